@@ -1,0 +1,100 @@
+// Columns and batches: how rows travel between storage, operators and task nodes (docs/adr/0001-int64.md).
+import type { FieldType, FieldValue } from './field-type.ts';
+
+/**
+ * Which rows of a column hold a value: one byte per row, 1 = value, 0 = null. `undefined` means that all do.
+ * What the value array holds at a null row is unspecified.
+ */
+export type Validity = Uint8Array | undefined;
+
+export type FloatColumn = {
+  readonly type: 'float';
+  readonly values: Float64Array;
+  readonly valid: Validity;
+};
+export type IntegerColumn = {
+  readonly type: 'integer';
+  readonly values: BigInt64Array;
+  readonly valid: Validity;
+};
+export type UnsignedColumn = {
+  readonly type: 'unsigned';
+  readonly values: BigUint64Array;
+  readonly valid: Validity;
+};
+export type BooleanColumn = {
+  readonly type: 'boolean';
+  /** 0 or 1 per row. */
+  readonly values: Uint8Array;
+  readonly valid: Validity;
+};
+/** Strings are dictionary-coded: row `i` holds `dictionary[codes[i]]`. Entries may repeat and may be unused. */
+export type StringColumn = {
+  readonly type: 'string';
+  readonly codes: Uint32Array;
+  readonly dictionary: readonly string[];
+  readonly valid: Validity;
+};
+
+/** A typed column. The producer gives it away: it never changes after it was handed out. */
+export type Column = FloatColumn | IntegerColumn | UnsignedColumn | BooleanColumn | StringColumn;
+
+/** Number of rows. */
+export function columnLength(column: Column): number {
+  return column.type === 'string' ? column.codes.length : column.values.length;
+}
+
+/** Whether the row holds a value. */
+export function isValid(column: Column, row: number): boolean {
+  return column.valid === undefined || column.valid[row] === 1;
+}
+
+/** The row's value as a scalar, `null` when there is none. For borders, not for hot loops. */
+export function columnValue(column: Column, row: number): FieldValue | null {
+  if (!isValid(column, row)) return null;
+  switch (column.type) {
+    case 'string':
+      return column.dictionary[column.codes[row] ?? 0] ?? null;
+    case 'boolean':
+      return column.values[row] === 1;
+    default:
+      return column.values[row] ?? null;
+  }
+}
+
+/** Builds a column of scalars; `null` and `undefined` become nulls. For borders and tests, not for hot loops. */
+export function columnFrom(
+  type: FieldType,
+  values: readonly (FieldValue | null | undefined)[],
+): Column {
+  const length = values.length;
+  const hasNulls = values.some((v) => v === null || v === undefined);
+  const valid = hasNulls
+    ? Uint8Array.from(values, (v) => (v === null || v === undefined ? 0 : 1))
+    : undefined;
+  switch (type) {
+    case 'float':
+      return { type, valid, values: Float64Array.from(values, (v) => Number(v ?? 0)) };
+    case 'integer':
+      return { type, valid, values: BigInt64Array.from(values, (v) => BigInt(v ?? 0)) };
+    case 'unsigned':
+      return { type, valid, values: BigUint64Array.from(values, (v) => BigInt(v ?? 0)) };
+    case 'boolean':
+      return { type, valid, values: Uint8Array.from(values, (v) => (v === true ? 1 : 0)) };
+    case 'string': {
+      const dictionary: string[] = [];
+      const codeOf = new Map<string, number>();
+      const codes = new Uint32Array(length);
+      for (let i = 0; i < length; i++) {
+        const text = String(values[i] ?? '');
+        let code = codeOf.get(text);
+        if (code === undefined) {
+          code = dictionary.push(text) - 1;
+          codeOf.set(text, code);
+        }
+        codes[i] = code;
+      }
+      return { type, valid, codes, dictionary };
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// The five types a field value can have.
+
+/** Type of a field. Tags are always strings and have no field type. */
+export type FieldType = 'float' | 'integer' | 'unsigned' | 'string' | 'boolean';
+
+export const FIELD_TYPES: readonly FieldType[] = [
+  'float',
+  'integer',
+  'unsigned',
+  'string',
+  'boolean',
+];
+
+/**
+ * A field value as a scalar. `integer` and `unsigned` are always `bigint`, `float` is always `number`: the
+ * JavaScript type tells a float from an integer (docs/adr/0001-int64.md).
+ */
+export type FieldValue = number | bigint | string | boolean;

@@ -1,0 +1,53 @@
+// Public face of @tidemark/core: values that everyone shares.
+export { assert, AssertionFailed, unreachable } from './assert.ts';
+export { systemClock } from './clock.ts';
+export type { Clock } from './clock.ts';
+export { columnFrom, columnLength, columnValue, isValid } from './column.ts';
+export type {
+  BooleanColumn,
+  Column,
+  FloatColumn,
+  IntegerColumn,
+  StringColumn,
+  UnsignedColumn,
+  Validity,
+} from './column.ts';
+export { lineAndColumn } from './diagnostic.ts';
+export type { Diagnostic, Span } from './diagnostic.ts';
+export {
+  AppError,
+  Cancelled,
+  Conflict,
+  Corruption,
+  Forbidden,
+  Internal,
+  InvalidRequest,
+  LimitExceeded,
+  NotFound,
+  Unauthorized,
+  Unavailable,
+} from './errors.ts';
+export type { AppErrorOptions } from './errors.ts';
+export { FIELD_TYPES } from './field-type.ts';
+export type { FieldType, FieldValue } from './field-type.ts';
+export type { Limit } from './limits.ts';
+export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
+export type { TagSet } from './tags.ts';
+export {
+  ALL_TIME,
+  floorDiv,
+  floorMod,
+  formatRfc3339,
+  MAX_TIME,
+  MIN_TIME,
+  NANOS_PER_DAY,
+  NANOS_PER_HOUR,
+  NANOS_PER_MICROSECOND,
+  NANOS_PER_MILLISECOND,
+  NANOS_PER_MINUTE,
+  NANOS_PER_SECOND,
+  NANOS_PER_WEEK,
+  parseRfc3339,
+} from './time.ts';
+export type { TimeRange, Timestamp } from './time.ts';
+export { COMPAT_VERSION, TIDEMARK_VERSION } from './version.ts';

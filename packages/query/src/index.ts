@@ -1,0 +1,2 @@
+// Public face of @tidemark/query: the meaning of InfluxQL over any SeriesSource.
+export type * from './series-source.ts';

@@ -1,0 +1,242 @@
+// What a query needs from storage, be it the embedded engine or a cluster (docs/adr/0003-series-source.md).
+//
+// Series are named by their tags, never by a local id, and nothing here assumes that storage is local. Whatever can
+// be decided per series (tag predicates), per chunk (time range, statistics) or per value (field comparisons,
+// windowed aggregates) is pushed through this interface; everything else happens in operators above it.
+import type { Column, FieldType, FieldValue, TimeRange } from '@tidemark/core';
+
+/** One measurement of one retention policy. Both names are resolved: no defaults, no regular expressions. */
+export type MeasurementRef = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly measurement: string;
+};
+
+export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
+
+/**
+ * A condition on one row. Tag leaves are the same for all rows of a series and are evaluated once per distinct tag
+ * value; a missing tag is the empty string. A field leaf is false where the field is null or of an incomparable
+ * type (number against string). Numbers compare numerically across float, integer and unsigned. Regular expressions
+ * are RE2 text, unanchored, and apply to tags and string fields.
+ */
+export type Predicate =
+  | { readonly kind: 'and' | 'or'; readonly left: Predicate; readonly right: Predicate }
+  | { readonly kind: 'constant'; readonly value: boolean }
+  | {
+      readonly kind: 'tag';
+      readonly key: string;
+      readonly operator: '=' | '!=';
+      readonly value: string;
+    }
+  | {
+      readonly kind: 'tag-regex';
+      readonly key: string;
+      readonly operator: '=~' | '!~';
+      readonly pattern: string;
+    }
+  | {
+      readonly kind: 'field';
+      readonly field: string;
+      readonly operator: ComparisonOperator;
+      readonly value: FieldValue;
+    }
+  | {
+      readonly kind: 'field-regex';
+      readonly field: string;
+      readonly operator: '=~' | '!~';
+      readonly pattern: string;
+    };
+
+/** A field to read, in the type in which the query wants it. */
+export type FieldRef = {
+  readonly name: string;
+  /**
+   * Wanted type. Where a shard holds the field in another type, numeric types convert (float to integer truncates
+   * toward zero, out of range becomes the smallest int64); string and boolean do not convert: null.
+   */
+  readonly type: FieldType;
+};
+
+/** Grouping of series. `'all'` is one group per series; a list groups by these tags, missing tags being empty. */
+export type SeriesGrouping = readonly string[] | 'all';
+
+type RowRequest = {
+  readonly source: MeasurementRef;
+  readonly timeRange: TimeRange;
+  readonly where?: Predicate | undefined;
+  readonly descending: boolean;
+  readonly groupBy: SeriesGrouping;
+};
+
+/** Rows of all matching series. */
+export type ScanRequest = RowRequest & {
+  /** A row is delivered when at least one of these fields is not null at its time. */
+  readonly fields: readonly FieldRef[];
+  /** Stop after this many rows of each series (after `where`); `undefined` means all. */
+  readonly limitPerSeries?: number | undefined;
+};
+
+/**
+ * Consecutive rows of one series. All batches of a series follow each other; within a series time is strictly
+ * monotonic (ascending, or descending when asked). Series follow each other in the order of their group's tag values
+ * (bytewise, in the order of `groupBy`), then of their series key; both reversed for a descending scan.
+ */
+export type SeriesBatch = {
+  /** Canonical series key: `measurement,tag=value,…`, tags sorted by key, line-protocol escapes. */
+  readonly seriesKey: string;
+  /** All tags of the series. */
+  readonly tags: ReadonlyMap<string, string>;
+  readonly times: BigInt64Array;
+  /** One column per requested field, in the order of the request; a field that is absent here is all null. */
+  readonly columns: readonly Column[];
+};
+
+export type AggregateFunction =
+  | 'count'
+  | 'sum'
+  | 'mean'
+  | 'min'
+  | 'max'
+  | 'first'
+  | 'last'
+  | 'spread';
+
+/** Aggregates of one field, computed in one pass. `type` is the type in which the field is read (see FieldRef). */
+export type FieldAggregates = {
+  readonly field: string;
+  readonly type: FieldType;
+  readonly functions: readonly AggregateFunction[];
+};
+
+/** Windows of equal length aligned to the Unix epoch plus `offset`: window of t = [s, s+every), s = t-((t-offset) mod every). */
+export type WindowSpec = { readonly everyNanos: bigint; readonly offsetNanos: bigint };
+
+/** Windowed aggregates of groups of series. */
+export type AggregateRequest = RowRequest & {
+  readonly aggregates: readonly FieldAggregates[];
+  /** `undefined`: one window that spans the whole time range; its start is `timeRange.start`. */
+  readonly window?: WindowSpec | undefined;
+  /** At most this many non-empty windows per group, in the order of delivery; storage may stop reading there. */
+  readonly limitWindows?: number | undefined;
+};
+
+/**
+ * Aggregates of consecutive non-empty windows of one group. All batches of a group follow each other; groups are
+ * ordered by tag values (bytewise, in the order of `groupBy`), reversed when descending; windows by start.
+ *
+ * Semantics: sum of integers wraps in int64, of unsigned in uint64; mean = sum / count with the sum kept in the
+ * field's type; min/max keep the earliest point among equals and support boolean (false < true); first/last by
+ * time, among equal times the larger value (first of booleans prefers false); spread = max - min (integers wrap).
+ * Types: count integer, mean float, the others as the field. Strings and booleans: only count, first, last
+ * (booleans min and max too); other functions give all-null columns.
+ */
+export type AggregateBatch = {
+  /** Values of the `groupBy` tags (all tags of the series for `'all'`), missing tags as empty string. */
+  readonly groupTags: ReadonlyMap<string, string>;
+  readonly windowStarts: BigInt64Array;
+  /** One entry per element of `aggregates`, each with one column per element of `functions`. */
+  readonly fields: readonly (readonly AggregateColumn[])[];
+};
+
+export type AggregateColumn = {
+  readonly values: Column;
+  /** Time of the selected point per window, for min, max, first, last; where `values` is null it is unspecified. */
+  readonly pointTimes?: BigInt64Array | undefined;
+};
+
+/** Limits the series that a schema look-up speaks of. */
+export type SchemaFilter = {
+  readonly database: string;
+  /** `undefined`: all retention policies. */
+  readonly retentionPolicy?: string | undefined;
+  /** Exact names; `undefined` means every measurement. */
+  readonly measurements?: readonly string[] | undefined;
+  /** RE2, unanchored. Applies in addition to `measurements`. */
+  readonly measurementPattern?: string | undefined;
+  /** Only tag leaves are allowed here. */
+  readonly where?: Predicate | undefined;
+  /** Series with data in shards that overlap this range; `undefined` means all. */
+  readonly timeRange?: TimeRange | undefined;
+};
+
+/** A schema look-up. Every answer is sorted bytewise by all its columns, without duplicates. */
+export type SchemaRequest =
+  | { readonly kind: 'measurements'; readonly filter: SchemaFilter }
+  /** Every (field, type) pair of each measurement; a field with two types in two shards appears twice. */
+  | { readonly kind: 'fields'; readonly filter: SchemaFilter }
+  | { readonly kind: 'tag-keys'; readonly filter: SchemaFilter }
+  | { readonly kind: 'tag-values'; readonly filter: SchemaFilter; readonly keys: TagKeyMatch }
+  | { readonly kind: 'series'; readonly filter: SchemaFilter }
+  /** Estimated (HyperLogLog or counters) number of series or measurements of a database. */
+  | {
+      readonly kind: 'cardinality';
+      readonly filter: SchemaFilter;
+      readonly of: 'series' | 'measurements';
+    };
+
+export type TagKeyMatch =
+  | { readonly kind: 'in'; readonly keys: readonly string[] }
+  | { readonly kind: 'not'; readonly key: string }
+  | { readonly kind: 'regex'; readonly operator: '=~' | '!~'; readonly pattern: string };
+
+/** Rows of a schema answer; which columns there are depends on the request's kind. */
+export type SchemaBatch =
+  | { readonly kind: 'measurements'; readonly names: readonly string[] }
+  | {
+      readonly kind: 'fields';
+      readonly measurement: string;
+      readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
+    }
+  | { readonly kind: 'tag-keys'; readonly measurement: string; readonly keys: readonly string[] }
+  | {
+      readonly kind: 'tag-values';
+      readonly measurement: string;
+      readonly pairs: readonly { readonly key: string; readonly value: string }[];
+    }
+  | { readonly kind: 'series'; readonly keys: readonly string[] }
+  | { readonly kind: 'cardinality'; readonly count: number; readonly isExact: boolean };
+
+/** What a source can promise; a query plans with it. */
+export type SourceCapabilities = {
+  /** All requests made with one `SourceSnapshot` see the same set of acknowledged points. */
+  readonly hasSnapshots: boolean;
+  readonly aggregateFunctions: ReadonlySet<AggregateFunction>;
+  /** Field leaves in `where` are evaluated by the source. Tag leaves always are. */
+  readonly filtersFields: boolean;
+};
+
+/** Counters of what a request cost; EXPLAIN ANALYZE and limits read them. */
+export type SourceCounters = {
+  seriesVisited: number;
+  chunksRead: number;
+  chunksSkipped: number;
+  chunksAnsweredByStatistics: number;
+  rowsRead: number;
+  bytesRead: number;
+};
+
+/** Options of every request. Cancellation takes effect within 50 ms. */
+export type RequestOptions = {
+  readonly signal: AbortSignal;
+  readonly counters?: SourceCounters | undefined;
+  /** Ends the request with `LimitExceeded` when it would hold more than this at once. */
+  readonly memoryLimitBytes?: number | undefined;
+};
+
+/**
+ * A consistent view of acknowledged points. `close` it, always; it holds back the deletion of files. It has a
+ * maximum age, after which requests end with `Unavailable`.
+ */
+export interface SourceSnapshot {
+  schema(request: SchemaRequest, options: RequestOptions): AsyncIterable<SchemaBatch>;
+  scan(request: ScanRequest, options: RequestOptions): AsyncIterable<SeriesBatch>;
+  aggregate(request: AggregateRequest, options: RequestOptions): AsyncIterable<AggregateBatch>;
+  close(): Promise<void>;
+}
+
+/** The one interface that queries need from storage. */
+export interface SeriesSource {
+  readonly capabilities: SourceCapabilities;
+  snapshot(): Promise<SourceSnapshot>;
+}

@@ -1,0 +1,124 @@
+// The embedded storage engine as the database service sees it. Implemented by a proxy to the storage thread.
+import type { FieldValue, TimeRange, Timestamp } from '@tidemark/core';
+import type { Predicate, SeriesSource } from '@tidemark/query';
+
+/**
+ * A retention policy as storage knows it. `id` is assigned by the catalog, unique for ever: a database that is
+ * dropped and created again gets other ids, so that leftovers of the old one are never seen.
+ */
+export type PolicyRef = {
+  readonly id: number;
+  readonly database: string;
+  readonly retentionPolicy: string;
+  /** Length of new shard groups. Existing groups keep their bounds. */
+  readonly shardDurationNanos: bigint;
+  /** Points before this time are rejected as `retention` (now - duration); `undefined` keeps everything. */
+  readonly oldestAccepted?: Timestamp | undefined;
+  /** 0 = unlimited. */
+  readonly maxSeriesPerDatabase: number;
+  readonly maxValuesPerTag: number;
+};
+
+export type Precision = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
+
+/** Line protocol as it came from the client. */
+export type WriteLinesRequest = {
+  readonly policy: PolicyRef;
+  /** Ownership passes to storage: the buffer is transferred to its thread. */
+  readonly body: Uint8Array;
+  readonly precision: Precision;
+  /** Time of points that carry none (truncated to `precision` by storage). */
+  readonly now: Timestamp;
+  /** Ask for `rejectedLines` in the outcome. */
+  readonly isDetailed?: boolean | undefined;
+};
+
+/** Points from inside the process: INTO, continuous queries, monitor, other listeners. */
+export type WritePointsRequest = {
+  readonly policy: PolicyRef;
+  readonly points: readonly NewPoint[];
+};
+
+export type NewPoint = {
+  readonly measurement: string;
+  readonly tags: readonly (readonly [string, string])[];
+  readonly fields: readonly (readonly [string, FieldValue | UnsignedValue])[];
+  readonly time: Timestamp;
+};
+
+/** Marks a bigint as uint64; a plain bigint is an int64. */
+export type UnsignedValue = { readonly unsigned: bigint };
+
+/** What became of a write. Resolved when the accepted points are durable (`wal.fsync`) and visible. */
+export type WriteOutcome = {
+  readonly pointsWritten: number;
+  readonly valuesWritten: number;
+  /** Messages of lines that could not be parsed, in line order: `unable to parse '<line>': <reason>`. */
+  readonly parseErrors: readonly string[];
+  /** Points that were parsed and refused; `reason` is that of the first one (reference/line-protocol.md §7). */
+  readonly dropped: { readonly count: number; readonly reason: string } | undefined;
+  readonly rejectedLines?: readonly RejectedLine[] | undefined;
+};
+
+export type RejectedLine = {
+  /** One-based. */
+  readonly lineNumber: number;
+  readonly text: string;
+  readonly reason: string;
+};
+
+/** Which series and times a delete covers. Only tag leaves in `where`. */
+export type DeleteRequest = {
+  readonly database: string;
+  /** `undefined`: every retention policy. */
+  readonly retentionPolicy?: string | undefined;
+  readonly measurements?: readonly string[] | undefined;
+  readonly measurementPattern?: string | undefined;
+  readonly where?: Predicate | undefined;
+  readonly timeRange?: TimeRange | undefined;
+};
+
+export type ShardInfo = {
+  readonly id: number;
+  readonly shardGroupId: number;
+  readonly policyId: number;
+  readonly database: string;
+  readonly retentionPolicy: string;
+  /** Half-open: [start, end). */
+  readonly start: Timestamp;
+  readonly end: Timestamp;
+  readonly diskBytes: number;
+};
+
+export type DatabaseStatistics = {
+  readonly database: string;
+  readonly seriesCount: number;
+  readonly measurementCount: number;
+};
+
+/** Counters for `/metrics`, `SHOW STATS` and the monitor; names are the keys. */
+export type StorageStatistics = {
+  readonly counters: Readonly<Record<string, number>>;
+  readonly databases: readonly DatabaseStatistics[];
+};
+
+/** The engine. All methods may be called at once; order between a resolved write and a later call is guaranteed. */
+export interface StorageEngine {
+  readonly source: SeriesSource;
+  writeLines(request: WriteLinesRequest): Promise<WriteOutcome>;
+  writePoints(request: WritePointsRequest): Promise<WriteOutcome>;
+  /** Resolves when the delete is durable. Series without points vanish from the schema. */
+  delete(request: DeleteRequest): Promise<void>;
+  dropMeasurement(database: string, measurement: string): Promise<void>;
+  dropPolicy(policyId: number): Promise<void>;
+  /** Drops everything of policies that are not in `policyIds`: run at start, with the catalog's truth. */
+  retainPolicies(policies: readonly PolicyRef[]): Promise<void>;
+  /** `false` when there is no such shard. */
+  dropShard(shardId: number): Promise<boolean>;
+  shards(): Promise<readonly ShardInfo[]>;
+  statistics(): Promise<StorageStatistics>;
+  /** Writes everything in memory to segments. Not needed for durability. */
+  flush(): Promise<void>;
+  /** Finishes running work, syncs, releases the directory. Idempotent. */
+  close(): Promise<void>;
+}

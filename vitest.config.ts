@@ -1,0 +1,17 @@
+// One test project for the whole repository. Packages are resolved from source (condition `source`).
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: { conditions: ['source'] },
+  ssr: {
+    resolve: { conditions: ['source', 'node', 'import'], externalConditions: ['node', 'import'] },
+  },
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
+    globalSetup: ['tests/setup/global-setup.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    pool: 'forks',
+  },
+});
