@@ -1,1 +1,2 @@
-export {};
+// Public face of @tidemark/tickscript: the syntax of the script language.
+export type * from './ast.ts';
