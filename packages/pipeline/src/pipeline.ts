@@ -30,9 +30,21 @@ export type PropertyCall = {
   readonly span: Span;
 };
 
-/** A handler attached in a script, `.slack().channel('#ops')`: its kind, arguments and properties. */
+/** An option of a handler in the form that JSON of a topic handler has. */
+export type HandlerOption =
+  | string
+  | number
+  | boolean
+  | readonly HandlerOption[]
+  | { readonly [name: string]: HandlerOption };
+
+/**
+ * A handler attached in a script, `.slack().channel('#ops')`. `kind` and `options` are what a topic handler of the
+ * same meaning has (`chat`, `{channel: '#ops'}`); arguments and properties are what the script wrote.
+ */
 export type HandlerSpec = {
   readonly kind: string;
+  readonly options?: { readonly [name: string]: HandlerOption } | undefined;
   readonly arguments: readonly SpecValue[];
   readonly properties: readonly PropertyCall[];
   readonly span: Span;
@@ -44,7 +56,10 @@ export type HandlerSpec = {
  */
 export type NodeSpec<Options = unknown> = {
   readonly id: number;
-  /** `window2`: description of the type followed by the id. */
+  /**
+   * `window2`: description of the type followed by the number that existing tools expect. The number is not the id:
+   * nodes with several parents use up one number per parent.
+   */
   readonly name: string;
   readonly type: string;
   readonly wants: EdgeType;
@@ -54,6 +69,10 @@ export type NodeSpec<Options = unknown> = {
   /** Ids of children in creation order. */
   readonly children: readonly number[];
   readonly options: Options;
+  /** What the script called to make the node; the JSON form of a pipeline is made of it. */
+  readonly calls?:
+    | { readonly arguments: readonly SpecValue[]; readonly properties: readonly PropertyCall[] }
+    | undefined;
   readonly isQuiet: boolean;
   readonly span: Span;
 };

@@ -1,0 +1,3 @@
+// trickle: turns batches into single points.
+
+export type TrickleOptions = Readonly<Record<string, never>>;

@@ -1,0 +1,31 @@
+// Vars: values that a task gives to the `var` names of its script, and the defaults that the script declares.
+// Facts: docs/reference/tickscript.md, vars over the API.
+import type { VarType } from '@tidemark/tickscript';
+
+/** A var's value. Lambdas and regular expressions are kept as the text that was supplied. */
+export type VarValue =
+  | { readonly kind: 'boolean'; readonly value: boolean }
+  | { readonly kind: 'integer'; readonly value: bigint }
+  | { readonly kind: 'float'; readonly value: number }
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'duration'; readonly nanos: bigint }
+  | { readonly kind: 'regex'; readonly pattern: string }
+  | { readonly kind: 'lambda'; readonly text: string }
+  | { readonly kind: 'star' }
+  | {
+      readonly kind: 'list';
+      readonly items: readonly (
+        | { readonly kind: 'string'; readonly value: string }
+        | { readonly kind: 'star' }
+      )[];
+    };
+
+/** `value` is `undefined` for a typed var without default (`null` in JSON). */
+export type Var = {
+  readonly type: VarType;
+  readonly value: VarValue | undefined;
+  readonly description: string;
+};
+
+/** In the order of declaration or of the JSON object. */
+export type Vars = ReadonlyMap<string, Var>;
