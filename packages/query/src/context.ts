@@ -1,0 +1,63 @@
+// What a statement is executed with: data, catalog, clock, limits, and where INTO writes to.
+import type { FieldValue, Timestamp } from '@tidemark/core';
+
+import type { QueryLimits } from './limits.ts';
+import type { SourceCapabilities, SourceCounters, SourceSnapshot } from './series-source.ts';
+
+/** Look-ups in the catalog of databases. Answers are consistent within one statement. */
+export interface QueryCatalog {
+  hasDatabase(database: string): boolean;
+  hasRetentionPolicy(database: string, retentionPolicy: string): boolean;
+  /** Name of the default policy; `undefined` when the database has none. */
+  defaultRetentionPolicy(database: string): string | undefined;
+  /** All policies of a database in the order of creation; empty when there is no such database. */
+  retentionPolicies(database: string): readonly string[];
+}
+
+/** Marks a bigint as uint64; a plain bigint is an int64. */
+export type UnsignedValue = { readonly unsigned: bigint };
+
+/** A row that INTO writes. */
+export type IntoPoint = {
+  readonly measurement: string;
+  readonly tags: readonly (readonly [string, string])[];
+  readonly fields: readonly (readonly [string, FieldValue | UnsignedValue])[];
+  readonly time: Timestamp;
+};
+
+/** Where INTO writes to. Rejects with an `AppError` whose message becomes the statement's error. */
+export interface PointSink {
+  write(
+    target: { readonly database: string; readonly retentionPolicy: string },
+    points: readonly IntoPoint[],
+  ): Promise<void>;
+}
+
+/** Everything that a statement is executed with. */
+export type QueryContext = {
+  /** The caller opens it before and closes it after the statement. */
+  readonly snapshot: SourceSnapshot;
+  readonly capabilities: SourceCapabilities;
+  readonly catalog: QueryCatalog;
+  /** Database of the request; `undefined` when it names none. */
+  readonly database?: string | undefined;
+  /** Retention policy of the request, for measurements that name none. */
+  readonly retentionPolicy?: string | undefined;
+  /** `now()` of the statement. */
+  readonly now: Timestamp;
+  readonly limits: QueryLimits;
+  /** Aborted by KILL QUERY, query-timeout, disconnect and shutdown; its `reason` is thrown. */
+  readonly signal: AbortSignal;
+  /** Monotonic milliseconds, for slices of work and for EXPLAIN ANALYZE. */
+  readonly monotonicMs: () => number;
+  /** Numbers in [0, 1) for `sample()`. */
+  readonly random: () => number;
+  /** Needed by statements with INTO. */
+  readonly sink?: PointSink | undefined;
+  readonly counters?: SourceCounters | undefined;
+  /**
+   * Databases that the user may read, for statements that name one; `undefined` allows all. Measured per source, so
+   * that a subquery or a qualified measurement can not reach further than the user.
+   */
+  readonly canRead?: ((database: string) => boolean) | undefined;
+};

@@ -1,0 +1,64 @@
+// Limits of queries (names, defaults, units, reasons) and the texts of reaching them.
+import { LimitExceeded } from '@tidemark/core';
+
+/** What one query may cost. 0 means unlimited everywhere. */
+export type QueryLimits = {
+  /** `coordinator.max-select-point`: points read by one SELECT. */
+  readonly maxSelectPoints: number;
+  /** `coordinator.max-select-series`: series read by one SELECT. */
+  readonly maxSelectSeries: number;
+  /** `coordinator.max-select-buckets`: windows made by one SELECT. */
+  readonly maxSelectBuckets: number;
+  /** `coordinator.query-memory-limit`: bytes that one query may hold at once. */
+  readonly maxQueryMemoryBytes: number;
+  /** `coordinator.max-subquery-depth`: nesting of subqueries. */
+  readonly maxSubqueryDepth: number;
+};
+
+/** Defaults: the recorded ones where there are recorded ones, and bounds that keep a query from ending the server. */
+export const DEFAULT_QUERY_LIMITS: QueryLimits = {
+  maxSelectPoints: 0,
+  maxSelectSeries: 0,
+  maxSelectBuckets: 0,
+  maxQueryMemoryBytes: 256 * 1024 * 1024,
+  maxSubqueryDepth: 100,
+};
+
+/** How long operators on the main thread work before they let others run. */
+export const SLICE_MS = 4;
+
+/** Rows of one batch between operators and of one result batch. */
+export const BATCH_ROWS = 4096;
+
+/** Rows that INTO hands to the sink at once. */
+export const INTO_BATCH_ROWS = 10_000;
+
+export function seriesLimitExceeded(count: number, limit: number): LimitExceeded {
+  return new LimitExceeded(
+    `max-select-series limit exceeded: (${count}/${limit})`,
+    'coordinator.max-select-series',
+  );
+}
+
+export function bucketLimitExceeded(count: number, limit: number): LimitExceeded {
+  return new LimitExceeded(
+    `max-select-buckets limit exceeded: (${count}/${limit})`,
+    'coordinator.max-select-buckets',
+  );
+}
+
+/** The recorded text is spelled like this. */
+export function pointLimitExceeded(count: number, limit: number): LimitExceeded {
+  return new LimitExceeded(
+    `max-select-point limit exceeed: (${count}/${limit})`,
+    'coordinator.max-select-point',
+  );
+}
+
+export function memoryLimitExceeded(limitBytes: number): LimitExceeded {
+  return new LimitExceeded(
+    `query-memory-limit exceeded: the query needs more than ${limitBytes} bytes at once`,
+    'coordinator.query-memory-limit',
+    { hint: 'narrow the time range, group by fewer tags, or raise coordinator.query-memory-limit' },
+  );
+}

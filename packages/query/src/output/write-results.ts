@@ -1,0 +1,49 @@
+// Results on the wire: statements are run one after the other while their answers are written.
+import type { ResultBatch, ResultMessage } from '../result.ts';
+
+/** Unit of printed times; `undefined` in `ResultFormat` means RFC 3339. */
+export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
+
+export type ResultFormat = {
+  readonly encoding: 'json' | 'csv' | 'msgpack';
+  readonly isPretty?: boolean | undefined;
+  readonly epoch?: Epoch | undefined;
+  /** Rows of one response chunk; `undefined` is one document. */
+  readonly chunkRows?: number | undefined;
+  /** `max-row-limit`: rows of the whole answer, when it is not chunked; 0 and absent are unlimited. */
+  readonly maxRows?: number | undefined;
+};
+
+/** A statement that is about to be run. `run` is called once, after the one before has ended well. */
+export type StatementRun = {
+  readonly run: () => AsyncIterable<ResultBatch>;
+  /** Read after the statement has ended. */
+  readonly messages?: (() => readonly ResultMessage[]) | undefined;
+  /** Told how the statement ended, before the next one is run. */
+  readonly onEnd?:
+    | ((end: { readonly rowCount: number; readonly error: unknown }) => void)
+    | undefined;
+};
+
+/**
+ * Runs the statements and yields the answer's bytes in pieces of about 64 KiB. A statement that throws an `AppError`
+ * answers its message; the statements behind it answer `not executed`. Other errors are rethrown.
+ */
+export function writeResults(
+  _statements: readonly StatementRun[],
+  _format: ResultFormat,
+): AsyncIterable<Uint8Array> {
+  throw new Error('writeResults is not available yet');
+}
+
+/** The `Content-Type` of a format. */
+export function contentType(encoding: ResultFormat['encoding']): string {
+  switch (encoding) {
+    case 'json':
+      return 'application/json';
+    case 'csv':
+      return 'text/csv';
+    case 'msgpack':
+      return 'application/x-msgpack';
+  }
+}
