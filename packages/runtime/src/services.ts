@@ -55,6 +55,20 @@ export interface AlertSink {
   ):
     | { readonly level: AlertLevelName; readonly time: Timestamp; readonly durationNanos: bigint }
     | undefined;
+  /**
+   * All remembered states of a topic. A task host asks for them when a task starts, so that `eventState` can be
+   * answered without waiting for another thread.
+   */
+  eventStates?(topic: string): Iterable<
+    readonly [
+      eventId: string,
+      state: {
+        readonly level: AlertLevelName;
+        readonly time: Timestamp;
+        readonly durationNanos: bigint;
+      },
+    ]
+  >;
   /** Sets a topic's remembered state without telling its handlers. */
   updateEvent(topic: string, event: AlertEvent): void;
 }
@@ -117,9 +131,7 @@ export type HttpResponse = { readonly status: number; readonly body: string };
 export interface HttpClient {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** A configured `[[httppost]]` endpoint by name. */
-  endpoint(
-    name: string,
-  ):
+  endpoint(name: string):
     | {
         readonly url: string;
         readonly headers: Readonly<Record<string, string>>;
@@ -128,7 +140,52 @@ export interface HttpClient {
     | undefined;
 }
 
+/** A tree of values by path, as sideload reads it: `host/a.yml` → `{limit: 5}`. */
+export interface SideloadTree {
+  /** Value of `key` in the document at `path`; `undefined` when either is absent. */
+  lookup(path: string, key: string): string | number | bigint | boolean | undefined;
+  close(): void;
+}
+
+/** Opens sideload sources: directories, URLs, configured endpoints. Reloading is the opener's business. */
+export interface SideloadSources {
+  open(source: string): Promise<SideloadTree>;
+}
+
+/** A byte stream to a user-defined function: a child process or a unix socket. */
+export interface UdfConnection {
+  send(bytes: Uint8Array): void;
+  onData(listener: (bytes: Uint8Array) => void): void;
+  /** The other side closed; `reason` when it was not asked to. */
+  onEnd(listener: (reason: string | undefined) => void): void;
+  /** No more requests follow; the function finishes writing and exits. */
+  end(): void;
+  kill(): void;
+}
+
+export interface UdfConnector {
+  connect(functionName: string): Promise<UdfConnection>;
+  /** 0: no keep-alive. */
+  timeoutMs(functionName: string): number;
+}
+
+/** Where autoscale nodes find a configured cluster. */
+export type ScalerCluster = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Default namespace (kubernetes) or region (ec2). */
+  readonly namespace: string;
+  /** Signs requests where the provider asks for it. */
+  readonly sign?: ((request: HttpRequest) => HttpRequest) | undefined;
+};
+
 export type TaskServices = {
+  readonly sideload?: SideloadSources | undefined;
+  readonly udf?: UdfConnector | undefined;
+  /** A configured cluster of `k8s`, `swarm` or `ec2`; '' is the default. */
+  readonly scalerCluster?:
+    | ((kind: 'k8s' | 'swarm' | 'ec2', name: string) => ScalerCluster | undefined)
+    | undefined;
   readonly alerts: AlertSink;
   readonly database: DatabaseClient;
   readonly loopback: Loopback;

@@ -1,0 +1,156 @@
+// A running task as the engine sees it: made by `createTask`, in process or behind a task host.
+import type { Clock, Timestamp } from '@tidemark/core';
+import type { PointBatch } from './point-batch.ts';
+import type { OutputPoint, QueryResultSeries, ResultRow } from './services.ts';
+import type { Timers } from './timers.ts';
+
+export type TaskOptions = {
+  readonly taskId: string;
+  /** First part of anonymous topics: `main`, or the id of a replay. Default `main`. */
+  readonly scope?: string | undefined;
+  readonly clock: Clock;
+  /** Default: timers of `clock`. Replays and tests pass `VirtualTimers`. */
+  readonly timers?: Timers | undefined;
+  readonly alerts?: AlertDefaults | undefined;
+  readonly limits?: Partial<TaskLimits> | undefined;
+};
+
+/** What handler services with `global = true` change for every alert node. */
+export type AlertDefaults = {
+  /** A global handler exists: nodes without handlers have an anonymous topic too. */
+  readonly hasGlobalHandlers: boolean;
+  /** A global handler wants state changes only. */
+  readonly isStateChangesOnly: boolean;
+};
+
+export type TaskLimits = {
+  /** Groups of one task; points that would open another are dropped with an error. */
+  readonly groupCountMax: number;
+  /** Points that nodes of one task hold (windows, joins); beyond it the oldest state is refused with an error. */
+  readonly heldPointCountMax: number;
+  /** Messages that wait for an answer from outside (httpPost, UDF) before `push` asks to wait. */
+  readonly waitingMessageCountMax: number;
+};
+
+/** Counters of a node. The names are those of the API. */
+export type NodeStats = {
+  readonly collected: number;
+  readonly emitted: number;
+  readonly errors: number;
+  readonly avg_exec_time_ns: number;
+  readonly working_cardinality: number;
+  /** Counters that only some nodes have, for example `alerts_triggered`. */
+  readonly [name: string]: number;
+};
+
+export type EdgeStats = {
+  readonly parent: string;
+  readonly child: string;
+  readonly type: 'stream' | 'batch';
+  readonly collected: number;
+  readonly emitted: number;
+};
+
+export type TaskStats = {
+  /** By node name, in creation order. */
+  readonly nodes: ReadonlyMap<string, NodeStats>;
+  readonly edges: readonly EdgeStats[];
+  /** Points (batches) that entered the task. */
+  readonly collected: number;
+  readonly heldPointCount: number;
+  readonly groupCount: number;
+};
+
+/** One message seen by a tap. */
+export type TapMessage =
+  | {
+      readonly kind: 'point';
+      readonly edge: string;
+      readonly group: string;
+      readonly point: OutputPoint;
+    }
+  | {
+      readonly kind: 'batch';
+      readonly edge: string;
+      readonly group: string;
+      readonly name: string;
+      readonly time: Timestamp;
+      readonly points: readonly OutputPoint[];
+    }
+  | {
+      readonly kind: 'barrier';
+      readonly edge: string;
+      readonly group: string;
+      readonly time: Timestamp;
+    }
+  | { readonly kind: 'delete-group'; readonly edge: string; readonly group: string }
+  | {
+      /** Why `where` dropped a point or `alert` chose a level: each condition with the values it saw. */
+      readonly kind: 'why';
+      readonly edge: string;
+      readonly group: string;
+      readonly time: Timestamp;
+      readonly outcome: string;
+      readonly conditions: readonly TapCondition[];
+    };
+
+export type TapCondition = {
+  /** `crit`, `where`. */
+  readonly label: string;
+  readonly text: string;
+  readonly result: boolean | undefined;
+  readonly error?: string | undefined;
+  readonly values: Readonly<Record<string, unknown>>;
+};
+
+export type TapOptions = {
+  /** Only this group id. */
+  readonly group?: string | undefined;
+  /** Also explain decisions of the node. */
+  readonly isExplaining?: boolean | undefined;
+};
+
+/** State of a task as structured-cloneable data; `v8.serialize` stores it. Opaque outside the runtime. */
+export type TaskSnapshot = {
+  readonly version: 1;
+  readonly nodes: readonly { readonly name: string; readonly state: unknown }[];
+};
+
+/**
+ * A task that runs. All calls are synchronous unless they return a promise; a task never calls back into its owner
+ * from `push` except through its services. After `error` is set everything is ignored.
+ */
+export interface RunningTask {
+  readonly taskId: string;
+  /** Why the task stopped by itself: `<nodeName>: <reason>`. */
+  readonly error: string | undefined;
+  /** Called once when `error` becomes set. */
+  onError(listener: (error: string) => void): void;
+  /** Opens what needs the outside: databases to create, sideload sources, user-defined functions, timers. */
+  start(): Promise<void>;
+  /** Points for the stream source. The caller has checked that the task wants this database and policy. */
+  push(batch: PointBatch): void;
+  /** Result of a query for the query node `nodeName`; `stop` is the end of its range. */
+  pushQueryResult(
+    nodeName: string,
+    result: readonly QueryResultSeries[],
+    options: { readonly stop: Timestamp },
+  ): void;
+  /** A query of `nodeName` failed: counted and logged. */
+  queryFailed(nodeName: string, message: string): void;
+  /** `undefined`: push at will. Else resolves when the task can take more; pushing earlier is allowed and queued. */
+  ready(): Promise<void> | undefined;
+  /** Resolves when nothing waits inside (answers from outside included). Windows are not flushed. */
+  drain(): Promise<void>;
+  /** Ends the source: nodes that flush at the end do so, outputs are written, then everything is released. */
+  close(): Promise<void>;
+  stats(): TaskStats;
+  /** Rows of an `httpOut` endpoint in order of group creation; `undefined` when there is no such endpoint. */
+  httpOutput(endpoint: string): readonly ResultRow[] | undefined;
+  readonly httpEndpoints: readonly string[];
+  snapshot(): TaskSnapshot;
+  /** Before `start` and the first push. Nodes whose name is unknown are ignored. */
+  restore(snapshot: TaskSnapshot): void;
+  /** Watches what leaves node `nodeName`. Returns the way to stop. */
+  tap(nodeName: string, listener: (message: TapMessage) => void, options?: TapOptions): () => void;
+}
