@@ -1,0 +1,46 @@
+// What a line of line protocol means, and what is wrong with one that means nothing.
+import type { FieldValue, Timestamp } from '@tidemark/core';
+
+/** A uint64 field value; a plain `bigint` is an int64. */
+export type UnsignedValue = { readonly unsigned: bigint };
+
+export type LineFieldValue = FieldValue | UnsignedValue;
+
+/** Measurement and tags of a point. One object is shared by all points of a series within a parser. */
+export type LineSeries = {
+  readonly measurement: string;
+  /** Sorted bytewise by key, no duplicates, no empty values. */
+  readonly tags: readonly (readonly [string, string])[];
+  /** Canonical series key: `measurement,tag=value,…` with line-protocol escapes. */
+  readonly key: string;
+};
+
+/**
+ * One parsed line. `start` and `end` are byte offsets of the line in the body, without leading blanks and without the
+ * newline. A field that occurs twice is listed twice; the last one counts.
+ */
+export type LinePoint = {
+  readonly series: LineSeries;
+  readonly measurement: string;
+  readonly tags: readonly (readonly [string, string])[];
+  readonly fields: readonly (readonly [string, LineFieldValue])[];
+  readonly time: Timestamp;
+  /** One-based number of the physical line on which the point starts. */
+  readonly lineNumber: number;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** A line that could not be parsed. */
+export type LineError = {
+  readonly lineNumber: number;
+  /** The line without leading blanks. */
+  readonly text: string;
+  /** For example `missing fields`. */
+  readonly reason: string;
+};
+
+/** The message that clients know: `unable to parse '<line>': <reason>`. */
+export function lineErrorMessage(error: LineError): string {
+  return `unable to parse '${error.text}': ${error.reason}`;
+}
