@@ -76,6 +76,8 @@ export type BinaryNode = NodeBase & {
   readonly isParenthesized: boolean;
   /** A newline lay between the starts of both operands. */
   readonly isMultiLine: boolean;
+  /** Where the operator stands; recorded texts give this position. Absent in trees that no text has. */
+  readonly operatorSpan?: Span | undefined;
 };
 export type FunctionNode = NodeBase & {
   readonly kind: 'function';
@@ -88,6 +90,7 @@ export type ChainNode = NodeBase & {
   readonly kind: 'chain';
   readonly left: ExpressionNode;
   readonly operator: '|' | '.' | '@';
+  readonly operatorSpan: Span;
   readonly right: FunctionNode | IdentifierNode;
 };
 

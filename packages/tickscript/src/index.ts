@@ -1,2 +1,12 @@
 // Public face of @tidemark/tickscript: the syntax of the script language.
 export type * from './ast.ts';
+export { formatClockDuration, formatDuration, parseDuration } from './duration.ts';
+export { formatExpression, formatFloat, formatProgram, formatScript } from './formatter.ts';
+export { tokenize } from './lexer.ts';
+export { MAX_DIAGNOSTICS, MAX_NESTING, MAX_SCRIPT_LENGTH, MAX_TREE_DEPTH } from './limits.ts';
+export { parseLambda, parseScript } from './parser.ts';
+export type { LambdaParseResult, ParseResult } from './parser.ts';
+export { checkRegexSyntax } from './regex-syntax.ts';
+export { bytePosition } from './syntax-error.ts';
+export type { SyntaxDiagnostic } from './syntax-error.ts';
+export type { Token, TokenKind } from './token.ts';

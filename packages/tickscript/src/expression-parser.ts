@@ -1,0 +1,449 @@
+// Expressions of the script language: chains, calls, lists, lambdas and operators with their precedence.
+import { assert } from '@tidemark/core';
+import type { Span } from '@tidemark/core';
+import type {
+  BinaryNode,
+  BinaryOperator,
+  ChainNode,
+  Comment,
+  ExpressionNode,
+  FunctionNode,
+  IdentifierNode,
+} from './ast.ts';
+import { parseDuration } from './duration.ts';
+import { MAX_NESTING, MAX_TREE_DEPTH } from './limits.ts';
+import { checkRegexSyntax } from './regex-syntax.ts';
+import { syntaxFailure, unexpectedToken } from './syntax-error.ts';
+import type { SyntaxFailure } from './syntax-error.ts';
+import type { Token, TokenKind } from './token.ts';
+
+/** Weakest first. */
+const BINARY_OPERATORS: readonly (readonly BinaryOperator[])[] = [
+  ['OR'],
+  ['AND'],
+  ['==', '!=', '=~', '!~'],
+  ['>', '>=', '<', '<='],
+  ['+', '-'],
+  ['*', '/', '%'],
+];
+
+type OperatorRow = { readonly operator: BinaryOperator; readonly precedence: number };
+
+const OPERATORS: ReadonlyMap<TokenKind, OperatorRow> = new Map<TokenKind, OperatorRow>(
+  BINARY_OPERATORS.flatMap((row, precedence) =>
+    row.map((operator) => [operator, { operator, precedence }] as const),
+  ),
+);
+
+/** The list that recorded texts give for any missing operand; it is not complete. */
+const OPERAND_NAMES = [
+  'number',
+  'string',
+  'duration',
+  'identifier',
+  'TRUE',
+  'FALSE',
+  '==',
+  '(',
+  '-',
+  '!',
+];
+const MAX_INTEGER = 9223372036854775807n;
+
+/** Reads expressions from a list of tokens. Throws `SyntaxFailure` where the text is wrong. */
+export class ExpressionParser {
+  readonly #text: string;
+  readonly #tokens: readonly Token[];
+  #index = 0;
+  #nesting = 0;
+  #pending: Comment | undefined;
+  /** Depth of every tree handed out; deeper trees are refused. */
+  readonly #depths = new WeakMap<ExpressionNode, number>();
+
+  constructor(text: string, tokens: readonly Token[]) {
+    this.#text = text;
+    this.#tokens = tokens;
+  }
+
+  peek(): Token {
+    const token = this.#tokens[this.#index];
+    assert(token !== undefined, 'the token list ends with EOF and nobody reads beyond it');
+    return token;
+  }
+
+  isAtEnd(): boolean {
+    return this.peek().kind === 'EOF';
+  }
+
+  /** Consumes the next token, which must be of this kind. Its comment waits for the node that takes it. */
+  expect(kind: TokenKind): Token {
+    const token = this.peek();
+    if (token.kind !== kind) throw unexpectedToken(this.#text, token, [kind]);
+    return this.skip();
+  }
+
+  /** Consumes the next token, whatever it is; `EOF` stays. */
+  skip(): Token {
+    const token = this.peek();
+    this.#pending = mergeComments(this.#pending, token.comment);
+    if (token.kind !== 'EOF') this.#index++;
+    return token;
+  }
+
+  /** The comments before the tokens consumed so far which no node has taken. */
+  takeComment(): Comment | undefined {
+    const comment = this.#pending;
+    this.#pending = undefined;
+    return comment;
+  }
+
+  /** Position in the list of tokens; grows with every token consumed. */
+  consumed(): number {
+    return this.#index;
+  }
+
+  /** Forgets what a failed statement left behind. */
+  recover(): void {
+    this.#pending = undefined;
+    this.#nesting = 0;
+  }
+
+  takeTrailingComment(): Comment | undefined {
+    if (this.isAtEnd()) this.skip();
+    return this.takeComment();
+  }
+
+  parseExpression(): ExpressionNode {
+    const token = this.peek();
+    switch (token.kind) {
+      case 'lambda':
+        return this.#parseLambda();
+      case '[':
+        return this.#parseList();
+      case 'identifier': {
+        const next = this.#tokens[this.#index + 1]?.kind;
+        if (next === '(') return this.#parseCallOrChain();
+        if (isChainOperator(next)) return this.#parseChain(this.#parseIdentifier());
+        return this.parseBinary();
+      }
+      default:
+        return this.parseBinary();
+    }
+  }
+
+  parseBinary(): ExpressionNode {
+    return this.#climb(this.#parsePrimary(), 0);
+  }
+
+  /** A call begins a chain or a binary expression. */
+  #parseCallOrChain(): ExpressionNode {
+    const call = this.#parseFunction(false);
+    if (isChainOperator(this.peek().kind)) return this.#parseChain(call);
+    return this.#climb(call, 0);
+  }
+
+  #parseChain(first: ExpressionNode): ExpressionNode {
+    let left = first;
+    for (;;) {
+      const operator = this.peek().kind;
+      if (!isChainOperator(operator)) return left;
+      const { start, end } = this.skip();
+      const comment = this.takeComment();
+      const right = this.#parseChainRight(operator);
+      const node: ChainNode = {
+        kind: 'chain',
+        left,
+        operator,
+        operatorSpan: { start, end },
+        right,
+        span: { start: first.span.start, end: right.span.end },
+        ...(comment === undefined ? {} : { comment }),
+      };
+      left = this.#grown(node, [left, right]);
+    }
+  }
+
+  #parseChainRight(operator: ChainNode['operator']): FunctionNode | IdentifierNode {
+    const name = this.peek();
+    if (name.kind !== 'identifier') throw unexpectedToken(this.#text, name, ['identifier']);
+    const isCall = this.#tokens[this.#index + 1]?.kind === '(';
+    if (isCall) return this.#parseFunction(false);
+    const identifier = this.#parseIdentifier();
+    if (operator === '|') throw unexpectedToken(this.#text, this.peek(), ['(']);
+    return identifier;
+  }
+
+  #parseIdentifier(): IdentifierNode {
+    const token = this.expect('identifier');
+    return { kind: 'identifier', name: token.text, ...this.#base(token) };
+  }
+
+  /** `isInLambda`: arguments are operators and operands only. */
+  #parseFunction(isInLambda: boolean): FunctionNode {
+    const name = this.expect('identifier');
+    const base = this.#base(name);
+    this.expect('(');
+    const list: ExpressionNode[] = [];
+    this.#enter();
+    while (this.peek().kind !== ')') {
+      list.push(isInLambda ? this.parseBinary() : this.parseExpression());
+      if (this.peek().kind !== ',') break;
+      this.skip();
+    }
+    this.#leave();
+    const close = this.expect(')');
+    const last = list.at(-1);
+    const node: FunctionNode = {
+      ...base,
+      kind: 'function',
+      name: name.text,
+      arguments: list,
+      isMultiLine: last !== undefined && this.#hasNewline(name.start, positionOf(last)),
+      span: { start: name.start, end: close.end },
+    };
+    this.#grown(node, list);
+    return node;
+  }
+
+  #parseLambda(): ExpressionNode {
+    const token = this.expect('lambda');
+    const base = this.#base(token);
+    const expression = this.parseBinary();
+    const span = { start: token.start, end: expression.span.end };
+    return this.#grown({ ...base, kind: 'lambda', expression, span }, [expression]);
+  }
+
+  #parseList(): ExpressionNode {
+    const open = this.expect('[');
+    const base = this.#base(open);
+    const items: ExpressionNode[] = [];
+    while (this.peek().kind !== ']') {
+      items.push(this.#parseListItem());
+      if (this.peek().kind !== ',') break;
+      this.skip();
+    }
+    const close = this.expect(']');
+    const span = { start: open.start, end: close.end };
+    return this.#grown({ ...base, kind: 'list', items, span }, items);
+  }
+
+  #parseListItem(): ExpressionNode {
+    const token = this.peek();
+    switch (token.kind) {
+      case 'identifier':
+        return this.#parseIdentifier();
+      case 'string':
+      case '*':
+        return this.#parsePrimary();
+      default:
+        throw unexpectedToken(this.#text, token, ['identifier', 'string', '*']);
+    }
+  }
+
+  /** Precedence climbing: operators that bind at least as tightly as `minimum`, all left-associative. */
+  #climb(first: ExpressionNode, minimum: number): ExpressionNode {
+    let left = first;
+    for (;;) {
+      const token = this.peek();
+      const row = OPERATORS.get(token.kind);
+      if (row === undefined || row.precedence < minimum) return left;
+      this.skip();
+      const comment = this.takeComment();
+      let right = this.#parsePrimary();
+      while ((OPERATORS.get(this.peek().kind)?.precedence ?? -1) > row.precedence) {
+        right = this.#climb(right, row.precedence + 1);
+      }
+      const node: BinaryNode = {
+        kind: 'binary',
+        operator: row.operator,
+        left,
+        right,
+        isParenthesized: false,
+        isMultiLine: this.#hasNewline(positionOf(left), positionOf(right)),
+        operatorSpan: { start: token.start, end: token.end },
+        span: { start: left.span.start, end: right.span.end },
+        ...(comment === undefined ? {} : { comment }),
+      };
+      left = this.#grown(node, [left, right]);
+    }
+  }
+
+  #parsePrimary(): ExpressionNode {
+    const token = this.peek();
+    switch (token.kind) {
+      case '(':
+        return this.#parseParentheses();
+      case 'number':
+        return this.#parseNumber();
+      case 'string':
+        return this.#parseString();
+      case 'TRUE':
+      case 'FALSE':
+        this.skip();
+        return { kind: 'boolean', value: token.kind === 'TRUE', ...this.#base(token) };
+      case 'duration':
+        return this.#parseDurationLiteral();
+      case 'regex':
+        return this.#parseRegex();
+      case '*':
+        this.skip();
+        return { kind: 'star', ...this.#base(token) };
+      case 'reference': {
+        this.skip();
+        const name = token.text.slice(1, -1).replaceAll('\\"', '"');
+        return { kind: 'reference', name, ...this.#base(token) };
+      }
+      case 'identifier':
+        if (this.#tokens[this.#index + 1]?.kind === '(') return this.#parseFunction(true);
+        return this.#parseIdentifier();
+      case '-':
+      case '!':
+        return this.#parseUnary(token.kind);
+      default:
+        throw unexpectedToken(this.#text, token, OPERAND_NAMES);
+    }
+  }
+
+  /** Parentheses are remembered only around binary operations. */
+  #parseParentheses(): ExpressionNode {
+    this.expect('(');
+    this.#enter();
+    const inner = this.parseBinary();
+    this.#leave();
+    this.expect(')');
+    if (inner.kind !== 'binary' || inner.isParenthesized) return inner;
+    return this.#grown({ ...inner, isParenthesized: true }, [inner.left, inner.right]);
+  }
+
+  #parseUnary(operator: '-' | '!'): ExpressionNode {
+    const token = this.expect(operator);
+    const base = this.#base(token);
+    this.#enter();
+    const operand = this.#parsePrimary();
+    this.#leave();
+    const span = { start: token.start, end: operand.span.end };
+    return this.#grown({ ...base, kind: 'unary', operator, operand, span }, [operand]);
+  }
+
+  #parseNumber(): ExpressionNode {
+    const token = this.expect('number');
+    const digits = token.text;
+    if (digits.includes('.')) {
+      const value = Number(digits);
+      if (!Number.isFinite(value)) throw this.#illegalNumber(token);
+      return { kind: 'float', value, ...this.#base(token) };
+    }
+    const isOctal = digits.length > 1 && digits.startsWith('0');
+    if (isOctal && /[89]/.test(digits)) throw this.#illegalNumber(token);
+    const value = BigInt(isOctal ? `0o${digits}` : digits);
+    if (value > MAX_INTEGER) throw this.#illegalNumber(token);
+    return { kind: 'integer', value, isOctal, ...this.#base(token) };
+  }
+
+  #illegalNumber(token: Token): SyntaxFailure {
+    return syntaxFailure(this.#text, token, {
+      code: 'TICK_ILLEGAL_NUMBER',
+      message: `parser: illegal number syntax: "${token.text}"`,
+      hint: token.text.startsWith('0')
+        ? 'integers that begin with 0 are octal'
+        : 'integers go up to 9223372036854775807, floats up to 1.8e308',
+    });
+  }
+
+  #parseDurationLiteral(): ExpressionNode {
+    const token = this.expect('duration');
+    const nanos = parseDuration(token.text);
+    if (nanos === undefined) {
+      throw syntaxFailure(this.#text, token, {
+        code: 'TICK_ILLEGAL_DURATION',
+        message: `parser: invalid duration literal: "${token.text}"`,
+        hint: 'durations go up to 292 years',
+      });
+    }
+    return { kind: 'duration', nanos, text: token.text, ...this.#base(token) };
+  }
+
+  #parseString(): ExpressionNode {
+    const token = this.expect('string');
+    const isTripleQuoted = token.text.length >= 6 && token.text.startsWith("'''");
+    const value = isTripleQuoted
+      ? token.text.slice(3, -3)
+      : token.text.slice(1, -1).replaceAll("\\'", "'");
+    return { kind: 'string', value, isTripleQuoted, ...this.#base(token) };
+  }
+
+  #parseRegex(): ExpressionNode {
+    const token = this.expect('regex');
+    const literal = token.text.slice(1, -1);
+    const pattern = literal.replaceAll('\\/', '/');
+    const problem = checkRegexSyntax(pattern);
+    if (problem !== undefined) {
+      const message = `parser: ${problem}`;
+      throw syntaxFailure(this.#text, token, { code: 'TICK_INVALID_REGEX', message });
+    }
+    return { kind: 'regex', pattern, literal, ...this.#base(token) };
+  }
+
+  #base(token: Token): { readonly span: Span; readonly comment?: Comment } {
+    const comment = this.takeComment();
+    const span = { start: token.start, end: token.end };
+    return comment === undefined ? { span } : { span, comment };
+  }
+
+  #hasNewline(from: number, to: number): boolean {
+    const newline = this.#text.indexOf('\n', from);
+    return newline >= 0 && newline < to;
+  }
+
+  #enter(): void {
+    if (++this.#nesting > MAX_NESTING.value) throw this.#tooDeep(MAX_NESTING.setting);
+  }
+
+  #leave(): void {
+    this.#nesting--;
+  }
+
+  /** Notes the depth of a tree made of others. */
+  #grown<T extends ExpressionNode>(node: T, parts: readonly ExpressionNode[]): T {
+    let depth = 0;
+    for (const part of parts) depth = Math.max(depth, this.#depths.get(part) ?? 0);
+    if (depth >= MAX_TREE_DEPTH.value) throw this.#tooDeep(MAX_TREE_DEPTH.setting);
+    this.#depths.set(node, depth + 1);
+    return node;
+  }
+
+  #tooDeep(setting: string): SyntaxFailure {
+    const { start, end } = this.peek();
+    return syntaxFailure(
+      this.#text,
+      { start, end },
+      {
+        code: 'TICK_TOO_DEEP',
+        message: `parser: script is nested too deeply (${setting})`,
+        hint: 'split the expression with var statements',
+      },
+    );
+  }
+}
+
+/** Where a node "is" for remembered line breaks: a binary operation at its operator. */
+function positionOf(node: ExpressionNode): number {
+  return node.kind === 'binary' ? (node.operatorSpan ?? node.span).start : node.span.start;
+}
+
+function isChainOperator(kind: TokenKind | undefined): kind is ChainNode['operator'] {
+  return kind === '|' || kind === '.' || kind === '@';
+}
+
+/** The later comment becomes further blocks of the earlier one. */
+function mergeComments(
+  first: Comment | undefined,
+  second: Comment | undefined,
+): Comment | undefined {
+  if (first === undefined) return second;
+  if (second === undefined) return first;
+  return {
+    blocks: [...first.blocks, ...second.blocks],
+    span: { start: first.span.start, end: second.span.end },
+  };
+}
