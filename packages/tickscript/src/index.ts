@@ -10,3 +10,21 @@ export { checkRegexSyntax } from './regex-syntax.ts';
 export { bytePosition } from './syntax-error.ts';
 export type { SyntaxDiagnostic } from './syntax-error.ts';
 export type { Token, TokenKind } from './token.ts';
+export { checkLambda } from './lambda/check.ts';
+export type { LambdaCheck } from './lambda/check.ts';
+export {
+  callResultType,
+  callTypeError,
+  LAMBDA_FUNCTIONS,
+  MATCH_FUNCTIONS,
+  MAX_ARGUMENTS,
+} from './lambda/functions.ts';
+export type { LambdaFunction, LambdaSignature } from './lambda/functions.ts';
+export {
+  binaryResultType,
+  binaryTypeError,
+  isAlwaysBoolean,
+  operatorClass,
+  unaryResultType,
+} from './lambda/types.ts';
+export type { LambdaType, OperatorClass } from './lambda/types.ts';
