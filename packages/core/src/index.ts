@@ -2,6 +2,19 @@
 export { assert, AssertionFailed, unreachable } from './assert.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
+export { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './config-sources.ts';
+export type { ConfigFlag } from './config-sources.ts';
+export { configKey, configSection, configSections, resolveConfig } from './config-schema.ts';
+export type {
+  ConfigKey,
+  ConfigLayer,
+  ConfigOf,
+  ConfigProblem,
+  ConfigSchema,
+  ConfigSection,
+  ConfigType,
+} from './config-schema.ts';
+export { parseConfigDuration, parseConfigSize, printConfigDuration } from './config-values.ts';
 export { columnFrom, columnLength, columnValue, isValid } from './column.ts';
 export type {
   BooleanColumn,

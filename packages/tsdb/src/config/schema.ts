@@ -1,0 +1,211 @@
+// Every setting of the database service: section, key, type, default and meaning in one table. The commented default
+// file, validation, environment variables, flags and the type TsdbConfig all follow from it.
+import { configKey, configSection, configSections } from '@tidemark/core';
+import type { ConfigOf } from '@tidemark/core';
+
+const { boolean, duration, integer, size, text, textList, textMap } = configKey;
+
+const listenerBatches = {
+  'batch-size': integer(5000, 'Points that make a batch.'),
+  'batch-pending': integer(
+    10,
+    'Full batches that may wait for storage; beyond it points are dropped.',
+  ),
+  'batch-timeout': duration('1s', 'A batch that is not full is written after this time.'),
+};
+
+/** Sections and keys, named as operators of InfluxDB 1.x know them. */
+export const TSDB_CONFIG_SCHEMA = {
+  '': configSection('The database service.', {
+    hostname: text('', 'Name of this host in self-monitoring; empty asks the system.'),
+  }),
+  meta: configSection('The catalog: databases, retention policies, users.', {
+    dir: text('', 'Folder of the catalog; empty is <data-dir>/tsdb/meta.'),
+    'retention-autocreate': boolean(true, 'New databases get a retention policy "autogen".'),
+  }),
+  data: configSection('Storage of points.', {
+    dir: text('./data', 'Data directory.'),
+    'wal-fsync-delay': duration(
+      '0s',
+      'How long an acknowledged write may wait for its sync to disk; 0s acknowledges synced writes only.',
+    ),
+    'field-types': text('shard', 'Where a field keeps the type of its first value.', {
+      allowed: ['shard', 'measurement'],
+    }),
+    'max-series-per-database': integer(1_000_000, 'New series beyond are refused; 0 is no limit.'),
+    'max-values-per-tag': integer(
+      100_000,
+      'New values of a tag beyond are refused; 0 is no limit.',
+    ),
+    'query-log-enabled': boolean(true, 'Log every query before it runs, at level debug.'),
+  }),
+  coordinator: configSection('Limits of queries and writes.', {
+    'write-timeout': duration('10s', 'A write that storage has not taken by then ends with 500.'),
+    'max-concurrent-queries': integer(0, 'Queries that run at once; 0 is no limit.'),
+    'query-timeout': duration('0s', 'A query that runs longer is ended; 0s is no limit.'),
+    'log-queries-after': duration('0s', 'Queries that run longer are logged; 0s logs none.'),
+    'max-select-point': integer(0, 'Points one SELECT may read; 0 is no limit.'),
+    'max-select-series': integer(0, 'Series one SELECT may read; 0 is no limit.'),
+    'max-select-buckets': integer(0, 'GROUP BY time windows of one SELECT; 0 is no limit.'),
+    'max-query-memory': size(256 * 1024 * 1024, 'Memory one query may hold; 0 is no limit.'),
+  }),
+  retention: configSection('Removal of data that is older than its retention policy.', {
+    enabled: boolean(true, 'Remove expired shard groups.'),
+    'check-interval': duration('30m', 'How often to look for them.'),
+  }),
+  monitor: configSection('Self-monitoring.', {
+    'store-enabled': boolean(true, 'Write own counters to a database.'),
+    'store-database': text('_internal', 'Which one.'),
+    'store-interval': duration('10s', 'How often.'),
+  }),
+  http: configSection('The HTTP API.', {
+    enabled: boolean(true, 'Serve it.'),
+    'bind-address': text(
+      '127.0.0.1:8086',
+      'Address and port; several are separated by commas; port 0 takes a free one.',
+    ),
+    'auth-enabled': boolean(false, 'Ask for credentials.'),
+    'insecure-no-auth': boolean(
+      false,
+      'Listen on other addresses than loopback although no credentials are asked for.',
+    ),
+    realm: text('InfluxDB', 'Realm of basic authentication.'),
+    'log-enabled': boolean(true, 'Log every request, at level debug.'),
+    'suppress-write-log': boolean(false, 'Do not log writes.'),
+    'access-log-path': text('', 'File for the access log; empty is the service log.'),
+    'pprof-enabled': boolean(true, 'Serve /debug/pprof.'),
+    'pprof-auth-enabled': boolean(false, 'Require an admin user for /debug.'),
+    'ping-auth-enabled': boolean(
+      false,
+      'Require credentials for /ping, /status, /health, /metrics.',
+    ),
+    'https-enabled': boolean(false, 'Serve HTTPS.'),
+    'https-certificate': text('', 'File of the certificate chain, PEM.'),
+    'https-private-key': text(
+      '',
+      'File of the private key, PEM; empty reads the certificate file.',
+    ),
+    'shared-secret': text('', 'Secret of HS256, HS384 and HS512 tokens.', { isSecret: true }),
+    'jwks-file': text('', 'File of a JSON web key set for RS256 and ES256 tokens.'),
+    'max-row-limit': integer(0, 'Rows of an answer that is not chunked; 0 is no limit.'),
+    'max-connection-limit': integer(0, 'Open connections; further ones are closed. 0 is no limit.'),
+    'unix-socket-enabled': boolean(false, 'Listen on a unix socket too.'),
+    'bind-socket': text('/run/tidemark/tsdb.sock', 'Path of that socket.'),
+    'max-body-size': size(25_000_000, 'Largest request body, after decompression; 0 is no limit.'),
+    'max-concurrent-write-limit': integer(0, 'Writes handled at once; 0 is no limit.'),
+    'max-enqueued-write-limit': integer(0, 'Writes that may wait for one of those; 0 is no limit.'),
+    'enqueued-write-timeout': duration('30s', 'A write that waits longer is refused.'),
+    'request-timeout': duration('5m', 'A request must have arrived completely after this time.'),
+    'strict-verbs': boolean(
+      false,
+      'Refuse statements that change something when they come by GET.',
+    ),
+    'compat-routes': boolean(
+      true,
+      'Serve the aliases of older clients and send X-Influxdb-* headers.',
+    ),
+    headers: textMap('Headers added to every answer.'),
+  }),
+  logging: configSection('The log.', {
+    format: text('auto', 'How lines look.', { allowed: ['auto', 'logfmt', 'json'] }),
+    level: text('info', 'Least important level that is logged.', {
+      allowed: ['debug', 'info', 'warn', 'error'],
+    }),
+  }),
+  subscriber: configSection('Forwarding of accepted writes to subscriptions.', {
+    enabled: boolean(true, 'Forward.'),
+    'http-timeout': duration('30s', 'A delivery that takes longer has failed.'),
+    'insecure-skip-verify': boolean(false, 'Do not verify certificates of https destinations.'),
+    'ca-certs': text('', 'File of certificates to trust besides the well-known ones, PEM.'),
+    'write-concurrency': integer(40, 'Deliveries of one subscription at once.'),
+    'write-buffer-size': integer(
+      1000,
+      'Batches of one subscription that may wait; beyond it they are dropped.',
+    ),
+  }),
+  continuous_queries: configSection('Continuous queries.', {
+    enabled: boolean(true, 'Run them.'),
+    'log-enabled': boolean(true, 'Log their runs.'),
+    'query-stats-enabled': boolean(
+      false,
+      'Write the figures of their runs to the monitor database.',
+    ),
+    'run-interval': duration('1s', 'How often to look which are due.'),
+  }),
+  tls: configSection('TLS of listeners.', {
+    'min-version': text('tls1.2', 'Lowest version.', { allowed: ['tls1.2', 'tls1.3'] }),
+    'max-version': text('tls1.3', 'Highest version.', { allowed: ['tls1.2', 'tls1.3'] }),
+    ciphers: textList('OpenSSL names of allowed ciphers; empty is the default of the runtime.'),
+  }),
+  udp: configSections('Listeners for line protocol in UDP datagrams.', {
+    enabled: boolean(false, 'Listen.'),
+    'bind-address': text(':8089', 'Address and port.'),
+    database: text('udp', 'Where points go; created when it does not exist.'),
+    'retention-policy': text('', 'Empty is the default one.'),
+    precision: text('', 'Unit of timestamps; empty is nanoseconds.', {
+      allowed: ['', 'n', 'ns', 'u', 'ms', 's', 'm', 'h'],
+    }),
+    ...listenerBatches,
+    'read-buffer': integer(
+      0,
+      'Receive buffer of the socket in bytes; 0 is the default of the system.',
+    ),
+  }),
+  graphite: configSections('Listeners for Graphite plaintext.', {
+    enabled: boolean(false, 'Listen.'),
+    'bind-address': text(':2003', 'Address and port.'),
+    database: text('graphite', 'Where points go; created when it does not exist.'),
+    'retention-policy': text('', 'Empty is the default one.'),
+    protocol: text('tcp', 'Transport.', { allowed: ['tcp', 'udp'] }),
+    ...listenerBatches,
+    'consistency-level': text('one', 'Accepted for old files; without meaning on a single node.'),
+    separator: text('.', 'Joins parts that a template names more than once.'),
+    'udp-read-buffer': integer(
+      0,
+      'Receive buffer of the socket in bytes; 0 is the default of the system.',
+    ),
+    tags: textList('Tags of all points, written key=value.'),
+    templates: textList('Templates, written [filter] template [key=value,...].'),
+  }),
+  collectd: configSections('Listeners for the binary protocol of collectd.', {
+    enabled: boolean(false, 'Listen.'),
+    'bind-address': text(':25826', 'Address and port.'),
+    database: text('collectd', 'Where points go; created when it does not exist.'),
+    'retention-policy': text('', 'Empty is the default one.'),
+    ...listenerBatches,
+    'batch-timeout': duration('10s', 'A batch that is not full is written after this time.'),
+    'read-buffer': integer(
+      0,
+      'Receive buffer of the socket in bytes; 0 is the default of the system.',
+    ),
+    typesdb: text(
+      '/usr/share/collectd/types.db',
+      'File of value types, or a folder of such files.',
+    ),
+    'security-level': text('none', 'What packets must be.', {
+      allowed: ['none', 'sign', 'encrypt'],
+    }),
+    'auth-file': text('/etc/collectd/auth_file', 'File of users and passwords, user: password.'),
+    'parse-multivalue-plugin': text('split', 'One point per value, or one with several fields.', {
+      allowed: ['split', 'join'],
+    }),
+  }),
+  opentsdb: configSections('Listeners for OpenTSDB, telnet and HTTP.', {
+    enabled: boolean(false, 'Listen.'),
+    'bind-address': text(':4242', 'Address and port.'),
+    database: text('opentsdb', 'Where points go; created when it does not exist.'),
+    'retention-policy': text('', 'Empty is the default one.'),
+    'tls-enabled': boolean(false, 'Speak TLS.'),
+    certificate: text('', 'File of certificate and key, PEM.'),
+    'log-point-errors': boolean(true, 'Log points that can not be read.'),
+    'batch-size': integer(1000, 'Points that make a batch.'),
+    'batch-pending': integer(
+      5,
+      'Full batches that may wait for storage; beyond it points are dropped.',
+    ),
+    'batch-timeout': duration('1s', 'A batch that is not full is written after this time.'),
+  }),
+} as const;
+
+/** The configuration of the database service, resolved: durations in `…Ms`, sizes in `…Bytes`. */
+export type TsdbConfig = ConfigOf<typeof TSDB_CONFIG_SCHEMA>;
