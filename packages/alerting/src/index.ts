@@ -1,1 +1,58 @@
-export {};
+// Public face of @tidemark/alerting: topics, events, handlers and their delivery.
+export { AlertService } from './alert-service.ts';
+export type { AlertLog, AlertServiceOptions, TopicView } from './alert-service.ts';
+export { AlertStore } from './alert-store.ts';
+export type { DeadLetter } from './alert-store.ts';
+export { parseAddress } from './address.ts';
+export { connectionCache } from './connection-cache.ts';
+export type { DeliveryState } from './delivery.ts';
+export { formatDuration, parseDurationText } from './duration.ts';
+export { printDataJson, printEventJson, printFieldJson, printState } from './event.ts';
+export type { EventState, TopicEvent } from './event.ts';
+export { compileGlob } from './glob.ts';
+export type { Glob } from './glob.ts';
+export type {
+  AccessPolicy,
+  Closable,
+  HandlerContext,
+  HandlerKind,
+  SectionSpec,
+  ServiceTestSpec,
+} from './handler.ts';
+export {
+  checkTopicId,
+  ID_BYTES_MAX,
+  patchDocument,
+  printHandlerSpec,
+  readHandlerSpec,
+} from './handler-spec.ts';
+export type { HandlerSpec } from './handler-spec.ts';
+export { httpSender } from './http-sender.ts';
+export type { HttpSender, IncomingResponse, OutgoingRequest, TlsOptions } from './http-sender.ts';
+export { LEVELS, levelRank, parseLevel } from './level.ts';
+export {
+  convertOption,
+  defaultOptions,
+  durationMs,
+  flag,
+  integer,
+  isSet,
+  map,
+  printOption,
+  strings,
+  text,
+  typeName,
+} from './options.ts';
+export type { JsonValue, Options, OptionSpec, OptionValue } from './options.ts';
+export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
+export {
+  bool,
+  checkUrl,
+  enabled,
+  INSECURE_SKIP_VERIFY,
+  list,
+  secret,
+  str,
+  TLS_FILES,
+  tlsOf,
+} from './section-options.ts';

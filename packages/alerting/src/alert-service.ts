@@ -1,0 +1,451 @@
+// Alerting as the engine sees it: topics with their events, handlers with their deliveries, all of it persistent.
+import { AppError, assert, Conflict, InvalidRequest, NotFound } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
+import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
+import type { AlertStore, DeadLetter, OutboxEntry } from './alert-store.ts';
+import { makeStep } from './chain.ts';
+import type { CheckedAction } from './chain.ts';
+import { Delivery } from './delivery.ts';
+import type { DeliveryState } from './delivery.ts';
+import type { EventState, TopicEvent } from './event.ts';
+import { stateOf } from './event.ts';
+import type { HandlerContext } from './handler.ts';
+import { checkTopicId } from './handler-spec.ts';
+import type { HandlerSpec } from './handler-spec.ts';
+import { levelRank } from './level.ts';
+import { PUBLISH_DEPTH_MAX, QUEUE_LENGTH, QUEUE_LENGTH_MIN } from './limits.ts';
+import { compileMatch } from './match.ts';
+import type { Match } from './match.ts';
+import { decodeOptions, flag } from './options.ts';
+import { findHandlerKind, HANDLER_KINDS } from './registry.ts';
+import { readScriptHandler } from './script-handler.ts';
+import { Topic } from './topic.ts';
+
+export type AlertLog = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+) => void;
+
+export type AlertServiceOptions = {
+  readonly store: AlertStore;
+  readonly context: Omit<HandlerContext, 'signal' | 'publish'>;
+  readonly clock: Clock;
+  readonly log: AlertLog;
+  readonly random: () => number;
+  /** `[alert] persist-topics`. */
+  readonly isPersistent: boolean;
+  /** `[alert] topic-buffer-length`. */
+  readonly queueLength?: number | undefined;
+  /** Kinds that are accepted but do nothing. */
+  readonly disabledKinds?: ReadonlySet<string> | undefined;
+};
+
+/** What answers show of a topic. */
+export type TopicView = {
+  readonly id: string;
+  readonly level: AlertLevelName;
+  readonly collected: number;
+  /** Made by a task for the handlers of its script. */
+  readonly isAnonymous: boolean;
+};
+
+type Attached = {
+  readonly key: string;
+  /** Absent for handlers of scripts. */
+  readonly spec?: HandlerSpec | undefined;
+  readonly match: Match;
+  readonly delivery: Delivery;
+};
+
+export class AlertService implements AlertSink {
+  readonly #options: AlertServiceOptions;
+  readonly #context: Omit<HandlerContext, 'signal'>;
+  readonly #topics = new Map<string, Topic>();
+  readonly #handlers = new Map<string, Map<string, Attached>>();
+  readonly #anonymous = new Set<string>();
+  /** Entries of the last run whose handler has not been attached yet. */
+  readonly #unclaimed = new Map<string, OutboxEntry[]>();
+
+  constructor(options: AlertServiceOptions) {
+    this.#options = options;
+    this.#context = {
+      ...options.context,
+      publish: (topic, event) => this.#publishFrom(topic, event),
+    };
+  }
+
+  /** Loads topics and handlers. A handler whose definition is no longer accepted is reported and left out. */
+  open(): void {
+    const { store, isPersistent, log } = this.#options;
+    if (isPersistent) {
+      for (const { topic, id, state } of store.states()) this.#topic(topic).set(id, state);
+    }
+    for (const entry of store.outbox()) {
+      const waiting = this.#unclaimed.get(entry.handlerKey) ?? [];
+      waiting.push(entry);
+      this.#unclaimed.set(entry.handlerKey, waiting);
+    }
+    for (const { topic, spec } of store.specs()) {
+      try {
+        this.#attachSpec(topic, spec, this.#check(spec));
+      } catch (error) {
+        // The definition stays stored: it works again when what it needs is back.
+        log('error', 'failed to start handler', { topic, handler: spec.id, err: messageOf(error) });
+      }
+    }
+  }
+
+  // --- what alert nodes use
+
+  openAnonymousTopic(topic: string, handlers: readonly ScriptHandler[]): void {
+    this.#anonymous.add(topic);
+    this.#topic(topic);
+    const actions = handlers.map((handler) => readScriptHandler(handler, this.#context));
+    for (const kind of HANDLER_KINDS) {
+      const isGlobal = this.#isGlobal(kind.section?.name);
+      const isNamed = actions.some((action) => action.kind === kind);
+      if (isGlobal && !isNamed && kind.script !== undefined) {
+        actions.push(
+          readScriptHandler(globalHandler(kind.script.names[0] ?? kind.kind), this.#context),
+        );
+      }
+    }
+    const attached = this.#attachedTo(topic);
+    actions.forEach((action, i) => {
+      const key = `${topic} ${i}:${action.kind.kind}`;
+      if (attached.has(key)) return;
+      attached.set(key, { key, match: () => true, delivery: this.#deliver(topic, key, [action]) });
+    });
+  }
+
+  closeAnonymousTopic(topic: string): void {
+    const attached = this.#handlers.get(topic);
+    this.#handlers.delete(topic);
+    for (const handler of attached?.values() ?? []) this.#retire(topic, handler);
+  }
+
+  publish(topic: string, event: AlertEvent): void {
+    this.#collect(topic, event, undefined);
+  }
+
+  #collect(topic: string, event: AlertEvent, source: TopicEvent | undefined): void {
+    const collected = this.#topic(topic).collect(event, source);
+    if (this.#options.isPersistent) this.#persist(topic, event.id, collected);
+    for (const handler of this.#handlers.get(topic)?.values() ?? []) {
+      if (this.#wants(handler, collected)) handler.delivery.accept(collected);
+    }
+  }
+
+  eventState(topic: string, eventId: string): EventState | undefined {
+    return this.#topics.get(topic)?.event(eventId);
+  }
+
+  updateEvent(topic: string, event: AlertEvent): void {
+    this.#topic(topic).set(event.id, stateOf(event));
+    if (this.#options.isPersistent) this.#persist(topic, event.id, event);
+  }
+
+  /** What global handlers change for every alert node. */
+  get defaults(): { readonly hasGlobalHandlers: boolean; readonly isStateChangesOnly: boolean } {
+    const globals = HANDLER_KINDS.filter((kind) => this.#isGlobal(kind.section?.name));
+    return {
+      hasGlobalHandlers: globals.length > 0,
+      isStateChangesOnly: globals.some((kind) => {
+        const options = this.#context.section(kind.section?.name ?? '');
+        return options !== undefined && flag(options, 'state-changes-only');
+      }),
+    };
+  }
+
+  /** Checks the handlers of a script before its task starts. Throws `InvalidRequest`. */
+  checkScriptHandlers(handlers: readonly ScriptHandler[]): void {
+    for (const handler of handlers) readScriptHandler(handler, this.#context);
+  }
+
+  // --- what the API uses
+
+  topics(filter: {
+    readonly matches: (id: string) => boolean;
+    readonly minLevel: AlertLevelName;
+  }): readonly TopicView[] {
+    const floor = levelRank(filter.minLevel);
+    return [...this.#topics.values()]
+      .filter((topic) => filter.matches(topic.id) && levelRank(topic.level) >= floor)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .map((topic) => this.#view(topic));
+  }
+
+  topic(id: string): TopicView {
+    return this.#view(this.#existing(id));
+  }
+
+  topicCount(): number {
+    return this.#topics.size;
+  }
+
+  /** Forgets events and state; handlers stay attached and the topic comes back with its next event. */
+  async deleteTopic(id: string): Promise<void> {
+    this.#topics.delete(id);
+    await this.#options.store.deleteStates(id);
+    await this.#options.store.flushed();
+  }
+
+  /** Deletes the anonymous topics of a task, or of a replay, with everything that waits in them. */
+  async deleteTopicsOf(scope: string, taskId: string): Promise<void> {
+    const prefix = `${scope}:${taskId}:`;
+    const ids = new Set([...this.#topics.keys(), ...this.#handlers.keys(), ...this.#anonymous]);
+    for (const id of ids) {
+      if (!id.startsWith(prefix) || id.slice(prefix.length).includes(':')) continue;
+      const attached = this.#handlers.get(id);
+      this.#handlers.delete(id);
+      this.#anonymous.delete(id);
+      for (const handler of attached?.values() ?? []) await this.#drop(handler);
+      await this.deleteTopic(id);
+    }
+    for (const [key, entries] of this.#unclaimed) {
+      if (!key.startsWith(prefix)) continue;
+      this.#unclaimed.delete(key);
+      this.#options.store.remove(entries.map((entry) => entry.sequence));
+    }
+  }
+
+  events(id: string, minLevel: AlertLevelName): readonly (readonly [string, EventState])[] {
+    return this.#existing(id).events(minLevel);
+  }
+
+  event(topic: string, id: string): EventState {
+    const state = this.#topics.get(topic)?.event(id);
+    if (state === undefined) {
+      throw new NotFound(`unknown event ${JSON.stringify(id)} in topic ${JSON.stringify(topic)}`);
+    }
+    return state;
+  }
+
+  /** Handlers of a topic by id; `undefined` for a topic whose handlers are those of a script. */
+  handlers(topic: string): readonly HandlerSpec[] | undefined {
+    const specs = [...(this.#handlers.get(topic)?.values() ?? [])]
+      .map((handler) => handler.spec)
+      .filter((spec) => spec !== undefined)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    return specs.length === 0 && this.#anonymous.has(topic) ? undefined : specs;
+  }
+
+  handler(topic: string, id: string): HandlerSpec {
+    return this.#attached(topic, id).spec;
+  }
+
+  handlerState(topic: string, id: string): DeliveryState {
+    return this.#attached(topic, id).delivery.state;
+  }
+
+  async createHandler(topic: string, spec: HandlerSpec): Promise<void> {
+    checkTopicId(topic);
+    const id = JSON.stringify(spec.id);
+    if (this.#handlers.get(topic)?.has(spec.id) === true) {
+      throw new Conflict(`cannot register handler, handler with ID ${id} already exists`);
+    }
+    const checked = this.#check(spec);
+    await this.#options.store.putSpec(topic, spec);
+    this.#topic(topic);
+    this.#attachSpec(topic, spec, checked);
+  }
+
+  /** Replaces a handler; the id may change. Events that wait are delivered by the new one. */
+  async replaceHandler(topic: string, id: string, spec: HandlerSpec): Promise<void> {
+    const before = this.#attached(topic, id);
+    const isRenamed = spec.id !== id;
+    if (isRenamed && this.#handlers.get(topic)?.has(spec.id) === true) {
+      throw new Conflict(
+        `cannot register handler, handler with ID ${JSON.stringify(spec.id)} already exists`,
+      );
+    }
+    const checked = this.#check(spec);
+    await this.#options.store.putSpec(topic, spec, id);
+    this.#attachedTo(topic).delete(id);
+    const left = await before.delivery.close(0);
+    this.#attachSpec(topic, spec, checked);
+    this.#attached(topic, spec.id).delivery.adopt(left);
+  }
+
+  async deleteHandler(topic: string, id: string): Promise<void> {
+    const handler = this.#handlers.get(topic)?.get(id);
+    this.#handlers.get(topic)?.delete(id);
+    if (handler !== undefined) await this.#drop(handler);
+    await this.#options.store.deleteSpec(topic, id);
+  }
+
+  deadLetters(limit: number): readonly DeadLetter[] {
+    return this.#options.store.deadLetters(limit);
+  }
+
+  /** Delivers what is ready within the deadline; the rest is in the outbox. */
+  async close(deadlineMs: number): Promise<void> {
+    const all = [...this.#handlers.values()].flatMap((attached) => [...attached.values()]);
+    await Promise.all(all.map((handler) => handler.delivery.close(deadlineMs)));
+    this.#handlers.clear();
+    await this.#options.store.flushed();
+  }
+
+  // --- inside
+
+  #topic(id: string): Topic {
+    let topic = this.#topics.get(id);
+    if (topic === undefined) {
+      topic = new Topic(id);
+      this.#topics.set(id, topic);
+    }
+    return topic;
+  }
+
+  #existing(id: string): Topic {
+    const topic = this.#topics.get(id);
+    if (topic === undefined) throw new NotFound(`unknown topic: ${JSON.stringify(id)}`);
+    return topic;
+  }
+
+  #view(topic: Topic): TopicView {
+    return {
+      id: topic.id,
+      level: topic.level,
+      collected: topic.collected,
+      isAnonymous: this.#anonymous.has(topic.id),
+    };
+  }
+
+  #attachedTo(topic: string): Map<string, Attached> {
+    let attached = this.#handlers.get(topic);
+    if (attached === undefined) {
+      attached = new Map();
+      this.#handlers.set(topic, attached);
+    }
+    return attached;
+  }
+
+  #attached(topic: string, id: string): Attached & { readonly spec: HandlerSpec } {
+    const handler = this.#handlers.get(topic)?.get(id);
+    if (handler?.spec === undefined) throw new NotFound(`unknown handler: ${JSON.stringify(id)}`);
+    return { ...handler, spec: handler.spec };
+  }
+
+  #check(spec: HandlerSpec): { readonly actions: readonly CheckedAction[]; readonly match: Match } {
+    const actions = spec.actions.map(({ kind: name, options: given }) => {
+      const kind = findHandlerKind(name);
+      if (kind === undefined)
+        throw new InvalidRequest(`unsupported action kind ${JSON.stringify(name)}`);
+      const decoded = decodeOptions(kind.options, kind.kind, given);
+      if (!decoded.ok) throw new InvalidRequest(decoded.reason);
+      const problem = kind.validate?.(decoded.options, {
+        ...this.#context,
+        signal: AbortSignal.abort(),
+      });
+      if (problem !== undefined) throw new InvalidRequest(problem);
+      return { kind, options: decoded.options };
+    });
+    return { actions, match: compileMatch(spec.match) };
+  }
+
+  #attachSpec(
+    topic: string,
+    spec: HandlerSpec,
+    checked: { readonly actions: readonly CheckedAction[]; readonly match: Match },
+  ): void {
+    this.#topic(topic);
+    const key = `${topic} ${spec.id}`;
+    const delivery = this.#deliver(topic, key, checked.actions);
+    this.#attachedTo(topic).set(spec.id, { key, spec, match: checked.match, delivery });
+  }
+
+  #deliver(topic: string, key: string, actions: readonly CheckedAction[]): Delivery {
+    const { store, clock, log, random, queueLength, disabledKinds } = this.#options;
+    const enabled = actions.filter((action) => disabledKinds?.has(action.kind.kind) !== true);
+    const delivery = new Delivery(
+      {
+        handlerKey: key,
+        store,
+        clock,
+        random,
+        queueLength: Math.max(QUEUE_LENGTH_MIN, queueLength ?? QUEUE_LENGTH.value),
+        report: (level, message, event) =>
+          log(level, message, { topic, handler: key.slice(topic.length + 1), event: event.id }),
+      },
+      (owner) =>
+        enabled.length === 0
+          ? [{ run: () => Promise.resolve({ kind: 'stop' }) }]
+          : enabled.map((action, i) => makeStep(action, i, owner, this.#context)),
+    );
+    delivery.adopt(this.#unclaimed.get(key) ?? []);
+    this.#unclaimed.delete(key);
+    return delivery;
+  }
+
+  // Delivers what is ready in the background; what has to be repeated waits for the topic to be opened again.
+  #retire(topic: string, handler: Attached): void {
+    handler.delivery.close(RETIRE_DEADLINE_MS).then(
+      (left) => {
+        const successor = this.#handlers.get(topic)?.get(handler.key);
+        if (successor !== undefined) successor.delivery.adopt(left);
+        else if (left.length > 0) this.#unclaimed.set(handler.key, [...left]);
+      },
+      (error: unknown) =>
+        this.#options.log('error', 'failed to close handler', { topic, err: messageOf(error) }),
+    );
+  }
+
+  async #drop(handler: Attached): Promise<void> {
+    await handler.delivery.discard(DROP_DEADLINE_MS);
+  }
+
+  #wants(handler: Attached, event: TopicEvent): boolean {
+    try {
+      return handler.match(event);
+    } catch (error) {
+      assert(error instanceof AppError, 'a match expression fails with an operational error');
+      this.#options.log('error', 'failed to evaluate match expression', {
+        topic: event.topic,
+        handler: handler.spec?.id ?? handler.key,
+        event: event.id,
+        err: error.message,
+      });
+      return false;
+    }
+  }
+
+  #isGlobal(section: string | undefined): boolean {
+    if (section === undefined) return false;
+    const options = this.#context.section(section);
+    return options !== undefined && flag(options, 'enabled') && flag(options, 'global');
+  }
+
+  #publishFrom(topic: string, event: TopicEvent): void {
+    checkTopicId(topic);
+    if (event.hops >= PUBLISH_DEPTH_MAX) {
+      throw new InvalidRequest(
+        `topics publish into each other more than ${PUBLISH_DEPTH_MAX} deep`,
+      );
+    }
+    this.#collect(topic, event, event);
+  }
+
+  #persist(topic: string, id: string, state: EventState): void {
+    this.#options.store.putState(topic, id, state).catch((error: unknown) => {
+      this.#options.log('error', 'failed to store event state', {
+        topic,
+        event: id,
+        err: messageOf(error),
+      });
+    });
+  }
+}
+
+const RETIRE_DEADLINE_MS = 5_000;
+const DROP_DEADLINE_MS = 1_000;
+
+function globalHandler(kind: string): ScriptHandler {
+  return { kind, arguments: [], properties: [], span: { start: 0, end: 0 } };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,107 @@
+// Events as topics remember them, as handlers get them and as the outside sees them (JSON).
+import { formatRfc3339 } from '@tidemark/core';
+import type { FieldValue, Timestamp } from '@tidemark/core';
+import type { AlertEvent, AlertLevelName, ResultRow } from '@tidemark/runtime';
+import { formatDuration } from './duration.ts';
+
+/** What a topic remembers of an event id. */
+export type EventState = {
+  readonly message: string;
+  readonly details: string;
+  readonly time: Timestamp;
+  readonly durationNanos: bigint;
+  readonly level: AlertLevelName;
+};
+
+/** An event on its way to handlers. */
+export type TopicEvent = AlertEvent & {
+  readonly topic: string;
+  /** Level of the event with this id in the topic before this one; OK when there was none. */
+  readonly previousLevel: AlertLevelName;
+  /** How often `publish` and `aggregate` have moved it from topic to topic. */
+  readonly hops: number;
+};
+
+/** The part of an event that its topic keeps. */
+export function stateOf(event: AlertEvent): EventState {
+  const { message, details, time, durationNanos, level } = event;
+  return { message, details, time, durationNanos, level };
+}
+
+/** A state as API answers show it. */
+export type EventStateJson = {
+  readonly message: string;
+  readonly details: string;
+  readonly time: string;
+  readonly duration: string;
+  readonly level: AlertLevelName;
+};
+
+export function printState(state: EventState): EventStateJson {
+  return {
+    message: state.message,
+    details: state.details,
+    time: formatRfc3339(state.time),
+    duration: formatDuration(state.durationNanos),
+    level: state.level,
+  };
+}
+
+/**
+ * The event as one JSON object without a line end: what `post`, `tcp`, `exec`, `log` and `kafka` send. Written by
+ * hand because integers keep all their digits and times are told from integers only by their column.
+ */
+export function printEventJson(event: TopicEvent): string {
+  const { id, message, details, level, previousLevel, isRecoverable } = event;
+  return (
+    `{"id":${JSON.stringify(id)},"message":${JSON.stringify(message)},"details":${JSON.stringify(details)}` +
+    `,"time":"${formatRfc3339(event.time)}","duration":${event.durationNanos},"level":"${level}"` +
+    `,"data":${printDataJson(event.data)},"previousLevel":"${previousLevel}","recoverable":${isRecoverable}}`
+  );
+}
+
+/** `{"series":[…]}`; times as RFC 3339. */
+export function printDataJson(rows: readonly ResultRow[]): string {
+  return rows.length === 0 ? '{"series":null}' : `{"series":[${rows.map(printRow).join(',')}]}`;
+}
+
+function printRow(row: ResultRow): string {
+  let json = `{"name":${JSON.stringify(row.name)}`;
+  if (row.tags !== undefined && Object.keys(row.tags).length > 0) {
+    json += `,"tags":${JSON.stringify(row.tags)}`;
+  }
+  if (row.columns !== undefined) json += `,"columns":${JSON.stringify(row.columns)}`;
+  if (row.values !== undefined) json += `,"values":[${row.values.map(printValues).join(',')}]`;
+  return `${json}}`;
+}
+
+function printValues(values: readonly (FieldValue | null)[]): string {
+  const cells = values.map((value, column) =>
+    column === 0 && typeof value === 'bigint' ? `"${formatRfc3339(value)}"` : printFieldJson(value),
+  );
+  return `[${cells.join(',')}]`;
+}
+
+/** A field value as JSON: integers with all digits, NaN and infinities as null. */
+export function printFieldJson(value: FieldValue | null): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'null';
+  return JSON.stringify(value);
+}
+
+/** Turns an event into JSON text; 64-bit integers survive. */
+export function encodeEvent(event: TopicEvent): string {
+  return JSON.stringify(event, (_key, value: unknown) =>
+    typeof value === 'bigint' ? { $int: String(value) } : value,
+  );
+}
+
+/** Reads what `encodeEvent` wrote. */
+export function decodeEvent(json: string): TopicEvent {
+  return JSON.parse(json, (_key, value: unknown) => {
+    if (value !== null && typeof value === 'object' && '$int' in value) {
+      return BigInt(String(value.$int));
+    }
+    return value;
+  }) as TopicEvent;
+}

@@ -1,0 +1,125 @@
+// What a kind of handler is: one row of the registry, one file per kind under handlers/.
+import type { Clock } from '@tidemark/core';
+import type { TopicEvent } from './event.ts';
+import type { HttpSender } from './http-sender.ts';
+import type { OptionSpec, Options } from './options.ts';
+
+/** A section of the configuration that belongs to handlers or to another service: `[smtp]`, `[[httppost]]`. */
+export type SectionSpec = {
+  readonly name: string;
+  /** Older names under which the section may be written and addressed. */
+  readonly aliases?: readonly string[];
+  readonly doc: string;
+  /** Name of the option that tells the elements of a list section apart; absent for a single section. */
+  readonly elementKey?: string | undefined;
+  /** Elements of a list section that exist without being written down. */
+  readonly defaultElements?: readonly Options[];
+  readonly options: readonly OptionSpec[];
+  /** Why these options can not be used; `undefined` when they can. */
+  readonly validate?: (options: Options) => string | undefined;
+  /** The same over all elements of a list section. */
+  readonly validateAll?: (elements: readonly Options[]) => string | undefined;
+};
+
+/** How a property of a script's handler becomes an option. */
+export type ScriptProperty = {
+  readonly option: string;
+  /**
+   * `set`: one value. `append`: every argument is added to a list. `entry`: key and value are added to a map.
+   * `flag`: no argument, becomes true. `object`: the arguments become one object of a list, under `keys`.
+   */
+  readonly mode: 'set' | 'append' | 'entry' | 'flag' | 'object';
+  readonly keys?: readonly string[];
+};
+
+export type ScriptSyntax = {
+  /** Names of the method on the alert node. */
+  readonly names: readonly string[];
+  /** Options that take the method's arguments in order; the last may take all that remain. */
+  readonly arguments: readonly ScriptProperty[];
+  readonly properties: Readonly<Record<string, ScriptProperty>>;
+};
+
+/** What a service test sends: its options with defaults, and the act. */
+export type ServiceTestSpec = {
+  readonly name: string;
+  readonly options: readonly OptionSpec[];
+  readonly run: (options: Options, context: HandlerContext) => Promise<void>;
+};
+
+/** Data that templates of handler options see. */
+export type TemplateScope = Readonly<Record<string, unknown>>;
+
+/** The world of handlers. Implemented by the engine; tests pass their own. */
+export type HandlerContext = {
+  /**
+   * Effective options of a section's element, secrets resolved; `undefined` when there is no such element. Without
+   * element: the single section, or a list section's only or default element.
+   */
+  section(name: string, element?: string): Options | undefined;
+  readonly http: HttpSender;
+  readonly clock: Clock;
+  /** Renders a text template. Throws when the template or its execution fails. */
+  render(template: string, scope: TemplateScope): string;
+  /** Publishes into another topic. */
+  publish(topic: string, event: TopicEvent): void;
+  /** Why a program or file may not be used; `undefined` when it may. */
+  readonly access: AccessPolicy;
+  readonly server: { readonly hostname: string; readonly url: string; readonly product: string };
+  /** Aborted when the handler is stopped or took too long. */
+  readonly signal: AbortSignal;
+  /** Connections that are kept between events, by a key that names all that they depend on. */
+  readonly connections: ConnectionCache;
+};
+
+/** Which programs may be started and which files written by handlers. */
+export type AccessPolicy = {
+  refuseProgram(program: string): string | undefined;
+  refuseFile(path: string): string | undefined;
+};
+
+export type Closable = { close(): Promise<void> | void };
+
+/** Keeps one thing per key, made on first use, closed after the idle time or at the end. */
+export interface ConnectionCache {
+  use<T extends Closable>(key: string, idleMs: number, open: () => Promise<T>): Promise<T>;
+  /** Forgets and closes what failed. */
+  discard(key: string): Promise<void>;
+}
+
+/** A kind of handler that tells the outside. */
+export type HandlerKind = {
+  readonly kind: string;
+  readonly aliases?: readonly string[];
+  readonly doc: string;
+  readonly options: readonly OptionSpec[];
+  readonly script?: ScriptSyntax | undefined;
+  /** Section of the configuration; the kind is usable only while the section's `enabled` is true, if it has one. */
+  readonly section?: SectionSpec | undefined;
+  /** Why these options can not be used; checked when the handler is defined. */
+  readonly validate?: (options: Options, context: HandlerContext) => string | undefined;
+  /**
+   * Delivers one event. Rejects with `Unavailable` when repeating it later may work, with anything else when not.
+   */
+  readonly send: (event: TopicEvent, options: Options, context: HandlerContext) => Promise<void>;
+  readonly tests?: readonly ServiceTestSpec[];
+};
+
+/** The names that templates of handler options know. */
+export function templateScope(event: TopicEvent): TemplateScope {
+  const { context } = event;
+  return {
+    ID: event.id,
+    Message: event.message,
+    Details: event.details,
+    Level: event.level,
+    Time: event.time,
+    Duration: event.durationNanos,
+    Name: context.name,
+    TaskName: context.taskName,
+    Group: context.group,
+    Category: context.category,
+    Tags: context.tags,
+    Fields: context.fields,
+  };
+}

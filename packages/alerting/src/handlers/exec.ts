@@ -1,0 +1,72 @@
+// exec: runs a program for each event, with the event as JSON on its standard input.
+import { spawn } from 'node:child_process';
+import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { printEventJson } from '../event.ts';
+import type { HandlerKind } from '../handler.ts';
+import { strings, text } from '../options.ts';
+
+const OUTPUT_CHARS_MAX = 4096;
+
+export const exec: HandlerKind = {
+  kind: 'exec',
+  doc: 'Runs a program for each event; the event is its standard input.',
+  options: [
+    { name: 'prog', type: 'string', default: '', doc: 'The program.' },
+    { name: 'args', type: 'strings', default: null, doc: 'Its arguments.' },
+  ],
+  script: {
+    names: ['exec'],
+    arguments: [
+      { option: 'prog', mode: 'set' },
+      { option: 'args', mode: 'append' },
+    ],
+    properties: {},
+  },
+  validate: (options, context) => {
+    const program = text(options, 'prog');
+    if (program === '') return 'must provide a program to execute';
+    return context.access.refuseProgram(program);
+  },
+  send: (event, options, context) =>
+    run(text(options, 'prog'), strings(options, 'args'), {
+      input: `${printEventJson(event)}\n`,
+      signal: context.signal,
+    }),
+};
+
+function run(
+  program: string,
+  programArguments: readonly string[],
+  options: { readonly input: string; readonly signal: AbortSignal },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, programArguments, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      signal: options.signal,
+    });
+    let output = '';
+    const keep = (chunk: Buffer): void => {
+      if (output.length < OUTPUT_CHARS_MAX) output += chunk.toString('utf8');
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    // A program may end without reading its input; that alone is no failure.
+    child.stdin.on('error', () => undefined);
+    child.on('error', (cause) => {
+      const isMissing = 'code' in cause && cause.code === 'ENOENT';
+      const message = `cannot run program: ${cause.message}`;
+      reject(
+        isMissing ? new InvalidRequest(message, { cause }) : new Unavailable(message, { cause }),
+      );
+    });
+    child.on('close', (code, signalName) => {
+      if (code === 0) {
+        resolve();
+        return;
+      }
+      const how = code === null ? `ended by ${signalName}` : `exit status ${code}`;
+      reject(new InvalidRequest(`${program}: ${how}: ${output.trim()}`));
+    });
+    child.stdin.end(options.input);
+  });
+}

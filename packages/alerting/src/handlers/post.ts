@@ -1,0 +1,164 @@
+// post: sends the event as JSON, or as a template of the configuration makes it, to a URL or a named endpoint.
+import { InvalidRequest } from '@tidemark/core';
+import type { TopicEvent } from '../event.ts';
+import { printDataJson, printEventJson } from '../event.ts';
+import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
+import { templateScope } from '../handler.ts';
+import { refusal } from '../http-sender.ts';
+import { durationMs, flag, map, text } from '../options.ts';
+import type { Options } from '../options.ts';
+import { bool, str } from '../section-options.ts';
+
+const section: SectionSpec = {
+  name: 'httppost',
+  doc: 'Named endpoints for `post` handlers and `httpPost` nodes.',
+  elementKey: 'endpoint',
+  options: [
+    str('endpoint', 'Name of this element.', 'example'),
+    str('url', 'URL; a template for `httpPost` nodes.', 'http://example.com'),
+    { name: 'headers', type: 'string-map', default: null, doc: 'Headers of every request.' },
+    {
+      name: 'basic-auth',
+      type: 'string-map',
+      default: null,
+      doc: '`username` and `password` of basic authentication.',
+      isSecret: true,
+    },
+    str('alert-template', 'Template of the body for alerts; empty sends JSON.'),
+    str('alert-template-file', 'File that holds the template of the body for alerts.'),
+    str('row-template', 'Template of the body for rows; empty sends JSON.'),
+    str('row-template-file', 'File that holds the template of the body for rows.'),
+  ],
+  defaultElements: [
+    {
+      endpoint: 'example',
+      url: 'http://example.com',
+      headers: null,
+      'basic-auth': null,
+      'alert-template': '',
+      'alert-template-file': '',
+      'row-template': '',
+      'row-template-file': '',
+    },
+  ],
+  validate: (options) => {
+    const url = text(options, 'url');
+    if (url === '') return 'must specify url';
+    if (!url.includes('{{') && !URL.canParse(url)) return `invalid URL ${JSON.stringify(url)}`;
+    for (const kind of ['alert', 'row']) {
+      if (
+        text(options, `${kind}-template`) !== '' &&
+        text(options, `${kind}-template-file`) !== ''
+      ) {
+        return `must specify only one of ${kind}-template and ${kind}-template-file`;
+      }
+    }
+    return undefined;
+  },
+};
+
+export const post: HandlerKind = {
+  kind: 'post',
+  aliases: ['httppost'],
+  doc: 'Sends each event to a URL or to a configured endpoint.',
+  options: [
+    str('url', 'Receiver.'),
+    str('endpoint', 'Element of the section `httppost` to use instead of a URL.'),
+    { name: 'headers', type: 'string-map', default: null, doc: 'Headers of the request.' },
+    bool('capture-response', 'Show the receiver’s answer in errors.'),
+    {
+      name: 'timeout',
+      type: 'duration',
+      default: 0n,
+      doc: 'Longest time of a request; 0 is the common limit.',
+    },
+    bool('skip-ssl-verification', 'Accept any TLS certificate.'),
+  ],
+  script: {
+    names: ['post'],
+    arguments: [{ option: 'url', mode: 'set' }],
+    properties: {
+      endpoint: { option: 'endpoint', mode: 'set' },
+      header: { option: 'headers', mode: 'entry' },
+      captureResponse: { option: 'capture-response', mode: 'flag' },
+      timeout: { option: 'timeout', mode: 'set' },
+      skipSSLVerification: { option: 'skip-ssl-verification', mode: 'flag' },
+    },
+  },
+  section,
+  validate: (options) => {
+    const names = Object.keys(map(options, 'headers')).map((name) => name.toLowerCase());
+    return names.includes('authenticate') ? "cannot set 'authenticate' header" : undefined;
+  },
+  send,
+  tests: [
+    {
+      name: 'httppost',
+      options: [
+        str('endpoint', 'Element of the configuration.', 'example'),
+        str('url', 'Receiver.', 'http://localhost:3000/'),
+        { name: 'headers', type: 'string-map', default: { Auth: 'secret' }, doc: 'Headers.' },
+        {
+          name: 'timeout',
+          type: 'integer',
+          default: 0,
+          doc: 'Longest time of the request in nanoseconds.',
+        },
+      ],
+      run: async (options, context) => {
+        const response = await context.http.send(
+          {
+            method: 'POST',
+            url: text(options, 'url'),
+            headers: { 'Content-Type': 'application/json', ...map(options, 'headers') },
+            body: '{}',
+          },
+          context.signal,
+        );
+        if (response.status < 200 || response.status > 299) {
+          throw new InvalidRequest(`POST returned non 2xx status code: ${response.status}`);
+        }
+      },
+    },
+  ],
+};
+
+async function send(event: TopicEvent, options: Options, context: HandlerContext): Promise<void> {
+  const name = text(options, 'endpoint');
+  const endpoint = name === '' ? undefined : context.section('httppost', name);
+  if (name !== '' && endpoint === undefined)
+    throw new InvalidRequest(`unknown endpoint ${JSON.stringify(name)}`);
+  const url = text(options, 'url') || (endpoint === undefined ? '' : text(endpoint, 'url'));
+  if (url === '') throw new InvalidRequest('either URL or endpoint must be non-empty');
+  const scope = { ...templateScope(event), Data: JSON.parse(printDataJson(event.data)) as unknown };
+  const template = endpoint === undefined ? '' : text(endpoint, 'alert-template');
+  const response = await context.http.send(
+    {
+      method: 'POST',
+      url: url.includes('{{') ? context.render(url, scope) : url,
+      headers: {
+        ...(template === '' ? { 'Content-Type': 'application/json' } : {}),
+        ...(endpoint === undefined ? {} : map(endpoint, 'headers')),
+        ...basicAuth(endpoint),
+        ...map(options, 'headers'),
+      },
+      body: template === '' ? `${printEventJson(event)}\n` : context.render(template, scope),
+      timeoutMs: durationMs(options, 'timeout') || undefined,
+      tls: { isVerificationSkipped: flag(options, 'skip-ssl-verification') },
+    },
+    context.signal,
+  );
+  if (response.status >= 200 && response.status <= 299) return;
+  const detail = flag(options, 'capture-response')
+    ? `: ${response.body.trim().slice(0, 1000)}`
+    : '';
+  throw refusal(response.status, `POST returned non 2xx status code: ${response.status}${detail}`);
+}
+
+function basicAuth(endpoint: Options | undefined): Record<string, string> {
+  if (endpoint === undefined) return {};
+  const { username, password } = map(endpoint, 'basic-auth');
+  if (username === undefined || username === '') return {};
+  const credentials = Buffer.from(`${username}:${password ?? ''}`).toString('base64');
+  return { Authorization: `Basic ${credentials}` };
+}

@@ -1,0 +1,76 @@
+// What the files of this folder share: finding an enabled service's options and sending its request.
+import { InvalidRequest } from '@tidemark/core';
+import type { HandlerContext } from '../handler.ts';
+import type { IncomingResponse, OutgoingRequest } from '../http-sender.ts';
+import { refusal } from '../http-sender.ts';
+import { flag } from '../options.ts';
+import type { Options } from '../options.ts';
+
+/** Options of a service's section, checked to be enabled. */
+export function enabledSection(
+  context: HandlerContext,
+  name: string,
+  element?: { readonly id: string; readonly unknown: string },
+): Options {
+  const options = context.section(name, element?.id);
+  if (options === undefined) throw new InvalidRequest(element?.unknown ?? 'service is not enabled');
+  if (!flag(options, 'enabled')) throw new InvalidRequest('service is not enabled');
+  return options;
+}
+
+/** Sends JSON and checks the status; otherwise throws with the receiver's own words. */
+export async function postJson(
+  context: HandlerContext,
+  request: Omit<OutgoingRequest, 'method' | 'body'> & {
+    readonly service: string;
+    readonly json: unknown;
+    readonly expect: readonly number[];
+  },
+): Promise<IncomingResponse> {
+  const response = await context.http.send(
+    {
+      ...request,
+      method: 'POST',
+      body: JSON.stringify(request.json),
+      headers: { 'Content-Type': 'application/json', ...request.headers },
+    },
+    context.signal,
+  );
+  checkStatus(response, request.service, request.expect);
+  return response;
+}
+
+/** Throws unless the status is one of the expected ones. */
+export function checkStatus(
+  response: IncomingResponse,
+  service: string,
+  expected: readonly number[],
+): void {
+  if (expected.includes(response.status)) return;
+  const reason = reasonOf(response.body);
+  throw refusal(
+    response.status,
+    reason === undefined
+      ? `failed to understand ${service} response. code: ${response.status} content: ${response.body.slice(0, 1000)}`
+      : `${service}: ${reason}`,
+  );
+}
+
+// Services answer with the reason under one of a few names.
+function reasonOf(body: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    // Not JSON: the caller shows the text as it is.
+    return undefined;
+  }
+  if (value === null || typeof value !== 'object') return undefined;
+  const members: Readonly<Record<string, unknown>> = { ...value };
+  for (const name of ['error', 'message', 'description', 'errors']) {
+    const reason = members[name];
+    if (typeof reason === 'string' && reason !== '') return reason;
+    if (Array.isArray(reason) && reason.length > 0) return JSON.stringify(reason);
+  }
+  return undefined;
+}

@@ -1,0 +1,176 @@
+// smtp: mail. The subject is the message, the HTML body the details.
+import { InvalidRequest, Unavailable } from '@tidemark/core';
+import type { Transporter } from 'nodemailer';
+import type { Closable, HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
+import { templateScope } from '../handler.ts';
+import { durationMs, flag, integer, strings, text } from '../options.ts';
+import type { Options } from '../options.ts';
+import {
+  bool,
+  enabled,
+  GLOBAL,
+  list,
+  secret,
+  STATE_CHANGES_ONLY,
+  str,
+} from '../section-options.ts';
+import { enabledSection } from './service.ts';
+
+const ADDRESS = /^[^\s@<>]+@[^\s@<>]+$/;
+
+const section: SectionSpec = {
+  name: 'smtp',
+  doc: 'Mail server.',
+  options: [
+    enabled(),
+    str('host', 'Name or address of the mail server.', 'localhost'),
+    { name: 'port', type: 'integer', default: 25, doc: 'Its port; 465 speaks TLS from the start.' },
+    str('username', 'User; empty sends without authentication.'),
+    secret('password', 'Password of the user.'),
+    bool('no-verify', 'Accept any TLS certificate.'),
+    GLOBAL,
+    STATE_CHANGES_ONLY,
+    str('from', 'Sender.'),
+    list('to', 'Recipients when a handler names none.'),
+    {
+      ...list('to-templates', 'More recipients, as templates over the event.'),
+      isShownWhenSet: true,
+    },
+    {
+      name: 'idle-timeout',
+      type: 'duration',
+      default: 30_000_000_000n,
+      doc: 'How long an unused connection is kept.',
+    },
+  ],
+  validate: (options) => {
+    const port = integer(options, 'port');
+    if (text(options, 'host') === '') return 'host cannot be empty';
+    if (port <= 0 || port > 65_535) return `invalid port ${port}`;
+    if (durationMs(options, 'idle-timeout') <= 0) return 'idle timeout must be positive';
+    if (flag(options, 'enabled') && text(options, 'from') === '') {
+      return "must provide a 'from' address";
+    }
+    const from = text(options, 'from');
+    if (from !== '' && !isMailbox(from))
+      return `invalid from email address: ${JSON.stringify(from)}`;
+    const bad = strings(options, 'to').find((address) => !isMailbox(address));
+    return bad === undefined ? undefined : `invalid to email address: ${JSON.stringify(bad)}`;
+  },
+};
+
+// `user@host` or `Name <user@host>`; the mail server has the last word.
+function isMailbox(address: string): boolean {
+  const inAngles = /<([^<>]*)>\s*$/.exec(address);
+  return ADDRESS.test((inAngles?.[1] ?? address).trim());
+}
+
+export const smtp: HandlerKind = {
+  kind: 'smtp',
+  aliases: ['email'],
+  doc: 'Sends a mail.',
+  options: [
+    list('to', 'Recipients; none means the configured ones.'),
+    list('to-field', 'More recipients, as templates over the event.'),
+  ],
+  script: {
+    names: ['email'],
+    arguments: [{ option: 'to', mode: 'append' }],
+    properties: {
+      to: { option: 'to', mode: 'append' },
+      toTemplates: { option: 'to-field', mode: 'append' },
+    },
+  },
+  section,
+  validate: (options) => {
+    const bad = strings(options, 'to').find((address) => !isMailbox(address));
+    return bad === undefined ? undefined : `invalid to email address: ${JSON.stringify(bad)}`;
+  },
+  send: async (event, options, context) => {
+    const config = enabledSection(context, 'smtp');
+    const scope = templateScope(event);
+    const named = [
+      ...strings(options, 'to'),
+      ...strings(options, 'to-field').map((template) => context.render(template, scope)),
+    ];
+    const configured = [
+      ...strings(config, 'to'),
+      ...strings(config, 'to-templates').map((template) => context.render(template, scope)),
+    ];
+    const to = (named.length > 0 ? named : configured).filter((address) => address.trim() !== '');
+    await sendMail({ to, subject: event.message, html: event.details }, config, context);
+  },
+  tests: [
+    {
+      name: 'smtp',
+      options: [
+        list('to', 'Recipients; none means the configured ones.'),
+        str('subject', 'Subject.', 'test subject'),
+        str('body', 'HTML body.', 'test body'),
+      ],
+      run: (options, context) => {
+        const config = enabledSection(context, 'smtp');
+        const named = strings(options, 'to');
+        const mail = {
+          to: named.length > 0 ? named : strings(config, 'to'),
+          subject: text(options, 'subject'),
+          html: text(options, 'body'),
+        };
+        return sendMail(mail, config, context);
+      },
+    },
+  ],
+};
+
+type Mail = { readonly to: readonly string[]; readonly subject: string; readonly html: string };
+type MailConnection = Closable & { readonly transport: Transporter };
+
+async function sendMail(mail: Mail, config: Options, context: HandlerContext): Promise<void> {
+  if (mail.to.length === 0) throw new InvalidRequest('no recipients for the mail');
+  const key = `smtp ${JSON.stringify(config, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}`;
+  const connection = await context.connections.use<MailConnection>(
+    key,
+    durationMs(config, 'idle-timeout'),
+    () => connect(config),
+  );
+  try {
+    await connection.transport.sendMail({
+      from: text(config, 'from'),
+      to: [...mail.to],
+      // A line break would end the header.
+      subject: mail.subject.replaceAll(/[\r\n]+/g, ' '),
+      html: mail.html,
+    });
+  } catch (cause) {
+    await context.connections.discard(key);
+    throw mailError(cause);
+  }
+}
+
+async function connect(config: Options): Promise<MailConnection> {
+  // Loaded on first use: most installations send no mail.
+  const { createTransport } = await import('nodemailer');
+  const user = text(config, 'username');
+  const port = integer(config, 'port');
+  const transport = createTransport({
+    host: text(config, 'host'),
+    port,
+    secure: port === 465,
+    pool: true,
+    maxConnections: 1,
+    tls: { rejectUnauthorized: !flag(config, 'no-verify') },
+    ...(user === '' ? {} : { auth: { user, pass: text(config, 'password') } }),
+  });
+  return { transport, close: () => transport.close() };
+}
+
+// The server said no for good with a status of 5xx; everything else may work later.
+function mailError(cause: unknown): Error {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const status =
+    cause !== null && typeof cause === 'object' && 'responseCode' in cause
+      ? cause.responseCode
+      : undefined;
+  const isFinal = typeof status === 'number' && status >= 500;
+  return isFinal ? new InvalidRequest(message, { cause }) : new Unavailable(message, { cause });
+}

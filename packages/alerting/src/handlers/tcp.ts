@@ -1,0 +1,46 @@
+// tcp: connects for each event and sends it as a line of JSON.
+import { connect } from 'node:net';
+import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { printEventJson } from '../event.ts';
+import type { HandlerKind } from '../handler.ts';
+import { text } from '../options.ts';
+import { parseAddress } from '../address.ts';
+
+export const tcp: HandlerKind = {
+  kind: 'tcp',
+  doc: 'Sends each event as one line of JSON over a TCP connection of its own.',
+  options: [{ name: 'address', type: 'string', default: '', doc: 'Receiver as `host:port`.' }],
+  script: { names: ['tcp'], arguments: [{ option: 'address', mode: 'set' }], properties: {} },
+  validate: (options) =>
+    text(options, 'address') === '' ? 'must provide an address, host:port' : undefined,
+  send: (event, options, context) =>
+    exchangeLine(text(options, 'address'), `${printEventJson(event)}\n\n`, context.signal).then(
+      () => undefined,
+    ),
+};
+
+/**
+ * Connects, sends, half-closes and returns what the other side answers until it closes. Rejects with `Unavailable`
+ * when that does not work.
+ */
+export function exchangeLine(address: string, line: string, signal: AbortSignal): Promise<string> {
+  const target = parseAddress(address);
+  if (target === undefined) {
+    return Promise.reject(
+      new InvalidRequest(`invalid address, expected host:port. address=\`${address}\``),
+    );
+  }
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: target.host, port: target.port, signal });
+    let answer = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      if (answer.length < 65_536) answer += text;
+    });
+    socket.on('end', () => resolve(answer));
+    socket.on('error', (cause) =>
+      reject(new Unavailable(`${address}: ${cause.message}`, { cause })),
+    );
+    socket.end(line);
+  });
+}

@@ -1,0 +1,159 @@
+// Outgoing HTTP for handlers: kept-alive connections, TLS by configuration, bounded answers, deadlines.
+import http from 'node:http';
+import https from 'node:https';
+import { readFileSync } from 'node:fs';
+import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { RESPONSE_BYTES_MAX } from './limits.ts';
+
+export type TlsOptions = {
+  readonly caFile?: string | undefined;
+  readonly certificateFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  readonly isVerificationSkipped?: boolean | undefined;
+};
+
+export type OutgoingRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+  readonly tls?: TlsOptions | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** Bytes of the answer that are kept; the rest is read and dropped. */
+  readonly responseBytesMax?: number | undefined;
+};
+
+export type IncomingResponse = {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+};
+
+export interface HttpSender {
+  /** Rejects with `Unavailable` when there was no answer, with `InvalidRequest` for a URL that is none. */
+  send(request: OutgoingRequest, signal: AbortSignal): Promise<IncomingResponse>;
+  close(): Promise<void>;
+}
+
+const CONNECTIONS_PER_HOST = 16;
+
+/** Keeps one pool of connections per TLS configuration. */
+export function httpSender(): HttpSender {
+  const pools = new Map<string, http.Agent>();
+  return {
+    send(request, signal) {
+      const url = parseUrl(request.url);
+      const key = url.protocol === 'https:' ? `https ${JSON.stringify(request.tls ?? {})}` : 'http';
+      let agent = pools.get(key);
+      if (agent === undefined) {
+        agent = openPool(url.protocol, request.tls);
+        pools.set(key, agent);
+      }
+      return exchange(url, request, agent, signal);
+    },
+    close() {
+      for (const agent of pools.values()) agent.destroy();
+      pools.clear();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** A URL of one of the two protocols; credentials in it become a header. */
+function parseUrl(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch (cause) {
+    throw new InvalidRequest(`invalid URL. url=\`${text}\``, { cause });
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new InvalidRequest(`unsupported protocol scheme. url=\`${text}\``);
+  }
+  return url;
+}
+
+function openPool(protocol: string, tls: TlsOptions | undefined): http.Agent {
+  const common = { keepAlive: true, maxSockets: CONNECTIONS_PER_HOST, timeout: 60_000 };
+  if (protocol === 'http:') return new http.Agent(common);
+  return new https.Agent({
+    ...common,
+    rejectUnauthorized: tls?.isVerificationSkipped !== true,
+    ...readFileOption('ca', tls?.caFile),
+    ...readFileOption('cert', tls?.certificateFile),
+    ...readFileOption('key', tls?.keyFile),
+  });
+}
+
+function readFileOption(name: string, file: string | undefined): Record<string, Buffer> {
+  if (file === undefined || file === '') return {};
+  try {
+    return { [name]: readFileSync(file) };
+  } catch (cause) {
+    throw new InvalidRequest(`cannot read TLS file. option=\`ssl-${name}\` file=\`${file}\``, {
+      cause,
+    });
+  }
+}
+
+function exchange(
+  url: URL,
+  request: OutgoingRequest,
+  agent: http.Agent,
+  signal: AbortSignal,
+): Promise<IncomingResponse> {
+  return new Promise((resolve, reject) => {
+    const body = request.body === undefined ? undefined : Buffer.from(request.body);
+    const fail = (cause: unknown): void => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      reject(new Unavailable(`${request.method} ${url.origin}: ${reason}`, { cause }));
+    };
+    const client = url.protocol === 'https:' ? https : http;
+    const outgoing = client.request(
+      url,
+      {
+        method: request.method,
+        agent,
+        signal,
+        timeout: request.timeoutMs,
+        headers: {
+          ...request.headers,
+          ...(body === undefined ? {} : { 'Content-Length': body.length }),
+        },
+      },
+      (response) => {
+        collect(response, request.responseBytesMax ?? RESPONSE_BYTES_MAX).then(resolve, fail);
+      },
+    );
+    outgoing.on('timeout', () =>
+      outgoing.destroy(new Error(`no answer within ${request.timeoutMs} ms`)),
+    );
+    outgoing.on('error', fail);
+    outgoing.end(body);
+  });
+}
+
+async function collect(
+  response: http.IncomingMessage,
+  bytesMax: number,
+): Promise<IncomingResponse> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response) {
+    const bytes = chunk as Buffer;
+    if (sizeBytes < bytesMax) chunks.push(bytes.subarray(0, bytesMax - sizeBytes));
+    sizeBytes += bytes.length;
+  }
+  const body = Buffer.concat(chunks).toString('utf8');
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+/** Statuses that mean "not now": the receiver is overloaded, restarting or behind a broken proxy. */
+export function isRetryableStatus(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+/** The error for an answer that is not the expected one. */
+export function refusal(status: number, message: string): InvalidRequest | Unavailable {
+  return isRetryableStatus(status) ? new Unavailable(message) : new InvalidRequest(message);
+}

@@ -1,0 +1,57 @@
+// Bounds of alerting.
+import type { Limit } from '@tidemark/core';
+
+export const QUEUE_LENGTH: Limit = {
+  setting: 'alert.topic-buffer-length',
+  value: 5000,
+  unit: 'count',
+  reason: 'events of one handler that wait for delivery; more are refused and counted',
+};
+
+export const QUEUE_LENGTH_MIN = 1000;
+
+export const RETRY_DELAY_FIRST: Limit = {
+  setting: 'alert.retry-delay',
+  value: 1000,
+  unit: 'ms',
+  reason: 'long enough for a restarting receiver, short enough to go unnoticed',
+};
+
+export const RETRY_DELAY_MAX: Limit = {
+  setting: 'alert.retry-delay-max',
+  value: 300_000,
+  unit: 'ms',
+  reason: 'a receiver that was away for hours is found again within five minutes',
+};
+
+export const RETRY_COUNT: Limit = {
+  setting: 'alert.retry-count',
+  value: 20,
+  unit: 'count',
+  reason:
+    'with the delays above about an hour and a quarter; then the event goes to the dead letters',
+};
+
+export const SEND_TIMEOUT: Limit = {
+  setting: 'alert.send-timeout',
+  value: 30_000,
+  unit: 'ms',
+  reason: 'a receiver that does not answer must not hold its queue longer',
+};
+
+export const DEAD_LETTERS: Limit = {
+  setting: 'alert.dead-letters',
+  value: 10_000,
+  unit: 'count',
+  reason:
+    'oldest are dropped first, so that a receiver that is gone for good does not fill the disk',
+};
+
+/** Longest key of the store in bytes; ids that do not fit are hashed. */
+export const KEY_BYTES_MAX = 1500;
+
+/** Bytes of a receiver's answer that are read for an error text. */
+export const RESPONSE_BYTES_MAX = 64 * 1024;
+
+/** Publishing through `publish` and `aggregate` handlers from topic to topic: deeper chains are a loop. */
+export const PUBLISH_DEPTH_MAX = 16;
