@@ -43,7 +43,7 @@ export {
   text,
   typeName,
 } from './options.ts';
-export type { JsonValue, Options, OptionSpec, OptionValue } from './options.ts';
+export type { JsonValue, Options, OptionSpec, OptionType, OptionValue } from './options.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
 export {
   bool,

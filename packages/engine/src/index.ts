@@ -1,1 +1,3 @@
-export {};
+// Public face of @tidemark/engine: the service that runs tasks.
+export { ENGINE_CONFIG_SCHEMA, resolveEngineConfig } from './config.ts';
+export type { EngineConfig } from './config.ts';

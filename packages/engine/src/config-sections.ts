@@ -1,0 +1,121 @@
+// Sections of the engine's configuration as one table: names, types, defaults, documents. What handlers and other
+// overridable services need is added from their own tables (overridable-sections.ts).
+import { configKey as key, configSection, configSections } from '@tidemark/core';
+
+/** Sections that take effect at start and can not be overridden through the API. */
+export const FIXED_SECTIONS = {
+  '': configSection('Settings of the whole engine.', {
+    hostname: key.text(
+      'localhost',
+      'Name under which the database reaches this engine; also shown by templates.',
+    ),
+    data_dir: key.text('./data/engine', 'Directory of everything that the engine keeps.'),
+    'skip-config-overrides': key.boolean(
+      false,
+      'Start without applying overrides that were stored through the API.',
+    ),
+    'default-retention-policy': key.text('', 'Retention policy of writes that name none.'),
+  }),
+  http: configSection('HTTP API.', {
+    'bind-address': key.text(
+      '127.0.0.1:9092',
+      'Where the API listens, host:port. Port 0 takes a free one.',
+    ),
+    'auth-enabled': key.boolean(false, 'Ask every request for a user and a password or a token.'),
+    'log-enabled': key.boolean(true, 'Log every request.'),
+    'write-tracing': key.boolean(false, 'Log the bodies of writes.'),
+    'pprof-enabled': key.boolean(true, 'Serve the profiling endpoints.'),
+    'https-enabled': key.boolean(false, 'Speak TLS.'),
+    'https-certificate': key.text(
+      '',
+      'File of the certificate, and of the key when they share one file.',
+    ),
+    'https-private-key': key.text('', 'File of the private key.'),
+    'shutdown-timeout': key.duration('10s', 'How long a graceful stop may take.'),
+    'shared-secret': key.text('', 'Secret with which tokens are signed.', { isSecret: true }),
+    'max-body-size': key.size(25 * 1024 * 1024, 'Largest body of a request, after decompression.'),
+    'compat-paths': key.boolean(
+      true,
+      'Serve the API under the older base path of existing clients too.',
+    ),
+  }),
+  tls: configSection('TLS of listeners.', {
+    ciphers: key.textList('Allowed cipher suites; none means the defaults.'),
+    'min-version': key.text('tls1.2', 'Lowest version.', { allowed: ['tls1.2', 'tls1.3'] }),
+    'max-version': key.text('tls1.3', 'Highest version.', { allowed: ['tls1.2', 'tls1.3'] }),
+  }),
+  'config-override': configSection('Overriding parts of the configuration through the API.', {
+    enabled: key.boolean(true, 'Whether that is possible.'),
+  }),
+  logging: configSection('Logging.', {
+    file: key.text('STDERR', 'STDERR, STDOUT or a path.'),
+    level: key.text('info', 'Lowest level that is logged.', {
+      allowed: ['debug', 'info', 'warn', 'error', 'off', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'OFF'],
+    }),
+  }),
+  load: configSection('Definitions of tasks, templates and handlers from files.', {
+    enabled: key.boolean(false, 'Whether the directory is read.'),
+    dir: key.text('./load', 'Directory with the folders tasks, templates and handlers.'),
+  }),
+  replay: configSection('Recordings.', {
+    dir: key.text('', 'Directory of recordings; empty is `replay` inside the data directory.'),
+  }),
+  task: configSection('Tasks.', {
+    'snapshot-interval': key.duration('1m', 'How often the state of tasks is saved.'),
+    'max-groups': key.integer(
+      1_000_000,
+      'Groups of one task; points that would open another are dropped.',
+    ),
+    'max-held-points': key.integer(10_000_000, 'Points that the nodes of one task may hold.'),
+    'max-queries': key.integer(16, 'Queries of batch tasks that may run at the same time.'),
+    'query-timeout': key.duration('5m', 'Longest time of a query of a batch task.'),
+  }),
+  alert: configSection('Alerting.', {
+    'persist-topics': key.boolean(true, 'Keep the state of events over a restart.'),
+    'topic-buffer-length': key.integer(5000, 'Events that may wait for one handler.'),
+    'allowed-programs': key.textList(
+      'Globs of programs that exec handlers may run; none means all on a loopback or authenticated server, none elsewhere.',
+    ),
+    'allowed-files': key.textList(
+      'Globs of files that log handlers may write; none means all on a loopback or authenticated server, none elsewhere.',
+    ),
+    'disabled-handlers': key.textList('Kinds of handlers that are accepted but do nothing.'),
+  }),
+  deadman: configSection('Defaults of deadman.', {
+    interval: key.duration('10s', 'How often the throughput is looked at.'),
+    threshold: key.number(0, 'Points per interval at or below which it alerts.'),
+    id: key.text("{{ .Group }}:NODE_NAME for task '{{ .TaskName }}'", 'Template of the event id.'),
+    message: key.text(
+      '{{ .ID }} is {{ if eq .Level "OK" }}alive{{ else }}dead{{ end }}: {{ index .Fields "emitted" | printf "%0.3f" }} points/INTERVAL.',
+      'Template of the message.',
+    ),
+    global: key.boolean(false, 'Give every task a deadman.'),
+  }),
+  stats: configSection('The engine’s own statistics as points.', {
+    enabled: key.boolean(true, 'Whether they are sent into the stream.'),
+    'stats-interval': key.duration('10s', 'How often.'),
+    database: key.text('_engine', 'Database that tasks name to read them.'),
+    'retention-policy': key.text('autogen', 'Retention policy that tasks name.'),
+    'store-database': key.text(
+      '_internal',
+      'Database of the default cluster they are written to; empty writes none.',
+    ),
+    'timing-sample-rate': key.number(0.1, 'Share of messages whose processing time is measured.'),
+    'timing-movavg-size': key.integer(1000, 'Measurements that the average time is taken over.'),
+  }),
+  reporting: configSection('Nothing is ever reported to anybody; accepted for old files.', {
+    enabled: key.boolean(false, 'Has no effect.'),
+    url: key.text('', 'Has no effect.'),
+  }),
+  udp: configSections('Listeners for line protocol over UDP.', {
+    enabled: key.boolean(false, 'Whether it listens.'),
+    'bind-address': key.text('127.0.0.1:9100', 'Where.'),
+    database: key.text('game', 'Database of the points.'),
+    'retention-policy': key.text('autogen', 'Retention policy of the points.'),
+    'read-buffer': key.integer(
+      0,
+      'Receive buffer of the socket in bytes; 0 is the system’s default.',
+    ),
+    buffer: key.integer(1000, 'Packets that may wait.'),
+  }),
+} as const;
