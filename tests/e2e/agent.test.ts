@@ -6,12 +6,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import {
+  eventually,
+  hasPeer,
+  makeDirectory,
+  query,
+  removeDirectory,
+  send,
+  startTidemark,
+} from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-import { eventually, query, send } from './support/http.ts';
-import { hasPeer } from './support/peers.ts';
-import { makeDirectory, removeDirectory, startTidemark } from './support/tidemark.ts';
-import type { Tidemark } from './support/tidemark.ts';
 
 // The daemon itself; the wrapper in the path changes user and reads the packaged configuration.
 const ICINGA =

@@ -2,11 +2,9 @@
 import { request } from 'node:http';
 
 import fc from 'fast-check';
+import { query, removeDirectory, send, startTidemark } from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-import { query, send } from './support/http.ts';
-import { removeDirectory, startTidemark } from './support/tidemark.ts';
-import type { Tidemark } from './support/tidemark.ts';
 
 let server: Tidemark;
 

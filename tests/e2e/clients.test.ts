@@ -1,11 +1,8 @@
 // Existing clients, unchanged, against the real executable: each creates a database, writes and reads back.
 import { InfluxDB } from 'influx';
+import { hasPeer, query, removeDirectory, run, startTidemark } from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-import { query } from './support/http.ts';
-import { hasPeer } from './support/peers.ts';
-import { removeDirectory, run, startTidemark } from './support/tidemark.ts';
-import type { Tidemark } from './support/tidemark.ts';
 
 let server: Tidemark;
 

@@ -1,15 +1,16 @@
 // What was acknowledged is there after SIGKILL; a graceful stop loses nothing; a directory has one owner.
-import { afterEach, expect, test } from 'vitest';
-
-import { query, send, write } from './support/http.ts';
 import {
+  EXECUTABLE,
   makeDirectory,
+  query,
   removeDirectory,
   run,
-  EXECUTABLE,
+  send,
   startTidemark,
-} from './support/tidemark.ts';
-import type { Tidemark } from './support/tidemark.ts';
+  write,
+} from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
+import { afterEach, expect, test } from 'vitest';
 
 let running: Tidemark | undefined;
 const directories: string[] = [];

@@ -1,10 +1,9 @@
 // Runs the README's five-minute tour against the real executable, command by command, and compares what it promises.
 import { readFile } from 'node:fs/promises';
 
+import { removeDirectory, run, startTidemark } from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
-import { removeDirectory, run, startTidemark } from './support/tidemark.ts';
-import type { Tidemark } from './support/tidemark.ts';
 
 type Block = { readonly language: string; readonly text: string };
 

@@ -1,1 +1,13 @@
-export {};
+// Public face of @tidemark/testkit: what only tests need.
+export { eventually, query, send, write } from './http.ts';
+export type { Answer, QuerySeries } from './http.ts';
+export { hasPeer } from './peers.ts';
+export {
+  EXECUTABLE,
+  makeDirectory,
+  removeDirectory,
+  run,
+  runTidemark,
+  startTidemark,
+} from './tidemark.ts';
+export type { RunResult, StartOptions, Tidemark } from './tidemark.ts';

@@ -8,9 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-export const EXECUTABLE = fileURLToPath(
-  new URL('../../../packages/cli/bin/tidemark.js', import.meta.url),
-);
+export const EXECUTABLE = fileURLToPath(new URL('../../cli/bin/tidemark.js', import.meta.url));
 
 const READY_TIMEOUT_MS = 20_000;
 

@@ -1,0 +1,38 @@
+// `tidemark config`: print the commented default, check a file.
+import { Command, Option } from 'commander';
+
+import { checkConfig, defaultConfigText, describeProblems } from '../config/config-files.ts';
+import type { ServiceCommand } from '../config/config-files.ts';
+import { ExitStatus } from '../exit.ts';
+
+const serviceOption = (): Option =>
+  new Option('--for <command>', 'the command that the configuration is for')
+    .choices(['up', 'tsdb', 'engine'])
+    .default('up');
+
+/** The command with its subcommands. */
+export function configCommand(finish: (status: number) => void): Command {
+  const command = new Command('config').description('Print or check a configuration.');
+  command
+    .command('default')
+    .description('Print the default configuration, every key with a comment.')
+    .addOption(serviceOption())
+    .action((options: { for: ServiceCommand }) => {
+      process.stdout.write(defaultConfigText(options.for));
+    });
+  command
+    .command('check')
+    .description('Check a configuration file; exit status 2 when something is wrong with it.')
+    .argument('<file>')
+    .addOption(serviceOption())
+    .option('--json', 'print the problems as JSON')
+    .action((file: string, options: { for: ServiceCommand; json?: boolean }) => {
+      const { problems } = checkConfig(options.for, { file, environment: {}, flags: new Map() });
+      if (options.json === true) process.stdout.write(`${JSON.stringify({ problems })}\n`);
+      else if (problems.length === 0) process.stdout.write(`${file} is fine\n`);
+      else process.stderr.write(`${describeProblems(problems)}\n`);
+      finish(problems.length === 0 ? ExitStatus.Ok : ExitStatus.Usage);
+    });
+  for (const sub of command.commands) sub.exitOverride();
+  return command;
+}

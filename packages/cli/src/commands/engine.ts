@@ -1,0 +1,51 @@
+// `tidemark engine`: the task service alone.
+import { startEngine } from '@tidemark/engine';
+import type { Command } from 'commander';
+
+import { loadConfig } from '../config/config-files.ts';
+import { withShortcuts } from '../config/flags.ts';
+import { serve, serviceCommand } from './serve.ts';
+import type { ServeOptions } from './serve.ts';
+
+type Options = ServeOptions & {
+  readonly bind?: string | undefined;
+  readonly tsdbUrl?: string | undefined;
+  readonly skipConfigOverrides?: boolean | undefined;
+};
+
+/** The command. `flags` are the generated flags that were given. */
+export function engineCommand(
+  flags: ReadonlyMap<string, string>,
+  finish: (status: number) => void,
+): Command {
+  return serviceCommand('engine', 'Run the task engine.')
+    .option('--bind <host:port>', 'address of the HTTP API (default 127.0.0.1:9092)')
+    .option(
+      '--tsdb-url <url>',
+      'database that tasks read from and write to, when the configuration names none',
+    )
+    .option('--skip-config-overrides', 'start without the configuration that was changed over HTTP')
+    .action(async (options: Options) => {
+      finish(
+        await serve(options, async ({ log, clock, shutdown }) => {
+          const { engine: config } = loadConfig('engine', {
+            file: options.config,
+            environment: process.env,
+            flags: withShortcuts(flags, {
+              data_dir: options.dataDir,
+              'http-bind-address': options.bind,
+              'http-insecure-no-auth': options.insecureNoAuth,
+              'skip-config-overrides': options.skipConfigOverrides,
+            }),
+          });
+          const service = await startEngine(config, {
+            log: log.child({ service: 'engine' }),
+            clock,
+            defaultTsdbUrl: options.tsdbUrl ?? process.env['TIDEMARK_TSDB_URL'],
+          });
+          shutdown.opened('engine', () => service.close());
+          return [['engine', service.url]];
+        }),
+      );
+    });
+}

@@ -1,0 +1,102 @@
+// What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
+import { systemClock } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { Command, Option } from 'commander';
+import type { Logger } from 'pino';
+
+import { describeError, ExitStatus, exitStatusOf, UsageError } from '../exit.ts';
+import { parseBind } from '../listen.ts';
+import { createLogger, LOG_LEVELS } from '../logger.ts';
+import { Shutdown, stopOnSignal } from '../shutdown.ts';
+
+export type ServeOptions = {
+  readonly config?: string | undefined;
+  readonly dataDir?: string | undefined;
+  readonly logLevel: string;
+  readonly insecureNoAuth?: boolean | undefined;
+};
+
+/** Where data goes when nothing says otherwise. */
+export const DEFAULT_DATA_DIRECTORY = './data';
+
+/** What a command's start function gets, and where it registers what it opened. */
+export type ServeContext = {
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly shutdown: Shutdown;
+};
+
+/** Names and URLs for the ready line, in order. */
+export type ReadyUrls = readonly (readonly [name: 'tsdb' | 'engine' | 'ui', url: string])[];
+
+/** A command with the options that all services have. */
+export function serviceCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option('--config <file>', 'TOML configuration (see `tidemark config default`)')
+    .option(
+      '--data-dir <dir>',
+      'folder of all data; created when missing',
+      process.env['TIDEMARK_DATA_DIR'] ?? './data',
+    )
+    .addOption(
+      new Option('--log-level <level>', 'how much to log')
+        .choices([...LOG_LEVELS])
+        .default(process.env['TIDEMARK_LOG_LEVEL'] ?? 'info'),
+    )
+    .option('--insecure-no-auth', 'allow other addresses than loopback without authentication');
+}
+
+/** Starts services, prints the ready line, and resolves with the exit status once a signal has stopped everything. */
+export async function serve(
+  options: ServeOptions,
+  start: (context: ServeContext) => Promise<ReadyUrls>,
+): Promise<number> {
+  const log = createLogger({ level: options.logLevel });
+  const shutdown = new Shutdown(log);
+  const stopped = stopOnSignal(shutdown, log);
+  stopOnFault(shutdown, log);
+  try {
+    const urls = await start({ log, clock: systemClock(), shutdown });
+    process.stdout.write(`ready ${urls.map(([name, url]) => `${name}=${url}`).join(' ')}\n`);
+  } catch (error) {
+    await shutdown.closeAll();
+    process.stderr.write(`tidemark: ${describeError(error)}\n`);
+    return exitStatusOf(error);
+  }
+  return stopped;
+}
+
+/** A bug outside every request: say it, close what can be closed, end with a failure. */
+function stopOnFault(shutdown: Shutdown, log: Logger): void {
+  let isFaulty = false;
+  const onFault = (error: unknown): void => {
+    log.fatal({ err: error }, 'unexpected failure; stopping');
+    if (isFaulty) process.exit(ExitStatus.Failed);
+    isFaulty = true;
+    void shutdown.closeAll().finally(() => process.exit(ExitStatus.Failed));
+  };
+  process.on('uncaughtException', onFault);
+  process.on('unhandledRejection', onFault);
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '::1']);
+
+/** Refuses an address that others can reach while authentication is off, unless the operator insists. */
+export function requireSafeBind(
+  bindAddress: string,
+  setting: string,
+  safety: { readonly isAuthenticated: boolean; readonly isInsecureAllowed: boolean },
+): void {
+  const { host } = parseBind(bindAddress, setting);
+  if (
+    LOOPBACK.has(host) ||
+    host.startsWith('127.') ||
+    safety.isAuthenticated ||
+    safety.isInsecureAllowed
+  )
+    return;
+  throw new UsageError(
+    `${setting} is ${bindAddress}, which others can reach, and authentication is off. Turn it on (http.auth-enabled = true), listen on 127.0.0.1, or insist with --insecure-no-auth`,
+  );
+}

@@ -1,0 +1,37 @@
+// `tidemark tsdb`: the database service alone.
+import { startTsdb } from '@tidemark/tsdb';
+import type { Command } from 'commander';
+
+import { loadConfig } from '../config/config-files.ts';
+import { withShortcuts } from '../config/flags.ts';
+import { serve, serviceCommand } from './serve.ts';
+import type { ServeOptions } from './serve.ts';
+
+type Options = ServeOptions & { readonly bind?: string | undefined };
+
+/** The command. `flags` are the generated flags that were given. */
+export function tsdbCommand(
+  flags: ReadonlyMap<string, string>,
+  finish: (status: number) => void,
+): Command {
+  return serviceCommand('tsdb', 'Run the database service.')
+    .option('--bind <host:port>', 'address of the HTTP API (default 127.0.0.1:8086)')
+    .action(async (options: Options) => {
+      finish(
+        await serve(options, async ({ log, clock, shutdown }) => {
+          const { tsdb: config } = loadConfig('tsdb', {
+            file: options.config,
+            environment: process.env,
+            flags: withShortcuts(flags, {
+              'data-dir': options.dataDir,
+              'http-bind-address': options.bind,
+              'http-insecure-no-auth': options.insecureNoAuth,
+            }),
+          });
+          const service = await startTsdb(config, { log: log.child({ service: 'tsdb' }), clock });
+          shutdown.opened('tsdb', () => service.close());
+          return [['tsdb', service.url]];
+        }),
+      );
+    });
+}

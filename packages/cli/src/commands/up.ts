@@ -1,0 +1,83 @@
+// `tidemark up`: both services and the web UI in one process, wired together.
+import { startEngine } from '@tidemark/engine';
+import { startTsdb } from '@tidemark/tsdb';
+import { UI_DIRECTORY } from '@tidemark/ui';
+import type { Command } from 'commander';
+
+import { loadConfig } from '../config/config-files.ts';
+import { withShortcuts } from '../config/flags.ts';
+import { parseBind } from '../listen.ts';
+import { startUiServer } from '../ui-server.ts';
+import { requireSafeBind, serve, serviceCommand } from './serve.ts';
+import type { ServeOptions } from './serve.ts';
+
+type Options = ServeOptions & {
+  readonly tsdbBind?: string | undefined;
+  readonly engineBind?: string | undefined;
+  readonly uiBind?: string | undefined;
+  readonly skipConfigOverrides?: boolean | undefined;
+};
+
+/** The command. `flags` are the generated flags that were given. */
+export function upCommand(
+  flags: ReadonlyMap<string, string>,
+  finish: (status: number) => void,
+): Command {
+  return serviceCommand('up', 'Run database, task engine and web UI on one data directory.')
+    .option('--tsdb-bind <host:port>', 'address of the database (default 127.0.0.1:8086)')
+    .option('--engine-bind <host:port>', 'address of the task engine (default 127.0.0.1:9092)')
+    .option('--ui-bind <host:port>', 'address of the web UI (default 127.0.0.1:8888)')
+    .option(
+      '--skip-config-overrides',
+      'start the engine without the configuration that was changed over HTTP',
+    )
+    .action(async (options: Options) => {
+      finish(
+        await serve(options, async ({ log, clock, shutdown }) => {
+          const config = loadConfig('up', {
+            file: options.config,
+            environment: process.env,
+            flags: withShortcuts(flags, shortcuts(options)),
+          });
+          requireSafeBind(config.ui.ui.bindAddress, 'ui.bind-address', {
+            isAuthenticated: config.tsdb.http.authEnabled,
+            isInsecureAllowed: options.insecureNoAuth === true,
+          });
+          const tsdb = await startTsdb(config.tsdb, { log: log.child({ service: 'tsdb' }), clock });
+          shutdown.opened('tsdb', () => tsdb.close());
+          const engine = await startEngine(config.engine, {
+            log: log.child({ service: 'engine' }),
+            clock,
+            defaultTsdbUrl: tsdb.url,
+          });
+          shutdown.opened('engine', () => engine.close());
+          const ui = await startUiServer({
+            bind: parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
+            directory: UI_DIRECTORY,
+            tsdbUrl: tsdb.url,
+            engineUrl: engine.url,
+          });
+          shutdown.opened('ui', () => ui.close());
+          return [
+            ['tsdb', tsdb.url],
+            ['engine', engine.url],
+            ['ui', ui.url],
+          ];
+        }),
+      );
+    });
+}
+
+/** Options of the command as generated flags. */
+function shortcuts(options: Options): Readonly<Record<string, string | boolean | undefined>> {
+  return {
+    'database-data-dir': options.dataDir,
+    'engine-data_dir': options.dataDir,
+    'database-http-bind-address': options.tsdbBind,
+    'engine-http-bind-address': options.engineBind,
+    'ui-bind-address': options.uiBind,
+    'database-http-insecure-no-auth': options.insecureNoAuth,
+    'engine-http-insecure-no-auth': options.insecureNoAuth,
+    'engine-skip-config-overrides': options.skipConfigOverrides,
+  };
+}

@@ -1,0 +1,69 @@
+// The executable: arguments in, exit status out. The only place that reads argv, the environment and signals.
+import { TIDEMARK_VERSION } from '@tidemark/core';
+import { Command, CommanderError } from 'commander';
+
+import { configCommand } from './commands/config.ts';
+import { engineCommand } from './commands/engine.ts';
+import { tsdbCommand } from './commands/tsdb.ts';
+import { upCommand } from './commands/up.ts';
+import { commandFlags } from './config/config-files.ts';
+import type { ServiceCommand } from './config/config-files.ts';
+import { splitConfigFlags } from './config/flags.ts';
+import { describeError, ExitStatus, exitStatusOf } from './exit.ts';
+
+const EXAMPLES = `
+Examples:
+  $ tidemark up                                     both services and the web UI on ./data
+  $ tidemark up --tsdb-bind 127.0.0.1:0             a free port; the ready line names it
+  $ tidemark tsdb --data-dir /var/lib/tidemark      only the database
+  $ tidemark engine --tsdb-url http://127.0.0.1:8086
+  $ tidemark config default > tidemark.toml         a commented configuration to start from
+  $ tidemark config check tidemark.toml
+
+Every key of the configuration is also a flag (--http-max-body-size 50m) and an environment
+variable (TIDEMARK_HTTP_MAX_BODY_SIZE=50m); with \`up\` the names start with database or engine
+(--database-http-max-body-size, TIDEMARK_DATABASE_HTTP_MAX_BODY_SIZE).`;
+
+/** Generated names that are documented options of the commands themselves. */
+const SHORTCUT_NAMES = ['data-dir', 'skip-config-overrides', 'log-level', 'config'];
+
+const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
+
+/** Runs the command line and sets the process's exit status. Never throws. */
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    const { flags, rest } = takeConfigFlags(argv);
+    const program = new Command('tidemark')
+      .description('A time-series database and a task-processing engine.')
+      .version(TIDEMARK_VERSION, '-v, --version', 'print the version')
+      .helpOption('-h, --help', 'print help')
+      .addHelpText('after', EXAMPLES)
+      .showSuggestionAfterError()
+      .exitOverride()
+      .configureOutput({ writeErr: (text) => process.stderr.write(text) });
+    const finish = (status: number): void => {
+      process.exitCode = status;
+    };
+    program.addCommand(upCommand(flags, finish));
+    program.addCommand(tsdbCommand(flags, finish));
+    program.addCommand(engineCommand(flags, finish));
+    program.addCommand(configCommand(finish));
+    for (const command of program.commands) command.exitOverride();
+    await program.parseAsync([...rest], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? ExitStatus.Ok : ExitStatus.Usage;
+      return;
+    }
+    process.stderr.write(`tidemark: ${describeError(error)}\n`);
+    process.exitCode = exitStatusOf(error);
+  }
+}
+
+function takeConfigFlags(argv: readonly string[]): ReturnType<typeof splitConfigFlags> {
+  const command = argv[0] ?? '';
+  if (!SERVICE_COMMANDS.has(command)) return { flags: new Map(), rest: argv };
+  const known = new Set(commandFlags(command as ServiceCommand).map(({ name }) => name));
+  for (const name of SHORTCUT_NAMES) known.delete(name);
+  return splitConfigFlags(argv, known);
+}

@@ -1,0 +1,169 @@
+// The executable itself: usage, configuration, ready line, exit statuses.
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { makeDirectory, removeDirectory, runTidemark, startTidemark } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await makeDirectory();
+});
+
+afterAll(() => removeDirectory(directory));
+
+describe('usage', () => {
+  test('--version prints the version', async () => {
+    expect(await runTidemark(['--version'])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as unknown,
+    });
+  });
+
+  test('--help shows commands and examples', async () => {
+    const help = await runTidemark(['--help']);
+
+    expect(help.status).toBe(0);
+    expect(help.stdout).toMatch(/Examples:.*tidemark up/s);
+  });
+
+  test('an unknown command and an unknown flag end with status 2', async () => {
+    expect(await runTidemark(['serve'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("unknown command 'serve'") as unknown,
+    });
+    expect(await runTidemark(['tsdb', '--no-such-flag'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--no-such-flag') as unknown,
+    });
+  });
+});
+
+describe('configuration', () => {
+  test.each(['up', 'tsdb', 'engine'])('the printed default for %s is accepted', async (command) => {
+    const printed = await runTidemark(['config', 'default', '--for', command]);
+    const file = join(directory, `${command}.toml`);
+    await writeFile(file, printed.stdout);
+
+    expect(await runTidemark(['config', 'check', file, '--for', command])).toMatchObject({
+      status: 0,
+    });
+  });
+
+  test('a wrong value names file, key and what is allowed, and ends with status 2', async () => {
+    const file = join(directory, 'wrong.toml');
+    await writeFile(file, '[data]\nfield-types = "sometimes"\n[http]\nmax-body-sise = 1\n');
+
+    const started = await runTidemark(['tsdb', '--config', file, '--data-dir', directory]);
+
+    expect(started.status).toBe(2);
+    expect(started.stderr).toContain(
+      `${file}: data.field-types: "sometimes" is not allowed; expected one of "shard", "measurement"`,
+    );
+    expect(started.stderr).toContain(`${file}: http.max-body-sise: unknown key`);
+  });
+
+  test('a file that is not TOML names line and column', async () => {
+    const file = join(directory, 'broken.toml');
+    await writeFile(file, '[http]\nbind-address = \n');
+
+    const started = await runTidemark(['tsdb', '--config', file, '--data-dir', directory]);
+
+    expect(started.status).toBe(2);
+    expect(started.stderr).toMatch(/broken\.toml is not valid TOML at line 2/);
+  });
+
+  test('file, environment and flag set the same key, the later one wins', async () => {
+    const file = join(directory, 'limit.toml');
+    await writeFile(file, '[http]\nmax-body-size = 10\n');
+    const statusOf = async (
+      args: readonly string[],
+      environment: Readonly<Record<string, string>>,
+    ): Promise<number> => {
+      const server = await startTidemark({
+        command: 'tsdb',
+        args: ['--config', file, ...args],
+        environment,
+      });
+      try {
+        await fetch(`${server.tsdb}/query`, {
+          method: 'POST',
+          body: new URLSearchParams({ q: 'CREATE DATABASE d' }),
+        });
+        return (
+          await fetch(`${server.tsdb}/write?db=d`, {
+            method: 'POST',
+            body: `m f=1 1${' '.repeat(80)}`,
+          })
+        ).status;
+      } finally {
+        await server.stop();
+        await removeDirectory(server.directory);
+      }
+    };
+
+    expect(await statusOf([], {})).toBe(413);
+    expect(await statusOf([], { TIDEMARK_HTTP_MAX_BODY_SIZE: '1k' })).toBe(204);
+    expect(
+      await statusOf(['--http-max-body-size', '20'], { TIDEMARK_HTTP_MAX_BODY_SIZE: '1k' }),
+    ).toBe(413);
+  }, 60_000);
+});
+
+describe('starting', () => {
+  test('a port in use gives a sentence, not a stack', async () => {
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
+    const { port } = blocker.address() as AddressInfo;
+
+    const started = await runTidemark([
+      'tsdb',
+      '--data-dir',
+      join(directory, 'port'),
+      '--bind',
+      `127.0.0.1:${port}`,
+    ]);
+
+    blocker.close();
+    expect(started.status).toBe(1);
+    expect(started.stderr).toContain(`127.0.0.1:${port}`);
+    expect(started.stderr).toMatch(/already in use/);
+    expect(started.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test.each([
+    ['tsdb', '--bind'],
+    ['engine', '--bind'],
+    ['up', '--ui-bind'],
+  ])('%s refuses an open address without authentication', async (command, option) => {
+    const started = await runTidemark([
+      command,
+      '--data-dir',
+      join(directory, `open-${command}`),
+      option,
+      '0.0.0.0:0',
+    ]);
+
+    expect(started.status).toBe(2);
+    expect(started.stderr).toContain('--insecure-no-auth');
+  });
+
+  test('the ready line names what runs, and metrics are served in the Prometheus format', async () => {
+    const server = await startTidemark();
+    try {
+      expect(server.tsdb).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(server.engine).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(server.ui).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      for (const url of [`${server.tsdb}/metrics`, `${server.engine}/metrics`]) {
+        const text = await (await fetch(url)).text();
+        expect(text).toMatch(/^# TYPE process_cpu_seconds_total counter$/m);
+      }
+    } finally {
+      expect(await server.stop()).toBe(0);
+      await removeDirectory(server.directory);
+    }
+  });
+});
