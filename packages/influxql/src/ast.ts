@@ -213,7 +213,16 @@ export type ShowStatement =
   | Node<'show-shard-groups'>
   | Node<'show-subscriptions'>
   | Node<'show-users'>
-  | Node<'show-measurements', ShowClauses & { with?: MeasurementFilter | undefined }>
+  | Node<
+      'show-measurements',
+      ShowClauses & {
+        with?: MeasurementFilter | undefined;
+        /** `ON db.rp`; `*` means every retention policy. */
+        retentionPolicy?: string | undefined;
+        /** `ON *`: every database. */
+        isAll?: boolean | undefined;
+      }
+    >
   | Node<'show-field-keys', ShowClauses>
   | Node<'show-series', ShowClauses>
   | Node<'show-tag-keys', ShowClauses>

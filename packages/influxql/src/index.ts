@@ -1,3 +1,13 @@
 // Public face of @tidemark/influxql: the syntax of the query language.
 export type * from './ast.ts';
-export type { BindParameter, ParseOptions, ParseResult } from './parse.ts';
+export { formatDuration, formatGoDuration, parseDuration } from './duration.ts';
+export type { DurationResult } from './duration.ts';
+export { parseExpression, parseQuery } from './parse.ts';
+export type { BindParameter, ParseExpressionResult, ParseOptions, ParseResult } from './parse.ts';
+export { printStatement } from './print.ts';
+export type { PrintOptions } from './print.ts';
+export { printExpression } from './print-expression.ts';
+export { formatIdentifier, formatPath, quoteIdentifier, quoteRegex, quoteString } from './quote.ts';
+export { checkRegexLightly } from './regex-check.ts';
+export { isBareIdentifier, KEYWORDS } from './token.ts';
+export type { Token, TokenKind } from './token.ts';

@@ -1,7 +1,20 @@
 // Entry point of the package: text in, tree and diagnostics out. Total and bounded: no text makes it throw.
 import type { Diagnostic } from '@tidemark/core';
 
-import type { Query } from './ast.ts';
+import type { Expression, Query, Statement } from './ast.ts';
+import { Cursor, ParseFailure } from './cursor.ts';
+import {
+  alterStatement,
+  createStatement,
+  deleteStatement,
+  dropStatement,
+  killStatement,
+} from './definitions.ts';
+import { parseExpressionAt } from './expression.ts';
+import { MAX_DIAGNOSTICS } from './limits.ts';
+import { explainStatement, selectStatement } from './select.ts';
+import { showStatement } from './show.ts';
+import { grantStatement, revokeStatement, setPasswordStatement } from './users.ts';
 
 /** Values of `$name` placeholders, as read from the `params` JSON object (integers as bigint, others as number). */
 export type BindParameter =
@@ -17,6 +30,10 @@ export type ParseOptions = {
   readonly parameters?: ReadonlyMap<string, BindParameter> | undefined;
   /** Nesting of parentheses, calls and subqueries; default 200. */
   readonly maxDepth?: number | undefined;
+  /** Says what is wrong with RE2 text (``error parsing regexp: missing closing ]: `[` ``); default: a light check. */
+  readonly checkRegex?: ((pattern: string) => string | undefined) | undefined;
+  /** Whether tz() accepts a name; default: what the platform knows. */
+  readonly checkTimeZone?: ((name: string) => boolean) | undefined;
 };
 
 /**
@@ -29,3 +46,78 @@ export type ParseResult = {
   readonly error?: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
+
+/** `expression` is missing exactly when `error` is set. */
+export type ParseExpressionResult = {
+  readonly expression?: Expression | undefined;
+  readonly error?: string | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+const STATEMENTS: ReadonlyMap<string, (cursor: Cursor) => Statement> = new Map<
+  string,
+  (cursor: Cursor) => Statement
+>([
+  ['SELECT', (cursor) => selectStatement(cursor)],
+  ['DELETE', deleteStatement],
+  ['SHOW', showStatement],
+  ['CREATE', createStatement],
+  ['DROP', dropStatement],
+  ['EXPLAIN', explainStatement],
+  ['GRANT', grantStatement],
+  ['REVOKE', revokeStatement],
+  ['ALTER', alterStatement],
+  ['SET', setPasswordStatement],
+  ['KILL', killStatement],
+]);
+
+/**
+ * Parses a query text: statements separated by `;`, empty ones left out. After an error it goes on behind the next
+ * `;`, so that one call reports the findings of several statements.
+ */
+export function parseQuery(text: string, options: ParseOptions = {}): ParseResult {
+  const cursor = new Cursor(text, options);
+  const statements: Statement[] = [];
+  const diagnostics: Diagnostic[] = [];
+  while (diagnostics.length < MAX_DIAGNOSTICS.value) {
+    while (cursor.skip(';'));
+    if (cursor.peek().kind === 'end') break;
+    const diagnostic = attempt(() => {
+      const statement = parseStatement(cursor);
+      if (cursor.peek().kind !== 'end' && !cursor.at(';')) cursor.failExpected([';']);
+      statements.push(statement);
+    });
+    if (diagnostic === undefined) continue;
+    diagnostics.push(diagnostic);
+    cursor.recover();
+  }
+  return { query: { statements }, error: diagnostics[0]?.message, diagnostics };
+}
+
+/** Parses a text that is one expression, such as the condition of a subscription or an editor's selection. */
+export function parseExpression(text: string, options: ParseOptions = {}): ParseExpressionResult {
+  const cursor = new Cursor(text, options);
+  let expression: Expression | undefined;
+  const diagnostic = attempt(() => {
+    expression = parseExpressionAt(cursor);
+    if (cursor.peek().kind !== 'end') cursor.failExpected(['EOF']);
+  });
+  if (diagnostic === undefined) return { expression, diagnostics: [] };
+  return { error: diagnostic.message, diagnostics: [diagnostic] };
+}
+
+function parseStatement(cursor: Cursor): Statement {
+  const parse = STATEMENTS.get(cursor.peek().fixed);
+  return parse === undefined ? cursor.failExpected([...STATEMENTS.keys()]) : parse(cursor);
+}
+
+/** Runs a part of the parser; returns what stopped it. */
+function attempt(parse: () => void): Diagnostic | undefined {
+  try {
+    parse();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ParseFailure) return error.diagnostic;
+    throw error;
+  }
+}

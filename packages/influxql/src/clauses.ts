@@ -1,0 +1,140 @@
+// Clauses that several statements share: sources, WHERE, GROUP BY, ORDER BY, LIMIT and the like. Each function
+// returns nothing when its clause is not there.
+import type { Expression, MeasurementSource, SortOrder } from './ast.ts';
+import type { Cursor } from './cursor.ts';
+import { parseExpressionAt, parseSegments } from './expression.ts';
+
+const MAX_INT64 = 9223372036854775807n;
+const MAX_INT32 = 2147483647;
+
+/** `ON database`. */
+export function onDatabase(cursor: Cursor): string | undefined {
+  return cursor.skip('ON') ? cursor.identifier() : undefined;
+}
+
+/** `FROM a, b.c, /d/`. */
+export function fromMeasurements(cursor: Cursor): readonly MeasurementSource[] {
+  return cursor.skip('FROM') ? measurements(cursor) : [];
+}
+
+/** A list of measurements. */
+export function measurements(cursor: Cursor): readonly MeasurementSource[] {
+  const sources = [measurement(cursor)];
+  while (cursor.skip(',')) sources.push(measurement(cursor));
+  return sources;
+}
+
+/** `name`, `/pattern/`, `rp.name`, `db.rp.name`, `db..name`. */
+export function measurement(cursor: Cursor): MeasurementSource {
+  const { start } = cursor.peek();
+  const alone = cursor.regex();
+  if (alone !== undefined) {
+    return { kind: 'measurement', pattern: alone.text, span: cursor.spanFrom(start) };
+  }
+  const segments = parseSegments(cursor);
+  const endsWithDot = cursor.last().fixed === '.';
+  const pattern = endsWithDot && segments.length < 3 ? cursor.regex()?.text : undefined;
+  if (endsWithDot && pattern === undefined) cursor.failExpected(['identifier']);
+  const leading = pattern === undefined ? segments.slice(0, -1) : segments;
+  return {
+    kind: 'measurement',
+    database: leading.length === 2 ? leading[0] : undefined,
+    retentionPolicy: emptyToUndefined(leading.at(-1)),
+    name: pattern === undefined ? segments.at(-1) : undefined,
+    pattern,
+    span: cursor.spanFrom(start),
+  };
+}
+
+/** `db..name` has no retention policy; it does not have one that is called ''. */
+export function emptyToUndefined(segment: string | undefined): string | undefined {
+  return segment === '' ? undefined : segment;
+}
+
+/** `WHERE expression`. */
+export function where(cursor: Cursor): Expression | undefined {
+  return cursor.skip('WHERE') ? parseExpressionAt(cursor) : undefined;
+}
+
+/** `GROUP BY dimension, …`. */
+export function groupBy(cursor: Cursor): readonly Expression[] {
+  if (!cursor.skip('GROUP')) return [];
+  cursor.expect('BY');
+  const dimensions = [dimension(cursor)];
+  while (cursor.skip(',')) dimensions.push(dimension(cursor));
+  return dimensions;
+}
+
+function dimension(cursor: Cursor): Expression {
+  const token = cursor.regex();
+  if (token === undefined) return parseExpressionAt(cursor);
+  return { kind: 'regex', pattern: token.text, span: { start: token.start, end: token.end } };
+}
+
+/** `ORDER BY [time] [ASC | DESC]`. */
+export function orderBy(cursor: Cursor): SortOrder | undefined {
+  if (!cursor.skip('ORDER')) return undefined;
+  cursor.expect('BY');
+  const token = cursor.peek();
+  const hasDirectionOnly = token.fixed === 'ASC' || token.fixed === 'DESC';
+  if (!hasDirectionOnly) {
+    if (token.kind !== 'identifier') cursor.failExpected(['identifier', 'ASC', 'DESC']);
+    cursor.next();
+    if (token.text !== 'time') refuseSortField(cursor);
+  }
+  const descending = cursor.at('DESC');
+  if (descending || cursor.at('ASC')) cursor.next();
+  if (cursor.skip(',')) {
+    cursor.identifier();
+    refuseSortField(cursor);
+  }
+  return { descending };
+}
+
+function refuseSortField(cursor: Cursor): never {
+  const { start } = cursor.last();
+  const message = 'only ORDER BY time supported at this time';
+  return cursor.fail(message, cursor.spanFrom(start), 'IQL_ORDER_BY');
+}
+
+/** `LIMIT 5` and its relatives; values beyond int64 are cut down to it. */
+export function optionalInteger(
+  cursor: Cursor,
+  word: 'LIMIT' | 'OFFSET' | 'SLIMIT' | 'SOFFSET',
+): bigint | undefined {
+  if (!cursor.skip(word)) return undefined;
+  const token = cursor.integer();
+  // More than 19 digits are beyond int64 whatever they are.
+  const digits = token.text.replace(/^0+(?=\d)/, '');
+  const value = digits.length > 20 ? MAX_INT64 : BigInt(digits);
+  if (value < 0n) cursor.failAt(`${word} must be >= 0`, token, 'IQL_INTEGER');
+  return value > MAX_INT64 ? MAX_INT64 : value;
+}
+
+/** A replication factor. */
+export function replication(cursor: Cursor): number {
+  const token = cursor.integer();
+  const value = Number(token.text);
+  if (value > Number(MAX_INT64)) {
+    const message = `strconv.Atoi: parsing "${token.text}": value out of range`;
+    cursor.failAt(message, token, 'IQL_INTEGER');
+  }
+  if (value < 1 || value > MAX_INT32) {
+    const digits = BigInt(token.text);
+    const message = `invalid value ${digits}: must be 1 <= n <= ${MAX_INT32}`;
+    cursor.failAt(message, token, 'IQL_INTEGER');
+  }
+  return value;
+}
+
+/** An id: an integer of 64 bits without sign. */
+export function id(cursor: Cursor): bigint {
+  const token = cursor.integer();
+  const isHuge = token.text.replace(/^0+/, '').length > 20;
+  const value = isHuge ? undefined : BigInt(token.text);
+  if (value === undefined || value < 0n || value > 18446744073709551615n) {
+    const message = `strconv.ParseUint: parsing "${token.text}": value out of range`;
+    cursor.failAt(message, token, 'IQL_INTEGER');
+  }
+  return value;
+}

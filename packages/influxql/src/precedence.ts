@@ -1,0 +1,24 @@
+// How tightly operators bind: parser and printer have to agree on it.
+import type { BinaryOperator } from './ast.ts';
+
+/** Higher binds tighter; equal ones apply from left to right. */
+export const PRECEDENCE: Readonly<Record<BinaryOperator, number>> = {
+  OR: 1,
+  AND: 2,
+  '=': 3,
+  '!=': 3,
+  '=~': 3,
+  '!~': 3,
+  '<': 3,
+  '<=': 3,
+  '>': 3,
+  '>=': 3,
+  '+': 4,
+  '-': 4,
+  '|': 4,
+  '^': 4,
+  '*': 5,
+  '/': 5,
+  '%': 5,
+  '&': 5,
+};

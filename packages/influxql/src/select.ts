@@ -1,0 +1,218 @@
+// SELECT and EXPLAIN.
+import type {
+  BinaryOperator,
+  ExplainStatement,
+  Expression,
+  Fill,
+  IntoTarget,
+  SelectField,
+  SelectStatement,
+  Source,
+} from './ast.ts';
+import {
+  emptyToUndefined,
+  groupBy,
+  measurement,
+  optionalInteger,
+  orderBy,
+  where,
+} from './clauses.ts';
+import type { Cursor } from './cursor.ts';
+import { parseExpressionAt, parseSegments } from './expression.ts';
+import { printExpression } from './print-expression.ts';
+
+const CONDITION_OPERATORS: ReadonlySet<BinaryOperator> = new Set<BinaryOperator>([
+  '=',
+  '!=',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  '=~',
+  '!~',
+  'AND',
+  'OR',
+]);
+
+/** Parses `SELECT …`, whose first word is next. */
+export function selectStatement(
+  cursor: Cursor,
+  options: { readonly mustHaveInto: boolean } = { mustHaveInto: false },
+): SelectStatement {
+  const { start } = cursor.peek();
+  cursor.expect('SELECT');
+  const fields = selectFields(cursor);
+  if (options.mustHaveInto && !cursor.at('INTO')) cursor.failExpected(['INTO']);
+  const into = cursor.skip('INTO') ? intoTarget(cursor) : undefined;
+  cursor.expect('FROM');
+  const sources = selectSources(cursor);
+  const condition = where(cursor);
+  const dimensions = groupBy(cursor);
+  const fill = fillOption(cursor);
+  const order = orderBy(cursor);
+  const limit = optionalInteger(cursor, 'LIMIT');
+  const offset = optionalInteger(cursor, 'OFFSET');
+  const seriesLimit = optionalInteger(cursor, 'SLIMIT');
+  const seriesOffset = optionalInteger(cursor, 'SOFFSET');
+  const timeZone = timeZoneOption(cursor);
+  return {
+    kind: 'select',
+    fields,
+    into,
+    sources,
+    condition,
+    dimensions,
+    fill,
+    orderBy: order,
+    limit,
+    offset,
+    seriesLimit,
+    seriesOffset,
+    timeZone,
+    span: cursor.spanFrom(start),
+  };
+}
+
+/** Parses `EXPLAIN [ANALYZE] [VERBOSE] SELECT …`. VERBOSE is not reserved. */
+export function explainStatement(cursor: Cursor): ExplainStatement {
+  const { start } = cursor.peek();
+  cursor.expect('EXPLAIN');
+  const isAnalyze = cursor.skip('ANALYZE');
+  const isVerbose = cursor.atSoftWord('VERBOSE');
+  if (isVerbose) cursor.next();
+  const statement = selectStatement(cursor);
+  return { kind: 'explain', isAnalyze, isVerbose, statement, span: cursor.spanFrom(start) };
+}
+
+function selectFields(cursor: Cursor): readonly SelectField[] {
+  const fields = [selectField(cursor)];
+  while (cursor.skip(',')) fields.push(selectField(cursor));
+  return fields;
+}
+
+function selectField(cursor: Cursor): SelectField {
+  const first = cursor.peek();
+  const expression = fieldExpression(cursor);
+  const alias = cursor.skip('AS') ? cursor.identifier() : undefined;
+  return { expression, alias, span: cursor.spanFrom(first.start) };
+}
+
+function fieldExpression(cursor: Cursor): Expression {
+  const first = cursor.peek();
+  const regex = cursor.regex();
+  if (regex !== undefined) {
+    return { kind: 'regex', pattern: regex.text, span: { start: regex.start, end: regex.end } };
+  }
+  const expression = parseExpressionAt(cursor);
+  const operator = conditionOperatorIn(expression);
+  if (operator !== undefined) {
+    const place = cursor.placeOf(first);
+    const message = `invalid operator ${operator} in SELECT clause at ${place}; operator is intended for WHERE clause`;
+    cursor.fail(message, expression.span, 'IQL_OPERATOR_IN_SELECT');
+  }
+  return expression;
+}
+
+/** The last of the outermost operators that only conditions may have, which is the one that messages name. */
+function conditionOperatorIn(expression: Expression): BinaryOperator | undefined {
+  switch (expression.kind) {
+    case 'binary':
+      if (CONDITION_OPERATORS.has(expression.operator)) return expression.operator;
+      return conditionOperatorIn(expression.right) ?? conditionOperatorIn(expression.left);
+    case 'paren':
+      return conditionOperatorIn(expression.expression);
+    case 'call': {
+      const found = expression.arguments.map(conditionOperatorIn);
+      return found.findLast((operator) => operator !== undefined);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function intoTarget(cursor: Cursor): IntoTarget {
+  const { start } = cursor.peek();
+  if (cursor.at(':')) {
+    backReference(cursor);
+    return { isBackReference: true, span: cursor.spanFrom(start) };
+  }
+  const segments = parseSegments(cursor);
+  const isBackReference = segments.length < 3 && cursor.atAdjacent(':');
+  if (isBackReference) backReference(cursor);
+  else if (cursor.last().fixed === '.') cursor.failExpected(['identifier']);
+  const leading = isBackReference ? segments : segments.slice(0, -1);
+  return {
+    database: leading.length === 2 ? leading[0] : undefined,
+    retentionPolicy: emptyToUndefined(leading.at(-1)),
+    measurement: isBackReference ? undefined : segments.at(-1),
+    isBackReference,
+    span: cursor.spanFrom(start),
+  };
+}
+
+function backReference(cursor: Cursor): void {
+  cursor.expect(':', 'MEASUREMENT');
+}
+
+function selectSources(cursor: Cursor): readonly Source[] {
+  const sources = [selectSource(cursor)];
+  while (cursor.skip(',')) sources.push(selectSource(cursor));
+  return sources;
+}
+
+function selectSource(cursor: Cursor): Source {
+  const { start } = cursor.peek();
+  if (!cursor.skip('(')) return measurement(cursor);
+  const statement = cursor.nested(() => selectStatement(cursor));
+  cursor.expect(')');
+  return { kind: 'subquery', statement, span: cursor.spanFrom(start) };
+}
+
+function fillOption(cursor: Cursor): Fill | undefined {
+  if (!cursor.atSoftWord('FILL')) return undefined;
+  const expression = parseExpressionAt(cursor);
+  if (expression.kind !== 'call') {
+    return cursor.fail('fill must be a function call', expression.span, 'IQL_FILL');
+  }
+  const [argument] = expression.arguments;
+  if (argument === undefined || expression.arguments.length !== 1) {
+    const message = 'fill requires an argument, e.g.: 0, null, none, previous, linear';
+    return cursor.fail(message, expression.span, 'IQL_FILL');
+  }
+  if (argument.kind === 'number' || argument.kind === 'integer') {
+    return { kind: 'number', value: argument.value };
+  }
+  const word = printExpression(argument);
+  switch (word) {
+    case 'null':
+    case 'none':
+    case 'previous':
+    case 'linear':
+      return { kind: word };
+    default: {
+      const hint = 'write fill(null), fill(none), fill(previous), fill(linear) or fill(0)';
+      return cursor.fail('expected number argument in fill()', argument.span, 'IQL_FILL', hint);
+    }
+  }
+}
+
+function timeZoneOption(cursor: Cursor): string | undefined {
+  if (!cursor.atSoftWord('TZ')) return undefined;
+  const expression = parseExpressionAt(cursor);
+  if (expression.kind !== 'call') {
+    return cursor.fail('tz must be a function call', expression.span, 'IQL_TIME_ZONE');
+  }
+  const [argument] = expression.arguments;
+  if (argument === undefined || expression.arguments.length !== 1) {
+    return cursor.fail('tz requires exactly one argument', expression.span, 'IQL_TIME_ZONE');
+  }
+  if (argument.kind !== 'string') {
+    const hint = "write the name in single quotes: tz('Europe/Berlin')";
+    return cursor.fail('expected string argument in tz()', argument.span, 'IQL_TIME_ZONE', hint);
+  }
+  if (!cursor.isTimeZone(argument.value)) {
+    const message = `unable to find time zone ${argument.value}`;
+    return cursor.fail(message, argument.span, 'IQL_TIME_ZONE');
+  }
+  return argument.value;
+}
