@@ -1,1 +1,14 @@
-export {};
+// Public face of @tidemark/client: typed HTTP clients of both services.
+export { EngineClient } from './engine-client.ts';
+export type * from './engine-types.ts';
+export type { ClientOptions } from './http.ts';
+export { parseLossless, TsdbClient } from './tsdb-client.ts';
+export type {
+  Cell,
+  QueryOptions,
+  QueryResponse,
+  ResponseDiagnostic,
+  Result,
+  Series,
+  WriteOptions,
+} from './tsdb-client.ts';

@@ -1,0 +1,253 @@
+// Typed client of the task engine (specification: task-processing service HTTP API).
+import type {
+  Handler,
+  ListOptions,
+  Recording,
+  Replay,
+  ServiceTest,
+  ServiceTestResult,
+  Task,
+  TaskChange,
+  Template,
+  Topic,
+  TopicEvent,
+} from './engine-types.ts';
+import { HttpConnection } from './http.ts';
+import type { ClientOptions } from './http.ts';
+
+const BASE = '/engine/v1';
+const PREVIEW = '/engine/v1preview';
+const PAGE = 100;
+
+const part = encodeURIComponent;
+
+/** Every method throws an `AppError` with the engine's text when the engine refuses. */
+export class EngineClient {
+  readonly http: HttpConnection;
+
+  constructor(options: ClientOptions) {
+    this.http = new HttpConnection(options);
+  }
+
+  /** The engine's version. */
+  async ping(): Promise<string> {
+    return (await this.http.send(`${BASE}/ping`)).headers.get('x-engine-version') ?? '';
+  }
+
+  /** All items of a list, page by page. */
+  async *#list<T>(collection: string, options: ListOptions): AsyncIterable<T> {
+    for (let offset = 0; ; offset += PAGE) {
+      const page = await this.http.json<Record<string, readonly T[]>>(`${BASE}/${collection}`, {
+        search: { pattern: options.pattern, fields: options.fields, offset, limit: PAGE },
+      });
+      const items = page[collection] ?? [];
+      yield* items;
+      if (items.length < PAGE) return;
+    }
+  }
+
+  tasks(options: ListOptions = {}): AsyncIterable<Task> {
+    return this.#list('tasks', options);
+  }
+
+  task(
+    id: string,
+    options: {
+      readonly replayId?: string | undefined;
+      readonly dotView?: 'attributes' | 'labels';
+      readonly scriptFormat?: 'formatted' | 'raw';
+    } = {},
+  ): Promise<Task> {
+    return this.http.json(`${BASE}/tasks/${part(id)}`, {
+      search: {
+        'replay-id': options.replayId,
+        'dot-view': options.dotView,
+        'script-format': options.scriptFormat,
+      },
+    });
+  }
+
+  createTask(task: TaskChange): Promise<Task> {
+    return this.http.json(`${BASE}/tasks`, { method: 'POST', json: task });
+  }
+
+  changeTask(id: string, change: TaskChange): Promise<Task> {
+    return this.http.json(`${BASE}/tasks/${part(id)}`, { method: 'PATCH', json: change });
+  }
+
+  async deleteTask(id: string): Promise<void> {
+    await this.http.send(`${BASE}/tasks/${part(id)}`, { method: 'DELETE' });
+  }
+
+  templates(options: ListOptions = {}): AsyncIterable<Template> {
+    return this.#list('templates', options);
+  }
+
+  template(id: string): Promise<Template> {
+    return this.http.json(`${BASE}/templates/${part(id)}`);
+  }
+
+  createTemplate(template: {
+    readonly id: string;
+    readonly type?: string | undefined;
+    readonly script: string;
+  }): Promise<Template> {
+    return this.http.json(`${BASE}/templates`, { method: 'POST', json: template });
+  }
+
+  changeTemplate(
+    id: string,
+    change: { readonly type?: string | undefined; readonly script?: string | undefined },
+  ): Promise<Template> {
+    return this.http.json(`${BASE}/templates/${part(id)}`, { method: 'PATCH', json: change });
+  }
+
+  async deleteTemplate(id: string): Promise<void> {
+    await this.http.send(`${BASE}/templates/${part(id)}`, { method: 'DELETE' });
+  }
+
+  recordings(options: ListOptions = {}): AsyncIterable<Recording> {
+    return this.#list('recordings', options);
+  }
+
+  recording(id: string): Promise<Recording> {
+    return this.http.json(`${BASE}/recordings/${part(id)}`);
+  }
+
+  /** Starts a recording; `body` as the specification's table for this kind. */
+  record(
+    kind: 'stream' | 'batch' | 'query',
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<Recording> {
+    return this.http.json(`${BASE}/recordings/${kind}`, { method: 'POST', json: body });
+  }
+
+  async deleteRecording(id: string): Promise<void> {
+    await this.http.send(`${BASE}/recordings/${part(id)}`, { method: 'DELETE' });
+  }
+
+  replays(options: ListOptions = {}): AsyncIterable<Replay> {
+    return this.#list('replays', options);
+  }
+
+  replay(id: string): Promise<Replay> {
+    return this.http.json(`${BASE}/replays/${part(id)}`);
+  }
+
+  /** Starts a replay of a recording (`kind` empty) or of data fetched now. */
+  startReplay(
+    kind: '' | 'batch' | 'query',
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<Replay> {
+    return this.http.json(`${BASE}/replays/${kind}`, { method: 'POST', json: body });
+  }
+
+  async deleteReplay(id: string): Promise<void> {
+    await this.http.send(`${BASE}/replays/${part(id)}`, { method: 'DELETE' });
+  }
+
+  async topics(
+    options: { readonly pattern?: string | undefined; readonly minLevel?: string | undefined } = {},
+  ): Promise<readonly Topic[]> {
+    const answer = await this.http.json<{ topics: readonly Topic[] }>(`${PREVIEW}/alerts/topics`, {
+      search: { pattern: options.pattern, 'min-level': options.minLevel },
+    });
+    return answer.topics;
+  }
+
+  topic(id: string): Promise<Topic> {
+    return this.http.json(`${PREVIEW}/alerts/topics/${part(id)}`);
+  }
+
+  async deleteTopic(id: string): Promise<void> {
+    await this.http.send(`${PREVIEW}/alerts/topics/${part(id)}`, { method: 'DELETE' });
+  }
+
+  async events(topic: string, minLevel?: string): Promise<readonly TopicEvent[]> {
+    const answer = await this.http.json<{ events: readonly TopicEvent[] }>(
+      `${PREVIEW}/alerts/topics/${part(topic)}/events`,
+      {
+        search: { 'min-level': minLevel },
+      },
+    );
+    return answer.events;
+  }
+
+  async handlers(topic: string, pattern?: string): Promise<readonly Handler[]> {
+    const answer = await this.http.json<{ handlers: readonly Handler[] | null }>(
+      `${PREVIEW}/alerts/topics/${part(topic)}/handlers`,
+      {
+        search: { pattern },
+      },
+    );
+    return answer.handlers ?? [];
+  }
+
+  handler(topic: string, id: string): Promise<Handler> {
+    return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}`);
+  }
+
+  createHandler(topic: string, handler: Handler): Promise<Handler> {
+    return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers`, {
+      method: 'POST',
+      json: handler,
+    });
+  }
+
+  replaceHandler(topic: string, id: string, handler: Handler): Promise<Handler> {
+    return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}`, {
+      method: 'PUT',
+      json: handler,
+    });
+  }
+
+  async deleteHandler(topic: string, id: string): Promise<void> {
+    await this.http.send(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}`, {
+      method: 'DELETE',
+    });
+  }
+
+  async serviceTests(pattern?: string): Promise<readonly ServiceTest[]> {
+    const answer = await this.http.json<{ services: readonly ServiceTest[] }>(
+      `${BASE}/service-tests`,
+      { search: { pattern } },
+    );
+    return answer.services;
+  }
+
+  testService(
+    name: string,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<ServiceTestResult> {
+    return this.http.json(`${BASE}/service-tests/${part(name)}`, { method: 'POST', json: options });
+  }
+
+  /** Effective configuration: the file merged with stored overrides, without secrets. */
+  config(section = '', element = ''): Promise<unknown> {
+    const path = [section, element].filter((text) => text !== '').map((text) => `/${part(text)}`);
+    return this.http.json(`${BASE}/config${path.join('')}`);
+  }
+
+  /** The metadata of the engine as one file. */
+  async backup(signal: AbortSignal): Promise<Response> {
+    return this.http.send(`${BASE}/storage/backup`, { signal });
+  }
+
+  async setLogLevel(level: string): Promise<void> {
+    await this.http.send(`${BASE}/loglevel`, { method: 'POST', json: { level } });
+  }
+
+  /** The log as it is written, filtered by tags; ends when `signal` fires. */
+  async logs(
+    filters: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.http.send(`${PREVIEW}/logs`, { search: filters, signal });
+    if (response.body === null) throw new Error('the log has no body');
+    return response.body as ReadableStream<Uint8Array>;
+  }
+
+  debugVars(): Promise<Readonly<Record<string, unknown>>> {
+    return this.http.json(`${BASE}/debug/vars`);
+  }
+}

@@ -1,0 +1,109 @@
+// Documents of the task engine's API (specification: task-processing service, resources and their fields).
+
+export type Dbrp = { readonly db: string; readonly rp: string };
+
+export type TaskVar = {
+  readonly type: string;
+  readonly value: unknown;
+  readonly description?: string | undefined;
+};
+
+export type Task = {
+  readonly id: string;
+  readonly 'template-id'?: string | undefined;
+  readonly type: 'stream' | 'batch';
+  readonly dbrps: readonly Dbrp[];
+  readonly script: string;
+  readonly vars?: Readonly<Record<string, TaskVar>> | undefined;
+  readonly dot: string;
+  readonly status: 'enabled' | 'disabled';
+  readonly executing: boolean;
+  readonly error: string;
+  readonly stats?: unknown;
+  readonly created: string;
+  readonly modified: string;
+  readonly 'last-enabled'?: string | undefined;
+};
+
+/** What a definition or a change may set. */
+export type TaskChange = {
+  readonly id?: string | undefined;
+  readonly 'template-id'?: string | undefined;
+  readonly type?: string | undefined;
+  readonly dbrps?: readonly Dbrp[] | undefined;
+  readonly script?: string | undefined;
+  readonly status?: 'enabled' | 'disabled' | undefined;
+  readonly vars?: Readonly<Record<string, TaskVar>> | undefined;
+};
+
+export type Template = {
+  readonly id: string;
+  readonly type: string;
+  readonly script: string;
+  readonly vars: Readonly<Record<string, TaskVar>>;
+  readonly dot: string;
+  readonly error: string;
+  readonly created: string;
+  readonly modified: string;
+};
+
+export type RunStatus = 'running' | 'failed' | 'finished';
+
+export type Recording = {
+  readonly id: string;
+  readonly type: string;
+  readonly size: number;
+  readonly date: string;
+  readonly error: string;
+  readonly status: RunStatus;
+  readonly progress: number;
+};
+
+export type Replay = {
+  readonly id: string;
+  readonly task: string;
+  readonly recording: string;
+  readonly clock: string;
+  readonly 'recording-time': boolean;
+  readonly status: RunStatus;
+  readonly progress: number;
+  readonly error: string;
+  readonly date?: string | undefined;
+};
+
+export type Topic = { readonly id: string; readonly level: string; readonly collected: number };
+
+export type TopicEvent = {
+  readonly id: string;
+  readonly state: {
+    readonly level: string;
+    readonly message: string;
+    readonly details?: string | undefined;
+    readonly time: string;
+    readonly duration: string;
+  };
+};
+
+export type HandlerAction = {
+  readonly kind: string;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+};
+
+export type Handler = {
+  readonly id: string;
+  readonly actions?: readonly HandlerAction[] | undefined;
+  readonly kind?: string | undefined;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  readonly match?: string | undefined;
+};
+
+export type ServiceTest = {
+  readonly name: string;
+  readonly options: Readonly<Record<string, unknown>>;
+};
+export type ServiceTestResult = { readonly success: boolean; readonly message: string };
+
+export type ListOptions = {
+  readonly pattern?: string | undefined;
+  readonly fields?: readonly string[] | undefined;
+};

@@ -1,0 +1,140 @@
+// One HTTP exchange with a service: JSON in, JSON out, errors as the classes of @tidemark/core.
+import {
+  Conflict,
+  Forbidden,
+  Internal,
+  InvalidRequest,
+  NotFound,
+  Unauthorized,
+  Unavailable,
+} from '@tidemark/core';
+
+export type ClientOptions = {
+  /** Base URL of the service, without a path. User and password in it become basic authentication. */
+  readonly url: string;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  /** Sent as `Authorization: Bearer`. */
+  readonly token?: string | undefined;
+  /** Default 30 s; streams have none. */
+  readonly timeoutMs?: number | undefined;
+};
+
+export type RequestOptions = {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | undefined;
+  /** Repeated parameters as arrays; `undefined` is left out. */
+  readonly search?:
+    | Readonly<Record<string, string | number | readonly string[] | undefined>>
+    | undefined;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly body?: string | Uint8Array | URLSearchParams | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** Sends requests to one service. */
+export class HttpConnection {
+  readonly #base: URL;
+  readonly #authorization: string | undefined;
+  readonly #timeoutMs: number;
+
+  constructor(options: ClientOptions) {
+    const base = parseUrl(options.url);
+    const username = options.username ?? decodeURIComponent(base.username);
+    const password = options.password ?? decodeURIComponent(base.password);
+    base.username = '';
+    base.password = '';
+    this.#base = base;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    if (options.token !== undefined) this.#authorization = `Bearer ${options.token}`;
+    else if (username !== '') this.#authorization = `Basic ${btoa(`${username}:${password}`)}`;
+  }
+
+  get url(): string {
+    return this.#base.href.replace(/\/$/, '');
+  }
+
+  /** The response; a status of 400 or more throws with the service's own text. */
+  async send(path: string, options: RequestOptions = {}): Promise<Response> {
+    const response = await this.sendRaw(path, options);
+    if (response.status >= 400) throw await errorOf(response);
+    return response;
+  }
+
+  /** The response whatever its status; throws `Unavailable` when there is none. */
+  async sendRaw(path: string, options: RequestOptions = {}): Promise<Response> {
+    const url = new URL(path, this.#base);
+    for (const [name, value] of Object.entries(options.search ?? {})) {
+      if (value === undefined) continue;
+      for (const one of Array.isArray(value) ? value : [String(value)])
+        url.searchParams.append(name, one);
+    }
+    const headers = new Headers(options.headers);
+    if (this.#authorization !== undefined) headers.set('Authorization', this.#authorization);
+    const body = options.json === undefined ? options.body : JSON.stringify(options.json);
+    if (options.json !== undefined) headers.set('Content-Type', 'application/json');
+    try {
+      return await fetch(url, {
+        method: options.method ?? 'GET',
+        headers,
+        signal: options.signal ?? AbortSignal.timeout(this.#timeoutMs),
+        ...(body === undefined ? {} : { body }),
+      });
+    } catch (error) {
+      if (options.signal?.aborted === true) throw error;
+      throw new Unavailable(`${this.url} does not answer: ${causeOf(error)}`, {
+        cause: error,
+        hint: 'Is the service running, and is this its address?',
+      });
+    }
+  }
+
+  /** The JSON document of the answer; `undefined` when the answer is empty. */
+  async json<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    const text = await (await this.send(path, options)).text();
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+}
+
+function parseUrl(text: string): URL {
+  try {
+    return new URL(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
+  } catch (error) {
+    throw new InvalidRequest(`not a URL: ${text}`, { cause: error });
+  }
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+async function errorOf(response: Response): Promise<Error> {
+  const text = await response.text();
+  let message = text.trim() === '' ? `${response.status} ${response.statusText}` : text.trim();
+  try {
+    const document = JSON.parse(text) as { error?: unknown };
+    if (typeof document.error === 'string') message = document.error;
+  } catch {
+    // Not JSON: the text itself is the message.
+  }
+  switch (response.status) {
+    case 401:
+      return new Unauthorized(message);
+    case 403:
+      return new Forbidden(message);
+    case 404:
+      return new NotFound(message);
+    case 409:
+      return new Conflict(message);
+    case 429:
+    case 503:
+      return new Unavailable(message);
+    default:
+      return response.status >= 500 ? new Internal(message) : new InvalidRequest(message);
+  }
+}

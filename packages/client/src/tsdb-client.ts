@@ -1,0 +1,126 @@
+// Typed client of the database (specification: time-series database HTTP API).
+import { Internal } from '@tidemark/core';
+
+import { HttpConnection } from './http.ts';
+import type { ClientOptions } from './http.ts';
+
+/** A cell of an answer. Integers beyond 2^53 arrive as `bigint`, all other numbers as `number`. */
+export type Cell = string | number | bigint | boolean | null;
+
+export type Series = {
+  readonly name?: string | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  readonly columns: readonly string[];
+  readonly values?: readonly (readonly Cell[])[] | undefined;
+  readonly partial?: boolean | undefined;
+};
+
+export type Result = {
+  readonly statement_id: number;
+  readonly series?: readonly Series[] | undefined;
+  readonly messages?: readonly { readonly level: string; readonly text: string }[] | undefined;
+  readonly error?: string | undefined;
+  readonly partial?: boolean | undefined;
+};
+
+export type ResponseDiagnostic = {
+  readonly code: string;
+  readonly message: string;
+  readonly position: number;
+  readonly length: number;
+  readonly hint?: string | undefined;
+};
+
+/** A whole answer. `error` is set when the request as such was refused, for example for a syntax error. */
+export type QueryResponse = {
+  readonly results?: readonly Result[] | undefined;
+  readonly error?: string | undefined;
+  readonly diagnostics?: readonly ResponseDiagnostic[] | undefined;
+};
+
+export type QueryOptions = {
+  readonly database?: string | undefined;
+  readonly retentionPolicy?: string | undefined;
+  readonly epoch?: 'ns' | 'u' | 'ms' | 's' | 'm' | 'h' | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type WriteOptions = {
+  readonly retentionPolicy?: string | undefined;
+  readonly precision?: string | undefined;
+  readonly consistency?: string | undefined;
+};
+
+/** Methods throw an `AppError` when the service refuses or does not answer; statement errors are in the results. */
+export class TsdbClient {
+  readonly http: HttpConnection;
+
+  constructor(options: ClientOptions) {
+    this.http = new HttpConnection(options);
+  }
+
+  /** The database's version. */
+  async ping(): Promise<string> {
+    const { headers } = await this.http.send('/ping');
+    return headers.get('x-tsdb-version') ?? headers.get('x-influxdb-version') ?? '';
+  }
+
+  /** Runs statements. Integers keep all their digits. */
+  async query(text: string, options: QueryOptions = {}): Promise<QueryResponse> {
+    const form = new URLSearchParams({ q: text });
+    if (options.database !== undefined) form.set('db', options.database);
+    if (options.retentionPolicy !== undefined) form.set('rp', options.retentionPolicy);
+    if (options.epoch !== undefined) form.set('epoch', options.epoch);
+    const response = await this.http.sendRaw('/query', {
+      method: 'POST',
+      body: form,
+      signal: options.signal,
+    });
+    return parseLossless(await response.text()) as QueryResponse;
+  }
+
+  /** Runs one statement and gives its series; any error throws. */
+  async rows(text: string, options: QueryOptions = {}): Promise<readonly Series[]> {
+    const response = await this.query(text, options);
+    const error =
+      response.error ?? response.results?.find((result) => result.error !== undefined)?.error;
+    if (error !== undefined) throw new Internal(error);
+    return response.results?.flatMap((result) => result.series ?? []) ?? [];
+  }
+
+  /** Writes line protocol. */
+  async write(
+    database: string,
+    lines: string | Uint8Array,
+    options: WriteOptions = {},
+  ): Promise<void> {
+    await this.http.send('/write', {
+      method: 'POST',
+      body: lines,
+      search: {
+        db: database,
+        rp: options.retentionPolicy,
+        precision: options.precision,
+        consistency: options.consistency,
+      },
+    });
+  }
+}
+
+const LONG_INTEGER = /(?<=[[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g;
+
+/** JSON.parse, but integers that a double cannot hold become `bigint`. */
+export function parseLossless(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text) as unknown;
+  // Marked as strings outside of strings only: the text is split at string literals first.
+  const marked = text.replace(/"(?:[^"\\]|\\.)*"|[^"]+/g, (piece) =>
+    piece.startsWith('"') ? piece : piece.replace(LONG_INTEGER, '"\\u0000$1"'),
+  );
+  return JSON.parse(marked, (_key, value: unknown) => {
+    if (typeof value !== 'string' || !value.startsWith('\0')) return value;
+    const integer = BigInt(value.slice(1));
+    return BigInt(Number(integer)) === integer && Number.isSafeInteger(Number(integer))
+      ? Number(integer)
+      : integer;
+  }) as unknown;
+}
