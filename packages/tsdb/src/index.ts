@@ -1,3 +1,3 @@
 // Public face of @tidemark/tsdb: the database service.
-export { TSDB_CONFIG_SCHEMA } from './config/schema.ts';
+export { TSDB_CONFIG } from './config/schema.ts';
 export type { TsdbConfig } from './config/schema.ts';

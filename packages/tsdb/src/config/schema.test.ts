@@ -1,10 +1,10 @@
 import { environmentLayer, printDefaultConfig, resolveConfig } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
-import { TSDB_CONFIG_SCHEMA } from './schema.ts';
+import { TSDB_CONFIG } from './schema.ts';
 
 test('has the defaults that operators of this kind of database expect', () => {
-  const { config } = resolveConfig(TSDB_CONFIG_SCHEMA, []);
+  const { config } = resolveConfig(TSDB_CONFIG, []);
 
   expect(config.http).toMatchObject({
     bindAddress: '127.0.0.1:8086',
@@ -23,9 +23,9 @@ test('has the defaults that operators of this kind of database expect', () => {
 });
 
 test('every setting can come from the environment', () => {
-  const { config, problems } = resolveConfig(TSDB_CONFIG_SCHEMA, [
+  const { config, problems } = resolveConfig(TSDB_CONFIG, [
     environmentLayer(
-      TSDB_CONFIG_SCHEMA,
+      TSDB_CONFIG,
       {
         INFLUXDB_HTTP_AUTH_ENABLED: 'true',
         INFLUXDB_CONTINUOUS_QUERIES_RUN_INTERVAL: '5s',
@@ -47,8 +47,8 @@ test('every setting can come from the environment', () => {
 });
 
 test('the default file names every key', () => {
-  const text = printDefaultConfig(TSDB_CONFIG_SCHEMA);
-  for (const [name, section] of Object.entries(TSDB_CONFIG_SCHEMA)) {
+  const text = printDefaultConfig(TSDB_CONFIG);
+  for (const [name, section] of Object.entries(TSDB_CONFIG)) {
     if (name !== '') expect(text).toContain(`[${name}]`);
     for (const key of Object.keys(section.keys)) expect(text).toContain(`${key} = `);
   }

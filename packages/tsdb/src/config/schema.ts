@@ -15,7 +15,7 @@ const listenerBatches = {
 };
 
 /** Sections and keys, named as operators of InfluxDB 1.x know them. */
-export const TSDB_CONFIG_SCHEMA = {
+export const TSDB_CONFIG = {
   '': configSection('The database service.', {
     hostname: text('', 'Name of this host in self-monitoring; empty asks the system.'),
   }),
@@ -47,7 +47,8 @@ export const TSDB_CONFIG_SCHEMA = {
     'max-select-point': integer(0, 'Points one SELECT may read; 0 is no limit.'),
     'max-select-series': integer(0, 'Series one SELECT may read; 0 is no limit.'),
     'max-select-buckets': integer(0, 'GROUP BY time windows of one SELECT; 0 is no limit.'),
-    'max-query-memory': size(256 * 1024 * 1024, 'Memory one query may hold; 0 is no limit.'),
+    'query-memory-limit': size(256 * 1024 * 1024, 'Memory one query may hold; 0 is no limit.'),
+    'max-subquery-depth': integer(100, 'Nesting of subqueries.'),
   }),
   retention: configSection('Removal of data that is older than its retention policy.', {
     enabled: boolean(true, 'Remove expired shard groups.'),
@@ -208,4 +209,4 @@ export const TSDB_CONFIG_SCHEMA = {
 } as const;
 
 /** The configuration of the database service, resolved: durations in `…Ms`, sizes in `…Bytes`. */
-export type TsdbConfig = ConfigOf<typeof TSDB_CONFIG_SCHEMA>;
+export type TsdbConfig = ConfigOf<typeof TSDB_CONFIG>;

@@ -1,0 +1,174 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { Catalog } from './catalog.ts';
+import {
+  alterPolicy,
+  createDatabase,
+  createPolicy,
+  dropDatabase,
+  dropPolicy,
+} from './databases.ts';
+import type { CatalogState } from './model.ts';
+import { createContinuousQuery, createSubscription, dropSubscription } from './subscriptions.ts';
+import { createUser, grant, hasRight, revoke, setAdmin } from './users.ts';
+
+let directory: string;
+const opened: Catalog[] = [];
+
+function open(): Catalog {
+  const catalog = Catalog.open(join(directory, 'catalog'));
+  opened.push(catalog);
+  return catalog;
+}
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tidemark-catalog-'));
+});
+afterEach(async () => {
+  for (const catalog of opened.splice(0)) await catalog.close();
+  rmSync(directory, { recursive: true });
+});
+
+const database =
+  (name: string) =>
+  (state: CatalogState): CatalogState =>
+    createDatabase(state, { name, hasOptions: false, options: {}, createsPolicy: true });
+
+test('remembers everything after it is opened again', async () => {
+  const first = open();
+  await first.change(database('d'));
+  await first.change(database('e'.repeat(5000)));
+  await first.change((s) =>
+    createPolicy(s, {
+      database: 'd',
+      name: 'short',
+      options: { durationNanos: 3_600_000_000_000n, isDefault: true, futureLimitNanos: 5n },
+    }),
+  );
+  await first.change((s) =>
+    createSubscription(
+      s,
+      { database: 'd', policy: 'short' },
+      { name: 's', mode: 'ANY', destinations: ['http://h:1', 'udp://h:2'] },
+    ),
+  );
+  await first.change((s) => createContinuousQuery(s, 'd', { name: 'c', text: 'CREATE …' }));
+  await first.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: false }));
+  await first.change((s) => grant(s, { user: 'u', database: 'd', privilege: 'READ' }));
+  const before = first.state;
+  await first.close();
+
+  expect(open().state).toEqual(before);
+});
+
+test('never gives an id twice, not even after a drop and a restart', async () => {
+  const first = open();
+  await first.change(database('d'));
+  const oldId = first.state.databases.get('d')?.policies[0]?.id ?? 0;
+  await first.change((s) => dropDatabase(s, 'd'));
+  await first.close();
+
+  const second = open();
+  await second.change(database('d'));
+  expect(second.state.databases.get('d')?.policies[0]?.id).toBeGreaterThan(oldId);
+});
+
+test('applies changes that come at once one after the other, and a refused one changes nothing', async () => {
+  const catalog = open();
+  const seen: number[] = [];
+  catalog.onChange((state) => seen.push(state.databases.size));
+
+  const results = await Promise.allSettled([
+    catalog.change(database('a')),
+    catalog.change(database('b/c')),
+    catalog.change(database('b')),
+    catalog.change(database('a')),
+  ]);
+
+  expect(results.map((r) => r.status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  expect([...catalog.state.databases.keys()]).toEqual(['a', 'b']);
+  expect(seen).toEqual([1, 2]);
+});
+
+test('dropping a database takes its rights away', async () => {
+  const catalog = open();
+  await catalog.change(database('d'));
+  await catalog.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: false }));
+  await catalog.change((s) => grant(s, { user: 'u', database: 'd', privilege: 'ALL' }));
+  await catalog.change((s) => dropDatabase(s, 'd'));
+  expect(catalog.state.users.get('u')?.grants).toEqual({});
+});
+
+test('rights are replaced by GRANT and taken apart by REVOKE', async () => {
+  const catalog = open();
+  await catalog.change(database('d'));
+  await catalog.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: false }));
+  const rights = (): [boolean, boolean] => {
+    const user = catalog.state.users.get('u');
+    if (user === undefined) throw new Error('no user');
+    return [hasRight(user, 'd', 'read'), hasRight(user, 'd', 'write')];
+  };
+
+  expect(rights()).toEqual([false, false]);
+  await catalog.change((s) => grant(s, { user: 'u', database: 'd', privilege: 'READ' }));
+  expect(rights()).toEqual([true, false]);
+  await catalog.change((s) => grant(s, { user: 'u', database: 'd', privilege: 'WRITE' }));
+  expect(rights()).toEqual([false, true]);
+  await catalog.change((s) => grant(s, { user: 'u', database: 'd', privilege: 'ALL' }));
+  await catalog.change((s) => revoke(s, { user: 'u', database: 'd', privilege: 'WRITE' }));
+  expect(rights()).toEqual([true, false]);
+  await catalog.change((s) => revoke(s, { user: 'u', database: 'd', privilege: 'READ' }));
+  expect(catalog.state.users.get('u')?.grants).toEqual({ d: 'none' });
+  await catalog.change((s) => setAdmin(s, 'u', true));
+  expect(rights()).toEqual([true, true]);
+});
+
+const HOUR = 3_600_000_000_000n;
+
+test.each([
+  ['for ever', 0n, undefined, 168n * HOUR],
+  ['an hour', HOUR, undefined, HOUR],
+  ['just below two days', 48n * HOUR - 1n, undefined, HOUR],
+  ['two days', 48n * HOUR, undefined, 24n * HOUR],
+  ['180 days', 180n * 24n * HOUR, undefined, 168n * HOUR],
+  ['ten days in groups that are too short', 240n * HOUR, 1n, HOUR],
+  ['ten days in groups of its own', 240n * HOUR, (3n * HOUR) / 2n, (3n * HOUR) / 2n],
+])('a policy of %s has the shard groups that fit', (_, durationNanos, shardDurationNanos, want) => {
+  const made = createPolicy(database('d')({ databases: new Map(), users: new Map(), nextId: 1 }), {
+    database: 'd',
+    name: 'p',
+    options: { durationNanos, shardDurationNanos },
+  });
+  expect(made.databases.get('d')?.policies[1]?.shardDurationNanos).toBe(want);
+});
+
+test('a dropped default policy leaves its name behind', () => {
+  let state = database('d')({ databases: new Map(), users: new Map(), nextId: 1 });
+  state = dropPolicy(state, { database: 'd', name: 'autogen' });
+  expect(state.databases.get('d')).toMatchObject({ policies: [], defaultPolicy: 'autogen' });
+});
+
+test('refuses what makes no sense', () => {
+  const state = database('d')({ databases: new Map(), users: new Map(), nextId: 1 });
+  const alter = (options: Parameters<typeof alterPolicy>[1]['options']) => () =>
+    alterPolicy(state, { database: 'd', name: 'autogen', options });
+
+  expect(alter({ durationNanos: 60n })).toThrow('must be at least 1h0m0s');
+  expect(alter({ durationNanos: 2n * HOUR })).toThrow('greater than the shard duration');
+  for (const destinations of [['ftp://x:1'], ['nourl'], ['http://x'], ['udp://:1']]) {
+    expect(() =>
+      createSubscription(
+        state,
+        { database: 'd', policy: 'autogen' },
+        { name: 's', mode: 'ALL', destinations },
+      ),
+    ).toThrow(`invalid subscription URL: ${destinations[0]}`);
+  }
+  expect(() => dropSubscription(state, { database: 'd', policy: 'autogen' }, 'x')).toThrow(
+    'subscription not found',
+  );
+});

@@ -1,0 +1,81 @@
+// What the catalog holds: plain immutable data. Durations in nanoseconds, 0 = for ever.
+
+export type SubscriptionMode = 'ALL' | 'ANY';
+
+export type Subscription = {
+  readonly name: string;
+  readonly mode: SubscriptionMode;
+  readonly destinations: readonly string[];
+};
+
+/** `id` is unique for ever, so that what is left on disk of a dropped policy never belongs to a new one. */
+export type RetentionPolicy = {
+  readonly id: number;
+  readonly name: string;
+  readonly durationNanos: bigint;
+  readonly shardDurationNanos: bigint;
+  readonly replication: number;
+  /** Points further in the future than this are refused; absent accepts all. */
+  readonly futureLimitNanos?: bigint | undefined;
+  /** Points further in the past than this are refused; absent accepts all. */
+  readonly pastLimitNanos?: bigint | undefined;
+  readonly subscriptions: readonly Subscription[];
+};
+
+/** `text` is the complete CREATE CONTINUOUS QUERY statement with qualified names. */
+export type ContinuousQuery = { readonly name: string; readonly text: string };
+
+export type Database = {
+  /** Rises with every database: the order of creation. */
+  readonly id: number;
+  readonly name: string;
+  /** In the order of creation. */
+  readonly policies: readonly RetentionPolicy[];
+  /** Name of the default policy. It may be dropped; then unqualified queries and writes find none. */
+  readonly defaultPolicy: string;
+  readonly continuousQueries: readonly ContinuousQuery[];
+};
+
+/** Rights of a user on a database. `none` is what REVOKE leaves: it is still listed. */
+export type Grant = 'read' | 'write' | 'all' | 'none';
+
+export type User = {
+  readonly id: number;
+  readonly name: string;
+  /** bcrypt. */
+  readonly passwordHash: string;
+  readonly isAdmin: boolean;
+  readonly grants: Readonly<Record<string, Grant>>;
+};
+
+/** The whole catalog at one moment. Maps iterate in the order of creation. */
+export type CatalogState = {
+  readonly databases: ReadonlyMap<string, Database>;
+  readonly users: ReadonlyMap<string, User>;
+  /** The next id of a database, policy or user. Never goes back. */
+  readonly nextId: number;
+};
+
+export const EMPTY_CATALOG: CatalogState = {
+  databases: new Map(),
+  users: new Map(),
+  nextId: 1,
+};
+
+/** The policy of a database by name. */
+export function findPolicy(
+  database: Database | undefined,
+  name: string,
+): RetentionPolicy | undefined {
+  return database?.policies.find((policy) => policy.name === name);
+}
+
+/** A copy of the state in which one database is replaced. */
+export function withDatabase(state: CatalogState, database: Database): CatalogState {
+  return { ...state, databases: new Map(state.databases).set(database.name, database) };
+}
+
+/** A copy of the state in which one user is replaced. */
+export function withUser(state: CatalogState, user: User): CatalogState {
+  return { ...state, users: new Map(state.users).set(user.name, user) };
+}

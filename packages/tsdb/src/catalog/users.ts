@@ -1,0 +1,80 @@
+// Changes of users and their rights. Passwords arrive here as hashes.
+import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
+import type { Privilege } from '@tidemark/influxql';
+
+import { USER_EXISTS, USER_NOT_FOUND, USERNAME_REQUIRED } from '../compat/messages.ts';
+import { requireDatabase } from './databases.ts';
+import { withUser } from './model.ts';
+import type { CatalogState, Grant, User } from './model.ts';
+
+export function requireUser(state: CatalogState, name: string): User {
+  const user = state.users.get(name);
+  if (user === undefined) throw new NotFound(USER_NOT_FOUND);
+  return user;
+}
+
+/** Refuses the empty name. The caller has found out whether an existing user is the same one. */
+export function createUser(
+  state: CatalogState,
+  user: { readonly name: string; readonly passwordHash: string; readonly isAdmin: boolean },
+): CatalogState {
+  if (user.name === '') throw new InvalidRequest(USERNAME_REQUIRED);
+  if (state.users.has(user.name)) throw new Conflict(USER_EXISTS);
+  return withUser(
+    { ...state, nextId: state.nextId + 1 },
+    { ...user, id: state.nextId, grants: {} },
+  );
+}
+
+export function dropUser(state: CatalogState, name: string): CatalogState {
+  requireUser(state, name);
+  const users = new Map(state.users);
+  users.delete(name);
+  return { ...state, users };
+}
+
+export function setPassword(state: CatalogState, name: string, passwordHash: string): CatalogState {
+  return withUser(state, { ...requireUser(state, name), passwordHash });
+}
+
+export function setAdmin(state: CatalogState, name: string, isAdmin: boolean): CatalogState {
+  return withUser(state, { ...requireUser(state, name), isAdmin });
+}
+
+const GRANT_OF: Readonly<Record<Privilege, Grant>> = { READ: 'read', WRITE: 'write', ALL: 'all' };
+
+/** Replaces whatever right the user had on that database. */
+export function grant(
+  state: CatalogState,
+  change: { readonly user: string; readonly database: string; readonly privilege: Privilege },
+): CatalogState {
+  requireDatabase(state, change.database);
+  const user = requireUser(state, change.user);
+  const grants = { ...user.grants, [change.database]: GRANT_OF[change.privilege] };
+  return withUser(state, { ...user, grants });
+}
+
+/** Takes one right away; the database stays listed with what is left. */
+export function revoke(
+  state: CatalogState,
+  change: { readonly user: string; readonly database: string; readonly privilege: Privilege },
+): CatalogState {
+  requireDatabase(state, change.database);
+  const user = requireUser(state, change.user);
+  const before = user.grants[change.database] ?? 'none';
+  const grants = { ...user.grants, [change.database]: without(before, change.privilege) };
+  return withUser(state, { ...user, grants });
+}
+
+function without(before: Grant, privilege: Privilege): Grant {
+  if (privilege === 'ALL' || before === GRANT_OF[privilege]) return 'none';
+  if (before !== 'all') return before;
+  return privilege === 'READ' ? 'write' : 'read';
+}
+
+/** Whether a user may do that on a database. */
+export function hasRight(user: User, database: string, right: 'read' | 'write'): boolean {
+  if (user.isAdmin) return true;
+  const held = Object.hasOwn(user.grants, database) ? user.grants[database] : undefined;
+  return held === 'all' || held === right;
+}
