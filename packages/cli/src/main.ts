@@ -3,6 +3,11 @@ import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command, CommanderError } from 'commander';
 
 import { configCommand } from './commands/config.ts';
+import { recordingCommand, replayCommand } from './commands/engine-client/recording.ts';
+import { engineClientCommands, serviceTestCommand } from './commands/engine-client/service.ts';
+import { taskCommand } from './commands/engine-client/task.ts';
+import { templateCommand } from './commands/engine-client/template.ts';
+import { handlerCommand, topicCommand } from './commands/engine-client/topic.ts';
 import { engineCommand } from './commands/engine.ts';
 import { tsdbCommand } from './commands/tsdb.ts';
 import { upCommand } from './commands/up.ts';
@@ -17,6 +22,8 @@ Examples:
   $ tidemark up --tsdb-bind 127.0.0.1:0             a free port; the ready line names it
   $ tidemark tsdb --data-dir /var/lib/tidemark      only the database
   $ tidemark engine --tsdb-url http://127.0.0.1:8086
+  $ tidemark task define hot --script hot.tick --dbrp home.autogen
+  $ tidemark task list 'hot*' --json
   $ tidemark config default > tidemark.toml         a commented configuration to start from
   $ tidemark config check tidemark.toml
 
@@ -46,8 +53,17 @@ export async function main(argv: readonly string[]): Promise<void> {
     };
     program.addCommand(upCommand(flags, finish));
     program.addCommand(tsdbCommand(flags, finish));
-    program.addCommand(engineCommand(flags, finish));
+    const engine = engineCommand(flags, finish);
+    for (const command of engineClientCommands()) engine.addCommand(command);
+    program.addCommand(engine);
     program.addCommand(configCommand(finish));
+    program.addCommand(taskCommand(finish));
+    program.addCommand(templateCommand(finish));
+    program.addCommand(recordingCommand(finish));
+    program.addCommand(replayCommand(finish));
+    program.addCommand(topicCommand());
+    program.addCommand(handlerCommand());
+    program.addCommand(serviceTestCommand(finish));
     for (const command of program.commands) command.exitOverride();
     await program.parseAsync([...rest], { from: 'user' });
   } catch (error) {

@@ -1,0 +1,276 @@
+// `tidemark recording …` and `tidemark replay …`: keep data and run it again through a task.
+import type { EngineClient, Recording, Replay } from '@tidemark/client';
+import { Command } from 'commander';
+
+import { ExitStatus, UsageError } from '../../exit.ts';
+import { waitWithProgress } from '../../output/progress.ts';
+import { formatTable, humanBytes, print, printJson } from '../../output/table.ts';
+import { clientCommand, engineClient, forEachId, toArray } from './context.ts';
+import type { ClientFlags } from './context.ts';
+
+type Finish = (status: number) => void;
+type WaitFlags = ClientFlags & { readonly wait: boolean };
+
+/** Milliseconds of `10s`, `5m`, `1h`, `2d`. */
+export function parseDurationMs(text: string): number {
+  const match = /^(\d+)(ms|s|m|h|d|w)$/.exec(text);
+  const unit = { ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 }[match?.[2] ?? ''];
+  if (match === null || unit === undefined)
+    throw new UsageError(`${text} is not a duration; write 10s, 5m, 1h or 2d`);
+  return Number(match[1]) * unit;
+}
+
+/** `tidemark recording stream|batch|query|list|delete`. */
+export function recordingCommand(finish: Finish): Command {
+  const group = new Command('recording').description('Record live data or query results.');
+  group.addCommand(
+    clientCommand('stream', 'Record the live data of a task for a while.')
+      .requiredOption('--task <id>', 'whose databases and measurements are recorded')
+      .requiredOption('--duration <duration>', 'how long, for example 5m')
+      .option('--id <id>', 'id of the recording')
+      .option('--no-wait', 'return at once')
+      .action((flags: WaitFlags & { task: string; duration: string; id?: string }) => {
+        const stop = new Date(Date.now() + parseDurationMs(flags.duration)).toISOString();
+        return record(flags, finish, 'stream', { task: flags.task, stop, id: flags.id });
+      }),
+  );
+  group.addCommand(
+    clientCommand('batch', "Record the results of a task's queries over a time range.")
+      .requiredOption('--task <id>', 'whose queries are run')
+      .option('--past <duration>', 'the range ends now and is this long')
+      .option('--start <time>', 'start of the range, RFC 3339')
+      .option('--stop <time>', 'end of the range, RFC 3339; default now')
+      .option('--id <id>', 'id of the recording')
+      .option('--no-wait', 'return at once')
+      .action(
+        (
+          flags: WaitFlags & {
+            task: string;
+            past?: string;
+            start?: string;
+            stop?: string;
+            id?: string;
+          },
+        ) => record(flags, finish, 'batch', { task: flags.task, ...rangeOf(flags), id: flags.id }),
+      ),
+  );
+  group.addCommand(
+    clientCommand('query', 'Record the result of a query.')
+      .requiredOption('--query <text>', 'one SELECT with a fully qualified measurement')
+      .requiredOption('--type <type>', 'stream or batch')
+      .option('--cluster <name>', 'which configured database')
+      .option('--id <id>', 'id of the recording')
+      .option('--no-wait', 'return at once')
+      .action((flags: WaitFlags & { query: string; type: string; cluster?: string; id?: string }) =>
+        record(flags, finish, 'query', {
+          query: flags.query,
+          type: flags.type,
+          cluster: flags.cluster,
+          id: flags.id,
+        }),
+      ),
+  );
+  group.addCommand(listRecordings());
+  group.addCommand(
+    deleteCommand('Delete recordings with their data.', finish, {
+      list: async (client, pattern) =>
+        (await toArray(client.recordings({ pattern }))).map(({ id }) => id),
+      remove: (client, id) => client.deleteRecording(id),
+    }),
+  );
+  return group;
+}
+
+function rangeOf(flags: {
+  readonly past?: string;
+  readonly start?: string;
+  readonly stop?: string;
+}): { readonly start: string; readonly stop?: string | undefined } {
+  if ((flags.past === undefined) === (flags.start === undefined))
+    throw new UsageError('give either --past or --start');
+  if (flags.past === undefined) return { start: flags.start ?? '', stop: flags.stop };
+  const now = Date.now();
+  return {
+    start: new Date(now - parseDurationMs(flags.past)).toISOString(),
+    stop: new Date(now).toISOString(),
+  };
+}
+
+async function record(
+  flags: WaitFlags,
+  finish: Finish,
+  kind: 'stream' | 'batch' | 'query',
+  body: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const client = engineClient(flags);
+  const started = await client.record(kind, body);
+  await finishRun(flags, finish, {
+    label: 'recording',
+    started,
+    poll: () => client.recording(started.id),
+  });
+}
+
+/** `tidemark replay recording|batch|query|list|delete`. */
+export function replayCommand(finish: Finish): Command {
+  const group = new Command('replay').description('Run recorded or fetched data through a task.');
+  const common = (command: Command): Command =>
+    command
+      .requiredOption('--task <id>', 'the task')
+      .option('--real-clock', 'wait between points as long as it took when they were recorded')
+      .option('--rec-time', 'keep the recorded times instead of shifting them to now')
+      .option('--id <id>', 'id of the replay')
+      .option('--no-wait', 'return at once');
+  type Common = WaitFlags & { task: string; realClock?: boolean; recTime?: boolean; id?: string };
+  const bodyOf = (flags: Common): Readonly<Record<string, unknown>> => ({
+    task: flags.task,
+    id: flags.id,
+    clock: flags.realClock === true ? 'real' : 'fast',
+    'recording-time': flags.recTime === true,
+  });
+  group.addCommand(
+    common(
+      clientCommand('recording', 'Replay a recording.').requiredOption(
+        '--recording <id>',
+        'the recording',
+      ),
+    ).action((flags: Common & { recording: string }) =>
+      replay(flags, finish, '', { ...bodyOf(flags), recording: flags.recording }),
+    ),
+  );
+  group.addCommand(
+    common(clientCommand('batch', 'Run a batch task over a past time range.'))
+      .option('--past <duration>', 'the range ends now and is this long')
+      .option('--start <time>', 'start of the range, RFC 3339')
+      .option('--stop <time>', 'end of the range, RFC 3339; default now')
+      .action((flags: Common & { past?: string; start?: string; stop?: string }) =>
+        replay(flags, finish, 'batch', { ...bodyOf(flags), ...rangeOf(flags) }),
+      ),
+  );
+  group.addCommand(
+    common(
+      clientCommand('query', 'Run the result of a query through a task.').requiredOption(
+        '--query <text>',
+        'one SELECT with a fully qualified measurement',
+      ),
+    )
+      .option('--cluster <name>', 'which configured database')
+      .action((flags: Common & { query: string; cluster?: string }) =>
+        replay(flags, finish, 'query', {
+          ...bodyOf(flags),
+          query: flags.query,
+          cluster: flags.cluster,
+        }),
+      ),
+  );
+  group.addCommand(listReplays());
+  group.addCommand(
+    deleteCommand('Cancel or delete replays.', finish, {
+      list: async (client, pattern) =>
+        (await toArray(client.replays({ pattern }))).map(({ id }) => id),
+      remove: (client, id) => client.deleteReplay(id),
+    }),
+  );
+  return group;
+}
+
+async function replay(
+  flags: WaitFlags,
+  finish: Finish,
+  kind: '' | 'batch' | 'query',
+  body: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const client = engineClient(flags);
+  const started = await client.startReplay(kind, body);
+  await finishRun(flags, finish, {
+    label: 'replay',
+    started,
+    poll: () => client.replay(started.id),
+  });
+}
+
+async function finishRun<T extends Recording | Replay>(
+  flags: WaitFlags,
+  finish: Finish,
+  run: { readonly label: string; readonly started: T; readonly poll: () => Promise<T> },
+): Promise<void> {
+  const state = flags.wait ? await waitWithProgress(run.label, run.poll) : run.started;
+  if (flags.json === true) printJson(state);
+  else print(state.id);
+  if (state.status === 'failed') {
+    process.stderr.write(`tidemark: the ${run.label} failed: ${state.error}\n`);
+    finish(ExitStatus.Failed);
+  }
+}
+
+function listRecordings(): Command {
+  return clientCommand('list', 'List recordings, newest first.')
+    .argument('[pattern]', 'shell glob on ids')
+    .action(async (pattern: string | undefined, flags: ClientFlags) => {
+      const recordings = await toArray(engineClient(flags).recordings({ pattern }));
+      if (flags.json === true) {
+        printJson(recordings);
+        return;
+      }
+      print(
+        formatTable(
+          [
+            { title: 'ID', value: (recording) => recording.id },
+            { title: 'Type', value: (recording) => recording.type },
+            { title: 'Status', value: (recording) => recording.status },
+            {
+              title: 'Size',
+              value: (recording) => humanBytes(recording.size),
+              isRightAligned: true,
+            },
+            { title: 'Date', value: (recording) => recording.date },
+          ],
+          recordings,
+        ),
+      );
+    });
+}
+
+function listReplays(): Command {
+  return clientCommand('list', 'List replays, newest first.')
+    .argument('[pattern]', 'shell glob on ids')
+    .action(async (pattern: string | undefined, flags: ClientFlags) => {
+      const replays = await toArray(engineClient(flags).replays({ pattern }));
+      if (flags.json === true) {
+        printJson(replays);
+        return;
+      }
+      print(
+        formatTable(
+          [
+            { title: 'ID', value: (one) => one.id },
+            { title: 'Task', value: (one) => one.task },
+            { title: 'Recording', value: (one) => one.recording },
+            { title: 'Status', value: (one) => one.status },
+            { title: 'Clock', value: (one) => one.clock },
+            { title: 'Date', value: (one) => one.date ?? '' },
+          ],
+          replays,
+        ),
+      );
+    });
+}
+
+type Removable = {
+  readonly list: (client: EngineClient, pattern: string) => Promise<readonly string[]>;
+  readonly remove: (client: EngineClient, id: string) => Promise<void>;
+};
+
+function deleteCommand(description: string, finish: Finish, what: Removable): Command {
+  return clientCommand('delete', description)
+    .argument('<id...>', 'ids or shell globs')
+    .action(async (ids: readonly string[], flags: ClientFlags) => {
+      const client = engineClient(flags);
+      const count = await forEachId(
+        ids,
+        (pattern) => what.list(client, pattern),
+        (id) => what.remove(client, id),
+      );
+      finish(count === 0 ? ExitStatus.Failed : ExitStatus.Ok);
+    });
+}

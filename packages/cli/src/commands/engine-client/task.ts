@@ -1,0 +1,229 @@
+// `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats.
+import { NotFound } from '@tidemark/core';
+import type { EngineClient, Task, TaskChange } from '@tidemark/client';
+import { Command } from 'commander';
+
+import { ExitStatus, UsageError } from '../../exit.ts';
+import { formatTable, print, printJson } from '../../output/table.ts';
+import {
+  clientCommand,
+  collect,
+  engineClient,
+  forEachId,
+  formatDbrps,
+  parseDbrp,
+  readJson,
+  readText,
+  readVars,
+  toArray,
+} from './context.ts';
+import type { ClientFlags } from './context.ts';
+
+type DefineFlags = ClientFlags & {
+  readonly script?: string;
+  readonly type?: string;
+  readonly template?: string;
+  readonly vars?: string;
+  readonly file?: string;
+  readonly dbrp?: readonly string[];
+  readonly reload: boolean;
+};
+
+/** The group of commands. */
+export function taskCommand(finish: (status: number) => void): Command {
+  const group = new Command('task').description('Define and control tasks.');
+  group.addCommand(defineCommand());
+  group.addCommand(listCommand());
+  group.addCommand(showCommand());
+  for (const [name, text] of [
+    ['enable', 'Start tasks.'],
+    ['disable', 'Stop tasks.'],
+    ['reload', 'Stop and start tasks, so that a changed script takes effect.'],
+    ['delete', 'Delete tasks.'],
+  ] as const) {
+    group.addCommand(changeCommand(name, text, finish));
+  }
+  group.addCommand(outputCommand());
+  return group;
+}
+
+function defineCommand(): Command {
+  return clientCommand(
+    'define',
+    'Create a task, or change what is given; an enabled task is reloaded.',
+  )
+    .argument('<id>')
+    .option('--script <file>', 'file of the script, - for standard input')
+    .option('--type <type>', 'stream or batch; derived from the script when left out')
+    .option('--template <id>', 'template instead of a script')
+    .option('--vars <file>', 'JSON file of variables')
+    .option('--file <file>', 'JSON file with template-id, dbrps ("db.rp") and vars')
+    .option(
+      '--dbrp <db.rp>',
+      'database and retention policy the task may read; repeatable',
+      collect,
+    )
+    .option('--no-reload', 'do not reload an enabled task')
+    .action(async (id: string, flags: DefineFlags) => {
+      const client = engineClient(flags);
+      const change = changeFrom(flags);
+      const existing = await find(client, id);
+      let task =
+        existing === undefined
+          ? await client.createTask({ id, ...change })
+          : await client.changeTask(id, change);
+      if (existing?.status === 'enabled' && flags.reload) {
+        await client.changeTask(id, { status: 'disabled' });
+        task = await client.changeTask(id, { status: 'enabled' });
+      }
+      if (flags.json === true) printJson(task);
+      else
+        print(
+          `${existing === undefined ? 'defined' : 'changed'} ${task.id} (${task.type}, ${task.status})`,
+        );
+    });
+}
+
+function changeFrom(flags: DefineFlags): TaskChange {
+  const document =
+    flags.file === undefined
+      ? {}
+      : (readJson(flags.file) as {
+          'template-id'?: string;
+          dbrps?: readonly string[];
+          vars?: TaskChange['vars'];
+        });
+  const dbrps = (flags.dbrp ?? document.dbrps)?.map(parseDbrp);
+  const template = flags.template ?? document['template-id'];
+  const vars = flags.vars === undefined ? document.vars : readVars(flags.vars);
+  return {
+    ...(flags.script === undefined ? {} : { script: readText(flags.script) }),
+    ...(flags.type === undefined ? {} : { type: flags.type }),
+    ...(template === undefined ? {} : { 'template-id': template }),
+    ...(dbrps === undefined ? {} : { dbrps }),
+    ...(vars === undefined ? {} : { vars }),
+  };
+}
+
+async function find(client: EngineClient, id: string): Promise<Task | undefined> {
+  try {
+    return await client.task(id);
+  } catch (error) {
+    // Absent is an answer here.
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+function listCommand(): Command {
+  return clientCommand('list', 'List tasks.')
+    .argument('[pattern...]', 'shell globs on ids')
+    .action(async (patterns: readonly string[], flags: ClientFlags) => {
+      const client = engineClient(flags);
+      const tasks: Task[] = [];
+      for (const pattern of patterns.length === 0 ? [''] : patterns) {
+        tasks.push(
+          ...(await toArray(
+            client.tasks({ pattern, fields: ['type', 'status', 'executing', 'dbrps', 'error'] }),
+          )),
+        );
+      }
+      if (flags.json === true) {
+        printJson(tasks);
+        return;
+      }
+      print(
+        formatTable(
+          [
+            { title: 'ID', value: (task) => task.id },
+            { title: 'Type', value: (task) => task.type },
+            { title: 'Status', value: (task) => task.status },
+            { title: 'Executing', value: (task) => task.executing },
+            { title: 'Databases and Retention Policies', value: (task) => formatDbrps(task.dbrps) },
+          ],
+          tasks,
+        ),
+      );
+    });
+}
+
+function showCommand(): Command {
+  return clientCommand('show', 'Show a task.')
+    .argument('<id>')
+    .option('--replay <id>', 'in the context of a running replay')
+    .action(async (id: string, flags: ClientFlags & { readonly replay?: string }) => {
+      const task = await engineClient(flags).task(id, { replayId: flags.replay });
+      if (flags.json === true) printJson(task);
+      else print(describeTask(task));
+    });
+}
+
+function describeTask(task: Task): string {
+  const vars = Object.entries(task.vars ?? {});
+  const lines = [
+    `ID: ${task.id}`,
+    `Error: ${task.error}`,
+    `Template: ${task['template-id'] ?? ''}`,
+    `Type: ${task.type}`,
+    `Status: ${task.status}`,
+    `Executing: ${task.executing}`,
+    `Created: ${task.created}`,
+    `Modified: ${task.modified}`,
+    `LastEnabled: ${task['last-enabled'] ?? ''}`,
+    `Databases Retention Policies: ${formatDbrps(task.dbrps)}`,
+    'TICKscript:',
+    task.script,
+  ];
+  if (vars.length > 0) {
+    lines.push(
+      'Vars:',
+      formatTable(
+        [
+          { title: 'Name', value: ([name]) => name },
+          { title: 'Type', value: ([, variable]) => variable.type },
+          { title: 'Value', value: ([, variable]) => JSON.stringify(variable.value) },
+        ],
+        vars,
+      ),
+    );
+  }
+  return [...lines, 'DOT:', task.dot].join('\n');
+}
+
+function changeCommand(
+  name: 'enable' | 'disable' | 'reload' | 'delete',
+  description: string,
+  finish: (status: number) => void,
+): Command {
+  return clientCommand(name, description)
+    .argument('<id...>', 'ids or shell globs')
+    .action(async (ids: readonly string[], flags: ClientFlags) => {
+      const client = engineClient(flags);
+      const expand = async (pattern: string): Promise<readonly string[]> =>
+        (await toArray(client.tasks({ pattern, fields: ['status'] }))).map((task) => task.id);
+      const count = await forEachId(ids, expand, async (id) => {
+        if (name === 'delete') await client.deleteTask(id);
+        if (name === 'disable' || name === 'reload')
+          await client.changeTask(id, { status: 'disabled' });
+        if (name === 'enable' || name === 'reload')
+          await client.changeTask(id, { status: 'enabled' });
+      });
+      if (flags.json === true) printJson({ count });
+      else if (count === 0) print('no task matches');
+      finish(count === 0 ? ExitStatus.Failed : ExitStatus.Ok);
+    });
+}
+
+function outputCommand(): Command {
+  return clientCommand('output', 'Print what an httpOut node of a task holds.')
+    .argument('<id>')
+    .argument('<endpoint>')
+    .action(async (id: string, endpoint: string, flags: ClientFlags) => {
+      if (endpoint === '') throw new UsageError('the endpoint is empty');
+      printJson(
+        await engineClient(flags).http.json(
+          `/engine/v1/tasks/${encodeURIComponent(id)}/${encodeURIComponent(endpoint)}`,
+        ),
+      );
+    });
+}

@@ -1,0 +1,126 @@
+// `tidemark template …`: define, show, list, delete.
+import { NotFound } from '@tidemark/core';
+import type { Template } from '@tidemark/client';
+import { Command } from 'commander';
+
+import { ExitStatus } from '../../exit.ts';
+import { formatTable, print, printJson } from '../../output/table.ts';
+import { clientCommand, engineClient, forEachId, readText, toArray } from './context.ts';
+import type { ClientFlags } from './context.ts';
+
+/** The group of commands. */
+export function templateCommand(finish: (status: number) => void): Command {
+  const group = new Command('template').description('Define and show task templates.');
+  group.addCommand(defineCommand());
+  group.addCommand(listCommand());
+  group.addCommand(
+    clientCommand('show', 'Show a template.')
+      .argument('<id>')
+      .action(async (id: string, flags: ClientFlags) => {
+        const template = await engineClient(flags).template(id);
+        if (flags.json === true) printJson(template);
+        else print(describeTemplate(template));
+      }),
+  );
+  group.addCommand(
+    clientCommand(
+      'delete',
+      'Delete templates. Tasks made from them keep running but cannot be enabled again.',
+    )
+      .argument('<id...>', 'ids or shell globs')
+      .action(async (ids: readonly string[], flags: ClientFlags) => {
+        const client = engineClient(flags);
+        const expand = async (pattern: string): Promise<readonly string[]> =>
+          (await toArray(client.templates({ pattern, fields: ['type'] }))).map(
+            (template) => template.id,
+          );
+        const count = await forEachId(ids, expand, (id) => client.deleteTemplate(id));
+        finish(count === 0 ? ExitStatus.Failed : ExitStatus.Ok);
+      }),
+  );
+  return group;
+}
+
+function defineCommand(): Command {
+  return clientCommand(
+    'define',
+    'Create a template, or change it and reload all tasks made from it.',
+  )
+    .argument('<id>')
+    .requiredOption('--script <file>', 'file of the script, - for standard input')
+    .option('--type <type>', 'stream or batch; derived from the script when left out')
+    .action(
+      async (
+        id: string,
+        flags: ClientFlags & { readonly script: string; readonly type?: string },
+      ) => {
+        const client = engineClient(flags);
+        const change = {
+          script: readText(flags.script),
+          ...(flags.type === undefined ? {} : { type: flags.type }),
+        };
+        let template: Template;
+        try {
+          template = await client.changeTemplate(id, change);
+        } catch (error) {
+          // Absent: this is its first definition.
+          if (!(error instanceof NotFound)) throw error;
+          template = await client.createTemplate({ id, ...change });
+        }
+        if (flags.json === true) printJson(template);
+        else print(`defined ${template.id} (${template.type})`);
+      },
+    );
+}
+
+function listCommand(): Command {
+  return clientCommand('list', 'List templates.')
+    .argument('[pattern]', 'shell glob on ids')
+    .action(async (pattern: string | undefined, flags: ClientFlags) => {
+      const templates = await toArray(
+        engineClient(flags).templates({ pattern, fields: ['type', 'vars'] }),
+      );
+      if (flags.json === true) {
+        printJson(templates);
+        return;
+      }
+      print(
+        formatTable(
+          [
+            { title: 'ID', value: (template) => template.id },
+            { title: 'Type', value: (template) => template.type },
+            { title: 'Vars', value: (template) => Object.keys(template.vars).join(',') },
+          ],
+          templates,
+        ),
+      );
+    });
+}
+
+function describeTemplate(template: Template): string {
+  return [
+    `ID: ${template.id}`,
+    `Error: ${template.error}`,
+    `Type: ${template.type}`,
+    `Created: ${template.created}`,
+    `Modified: ${template.modified}`,
+    'TICKscript:',
+    template.script,
+    'Vars:',
+    formatTable(
+      [
+        { title: 'Name', value: ([name]) => name },
+        { title: 'Type', value: ([, variable]) => variable.type },
+        {
+          title: 'Default Value',
+          value: ([, variable]) =>
+            variable.value === null ? '<required>' : JSON.stringify(variable.value),
+        },
+        { title: 'Description', value: ([, variable]) => variable.description ?? '' },
+      ],
+      Object.entries(template.vars),
+    ),
+    'DOT:',
+    template.dot,
+  ].join('\n');
+}

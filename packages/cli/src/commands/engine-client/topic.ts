@@ -1,0 +1,153 @@
+// `tidemark topic …` and `tidemark handler …`: events and who acts on them.
+import type { Handler } from '@tidemark/client';
+import { NotFound } from '@tidemark/core';
+import { Command } from 'commander';
+
+import { UsageError } from '../../exit.ts';
+import { formatTable, print, printJson } from '../../output/table.ts';
+import { clientCommand, engineClient, readJson } from './context.ts';
+import type { ClientFlags } from './context.ts';
+
+/** `tidemark topic list|show|delete`. */
+export function topicCommand(): Command {
+  const group = new Command('topic').description('Show alert topics and their events.');
+  group.addCommand(
+    clientCommand('list', 'List topics.')
+      .argument('[pattern]', 'shell glob on ids')
+      .option('--min-level <level>', 'only topics at or above OK, INFO, WARNING or CRITICAL')
+      .action(async (pattern: string | undefined, flags: ClientFlags & { minLevel?: string }) => {
+        const topics = await engineClient(flags).topics({ pattern, minLevel: flags.minLevel });
+        if (flags.json === true) {
+          printJson(topics);
+          return;
+        }
+        print(
+          formatTable(
+            [
+              { title: 'ID', value: (topic) => topic.id },
+              { title: 'Level', value: (topic) => topic.level },
+              { title: 'Collected', value: (topic) => topic.collected, isRightAligned: true },
+            ],
+            topics,
+          ),
+        );
+      }),
+  );
+  group.addCommand(
+    clientCommand('show', 'Show a topic with its handlers and events.')
+      .argument('<id>')
+      .option('--min-level <level>', 'only events at or above this level')
+      .action(async (id: string, flags: ClientFlags & { minLevel?: string }) => {
+        const client = engineClient(flags);
+        const [topic, handlers, events] = await Promise.all([
+          client.topic(id),
+          client.handlers(id),
+          client.events(id, flags.minLevel),
+        ]);
+        if (flags.json === true) {
+          printJson({ ...topic, handlers, events });
+          return;
+        }
+        print(`ID: ${topic.id}\nLevel: ${topic.level}\nCollected: ${topic.collected}`);
+        print(`Handlers: [${handlers.map((handler) => handler.id).join(', ')}]\nEvents:`);
+        print(
+          formatTable(
+            [
+              { title: 'Event', value: (event) => event.id },
+              { title: 'Level', value: (event) => event.state.level },
+              { title: 'Message', value: (event) => event.state.message },
+              { title: 'Date', value: (event) => event.state.time },
+            ],
+            events,
+          ),
+        );
+      }),
+  );
+  group.addCommand(
+    clientCommand('delete', 'Delete topics with all their events.')
+      .argument('<id...>')
+      .action(async (ids: readonly string[], flags: ClientFlags) => {
+        const client = engineClient(flags);
+        for (const id of ids) await client.deleteTopic(id);
+      }),
+  );
+  return group;
+}
+
+/** `tidemark handler define|list|show|delete`. */
+export function handlerCommand(): Command {
+  const group = new Command('handler').description(
+    'Define what happens with the events of a topic.',
+  );
+  group.addCommand(
+    clientCommand(
+      'define',
+      'Create or replace a handler from a JSON file with topic, id and actions (or kind and options).',
+    )
+      .argument('<file>')
+      .action(async (file: string, flags: ClientFlags) => {
+        const { topic, ...handler } = readJson(file) as Handler & { readonly topic?: string };
+        if (topic === undefined || handler.id === undefined)
+          throw new UsageError(`${file} must name a topic and an id`);
+        const client = engineClient(flags);
+        let defined: Handler;
+        try {
+          defined = await client.replaceHandler(topic, handler.id, handler);
+        } catch (error) {
+          // Absent: this is its first definition.
+          if (!(error instanceof NotFound)) throw error;
+          defined = await client.createHandler(topic, handler);
+        }
+        if (flags.json === true) printJson(defined);
+        else print(`defined ${defined.id} on ${topic}`);
+      }),
+  );
+  group.addCommand(
+    clientCommand('list', 'List the handlers of all topics, or of those that match.')
+      .argument('[pattern]', 'shell glob on topics')
+      .action(async (pattern: string | undefined, flags: ClientFlags) => {
+        const client = engineClient(flags);
+        const rows: { topic: string; id: string; kind: string }[] = [];
+        for (const topic of await client.topics({ pattern })) {
+          for (const handler of await client.handlers(topic.id)) {
+            rows.push({
+              topic: topic.id,
+              id: handler.id,
+              kind: handler.kind ?? (handler.actions ?? []).map((action) => action.kind).join(','),
+            });
+          }
+        }
+        if (flags.json === true) printJson(rows);
+        else
+          print(
+            formatTable(
+              [
+                { title: 'Topic', value: (row) => row.topic },
+                { title: 'ID', value: (row) => row.id },
+                { title: 'Kind', value: (row) => row.kind },
+              ],
+              rows,
+            ),
+          );
+      }),
+  );
+  group.addCommand(
+    clientCommand('show', 'Show a handler.')
+      .argument('<topic>')
+      .argument('<id>')
+      .action(async (topic: string, id: string, flags: ClientFlags) => {
+        const handler = await engineClient(flags).handler(topic, id);
+        printJson(flags.json === true ? handler : { topic, ...handler });
+      }),
+  );
+  group.addCommand(
+    clientCommand('delete', 'Delete a handler.')
+      .argument('<topic>')
+      .argument('<id...>')
+      .action(async (topic: string, ids: readonly string[], flags: ClientFlags) => {
+        const client = engineClient(flags);
+        for (const id of ids) await client.deleteHandler(topic, id);
+      }),
+  );
+  return group;
+}
