@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
 
 import { Command } from 'commander';
 
@@ -95,10 +96,7 @@ function backup(): Command {
       if (response.body === null) throw new Error('the engine sent no backup');
       const temporary = `${file}.part`;
       const out = createWriteStream(temporary, { flush: true });
-      await pipeline(
-        Readable.fromWeb(response.body as import('node:stream/web').ReadableStream),
-        out,
-      );
+      await pipeline(Readable.fromWeb(response.body as ReadableStream), out);
       await rename(temporary, file);
       if (flags.json === true) printJson({ file, bytes: out.bytesWritten });
       else print(`${file}: ${humanBytes(out.bytesWritten)}`);
