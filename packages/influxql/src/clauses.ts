@@ -5,7 +5,10 @@ import type { Cursor } from './cursor.ts';
 import { parseExpressionAt, parseSegments } from './expression.ts';
 
 const MAX_INT64 = 9223372036854775807n;
-const MAX_INT32 = 2147483647;
+const MAX_UINT64 = 18446744073709551615n;
+const MAX_INT32 = 2147483647n;
+/** Digits of the largest unsigned integer. */
+const MAX_DIGITS = 20;
 
 /** `ON database`. */
 export function onDatabase(cursor: Cursor): string | undefined {
@@ -104,37 +107,41 @@ export function optionalInteger(
 ): bigint | undefined {
   if (!cursor.skip(word)) return undefined;
   const token = cursor.integer();
-  // More than 19 digits are beyond int64 whatever they are.
-  const digits = token.text.replace(/^0+(?=\d)/, '');
-  const value = digits.length > 20 ? MAX_INT64 : BigInt(digits);
+  const value = integerUpTo(token.text, MAX_INT64) ?? MAX_INT64;
   if (value < 0n) cursor.failAt(`${word} must be >= 0`, token, 'IQL_INTEGER');
-  return value > MAX_INT64 ? MAX_INT64 : value;
+  return value;
 }
 
 /** A replication factor. */
 export function replication(cursor: Cursor): number {
   const token = cursor.integer();
-  const value = Number(token.text);
-  if (value > Number(MAX_INT64)) {
+  const value = integerUpTo(token.text, MAX_INT64);
+  if (value === undefined) {
     const message = `strconv.Atoi: parsing "${token.text}": value out of range`;
+    return cursor.failAt(message, token, 'IQL_INTEGER');
+  }
+  if (value < 1n || value > MAX_INT32) {
+    const message = `invalid value ${value}: must be 1 <= n <= ${MAX_INT32}`;
     cursor.failAt(message, token, 'IQL_INTEGER');
   }
-  if (value < 1 || value > MAX_INT32) {
-    const digits = BigInt(token.text);
-    const message = `invalid value ${digits}: must be 1 <= n <= ${MAX_INT32}`;
-    cursor.failAt(message, token, 'IQL_INTEGER');
-  }
-  return value;
+  return Number(value);
 }
 
 /** An id: an integer of 64 bits without sign. */
 export function id(cursor: Cursor): bigint {
   const token = cursor.integer();
-  const isHuge = token.text.replace(/^0+/, '').length > 20;
-  const value = isHuge ? undefined : BigInt(token.text);
-  if (value === undefined || value < 0n || value > 18446744073709551615n) {
+  const value = integerUpTo(token.text, MAX_UINT64);
+  if (value === undefined || value < 0n) {
     const message = `strconv.ParseUint: parsing "${token.text}": value out of range`;
-    cursor.failAt(message, token, 'IQL_INTEGER');
+    return cursor.failAt(message, token, 'IQL_INTEGER');
   }
   return value;
+}
+
+/** The value of an integer token, `undefined` beyond `max`. Never converts more digits than 64 bits can have. */
+function integerUpTo(text: string, max: bigint): bigint | undefined {
+  const digits = text.replace(/^0+(?=\d)/, '');
+  if (digits.length > MAX_DIGITS) return undefined;
+  const value = BigInt(digits);
+  return value > max ? undefined : value;
 }

@@ -136,6 +136,7 @@ export class Cursor {
    */
   regex(): Token | undefined {
     const token = this.peek();
+    this.lookFurther();
     if (token.kind === 'regex') return this.#checked(this.next());
     if (token.fixed !== '/') return undefined;
     this.#current = this.#lexer.regexAt(token.start);
@@ -143,6 +144,15 @@ export class Cursor {
       this.failAt('bad regex: ', this.#current, 'IQL_REGEX', 'close the regular expression with /');
     }
     return this.#checked(this.next());
+  }
+
+  /**
+   * To be called where the character behind the last token decides what comes. Messages place the end of the text one
+   * character further there, as existing clients know it.
+   */
+  lookFurther(): void {
+    const token = this.peek();
+    if (token.kind === 'end') this.#current = { ...token, placeShift: 1 };
   }
 
   /** The span from `start` to the end of the last consumed token. */
@@ -226,6 +236,7 @@ export class Cursor {
 /** How messages show a token: its text, or the name of its kind when that is empty. */
 function foundText(token: Token): string {
   if (token.kind === 'parameter') return `$${token.text}`;
+  if (token.kind === 'blank') return token.text.replace(/\r\n?/g, '\n');
   if (token.text !== '') return token.text;
   switch (token.kind) {
     case 'end':

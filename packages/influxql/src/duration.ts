@@ -37,15 +37,13 @@ export function parseDuration(text: string): DurationResult {
     if (match === null) return { ok: false, error: 'invalid duration' };
     end = part.lastIndex;
     const [, digits = '', unit = ''] = match;
-    // 19 digits are enough for int64; longer ones would make the multiplication below expensive.
-    const isHuge = digits.replace(/^0+/, '').length > 19;
-    nanos += isHuge ? MAX_INT64 + 1n : BigInt(digits) * (UNITS[unit] ?? 0n);
-    if (nanos > MAX_INT64) {
-      return {
-        ok: false,
-        error: `overflowed duration ${text}: choose a smaller duration or INF`,
-      };
-    }
+    // More digits are beyond int64 whatever the unit is.
+    const count = digits.replace(/^0+/, '').length > 19 ? MAX_INT64 + 1n : BigInt(digits);
+    if (count > MAX_INT64) return { ok: false, error: 'invalid duration' };
+    nanos += count * (UNITS[unit] ?? 0n);
+  }
+  if (nanos > MAX_INT64) {
+    return { ok: false, error: `overflowed duration ${text}: choose a smaller duration or INF` };
   }
   return end === 0 ? { ok: false, error: 'invalid duration' } : { ok: true, nanos };
 }

@@ -30,7 +30,8 @@ export function parseSegments(cursor: Cursor): readonly string[] {
   const segments = [cursor.identifier()];
   while (cursor.atAdjacent('.')) {
     cursor.next();
-    if (cursor.atAdjacent('/') || cursor.atAdjacent(':')) break;
+    cursor.lookFurther();
+    if (cursor.atAdjacent('/') || cursor.atAdjacent(':') || cursor.atAdjacent('::')) break;
     if (cursor.atAdjacent('.')) segments.push('');
     else segments.push(cursor.identifier());
   }

@@ -3,9 +3,10 @@
 // A slash is a division here; where the grammar allows a regular expression the parser calls `regexAt` with the place
 // of that slash, because only the grammar can tell the two apart.
 //
-// Places in messages are those existing clients have seen. A word or symbol is placed at its first character, a quoted
-// token at the character *before* its opening quote, a bad escape at the character after the backslash. The end of
-// the text is placed one character further when a word, blanks or a line comment reach up to it.
+// Places in messages are those existing clients have seen. Most tokens are placed at their first character; a string, a
+// regular expression and an unterminated quote at the character *before* the opening quote, a bad escape at the
+// character after the backslash. The end of the text is placed one character further when a word, blanks or a line
+// comment reach up to it.
 import { keywordOf } from './token.ts';
 import type { Token, TokenKind } from './token.ts';
 
@@ -165,7 +166,8 @@ export class Lexer {
     if (text.charCodeAt(end) === DOT) {
       end++;
       while (isDigit(text.charCodeAt(end))) end++;
-      return make('number', text.slice(start, end), start, end, start);
+      const digitsEnd = text.charCodeAt(end - 1) === DOT ? end - 1 : end;
+      return make('number', text.slice(start, digitsEnd), start, end, start);
     }
     if (!isDurationLetter(text.charCodeAt(end))) {
       return make('integer', text.slice(start, end), start, end, start);
@@ -181,7 +183,10 @@ export class Lexer {
     let from = start + 1;
     for (let i = from; i < text.length; i++) {
       const unit = text.charCodeAt(i);
-      if (unit === quote) return make(kind, content + text.slice(from, i), start, i + 1, place);
+      if (unit === quote) {
+        const ownPlace = kind === 'identifier' ? start : place;
+        return make(kind, content + text.slice(from, i), start, i + 1, ownPlace);
+      }
       if (isNewline(unit)) {
         return make('bad-string', content + text.slice(from, i), start, i, place);
       }
@@ -198,16 +203,14 @@ export class Lexer {
     return make('bad-string', content + text.slice(from), start, text.length, place);
   }
 
-  /** `$name` or `$"any name"`; the name may be a keyword. Nothing behind the dollar is an empty name. */
+  /** `$name` or `$"any name"`; the name may be a keyword or begin with a digit. Nothing behind the dollar is an empty name. */
   #parameter(start: number): Token {
     if (this.#text.charCodeAt(start + 1) === QUOTE) {
       const name = this.#quoted(start + 1, QUOTE, 'identifier');
       if (name.kind !== 'identifier') return { ...name, start };
       return make('parameter', name.text, start, name.end, start);
     }
-    const end = isWordStart(this.#text.charCodeAt(start + 1))
-      ? this.#wordEnd(start + 1)
-      : start + 1;
+    const end = this.#wordEnd(start + 1);
     this.#readsOver = true;
     return make('parameter', this.#text.slice(start + 1, end), start, end, start);
   }

@@ -16,9 +16,10 @@ export function quoteString(value: string): string {
   return `'${escapeQuoted(value, "'")}'`;
 }
 
-/** A regular expression between slashes. */
+/** A regular expression between slashes. A backslash before the closing slash would escape it, so it is written as a code. */
 export function quoteRegex(pattern: string): string {
-  return `/${pattern.replaceAll('/', '\\/')}/`;
+  const body = pattern.replaceAll('/', '\\/').replace(/\\\\$/, '\\x5c');
+  return `/${body}/`;
 }
 
 /** `db.rp.name`: segments joined by dots, leading empty ones left out, inner ones kept (`db..name`). */

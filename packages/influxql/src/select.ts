@@ -137,9 +137,10 @@ function intoTarget(cursor: Cursor): IntoTarget {
     return { isBackReference: true, span: cursor.spanFrom(start) };
   }
   const segments = parseSegments(cursor);
-  const isBackReference = segments.length < 3 && cursor.atAdjacent(':');
+  const endsWithDot = cursor.last().fixed === '.';
+  const isBackReference = endsWithDot && segments.length < 3 && cursor.atAdjacent(':');
   if (isBackReference) backReference(cursor);
-  else if (cursor.last().fixed === '.') cursor.failExpected(['identifier']);
+  else if (endsWithDot) cursor.failExpected(['identifier']);
   const leading = isBackReference ? segments : segments.slice(0, -1);
   return {
     database: leading.length === 2 ? leading[0] : undefined,

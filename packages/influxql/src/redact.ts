@@ -1,0 +1,50 @@
+// Passwords in query texts, so that logs and SHOW QUERIES can show the rest. Works on texts that do not parse, too:
+// a password is most often typed wrong where it matters that nobody else sees it.
+import { Lexer } from './lexer.ts';
+import type { Token } from './token.ts';
+
+const REDACTED = '[REDACTED]';
+
+/**
+ * Replaces what follows `PASSWORD` and `PASSWORD FOR name =` by `[REDACTED]`. An unterminated string is redacted up to
+ * the end of its line, a text without quotes up to the next blank or semicolon.
+ */
+export function redactPasswords(text: string): string {
+  const lexer = new Lexer(text);
+  let result = '';
+  let copied = 0;
+  for (;;) {
+    const token = lexer.next();
+    if (token.kind === 'end') return result + text.slice(copied);
+    if (token.fixed !== 'PASSWORD') continue;
+    const secret = secretBehind(lexer, text);
+    if (secret === undefined) continue;
+    result += text.slice(copied, secret.start) + REDACTED;
+    copied = secret.end;
+    lexer.seek(copied);
+  }
+}
+
+type Range = { readonly start: number; readonly end: number };
+
+function secretBehind(lexer: Lexer, text: string): Range | undefined {
+  let token = lexer.next();
+  if (token.fixed === 'FOR') {
+    lexer.next();
+    token = lexer.next();
+    if (token.fixed === '=') token = lexer.next();
+  } else if (token.fixed === '=') {
+    token = lexer.next();
+  }
+  if (token.kind === 'end' || token.fixed === ';') return undefined;
+  return { start: token.start, end: endOfSecret(token, text) };
+}
+
+function endOfSecret(token: Token, text: string): number {
+  if (token.kind === 'string') return token.end;
+  // The rest of the line is lost rather than a part of a password shown.
+  const isBroken = token.kind === 'bad-string' || token.kind === 'bad-escape';
+  const rest = /^[^\s;]*/.exec(text.slice(token.start));
+  const line = /^[^\r\n]*/.exec(text.slice(token.start));
+  return token.start + ((isBroken ? line : rest)?.[0].length ?? 0);
+}
