@@ -9,6 +9,7 @@ import { taskCommand } from './commands/engine-client/task.ts';
 import { templateCommand } from './commands/engine-client/template.ts';
 import { handlerCommand, topicCommand } from './commands/engine-client/topic.ts';
 import { engineCommand } from './commands/engine.ts';
+import { rewriteOldSpellings, shellCommand } from './commands/shell.ts';
 import { tsdbCommand } from './commands/tsdb.ts';
 import { upCommand } from './commands/up.ts';
 import { commandFlags } from './config/config-files.ts';
@@ -22,6 +23,7 @@ Examples:
   $ tidemark up --tsdb-bind 127.0.0.1:0             a free port; the ready line names it
   $ tidemark tsdb --data-dir /var/lib/tidemark      only the database
   $ tidemark engine --tsdb-url http://127.0.0.1:8086
+  $ tidemark shell --database home --execute 'SELECT mean(celsius) FROM room'
   $ tidemark task define hot --script hot.tick --dbrp home.autogen
   $ tidemark task list 'hot*' --json
   $ tidemark config default > tidemark.toml         a commented configuration to start from
@@ -57,6 +59,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     for (const command of engineClientCommands()) engine.addCommand(command);
     program.addCommand(engine);
     program.addCommand(configCommand(finish));
+    program.addCommand(shellCommand(finish));
     program.addCommand(taskCommand(finish));
     program.addCommand(templateCommand(finish));
     program.addCommand(recordingCommand(finish));
@@ -78,6 +81,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 function takeConfigFlags(argv: readonly string[]): ReturnType<typeof splitConfigFlags> {
   const command = argv[0] ?? '';
+  if (command === 'shell') return { flags: new Map(), rest: rewriteOldSpellings(argv) };
   if (!SERVICE_COMMANDS.has(command)) return { flags: new Map(), rest: argv };
   const known = new Set(commandFlags(command as ServiceCommand).map(({ name }) => name));
   for (const name of SHORTCUT_NAMES) known.delete(name);

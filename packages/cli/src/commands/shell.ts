@@ -1,0 +1,128 @@
+// `tidemark shell`: statements from the terminal, from --execute, from standard input, or a file to import.
+import { Command } from 'commander';
+
+import { ExitStatus, UsageError } from '../exit.ts';
+import { print } from '../output/table.ts';
+import { FORMATS } from '../shell/format.ts';
+import { importFile } from '../shell/import.ts';
+import { runInteractive } from '../shell/interactive.ts';
+import { oneOf, PRECISIONS, Session } from '../shell/session.ts';
+
+type Flags = {
+  readonly host: string;
+  readonly port: string;
+  readonly url?: string;
+  readonly ssl?: boolean;
+  readonly database: string;
+  readonly username: string;
+  readonly password: string;
+  readonly execute?: string;
+  readonly format: string;
+  readonly precision: string;
+  readonly consistency: string;
+  readonly pretty?: boolean;
+  readonly timing?: boolean;
+  readonly spark?: boolean;
+  readonly import?: boolean;
+  readonly path?: string;
+  readonly compressed?: boolean;
+  readonly pps: string;
+};
+
+/** Single-dash spellings of the older shell, rewritten before the command line is parsed. */
+export function rewriteOldSpellings(argv: readonly string[]): readonly string[] {
+  return argv.map((argument) => (/^-[a-z]{2,}/i.test(argument) ? `-${argument}` : argument));
+}
+
+/** The command. */
+export function shellCommand(finish: (status: number) => void): Command {
+  return new Command('shell')
+    .description('Query a database from the terminal.')
+    .option('--host <name>', 'host of the database', '127.0.0.1')
+    .option('--port <number>', 'its port', '8086')
+    .option('--url <url>', 'its address in one piece; wins over --host and --port')
+    .option('--ssl', 'use https')
+    .option('--database <name>', 'database of the statements', '')
+    .option('--username <name>', 'user', process.env['INFLUX_USERNAME'] ?? '')
+    .option(
+      '--password <text>',
+      'password; better in INFLUX_PASSWORD',
+      process.env['INFLUX_PASSWORD'] ?? '',
+    )
+    .option('--execute <statements>', 'run statements and leave')
+    .option('--format <format>', 'column, csv or json', 'column')
+    .option('--precision <unit>', 'rfc3339, h, m, s, ms, u or ns', 'ns')
+    .option('--consistency <level>', 'accepted for older scripts', '')
+    .option('--pretty', 'indent JSON')
+    .option('--timing', 'say how long a statement took')
+    .option('--spark', 'draw each column below its rows')
+    .option('--import', 'import a file of statements and line protocol')
+    .option('--path <file>', 'the file to import')
+    .option('--compressed', 'the file is gzipped')
+    .option('--pps <number>', 'points per second of an import; 0 is no limit', '0')
+    .addHelpText(
+      'after',
+      '\nThe single-dash spellings of the older shell (-execute, -database …) are understood, too.',
+    )
+    .action(async (flags: Flags) => {
+      finish(await runShell(flags));
+    });
+}
+
+async function runShell(flags: Flags): Promise<number> {
+  const session = new Session(
+    {
+      url: flags.url ?? `${flags.ssl === true ? 'https' : 'http'}://${flags.host}:${flags.port}`,
+      username: flags.username,
+      password: flags.password,
+      database: flags.database,
+      retentionPolicy: '',
+      format: oneOf('format', FORMATS, flags.format),
+      precision: oneOf('precision', PRECISIONS, flags.precision),
+      consistency: flags.consistency,
+      isPretty: flags.pretty === true,
+      hasTiming: flags.timing === true,
+      hasSparklines: flags.spark === true,
+    },
+    () => (process.stdout.isTTY ? process.stdout.columns : undefined),
+  );
+  if (flags.import === true) return runImport(session, flags);
+  if (flags.execute !== undefined) return runOnce(session, flags.execute);
+  if (process.stdin.isTTY) return runInteractive(session);
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += String(chunk);
+  for (const line of text.split('\n')) {
+    const status = await runOnce(session, line);
+    if (status !== ExitStatus.Ok) return status;
+  }
+  return ExitStatus.Ok;
+}
+
+async function runOnce(session: Session, text: string): Promise<number> {
+  const outcome = await session.run(text);
+  if (outcome.kind === 'error') {
+    process.stderr.write(`${outcome.text}\n`);
+    return ExitStatus.Failed;
+  }
+  if (outcome.kind === 'output' && outcome.text !== '') print(outcome.text);
+  return ExitStatus.Ok;
+}
+
+async function runImport(session: Session, flags: Flags): Promise<number> {
+  if (flags.path === undefined) throw new UsageError('--import needs --path FILE');
+  const result = await importFile(session.client(), {
+    path: flags.path,
+    isCompressed: flags.compressed === true,
+    precision: session.settings.precision === 'rfc3339' ? 'ns' : session.settings.precision,
+    consistency: flags.consistency,
+    database: flags.database,
+    pointsPerSecond: Number(flags.pps) || 0,
+  });
+  for (const error of result.errors) process.stderr.write(`${error}\n`);
+  print(
+    `Processed ${result.commands} commands\nProcessed ${result.inserts} inserts\nFailed ${result.failedInserts} inserts`,
+  );
+  return result.failedInserts === 0 && result.errors.length === 0
+    ? ExitStatus.Ok
+    : ExitStatus.Failed;
+}

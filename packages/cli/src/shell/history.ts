@@ -1,0 +1,42 @@
+// Statements of earlier sessions, in a file in the user's home. Passwords are never kept.
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { redactPasswords } from '@tidemark/influxql';
+
+const LINES_KEPT = 1000;
+
+/** Where the history is kept: `TIDEMARK_HISTORY_FILE`, or a file in the user's home. Empty keeps none. */
+export function historyFile(environment: Readonly<Record<string, string | undefined>>): string {
+  return (
+    environment['TIDEMARK_HISTORY_FILE'] ??
+    join(homedir(), '.local', 'state', 'tidemark', 'history')
+  );
+}
+
+/** Newest first, as `node:readline` wants it. A file that can not be read is an empty history. */
+export function readHistory(file: string): string[] {
+  if (file === '') return [];
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .slice(-LINES_KEPT)
+      .reverse();
+  } catch {
+    // The first session, or a home that is not readable: neither is worth a word.
+    return [];
+  }
+}
+
+/** Appends a statement; lines of multi-line statements are joined. */
+export function addToHistory(file: string, statement: string): void {
+  if (file === '' || /\bpassword\b/i.test(statement) || /^auth\b/i.test(statement)) return;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    appendFileSync(file, `${redactPasswords(statement).replaceAll('\n', ' ')}\n`, { mode: 0o600 });
+  } catch {
+    // A read-only home must not end the session; only the history is lost.
+  }
+}

@@ -1,0 +1,226 @@
+// State of a shell session and what its own commands (use, format, insert …) do to it.
+import { TsdbClient } from '@tidemark/client';
+import type { QueryOptions, QueryResponse, ResponseDiagnostic } from '@tidemark/client';
+
+import { UsageError } from '../exit.ts';
+import { formatResponse, FORMATS } from './format.ts';
+import type { Format } from './format.ts';
+
+export const PRECISIONS = ['rfc3339', 'h', 'm', 's', 'ms', 'u', 'ns'] as const;
+export type Precision = (typeof PRECISIONS)[number];
+
+export type Settings = {
+  url: string;
+  username: string;
+  password: string;
+  database: string;
+  retentionPolicy: string;
+  format: Format;
+  precision: Precision;
+  consistency: string;
+  isPretty: boolean;
+  hasTiming: boolean;
+  hasSparklines: boolean;
+};
+
+/** What one line of input led to. */
+export type Outcome =
+  | { readonly kind: 'output'; readonly text: string }
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'exit' };
+
+const HELP = `connect <host:port>        use another server
+auth                       ask for user and password
+use <db>[.<rp>]            database (and retention policy) of the following statements
+insert [into <rp>] <line>  write line protocol
+format column|csv|json     how answers are printed
+precision rfc3339|h|m|s|ms|u|ns
+consistency any|one|quorum|all
+pretty | timing | spark    switch pretty JSON, timing, spark lines on and off
+settings                   show all of these
+clear database|retention policy
+history                    statements of this and earlier sessions
+exit, quit, Ctrl-D
+
+Everything else is a statement of the query language. A line that ends in the middle of one is continued;
+Tab completes keywords, measurements, tags and fields.`;
+
+type ShellCommand = (argument: string) => Outcome | Promise<Outcome>;
+
+const output = (text: string): Outcome => ({ kind: 'output', text });
+const failed = (text: string): Outcome => ({ kind: 'error', text: `ERR: ${text}` });
+
+/** One session: settings, a client, and a method that runs a line. */
+export class Session {
+  readonly settings: Settings;
+  readonly #commands: ReadonlyMap<string, ShellCommand>;
+  #width: () => number | undefined;
+
+  constructor(settings: Settings, width: () => number | undefined) {
+    this.settings = settings;
+    this.#width = width;
+    this.#commands = new Map<string, ShellCommand>([
+      ['help', () => output(HELP)],
+      ['exit', () => ({ kind: 'exit' })],
+      ['quit', () => ({ kind: 'exit' })],
+      ['connect', (argument) => this.#connect(argument)],
+      ['use', (argument) => this.#use(argument)],
+      ['format', (argument) => this.#choose('format', FORMATS, argument)],
+      [
+        'precision',
+        (argument) => this.#choose('precision', PRECISIONS, argument === '' ? 'ns' : argument),
+      ],
+      [
+        'consistency',
+        (argument) => this.#choose('consistency', ['any', 'one', 'quorum', 'all'], argument),
+      ],
+      ['pretty', () => this.#toggle('isPretty', 'pretty print')],
+      ['timing', () => this.#toggle('hasTiming', 'timing')],
+      ['spark', () => this.#toggle('hasSparklines', 'spark lines')],
+      ['settings', () => output(this.#describe())],
+      ['clear', (argument) => this.#clear(argument)],
+    ]);
+  }
+
+  /** The client for the present address and credentials. */
+  client(): TsdbClient {
+    const { url, username, password } = this.settings;
+    return new TsdbClient({
+      url,
+      ...(username === '' ? {} : { username, password }),
+      timeoutMs: 600_000,
+    });
+  }
+
+  /** Runs a command of the shell, an insert or a statement. Never throws for what a user typed. */
+  async run(line: string, signal?: AbortSignal): Promise<Outcome> {
+    const text = line.trim();
+    const [word = ''] = text.split(/\s+/);
+    const command = this.#commands.get(word.toLowerCase());
+    if (text === '') return output('');
+    try {
+      if (command !== undefined && !/^(select|show)$/i.test(word))
+        return await command(text.slice(word.length).trim());
+      if (/^insert\s/i.test(text)) return await this.#insert(text.slice(word.length).trim());
+      return await this.#query(text, signal);
+    } catch (error) {
+      if (signal?.aborted === true) return failed('cancelled');
+      return failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #query(text: string, signal: AbortSignal | undefined): Promise<Outcome> {
+    const { settings } = this;
+    const options: QueryOptions = {
+      database: settings.database === '' ? undefined : settings.database,
+      retentionPolicy: settings.retentionPolicy === '' ? undefined : settings.retentionPolicy,
+      epoch: settings.precision === 'rfc3339' ? undefined : settings.precision,
+      signal,
+    };
+    const started = performance.now();
+    const response = await this.client().query(text, options);
+    const elapsed = settings.hasTiming ? `\n(${(performance.now() - started).toFixed(1)} ms)` : '';
+    if (response.error !== undefined)
+      return failed(response.error + caret(text, response.diagnostics?.[0]));
+    const shown = formatResponse(response, { ...settings, width: this.#width() });
+    const error = firstError(response);
+    if (error === undefined) return output(shown + elapsed);
+    return {
+      kind: 'error',
+      text: [shown, `ERR: ${error}`].filter((part) => part !== '').join('\n'),
+    };
+  }
+
+  async #insert(text: string): Promise<Outcome> {
+    const into = /^into\s+(?:"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)$/is.exec(text);
+    const retentionPolicy = into?.[1] ?? into?.[2] ?? this.settings.retentionPolicy;
+    const { database, precision, consistency } = this.settings;
+    if (database === '') return failed('database is required; choose one with: use <db>');
+    await this.client().write(database, into?.[3] ?? text, {
+      retentionPolicy: retentionPolicy === '' ? undefined : retentionPolicy,
+      precision: precision === 'rfc3339' ? 'ns' : precision,
+      consistency: consistency === '' ? undefined : consistency,
+    });
+    return output('');
+  }
+
+  async #connect(argument: string): Promise<Outcome> {
+    if (argument === '') return failed('connect needs an address: connect 127.0.0.1:8086');
+    this.settings.url = /^https?:\/\//.test(argument) ? argument : `http://${argument}`;
+    return output(`connected to ${this.settings.url}, version ${await this.client().ping()}`);
+  }
+
+  async #use(argument: string): Promise<Outcome> {
+    const parts = /^(?:"((?:[^"\\]|\\.)*)"|([^."\s]+))(?:\.(?:"((?:[^"\\]|\\.)*)"|(\S+)))?$/.exec(
+      argument,
+    );
+    const database = parts?.[1] ?? parts?.[2];
+    if (database === undefined) return failed('write: use <db> or use <db>.<rp>');
+    const known = await this.client().rows('SHOW DATABASES');
+    if (!known.some((series) => series.values?.some(([name]) => name === database) === true)) {
+      return failed(
+        `Database ${database} doesn't exist. Run SHOW DATABASES for a list of existing databases.`,
+      );
+    }
+    this.settings.database = database;
+    this.settings.retentionPolicy = parts?.[3] ?? parts?.[4] ?? '';
+    const policy =
+      this.settings.retentionPolicy === ''
+        ? ''
+        : `\nUsing retention policy ${this.settings.retentionPolicy}`;
+    return output(`Using database ${database}${policy}`);
+  }
+
+  #choose<K extends 'format' | 'precision' | 'consistency'>(
+    key: K,
+    allowed: readonly Settings[K][],
+    argument: string,
+  ): Outcome {
+    const value = allowed.find((one) => one === argument.toLowerCase());
+    if (value === undefined) return failed(`${key} is one of ${allowed.join(', ')}`);
+    this.settings[key] = value;
+    return output('');
+  }
+
+  #toggle(key: 'isPretty' | 'hasTiming' | 'hasSparklines', label: string): Outcome {
+    this.settings[key] = !this.settings[key];
+    return output(`${label} ${this.settings[key] ? 'on' : 'off'}`);
+  }
+
+  #clear(argument: string): Outcome {
+    if (/^(db|database)$/i.test(argument)) this.settings.database = '';
+    else if (/^(rp|retention policy)$/i.test(argument)) this.settings.retentionPolicy = '';
+    else return failed('write: clear database, or clear retention policy');
+    return output('');
+  }
+
+  #describe(): string {
+    return Object.entries(this.settings)
+      .filter(([name]) => name !== 'password')
+      .map(([name, value]) => `${name.padEnd(16)} ${String(value)}`)
+      .join('\n');
+  }
+}
+
+/** The first error of a statement; `not executed` only follows one. */
+function firstError(response: QueryResponse): string | undefined {
+  return response.results?.find((result) => result.error !== undefined)?.error;
+}
+
+/** The statement's line with a caret below the place of the finding, and the hint. */
+export function caret(text: string, diagnostic: ResponseDiagnostic | undefined): string {
+  if (diagnostic === undefined) return '';
+  const start = text.lastIndexOf('\n', Math.max(0, diagnostic.position - 1)) + 1;
+  const end = text.indexOf('\n', diagnostic.position);
+  const line = text.slice(start, end === -1 ? undefined : end);
+  const mark = `${' '.repeat(diagnostic.position - start)}${'^'.repeat(Math.max(1, Math.min(diagnostic.length, line.length)))}`;
+  return `\n  ${line}\n  ${mark}${diagnostic.hint === undefined ? '' : `\n  ${diagnostic.hint}`}`;
+}
+
+/** Checks a setting that came as a flag. */
+export function oneOf<T extends string>(flag: string, allowed: readonly T[], value: string): T {
+  const found = allowed.find((one) => one === value.toLowerCase());
+  if (found === undefined)
+    throw new UsageError(`--${flag} is one of ${allowed.join(', ')}; got ${value}`);
+  return found;
+}
