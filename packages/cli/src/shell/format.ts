@@ -22,7 +22,7 @@ export function formatResponse(response: QueryResponse, options: FormatOptions):
   switch (options.format) {
     case 'json':
       return toJson(
-        { results: (response.results ?? []).map(({ statement_id: _, ...result }) => result) },
+        { results: (response.results ?? []).map(({ statement_id: _id, ...result }) => result) },
         options.isPretty,
       );
     case 'csv':
