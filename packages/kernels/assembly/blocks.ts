@@ -1,0 +1,78 @@
+// Blocks: a count and an encoded sequence of one kind. What the loader's codecs call.
+import {
+  at,
+  BLOCK_VALUES_MAX,
+  end,
+  ERROR_TOO_LARGE,
+  ERROR_TRUNCATED,
+  ERROR_VALUE,
+  failed,
+  openReader,
+  readVarint,
+  writeVarint,
+} from './bytes';
+import { decodeBits, encodeBits } from './bits';
+import { decodeFloats, encodeFloats } from './floats';
+import { decodeInts, encodeInts } from './ints';
+import { decodeStrings, encodeStrings } from './strings';
+
+/** What a block holds. Kept in step with src/codecs.ts. */
+export const KIND_INTS: u32 = 0;
+export const KIND_FLOATS: u32 = 1;
+export const KIND_BITS: u32 = 2;
+
+/** Room that a block of `count` values of any kind but strings may need. */
+export function blockBound(count: u32): usize {
+  return <usize>count * 11 + 128;
+}
+
+export function writeBlock(kind: u32, src: usize, count: u32, dst: usize, effort: i32): usize {
+  dst = writeVarint(dst, <u64>count);
+  if (kind === KIND_FLOATS) return encodeFloats(src, count, dst, effort);
+  if (kind === KIND_BITS) return encodeBits(src, count, dst);
+  return encodeInts(src, count, dst, effort);
+}
+
+/** Encodes to `dst`, which has room for `blockBound`; returns the size. */
+export function encodeBlock(kind: u32, src: usize, count: u32, dst: usize, effort: i32): i32 {
+  return <i32>(writeBlock(kind, src, count, dst, effort) - dst);
+}
+
+/** Count of the block at the reader's position; an error when it cannot be. */
+export function readBlockCount(): i32 {
+  const count = readVarint();
+  if (failed) return ERROR_TRUNCATED;
+  return count > <u64>BLOCK_VALUES_MAX ? ERROR_TOO_LARGE : <i32>count;
+}
+
+/** Opens a block: returns its count or an error. `finishBlock` must follow, with room for count values. */
+export function startBlock(src: usize, bytes: usize): i32 {
+  openReader(src, bytes);
+  return readBlockCount();
+}
+
+export function readBody(kind: u32, count: u32, dst: usize): i32 {
+  if (kind === KIND_FLOATS) return decodeFloats(count, dst);
+  if (kind === KIND_BITS) return decodeBits(count, dst);
+  return decodeInts(count, dst);
+}
+
+/** Decodes what `startBlock` opened. Bytes behind the block are an error. */
+export function finishBlock(kind: u32, count: u32, dst: usize): i32 {
+  const error = readBody(kind, count, dst);
+  if (error < 0) return error;
+  return at === end ? 0 : ERROR_VALUE;
+}
+
+/** Encodes `count` references (address u32, length u32); `dst` has room for `stringsBound`. Size, or an error. */
+export function encodeStringBlock(references: usize, count: u32, dst: usize, effort: i32): i32 {
+  const after = encodeStrings(references, count, writeVarint(dst, <u64>count), effort);
+  return after === 0 ? ERROR_TOO_LARGE : <i32>(after - dst);
+}
+
+/** Decodes the strings that `startBlock` opened; results through `stringCodes` and its neighbours. */
+export function finishStringBlock(count: u32): i32 {
+  const error = decodeStrings(count);
+  if (error < 0) return error;
+  return at === end ? 0 : ERROR_VALUE;
+}

