@@ -1,0 +1,208 @@
+// Writing and reading of the little-endian primitives that all file formats share (docs/formats/wal.md, "Primitives").
+// Readers survive any input: they throw `DecodeError`, which the owner of the file turns into `Corruption`.
+
+/** The bytes do not have the announced structure. The caller knows the file and wraps it. */
+export class DecodeError extends Error {
+  override readonly name = 'DecodeError';
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8');
+
+/** UTF-8 bytes of a text. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** Text of UTF-8 bytes; malformed sequences become U+FFFD. */
+export function utf8Text(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** A growing buffer. `finish` hands out the bytes written so far as a view that later writes do not touch. */
+export class ByteWriter {
+  #bytes: Uint8Array;
+  #view: DataView;
+  #length = 0;
+
+  constructor(capacity = 256) {
+    this.#bytes = new Uint8Array(capacity);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#length + count;
+    if (needed <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
+  }
+
+  u8(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  u32(value: number): void {
+    this.#reserve(4);
+    this.#view.setUint32(this.#length, value, true);
+    this.#length += 4;
+  }
+
+  i64(value: bigint): void {
+    this.#reserve(8);
+    this.#view.setBigInt64(this.#length, value, true);
+    this.#length += 8;
+  }
+
+  f64(value: number): void {
+    this.#reserve(8);
+    this.#view.setFloat64(this.#length, value, true);
+    this.#length += 8;
+  }
+
+  /** LEB128 of a non-negative safe integer. */
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  /** Zig-zag LEB128 of an int64. */
+  varint64(value: bigint): void {
+    this.#reserve(10);
+    let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n));
+    while (rest >= 0x80n) {
+      this.#bytes[this.#length++] = Number(rest & 0x7fn) | 0x80;
+      rest >>= 7n;
+    }
+    this.#bytes[this.#length++] = Number(rest);
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** Length as varint, then the bytes. */
+  block(bytes: Uint8Array): void {
+    this.varint(bytes.length);
+    this.raw(bytes);
+  }
+
+  text(text: string): void {
+    this.block(utf8(text));
+  }
+
+  setU32(offset: number, value: number): void {
+    this.#view.setUint32(offset, value, true);
+  }
+
+  finish(): Uint8Array {
+    const result = this.#bytes.subarray(0, this.#length);
+    this.#bytes = new Uint8Array(0);
+    this.#view = new DataView(this.#bytes.buffer);
+    this.#length = 0;
+    return result;
+  }
+}
+
+/** Reads what `ByteWriter` wrote; every read past the end throws `DecodeError`. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #position: number;
+
+  constructor(bytes: Uint8Array, position = 0) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#position = position;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  get remaining(): number {
+    return this.#bytes.length - this.#position;
+  }
+
+  #take(count: number): number {
+    const at = this.#position;
+    if (count > this.#bytes.length - at) throw new DecodeError('unexpected end of data');
+    this.#position = at + count;
+    return at;
+  }
+
+  u8(): number {
+    return this.#bytes[this.#take(1)] ?? 0;
+  }
+
+  u32(): number {
+    return this.#view.getUint32(this.#take(4), true);
+  }
+
+  i64(): bigint {
+    return this.#view.getBigInt64(this.#take(8), true);
+  }
+
+  f64(): number {
+    return this.#view.getFloat64(this.#take(8), true);
+  }
+
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let i = 0; i < 8; i++) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (value > Number.MAX_SAFE_INTEGER) throw new DecodeError('varint out of range');
+        return value;
+      }
+      scale *= 0x80;
+    }
+    throw new DecodeError('varint too long');
+  }
+
+  varint64(): bigint {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.u8();
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+    }
+    throw new DecodeError('varint too long');
+  }
+
+  /** A count of things of which each takes at least `minBytes`: bounds allocations by the input's length. */
+  count(minBytes = 1): number {
+    const value = this.varint();
+    if (value * minBytes > this.remaining) throw new DecodeError('count exceeds the data');
+    return value;
+  }
+
+  /** A view into the input. */
+  raw(length: number): Uint8Array {
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  block(): Uint8Array {
+    return this.raw(this.varint());
+  }
+
+  text(): string {
+    return utf8Text(this.block());
+  }
+}

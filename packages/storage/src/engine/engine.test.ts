@@ -1,0 +1,278 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { aggregateRows, schemaBatches, scanRows, testEngine, write } from '../testing/fixtures.ts';
+import type { TestEngine } from '../testing/fixtures.ts';
+
+let storage: TestEngine;
+
+beforeEach(async () => {
+  storage = await testEngine();
+});
+
+afterEach(async () => {
+  await storage.dispose();
+});
+
+test('acknowledged points are visible, merged by field and in the order of series and time', async () => {
+  const outcome = await write(
+    storage.engine,
+    'cpu,host=b usage=1 10\ncpu,host=a usage=2 20\ncpu,host=a usage=3 10\ncpu,host=a idle=4i 10\n' +
+      'cpu,host=a usage=5 10\n',
+  );
+
+  expect(outcome).toMatchObject({ pointsWritten: 5, valuesWritten: 5, dropped: undefined });
+  const rows = await scanRows(storage.engine, 'cpu', [
+    ['usage', 'float'],
+    ['idle', 'integer'],
+  ]);
+  expect(rows).toEqual([
+    ['cpu,host=a', 10n, 5, 4n],
+    ['cpu,host=a', 20n, 2, null],
+    ['cpu,host=b', 10n, 1, null],
+  ]);
+});
+
+test('a descending scan reverses series and times and stops at the limit per series', async () => {
+  await write(storage.engine, 'm,t=a f=1 1\nm,t=a f=2 2\nm,t=a f=3 3\nm,t=b f=4 1\nm,t=b f=5 2\n');
+
+  const rows = await scanRows(storage.engine, 'm', [['f', 'float']], {
+    descending: true,
+    limitPerSeries: 2,
+  });
+
+  expect(rows).toEqual([
+    ['m,t=b', 2n, 5],
+    ['m,t=b', 1n, 4],
+    ['m,t=a', 3n, 3],
+    ['m,t=a', 2n, 2],
+  ]);
+});
+
+test('conditions on tags and fields are combined per series', async () => {
+  await write(storage.engine, 'm,t=a f=1,s="x" 1\nm,t=a f=9,s="y" 2\nm,t=b f=1,s="x" 1\nm f=9 3\n');
+
+  const rows = await scanRows(storage.engine, 'm', [['f', 'float']], {
+    where: {
+      kind: 'or',
+      left: { kind: 'tag', key: 't', operator: '=', value: 'b' },
+      right: {
+        kind: 'and',
+        left: { kind: 'field', field: 'f', operator: '>', value: 5n },
+        right: { kind: 'field-regex', field: 's', operator: '=~', pattern: '^y$' },
+      },
+    },
+  });
+
+  expect(rows).toEqual([
+    ['m,t=a', 2n, 9],
+    ['m,t=b', 1n, 1],
+  ]);
+});
+
+test('everything acknowledged is there after a crash', async () => {
+  await write(storage.engine, 'm,t=a f=1,i=2i,s="x",b=true 1\nm,t=b f=2 700000000000000\n');
+  await write(storage.engine, 'm,t=a f=3 1\n');
+
+  await storage.reopen('crash');
+
+  const fields = [
+    ['f', 'float'],
+    ['i', 'integer'],
+    ['s', 'string'],
+    ['b', 'boolean'],
+  ] as const;
+  expect(await scanRows(storage.engine, 'm', fields)).toEqual([
+    ['m,t=a', 1n, 3, 2n, 'x', true],
+    ['m,t=b', 700000000000000n, 2, null, null, null],
+  ]);
+});
+
+test.each([
+  {
+    name: 'a type that contradicts the shard',
+    lines: 'm f=1 1\nm f=2i,g=1 2\nm g=2 3\n',
+    written: 2,
+    dropped: {
+      count: 1,
+      reason:
+        'field type conflict: input field "f" on measurement "m" is type integer, already exists as type float',
+    },
+  },
+  {
+    name: 'a tag named time',
+    lines: 'm f=1 1\nm time=3 2\nm,time=x f=2 3\n',
+    written: 1,
+    dropped: {
+      count: 2,
+      reason: 'invalid tag key: input tag "time" on measurement "m" is invalid',
+    },
+  },
+  {
+    name: 'a field named time beside another one',
+    lines: 'm time=3,f=1 2\n',
+    written: 1,
+    dropped: undefined,
+  },
+  {
+    name: 'two types of one field in one line',
+    lines: 'm f=1,f=2i 2\n',
+    written: 0,
+    dropped: {
+      count: 1,
+      reason:
+        'field type conflict: input field "f" on measurement "m" is type integer, already exists as type float',
+    },
+  },
+])('a write with $name drops what the rules say', async ({ lines, written, dropped }) => {
+  const outcome = await write(storage.engine, lines);
+
+  expect(outcome.pointsWritten).toBe(written);
+  expect(outcome.dropped).toEqual(dropped);
+});
+
+test('points older than the retention policy are dropped and the others written', async () => {
+  const outcome = await write(storage.engine, 'm f=1 1\nm f=2 100\n', { oldestAccepted: 50n });
+
+  expect(outcome.dropped).toEqual({ count: 1, reason: 'points beyond retention policy' });
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([['m', 100n, 2]]);
+});
+
+test('limits refuse new series only and name themselves', async () => {
+  await write(storage.engine, 'm,t=a f=1 1\nm,t=b f=1 1\n');
+
+  const series = await write(storage.engine, 'm,t=a f=2 2\nm,t=c f=1 1\nm,t=d f=1 1\n', {
+    maxSeriesPerDatabase: 3,
+  });
+  const values = await write(storage.engine, 'm,t=e f=1 1\nm,t=a f=3 3\n', { maxValuesPerTag: 2 });
+
+  expect(series.dropped).toEqual({
+    count: 1,
+    reason: 'max-series-per-database limit exceeded: (3)',
+  });
+  expect(values.dropped).toEqual({
+    count: 1,
+    reason: 'max-values-per-tag limit exceeded (3/2): measurement="m" tag="t" value="e"',
+  });
+});
+
+test('unparsable lines are reported with their number and do not harm the others', async () => {
+  const outcome = await write(storage.engine, 'm f=1 1\nbad\nm f=2 2\n');
+
+  expect(outcome.pointsWritten).toBe(2);
+  expect(outcome.parseErrors).toEqual(["unable to parse 'bad': missing fields"]);
+  expect(outcome.rejectedLines).toEqual([{ lineNumber: 2, text: 'bad', reason: 'missing fields' }]);
+});
+
+test('windows aggregate the series of a group', async () => {
+  await write(
+    storage.engine,
+    'm,h=a,r=x f=1 0\nm,h=b,r=x f=5 5\nm,h=a,r=x f=3 12\nm,h=c,r=y f=7 1\n',
+  );
+
+  const rows = await aggregateRows(
+    storage.engine,
+    'm',
+    [{ field: 'f', type: 'float', functions: ['count', 'mean', 'max', 'last'] }],
+    { groupBy: ['r'], window: { everyNanos: 10n, offsetNanos: 0n } },
+  );
+
+  expect(rows).toEqual([
+    { tags: { r: 'x' }, start: 0n, values: [[2n], [3], [5, 5n], [5, 5n]] },
+    { tags: { r: 'x' }, start: 10n, values: [[1n], [3], [3, 12n], [3, 12n]] },
+    { tags: { r: 'y' }, start: 0n, values: [[1n], [7], [7, 1n], [7, 1n]] },
+  ]);
+});
+
+test('schema look-ups list what has data', async () => {
+  await write(storage.engine, 'm,t=a,u=1 f=1 1\nm,t=b f=1,g="s" 1\nn f=1i 1\n');
+  const filter = { database: 'db' };
+
+  expect(await schemaBatches(storage.engine, { kind: 'measurements', filter })).toEqual([
+    { kind: 'measurements', names: ['m', 'n'] },
+  ]);
+  expect(await schemaBatches(storage.engine, { kind: 'tag-keys', filter })).toEqual([
+    { kind: 'tag-keys', measurement: 'm', keys: ['t', 'u'] },
+  ]);
+  expect(
+    await schemaBatches(storage.engine, {
+      kind: 'tag-values',
+      filter,
+      keys: { kind: 'in', keys: ['t'] },
+    }),
+  ).toEqual([
+    {
+      kind: 'tag-values',
+      measurement: 'm',
+      pairs: [
+        { key: 't', value: 'a' },
+        { key: 't', value: 'b' },
+      ],
+    },
+  ]);
+  expect(await schemaBatches(storage.engine, { kind: 'fields', filter })).toEqual([
+    {
+      kind: 'fields',
+      measurement: 'm',
+      fields: [
+        { name: 'f', type: 'float' },
+        { name: 'g', type: 'string' },
+      ],
+    },
+    { kind: 'fields', measurement: 'n', fields: [{ name: 'f', type: 'integer' }] },
+  ]);
+  expect(await schemaBatches(storage.engine, { kind: 'series', filter })).toEqual([
+    { kind: 'series', keys: ['m,t=a,u=1', 'm,t=b'] },
+    { kind: 'series', keys: ['n'] },
+  ]);
+});
+
+test('a delete removes rows and series, keeps the type, and survives a crash', async () => {
+  await write(storage.engine, 'm,t=a f=1 1\nm,t=a f=2 2\nm,t=b f=3 1\n');
+  await storage.engine.delete({
+    database: 'db',
+    measurements: ['m'],
+    where: { kind: 'tag', key: 't', operator: '=', value: 'b' },
+  });
+  await storage.engine.delete({ database: 'db', timeRange: { start: 2n, end: 2n } });
+
+  await storage.reopen('crash');
+
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([['m,t=a', 1n, 1]]);
+  expect(
+    await schemaBatches(storage.engine, { kind: 'series', filter: { database: 'db' } }),
+  ).toEqual([{ kind: 'series', keys: ['m,t=a'] }]);
+  expect((await write(storage.engine, 'm,t=b f=1i 1\n')).dropped?.count).toBe(1);
+});
+
+test('dropping a measurement frees its field types', async () => {
+  await write(storage.engine, 'm f=1 1\nn f=1 1\n');
+
+  await storage.engine.dropMeasurement('db', 'm');
+  const outcome = await write(storage.engine, 'm f=2i 1\n');
+
+  expect(outcome.dropped).toBeUndefined();
+  expect(await scanRows(storage.engine, 'm', [['f', 'integer']])).toEqual([['m', 1n, 2n]]);
+  expect(await scanRows(storage.engine, 'n', [['f', 'float']])).toEqual([['n', 1n, 1]]);
+});
+
+test('a dropped database comes back empty under the same name, also after a crash', async () => {
+  await write(storage.engine, 'm,t=old f=1 1\n');
+  await storage.engine.dropPolicy(1);
+  await write(storage.engine, 'm,t=new f=2i 1\n', { id: 2 });
+
+  await storage.reopen('crash');
+
+  expect(await scanRows(storage.engine, 'm', [['f', 'integer']])).toEqual([['m,t=new', 1n, 2n]]);
+  expect((await storage.engine.shards()).map((shard) => shard.policyId)).toEqual([2]);
+});
+
+test('shards of 168 hours begin on a Monday and are clipped to the representable range', async () => {
+  await write(storage.engine, 'm f=1 1609459200000000000\nm f=1 -9223372036854775806\n');
+
+  const shards = await storage.engine.shards();
+
+  expect(shards.map(({ start, end }) => [start, end])).toEqual([
+    [1609113600000000000n, 1609718400000000000n],
+    [-9223372036854775806n, -9222854400000000000n],
+  ]);
+});

@@ -1,0 +1,332 @@
+// The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage thread or inline.
+import { assert, Unavailable } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
+import { SeriesCache } from '@tidemark/line-protocol';
+
+import { LIMITS } from '../limits.ts';
+import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
+import { selectMeasurements, selectOrdinals } from '../series/select.ts';
+import { ShardStore } from '../shard/shard-store.ts';
+import type { Shard } from '../shard/shard.ts';
+import type {
+  DatabaseStatistics,
+  DeleteRequest,
+  PolicyRef,
+  ShardInfo,
+  StorageStatistics,
+  WriteLinesRequest,
+  WriteOutcome,
+  WritePointsRequest,
+} from '../storage-engine.ts';
+import { Wal } from '../wal/wal.ts';
+import { encodeRecord } from '../wal/wal-record.ts';
+import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
+import { BatchBuilder } from '../write/batch-builder.ts';
+import type { WriteBatch } from '../write/write-batch.ts';
+import { applyRows, deleteFromMemtable } from './apply.ts';
+import { Database } from './database.ts';
+import { replayLog } from './recovery.ts';
+import { takeSnapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
+import { buildFromLines, buildFromPoints } from './write-lines.ts';
+import type { ResolvedCache } from './write-lines.ts';
+
+export class Engine {
+  readonly shards = new ShardStore();
+  readonly databases = new Map<string, Database>();
+  readonly #options: StorageOptions;
+  readonly #environment: StorageEnvironment;
+  readonly #log: StorageLog;
+  readonly #seriesCache = new SeriesCache();
+  readonly #resolved: ResolvedCache = new WeakMap();
+  #wal: Wal | undefined;
+  #nextInstance = 1;
+  #queuedBytes = 0;
+  #isClosed = false;
+  readonly #counters = {
+    writeRequests: 0,
+    pointsWritten: 0,
+    valuesWritten: 0,
+    pointsDropped: 0,
+    parseErrors: 0,
+    writeErrors: 0,
+  };
+
+  constructor(options: StorageOptions, environment: StorageEnvironment) {
+    this.#options = options;
+    this.#environment = environment;
+    this.#log = options.log ?? (() => undefined);
+  }
+
+  /** Reads what is on disk; nothing else may be called before. */
+  async open(): Promise<void> {
+    const { disk } = this.#environment;
+    const directory = `${this.#options.directory}/wal`;
+    disk.makeDirectory(directory);
+    const nextFileId = await replayLog(this, { disk, directory, log: this.#log });
+    this.#wal = new Wal({
+      disk,
+      directory,
+      firstFileId: nextFileId,
+      fsync: this.#options.walFsync ?? 'always',
+      log: (message, error) => this.#log('error', message, { error }),
+    });
+  }
+
+  database(name: string): Database {
+    let database = this.databases.get(name);
+    if (database === undefined) {
+      database = this.addDatabase(name, this.#nextInstance);
+    }
+    return database;
+  }
+
+  addDatabase(name: string, instance: number): Database {
+    const database = new Database(name, instance);
+    this.databases.set(name, database);
+    this.#nextInstance = Math.max(this.#nextInstance, instance + 1);
+    return database;
+  }
+
+  writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
+    const parse = { allowUnsigned: this.#options.allowUnsigned, cache: this.#seriesCache };
+    return this.#write(request.policy, (builder) =>
+      buildFromLines(request, builder, { cache: this.#resolved, parse }),
+    );
+  }
+
+  writePoints(request: WritePointsRequest): Promise<WriteOutcome> {
+    return this.#write(request.policy, (builder) => buildFromPoints(request, builder));
+  }
+
+  async #write(
+    policy: PolicyRef,
+    build: (builder: BatchBuilder) => WriteOutcome,
+  ): Promise<WriteOutcome> {
+    const wal = this.#openWal();
+    const limit = this.#options.writeQueueMaxBytes ?? LIMITS.queuedWriteBytes.value;
+    if (this.#queuedBytes > limit) {
+      throw new Unavailable(
+        `too many writes wait for the log. setting=\`${LIMITS.queuedWriteBytes.setting}\``,
+      );
+    }
+    const database = this.database(policy.database);
+    const { index, tagValues, admitted } = database;
+    const parts = { index, shards: this.shards, tagValues, admitted };
+    const builder = new BatchBuilder(parts, policy);
+    const outcome = build(builder);
+    this.#counters.writeRequests++;
+    this.#counters.parseErrors += outcome.parseErrors.length;
+    this.#counters.pointsDropped += outcome.dropped?.count ?? 0;
+    const batch = builder.finish();
+    if (batch.parts.length === 0) return outcome;
+    await this.#logBatch(wal, database, batch);
+    this.#counters.pointsWritten += outcome.pointsWritten;
+    this.#counters.valuesWritten += outcome.valuesWritten;
+    return outcome;
+  }
+
+  async #logBatch(wal: Wal, database: Database, batch: WriteBatch): Promise<void> {
+    const additions = database.takeAdditions();
+    const parts = batch.parts.map(({ shard, tables }) => ({
+      shard: shard.descriptor,
+      tables: [...tables.values()],
+    }));
+    const payload = encodeRecord({ kind: 'rows', database: database.ref, additions, parts });
+    this.#queuedBytes += payload.length;
+    try {
+      await wal.append(payload, () => this.#apply(database, batch));
+    } catch (error) {
+      this.#counters.writeErrors++;
+      database.returnAdditions(additions);
+      database.admitted.clear();
+      for (const { shard, measurementId, field } of batch.definedFields) {
+        shard.fields.remove(measurementId, field);
+      }
+      throw error;
+    } finally {
+      this.#queuedBytes -= payload.length;
+    }
+  }
+
+  #apply(database: Database, batch: WriteBatch): void {
+    for (const { shard, tables } of batch.parts) {
+      // Dropped while the batch was on its way to the disk: the drop came later, so it wins.
+      if (this.shards.get(shard.descriptor.id) !== shard) continue;
+      for (const table of tables.values()) {
+        applyRows(database.index, shard, table);
+        if (database.admitted.size > 0) {
+          for (let row = 0; row < table.rows; row++) database.admitted.delete(table.series[row]!);
+        }
+      }
+    }
+  }
+
+  async delete(request: DeleteRequest): Promise<void> {
+    const database = this.databases.get(request.database);
+    if (database === undefined) return;
+    const rows: DeletedRows[] = [];
+    const { index } = database;
+    for (const measurement of selectMeasurements(index, request)) {
+      const ordinals = selectOrdinals(index, measurement, request.where);
+      if (ordinals.length === 0) continue;
+      const isAll = ordinals.length === measurement.seriesCount && request.where === undefined;
+      const series = isAll ? undefined : ordinals.map((ordinal) => measurement.seriesId(ordinal));
+      rows.push({ measurementId: measurement.id, series });
+    }
+    await this.#logDelete(database, rows, {
+      retentionPolicy: request.retentionPolicy,
+      timeRange: request.timeRange,
+      freesTypes: false,
+    });
+  }
+
+  async dropMeasurement(databaseName: string, name: string): Promise<void> {
+    const database = this.databases.get(databaseName);
+    const measurement = database?.index.measurement(name);
+    if (database === undefined || measurement === undefined) return;
+    const rows = [{ measurementId: measurement.id, series: undefined }];
+    await this.#logDelete(database, rows, { freesTypes: true });
+  }
+
+  async #logDelete(
+    database: Database,
+    rows: readonly DeletedRows[],
+    scope: {
+      readonly retentionPolicy?: string | undefined;
+      readonly timeRange?: TimeRange | undefined;
+      readonly freesTypes: boolean;
+    },
+  ): Promise<void> {
+    const wal = this.#openWal();
+    const timeRange = scope.timeRange ?? ALL_INT64;
+    const shardIds = this.shards
+      .ofDatabase(database.name, scope.retentionPolicy)
+      .filter(({ descriptor: d }) => d.start <= timeRange.end && d.end > timeRange.start)
+      .map((shard) => shard.descriptor.id);
+    if (rows.length === 0 || shardIds.length === 0) return;
+    const record: DeleteRecord = {
+      kind: 'delete',
+      database: database.ref,
+      shardIds,
+      timeRange,
+      rows,
+      freesTypes: scope.freesTypes,
+    };
+    await wal.append(encodeRecord(record), () => this.applyDelete(record));
+  }
+
+  /** Applies a durable delete. Rows that are logged later are not touched. */
+  applyDelete(record: DeleteRecord): void {
+    const database = this.databases.get(record.database.name);
+    if (database?.instance !== record.database.instance) return;
+    for (const id of record.shardIds) {
+      const shard = this.shards.get(id);
+      if (shard === undefined) continue;
+      shard.active = new Map(shard.active);
+      deleteFromMemtable(shard.active, record);
+      this.#dropEmptySeries(database, shard, record);
+      if (!record.freesTypes) continue;
+      for (const { measurementId } of record.rows) shard.fields.removeMeasurement(measurementId);
+    }
+  }
+
+  #dropEmptySeries(database: Database, shard: Shard, record: DeleteRecord): void {
+    for (const { measurementId, series } of record.rows) {
+      const measurement = database.index.measurements[measurementId];
+      if (measurement === undefined) continue;
+      const table = shard.active.get(measurementId);
+      const remaining = new Set(table?.series.subarray(0, table.rows));
+      for (const id of series ?? measurement.seriesIds()) {
+        if (remaining.has(id)) continue;
+        if (shard.series.delete(id)) database.index.removedFromShard(id);
+      }
+    }
+  }
+
+  async dropPolicy(policyId: number): Promise<void> {
+    await this.#dropShards(this.shards.ofPolicy(policyId));
+  }
+
+  async retainPolicies(policies: readonly PolicyRef[]): Promise<void> {
+    const keep = new Set(policies.map((policy) => policy.id));
+    for (const id of this.shards.policyIds()) {
+      if (!keep.has(id)) await this.#dropShards(this.shards.ofPolicy(id));
+    }
+  }
+
+  async dropShard(shardId: number): Promise<boolean> {
+    const shard = this.shards.get(shardId);
+    if (shard === undefined) return false;
+    await this.#dropShards([shard]);
+    return true;
+  }
+
+  async #dropShards(shards: readonly Shard[]): Promise<void> {
+    if (shards.length === 0) return;
+    const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
+    await this.#openWal().append(encodeRecord(record), () => this.applyDrop(record));
+  }
+
+  /** Forgets shards, and databases whose last shard goes. */
+  applyDrop(record: DropRecord): void {
+    for (const id of record.shardIds) {
+      const shard = this.shards.remove(id);
+      if (shard === undefined) continue;
+      const { database: name } = shard.descriptor;
+      const database = this.databases.get(name);
+      if (database === undefined) continue;
+      for (const series of shard.series) database.index.removedFromShard(series);
+      if (this.shards.ofDatabase(name).length === 0) this.databases.delete(name);
+    }
+  }
+
+  async shardInfos(): Promise<readonly ShardInfo[]> {
+    const infos: ShardInfo[] = [];
+    for (const { descriptor } of this.shards.all()) {
+      infos.push({ ...descriptor, shardGroupId: descriptor.id, diskBytes: 0 });
+    }
+    return infos.sort((a, b) => a.id - b.id);
+  }
+
+  async statistics(): Promise<StorageStatistics> {
+    const databases: DatabaseStatistics[] = [];
+    for (const { name, index } of this.databases.values()) {
+      const measurementCount = index.measurements.filter((m) => m.liveSeries > 0).length;
+      databases.push({ database: name, seriesCount: index.liveSeries, measurementCount });
+    }
+    const wal = this.#wal;
+    const counters: Record<string, number> = {
+      ...this.#counters,
+      shards: this.shards.count,
+      walBytes: wal?.fileBytes ?? 0,
+      walRecords: wal?.counters.records ?? 0,
+      walSyncs: wal?.counters.syncs ?? 0,
+      walFailures: wal?.counters.failures ?? 0,
+    };
+    return { counters, databases };
+  }
+
+  snapshot(): Snapshot {
+    this.#openWal();
+    return takeSnapshot(this);
+  }
+
+  async flush(): Promise<void> {
+    this.#openWal();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#wal?.close();
+  }
+
+  #openWal(): Wal {
+    if (this.#isClosed) throw new Unavailable('storage is closed');
+    assert(this.#wal !== undefined, 'the engine is open');
+    return this.#wal;
+  }
+}
+
+const ALL_INT64: TimeRange = { start: -(2n ** 63n), end: 2n ** 63n - 1n };

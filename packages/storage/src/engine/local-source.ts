@@ -1,0 +1,87 @@
+// SeriesSource over an engine in the same thread.
+import { Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type {
+  AggregateFunction,
+  RequestOptions,
+  SeriesSource,
+  SourceCapabilities,
+  SourceCounters,
+  SourceSnapshot,
+} from '@tidemark/query';
+
+import { LIMITS } from '../limits.ts';
+import { aggregate } from '../read/aggregate.ts';
+import { scan } from '../read/scan.ts';
+import { schema } from '../read/schema.ts';
+import { sliced } from '../read/slicer.ts';
+import type { Engine } from './engine.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export const CAPABILITIES: SourceCapabilities = {
+  hasSnapshots: true,
+  filtersFields: true,
+  aggregateFunctions: new Set<AggregateFunction>([
+    'count',
+    'sum',
+    'mean',
+    'min',
+    'max',
+    'first',
+    'last',
+    'spread',
+  ]),
+};
+
+export function emptyCounters(): SourceCounters {
+  return {
+    seriesVisited: 0,
+    chunksRead: 0,
+    chunksSkipped: 0,
+    chunksAnsweredByStatistics: 0,
+    rowsRead: 0,
+    bytesRead: 0,
+  };
+}
+
+export type LocalSourceOptions = { readonly clock: Clock; readonly snapshotMaxAgeMs: number };
+
+export function localSource(engine: Engine, options: LocalSourceOptions): SeriesSource {
+  return {
+    capabilities: CAPABILITIES,
+    snapshot: () => Promise.resolve(localSnapshot(engine, options)),
+  };
+}
+
+function localSnapshot(
+  engine: Engine,
+  { clock, snapshotMaxAgeMs }: LocalSourceOptions,
+): SourceSnapshot {
+  let held: Snapshot | undefined = engine.snapshot();
+  const deadline = clock.monotonicMs() + snapshotMaxAgeMs;
+  const use = (): Snapshot => {
+    if (held === undefined) throw new Unavailable('snapshot is closed');
+    if (clock.monotonicMs() > deadline) {
+      throw new Unavailable(`snapshot is too old. setting=\`${LIMITS.snapshotAgeMs.setting}\``);
+    }
+    return held;
+  };
+  const run = <T>(
+    make: (snapshot: Snapshot, counters: SourceCounters) => Generator<T | undefined>,
+    { signal, counters }: RequestOptions,
+  ): AsyncIterable<T> =>
+    sliced(make(use(), counters ?? emptyCounters()), {
+      clock,
+      sliceMs: LIMITS.sliceMs.value,
+      signal,
+    });
+  return {
+    schema: (request, o) => run((snapshot) => schema(snapshot, request), o),
+    scan: (request, o) => run((snapshot, counters) => scan(snapshot, request, counters), o),
+    aggregate: (request, o) =>
+      run((snapshot, counters) => aggregate(snapshot, request, counters), o),
+    close: async () => {
+      held = undefined;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// Bounds of the storage engine that are not per-request settings. Settings override those that have a key.
+import type { Limit } from '@tidemark/core';
+
+export const LIMITS = {
+  walBytes: {
+    setting: 'storage.wal-max-bytes',
+    value: 48 << 20,
+    unit: 'bytes',
+    reason: 'replaying this much log at the next start takes less than half a second',
+  },
+  memtableBytes: {
+    setting: 'storage.memtable-max-bytes',
+    value: 32 << 20,
+    unit: 'bytes',
+    reason:
+      'flushing this much takes a few hundred milliseconds and two of them fit the memory target',
+  },
+  queuedWriteBytes: {
+    setting: 'storage.write-queue-max-bytes',
+    value: 64 << 20,
+    unit: 'bytes',
+    reason: 'bodies that wait for the log; beyond it writes are refused as unavailable',
+  },
+  snapshotAgeMs: {
+    setting: 'storage.snapshot-max-age',
+    value: 15 * 60_000,
+    unit: 'ms',
+    reason: 'a forgotten snapshot must not hold back deleted files for ever',
+  },
+  openSnapshots: {
+    setting: 'storage.max-open-snapshots',
+    value: 10_000,
+    unit: 'count',
+    reason: 'each pins memory and files',
+  },
+  sliceMs: {
+    setting: 'storage.slice',
+    value: 4,
+    unit: 'ms',
+    reason: 'longest stretch of background or query work between two writes',
+  },
+} as const satisfies Record<string, Limit>;

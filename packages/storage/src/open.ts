@@ -1,0 +1,39 @@
+// Opening the engine, inline or (by default) in a thread of its own.
+import { systemClock } from '@tidemark/core';
+
+import { nodeDisk } from './disk/node-disk.ts';
+import { Engine } from './engine/engine.ts';
+import { localSource } from './engine/local-source.ts';
+import { LIMITS } from './limits.ts';
+import type { StorageEnvironment, StorageOptions } from './options.ts';
+import type { StorageEngine } from './storage-engine.ts';
+
+/** Opens the engine in the calling thread: for tests and offline tools. */
+export async function openStorageInline(
+  options: StorageOptions,
+  environment: Partial<StorageEnvironment> = {},
+): Promise<StorageEngine> {
+  const clock = environment.clock ?? systemClock();
+  const engine = new Engine(options, { clock, disk: environment.disk ?? nodeDisk() });
+  await engine.open();
+  const snapshotMaxAgeMs = options.snapshotMaxAgeMs ?? LIMITS.snapshotAgeMs.value;
+  return {
+    source: localSource(engine, { clock, snapshotMaxAgeMs }),
+    writeLines: (request) => engine.writeLines(request),
+    writePoints: (request) => engine.writePoints(request),
+    delete: (request) => engine.delete(request),
+    dropMeasurement: (database, measurement) => engine.dropMeasurement(database, measurement),
+    dropPolicy: (policyId) => engine.dropPolicy(policyId),
+    retainPolicies: (policies) => engine.retainPolicies(policies),
+    dropShard: (shardId) => engine.dropShard(shardId),
+    shards: () => engine.shardInfos(),
+    statistics: () => engine.statistics(),
+    flush: () => engine.flush(),
+    close: () => engine.close(),
+  };
+}
+
+/** Opens the engine. One process per directory. */
+export function openStorage(options: StorageOptions): Promise<StorageEngine> {
+  return openStorageInline(options);
+}

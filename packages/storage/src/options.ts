@@ -1,0 +1,35 @@
+// What an embedding program chooses.
+import type { Clock } from '@tidemark/core';
+
+import type { Disk } from './disk/disk.ts';
+
+export type LogLevel = 'info' | 'warn' | 'error';
+
+export type StorageLog = (
+  level: LogLevel,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+) => void;
+
+export type StorageOptions = {
+  /** Made when it does not exist; owned by one process at a time. */
+  readonly directory: string;
+  /** `interval` acknowledges before the disk has the data: up to `walSyncIntervalMs` of writes may be lost. */
+  readonly walFsync?: 'always' | 'interval' | undefined;
+  readonly walSyncIntervalMs?: number | undefined;
+  readonly walMaxBytes?: number | undefined;
+  readonly memtableMaxBytes?: number | undefined;
+  readonly writeQueueMaxBytes?: number | undefined;
+  readonly snapshotMaxAgeMs?: number | undefined;
+  /** Accept `1u` in line protocol. */
+  readonly allowUnsigned?: boolean | undefined;
+  /** `measurement`: a field has one type in all shards of a measurement; default per shard. */
+  readonly fieldTypes?: 'shard' | 'measurement' | undefined;
+  readonly log?: StorageLog | undefined;
+};
+
+/** What the engine needs besides: tests pass their own. */
+export type StorageEnvironment = {
+  readonly clock: Clock;
+  readonly disk: Disk;
+};

@@ -1,0 +1,120 @@
+// SeriesSource.aggregate over a snapshot: windows of groups, folded from the runs of their series.
+import { floorMod } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
+import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } from '@tidemark/query';
+
+import type { Snapshot } from '../engine/snapshot.ts';
+import { residualCondition } from '../series/select.ts';
+import { aggregateColumn, foldPartial, partialOf } from './accumulator.ts';
+import type { Partial } from './accumulator.ts';
+import { select } from './groups.ts';
+import type { Selection, SeriesGroup } from './groups.ts';
+import { evaluate } from './row-filter.ts';
+import { filterRun, lowerBound } from './run.ts';
+import type { Run } from './run.ts';
+import { withConditionFields } from './scan.ts';
+import { readSeries } from './series-reader.ts';
+
+const WINDOWS_PER_BATCH = 8192;
+
+export function* aggregate(
+  snapshot: Snapshot,
+  request: AggregateRequest,
+  counters: SourceCounters,
+): Generator<AggregateBatch | undefined> {
+  const selection = select(snapshot, request);
+  if (selection === undefined) return;
+  for (const group of selection.groups) {
+    const windows = yield* aggregateGroup(selection, group, { request, counters });
+    yield* batches(windows, group, request);
+  }
+}
+
+/** Partials per window start, one per requested field. */
+type Windows = Map<bigint, (Partial | undefined)[]>;
+
+type GroupWork = { readonly request: AggregateRequest; readonly counters: SourceCounters };
+
+function* aggregateGroup(
+  selection: Selection,
+  group: SeriesGroup,
+  { request, counters }: GroupWork,
+): Generator<undefined, Windows> {
+  const { database, shards } = selection;
+  const windows: Windows = new Map();
+  const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
+  for (const series of group.series) {
+    counters.seriesVisited++;
+    const tags = new Map(database.index.tags(series));
+    const condition = residualCondition(request.where, tags);
+    const fields = withConditionFields(wanted, condition);
+    for (const view of shards) {
+      if (!view.shard.series.has(series)) continue;
+      const source = { database, series, fields, timeRange: request.timeRange };
+      for (const run of readSeries(view, source)) {
+        counters.rowsRead += run.times.length;
+        let kept = run;
+        if (condition !== undefined) {
+          const extra = (name: string): number =>
+            fields.findIndex((field, i) => i >= wanted.length && field.name === name);
+          kept = filterRun(run, evaluate(condition, run, extra));
+        }
+        addRun(windows, kept, request);
+        yield undefined;
+      }
+    }
+  }
+  return windows;
+}
+
+function addRun(windows: Windows, run: Run, request: AggregateRequest): void {
+  const { times } = run;
+  const fieldCount = request.aggregates.length;
+  for (let start = 0; start < times.length;) {
+    const window = windowOf(times[start]!, request.window, request.timeRange);
+    const end = window.end === undefined ? times.length : lowerBound(times, window.end, start);
+    let partials = windows.get(window.start);
+    for (let i = 0; i < fieldCount; i++) {
+      const column = run.columns[i];
+      const partial = column && partialOf(column, times, start, end);
+      if (partial === undefined) continue;
+      if (partials === undefined) {
+        partials = new Array<Partial | undefined>(fieldCount).fill(undefined);
+        windows.set(window.start, partials);
+      }
+      const held = partials[i];
+      if (held === undefined) partials[i] = partial;
+      else foldPartial(held, partial);
+    }
+    start = end;
+  }
+}
+
+/** Window of a time; `end` is exclusive, `undefined` = no end. */
+function windowOf(
+  time: bigint,
+  window: WindowSpec | undefined,
+  range: TimeRange,
+): { readonly start: bigint; readonly end: bigint | undefined } {
+  if (window === undefined) return { start: range.start, end: undefined };
+  const start = time - floorMod(time - window.offsetNanos, window.everyNanos);
+  return { start, end: start + window.everyNanos };
+}
+
+function* batches(
+  windows: Windows,
+  group: SeriesGroup,
+  request: AggregateRequest,
+): Generator<AggregateBatch> {
+  let starts = [...windows.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  if (request.descending) starts.reverse();
+  if (request.limitWindows !== undefined) starts = starts.slice(0, request.limitWindows);
+  for (let at = 0; at < starts.length; at += WINDOWS_PER_BATCH) {
+    const slice = starts.slice(at, at + WINDOWS_PER_BATCH);
+    const fields = request.aggregates.map(({ type, functions }, i) => {
+      const partials = slice.map((start) => windows.get(start)?.[i]);
+      return functions.map((name) => aggregateColumn(partials, type, name));
+    });
+    yield { groupTags: group.tags, windowStarts: BigInt64Array.from(slice), fields };
+  }
+}

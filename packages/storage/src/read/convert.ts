@@ -1,0 +1,38 @@
+// A column in the type in which a query wants it (FieldRef in the query package).
+import type { Column, FieldType } from '@tidemark/core';
+
+const MIN_INT64 = -(2n ** 63n);
+
+/** `undefined` when the types do not convert: all null. */
+export function convertColumn(column: Column, wanted: FieldType): Column | undefined {
+  if (column.type === wanted) return column;
+  const { valid } = column;
+  if (column.type === 'string' || column.type === 'boolean') return undefined;
+  const { values } = column;
+  switch (wanted) {
+    case 'float':
+      return {
+        type: wanted,
+        values: Float64Array.from(values, (v: number | bigint) => Number(v)),
+        valid,
+      };
+    case 'integer':
+      return { type: wanted, values: toInt64(values), valid };
+    case 'unsigned':
+      return { type: wanted, values: new BigUint64Array(toInt64(values).buffer), valid };
+    default:
+      return undefined;
+  }
+}
+
+function toInt64(values: Float64Array | BigInt64Array | BigUint64Array): BigInt64Array {
+  const result = new BigInt64Array(values.length);
+  if (values instanceof Float64Array) {
+    for (let i = 0; i < result.length; i++) {
+      const value = Math.trunc(values[i]!);
+      // 2^63 itself is the first double that is too large; NaN fails both comparisons.
+      result[i] = value >= -(2 ** 63) && value < 2 ** 63 ? BigInt(value) : MIN_INT64;
+    }
+  } else for (let i = 0; i < result.length; i++) result[i] = BigInt.asIntN(64, values[i]!);
+  return result;
+}

@@ -1,0 +1,224 @@
+// Runs: rows of one series in columns, strictly ascending in time. What readers produce, merge, cut and filter.
+import { assert } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
+
+import { copyValues, newFieldArray } from '../memtable/table.ts';
+import type { FieldArray } from '../memtable/table.ts';
+
+/** Columns are in the order of the request; `undefined` = the field is null in all rows. */
+export type Run = {
+  readonly times: BigInt64Array;
+  readonly columns: readonly (Column | undefined)[];
+};
+
+/** The array of a column, whatever its type: values, or codes of strings. */
+export function valuesOf(column: Column): FieldArray {
+  return column.type === 'string' ? column.codes : column.values;
+}
+
+/** A column from its array. */
+export function columnOf(
+  type: FieldType,
+  parts: {
+    readonly values: FieldArray;
+    readonly valid: Uint8Array | undefined;
+    readonly dictionary?: readonly string[] | undefined;
+  },
+): Column {
+  const { values, valid } = parts;
+  switch (type) {
+    case 'float':
+      return { type, values: values as Float64Array, valid };
+    case 'integer':
+      return { type, values: values as BigInt64Array, valid };
+    case 'unsigned':
+      return { type, values: values as BigUint64Array, valid };
+    case 'boolean':
+      return { type, values: values as Uint8Array, valid };
+    case 'string':
+      return { type, codes: values as Uint32Array, dictionary: parts.dictionary ?? [], valid };
+  }
+}
+
+function rebuilt(column: Column, values: FieldArray, valid: Uint8Array | undefined): Column {
+  const dictionary = column.type === 'string' ? column.dictionary : undefined;
+  return columnOf(column.type, { values, valid, dictionary });
+}
+
+/** Rows [start, end). Views of the same arrays. */
+export function sliceRun(run: Run, start: number, end: number): Run {
+  if (start === 0 && end === run.times.length) return run;
+  return {
+    times: run.times.subarray(start, end),
+    columns: run.columns.map((column) =>
+      column === undefined
+        ? undefined
+        : rebuilt(
+            column,
+            valuesOf(column).subarray(start, end) as FieldArray,
+            column.valid?.subarray(start, end),
+          ),
+    ),
+  };
+}
+
+/** The given rows, in their order, copied. */
+export function takeRows(run: Run, rows: Uint32Array): Run {
+  const times = new BigInt64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) times[i] = run.times[rows[i]!]!;
+  return { times, columns: run.columns.map((column) => column && takeColumn(column, rows)) };
+}
+
+function takeColumn(column: Column, rows: Uint32Array): Column {
+  const from = valuesOf(column);
+  const values = newFieldArray(column.type, rows.length);
+  for (let i = 0; i < rows.length; i++) values[i] = from[rows[i]!]!;
+  if (column.valid === undefined) return rebuilt(column, values, undefined);
+  const valid = new Uint8Array(rows.length);
+  for (let i = 0; i < rows.length; i++) valid[i] = column.valid[rows[i]!]!;
+  return rebuilt(column, values, valid);
+}
+
+export function reverseRun(run: Run): Run {
+  const rows = new Uint32Array(run.times.length);
+  for (let i = 0; i < rows.length; i++) rows[i] = rows.length - 1 - i;
+  return takeRows(run, rows);
+}
+
+/** Rows whose byte in `keep` is 1. */
+export function filterRun(run: Run, keep: Uint8Array): Run {
+  const rows = new Uint32Array(run.times.length);
+  let count = 0;
+  for (let i = 0; i < rows.length; i++) if (keep[i] === 1) rows[count++] = i;
+  return count === rows.length ? run : takeRows(run, rows.subarray(0, count));
+}
+
+/** First row whose time is not below `time`. */
+export function lowerBound(times: BigInt64Array, time: bigint, from = 0): number {
+  let low = from;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Rows within the inclusive range. */
+export function clipRun(run: Run, start: bigint, end: bigint): Run {
+  const count = run.times.length;
+  if (count === 0 || (run.times[0]! >= start && run.times[count - 1]! <= end)) return run;
+  const first = lowerBound(run.times, start);
+  return sliceRun(run, first, lowerBound(run.times, end + 1n, first));
+}
+
+/**
+ * Merges runs of one series; at equal times each field takes the value of the last run that has one. A run may hold
+ * a time several times (rows in write order); later rows win.
+ */
+export function mergeRuns(runs: readonly Run[]): Run {
+  const first = runs[0];
+  assert(first !== undefined, 'something to merge');
+  if (runs.length === 1 && isStrictlyAscending(first.times)) return first;
+  const all = concatRuns(runs);
+  const order = timeOrder(all.times);
+  return mergeEqualTimes(all, order);
+}
+
+function isStrictlyAscending(times: BigInt64Array): boolean {
+  for (let i = 1; i < times.length; i++) if (times[i]! <= times[i - 1]!) return false;
+  return true;
+}
+
+/** Rows of all runs one behind the other. */
+export function concatRuns(runs: readonly Run[]): Run {
+  const first = runs[0];
+  assert(first !== undefined, 'something to concatenate');
+  if (runs.length === 1) return first;
+  let count = 0;
+  for (const run of runs) count += run.times.length;
+  const times = new BigInt64Array(count);
+  let at = 0;
+  for (const run of runs) {
+    times.set(run.times, at);
+    at += run.times.length;
+  }
+  const columns = first.columns.map((_, i) => concatColumn(runs, i, count));
+  return { times, columns };
+}
+
+function concatColumn(runs: readonly Run[], index: number, count: number): Column | undefined {
+  const typed = runs.find((run) => run.columns[index] !== undefined)?.columns[index];
+  if (typed === undefined) return undefined;
+  const values = newFieldArray(typed.type, count);
+  const isFull = runs.every((run) => {
+    const column = run.columns[index];
+    return column !== undefined && column.valid === undefined;
+  });
+  const valid = isFull ? undefined : new Uint8Array(count);
+  const dictionary: string[] = [];
+  let at = 0;
+  for (const run of runs) {
+    const column = run.columns[index];
+    const length = run.times.length;
+    if (column !== undefined) {
+      assert(column.type === typed.type, 'a field has one type within a shard');
+      if (column.type === 'string') {
+        const base = dictionary.length;
+        for (const text of column.dictionary) dictionary.push(text);
+        for (let i = 0; i < length; i++) values[at + i] = column.codes[i]! + base;
+      } else copyValues(values, column.values, at);
+      if (valid !== undefined) {
+        if (column.valid === undefined) valid.fill(1, at, at + length);
+        else valid.set(column.valid, at);
+      }
+    }
+    at += length;
+  }
+  return columnOf(typed.type, { values, valid, dictionary });
+}
+
+/** Row numbers by time; rows of equal time keep their order. */
+function timeOrder(times: BigInt64Array): Uint32Array {
+  const order = new Uint32Array(times.length);
+  for (let i = 0; i < order.length; i++) order[i] = i;
+  return order.sort((a, b) => {
+    const x = times[a]!;
+    const y = times[b]!;
+    return x < y ? -1 : x > y ? 1 : a - b;
+  });
+}
+
+function mergeEqualTimes(run: Run, order: Uint32Array): Run {
+  // groupEnds[g] = end in `order` of the rows that share the g-th distinct time.
+  const groupEnds: number[] = [];
+  for (let i = 1; i <= order.length; i++) {
+    if (i === order.length || run.times[order[i]!] !== run.times[order[i - 1]!]) groupEnds.push(i);
+  }
+  const times = new BigInt64Array(groupEnds.length);
+  groupEnds.forEach((end, g) => {
+    times[g] = run.times[order[end - 1]!]!;
+  });
+  const columns = run.columns.map((column) => column && mergedColumn(column, order, groupEnds));
+  return { times, columns };
+}
+
+function mergedColumn(column: Column, order: Uint32Array, groupEnds: readonly number[]): Column {
+  const from = valuesOf(column);
+  const values = newFieldArray(column.type, groupEnds.length);
+  const valid = column.valid === undefined ? undefined : new Uint8Array(groupEnds.length);
+  let start = 0;
+  for (let g = 0; g < groupEnds.length; g++) {
+    const end = groupEnds[g]!;
+    for (let i = end - 1; i >= start; i--) {
+      const row = order[i]!;
+      if (column.valid !== undefined && column.valid[row] !== 1) continue;
+      values[g] = from[row]!;
+      if (valid !== undefined) valid[g] = 1;
+      break;
+    }
+    start = end;
+  }
+  return rebuilt(column, values, valid);
+}

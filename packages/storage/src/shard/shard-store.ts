@@ -1,0 +1,105 @@
+// All shards: by id, and per policy in time order.
+import { assert } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
+
+import type { PolicyRef } from '../storage-engine.ts';
+import { shardBounds } from './shard-bounds.ts';
+import { Shard } from './shard.ts';
+import type { ShardDescriptor } from './shard.ts';
+
+export class ShardStore {
+  readonly #byId = new Map<number, Shard>();
+  /** Per policy id, in time order, not overlapping. Arrays are replaced, never changed. */
+  readonly #byPolicy = new Map<number, readonly Shard[]>();
+  #nextId = 1;
+
+  get nextId(): number {
+    return this.#nextId;
+  }
+
+  reserveIds(nextId: number): void {
+    this.#nextId = Math.max(this.#nextId, nextId);
+  }
+
+  get(id: number): Shard | undefined {
+    return this.#byId.get(id);
+  }
+
+  all(): Iterable<Shard> {
+    return this.#byId.values();
+  }
+
+  get count(): number {
+    return this.#byId.size;
+  }
+
+  ofPolicy(policyId: number): readonly Shard[] {
+    return this.#byPolicy.get(policyId) ?? [];
+  }
+
+  /** Shards of a database in (policy, time) order; `retentionPolicy` narrows to one policy. */
+  ofDatabase(database: string, retentionPolicy?: string): Shard[] {
+    const result: Shard[] = [];
+    for (const shards of this.#byPolicy.values()) {
+      const descriptor = shards[0]?.descriptor;
+      if (descriptor?.database !== database) continue;
+      if (retentionPolicy !== undefined && descriptor.retentionPolicy !== retentionPolicy) continue;
+      result.push(...shards);
+    }
+    return result;
+  }
+
+  find(policyId: number, time: Timestamp): Shard | undefined {
+    const shards = this.ofPolicy(policyId);
+    let low = 0;
+    let high = shards.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (shards[middle]!.descriptor.end <= time) low = middle + 1;
+      else high = middle;
+    }
+    const shard = shards[low];
+    return shard !== undefined && shard.descriptor.start <= time ? shard : undefined;
+  }
+
+  /** The shard that holds `time`; it is made when there is none. */
+  findOrCreate(policy: PolicyRef, time: Timestamp): Shard {
+    const known = this.find(policy.id, time);
+    if (known !== undefined) return known;
+    const neighbours = this.ofPolicy(policy.id).map((shard) => shard.descriptor);
+    const bounds = shardBounds(time, policy.shardDurationNanos, neighbours);
+    return this.add({
+      id: this.#nextId,
+      policyId: policy.id,
+      database: policy.database,
+      retentionPolicy: policy.retentionPolicy,
+      ...bounds,
+    });
+  }
+
+  add(descriptor: ShardDescriptor): Shard {
+    assert(!this.#byId.has(descriptor.id), 'a shard id is used once');
+    const shard = new Shard(descriptor);
+    this.#byId.set(descriptor.id, shard);
+    const shards = [...this.ofPolicy(descriptor.policyId), shard];
+    shards.sort((a, b) => (a.descriptor.start < b.descriptor.start ? -1 : 1));
+    this.#byPolicy.set(descriptor.policyId, shards);
+    this.reserveIds(descriptor.id + 1);
+    return shard;
+  }
+
+  remove(id: number): Shard | undefined {
+    const shard = this.#byId.get(id);
+    if (shard === undefined) return undefined;
+    this.#byId.delete(id);
+    const { policyId } = shard.descriptor;
+    const rest = this.ofPolicy(policyId).filter((other) => other !== shard);
+    if (rest.length === 0) this.#byPolicy.delete(policyId);
+    else this.#byPolicy.set(policyId, rest);
+    return shard;
+  }
+
+  policyIds(): number[] {
+    return [...this.#byPolicy.keys()];
+  }
+}

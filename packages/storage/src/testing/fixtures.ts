@@ -1,0 +1,160 @@
+// Helpers of this package's tests: an engine in a fresh folder, and reading everything back as plain rows.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { columnValue, NANOS_PER_WEEK } from '@tidemark/core';
+import type { FieldType, FieldValue } from '@tidemark/core';
+import type { AggregateRequest, ScanRequest, SchemaBatch, SchemaRequest } from '@tidemark/query';
+
+import { openStorageInline } from '../open.ts';
+import type { StorageEnvironment, StorageOptions } from '../options.ts';
+import type { PolicyRef, StorageEngine, WriteOutcome } from '../storage-engine.ts';
+
+export const POLICY: PolicyRef = {
+  id: 1,
+  database: 'db',
+  retentionPolicy: 'autogen',
+  shardDurationNanos: NANOS_PER_WEEK,
+  maxSeriesPerDatabase: 0,
+  maxValuesPerTag: 0,
+};
+
+export type TestEngine = {
+  engine: StorageEngine;
+  readonly directory: string;
+  /** Closes (unless `crash`) and opens again. */
+  reopen(how?: 'close' | 'crash'): Promise<void>;
+  dispose(): Promise<void>;
+};
+
+export async function testEngine(
+  options: Partial<StorageOptions> = {},
+  environment: Partial<StorageEnvironment> = {},
+): Promise<TestEngine> {
+  const directory = mkdtempSync(join(tmpdir(), 'storage-'));
+  const open = (): Promise<StorageEngine> =>
+    openStorageInline({ directory, ...options }, environment);
+  const result: TestEngine = {
+    engine: await open(),
+    directory,
+    reopen: async (how = 'close') => {
+      if (how === 'close') await result.engine.close();
+      result.engine = await open();
+    },
+    dispose: async () => {
+      await result.engine.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  return result;
+}
+
+export function write(
+  engine: StorageEngine,
+  lines: string,
+  policy: Partial<PolicyRef> = {},
+): Promise<WriteOutcome> {
+  return engine.writeLines({
+    policy: { ...POLICY, ...policy },
+    body: new TextEncoder().encode(lines),
+    precision: 'ns',
+    now: 1_000_000_000n,
+    isDetailed: true,
+  });
+}
+
+const signal = new AbortController().signal;
+const SOURCE = { database: 'db', retentionPolicy: 'autogen' };
+export const EVERYTHING = { start: -9223372036854775806n, end: 9223372036854775806n };
+
+export type Row = readonly [series: string, time: bigint, ...values: (FieldValue | null)[]];
+
+/** Rows of a scan over one measurement. */
+export async function scanRows(
+  engine: StorageEngine,
+  measurement: string,
+  fields: readonly (readonly [string, FieldType])[],
+  request: Partial<ScanRequest> = {},
+): Promise<Row[]> {
+  const snapshot = await engine.source.snapshot();
+  const rows: Row[] = [];
+  try {
+    const batches = snapshot.scan(
+      {
+        source: { ...SOURCE, measurement },
+        timeRange: EVERYTHING,
+        descending: false,
+        groupBy: 'all',
+        fields: fields.map(([name, type]) => ({ name, type })),
+        ...request,
+      },
+      { signal },
+    );
+    for await (const batch of batches) {
+      batch.times.forEach((time, i) => {
+        rows.push([batch.seriesKey, time, ...batch.columns.map((c) => columnValue(c, i))]);
+      });
+    }
+  } finally {
+    await snapshot.close();
+  }
+  return rows;
+}
+
+export type AggregateRow = {
+  readonly tags: Record<string, string>;
+  readonly start: bigint;
+  readonly values: readonly (readonly [FieldValue | null, bigint?])[];
+};
+
+/** Windows of an aggregation; values in the order of fields and functions, with their point times. */
+export async function aggregateRows(
+  engine: StorageEngine,
+  measurement: string,
+  aggregates: AggregateRequest['aggregates'],
+  request: Partial<AggregateRequest> = {},
+): Promise<AggregateRow[]> {
+  const snapshot = await engine.source.snapshot();
+  const rows: AggregateRow[] = [];
+  try {
+    const batches = snapshot.aggregate(
+      {
+        source: { ...SOURCE, measurement },
+        timeRange: EVERYTHING,
+        descending: false,
+        groupBy: [],
+        aggregates,
+        ...request,
+      },
+      { signal },
+    );
+    for await (const batch of batches) {
+      batch.windowStarts.forEach((start, i) => {
+        const values = batch.fields.flat().map((column): readonly [FieldValue | null, bigint?] => {
+          const value = columnValue(column.values, i);
+          const time = column.pointTimes?.[i];
+          return value === null || time === undefined ? [value] : [value, time];
+        });
+        rows.push({ tags: Object.fromEntries(batch.groupTags), start, values });
+      });
+    }
+  } finally {
+    await snapshot.close();
+  }
+  return rows;
+}
+
+export async function schemaBatches(
+  engine: StorageEngine,
+  request: SchemaRequest,
+): Promise<SchemaBatch[]> {
+  const snapshot = await engine.source.snapshot();
+  const batches: SchemaBatch[] = [];
+  try {
+    for await (const batch of snapshot.schema(request, { signal })) batches.push(batch);
+  } finally {
+    await snapshot.close();
+  }
+  return batches;
+}

@@ -1,0 +1,115 @@
+// One file of the log: framing of records, and reading them back up to the first damaged one (docs/formats/wal.md).
+import { Corruption } from '@tidemark/core';
+
+import { ByteReader, ByteWriter } from '../bytes.ts';
+import { crc32c } from '../crc32c.ts';
+import type { DiskFile } from '../disk/disk.ts';
+
+const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian
+const VERSION = 1;
+export const WAL_HEADER_BYTES = 16;
+const FRAME_BYTES = 12;
+/** Begins every frame, so that a reader finds the next record behind a damaged one. */
+const FRAME_MARK = 0x9e4c4157;
+/** A record larger than this was not written by us; bounds what a damaged length can make the reader allocate. */
+const MAX_RECORD_BYTES = 1 << 30;
+
+/** Header of a log file. */
+export function walHeader(): Uint8Array {
+  const out = new ByteWriter(WAL_HEADER_BYTES);
+  out.i64(MAGIC | (BigInt(VERSION) << 48n));
+  out.u32(0);
+  const head = out.finish();
+  const whole = new ByteWriter(WAL_HEADER_BYTES);
+  whole.raw(head);
+  whole.u32(crc32c(head));
+  return whole.finish();
+}
+
+/** A record with its frame: mark, length, checksum, payload. */
+export function frameRecord(payload: Uint8Array): Uint8Array {
+  const framed = new Uint8Array(FRAME_BYTES + payload.length);
+  const view = new DataView(framed.buffer);
+  framed.set(payload, FRAME_BYTES);
+  view.setUint32(0, FRAME_MARK, true);
+  view.setUint32(4, payload.length, true);
+  view.setUint32(8, frameChecksum(framed), true);
+  return framed;
+}
+
+// The checksum covers the length too: a zeroed or shifted length can not pass with an old payload.
+function frameChecksum(framed: Uint8Array): number {
+  return crc32c(framed.subarray(FRAME_BYTES), crc32c(framed.subarray(0, 8)));
+}
+
+export type WalScan = {
+  /** Payloads of the good records, in order. */
+  readonly payloads: readonly Uint8Array[];
+  /** Offsets of records that are damaged although good ones follow: acknowledged data is lost there. */
+  readonly damagedAt: readonly number[];
+  /** End of the last good record: what follows was being written when the process ended. */
+  readonly goodBytes: number;
+  readonly fileBytes: number;
+};
+
+/** Reads all good records. Never throws for damage, only for a version that is not known. */
+export function scanWalFile(file: DiskFile): WalScan {
+  const fileBytes = file.size();
+  const buffer = new Uint8Array(fileBytes);
+  const bytes = buffer.subarray(0, file.read(buffer, 0));
+  const payloads: Uint8Array[] = [];
+  const damagedAt: number[] = [];
+  let suspect = hasValidHeader(bytes, file.path) || bytes.length === 0 ? -1 : 0;
+  let at = Math.min(WAL_HEADER_BYTES, bytes.length);
+  let goodBytes = suspect < 0 ? at : 0;
+  while (at + FRAME_BYTES <= bytes.length) {
+    const end = frameEnd(bytes, at);
+    if (end < 0) {
+      if (suspect < 0) suspect = at;
+      at = findMark(bytes, at + 1);
+      continue;
+    }
+    if (suspect >= 0) damagedAt.push(suspect);
+    suspect = -1;
+    payloads.push(bytes.subarray(at + FRAME_BYTES, end));
+    at = end;
+    goodBytes = end;
+  }
+  return { payloads, damagedAt, goodBytes, fileBytes };
+}
+
+/** End of the good frame at `at`, or -1. */
+function frameEnd(bytes: Uint8Array, at: number): number {
+  const reader = new ByteReader(bytes, at);
+  const mark = reader.u32();
+  const size = reader.u32();
+  const checksum = reader.u32();
+  const end = at + FRAME_BYTES + size;
+  if (mark !== FRAME_MARK || size > MAX_RECORD_BYTES || end > bytes.length) return -1;
+  return frameChecksum(bytes.subarray(at, end)) === checksum ? end : -1;
+}
+
+function findMark(bytes: Uint8Array, from: number): number {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const mark = Buffer.alloc(4);
+  mark.writeUInt32LE(FRAME_MARK);
+  const at = buffer.indexOf(mark, from);
+  return at < 0 ? bytes.length : at;
+}
+
+function hasValidHeader(bytes: Uint8Array, path: string): boolean {
+  if (bytes.length < WAL_HEADER_BYTES) return false;
+  const reader = new ByteReader(bytes);
+  const magic = reader.i64();
+  const reserved = reader.u32();
+  if (reader.u32() !== crc32c(bytes.subarray(0, 12))) return false;
+  if ((magic & 0xffffffffffffn) !== MAGIC || reserved !== 0) return false;
+  const version = Number(magic >> 48n);
+  if (version !== VERSION) {
+    throw new Corruption(`log file has version ${version}, this program reads ${VERSION}`, {
+      file: path,
+      offset: 6,
+    });
+  }
+  return true;
+}

@@ -1,0 +1,253 @@
+// The log: records queue up, one group at a time is written and synced, then its records are applied in order.
+//
+// A write or sync that fails leaves the file's tail unknown. Nothing is retried on that file: it is cut back to the
+// last durable record where possible, sealed, and the group is written once to a new file. If that fails too, the
+// group and everything queued behind it (which may depend on it) is refused.
+import { assert, Unavailable } from '@tidemark/core';
+
+import type { Disk, DiskFile } from '../disk/disk.ts';
+import { frameRecord, WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
+
+export type WalOptions = {
+  readonly disk: Disk;
+  readonly directory: string;
+  readonly firstFileId: number;
+  /** `always`: a record counts as durable after fdatasync; `interval`: after write, synced by `syncNow`. */
+  readonly fsync: 'always' | 'interval';
+  readonly log: (message: string, error?: unknown) => void;
+};
+
+type Entry = {
+  readonly framed: Uint8Array;
+  /** Runs in log order, before any later record is durable. */
+  readonly onDurable: () => void;
+  readonly onFailed: (error: Unavailable) => void;
+};
+
+type Rotation = {
+  readonly onRotated: (fileId: number) => void;
+  readonly onFailed: (error: unknown) => void;
+};
+
+export type WalCounters = { records: number; bytes: number; syncs: number; failures: number };
+
+export class Wal {
+  readonly counters: WalCounters = { records: 0, bytes: 0, syncs: 0, failures: 0 };
+  readonly #options: WalOptions;
+  #file: DiskFile | undefined;
+  #fileId: number;
+  /** End of the last durable record. */
+  #position = 0;
+  #queue: Entry[] = [];
+  #rotations: Rotation[] = [];
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+  #hasUnsynced = false;
+
+  constructor(options: WalOptions) {
+    this.#options = options;
+    this.#fileId = options.firstFileId;
+  }
+
+  get fileId(): number {
+    return this.#fileId;
+  }
+
+  /** Size of the present file. */
+  get fileBytes(): number {
+    return this.#position;
+  }
+
+  get queuedRecords(): number {
+    return this.#queue.length;
+  }
+
+  /** Resolves after the record is durable and `onDurable` has run; rejects with `Unavailable`. */
+  append(payload: Uint8Array, onDurable: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) {
+        reject(new Unavailable('storage is closed'));
+        return;
+      }
+      this.#queue.push({
+        framed: frameRecord(payload),
+        onDurable: () => {
+          onDurable();
+          resolve();
+        },
+        onFailed: reject,
+      });
+      this.#run();
+    });
+  }
+
+  /**
+   * Starts a new file. `onRotated` runs when all records of older files are applied and none of the new one's; the
+   * promise resolves after it.
+   */
+  rotate(onRotated: (fileId: number) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#rotations.push({
+        onRotated: (fileId) => {
+          onRotated(fileId);
+          resolve();
+        },
+        onFailed: reject,
+      });
+      this.#run();
+    });
+  }
+
+  /** Syncs what `interval` left unsynced. */
+  async syncNow(): Promise<void> {
+    const file = this.#file;
+    if (file === undefined || !this.#hasUnsynced) return;
+    this.#hasUnsynced = false;
+    this.counters.syncs++;
+    try {
+      await file.sync();
+    } catch (error) {
+      this.counters.failures++;
+      this.#options.log('log could not be synced; acknowledged points may be lost', error);
+      if (this.#file === file) this.#seal();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#running;
+    await this.syncNow();
+    this.#file?.close();
+    this.#file = undefined;
+  }
+
+  #run(): void {
+    this.#running ??= this.#drain().finally(() => {
+      this.#running = undefined;
+      if (this.#queue.length > 0 || this.#rotations.length > 0) this.#run();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0 || this.#rotations.length > 0) {
+      this.#startNewFiles();
+      if (this.#queue.length === 0) continue;
+      const group = this.#queue;
+      this.#queue = [];
+      const error = await this.#write(group);
+      if (error === undefined) for (const entry of group) entry.onDurable();
+      else this.#refuse(group, error);
+    }
+  }
+
+  #startNewFiles(): void {
+    const rotations = this.#rotations;
+    this.#rotations = [];
+    for (const rotation of rotations) {
+      this.#seal();
+      rotation.onRotated(this.#fileId);
+    }
+  }
+
+  #refuse(group: readonly Entry[], cause: unknown): void {
+    const code = (cause as { code?: unknown }).code;
+    const reason = code === 'ENOSPC' ? 'no space left on device' : String(cause);
+    const error = new Unavailable(`log can not be written: ${reason}`, { cause });
+    const behind = this.#queue;
+    this.#queue = [];
+    for (const entry of [...group, ...behind]) entry.onFailed(error);
+  }
+
+  /** Returns the error when the group could be made durable neither in the present file nor in a new one. */
+  async #write(group: readonly Entry[]): Promise<unknown> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await this.#writeOnce(group);
+        return undefined;
+      } catch (error) {
+        this.counters.failures++;
+        this.#options.log('log could not be written; file is sealed', error);
+        this.#cutBack();
+        if (attempt === 1) return error;
+      }
+    }
+  }
+
+  async #writeOnce(group: readonly Entry[]): Promise<void> {
+    const file = await this.#openFile();
+    let end = this.#position;
+    for (const bytes of joined(group)) {
+      file.write(bytes, end);
+      end += bytes.length;
+    }
+    if (this.#options.fsync === 'always') {
+      this.counters.syncs++;
+      await file.sync();
+    } else this.#hasUnsynced = true;
+    this.counters.records += group.length;
+    this.counters.bytes += end - this.#position;
+    this.#position = end;
+  }
+
+  async #openFile(): Promise<DiskFile> {
+    if (this.#file !== undefined) return this.#file;
+    const { disk, directory } = this.#options;
+    const path = walPath(directory, this.#fileId);
+    // Left over when an attempt to begin this file failed half-way; it holds nothing acknowledged.
+    disk.remove(path);
+    const file = disk.open(path, 'create');
+    this.#file = file;
+    this.#position = 0;
+    file.write(walHeader(), 0);
+    await file.sync();
+    await disk.syncDirectory(directory);
+    this.#position = WAL_HEADER_BYTES;
+    return file;
+  }
+
+  /** Removes the failed tail if the disk lets us, then seals the file. */
+  #cutBack(): void {
+    const file = this.#file;
+    if (file === undefined) return;
+    try {
+      file.truncate(this.#position);
+    } catch (error) {
+      // The tail stays: its records were not acknowledged, and replaying them adds rows a client may send again.
+      this.#options.log('log file could not be cut back', error);
+    }
+    this.#seal();
+  }
+
+  #seal(): void {
+    if (this.#file === undefined) return;
+    assert(this.#position >= 0, 'positions are not negative');
+    this.#file.close();
+    this.#file = undefined;
+    this.#fileId++;
+    this.#position = 0;
+  }
+}
+
+export function walPath(directory: string, fileId: number): string {
+  return `${directory}/${String(fileId).padStart(8, '0')}.wal`;
+}
+
+/** Id of a log file by its name; `undefined` for other files. */
+export function walFileId(name: string): number | undefined {
+  const match = /^(\d{8,})\.wal$/.exec(name);
+  return match === null ? undefined : Number(match[1]);
+}
+
+// One write call per group: small records are copied together, a single one is written as it is.
+function joined(group: readonly Entry[]): readonly Uint8Array[] {
+  if (group.length === 1) return group.map((entry) => entry.framed);
+  let length = 0;
+  for (const entry of group) length += entry.framed.length;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const entry of group) {
+    bytes.set(entry.framed, at);
+    at += entry.framed.length;
+  }
+  return [bytes];
+}

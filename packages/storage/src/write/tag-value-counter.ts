@@ -1,0 +1,32 @@
+// Distinct values per measurement and tag key, counted only for measurements that are written under a limit.
+import type { MeasurementIndex } from '../series/measurement-index.ts';
+
+type Counted = { readonly values: Set<number>; seenSeries: number };
+
+export class TagValueCounter {
+  readonly #counted = new Map<MeasurementIndex, Map<string, Counted>>();
+
+  /** Text ids of the values that series of the measurement have for the key. Valid until series are added. */
+  valuesOf(measurement: MeasurementIndex, key: string): ReadonlySet<number> {
+    let keys = this.#counted.get(measurement);
+    if (keys === undefined) {
+      keys = new Map();
+      this.#counted.set(measurement, keys);
+    }
+    let counted = keys.get(key);
+    if (counted === undefined) {
+      counted = { values: new Set(), seenSeries: 0 };
+      keys.set(key, counted);
+    }
+    const column = measurement.column(key)?.values;
+    if (column !== undefined) {
+      const end = Math.min(measurement.seriesCount, column.length);
+      for (let i = counted.seenSeries; i < end; i++) {
+        const stored = column[i]!;
+        if (stored !== 0) counted.values.add(stored - 1);
+      }
+    }
+    counted.seenSeries = measurement.seriesCount;
+    return counted.values;
+  }
+}

@@ -1,0 +1,17 @@
+// What one write request (or several) adds, validated and in columns, before it is logged and applied.
+import type { Table } from '../memtable/table.ts';
+import type { Shard } from '../shard/shard.ts';
+
+export type ShardTables = { readonly shard: Shard; readonly tables: ReadonlyMap<number, Table> };
+
+/** A field type that the batch defined; taken back when the batch can not be logged. */
+export type DefinedField = {
+  readonly shard: Shard;
+  readonly measurementId: number;
+  readonly field: string;
+};
+
+export type WriteBatch = {
+  readonly parts: readonly ShardTables[];
+  readonly definedFields: readonly DefinedField[];
+};
