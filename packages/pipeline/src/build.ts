@@ -1,30 +1,20 @@
 // From a script to a pipeline: the one entry that the engine uses at definition and at start.
+import { assert } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
+import { bytePosition, parseScript } from '@tidemark/tickscript';
 import type { Program } from '@tidemark/tickscript';
+import type { DraftNode } from './evaluate/draft.ts';
+import { Evaluator } from './evaluate/evaluator.ts';
+import { EvaluationFailure } from './evaluate/failure.ts';
+import { DEFAULT_DEADMAN, topologicalOrder } from './evaluate/graph.ts';
+import type { DeadmanConfig } from './evaluate/graph.ts';
+import { declaredDbrps, deriveTaskType } from './evaluate/task-type.ts';
+import { checkVarTexts } from './evaluate/var-values.ts';
+import { finishPipeline } from './evaluate/finish.ts';
+import type { StartContext } from './node-definition.ts';
 import type { EdgeType, Pipeline } from './pipeline.ts';
+import type { UdfRegistry } from './udf.ts';
 import type { Vars } from './vars.ts';
-
-/** Types of values that a user-defined function's option takes. */
-export type UdfValueType = 'bool' | 'int' | 'float' | 'string' | 'duration';
-
-/** What a user-defined function declares about itself: its edges and the values that each option takes. */
-export type UdfInfo = {
-  readonly wants: EdgeType;
-  readonly provides: EdgeType;
-  readonly options: Readonly<Record<string, readonly UdfValueType[]>>;
-};
-
-/** The configured user-defined functions by name. */
-export type UdfRegistry = ReadonlyMap<string, UdfInfo>;
-
-/** `[deadman]` of the configuration. With `isGlobal` every task's source gets a deadman. */
-export type DeadmanConfig = {
-  readonly id: string;
-  readonly message: string;
-  readonly intervalNanos: bigint;
-  readonly threshold: number;
-  readonly isGlobal: boolean;
-};
 
 export type BuildOptions = {
   /** Overrides the type derived from the script. */
@@ -56,7 +46,137 @@ export type BuildResult = {
   readonly dbrps: Pipeline['dbrps'];
   readonly diagnostics: readonly Diagnostic[];
   readonly error?: BuildError | undefined;
+  /**
+   * What is only examined when the task starts: types of lambdas, texts of queries, edges, rules of nodes. Answers the
+   * recorded text. Absent when `error` is present.
+   */
+  readonly checkStart?: ((context: StartContext) => string | undefined) | undefined;
 };
 
-/** Signature of `buildPipeline`. */
-export type BuildPipeline = (script: Program | string, options?: BuildOptions) => BuildResult;
+/** A script that has been parsed before, with its text. */
+export type ParsedScript = { readonly program: Program; readonly text: string };
+
+/** What the API answers for a refused script. */
+export function definitionErrorText(error: BuildError): string {
+  return error.kind === 'task-type' ? error.text : `invalid TICKscript: ${error.text}`;
+}
+
+/** Evaluates a script. Never throws on any text; what is wrong is in `error` and `diagnostics`. */
+export function buildPipeline(
+  script: ParsedScript | string,
+  options: BuildOptions = {},
+): BuildResult {
+  const text = typeof script === 'string' ? script : script.text;
+  const parsed = typeof script === 'string' ? parseScript(script) : undefined;
+  const program = typeof script === 'string' ? parsed?.program : script.program;
+  assert(program !== undefined, 'parsing always gives a program');
+  const dbrps = declaredDbrps(program);
+  const taskType = options.taskType ?? deriveTaskType(program);
+  const common = { taskType, dbrps, vars: new Map(), diagnostics: [] };
+  if (parsed?.error !== undefined) {
+    const error = { kind: 'syntax', text: parsed.error } as const;
+    return { ...common, diagnostics: parsed.diagnostics, error };
+  }
+  if (taskType === undefined) return { ...common, ...TASK_TYPE_ERROR };
+  const vars = options.vars ?? new Map();
+  const problem = checkVarTexts(vars);
+  if (problem !== undefined) {
+    const span = { start: 0, end: 0 };
+    const place = { span, isPositioned: false };
+    return {
+      ...common,
+      ...refused(text, new EvaluationFailure('TICK_INVALID_VAR', problem, place)),
+    };
+  }
+  const evaluator = new Evaluator({
+    taskType,
+    vars,
+    isTemplate: options.isTemplate === true,
+    udfs: options.udfs ?? new Map(),
+    deadman: options.deadman ?? DEFAULT_DEADMAN,
+  });
+  const declared = evaluator.declaredVars;
+  try {
+    evaluator.run(program);
+    validate(evaluator.graph.nodes);
+  } catch (error) {
+    // Only complaints about the script are expected here; everything else is a bug and goes up.
+    if (!(error instanceof EvaluationFailure)) throw error;
+    return { ...common, vars: declared, ...refused(text, error) };
+  }
+  const { nodes } = evaluator.graph;
+  return {
+    ...common,
+    vars: declared,
+    pipeline: finishPipeline(taskType, nodes, dbrps),
+    checkStart: (context) => checkStart(nodes, context),
+  };
+}
+
+const TASK_TYPE_ERROR = {
+  error: { kind: 'task-type', text: 'invalid task type: invalid' },
+  diagnostics: [
+    {
+      code: 'TICK_TASK_TYPE',
+      message: 'invalid task type: invalid',
+      span: { start: 0, end: 0 },
+      hint: 'a script has either stream|from() or batch|query(), not both',
+    },
+  ],
+} as const;
+
+function refused(
+  text: string,
+  failure: EvaluationFailure,
+): Pick<BuildResult, 'error' | 'diagnostics'> {
+  const { line, column } = bytePosition(text, failure.span.start);
+  const message = failure.isPositioned
+    ? `line ${line} char ${column}: ${failure.message}`
+    : failure.message;
+  const { code, span, hint } = failure;
+  return {
+    error: { kind: 'evaluation', text: message },
+    diagnostics: [{ code, message, span, hint }],
+  };
+}
+
+/** The rules of every node, in the order in which recorded errors come. */
+function validate(nodes: readonly DraftNode[]): void {
+  for (const node of topologicalOrder(nodes)) {
+    const problem =
+      node.options.validate({ parentCount: node.parents.length }) ?? validateHandlers(node);
+    if (problem === undefined) continue;
+    const { span } = node;
+    throw new EvaluationFailure('TICK_INVALID_NODE', problem, { span, isPositioned: false });
+  }
+}
+
+function validateHandlers(node: DraftNode): string | undefined {
+  for (const { row, options, deferred } of node.handlers) {
+    const problem = deferred[0] ?? row.validate?.(options);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function checkStart(nodes: readonly DraftNode[], context: StartContext): string | undefined {
+  for (const node of topologicalOrder(nodes)) {
+    const problem = node.options.checkStart(context) ?? checkHandlers(node) ?? checkEdges(node);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function checkHandlers(node: DraftNode): string | undefined {
+  for (const { row, options } of node.handlers) {
+    const problem = row.checkStart?.(options);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function checkEdges(node: DraftNode): string | undefined {
+  const wrong = node.parents.find((parent) => parent.provides !== node.wants);
+  if (wrong === undefined) return undefined;
+  return `cannot add child mismatched edges: ${wrong.name}:${wrong.provides} -> ${node.name}:${node.wants}`;
+}

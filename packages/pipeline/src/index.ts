@@ -1,6 +1,17 @@
 // Public face of @tidemark/pipeline: what a task says.
-export type * from './build.ts';
+export { buildPipeline, definitionErrorText } from './build.ts';
+export type { BuildError, BuildOptions, BuildResult, ParsedScript } from './build.ts';
+export { formatDot, formatRunningDot } from './dot.ts';
+export type { DotView, NodeStats, PipelineStats } from './dot.ts';
+export { DEFAULT_DEADMAN } from './evaluate/graph.ts';
+export type { DeadmanConfig } from './evaluate/graph.ts';
+export type { Parameter, ParameterType } from './evaluate/parameter.ts';
+export type { HandlerRow } from './handlers/handler-definition.ts';
+export { findHandler, HANDLERS } from './handlers/registry.ts';
+export type { NodeCategory, NodeRow, PropertyRow, StartContext } from './node-definition.ts';
+export { findNode, NODES } from './nodes/registry.ts';
 export type * from './pipeline.ts';
+export type * from './udf.ts';
 export type * from './vars.ts';
 export type * from './nodes/alert.ts';
 export type * from './nodes/autoscale.ts';

@@ -1,4 +1,12 @@
 // k8sAutoscale, swarmAutoscale, ec2Autoscale: set the number of replicas of a resource.
+import {
+  defineNode,
+  durationProperty,
+  integerProperty,
+  lambdaProperty,
+  stringProperty,
+} from '../node-definition.ts';
+import { checkLambdas } from '../lambda.ts';
 import type { LambdaSpec } from '../pipeline.ts';
 
 export type AutoscaleOptions = {
@@ -30,3 +38,143 @@ export type Ec2AutoscaleOptions = AutoscaleOptions & {
   readonly groupNameTag: string;
   readonly outputGroupNameTag: string;
 };
+
+const common: AutoscaleOptions = {
+  cluster: '',
+  currentField: '',
+  min: 1n,
+  max: 0n,
+  replicas: undefined,
+  increaseCooldownNanos: 0n,
+  decreaseCooldownNanos: 0n,
+};
+
+const commonProperties = [
+  stringProperty('cluster', 'cluster', 'configured cluster; the default one if not given'),
+  stringProperty('currentField', 'currentField', 'field that holds the current number'),
+  integerProperty('min', 'min', 'least number of replicas'),
+  integerProperty('max', 'max', 'greatest number of replicas; 0 is no limit'),
+  lambdaProperty('replicas', 'replicas', 'the wanted number of replicas'),
+  durationProperty('increaseCooldown', 'increaseCooldownNanos', 'time between two increases'),
+  durationProperty('decreaseCooldown', 'decreaseCooldownNanos', 'time between two decreases'),
+];
+
+/** Rules of all three: exactly one way to name the resource, and a number of replicas. */
+function validateCommon(
+  options: AutoscaleOptions,
+  resource: { readonly name: string; readonly tag: string; readonly what: string },
+): string | undefined {
+  const { name, tag, what } = resource;
+  if (name === '' && tag === '') return `must specify either ${what} or ${what}Tag`;
+  if (name !== '' && tag !== '') return `must specify only one of ${what} or ${what}Tag`;
+  if (options.min < 0n) return 'minimum must be >= 0';
+  if (options.max !== 0n && options.max < options.min) return 'minimum must be less than maximum';
+  return undefined;
+}
+
+function checkReplicas({ replicas }: AutoscaleOptions): string | undefined {
+  return checkLambdas([['invalid replicas expression: ', replicas]]);
+}
+
+const KINDS = ['deployments', 'replicasets', 'replicationcontrollers'];
+
+export const k8sAutoscaleNode = defineNode<K8sAutoscaleOptions>({
+  type: 'k8sAutoscale',
+  label: 'k8s_autoscale',
+  className: 'K8sAutoscaleNode',
+  category: 'output',
+  summary: 'sets the number of replicas of a Kubernetes resource',
+  wants: 'any',
+  provides: 'stream',
+  parameters: [],
+  create: () => ({
+    ...common,
+    namespace: '',
+    kind: 'deployments',
+    resourceName: '',
+    resourceNameTag: '',
+    namespaceTag: 'namespace',
+    kindTag: 'kind',
+    resourceTag: 'resource',
+  }),
+  properties: [
+    ...commonProperties,
+    stringProperty('namespace', 'namespace', 'namespace; the configured one if not given'),
+    stringProperty('kind', 'kind', 'deployments, replicasets or replicationcontrollers'),
+    stringProperty('resourceName', 'resourceName', 'name of the resource'),
+    stringProperty('resourceNameTag', 'resourceNameTag', 'tag that holds the name of the resource'),
+    stringProperty('namespaceTag', 'namespaceTag', 'tag of the result for the namespace'),
+    stringProperty('kindTag', 'kindTag', 'tag of the result for the kind'),
+    stringProperty('resourceTag', 'resourceTag', 'tag of the result for the name'),
+  ],
+  validate: (options) => {
+    const { resourceName: name, resourceNameTag: tag, kind } = options;
+    if (!KINDS.includes(kind)) return `invalid kind ${kind}`;
+    return (
+      validateCommon(options, { name, tag, what: 'ResourceName' }) ??
+      (options.replicas === undefined ? 'must provide a replicas lambda expression' : undefined)
+    );
+  },
+  checkStart: checkReplicas,
+});
+
+export const swarmAutoscaleNode = defineNode<SwarmAutoscaleOptions>({
+  type: 'swarmAutoscale',
+  label: 'swarm_autoscale',
+  className: 'SwarmAutoscaleNode',
+  category: 'output',
+  summary: 'sets the number of replicas of a Docker Swarm service',
+  wants: 'any',
+  provides: 'stream',
+  parameters: [],
+  create: () => ({
+    ...common,
+    serviceName: '',
+    serviceNameTag: '',
+    outputServiceNameTag: '',
+  }),
+  properties: [
+    ...commonProperties,
+    stringProperty('serviceName', 'serviceName', 'name of the service'),
+    stringProperty('serviceNameTag', 'serviceNameTag', 'tag that holds the name of the service'),
+    stringProperty(
+      'outputServiceNameTag',
+      'outputServiceNameTag',
+      'tag of the result for the name',
+    ),
+  ],
+  validate: (options) => {
+    const { serviceName: name, serviceNameTag: tag } = options;
+    return (
+      validateCommon(options, { name, tag, what: 'ServiceName' }) ??
+      (options.replicas === undefined ? 'must provide a replicas lambda expression' : undefined)
+    );
+  },
+  checkStart: checkReplicas,
+});
+
+export const ec2AutoscaleNode = defineNode<Ec2AutoscaleOptions>({
+  type: 'ec2Autoscale',
+  label: 'ec2_autoscale',
+  className: 'Ec2AutoscaleNode',
+  category: 'output',
+  summary: 'sets the desired capacity of an EC2 auto scaling group',
+  wants: 'any',
+  provides: 'stream',
+  parameters: [],
+  create: () => ({ ...common, groupName: '', groupNameTag: '', outputGroupNameTag: '' }),
+  properties: [
+    ...commonProperties,
+    stringProperty('groupName', 'groupName', 'name of the group'),
+    stringProperty('groupNameTag', 'groupNameTag', 'tag that holds the name of the group'),
+    stringProperty('outputGroupNameTag', 'outputGroupNameTag', 'tag of the result for the name'),
+  ],
+  validate: (options) => {
+    const { groupName: name, groupNameTag: tag } = options;
+    return (
+      validateCommon(options, { name, tag, what: 'GroupName' }) ??
+      (options.replicas === undefined ? 'must provide a replicas lambda expression' : undefined)
+    );
+  },
+  checkStart: checkReplicas,
+});

@@ -1,4 +1,28 @@
 // Grouping by tags, as `groupBy` of several nodes says it.
+import type { Arguments } from '../evaluate/parameter.ts';
+import { typeName } from '../evaluate/value.ts';
 
 /** `isAll` is `*`; then `tags` is empty. Tags are in the order of the script. */
 export type Dimensions = { readonly isAll: boolean; readonly tags: readonly string[] };
+
+export const noDimensions: Dimensions = { isAll: false, tags: [] };
+
+/** Dimensions of a call such as `.groupBy('a', 'b')` or `.groupBy(*)`. What is wrong is said at validation. */
+export function dimensionsOf(values: Arguments): Dimensions {
+  const tags: string[] = [];
+  let isAll = false;
+  for (const value of values.values) {
+    if (value.kind === 'star') {
+      isAll = true;
+      if (values.values.length > 1) {
+        values.refuseLater("cannot group by both '*' and named dimensions.");
+      }
+    } else if (value.kind === 'string') {
+      if (value.value === '') values.refuseLater('dimensions cannot not be the empty string');
+      tags.push(value.value);
+    } else {
+      values.refuseLater(`invalid dimension object of type ${typeName(value)}`);
+    }
+  }
+  return isAll ? { isAll, tags: [] } : { isAll, tags };
+}

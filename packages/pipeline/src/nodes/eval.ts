@@ -1,4 +1,7 @@
 // eval: computes fields (or tags) from expressions.
+import { variadic } from '../evaluate/parameter.ts';
+import { callProperty, defineNode } from '../node-definition.ts';
+import { checkLambdas } from '../lambda.ts';
 import type { LambdaSpec } from '../pipeline.ts';
 
 export type EvalOptions = {
@@ -9,3 +12,49 @@ export type EvalOptions = {
   /** `undefined`: only results; empty: everything; else the listed fields. */
   readonly keep: readonly string[] | undefined;
 };
+
+export const evalNode = defineNode<EvalOptions>({
+  type: 'eval',
+  label: 'eval',
+  className: 'EvalNode',
+  category: 'transformation',
+  summary: 'computes fields or tags from expressions',
+  wants: 'any',
+  provides: 'same',
+  parameters: [variadic('expression', 'lambda')],
+  create: (values) => ({ expressions: values.lambdas(0), as: [], tags: [], keep: undefined }),
+  properties: [
+    callProperty('as', [variadic('name', 'string')], 'names of the results', (options, values) => ({
+      ...options,
+      as: values.strings(0),
+    })),
+    callProperty(
+      'tags',
+      [variadic('name', 'string')],
+      'results that become tags',
+      (options, values) => ({
+        ...options,
+        tags: values.strings(0),
+      }),
+    ),
+    callProperty(
+      'keep',
+      [variadic('field', 'string')],
+      'keeps the fields of the point: all of them, or those listed',
+      (options, values) => ({ ...options, keep: values.strings(0) }),
+    ),
+  ],
+  validate: ({ as, tags, expressions }) => {
+    if (as.length !== expressions.length) {
+      return `must specify same number of expressions and .as() names: got ${as.length} as names, and ${expressions.length} expressions.`;
+    }
+    const unknown = tags.find((each) => !as.includes(each));
+    return unknown === undefined
+      ? undefined
+      : `invalid tag name "${unknown}", name is not present is .as() names`;
+  },
+  checkStart: ({ expressions }) =>
+    checkLambdas(
+      expressions.map((each, index) => [`Failed to compile ${index} expression: `, each]),
+    ),
+});

@@ -1,4 +1,12 @@
 // httpPost: posts every point or batch to a URL or a configured endpoint.
+import { parameter, variadic } from '../evaluate/parameter.ts';
+import {
+  callProperty,
+  defineNode,
+  durationProperty,
+  flagProperty,
+  stringProperty,
+} from '../node-definition.ts';
 
 /** Exactly one of `url` and `endpoint` is not empty. */
 export type HttpPostOptions = {
@@ -9,3 +17,64 @@ export type HttpPostOptions = {
   readonly isCapturingResponse: boolean;
   readonly timeoutNanos: bigint;
 };
+
+export const httpPostNode = defineNode<HttpPostOptions>({
+  type: 'httpPost',
+  label: 'http_post',
+  className: 'HTTPPostNode',
+  category: 'output',
+  summary: 'posts each point or batch as JSON and passes it on',
+  wants: 'any',
+  provides: 'same',
+  parameters: [variadic('url', 'string')],
+  create: (values) => {
+    const [url = '', ...others] = values.strings(0);
+    if (others.length > 0) {
+      values.refuseLater(`httpPost expects 0 or 1 arguments, got ${others.length + 1}`);
+    }
+    return {
+      url,
+      endpoint: '',
+      headers: new Map(),
+      codeField: '',
+      isCapturingResponse: false,
+      timeoutNanos: 0n,
+    };
+  },
+  properties: [
+    callProperty(
+      'endpoint',
+      [parameter('name', 'string')],
+      'configured endpoint to use instead of a URL',
+      (options, values) => {
+        if (options.endpoint !== '') {
+          values.refuseLater('httpPost expects 0 or 1 endpoints, got 2');
+        }
+        return { ...options, endpoint: values.string(0) };
+      },
+    ),
+    callProperty(
+      'header',
+      [parameter('name', 'string'), parameter('value', 'string')],
+      'adds a header',
+      (options, values) => ({
+        ...options,
+        headers: new Map(options.headers).set(values.string(0), values.string(1)),
+      }),
+    ),
+    stringProperty('codeField', 'codeField', 'adds the status of the answer as a field'),
+    flagProperty(
+      'captureResponse',
+      'isCapturingResponse',
+      'reports the answer when it is an error',
+    ),
+    durationProperty('timeout', 'timeoutNanos', 'time to wait for the answer'),
+  ],
+  validate: ({ url, endpoint, headers }) => {
+    if (url === '' && endpoint === '') return 'must provide url or endpoint';
+    if (url !== '' && endpoint !== '') return 'only one endpoint and url may be specified';
+    return [...headers.keys()].some((each) => each.toLowerCase() === 'authenticate')
+      ? "cannot set 'authenticate' header"
+      : undefined;
+  },
+});

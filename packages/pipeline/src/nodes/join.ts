@@ -1,4 +1,15 @@
 // join: merges points of several parents by group and time.
+import { variadic } from '../evaluate/parameter.ts';
+import type { Arguments } from '../evaluate/parameter.ts';
+import {
+  booleanProperty,
+  callProperty,
+  defineNode,
+  durationProperty,
+  stringProperty,
+} from '../node-definition.ts';
+import { displayValue } from '../evaluate/value.ts';
+import { checkPrefixes } from './prefixes.ts';
 
 /** `invalid` is found when the task starts, as recorded. */
 export type JoinFill =
@@ -18,3 +29,90 @@ export type JoinOptions = {
   readonly streamName: string;
   readonly isDeletingAll: boolean;
 };
+
+export const joinNode = defineNode<JoinOptions>({
+  type: 'join',
+  label: 'join',
+  className: 'JoinNode',
+  category: 'combination',
+  summary: 'merges points of several nodes by group and time',
+  wants: 'any',
+  provides: 'same',
+  parameters: [variadic('other', 'node')],
+  create: () => ({
+    as: [],
+    on: [],
+    delimiter: '.',
+    toleranceNanos: 0n,
+    fill: undefined,
+    streamName: '',
+    isDeletingAll: false,
+  }),
+  properties: [
+    callProperty(
+      'as',
+      [variadic('prefix', 'string')],
+      'prefix of the fields of each node',
+      (options, values) => ({
+        ...options,
+        as: values.strings(0),
+      }),
+    ),
+    callProperty(
+      'on',
+      [variadic('tag', 'string')],
+      'joins on some of the group tags',
+      (options, values) => ({
+        ...options,
+        on: values.strings(0),
+      }),
+    ),
+    stringProperty('delimiter', 'delimiter', 'text between prefix and field'),
+    durationProperty('tolerance', 'toleranceNanos', 'times are rounded to multiples of this'),
+    callProperty(
+      'fill',
+      [{ name: 'option', type: 'any' }],
+      "outer join: 'null', 'none' or a number for missing points",
+      (options, values) => ({ ...options, fill: fillOf(values) }),
+    ),
+    stringProperty(
+      'streamName',
+      'streamName',
+      'name of the result; that of the first node if not given',
+    ),
+    booleanProperty('deleteAll', 'isDeletingAll', 'a deleted group of one node is deleted in all'),
+  ],
+  validate: (options, { parentCount }) => {
+    const { as, delimiter } = options;
+    if (as.length === 0) {
+      return 'a call to join.as() is required to specify the output stream prefixes.';
+    }
+    if (as.length !== parentCount) {
+      return 'number of prefixes specified by join.as() must match the number of joined streams';
+    }
+    return checkPrefixes(as, {
+      delimiter,
+      empty: 'must provide a prefix name for the join node, see .as() property method',
+      // The tabulator belongs to the recorded text.
+      containing: `it contains the delimiter ${JSON.stringify(delimiter)}\t`,
+    });
+  },
+  checkStart: ({ fill }) =>
+    fill?.kind === 'invalid' ? `unexpected fill option ${fill.text}` : undefined,
+});
+
+function fillOf(values: Arguments): JoinFill | undefined {
+  const [value] = values.values;
+  switch (value?.kind) {
+    case 'integer':
+    case 'float':
+      return { kind: 'number', value: value.value };
+    case 'string':
+      return value.value === 'none' || value.value === 'null'
+        ? { kind: value.value }
+        : { kind: 'invalid', text: displayValue(value) };
+    default:
+      // Other types are ignored, as recorded: the join stays an inner one.
+      return undefined;
+  }
+}

@@ -1,4 +1,16 @@
 // query: asks the database on a schedule; each result series is a batch.
+import { parameter, variadic } from '../evaluate/parameter.ts';
+import {
+  callProperty,
+  defineNode,
+  durationProperty,
+  flagProperty,
+  stringProperty,
+} from '../node-definition.ts';
+import type { Arguments } from '../evaluate/parameter.ts';
+import { displayValue, typeName } from '../evaluate/value.ts';
+import type { Value } from '../evaluate/value.ts';
+import { checkQueryText } from '../query-text.ts';
 
 /** A dimension of `groupBy`. `invalid` is found when the task starts, as recorded. */
 export type QueryDimension =
@@ -26,3 +38,120 @@ export type QueryOptions = {
   /** Empty is the default cluster. */
   readonly cluster: string;
 };
+
+export const queryNode = defineNode<QueryOptions>({
+  type: 'query',
+  label: 'query',
+  className: 'QueryNode',
+  category: 'source',
+  summary: 'runs a query on a schedule',
+  wants: 'batch',
+  provides: 'batch',
+  parameters: [parameter('text', 'string')],
+  create: (values) => ({
+    text: values.string(0),
+    periodNanos: 0n,
+    everyNanos: 0n,
+    cron: '',
+    isAligned: false,
+    offsetNanos: 0n,
+    isGroupAligned: false,
+    dimensions: [],
+    isGroupedByMeasurement: false,
+    fill: undefined,
+    cluster: '',
+  }),
+  properties: [
+    durationProperty('period', 'periodNanos', 'length of the queried time range'),
+    durationProperty('every', 'everyNanos', 'time between two queries'),
+    stringProperty('cron', 'cron', 'schedule instead of every, 5 to 7 fields'),
+    flagProperty('align', 'isAligned', 'queries run at multiples of every'),
+    durationProperty('offset', 'offsetNanos', 'the range ends so long before the query runs'),
+    flagProperty('alignGroup', 'isGroupAligned', 'windows of time start at the start of the range'),
+    callProperty(
+      'groupBy',
+      [variadic('dimension', 'any')],
+      'GROUP BY: tags, *, a duration or time(length, offset)',
+      (options, values) => ({ ...options, dimensions: values.values.map(dimensionOf) }),
+    ),
+    flagProperty('groupByMeasurement', 'isGroupedByMeasurement', 'groups by measurement too'),
+    callProperty(
+      'fill',
+      [parameter('option', 'any')],
+      "FILL: 'null', 'none', 'previous', 'linear' or a number",
+      (options, values) => ({ ...options, fill: fillOf(values) }),
+    ),
+    stringProperty(
+      'cluster',
+      'cluster',
+      'configured database to ask; the default one if not given',
+    ),
+  ],
+  checkStart: (options, context) => {
+    if (options.everyNanos < 0n) return "'every' duration must must non-negative";
+    if (options.everyNanos !== 0n && options.cron !== '') {
+      return "must not set both 'every' and 'cron' properties";
+    }
+    if (options.everyNanos === 0n && options.cron === '') {
+      return "must define one of 'every' or 'cron'";
+    }
+    return (
+      checkQueryText(options.text, context.dbrps) ??
+      checkDimensions(options.dimensions) ??
+      (options.fill?.kind === 'invalid' ? `unexpected fill option ${options.fill.text}` : undefined)
+    );
+  },
+});
+
+function dimensionOf(value: Value): QueryDimension {
+  switch (value.kind) {
+    case 'time-dimension': {
+      const { lengthNanos, offsetNanos } = value;
+      return { kind: 'time', lengthNanos, offsetNanos };
+    }
+    case 'duration':
+      return { kind: 'time', lengthNanos: value.nanos, offsetNanos: 0n };
+    case 'string':
+      return { kind: 'tag', name: value.value };
+    case 'star':
+      return { kind: 'all' };
+    case 'list': {
+      // How a time dimension is written in the JSON form of a pipeline.
+      const [length, offset] = value.items;
+      if (length?.kind === 'duration' && offset?.kind === 'duration') {
+        return { kind: 'time', lengthNanos: length.nanos, offsetNanos: offset.nanos };
+      }
+      return { kind: 'invalid', typeName: typeName(value) };
+    }
+    default:
+      return { kind: 'invalid', typeName: typeName(value) };
+  }
+}
+
+function checkDimensions(dimensions: readonly QueryDimension[]): string | undefined {
+  let timeCount = 0;
+  for (const each of dimensions) {
+    if (each.kind === 'invalid') {
+      return `invalid dimension type:${each.typeName}, must be string or time.Duration`;
+    }
+    if (each.kind === 'time') timeCount++;
+  }
+  return timeCount > 1 ? 'groupBy cannot have more than one time dimension' : undefined;
+}
+
+function fillOf(values: Arguments): QueryFill {
+  const [value] = values.values;
+  if (value?.kind === 'integer' || value?.kind === 'float') {
+    return { kind: 'number', value: value.value };
+  }
+  const text = value === undefined ? '' : displayValue(value);
+  switch (text) {
+    case 'null':
+    case 'none':
+    case 'previous':
+    case 'linear':
+      return { kind: text };
+    default:
+      return { kind: 'invalid', text };
+  }
+}

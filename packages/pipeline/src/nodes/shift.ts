@@ -1,3 +1,20 @@
 // shift: moves points and batches in time.
+import { parameter } from '../evaluate/parameter.ts';
+import { defineNode } from '../node-definition.ts';
 
 export type ShiftOptions = { readonly shiftNanos: bigint };
+
+export const shiftNode = defineNode<ShiftOptions>({
+  type: 'shift',
+  label: 'shift',
+  className: 'ShiftNode',
+  category: 'transformation',
+  summary: 'moves points in time, forward or back',
+  wants: 'any',
+  provides: 'same',
+  parameters: [parameter('shift', 'duration')],
+  create: (values) => ({ shiftNanos: values.nanos(0) }),
+  properties: [],
+  checkStart: ({ shiftNanos }) =>
+    shiftNanos === 0n ? 'invalid shift value: must be non zero duration' : undefined,
+});

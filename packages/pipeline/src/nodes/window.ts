@@ -1,4 +1,5 @@
 // window: collects the points of a group by time or by count and emits them as batches.
+import { defineNode, durationProperty, flagProperty, integerProperty } from '../node-definition.ts';
 
 export type WindowOptions = {
   readonly periodNanos: bigint;
@@ -9,3 +10,43 @@ export type WindowOptions = {
   readonly periodCount: bigint;
   readonly everyCount: bigint;
 };
+
+export const windowNode = defineNode<WindowOptions>({
+  type: 'window',
+  label: 'window',
+  className: 'WindowNode',
+  category: 'transformation',
+  summary: 'collects points and emits them as batches',
+  wants: 'stream',
+  provides: 'batch',
+  refuses: { edge: 'batch', text: 'cannot Window batch edge' },
+  parameters: [],
+  create: () => ({
+    periodNanos: 0n,
+    everyNanos: 0n,
+    isAligned: false,
+    isFillingPeriod: false,
+    periodCount: 0n,
+    everyCount: 0n,
+  }),
+  properties: [
+    durationProperty('period', 'periodNanos', 'length of the window'),
+    durationProperty('every', 'everyNanos', 'time between two batches; 0 emits with every point'),
+    flagProperty('align', 'isAligned', 'windows end at multiples of every'),
+    flagProperty('fillPeriod', 'isFillingPeriod', 'the first batch waits for a full period'),
+    integerProperty('periodCount', 'periodCount', 'points of the window'),
+    integerProperty('everyCount', 'everyCount', 'points between two batches'),
+  ],
+  validate: (options) => {
+    if (options.periodNanos !== 0n && options.periodCount !== 0n) {
+      return 'cannot specify both period and periodCount';
+    }
+    if (options.periodCount === 0n) return undefined;
+    if (options.isAligned) return 'can only align windows based off time, not count';
+    return options.everyCount <= 0n ? 'everyCount must be greater than zero' : undefined;
+  },
+  checkStart: (options) =>
+    options.periodNanos === 0n && options.periodCount === 0n
+      ? 'window node must have either a non zero period or non zero period count'
+      : undefined,
+});

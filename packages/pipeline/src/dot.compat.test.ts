@@ -1,0 +1,71 @@
+// Recorded graphs, of tasks at rest and of running tasks.
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { buildPipeline, formatDot, formatRunningDot } from './index.ts';
+import type { DotView, NodeStats, Pipeline } from './index.ts';
+
+type Counters = Record<string, number>;
+type Case = {
+  group: string;
+  name: string;
+  script?: string;
+  dot?: string;
+  dotLabels?: string;
+  writes?: unknown;
+};
+
+const cases = readFileSync(
+  new URL('../../../tests/compat/engine-oracle-cases.jsonl', import.meta.url),
+  'utf8',
+)
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Case)
+  .filter((each) => each.dot !== undefined);
+const named = cases.map((each) => [`${each.group} ${each.name}`, each] as const);
+
+function pipelineOf(each: Case): Pipeline {
+  const { pipeline, error } = buildPipeline(each.script ?? '');
+  expect(error).toBeUndefined();
+  return pipeline!;
+}
+
+/** The counters that a recorded graph shows. */
+function statsOf(dot: string): Map<string, NodeStats> {
+  const stats = new Map<string, { counters: Counters; processed: Map<string, number> }>();
+  for (const [, name = '', attributes = ''] of dot.matchAll(/^(\w+) \[(avg.*|alerts.*)\];$/gm)) {
+    const counters: Counters = {};
+    for (const [, key = '', value = ''] of attributes.matchAll(/(\w+)="([^"]*)"/g)) {
+      counters[key] = value === '{{D}}' ? 1500 : Number(value);
+    }
+    stats.set(name, { counters, processed: new Map() });
+  }
+  for (const [, from = '', to = '', count] of dot.matchAll(/^(\w+) -> (\w+) .*?="(\d+)"/gm)) {
+    stats.get(from)?.processed.set(to, Number(count));
+  }
+  return stats;
+}
+
+describe('graphs of tasks at rest', () => {
+  test.each(named.filter(([, each]) => each.writes === undefined))('%s', (_name, each) => {
+    expect(formatDot('oracle', pipelineOf(each))).toBe(each.dot);
+  });
+});
+
+describe('graphs of running tasks', () => {
+  test.each(named.filter(([, each]) => each.writes !== undefined))('%s', (_name, each) => {
+    const pipeline = pipelineOf(each);
+    const stats = { throughput: 3.25, nodes: statsOf(each.dot ?? '') };
+    const recorded = (text?: string) =>
+      text?.replaceAll('{{D}}', '1.5µs').replaceAll('{{N}}', '3.25');
+
+    const print = (view: DotView) => formatRunningDot('oracle', pipeline, { stats, view });
+
+    expect(print('attributes')).toBe(recorded(each.dot));
+    expect(print('labels')).toBe(recorded(each.dotLabels));
+  });
+});
+
+test('there are recorded graphs to compare with', () => {
+  expect(cases.length).toBeGreaterThan(10);
+});

@@ -1,0 +1,33 @@
+// Which known name somebody may have meant.
+
+const MAX_COMPARED_LENGTH = 64;
+
+/** The name with the fewest edits, if they are few for its length. */
+export function closestName(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > MAX_COMPARED_LENGTH) return undefined;
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
+  for (const each of known) {
+    if (each.length > MAX_COMPARED_LENGTH) continue;
+    const distance = editDistance(name.toLowerCase(), each.toLowerCase());
+    if (distance < bestDistance) {
+      best = each;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Insertions, removals and replacements between two texts. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

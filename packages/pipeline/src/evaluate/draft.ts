@@ -1,0 +1,33 @@
+// Nodes and handlers under construction. The evaluation of a script makes and changes them; `finish.ts` turns them into
+// a pipeline.
+import type { Span } from '@tidemark/core';
+import type { HandlerRow } from '../handlers/handler-definition.ts';
+import type { NodeRow, OptionsDraft } from '../node-definition.ts';
+import type { EdgeType, HandlerOption, PropertyCall, SpecValue } from '../pipeline.ts';
+
+export type DraftNode = {
+  readonly row: NodeRow;
+  /** Place in the pipeline's list of nodes. */
+  readonly id: number;
+  readonly name: string;
+  readonly wants: EdgeType;
+  readonly provides: EdgeType | 'none';
+  readonly options: OptionsDraft;
+  readonly parents: readonly DraftNode[];
+  readonly children: DraftNode[];
+  readonly handlers: DraftHandler[];
+  readonly arguments: readonly SpecValue[];
+  readonly properties: PropertyCall[];
+  readonly span: Span;
+  isQuiet: boolean;
+};
+
+export type DraftHandler = {
+  readonly row: HandlerRow;
+  readonly arguments: readonly SpecValue[];
+  readonly properties: PropertyCall[];
+  options: { readonly [name: string]: HandlerOption };
+  /** What validation will refuse. */
+  readonly deferred: string[];
+  readonly span: Span;
+};

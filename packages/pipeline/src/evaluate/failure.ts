@@ -1,0 +1,34 @@
+// Why a script cannot be evaluated. Thrown inside the evaluation, caught by `buildPipeline`.
+import type { Span } from '@tidemark/core';
+
+/**
+ * `text` is the recorded sentence. With `isPositioned` the line and column of `span` are put in front of it.
+ */
+export class EvaluationFailure extends Error {
+  override readonly name = 'EvaluationFailure';
+  readonly code: string;
+  readonly span: Span;
+  readonly isPositioned: boolean;
+  readonly hint: string | undefined;
+
+  constructor(
+    code: string,
+    text: string,
+    place: {
+      readonly span: Span;
+      readonly isPositioned: boolean;
+      readonly hint?: string | undefined;
+    },
+  ) {
+    super(text);
+    this.code = code;
+    this.span = place.span;
+    this.isPositioned = place.isPositioned;
+    this.hint = place.hint;
+  }
+}
+
+/** A node refuses its arguments; the evaluation adds the name of the call and the position. */
+export class ArgumentFailure extends Error {
+  override readonly name = 'ArgumentFailure';
+}

@@ -1,0 +1,319 @@
+// What the words after `|`, `.` and `@` do: new nodes, properties, handlers, user-defined functions. The texts of
+// refusals are those that existing tools know.
+import type { Span } from '@tidemark/core';
+import { findHandler, HANDLERS } from '../handlers/registry.ts';
+import type { PropertyRow } from '../node-definition.ts';
+import { findNode, NODES } from '../nodes/registry.ts';
+import { udfNode } from '../nodes/udf.ts';
+import type { UdfRegistry } from '../udf.ts';
+import { closestName } from './closest-name.ts';
+import type { DraftHandler, DraftNode } from './draft.ts';
+import { ArgumentFailure, EvaluationFailure } from './failure.ts';
+import type { DeadmanConfig, Graph } from './graph.ts';
+import {
+  Arguments,
+  assignmentError,
+  checkCall,
+  parameter,
+  quoteMistake,
+  variadic,
+} from './parameter.ts';
+import type { Parameter } from './parameter.ts';
+import { specValueOf } from './value.ts';
+import type { Value } from './value.ts';
+
+export type Operator = '|' | '.' | '@';
+
+/** A call on a node or on one of its handlers. */
+export type MethodCall = {
+  readonly operator: Operator;
+  readonly name: string;
+  readonly values: readonly Value[];
+  readonly span: Span;
+};
+
+type Target = { readonly node: DraftNode; readonly handler?: DraftHandler | undefined };
+
+const STATS_METHODS = ['stats', 'deadman'];
+const SOURCE_TYPES = ['stream', 'batch', 'from', 'query', 'noOp', 'stats'];
+const CHAIN_METHODS = [
+  ...NODES.map((row) => row.type).filter((type) => !SOURCE_TYPES.includes(type)),
+  ...STATS_METHODS,
+];
+
+/** Names of methods that make new nodes below this one. */
+export function chainMethodsOf(node: DraftNode): readonly string[] {
+  if (node.provides === 'none') return STATS_METHODS;
+  switch (node.row.type) {
+    case 'stream':
+      return ['from', ...STATS_METHODS];
+    case 'batch':
+      return ['query', 'queryFlux', ...STATS_METHODS];
+    case 'from':
+      return ['from', ...CHAIN_METHODS];
+    default:
+      return CHAIN_METHODS;
+  }
+}
+
+const QUIET: PropertyRow = {
+  name: 'quiet',
+  summary: 'errors of this node are counted but not logged',
+  style: 'call',
+  parameters: [],
+  defaultValue: undefined,
+};
+
+const PARAMETERS_OF_MACROS: ReadonlyMap<string, readonly Parameter[]> = new Map([
+  ['stats', [parameter('interval', 'duration')]],
+  [
+    'deadman',
+    [
+      parameter('threshold', 'float'),
+      parameter('interval', 'duration'),
+      variadic('condition', 'lambda'),
+    ],
+  ],
+]);
+
+/** Calls methods on the nodes of one graph. */
+export class Methods {
+  readonly #graph: Graph;
+  readonly #udfs: UdfRegistry;
+  readonly #deadman: DeadmanConfig;
+
+  constructor(graph: Graph, udfs: UdfRegistry, deadman: DeadmanConfig) {
+    this.#graph = graph;
+    this.#udfs = udfs;
+    this.#deadman = deadman;
+  }
+
+  /** The value of the chain after this call. Throws `EvaluationFailure`. */
+  call(target: Target, call: MethodCall): Value {
+    try {
+      return this.#dispatch(target, call);
+    } catch (error) {
+      if (!(error instanceof ArgumentFailure)) throw error;
+      const type = classOf(target);
+      const text = `error calling func "${call.name}" on obj ${type}: ${error.message}`;
+      throw refused('TICK_WRONG_ARGUMENTS', text, call);
+    }
+  }
+
+  /** `node.name` without parentheses. */
+  read(target: Target, name: string, span: Span): Value {
+    const row = target.node.row.properties.find((each) => isSameName(each.name, name));
+    const value = row === undefined ? undefined : target.node.options.read(row.name);
+    if (value !== undefined) return value;
+    const text = `object ${classOf(target)} has no property ${name}`;
+    throw new EvaluationFailure('TICK_UNKNOWN_PROPERTY', text, { span, isPositioned: true });
+  }
+
+  #dispatch(target: Target, call: MethodCall): Value {
+    const { node } = target;
+    const handlerProperty = target.handler?.row.properties.find((each) =>
+      isSameName(each.name, call.name),
+    );
+    const property = this.#property(node, call.name);
+    const handler = node.row.hasHandlers ? handlerNamed(call.name) : undefined;
+    const chain = chainMethodsOf(node).find((each) => isSameName(each, call.name));
+    const hasProperty = handlerProperty !== undefined || property !== undefined;
+    if (call.operator === '.') {
+      if (handlerProperty !== undefined && target.handler !== undefined) {
+        return this.#setOnHandler(target, target.handler, handlerProperty, call);
+      }
+      if (property !== undefined) return this.#set(target, property, call);
+      if (handler !== undefined) return this.#addHandler(node, handler, call);
+    }
+    if (call.operator === '|' && chain !== undefined) return this.#chain(node, chain, call);
+    if (call.operator === '@' && this.#udfs.has(call.name)) return this.#udf(node, call);
+    throw this.#unknown(target, call, {
+      '.': hasProperty || handler !== undefined,
+      '|': chain !== undefined,
+      '@': this.#udfs.has(call.name),
+    });
+  }
+
+  #property(node: DraftNode, name: string): PropertyRow | undefined {
+    if (isSameName(name, QUIET.name)) return QUIET;
+    return node.row.properties.find((each) => isSameName(each.name, name));
+  }
+
+  #set(target: Target, property: PropertyRow, call: MethodCall): Value {
+    const { node } = target;
+    checkValues(target, property, call);
+    if (property === QUIET) node.isQuiet = true;
+    else node.options.apply(property.name, call.values);
+    node.properties.push({ name: property.name, values: specsOf(call.values), span: call.span });
+    return { kind: 'node', node };
+  }
+
+  #addHandler(node: DraftNode, row: DraftHandler['row'], call: MethodCall): Value {
+    checkParameters(row.parameters, call);
+    const deferred: string[] = [];
+    const options = row.create(new Arguments(call.values, (text) => deferred.push(text)));
+    const handler: DraftHandler = {
+      row,
+      arguments: specsOf(call.values),
+      properties: [],
+      options,
+      deferred,
+      span: call.span,
+    };
+    node.handlers.push(handler);
+    return { kind: 'handler', node, handler };
+  }
+
+  #setOnHandler(
+    target: Target,
+    handler: DraftHandler,
+    property: DraftHandler['row']['properties'][number],
+    call: MethodCall,
+  ): Value {
+    checkValues(target, property, call);
+    const values = new Arguments(call.values, (text) => handler.deferred.push(text));
+    handler.options = property.apply(handler.options, values);
+    handler.properties.push({ name: property.name, values: specsOf(call.values), span: call.span });
+    return { kind: 'handler', node: target.node, handler };
+  }
+
+  #chain(node: DraftNode, method: string, call: MethodCall): Value {
+    const { values, span } = call;
+    const row = findNode(method);
+    checkParameters(PARAMETERS_OF_MACROS.get(method) ?? row?.parameters ?? [], call);
+    const given = new Arguments(values, () => undefined);
+    if (method === 'stats') {
+      const interval: Value = { kind: 'duration', nanos: given.nanos(0) };
+      return { kind: 'node', node: this.#graph.addStats(node, interval, span) };
+    }
+    if (method === 'deadman') {
+      const alert = this.#graph.addDeadman(node, {
+        threshold: given.float(0),
+        intervalNanos: given.nanos(1),
+        conditions: given.lambdas(2),
+        config: this.#deadman,
+        span,
+      });
+      return { kind: 'node', node: alert };
+    }
+    if (method === 'queryFlux') {
+      const text = 'Flux queries are not supported; write the query in InfluxQL and use |query()';
+      throw refused('TICK_UNSUPPORTED', text, call);
+    }
+    if (row === undefined) throw new TypeError(`chain method without a row: ${method}`);
+    const takesNodes = row.parameters.some((each) => each.type === 'node');
+    const others = takesNodes ? given.nodes(0) : [];
+    return {
+      kind: 'node',
+      node: this.#graph.add(row, {
+        parents: [node, ...others],
+        values: takesNodes ? [] : values,
+        span,
+      }),
+    };
+  }
+
+  #udf(node: DraftNode, call: MethodCall): Value {
+    const info = this.#udfs.get(call.name);
+    if (info === undefined) throw new TypeError(`no user-defined function ${call.name}`);
+    checkParameters([], call);
+    const row = udfNode(call.name, info);
+    return {
+      kind: 'node',
+      node: this.#graph.add(row, { parents: [node], values: [], span: call.span }),
+    };
+  }
+
+  #unknown(
+    target: Target,
+    call: MethodCall,
+    exists: Readonly<Record<Operator, boolean>>,
+  ): EvaluationFailure {
+    const type = classOf(target);
+    const asked = { '|': 'chaining', '.': 'property', '@': 'dynamic' }[call.operator];
+    const other = (['.', '|', '@'] as const).find((each) => exists[each]);
+    if (other === undefined) {
+      const text = `no method or property "${call.name}" on ${type}`;
+      return refused('TICK_UNKNOWN_METHOD', text, call, this.#suggestion(target, call));
+    }
+    const found = { '|': 'chaining method', '.': 'property', '@': 'dynamic method' }[other];
+    const text = `no ${asked} method "${call.name}" on ${type}, but ${found} does exist. Use '${other}' operator instead: 'node${other}${call.name}(..)'.`;
+    return refused('TICK_WRONG_OPERATOR', text, call);
+  }
+
+  #suggestion({ node, handler }: Target, call: MethodCall): string | undefined {
+    const names = [
+      ...(handler?.row.properties.map((each) => each.name) ?? []),
+      ...node.row.properties.map((each) => each.name),
+      ...(node.row.hasHandlers ? HANDLERS.map((each) => each.name) : []),
+      ...chainMethodsOf(node),
+      ...this.#udfs.keys(),
+    ];
+    const closest = closestName(call.name, names);
+    return closest === undefined ? undefined : `did you mean ${closest}?`;
+  }
+}
+
+/** Names are the same when they differ at most in the case of their first letter. */
+function isSameName(known: string, given: string): boolean {
+  return (
+    known.length === given.length &&
+    known.charAt(0).toUpperCase() === given.charAt(0).toUpperCase() &&
+    known.slice(1) === given.slice(1)
+  );
+}
+
+function handlerNamed(name: string): DraftHandler['row'] | undefined {
+  return findHandler(name) ?? findHandler(name.charAt(0).toLowerCase() + name.slice(1));
+}
+
+function classOf({ node, handler }: Target): string {
+  return `*pipeline.${handler?.row.className ?? node.row.className}`;
+}
+
+function specsOf(values: readonly Value[]): DraftNode['arguments'] {
+  return values.map(specValueOf).filter((each) => each !== undefined);
+}
+
+function refused(
+  code: string,
+  text: string,
+  { span }: { readonly span: Span },
+  hint?: string,
+): EvaluationFailure {
+  return new EvaluationFailure(code, text, { span, isPositioned: true, hint });
+}
+
+type Callable = Pick<PropertyRow, 'name' | 'style' | 'parameters'>;
+
+/** A property that is assigned has rules and texts of its own. */
+function checkValues(target: Target, property: Callable, call: MethodCall): void {
+  const [parameterOfValue] = property.parameters;
+  if (property.style === 'call' || parameterOfValue === undefined) {
+    checkParameters(property.parameters, call);
+    return;
+  }
+  const [value] = call.values;
+  if (value === undefined || call.values.length > 1) {
+    const name = property.name.charAt(0).toUpperCase() + property.name.slice(1);
+    const text = `too many arguments to set property ${name} on ${classOf(target)}`;
+    throw refused('TICK_WRONG_ARGUMENTS', text, call);
+  }
+  const mistake = quoteMistake(parameterOfValue.type, value);
+  if (mistake !== undefined) throw quoteRefusal(mistake, call);
+  const problem = assignmentError(parameterOfValue.type, value);
+  if (problem !== undefined) throw new ArgumentFailure(problem);
+}
+
+function checkParameters(parameters: readonly Parameter[], call: MethodCall): void {
+  for (const [index, value] of call.values.entries()) {
+    const each = parameters[Math.min(index, parameters.length - 1)];
+    const mistake = each === undefined ? undefined : quoteMistake(each.type, value);
+    if (mistake !== undefined) throw quoteRefusal(mistake, call);
+  }
+  checkCall(parameters, call.values);
+}
+
+function quoteRefusal(text: string, call: MethodCall): EvaluationFailure {
+  return refused('TICK_WRONG_QUOTES', text, call, "strings are written in single quotes: 'text'");
+}

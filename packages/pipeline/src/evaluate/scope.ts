@@ -1,0 +1,43 @@
+// Names that a script can use at one point of its evaluation.
+import type { Span } from '@tidemark/core';
+import { closestName } from './closest-name.ts';
+import { EvaluationFailure } from './failure.ts';
+import type { Value } from './value.ts';
+
+export class Scope {
+  readonly #values = new Map<string, Value>();
+  /** Functions that are names too. */
+  readonly #functions: readonly string[];
+
+  constructor(functions: readonly string[]) {
+    this.#functions = functions;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  set(name: string, value: Value): void {
+    this.#values.set(name, value);
+  }
+
+  /** The value of a name; a function yields a value that nothing accepts. */
+  get(name: string, span: Span): Value {
+    const value = this.#values.get(name);
+    if (value !== undefined) return value;
+    if (this.#functions.includes(name)) return { kind: 'unbound-function', name };
+    const names = [...this.#values.keys(), ...this.#functions].sort();
+    const text = `name ${JSON.stringify(name)} is undefined. Names in scope: ${names.join(',')}`;
+    throw new EvaluationFailure('TICK_UNDEFINED_NAME', text, {
+      span,
+      isPositioned: false,
+      hint: hintFor(name, names),
+    });
+  }
+}
+
+function hintFor(name: string, names: readonly string[]): string | undefined {
+  if (name === 'true' || name === 'false') return `write ${name.toUpperCase()}`;
+  const closest = closestName(name, names);
+  return closest === undefined ? undefined : `did you mean ${closest}?`;
+}

@@ -1,0 +1,37 @@
+// Which kind of task a script makes: its sources say so.
+import type { ExpressionNode, Program } from '@tidemark/tickscript';
+import type { EdgeType, Pipeline } from '../pipeline.ts';
+
+/** `undefined` when the script has no source, or sources of both kinds. */
+export function deriveTaskType(program: Program): EdgeType | undefined {
+  const types = new Set<EdgeType>();
+  for (const statement of program.statements) {
+    const expression =
+      statement.kind === 'declaration'
+        ? statement.value
+        : statement.kind === 'expression' && statement.expression.kind === 'chain'
+          ? statement.expression
+          : undefined;
+    const name = expression === undefined ? undefined : leftmostName(expression);
+    if (name === 'stream' || name === 'batch') types.add(name);
+  }
+  const [only] = types;
+  return types.size === 1 ? only : undefined;
+}
+
+function leftmostName(node: ExpressionNode): string | undefined {
+  let left = node;
+  while (left.kind === 'chain') left = left.left;
+  return left.kind === 'identifier' ? left.name : undefined;
+}
+
+/** The pairs of `dbrp` statements in order, each once. */
+export function declaredDbrps(program: Program): Pipeline['dbrps'] {
+  const pairs = new Map<string, Pipeline['dbrps'][number]>();
+  for (const statement of program.statements) {
+    if (statement.kind !== 'dbrp') continue;
+    const { database, retentionPolicy } = statement;
+    pairs.set(JSON.stringify([database, retentionPolicy]), { database, retentionPolicy });
+  }
+  return [...pairs.values()];
+}

@@ -1,0 +1,171 @@
+// Values while a script is evaluated: what properties take, plus nodes and the things that only scripts handle.
+import { formatExpression, formatDuration, formatFloat } from '@tidemark/tickscript';
+import type { ExpressionNode, VarType } from '@tidemark/tickscript';
+import type { SpecValue } from '../pipeline.ts';
+import type { DraftHandler, DraftNode } from './draft.ts';
+
+export type Value =
+  | Exclude<SpecValue, { kind: 'list' }>
+  | { readonly kind: 'list'; readonly items: readonly Value[] }
+  | { readonly kind: 'node'; readonly node: DraftNode }
+  | { readonly kind: 'handler'; readonly node: DraftNode; readonly handler: DraftHandler }
+  | { readonly kind: 'time-dimension'; readonly lengthNanos: bigint; readonly offsetNanos: bigint }
+  /** `"name"` where a value is expected. */
+  | { readonly kind: 'reference'; readonly name: string }
+  /** A call outside a lambda that no scope knows; only its use is an error. */
+  | { readonly kind: 'unbound-function'; readonly name: string }
+  /** A typed var of a template without default. */
+  | { readonly kind: 'null'; readonly type: VarType };
+
+/** Names of types as recorded error texts print them. */
+export function typeName(value: Value): string {
+  switch (value.kind) {
+    case 'boolean':
+      return 'bool';
+    case 'integer':
+      return 'int64';
+    case 'float':
+      return 'float64';
+    case 'string':
+      return 'string';
+    case 'duration':
+      return 'time.Duration';
+    case 'regex':
+      return '*regexp.Regexp';
+    case 'star':
+      return '*ast.StarNode';
+    case 'list':
+      return '[]interface {}';
+    case 'lambda':
+      return '*ast.LambdaNode';
+    case 'node':
+      return `*pipeline.${value.node.row.className}`;
+    case 'handler':
+      return `*pipeline.${value.handler.row.className}`;
+    case 'time-dimension':
+      return 'tick.timeDimension';
+    case 'reference':
+      return '*ast.ReferenceNode';
+    case 'unbound-function':
+      return 'tick.unboundFunc';
+    case 'null':
+      return '<nil>';
+  }
+}
+
+/** The var type of a value; `undefined` for nodes and everything else that is no literal. */
+export function varTypeOf(value: Value): VarType | undefined {
+  switch (value.kind) {
+    case 'boolean':
+      return 'bool';
+    case 'integer':
+      return 'int';
+    case 'float':
+    case 'string':
+    case 'duration':
+    case 'regex':
+    case 'star':
+    case 'list':
+    case 'lambda':
+      return value.kind;
+    default:
+      return undefined;
+  }
+}
+
+/** A value as error texts print it. */
+export function displayValue(value: Value): string {
+  switch (value.kind) {
+    case 'boolean':
+      return String(value.value);
+    case 'integer':
+      return String(value.value);
+    case 'float':
+      return formatFloat(value.value).replace(/\.0$/, '');
+    case 'string':
+      return value.value;
+    case 'duration':
+      return formatDuration(value.nanos);
+    case 'lambda':
+      return formatExpression(value.expression);
+    case 'regex':
+      return value.pattern;
+    case 'list':
+      return `[${value.items.map(displayValue).join(' ')}]`;
+    case 'star':
+      return '*';
+    default:
+      return typeName(value);
+  }
+}
+
+const NOWHERE = { start: 0, end: 0 };
+
+/** The literal that stands for a value inside a lambda; `undefined` when there is none. */
+export function literalOf(value: Value): ExpressionNode | undefined {
+  switch (value.kind) {
+    case 'boolean':
+      return { kind: 'boolean', value: value.value, span: NOWHERE };
+    case 'integer':
+      return { kind: 'integer', value: value.value, isOctal: false, span: NOWHERE };
+    case 'float':
+      return { kind: 'float', value: value.value, span: NOWHERE };
+    case 'string':
+      return { kind: 'string', value: value.value, isTripleQuoted: false, span: NOWHERE };
+    case 'duration': {
+      const text = formatDuration(value.nanos);
+      return { kind: 'duration', nanos: value.nanos, text, span: NOWHERE };
+    }
+    case 'regex': {
+      const { pattern, literal } = value;
+      return { kind: 'regex', pattern, literal, span: NOWHERE };
+    }
+    case 'lambda':
+      return { kind: 'lambda', expression: value.expression, span: NOWHERE };
+    case 'star':
+      return { kind: 'star', span: NOWHERE };
+    case 'list': {
+      const items = value.items.map(literalOf);
+      const known = items.filter((each) => each !== undefined);
+      return known.length === items.length
+        ? { kind: 'list', items: known, span: NOWHERE }
+        : undefined;
+    }
+    case 'null':
+      // A template is only checked: what it lacks is taken as true, or as the expression that matches everything.
+      return value.type === 'regex'
+        ? { kind: 'regex', pattern: '', literal: '', span: NOWHERE }
+        : { kind: 'boolean', value: true, span: NOWHERE };
+    default:
+      return undefined;
+  }
+}
+
+/** The value as plain data, a time dimension as two durations; `undefined` for nodes and everything else that a pipeline does not keep. */
+export function specValueOf(value: Value): SpecValue | undefined {
+  switch (value.kind) {
+    case 'boolean':
+    case 'integer':
+    case 'float':
+    case 'string':
+    case 'duration':
+    case 'regex':
+    case 'star':
+    case 'lambda':
+      return value;
+    case 'list': {
+      const items = value.items.map(specValueOf).filter((each) => each !== undefined);
+      return { kind: 'list', items };
+    }
+    case 'time-dimension':
+      return {
+        kind: 'list',
+        items: [
+          { kind: 'duration', nanos: value.lengthNanos },
+          { kind: 'duration', nanos: value.offsetNanos },
+        ],
+      };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+// Lambdas of a pipeline: putting them together and checking them when a task starts.
+import { checkLambda } from '@tidemark/tickscript';
+import type { ExpressionNode } from '@tidemark/tickscript';
+import type { LambdaSpec } from './pipeline.ts';
+
+/** Both conditions; the order of evaluation is first, then second. */
+export function conjunction(
+  first: LambdaSpec | undefined,
+  second: LambdaSpec | undefined,
+): LambdaSpec | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  const [left, right] = [parenthesized(first.expression), parenthesized(second.expression)];
+  const expression: ExpressionNode = {
+    kind: 'binary',
+    operator: 'AND',
+    left,
+    right,
+    isParenthesized: false,
+    isMultiLine: false,
+    span: { start: left.span.start, end: right.span.end },
+  };
+  return { kind: 'lambda', expression };
+}
+
+function parenthesized(node: ExpressionNode): ExpressionNode {
+  return node.kind === 'binary' ? { ...node, isParenthesized: true } : node;
+}
+
+/** The first static type error with the prefix that recorded texts give it. */
+export function checkLambdas(
+  list: readonly (readonly [prefix: string, lambda: LambdaSpec | undefined])[],
+): string | undefined {
+  for (const [prefix, lambda] of list) {
+    if (lambda === undefined) continue;
+    const { error } = checkLambda(lambda.expression);
+    if (error !== undefined) return prefix + error;
+  }
+  return undefined;
+}
