@@ -1,8 +1,15 @@
 // `tidemark config`: print the commented default, check a file.
 import { Command, Option } from 'commander';
 
-import { checkConfig, defaultConfigText, describeProblems } from '../config/config-files.ts';
+import {
+  checkConfig,
+  defaultConfigText,
+  describeProblems,
+  readTomlFile,
+  serviceSchema,
+} from '../config/config-files.ts';
 import type { ServiceCommand } from '../config/config-files.ts';
+import { convertConfig } from '../config/convert.ts';
 import { ExitStatus } from '../exit.ts';
 
 const serviceOption = (): Option =>
@@ -32,6 +39,30 @@ export function configCommand(finish: (status: number) => void): Command {
       else if (problems.length === 0) process.stdout.write(`${file} is fine\n`);
       else process.stderr.write(`${describeProblems(problems)}\n`);
       finish(problems.length === 0 ? ExitStatus.Ok : ExitStatus.Usage);
+    });
+  command
+    .command('convert')
+    .description(
+      'Convert influxdb.conf or kapacitor.conf; prints ours, and on standard error what has no counterpart.',
+    )
+    .argument('<file>')
+    .addOption(
+      new Option(
+        '--from <product>',
+        'what the file belongs to; guessed from its sections when left out',
+      ).choices(['influxdb', 'kapacitor']),
+    )
+    .action((file: string, options: { from?: 'influxdb' | 'kapacitor' }) => {
+      const tables = readTomlFile(file);
+      const from =
+        options.from ??
+        ('influxdb' in tables || 'udf' in tables || 'deadman' in tables ? 'kapacitor' : 'influxdb');
+      const { toml, notes } = convertConfig(
+        tables,
+        serviceSchema(from === 'influxdb' ? 'tsdb' : 'engine'),
+      );
+      process.stdout.write(toml);
+      for (const { key, message } of notes) process.stderr.write(`${key}: ${message}\n`);
     });
   for (const sub of command.commands) sub.exitOverride();
   return command;

@@ -139,7 +139,8 @@ function fileTables(
   );
 }
 
-function readTomlFile(file: string): Readonly<Record<string, unknown>> {
+/** Parses a TOML file; a `UsageError` names file, line and column. */
+export function readTomlFile(file: string): Readonly<Record<string, unknown>> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -163,6 +164,11 @@ function readTomlFile(file: string): Readonly<Record<string, unknown>> {
 /** One line per problem: `tidemark.toml: http.max-body-size: "x" is not allowed; expected …`. */
 export function describeProblems(problems: readonly ConfigProblem[]): string {
   return problems.map(({ source, key, message }) => `${source}: ${key}: ${message}`).join('\n');
+}
+
+/** The schema of one service. */
+export function serviceSchema(service: 'tsdb' | 'engine'): ConfigSchema {
+  return service === 'tsdb' ? TSDB_CONFIG_SCHEMA : ENGINE_CONFIG_SCHEMA;
 }
 
 /** The commented default configuration of a command. */
