@@ -48,3 +48,5 @@ export type * from './nodes/udf.ts';
 export type * from './nodes/union.ts';
 export type * from './nodes/where.ts';
 export type * from './nodes/window.ts';
+export { parseVars, printVars } from './vars-json.ts';
+export type { JsonVar, JsonVarValue, VarsResult } from './vars-json.ts';

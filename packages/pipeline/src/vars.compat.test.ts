@@ -1,0 +1,93 @@
+// Recorded vars of tasks and templates.
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { buildPipeline, definitionErrorText, parseVars, printVars } from './index.ts';
+import type { BuildOptions } from './index.ts';
+
+type Case = {
+  group: string;
+  name: string;
+  type: string;
+  script?: string;
+  template?: { script: string };
+  vars?: unknown;
+  error?: string;
+  phase?: string;
+  taskVars?: unknown;
+  templateVars?: unknown;
+};
+
+const cases = readFileSync(
+  new URL('../../../tests/compat/engine-oracle-cases.jsonl', import.meta.url),
+  'utf8',
+)
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Case);
+
+/** The error of a definition, as the API would print it. */
+function errorOf(script: string, options: BuildOptions): string | undefined {
+  const { error } = buildPipeline(script, options);
+  return error === undefined ? undefined : definitionErrorText(error);
+}
+
+describe('vars of tasks', () => {
+  const tasks = cases.filter((each) => each.type === 'vars');
+
+  test.each(tasks.map((each) => [each.name, each] as const))('%s', (_name, each) => {
+    const { vars, error } = parseVars(each.vars);
+
+    expect(error ?? errorOf(each.script ?? '', { vars })).toBe(each.error);
+    if (each.error === undefined) expect(printVars(vars!)).toEqual(each.taskVars);
+  });
+
+  test('there are recorded cases', () => {
+    expect(tasks.length).toBeGreaterThan(15);
+  });
+});
+
+describe('vars of templates', () => {
+  const templates = cases.filter((each) => each.template !== undefined);
+
+  test.each(templates.map((each) => [each.name, each] as const))('%s', (_name, each) => {
+    const script = each.template?.script ?? '';
+    const template = buildPipeline(script, { isTemplate: true });
+
+    if (each.phase === 'template') {
+      expect(template.error && definitionErrorText(template.error)).toBe(each.error);
+      return;
+    }
+    expect(template.error).toBeUndefined();
+    expect(printVars(template.vars)).toEqual(each.templateVars);
+    if (each.phase === 'define') {
+      const { vars } = parseVars(each.vars);
+      expect(errorOf(script, { vars })).toBe(each.error);
+    }
+  });
+});
+
+test('all nine types survive JSON', () => {
+  const json = {
+    a: { type: 'int', value: 2n ** 62n + 1n, description: 'x' },
+    b: { type: 'float', value: 0.5, description: '' },
+    c: { type: 'string', value: 'x', description: '' },
+    d: { type: 'bool', value: true, description: '' },
+    e: { type: 'duration', value: 1_500_000_000, description: '' },
+    f: { type: 'regex', value: 'a/b', description: '' },
+    g: { type: 'lambda', value: '"v" > 1', description: '' },
+    h: { type: 'star', value: null, description: '' },
+    i: {
+      type: 'list',
+      value: [
+        { type: 'string', value: 'k', description: '' },
+        { type: 'star', value: null, description: '' },
+      ],
+      description: '',
+    },
+  };
+
+  const { vars, error } = parseVars(json);
+
+  expect(error).toBeUndefined();
+  expect(printVars(vars!)).toEqual(json);
+});
