@@ -1,0 +1,37 @@
+// Credentials of a request: `u` and `p`, bearer token, `Token user:password`, basic; in this order.
+import type { Parameters } from '../http/parameters.ts';
+
+export type Credentials =
+  | { readonly kind: 'password'; readonly userName: string; readonly password: string }
+  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'none' };
+
+/** Reads credentials; what can not be understood is `none`. */
+export function readCredentials(
+  parameters: Parameters,
+  authorization: string | undefined,
+): Credentials {
+  const userName = parameters.get('u');
+  const password = parameters.get('p');
+  if (userName !== '' && password !== '') return { kind: 'password', userName, password };
+  if (authorization === undefined) return { kind: 'none' };
+  const space = authorization.indexOf(' ');
+  const scheme = authorization.slice(0, space).toLowerCase();
+  const rest = authorization.slice(space + 1).trim();
+  switch (scheme) {
+    case 'bearer':
+      return { kind: 'bearer', token: rest };
+    case 'token':
+      return splitPassword(rest);
+    case 'basic':
+      return splitPassword(Buffer.from(rest, 'base64').toString('utf8'));
+    default:
+      return { kind: 'none' };
+  }
+}
+
+function splitPassword(text: string): Credentials {
+  const colon = text.indexOf(':');
+  if (colon < 0) return { kind: 'none' };
+  return { kind: 'password', userName: text.slice(0, colon), password: text.slice(colon + 1) };
+}

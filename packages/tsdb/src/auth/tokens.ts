@@ -1,0 +1,82 @@
+// JSON web tokens: HS256, HS384 and HS512 with the shared secret; RS256 and ES256 with keys of a file.
+import { Unauthorized } from '@tidemark/core';
+import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
+
+const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
+const KEY_ALGORITHMS = ['RS256', 'ES256'];
+
+export type TokenSettings = {
+  /** Empty: tokens signed with a secret are refused. */
+  readonly sharedSecret: string;
+  /** Absent: tokens signed with a private key are refused. */
+  readonly keys?: JSONWebKeySet | undefined;
+};
+
+/** Reads the user name out of a token that is right; throws `Unauthorized` with a text that clients know otherwise. */
+export class TokenVerifier {
+  readonly #secret: Uint8Array | undefined;
+  readonly #keys: JWTVerifyGetKey | undefined;
+
+  constructor(settings: TokenSettings) {
+    this.#secret =
+      settings.sharedSecret === '' ? undefined : new TextEncoder().encode(settings.sharedSecret);
+    this.#keys = settings.keys === undefined ? undefined : createLocalJWKSet(settings.keys);
+  }
+
+  async userName(token: string, now: Date): Promise<string> {
+    if (this.#secret === undefined && this.#keys === undefined) {
+      throw new Unauthorized('bearer auth disabled');
+    }
+    const payload = await this.#verify(token, now);
+    if (typeof payload.exp !== 'number') throw new Unauthorized('token expiration required');
+    const name = payload['username'];
+    if (typeof name !== 'string') {
+      throw new Unauthorized('username in token must be a string');
+    }
+    if (name === '') throw new Unauthorized('token must contain a username');
+    return name;
+  }
+
+  async #verify(token: string, now: Date): Promise<JWTPayload> {
+    try {
+      const { alg } = decodeProtectedHeader(token);
+      const options = { currentDate: now };
+      if (this.#secret !== undefined && SECRET_ALGORITHMS.includes(alg ?? '')) {
+        const verified = await jwtVerify(token, this.#secret, {
+          ...options,
+          algorithms: SECRET_ALGORITHMS,
+        });
+        return verified.payload;
+      }
+      if (this.#keys !== undefined && KEY_ALGORITHMS.includes(alg ?? '')) {
+        const verified = await jwtVerify(token, this.#keys, {
+          ...options,
+          algorithms: KEY_ALGORITHMS,
+        });
+        return verified.payload;
+      }
+      throw new Unauthorized(`unexpected signing method: ${alg ?? 'none'}`);
+    } catch (error) {
+      throw asUnauthorized(error);
+    }
+  }
+}
+
+function asUnauthorized(error: unknown): Unauthorized {
+  if (error instanceof Unauthorized) return error;
+  if (error instanceof errors.JWTExpired) {
+    return new Unauthorized('Token is expired', { cause: error });
+  }
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const text = error.claim === 'nbf' ? 'Token is not valid yet' : 'token expiration required';
+    return new Unauthorized(text, { cause: error });
+  }
+  if (
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JWKSNoMatchingKey
+  ) {
+    return new Unauthorized('signature is invalid', { cause: error });
+  }
+  return new Unauthorized('token contains an invalid number of segments', { cause: error });
+}

@@ -1,0 +1,114 @@
+// Answers that are small: JSON, text, nothing, errors.
+import {
+  AppError,
+  Cancelled,
+  Conflict,
+  Forbidden,
+  InvalidRequest,
+  NotFound,
+  Unauthorized,
+  Unavailable,
+} from '@tidemark/core';
+
+import { ENTITY_TOO_LARGE } from '../compat/messages.ts';
+import type { Exchange } from './exchange.ts';
+
+/** A request body over `http.max-body-size`. */
+export class BodyTooLarge extends AppError {
+  override readonly name = 'BodyTooLarge';
+  readonly code = 'BODY_TOO_LARGE';
+
+  constructor() {
+    super(ENTITY_TOO_LARGE, { hint: 'raise http.max-body-size, or send less at once' });
+  }
+}
+
+/** The client went away before its body had arrived. */
+export class ClientGone extends AppError {
+  override readonly name = 'ClientGone';
+  readonly code = 'CLIENT_GONE';
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+
+/** JSON in which `<`, `>` and `&` are written as codes, as existing clients see them. */
+export function escapedJson(value: unknown, indent?: string): string {
+  return JSON.stringify(value, undefined, indent).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => ESCAPES[character] ?? character,
+  );
+}
+
+/** A complete body. HEAD requests get the headers only. */
+export function sendBody(
+  exchange: Exchange,
+  status: number,
+  body: { readonly type: string; readonly content: string | Uint8Array },
+): void {
+  const { response } = exchange;
+  const bytes = typeof body.content === 'string' ? Buffer.from(body.content) : body.content;
+  response.statusCode = status;
+  response.setHeader('Content-Type', body.type);
+  response.setHeader('Content-Length', bytes.length);
+  if (exchange.method === 'HEAD') response.end();
+  else response.end(bytes);
+}
+
+export function sendJson(exchange: Exchange, status: number, value: unknown): void {
+  const isPretty = exchange.parameters.get('pretty') === 'true';
+  const content = `${escapedJson(value, isPretty ? '    ' : undefined)}\n`;
+  sendBody(exchange, status, { type: 'application/json', content });
+}
+
+export function sendText(exchange: Exchange, status: number, text: string): void {
+  sendBody(exchange, status, { type: 'text/plain; charset=utf-8', content: `${text}\n` });
+}
+
+/** 204: nothing but headers. */
+export function sendEmpty(exchange: Exchange): void {
+  exchange.response.statusCode = 204;
+  exchange.response.setHeader('Content-Type', 'application/json');
+  exchange.response.end();
+}
+
+// Longer texts are cut in the header; the body has them whole.
+const ERROR_HEADER_BYTES = 1024;
+
+/** `{"error": text}` and the error header that clients read first. */
+export function sendError(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  more?: Readonly<Record<string, unknown>>,
+): void {
+  const { response, settings } = exchange;
+  if (status !== 401 && settings.hasCompatHeaders) {
+    response.setHeader('X-Influxdb-Error', headerText(text));
+  }
+  sendJson(exchange, status, { error: text, ...more });
+}
+
+function headerText(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.slice(0, ERROR_HEADER_BYTES).replace(/[^\x20-\x7e]/g, (character) => {
+    return character === '\n' ? ' ' : '?';
+  });
+}
+
+/** The status that an error's class stands for. */
+export function statusOf(error: unknown): number {
+  if (error instanceof BodyTooLarge) return 413;
+  if (error instanceof InvalidRequest) return 400;
+  if (error instanceof Unauthorized) return 401;
+  if (error instanceof Forbidden) return 403;
+  if (error instanceof NotFound) return 404;
+  if (error instanceof Conflict) return 409;
+  if (error instanceof Unavailable || error instanceof Cancelled) return 503;
+  return 500;
+}

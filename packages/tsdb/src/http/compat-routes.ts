@@ -1,0 +1,12 @@
+// Routes that clients of newer servers try.
+import { sendError } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Flux is not supported; the answer names what is. */
+export async function handleFluxQuery(exchange: Exchange): Promise<void> {
+  sendError(
+    exchange,
+    403,
+    'Flux is not supported. Send InfluxQL statements to /query, or a query file with content type application/vnd.influxql.',
+  );
+}

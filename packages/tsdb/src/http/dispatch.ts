@@ -1,0 +1,190 @@
+// From a request to its endpoint: the table's exact paths first, fastify for the rest; errors become answers.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { AppError, NotFound, Unauthorized } from '@tidemark/core';
+
+import { requireAdmin } from '../auth/identity.ts';
+import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
+import { PolicyMissing } from '../write/policy-ref.ts';
+import { WriteTimeout } from '../write/write-service.ts';
+import { BodyTooLarge, ClientGone, sendError, sendText, statusOf } from './answer.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
+import { openExchange } from './exchange.ts';
+import type { Exchange, HeaderSettings } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+import { WriteGate } from './write-gate.ts';
+
+/** Answers requests. Hot paths do not pass through fastify (docs/adr/0005). */
+export class Dispatch {
+  readonly #services: HttpServices;
+  readonly #settings: HeaderSettings;
+  readonly #byPath: ReadonlyMap<string, Endpoint>;
+  readonly #writeGate: WriteGate;
+
+  constructor(services: HttpServices) {
+    const { http } = services.config;
+    this.#services = services;
+    this.#settings = { hasCompatHeaders: http.compatRoutes, extra: http.headers };
+    const served = ENDPOINTS.filter((endpoint) => http.compatRoutes || !endpoint.isCompat);
+    this.#byPath = new Map(served.map((endpoint) => [endpoint.path, endpoint]));
+    this.#writeGate = new WriteGate({
+      maxActive: http.maxConcurrentWriteLimit,
+      maxWaiting: http.maxEnqueuedWriteLimit,
+      timeoutMs: http.enqueuedWriteTimeoutMs,
+      clock: services.clock,
+    });
+  }
+
+  /** Opens the exchange of a request and counts it. */
+  open(request: IncomingMessage, response: ServerResponse): Exchange {
+    const { counters, clock } = this.#services;
+    const exchange = openExchange(request, response, this.#settings);
+    const startedMs = clock.monotonicMs();
+    counters.req++;
+    counters.reqActive++;
+    response.once('close', () => {
+      const durationMs = clock.monotonicMs() - startedMs;
+      counters.reqActive--;
+      counters.reqDurationNs += Math.round(durationMs * 1e6);
+      if (response.statusCode >= 500) counters.serverError++;
+      else if (response.statusCode >= 400) counters.clientError++;
+      this.#logAccess(exchange, durationMs);
+    });
+    return exchange;
+  }
+
+  /** The endpoint of a path, if it is served. */
+  endpoint(path: string): Endpoint | undefined {
+    return this.#byPath.get(path);
+  }
+
+  get endpoints(): Iterable<Endpoint> {
+    return this.#byPath.values();
+  }
+
+  /** Answers a request. Never rejects. */
+  async answer(endpoint: Endpoint | undefined, exchange: Exchange): Promise<void> {
+    try {
+      if (endpoint === undefined) throw new NotFound(`not found: ${exchange.path}`);
+      await this.#serve(endpoint, exchange, this.#services.clock.monotonicMs());
+    } catch (error) {
+      this.#answerError(exchange, error);
+    }
+  }
+
+  async #serve(endpoint: Endpoint, exchange: Exchange, startedMs: number): Promise<void> {
+    if (exchange.method === 'OPTIONS') {
+      exchange.response.setHeader('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
+      exchange.response.statusCode = 204;
+      exchange.response.end();
+      return;
+    }
+    if (!endpoint.methods.includes(exchange.method)) {
+      exchange.response.setHeader('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
+      return sendText(exchange, 405, METHOD_NOT_ALLOWED);
+    }
+    await this.#authorize(endpoint, exchange);
+    const { clock, counters, requests } = this.#services;
+    const durationNs = (): number => Math.round((clock.monotonicMs() - startedMs) * 1e6);
+    switch (endpoint.right) {
+      case 'write': {
+        counters.writeReq++;
+        counters.writeReqActive++;
+        const leave = await this.#writeGate.enter();
+        try {
+          await endpoint.handle(exchange, this.#services);
+        } finally {
+          leave();
+          counters.writeReqActive--;
+          counters.writeReqDurationNs += durationNs();
+          requests.count('writes', exchange.userName, exchange.remoteAddress);
+        }
+        return;
+      }
+      case 'statements':
+        counters.queryReq++;
+        try {
+          await endpoint.handle(exchange, this.#services);
+        } finally {
+          counters.queryReqDurationNs += durationNs();
+          requests.count('queries', exchange.userName, exchange.remoteAddress);
+        }
+        return;
+      default:
+        if (endpoint.path === '/ping') counters.pingReq++;
+        else if (endpoint.path === '/status') counters.statusReq++;
+        await endpoint.handle(exchange, this.#services);
+    }
+  }
+
+  /** Rights that do not depend on what the request asks for. */
+  async #authorize(endpoint: Endpoint, exchange: Exchange): Promise<void> {
+    const { authenticator, config } = this.#services;
+    switch (endpoint.right) {
+      case 'ping':
+        if (config.http.pingAuthEnabled) await authenticator.authenticate(exchange);
+        return;
+      case 'debug':
+        if (config.http.pprofAuthEnabled) requireAdmin(await authenticator.authenticate(exchange));
+        return;
+      case 'admin':
+        requireAdmin(await authenticator.authenticate(exchange));
+        return;
+      case 'user':
+        await authenticator.authenticate(exchange);
+        return;
+      case 'write':
+      case 'read':
+      case 'statements':
+        return;
+    }
+  }
+
+  #answerError(exchange: Exchange, error: unknown): void {
+    const { response } = exchange;
+    const { counters, log, config } = this.#services;
+    if (error instanceof ClientGone || response.destroyed) return;
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (error instanceof Unauthorized) {
+      counters.authFail++;
+      response.setHeader('Www-Authenticate', `Basic realm="${config.http.realm}"`);
+      return sendError(exchange, 401, error.message);
+    }
+    if (error instanceof BodyTooLarge) {
+      // What is still coming is not read, so the connection can not be used again.
+      response.setHeader('Connection', 'close');
+      return sendError(exchange, 413, error.message);
+    }
+    if (!(error instanceof AppError)) {
+      counters.recoveredPanics++;
+      log.error({ err: error, requestId: exchange.requestId }, 'a request failed unexpectedly');
+      return sendError(exchange, 500, 'internal error');
+    }
+    const isWriteFailure = error instanceof PolicyMissing || error instanceof WriteTimeout;
+    const status = isWriteFailure ? 500 : statusOf(error);
+    if (status >= 500) log.warn({ err: error, requestId: exchange.requestId }, 'a request failed');
+    sendError(exchange, status, error.message);
+  }
+
+  #logAccess(exchange: Exchange, durationMs: number): void {
+    const { config, log } = this.#services;
+    if (!config.http.logEnabled) return;
+    if (config.http.suppressWriteLog && exchange.path === '/write') return;
+    log.debug(
+      {
+        requestId: exchange.requestId,
+        method: exchange.method,
+        path: exchange.path,
+        status: exchange.response.statusCode,
+        address: exchange.remoteAddress,
+        user: exchange.userName,
+        durationMs: Math.round(durationMs * 1000) / 1000,
+      },
+      'request',
+    );
+  }
+}

@@ -1,0 +1,126 @@
+// Every endpoint with its methods, the right it needs, and what serves it. The routes, the authorization test and the
+// API document are made from this table.
+import type { Exchange } from './exchange.ts';
+import { handleQuery } from './query-route.ts';
+import type { HttpServices } from './services.ts';
+import {
+  handleDebugRejected,
+  handleDebugRequests,
+  handleDebugVars,
+  handleHealth,
+  handleMetrics,
+  handlePing,
+  handleStatus,
+} from './status-routes.ts';
+import { handleWrite, handleWriteV2 } from './write-route.ts';
+import { handleFluxQuery } from './compat-routes.ts';
+
+/**
+ * `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin with `http.pprof-auth-enabled`.
+ * `write`, `read`: that right on the database of the request, checked by the handler, which knows it. `statements`:
+ * what the statements need (auth/privileges.ts). `user`: any user. `admin`: an admin.
+ */
+export type EndpointRight = 'ping' | 'debug' | 'write' | 'read' | 'statements' | 'user' | 'admin';
+
+export type Endpoint = {
+  readonly path: string;
+  readonly methods: readonly string[];
+  readonly right: EndpointRight;
+  readonly summary: string;
+  /** An alias for clients of older servers; `http.compat-routes` switches it off. */
+  readonly isCompat: boolean;
+  readonly handle: (exchange: Exchange, services: HttpServices) => Promise<void>;
+};
+
+const GET = ['GET', 'HEAD'];
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  {
+    path: '/write',
+    methods: ['POST'],
+    right: 'write',
+    summary: 'Write points in line protocol',
+    isCompat: false,
+    handle: handleWrite,
+  },
+  {
+    path: '/query',
+    methods: ['GET', 'POST'],
+    right: 'statements',
+    summary: 'Run statements of the query language',
+    isCompat: false,
+    handle: handleQuery,
+  },
+  {
+    path: '/ping',
+    methods: GET,
+    right: 'ping',
+    summary: 'Is the service up, and which version is it',
+    isCompat: false,
+    handle: handlePing,
+  },
+  {
+    path: '/health',
+    methods: GET,
+    right: 'ping',
+    summary: 'Is the service ready',
+    isCompat: false,
+    handle: handleHealth,
+  },
+  {
+    path: '/metrics',
+    methods: GET,
+    right: 'ping',
+    summary: 'Counters for Prometheus',
+    isCompat: false,
+    handle: handleMetrics,
+  },
+  {
+    path: '/debug/requests',
+    methods: GET,
+    right: 'debug',
+    summary: 'Count requests by user and address for some seconds',
+    isCompat: false,
+    handle: handleDebugRequests,
+  },
+  {
+    path: '/debug/vars',
+    methods: GET,
+    right: 'debug',
+    summary: 'Counters as JSON',
+    isCompat: false,
+    handle: handleDebugVars,
+  },
+  {
+    path: '/debug/rejected',
+    methods: GET,
+    right: 'debug',
+    summary: 'The last refused lines and their number by source',
+    isCompat: false,
+    handle: handleDebugRejected,
+  },
+  {
+    path: '/status',
+    methods: GET,
+    right: 'ping',
+    summary: 'Older form of /ping',
+    isCompat: true,
+    handle: handleStatus,
+  },
+  {
+    path: '/api/v2/write',
+    methods: ['POST'],
+    right: 'write',
+    summary: 'Write points into bucket database/policy',
+    isCompat: true,
+    handle: handleWriteV2,
+  },
+  {
+    path: '/api/v2/query',
+    methods: ['POST'],
+    right: 'user',
+    summary: 'Not supported: says which language is',
+    isCompat: true,
+    handle: handleFluxQuery,
+  },
+];

@@ -1,0 +1,90 @@
+// One request and its answer, and the headers that every answer carries.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { COMPAT_VERSION, TIDEMARK_VERSION } from '@tidemark/core';
+
+import { Parameters } from './parameters.ts';
+
+/** What of a configuration decides about headers. */
+export type HeaderSettings = {
+  /** Send `X-Influxdb-*`, for clients that look at them. */
+  readonly hasCompatHeaders: boolean;
+  /** `http.headers`: sent with every answer. */
+  readonly extra: Readonly<Record<string, string>>;
+};
+
+export type Exchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly path: string;
+  /** Of the URL only. */
+  readonly parameters: Parameters;
+  readonly requestId: string;
+  /** Address of the client, without port. */
+  readonly remoteAddress: string;
+  readonly settings: HeaderSettings;
+  /** Set by authentication, for logs and counters. */
+  userName: string;
+};
+
+/** Reads the request line and headers, and sets the headers that every answer has. */
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  settings: HeaderSettings,
+): Exchange {
+  const url = request.url ?? '/';
+  const question = url.indexOf('?');
+  const path = question < 0 ? url : url.slice(0, question);
+  const requestId =
+    textHeader(request, 'x-request-id') ?? textHeader(request, 'request-id') ?? randomUUID();
+  response.setHeader('Request-Id', requestId);
+  response.setHeader('X-Request-Id', requestId);
+  response.setHeader('X-Tsdb-Version', TIDEMARK_VERSION);
+  if (settings.hasCompatHeaders) {
+    response.setHeader('X-Influxdb-Version', COMPAT_VERSION);
+    response.setHeader('X-Influxdb-Build', 'OSS');
+  }
+  for (const [name, value] of Object.entries(settings.extra)) response.setHeader(name, value);
+  const origin = request.headers.origin;
+  if (origin !== undefined) setCorsHeaders(response, origin);
+  return {
+    request,
+    response,
+    method: request.method ?? 'GET',
+    path,
+    parameters: Parameters.parse(question < 0 ? '' : url.slice(question + 1)),
+    requestId,
+    remoteAddress: plainAddress(request.socket.remoteAddress),
+    settings,
+    userName: '',
+  };
+}
+
+// An echoed header must not carry bytes that end it.
+const SAFE_HEADER = /^[\x20-\x7e]{1,200}$/;
+
+function textHeader(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' && SAFE_HEADER.test(value) ? value : undefined;
+}
+
+function plainAddress(address: string | undefined): string {
+  if (address === undefined) return 'unix';
+  return address.startsWith('::ffff:') ? address.slice(7) : address;
+}
+
+function setCorsHeaders(response: ServerResponse, origin: string): void {
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Allow-Methods', 'DELETE, GET, OPTIONS, POST, PUT');
+  response.setHeader(
+    'Access-Control-Allow-Headers',
+    'Accept, Accept-Encoding, Authorization, Content-Length, Content-Type, X-CSRF-Token, X-HTTP-Method-Override',
+  );
+  response.setHeader(
+    'Access-Control-Expose-Headers',
+    'Date, X-Tsdb-Version, X-InfluxDB-Version, X-InfluxDB-Build',
+  );
+}

@@ -1,0 +1,192 @@
+// Sockets of the service: several addresses, a unix socket, HTTPS; limits of connections; a stop that drains.
+import { readFileSync, unlinkSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Server as HttpsServer } from 'node:https';
+import type { SecureVersion } from 'node:tls';
+
+import { InvalidRequest, Unavailable } from '@tidemark/core';
+
+import type { TsdbConfig } from '../config/schema.ts';
+
+export type Bind = { readonly host: string; readonly port: number };
+
+/** `HOST:PORT`, `[::1]:PORT` or `:PORT` (all addresses). */
+export function parseBind(text: string, setting: string): Bind {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:]*)):(\d{1,5})$/i.exec(text.trim());
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) {
+    throw new InvalidRequest(
+      `${setting} must be HOST:PORT, for example 127.0.0.1:8086; got ${JSON.stringify(text)}`,
+    );
+  }
+  return { host: match[1] ?? match[2] ?? '', port };
+}
+
+export function isLoopback({ host }: Bind): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+/** Servers that are listening. */
+export class Listeners {
+  readonly #servers: (Server | HttpsServer)[] = [];
+  #url = '';
+  #socketPath: string | undefined;
+
+  /** URL of the first address. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Starts to listen everywhere. What was opened stays open when it throws: call `close`. */
+  async open(config: TsdbConfig, listener: RequestListener): Promise<void> {
+    const { http } = config;
+    for (const text of http.bindAddress.split(',')) {
+      const bind = parseBind(text, 'http.bind-address');
+      const server = http.httpsEnabled
+        ? secureServer(config, listener)
+        : plainServer(config, listener);
+      this.#servers.push(server);
+      await listenOn(server, { ...(bind.host === '' ? {} : { host: bind.host }), port: bind.port });
+      if (this.#url === '') this.#url = urlOf(server, bind, http.httpsEnabled);
+    }
+    if (!http.unixSocketEnabled) return;
+    const server = plainServer(config, listener);
+    this.#servers.push(server);
+    removeStaleSocket(http.bindSocket);
+    await listenOn(server, { path: http.bindSocket });
+    this.#socketPath = http.bindSocket;
+  }
+
+  /** Reads certificate and key again; running connections keep theirs. */
+  reloadCertificates(config: TsdbConfig): void {
+    for (const server of this.#servers) {
+      if ('setSecureContext' in server) server.setSecureContext(secureOptions(config));
+    }
+  }
+
+  /** Stops accepting; resolves when the last answer is out. Idle connections are closed at once. */
+  async close(): Promise<void> {
+    const closed = this.#servers.map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          // An error says that it was not listening, which is what is wanted.
+          server.close(() => resolve());
+          server.closeIdleConnections();
+        }),
+    );
+    await Promise.all(closed);
+    if (this.#socketPath !== undefined) removeStaleSocket(this.#socketPath);
+    this.#socketPath = undefined;
+  }
+
+  /** Breaks what is still open. */
+  closeAllConnections(): void {
+    for (const server of this.#servers) server.closeAllConnections();
+  }
+}
+
+// Slow clients are cut off: headers must be complete within this time.
+const HEADERS_TIMEOUT_MS = 20_000;
+const KEEP_ALIVE_MS = 75_000;
+const MAX_HEADER_BYTES = 1024 * 1024;
+
+function serverOptions({ http }: TsdbConfig) {
+  return {
+    requestTimeout: http.requestTimeoutMs,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // GET requests carry whole queries in the URL.
+    maxHeaderSize: MAX_HEADER_BYTES,
+    noDelay: true,
+  };
+}
+
+function plainServer(config: TsdbConfig, listener: RequestListener): Server {
+  return limited(createHttpServer(serverOptions(config), listener), config);
+}
+
+function secureServer(config: TsdbConfig, listener: RequestListener): HttpsServer {
+  const options = { ...serverOptions(config), ...secureOptions(config) };
+  return limited(createHttpsServer(options, listener), config);
+}
+
+function limited<S extends Server | HttpsServer>(server: S, { http }: TsdbConfig): S {
+  if (http.maxConnectionLimit > 0) server.maxConnections = http.maxConnectionLimit;
+  return server;
+}
+
+function secureOptions({ http, tls }: TsdbConfig) {
+  const version = (name: string): SecureVersion => (name === 'tls1.3' ? 'TLSv1.3' : 'TLSv1.2');
+  const cert = readSetting('http.https-certificate', http.httpsCertificate);
+  return {
+    cert,
+    key:
+      http.httpsPrivateKey === ''
+        ? cert
+        : readSetting('http.https-private-key', http.httpsPrivateKey),
+    minVersion: version(tls.minVersion),
+    maxVersion: version(tls.maxVersion),
+    ...(tls.ciphers.length === 0 ? {} : { ciphers: tls.ciphers.join(':') }),
+  };
+}
+
+function readSetting(setting: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InvalidRequest(`${setting} can not be read: ${reason}`, { cause: error });
+  }
+}
+
+function listenOn(
+  server: Server | HttpsServer,
+  place: { readonly host?: string; readonly port?: number; readonly path?: string },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, place));
+    server.once('error', onError);
+    server.listen(place, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+function listenError(
+  error: NodeJS.ErrnoException,
+  place: { readonly host?: string; readonly port?: number; readonly path?: string },
+): Error {
+  const name = place.path ?? `${place.host ?? 'all addresses'}:${place.port}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new Unavailable(
+        `${name} is already in use: another process listens there. Stop it or choose another address`,
+        { cause: error },
+      );
+    case 'EACCES':
+      return new Unavailable(`not allowed to listen on ${name}`, { cause: error });
+    case 'EADDRNOTAVAIL':
+      return new Unavailable(`${name} is not an address of this machine`, { cause: error });
+    default:
+      return error;
+  }
+}
+
+function urlOf(server: Server | HttpsServer, bind: Bind, isSecure: boolean): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : bind.port;
+  const isAny = bind.host === '' || bind.host === '0.0.0.0' || bind.host === '::';
+  const name = isAny ? '127.0.0.1' : bind.host.includes(':') ? `[${bind.host}]` : bind.host;
+  return `${isSecure ? 'https' : 'http'}://${name}:${port}`;
+}
+
+function removeStaleSocket(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

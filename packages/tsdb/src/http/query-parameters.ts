@@ -1,0 +1,144 @@
+// What a request to /query asks for, wherever it says so: URL, form, uploaded file.
+import { InvalidRequest } from '@tidemark/core';
+import type { BindParameter } from '@tidemark/influxql';
+import type { Epoch, ResultFormat } from '@tidemark/query';
+import { parse as parseLossless } from 'lossless-json';
+
+import type { Exchange } from './exchange.ts';
+import { multipartBoundary, parseMultipart } from './multipart.ts';
+import { Parameters } from './parameters.ts';
+
+export const DEFAULT_CHUNK_ROWS = 10_000;
+
+export type QueryRequest = {
+  readonly text: string;
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly bindParameters: ReadonlyMap<string, BindParameter>;
+  readonly format: ResultFormat;
+  readonly isAsync: boolean;
+};
+
+/** Parameters of URL and body together; the body's come first. */
+export function allParameters(exchange: Exchange, body: Uint8Array): Parameters {
+  const all = new Parameters();
+  all.merge(exchange.parameters);
+  if (body.length === 0) return all;
+  const contentType = exchange.request.headers['content-type'] ?? '';
+  const boundary = multipartBoundary(contentType);
+  if (boundary !== undefined) {
+    all.merge(parseMultipart(body, boundary));
+    return all;
+  }
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  if (/^application\/vnd\.influxql\b/i.test(contentType)) {
+    all.merge(Parameters.parse(`q=${encodeURIComponent(text)}`));
+  } else if (!text.trimStart().startsWith('{')) all.merge(Parameters.parse(text));
+  return all;
+}
+
+export function readQueryRequest(
+  exchange: Exchange,
+  parameters: Parameters,
+  maxRows: number,
+): QueryRequest {
+  return {
+    text: parameters.get('q'),
+    database: parameters.get('db'),
+    retentionPolicy: parameters.get('rp'),
+    bindParameters: readBindParameters(parameters.get('params')),
+    isAsync: parameters.get('async') === 'true',
+    format: readFormat(exchange, parameters, maxRows),
+  };
+}
+
+function readFormat(exchange: Exchange, parameters: Parameters, maxRows: number): ResultFormat {
+  const encoding = chooseEncoding(exchange.request.headers.accept);
+  const chunkRows = readChunkRows(parameters);
+  const epoch = readEpoch(parameters.get('epoch'));
+  return {
+    encoding,
+    isPretty: exchange.parameters.get('pretty') === 'true',
+    epoch: epoch ?? (encoding === 'csv' ? 'ns' : undefined),
+    chunkRows,
+    maxRows: chunkRows === undefined ? maxRows : 0,
+  };
+}
+
+/** `chunked=true` with `chunk_size`, or the size itself. Anything else is not chunked. */
+function readChunkRows(parameters: Parameters): number | undefined {
+  const chunked = parameters.get('chunked');
+  if (/^[1-9]\d{0,8}$/.test(chunked)) return Number(chunked);
+  if (chunked !== 'true') return undefined;
+  const size = parameters.get('chunk_size');
+  return /^[1-9]\d{0,8}$/.test(size) ? Number(size) : DEFAULT_CHUNK_ROWS;
+}
+
+function readEpoch(text: string): Epoch | undefined {
+  switch (text) {
+    case '':
+      return undefined;
+    case 'u':
+    case 'µ':
+      return 'u';
+    case 'ms':
+    case 's':
+    case 'm':
+    case 'h':
+      return text;
+    default:
+      return 'ns';
+  }
+}
+
+const ENCODINGS: Readonly<Record<string, ResultFormat['encoding']>> = {
+  'application/json': 'json',
+  'application/csv': 'csv',
+  'text/csv': 'csv',
+  'application/x-msgpack': 'msgpack',
+};
+
+/** The best of what the client accepts; JSON when it accepts that as gladly, or nothing that is known. */
+export function chooseEncoding(accept: string | undefined): ResultFormat['encoding'] {
+  let best: ResultFormat['encoding'] = 'json';
+  let bestQuality = 0;
+  for (const entry of (accept ?? '').split(',')) {
+    const [type = '', ...options] = entry.split(';').map((part) => part.trim());
+    const encoding = Object.hasOwn(ENCODINGS, type.toLowerCase())
+      ? ENCODINGS[type.toLowerCase()]
+      : undefined;
+    if (encoding === undefined) continue;
+    const written = options.find((option) => option.startsWith('q='));
+    const quality = written === undefined ? 1 : Number(written.slice(2)) || 0;
+    if (quality > bestQuality || (quality === bestQuality && encoding === 'json')) {
+      best = encoding;
+      bestQuality = quality;
+    }
+  }
+  return best;
+}
+
+// Numbers with a point are floats, others integers; `1e3` is neither, as in the servers that clients know.
+function parseNumber(text: string): number | bigint {
+  if (text.includes('.')) return Number(text);
+  if (/^-?\d+$/.test(text)) return BigInt(text);
+  throw new InvalidRequest(
+    `error parsing query parameters: strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`,
+  );
+}
+
+function readBindParameters(text: string): ReadonlyMap<string, BindParameter> {
+  if (text === '') return new Map();
+  let value: unknown;
+  try {
+    value = parseLossless(text, undefined, parseNumber);
+  } catch (error) {
+    if (error instanceof InvalidRequest) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InvalidRequest(`error parsing query parameters: ${reason}`, { cause: error });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidRequest('error parsing query parameters: expected a JSON object');
+  }
+  return new Map(Object.entries(value as Record<string, BindParameter>));
+}

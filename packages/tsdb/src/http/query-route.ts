@@ -1,0 +1,225 @@
+// GET and POST /query: statements in, results out, streamed.
+import { once } from 'node:events';
+import { createGzip } from 'node:zlib';
+
+import { InvalidRequest } from '@tidemark/core';
+import { parseQuery, printStatement } from '@tidemark/influxql';
+import type { Query, Statement } from '@tidemark/influxql';
+import { contentType, writeResults } from '@tidemark/query';
+import type { ResultMessage, StatementRun } from '@tidemark/query';
+
+import type { Identity } from '../auth/identity.ts';
+import { authorizeQuery } from '../auth/privileges.ts';
+import { deprecatedGet, MISSING_QUERY } from '../compat/messages.ts';
+import type { RunningQuery } from '../query/running-queries.ts';
+import type { StatementContext } from '../statements/context.ts';
+import { runStatement } from '../statements/registry.ts';
+import { sendBody, sendEmpty, sendJson } from './answer.ts';
+import { readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { allParameters, readQueryRequest } from './query-parameters.ts';
+import type { QueryRequest } from './query-parameters.ts';
+import type { HttpServices } from './services.ts';
+
+export async function handleQuery(exchange: Exchange, services: HttpServices): Promise<void> {
+  const identity = await services.authenticator.authenticate(exchange);
+  const body =
+    exchange.method === 'POST'
+      ? await readBody(exchange.request, services.config.http.maxBodySizeBytes)
+      : new Uint8Array(0);
+  const parameters = allParameters(exchange, body);
+  if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
+  const request = readQueryRequest(exchange, parameters, services.config.http.maxRowLimit);
+  const { query, error } = parseQuery(request.text, { parameters: request.bindParameters });
+  if (error !== undefined) throw new InvalidRequest(`error parsing query: ${error}`);
+  authorizeQuery(query, identity, request.database);
+  if (services.config.http.strictVerbs && exchange.method === 'GET') refuseChanges(query);
+  if (query.statements.length === 0) return sendJson(exchange, 200, {});
+  const run = new QueryRun({ exchange, services, identity, request, query });
+  if (request.isAsync) {
+    sendEmpty(exchange);
+    return run.inBackground();
+  }
+  await run.answer();
+}
+
+/** Statements that change something. */
+export function isReadOnly(statement: Statement): boolean {
+  switch (statement.kind) {
+    case 'select':
+      return statement.into === undefined;
+    case 'explain':
+      return true;
+    default:
+      return statement.kind.startsWith('show-');
+  }
+}
+
+function refuseChanges(query: Query): void {
+  const statement = query.statements.find((candidate) => !isReadOnly(candidate));
+  if (statement === undefined) return;
+  const text = printStatement(statement, { redactPasswords: true });
+  throw new InvalidRequest(`'${text}' changes something; please use a POST request`);
+}
+
+type QueryRunOptions = {
+  readonly exchange: Exchange;
+  readonly services: HttpServices;
+  readonly identity: Identity;
+  readonly request: QueryRequest;
+  readonly query: Query;
+};
+
+/** One request's statements from start to end. */
+class QueryRun {
+  readonly #options: QueryRunOptions;
+  #running: RunningQuery | undefined;
+
+  constructor(options: QueryRunOptions) {
+    this.#options = options;
+  }
+
+  async answer(): Promise<void> {
+    const { exchange, request } = this.#options;
+    const { response } = exchange;
+    const onClose = (): void => {
+      if (this.#running !== undefined) this.#options.services.queries.cancel(this.#running);
+    };
+    response.on('close', onClose);
+    try {
+      await stream(this.#pieces(), exchange, contentTypeOf(exchange, request));
+    } finally {
+      response.off('close', onClose);
+      this.#finish();
+    }
+  }
+
+  /** Statements run to their end whatever becomes of the client; errors go to the log. */
+  async inBackground(): Promise<void> {
+    const { services } = this.#options;
+    try {
+      for await (const piece of this.#pieces()) {
+        services.counters.queryRespBytes += piece.length;
+      }
+    } catch (error) {
+      services.log.error({ err: error }, 'asynchronous query failed');
+    } finally {
+      this.#finish();
+    }
+  }
+
+  #finish(): void {
+    if (this.#running !== undefined) this.#options.services.queries.finish(this.#running);
+  }
+
+  #pieces(): AsyncIterable<Uint8Array> {
+    const { query, request } = this.#options;
+    return writeResults(
+      query.statements.map((statement) => this.#statementRun(statement)),
+      request.format,
+    );
+  }
+
+  #statementRun(statement: Statement): StatementRun {
+    const { exchange, services, identity, request } = this.#options;
+    const messages: ResultMessage[] = [];
+    if (exchange.method === 'GET' && isDeprecatedByGet(statement)) {
+      const text = printStatement(statement, { redactPasswords: true });
+      messages.push({ level: 'warning', text: deprecatedGet(text) });
+    }
+    return {
+      messages: () => messages,
+      onEnd: ({ error }) => {
+        if (error !== undefined) services.log.debug({ err: error }, 'statement failed');
+      },
+      run: () => {
+        const context: StatementContext = {
+          services,
+          identity,
+          database: request.database,
+          retentionPolicy: request.retentionPolicy,
+          signal: this.#start().signal,
+          messages,
+        };
+        return runStatement(statement, context);
+      },
+    };
+  }
+
+  /** Registered with the first statement, so that a refusal is that statement's error. */
+  #start(): RunningQuery {
+    const { query, request, services } = this.#options;
+    this.#running ??= services.queries.start({
+      text: query.statements
+        .map((statement) => printStatement(statement, { redactPasswords: true }))
+        .join('; '),
+      database: request.database,
+    });
+    return this.#running;
+  }
+}
+
+/** DELETE never gave the warning, so clients do not expect it. */
+function isDeprecatedByGet(statement: Statement): boolean {
+  return !isReadOnly(statement) && statement.kind !== 'delete';
+}
+
+function contentTypeOf(exchange: Exchange, request: QueryRequest): string {
+  const { encoding } = request.format;
+  // Clients that ask for application/csv look for exactly that.
+  const isOldCsv =
+    encoding === 'csv' && (exchange.request.headers.accept ?? '').includes('application/csv');
+  return isOldCsv ? 'application/csv' : contentType(encoding);
+}
+
+/** Writes pieces as they come, no faster than the client reads. A single piece has a length. */
+async function stream(
+  pieces: AsyncIterable<Uint8Array>,
+  exchange: Exchange,
+  type: string,
+): Promise<void> {
+  const { response } = exchange;
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    const first = await iterator.next();
+    const second = first.done === true ? first : await iterator.next();
+    const isGzip = acceptsGzip(exchange);
+    if (second.done === true && !isGzip) {
+      const content = first.done === true ? new Uint8Array(0) : first.value;
+      return sendBody(exchange, 200, { type, content });
+    }
+    response.statusCode = 200;
+    response.setHeader('Content-Type', type);
+    const sink = isGzip ? createGzip() : response;
+    if (isGzip) {
+      response.setHeader('Content-Encoding', 'gzip');
+      sink.pipe(response);
+    }
+    const gone = closeSignal(response);
+    for (let next = first; next.done !== true;) {
+      if (!sink.write(next.value) && !gone.aborted) {
+        await once(sink, 'drain', { signal: gone }).catch(() => undefined); // The client has gone.
+      }
+      if (gone.aborted) return;
+      next = next === first ? second : await iterator.next();
+    }
+    sink.end();
+  } catch (error) {
+    // With a part of the answer sent, breaking the connection is the only way to say that the rest is missing.
+    if (response.headersSent) response.destroy();
+    throw error;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+function closeSignal(response: Exchange['response']): AbortSignal {
+  const controller = new AbortController();
+  if (response.destroyed) controller.abort();
+  response.once('close', () => controller.abort());
+  return controller.signal;
+}
+
+function acceptsGzip(exchange: Exchange): boolean {
+  return /\bgzip\b/.test(String(exchange.request.headers['accept-encoding'] ?? ''));
+}

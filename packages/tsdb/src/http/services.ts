@@ -1,0 +1,24 @@
+// Parts of the service that endpoints need.
+import type { Logger } from 'pino';
+
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { TsdbConfig } from '../config/schema.ts';
+import type { StatementServices } from '../statements/context.ts';
+import type { RequestTracker } from '../stats/request-counts.ts';
+import type { HttpCounters } from '../stats/statistics.ts';
+import type { RejectedLog } from '../write/rejected-lines.ts';
+
+export type HttpServices = StatementServices & {
+  readonly config: TsdbConfig;
+  readonly log: Logger;
+  readonly authenticator: Authenticator;
+  readonly counters: HttpCounters;
+  readonly requests: RequestTracker;
+  readonly rejected: RejectedLog;
+  /** The present time, RFC 3339. */
+  readonly nowText: () => string;
+  /** Wall time of the start, RFC 3339. */
+  readonly startedText: string;
+  /** Whether the service answers everything; while it starts or stops only liveness does. */
+  readonly isReady: () => boolean;
+};

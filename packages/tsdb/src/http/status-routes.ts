@@ -1,0 +1,107 @@
+// Endpoints that say how the service is: ping, status, health, debug, metrics.
+import { InvalidRequest, TIDEMARK_VERSION, COMPAT_VERSION } from '@tidemark/core';
+
+import { sendBody, sendEmpty, sendJson } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { metricsText } from './metrics.ts';
+import type { HttpServices } from './services.ts';
+
+export async function handlePing(exchange: Exchange): Promise<void> {
+  const verbose = exchange.parameters.get('verbose');
+  if (verbose !== '' && verbose !== '0' && verbose !== 'false') {
+    return sendJson(exchange, 200, { version: versionFor(exchange) });
+  }
+  sendEmpty(exchange);
+}
+
+function versionFor(exchange: Exchange): string {
+  return exchange.settings.hasCompatHeaders ? COMPAT_VERSION : TIDEMARK_VERSION;
+}
+
+export async function handleStatus(exchange: Exchange): Promise<void> {
+  sendEmpty(exchange);
+}
+
+/** Readiness: `fail` and 503 while the service starts or stops. */
+export async function handleHealth(exchange: Exchange, services: HttpServices): Promise<void> {
+  const isReady = services.isReady();
+  sendJson(exchange, isReady ? 200 : 503, {
+    checks: [],
+    message: isReady ? 'ready for queries and writes' : 'not ready',
+    name: exchange.settings.hasCompatHeaders ? 'influxdb' : 'tidemark',
+    status: isReady ? 'pass' : 'fail',
+    version: versionFor(exchange),
+  });
+}
+
+const DEFAULT_WATCH_SECONDS = 10;
+const MAX_WATCH_SECONDS = 6 * 3600;
+
+/** Who writes and queries: counts for some seconds, then answers. */
+export async function handleDebugRequests(
+  exchange: Exchange,
+  services: HttpServices,
+): Promise<void> {
+  const seconds = readSeconds(exchange.parameters.get('seconds'));
+  const gone = new AbortController();
+  exchange.response.once('close', () => gone.abort());
+  const wait = services.clock.sleep(seconds * 1000, gone.signal).catch(() => undefined);
+  const counts = await services.requests.watch(wait); // A client that has gone ends the wait.
+  sendJson(exchange, 200, Object.fromEntries(counts));
+}
+
+function readSeconds(text: string): number {
+  if (text === '') return DEFAULT_WATCH_SECONDS;
+  if (!/^[+-]?\d+$/.test(text)) {
+    throw new InvalidRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  const seconds = Number(text);
+  if (seconds > MAX_WATCH_SECONDS) {
+    throw new InvalidRequest(`exceeded maximum interval time: ${goSeconds(seconds)} > 6h`);
+  }
+  return Math.max(0, seconds);
+}
+
+function goSeconds(seconds: number): string {
+  return `${seconds}s`;
+}
+
+/** All statistics as one JSON object, keyed by module and tags. */
+export async function handleDebugVars(exchange: Exchange, services: HttpServices): Promise<void> {
+  const memory = process.memoryUsage();
+  const vars: Record<string, unknown> = {
+    system: {
+      currentTime: services.nowText(),
+      started: services.startedText,
+      uptime: Math.round(process.uptime()),
+    },
+    cmdline: ['tidemark', 'tsdb'],
+    memstats: {
+      Alloc: memory.heapUsed,
+      HeapAlloc: memory.heapUsed,
+      HeapSys: memory.heapTotal,
+      Sys: memory.rss,
+    },
+  };
+  for (const { name, tags, values } of await services.statistics.read()) {
+    const path = Object.values(tags).join(':');
+    vars[path === '' ? name : `${name}:${path}`] = { name, tags, values };
+  }
+  sendJson(exchange, 200, vars);
+}
+
+export async function handleMetrics(exchange: Exchange, services: HttpServices): Promise<void> {
+  const { type, text } = await metricsText(services.statistics);
+  sendBody(exchange, 200, { type, content: text });
+}
+
+/** The last lines that were refused, and how many by source. */
+export async function handleDebugRejected(
+  exchange: Exchange,
+  services: HttpServices,
+): Promise<void> {
+  sendJson(exchange, 200, {
+    counts: Object.fromEntries(services.rejected.counts()),
+    lines: services.rejected.entries(),
+  });
+}

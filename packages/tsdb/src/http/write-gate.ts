@@ -1,0 +1,70 @@
+// How many writes are handled at once, how many may wait, and for how long.
+import { Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+
+import { THROTTLED_QUEUE_FULL, THROTTLED_TIMEOUT } from '../compat/messages.ts';
+
+export type WriteGateOptions = {
+  /** 0 is no limit. */
+  readonly maxActive: number;
+  /** 0 is no limit. */
+  readonly maxWaiting: number;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+};
+
+export class WriteGate {
+  readonly #options: WriteGateOptions;
+  readonly #waiting = new Set<() => void>();
+  #active = 0;
+
+  constructor(options: WriteGateOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with what must be called when the write is done. Rejects with `Unavailable`. */
+  async enter(): Promise<() => void> {
+    const { maxActive } = this.#options;
+    if (maxActive === 0) return () => undefined;
+    if (this.#active >= maxActive) await this.#wait();
+    else this.#active++;
+    let isLeft = false;
+    return () => {
+      if (isLeft) return;
+      isLeft = true;
+      this.#leave();
+    };
+  }
+
+  /** The place is handed over, so that `#active` does not change. */
+  #leave(): void {
+    const next = this.#waiting.values().next().value;
+    if (next === undefined) this.#active--;
+    else {
+      this.#waiting.delete(next);
+      next();
+    }
+  }
+
+  #wait(): Promise<void> {
+    const { clock, maxWaiting, timeoutMs } = this.#options;
+    if (maxWaiting > 0 && this.#waiting.size >= maxWaiting) {
+      throw new Unavailable(THROTTLED_QUEUE_FULL);
+    }
+    return new Promise((resolve, reject) => {
+      const timer = new AbortController();
+      const admit = (): void => {
+        timer.abort();
+        resolve();
+      };
+      this.#waiting.add(admit);
+      clock.sleep(timeoutMs, timer.signal).then(
+        () => {
+          this.#waiting.delete(admit);
+          reject(new Unavailable(THROTTLED_TIMEOUT));
+        },
+        () => undefined, // Admitted in time.
+      );
+    });
+  }
+}

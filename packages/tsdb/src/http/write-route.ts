@@ -1,0 +1,144 @@
+// POST /write and its relatives: line protocol in, 204 or a reason out.
+import { InvalidRequest } from '@tidemark/core';
+import { parsePrecision } from '@tidemark/line-protocol';
+import type { Precision } from '@tidemark/line-protocol';
+import type { WriteOutcome } from '@tidemark/storage';
+
+import { requireWrite } from '../auth/identity.ts';
+import type { Identity } from '../auth/identity.ts';
+import { DATABASE_REQUIRED, INVALID_CONSISTENCY, partialWrite } from '../compat/messages.ts';
+import { DatabaseMissing } from '../write/policy-ref.ts';
+import { sendEmpty, sendError } from './answer.ts';
+import { readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+
+const CONSISTENCY_LEVELS = new Set(['', 'any', 'one', 'quorum', 'all']);
+
+export type WriteRequest = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly precision: Precision;
+};
+
+/** POST /write. */
+export async function handleWrite(exchange: Exchange, services: HttpServices): Promise<void> {
+  const { parameters } = exchange;
+  const identity = await services.authenticator.authenticate(exchange);
+  const database = parameters.get('db');
+  if (database === '') throw new InvalidRequest(DATABASE_REQUIRED);
+  const precision = parsePrecision(parameters.get('precision'));
+  if (precision === undefined) {
+    throw new InvalidRequest(
+      `invalid precision "${parameters.get('precision')}" (use n, u, ms, s, m or h)`,
+    );
+  }
+  await writeBody(exchange, services, {
+    identity,
+    request: { database, retentionPolicy: parameters.get('rp'), precision },
+  });
+}
+
+const V2_PRECISIONS: Readonly<Record<string, Precision>> = {
+  '': 'ns',
+  ns: 'ns',
+  us: 'u',
+  ms: 'ms',
+  s: 's',
+};
+
+/** POST /api/v2/write: the same with `bucket=db/rp`. */
+export async function handleWriteV2(exchange: Exchange, services: HttpServices): Promise<void> {
+  const { parameters } = exchange;
+  const identity = await services.authenticator.authenticate(exchange);
+  const { database, retentionPolicy } = parseBucket(parameters.get('bucket'));
+  const text = parameters.get('precision');
+  const precision = Object.hasOwn(V2_PRECISIONS, text) ? V2_PRECISIONS[text] : undefined;
+  if (precision === undefined) {
+    throw new InvalidRequest(`invalid precision "${text}" (use ns, us, ms or s)`);
+  }
+  const request = { database, retentionPolicy, precision };
+  await writeBody(exchange, services, { identity, request });
+}
+
+/** `db/rp`, or `db` for the default policy. */
+export function parseBucket(bucket: string): { database: string; retentionPolicy: string } {
+  const slash = bucket.indexOf('/');
+  const database = slash < 0 ? bucket : bucket.slice(0, slash);
+  if (database === '') {
+    throw new DatabaseMissing(
+      `bucket name ${JSON.stringify(bucket)} is missing a slash; not in "database/retention-policy" format`,
+    );
+  }
+  return { database, retentionPolicy: slash < 0 ? '' : bucket.slice(slash + 1) };
+}
+
+async function writeBody(
+  exchange: Exchange,
+  services: HttpServices,
+  write: { readonly identity: Identity; readonly request: WriteRequest },
+): Promise<void> {
+  const { parameters } = exchange;
+  const { request, identity } = write;
+  const { counters } = services;
+  services.writer.requireDatabase(request.database);
+  requireWrite(identity, request.database);
+  const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
+  counters.writeReqBytes += body.length;
+  if (!CONSISTENCY_LEVELS.has(parameters.get('consistency').toLowerCase())) {
+    throw new InvalidRequest(INVALID_CONSISTENCY);
+  }
+  if (body.length === 0) return sendEmpty(exchange);
+  const isDetailed = parameters.get('errors') === 'detailed';
+  const outcome = await services.writer.writeLines({
+    target: request,
+    body,
+    precision: request.precision,
+    isDetailed: true,
+  });
+  counters.pointsWrittenOK += outcome.pointsWritten;
+  counters.valuesWrittenOK += outcome.valuesWritten;
+  const problem = describeProblem(outcome);
+  if (problem === undefined) return sendEmpty(exchange);
+  counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
+  counters.linesRejected += outcome.parseErrors.length;
+  noteRejected(exchange, services, { database: request.database, outcome });
+  sendError(exchange, 400, problem, isDetailed ? details(outcome) : undefined);
+}
+
+/** What the answer says about a write that was not accepted whole; `undefined` when it was. */
+export function describeProblem(outcome: WriteOutcome): string | undefined {
+  const { dropped, parseErrors, pointsWritten } = outcome;
+  if (dropped !== undefined && dropped.count > 0)
+    return partialWrite(dropped.reason, dropped.count);
+  if (parseErrors.length === 0) return undefined;
+  const messages = parseErrors.join('\n');
+  return pointsWritten === 0 ? messages : partialWrite(messages, 0);
+}
+
+function details(outcome: WriteOutcome): Readonly<Record<string, unknown>> {
+  return {
+    written: outcome.pointsWritten,
+    rejected: (outcome.rejectedLines ?? []).map(({ lineNumber, text, reason }) => ({
+      line: lineNumber,
+      text,
+      reason,
+    })),
+  };
+}
+
+function noteRejected(
+  exchange: Exchange,
+  services: HttpServices,
+  write: { readonly database: string; readonly outcome: WriteOutcome },
+): void {
+  const { userName, remoteAddress } = exchange;
+  services.rejected.add(
+    {
+      time: services.nowText(),
+      source: userName === '' ? remoteAddress : `${userName}@${remoteAddress}`,
+      database: write.database,
+    },
+    write.outcome.rejectedLines ?? [],
+  );
+}

@@ -1,0 +1,126 @@
+// Queries that are running: who may start, SHOW QUERIES, KILL QUERY, time limits, shutdown.
+import { Cancelled, InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+
+import { QUERY_INTERRUPTED, QUERY_SHUTDOWN, QUERY_TIMEOUT } from '../compat/messages.ts';
+import type { QueryCounters } from '../stats/statistics.ts';
+
+export type RunningQuery = {
+  readonly id: number;
+  /** Without passwords. */
+  readonly text: string;
+  readonly database: string;
+  readonly signal: AbortSignal;
+};
+
+export type ListedQuery = {
+  readonly id: number;
+  readonly text: string;
+  readonly database: string;
+  readonly durationMs: number;
+  readonly isKilled: boolean;
+};
+
+export type RunningQueriesOptions = {
+  readonly clock: Clock;
+  /** 0 is no limit. */
+  readonly maxConcurrent: number;
+  /** 0 is no limit. */
+  readonly timeoutMs: number;
+  readonly counters: QueryCounters;
+  /** Told about queries that took longer than `slowMs`; 0 tells about none. */
+  readonly slowMs: number;
+  readonly onSlow: (query: ListedQuery) => void;
+};
+
+type Entry = {
+  readonly query: RunningQuery;
+  readonly abort: AbortController;
+  readonly timer: AbortController;
+  readonly startedMs: number;
+  isKilled: boolean;
+};
+
+export class RunningQueries {
+  readonly #options: RunningQueriesOptions;
+  readonly #entries = new Map<number, Entry>();
+  #nextId = 1;
+  #isClosing = false;
+
+  constructor(options: RunningQueriesOptions) {
+    this.#options = options;
+  }
+
+  get activeCount(): number {
+    return this.#entries.size;
+  }
+
+  /** Registers a query; `finish` must be called with it. Throws when too many are running. */
+  start(query: { readonly text: string; readonly database: string }): RunningQuery {
+    const { clock, counters, maxConcurrent, timeoutMs } = this.#options;
+    if (this.#isClosing) throw new Cancelled(QUERY_SHUTDOWN);
+    if (maxConcurrent > 0 && this.#entries.size >= maxConcurrent) {
+      throw new LimitExceeded(
+        `max-concurrent-queries limit exceeded(${this.#entries.size}, ${maxConcurrent})`,
+        'coordinator.max-concurrent-queries',
+      );
+    }
+    const abort = new AbortController();
+    const timer = new AbortController();
+    const id = this.#nextId++;
+    const running = { id, ...query, signal: abort.signal };
+    const entry = { query: running, abort, timer, startedMs: clock.monotonicMs(), isKilled: false };
+    this.#entries.set(id, entry);
+    counters.queriesActive = this.#entries.size;
+    counters.queriesExecuted++;
+    if (timeoutMs > 0) {
+      clock.sleep(timeoutMs, timer.signal).then(
+        () => abort.abort(new LimitExceeded(QUERY_TIMEOUT, 'coordinator.query-timeout')),
+        () => undefined, // Finished in time.
+      );
+    }
+    return running;
+  }
+
+  finish(query: RunningQuery): void {
+    const entry = this.#entries.get(query.id);
+    if (entry === undefined) return;
+    this.#entries.delete(query.id);
+    entry.timer.abort();
+    const { counters, slowMs, onSlow } = this.#options;
+    const listed = this.#listed(entry);
+    counters.queriesActive = this.#entries.size;
+    counters.queriesFinished++;
+    counters.queryDurationNs += Math.round(listed.durationMs * 1e6);
+    if (slowMs > 0 && listed.durationMs >= slowMs) onSlow(listed);
+  }
+
+  /** Ends a query because its client has gone. */
+  cancel(query: RunningQuery): void {
+    this.#entries.get(query.id)?.abort.abort(new Cancelled('the client closed the connection'));
+  }
+
+  /** KILL QUERY. */
+  kill(id: number): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) throw new NotFound(`no such query id: ${id}`);
+    if (entry.isKilled) throw new InvalidRequest('already killed');
+    entry.isKilled = true;
+    entry.abort.abort(new Cancelled(QUERY_INTERRUPTED));
+  }
+
+  list(): readonly ListedQuery[] {
+    return [...this.#entries.values()].map((entry) => this.#listed(entry));
+  }
+
+  #listed({ query, startedMs, isKilled }: Entry): ListedQuery {
+    const durationMs = this.#options.clock.monotonicMs() - startedMs;
+    return { id: query.id, text: query.text, database: query.database, durationMs, isKilled };
+  }
+
+  /** Ends all queries and refuses new ones. */
+  close(): void {
+    this.#isClosing = true;
+    for (const { abort } of this.#entries.values()) abort.abort(new Cancelled(QUERY_SHUTDOWN));
+  }
+}

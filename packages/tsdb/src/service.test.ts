@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startTestService } from './testing.ts';
+import type { TestService } from './testing.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+describe('ping', () => {
+  test.each(['GET', 'HEAD'])('%s answers 204 with version and request id', async (method) => {
+    const answer = await service.get('/ping', { method });
+    expect(answer.status).toBe(204);
+    expect(answer.text).toBe('');
+    expect(answer.headers.get('x-tsdb-version')).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(answer.headers.get('x-influxdb-version')).toMatch(/^1\.8\./);
+    expect(answer.headers.get('request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('echoes a request id', async () => {
+    const answer = await service.get('/ping', { headers: { 'X-Request-Id': 'abc' } });
+    expect(answer.headers.get('request-id')).toBe('abc');
+    expect(answer.headers.get('x-request-id')).toBe('abc');
+  });
+
+  test('tells the version when asked', async () => {
+    const answer = await service.get('/ping?verbose=true');
+    expect([answer.status, answer.json]).toEqual([200, { version: '1.8.10' }]);
+  });
+});
+
+describe('paths and methods', () => {
+  test('an unknown path is 404 in JSON', async () => {
+    const answer = await service.get('/nope?x=1');
+    expect([answer.status, answer.text]).toEqual([404, '{"error":"not found: /nope"}\n']);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('x-tsdb-version')).toBeTruthy();
+  });
+
+  test.each([
+    ['PUT', '/query', 'GET, POST, OPTIONS'],
+    ['GET', '/write', 'POST, OPTIONS'],
+    ['DELETE', '/health', 'GET, HEAD, OPTIONS'],
+  ])('%s %s is 405 and names what is allowed', async (method, path, allow) => {
+    const answer = await service.get(path, { method });
+    expect([answer.status, answer.text]).toEqual([405, 'Method Not Allowed\n']);
+    expect(answer.headers.get('allow')).toBe(allow);
+  });
+
+  test('OPTIONS answers with CORS headers', async () => {
+    const answer = await service.get('/query', {
+      method: 'OPTIONS',
+      headers: { Origin: 'http://ui' },
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('http://ui');
+  });
+
+  test.each(['/status', '/health', '/metrics', '/debug/vars', '/openapi.json'])(
+    '%s answers',
+    async (path) => {
+      expect((await service.get(path)).status).toBeLessThan(300);
+    },
+  );
+
+  test('the API document lists every endpoint', async () => {
+    const { json } = await service.get('/openapi.json');
+    expect(Object.keys(json.paths)).toEqual(
+      expect.arrayContaining(['/write', '/query', '/ping', '/api/v2/write']),
+    );
+  });
+});
+
+describe('statements', () => {
+  test('databases are made, shown and dropped', async () => {
+    expect((await service.query('CREATE DATABASE made')).text).toBe(
+      '{"results":[{"statement_id":0}]}\n',
+    );
+    expect((await service.query('SHOW DATABASES')).json.results[0].series[0].values).toContainEqual(
+      ['made'],
+    );
+    await service.query('DROP DATABASE made');
+    expect((await service.query('SHOW DATABASES')).text).not.toContain('made');
+  });
+
+  test('a statement that changes something by GET runs with a warning', async () => {
+    const answer = await service.get('/query?q=CREATE+DATABASE+byget');
+    expect(answer.json.results[0].messages).toEqual([
+      {
+        level: 'warning',
+        text: "deprecated use of 'CREATE DATABASE byget' in a read only context, please use a POST request instead",
+      },
+    ]);
+  });
+
+  test.each([
+    ['', 400, '{"error":"missing required parameter \\"q\\""}\n'],
+    [';', 200, '{}\n'],
+    ['SELEC', 400, /^\{"error":"error parsing query: found SELEC, expected SELECT/],
+  ])('q=%j', async (q, status, text) => {
+    const answer = await service.query(q);
+    expect(answer.status).toBe(status);
+    expect(answer.text).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
+  });
+
+  test('a failing statement keeps the others from running', async () => {
+    const answer = await service.query('SHOW GRANTS FOR nobody; CREATE DATABASE never');
+    expect(answer.json.results).toEqual([
+      { statement_id: 0, error: 'user not found' },
+      { statement_id: 1, error: 'not executed' },
+    ]);
+  });
+});
+
+describe('writes', () => {
+  beforeAll(async () => {
+    await service.query('CREATE DATABASE w');
+  });
+
+  test('what was written is read back', async () => {
+    expect((await service.write('m,t=a f=1.5,i=2i 1000', { db: 'w' })).status).toBe(204);
+    const answer = await service.query('SELECT * FROM m', { db: 'w', epoch: 'ns' });
+    expect(answer.json.results[0].series).toEqual([
+      { name: 'm', columns: ['time', 'f', 'i', 't'], values: [[1000, 1.5, 2, 'a']] },
+    ]);
+  });
+
+  test.each([
+    [{}, 'm f=1', 400, 'database is required'],
+    [{ db: 'nosuch' }, 'bad', 404, 'database not found: "nosuch"'],
+    [{ db: 'w', rp: 'nosuch' }, 'm f=1', 500, 'retention policy not found: nosuch'],
+    [{ db: 'w', consistency: 'foo' }, 'm f=1', 400, 'invalid consistency level'],
+    [{ db: 'w', precision: 'd' }, 'm f=1', 400, 'invalid precision "d" (use n, u, ms, s, m or h)'],
+    [{ db: 'w' }, 'm f=1 abc', 400, "unable to parse 'm f=1 abc': bad timestamp"],
+    [
+      { db: 'w' },
+      'p f=1 1\nbad\n',
+      400,
+      "partial write: unable to parse 'bad': missing fields dropped=0",
+    ],
+  ])('%j with %j is refused', async (parameters, lines, status, error) => {
+    const answer = await service.write(lines, parameters as Record<string, string>);
+    expect([answer.status, answer.json]).toEqual([status, { error }]);
+    expect(answer.headers.get('x-influxdb-error')).toBe(error);
+  });
+
+  test('the good lines of a partial write are kept and the bad ones listed when asked', async () => {
+    const answer = await service.write('q f=1 1\nbad\nq f=x 2', { db: 'w', errors: 'detailed' });
+    expect(answer.json.written).toBe(1);
+    expect(answer.json.rejected).toEqual([
+      { line: 2, text: 'bad', reason: 'missing fields' },
+      { line: 3, text: 'q f=x 2', reason: 'invalid boolean' },
+    ]);
+    const { json } = await service.get('/debug/rejected');
+    expect(json.counts['127.0.0.1']).toBeGreaterThanOrEqual(2);
+  });
+
+  test('an empty body is fine', async () => {
+    expect((await service.write('', { db: 'w' })).status).toBe(204);
+  });
+
+  test('buckets name database and policy', async () => {
+    const write = (bucket: string) =>
+      service.get(`/api/v2/write?bucket=${bucket}&precision=us`, {
+        method: 'POST',
+        body: 'v f=1 5',
+      });
+    expect((await write('w')).status).toBe(204);
+    expect((await write('w/autogen')).status).toBe(204);
+    expect((await write('nosuch')).status).toBe(404);
+    expect((await write('')).json.error).toMatch(/bucket name "" is missing a slash/);
+  });
+});

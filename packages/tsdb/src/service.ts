@@ -1,0 +1,272 @@
+// The service from start to stop: what is opened, in which order, and how it is closed again.
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+import { assert, formatRfc3339, InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { openStorage } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage';
+import type { JSONWebKeySet } from 'jose';
+import type { Logger } from 'pino';
+
+import { Authenticator } from './auth/authenticator.ts';
+import { Catalog } from './catalog/catalog.ts';
+import type { CatalogState } from './catalog/model.ts';
+import type { TsdbConfig } from './config/schema.ts';
+import { Dispatch } from './http/dispatch.ts';
+import type { Exchange } from './http/exchange.ts';
+import { isLoopback, Listeners, parseBind } from './http/listen.ts';
+import { buildRoutes } from './http/routes.ts';
+import type { HttpServices } from './http/services.ts';
+import { RunningQueries } from './query/running-queries.ts';
+import { RequestTracker } from './stats/request-counts.ts';
+import {
+  httpCounters,
+  moduleOf,
+  queryCounters,
+  Statistics,
+  writeCounters,
+} from './stats/statistics.ts';
+import { storageStatistics } from './stats/storage-statistics.ts';
+import { serviceDiagnostics } from './stats/diagnostics.ts';
+import { policyRef } from './write/policy-ref.ts';
+import { RejectedLog } from './write/rejected-lines.ts';
+import { WriteService } from './write/write-service.ts';
+
+export type TsdbDependencies = { readonly log: Logger; readonly clock: Clock };
+
+/** A running service. */
+export interface TsdbService {
+  readonly url: string;
+  /** Stops accepting, lets running requests end, and closes storage and catalog. Idempotent. */
+  close(): Promise<void>;
+  /** Reads certificates again. */
+  reload(): void;
+}
+
+// An orderly stop ends within ten seconds: queries that run longer are ended, then connections are cut off.
+const DRAIN_MS = 3_000;
+const CUT_MS = 2_000;
+
+/** Starts the service. Throws an `AppError` with a sentence when the configuration or the machine does not allow it. */
+export async function startTsdb(
+  config: TsdbConfig,
+  dependencies: TsdbDependencies,
+): Promise<TsdbService> {
+  requireSafeAddresses(config);
+  const opened: (() => Promise<void>)[] = [];
+  try {
+    return await open(config, dependencies, opened);
+  } catch (error) {
+    for (const close of opened.reverse()) await close();
+    throw error;
+  }
+}
+
+function requireSafeAddresses({ http }: TsdbConfig): void {
+  if (http.authEnabled || http.insecureNoAuth || !http.enabled) return;
+  for (const text of http.bindAddress.split(',')) {
+    if (isLoopback(parseBind(text, 'http.bind-address'))) continue;
+    throw new InvalidRequest(
+      `http.bind-address ${text} can be reached from other machines, and authentication is off: ` +
+        'set http.auth-enabled = true, listen on 127.0.0.1, or insist with --insecure-no-auth',
+    );
+  }
+}
+
+async function open(
+  config: TsdbConfig,
+  { log, clock }: TsdbDependencies,
+  opened: (() => Promise<void>)[],
+): Promise<TsdbService> {
+  const directory = join(config.data.dir, 'tsdb');
+  const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
+  await mkdir(metaDirectory, { recursive: true });
+  const catalog = Catalog.open(join(metaDirectory, 'catalog'));
+  opened.push(() => catalog.close());
+  const storage = await openStorage({
+    directory: join(directory, 'data'),
+    walFsync: config.data.walFsyncDelayMs > 0 ? 'interval' : 'always',
+    walSyncIntervalMs: config.data.walFsyncDelayMs,
+    fieldTypes: config.data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
+    log: (level, message, details) => log[level]({ ...details, part: 'storage' }, message),
+  });
+  opened.push(() => storage.close());
+  const limits = {
+    maxSeriesPerDatabase: config.data.maxSeriesPerDatabase,
+    maxValuesPerTag: config.data.maxValuesPerTag,
+  };
+  await storage.retainPolicies(allPolicies(catalog.state, { now: clock.now(), limits }));
+  const services = buildServices(config, { log, clock, catalog, storage });
+  const server = new HttpServer(services);
+  await server.open();
+  opened.push(() => server.close());
+  log.info({ url: server.url, directory }, 'database service is ready');
+  let closing: Promise<void> | undefined;
+  return {
+    url: server.url,
+    close: () => {
+      closing ??= (async () => {
+        for (const close of opened.reverse()) await close();
+      })();
+      return closing;
+    },
+    reload: () => server.reload(),
+  };
+}
+
+function allPolicies(state: CatalogState, context: Parameters<typeof policyRef>[2]) {
+  return [...state.databases.values()].flatMap((database) =>
+    database.policies.map((policy) => policyRef(database, policy, context)),
+  );
+}
+
+function buildServices(
+  config: TsdbConfig,
+  base: {
+    readonly log: Logger;
+    readonly clock: Clock;
+    readonly catalog: Catalog;
+    readonly storage: StorageEngine;
+  },
+): HttpServices {
+  const { log, clock, catalog, storage } = base;
+  const counters = httpCounters();
+  const writes = writeCounters();
+  const queryCounts = queryCounters();
+  const statistics = new Statistics();
+  statistics.add(() => [
+    moduleOf('httpd', counters),
+    moduleOf('write', writes),
+    moduleOf('queryExecutor', queryCounts),
+  ]);
+  statistics.add(storageStatistics(storage));
+  const startedAt = clock.now();
+  return {
+    ...base,
+    config,
+    counters,
+    statistics,
+    requests: new RequestTracker(),
+    rejected: new RejectedLog(),
+    authenticator: new Authenticator({
+      catalog,
+      clock,
+      isEnabled: config.http.authEnabled,
+      tokens: { sharedSecret: config.http.sharedSecret, keys: readKeys(config.http.jwksFile) },
+    }),
+    queries: new RunningQueries({
+      clock,
+      counters: queryCounts,
+      maxConcurrent: config.coordinator.maxConcurrentQueries,
+      timeoutMs: config.coordinator.queryTimeoutMs,
+      slowMs: config.coordinator.logQueriesAfterMs,
+      onSlow: (query) => log.warn({ ...query }, 'slow query'),
+    }),
+    writer: new WriteService({
+      catalog,
+      storage,
+      clock,
+      limits: {
+        maxSeriesPerDatabase: config.data.maxSeriesPerDatabase,
+        maxValuesPerTag: config.data.maxValuesPerTag,
+      },
+      timeoutMs: config.coordinator.writeTimeoutMs,
+      counters: writes,
+    }),
+    limits: {
+      maxSelectPoints: config.coordinator.maxSelectPoint,
+      maxSelectSeries: config.coordinator.maxSelectSeries,
+      maxSelectBuckets: config.coordinator.maxSelectBuckets,
+      maxQueryMemoryBytes: config.coordinator.queryMemoryLimitBytes,
+      maxSubqueryDepth: config.coordinator.maxSubqueryDepth,
+    },
+    createsPolicies: config.meta.retentionAutocreate,
+    random: Math.random,
+    diagnostics: () =>
+      serviceDiagnostics({
+        config,
+        startedAt,
+        now: clock.now(),
+        hostname: config[''].hostname === '' ? hostname() : config[''].hostname,
+        version: TIDEMARK_VERSION,
+      }),
+    nowText: () => formatRfc3339(clock.now()),
+    startedText: formatRfc3339(startedAt),
+    isReady: () => true,
+  };
+}
+
+function readKeys(file: string): JSONWebKeySet | undefined {
+  if (file === '') return undefined;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as JSONWebKeySet;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InvalidRequest(`http.jwks-file can not be read: ${reason}`, { cause: error });
+  }
+}
+
+/** The HTTP interface: hot paths directly, everything else through fastify. */
+class HttpServer {
+  readonly #services: HttpServices;
+  readonly #dispatch: Dispatch;
+  readonly #listeners = new Listeners();
+  readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
+
+  constructor(services: HttpServices) {
+    this.#services = services;
+    this.#dispatch = new Dispatch(services);
+  }
+
+  get url(): string {
+    return this.#listeners.url;
+  }
+
+  async open(): Promise<void> {
+    if (!this.#services.config.http.enabled) return;
+    const routes = await buildRoutes(this.#dispatch, (request) => {
+      const exchange = this.#exchanges.get(request);
+      assert(exchange !== undefined, 'every request has an exchange before it is routed');
+      return exchange;
+    });
+    const hot = new Set(['/write', '/query', '/ping']);
+    const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+      const exchange = this.#dispatch.open(request, response);
+      if (hot.has(exchange.path)) {
+        void this.#dispatch.answer(this.#dispatch.endpoint(exchange.path), exchange); // Never rejects.
+        return;
+      }
+      this.#exchanges.set(request, exchange);
+      routes.routing(request, response);
+    };
+    try {
+      await this.#listeners.open(this.#services.config, onRequest);
+    } catch (error) {
+      await this.#listeners.close();
+      throw error;
+    }
+  }
+
+  reload(): void {
+    this.#listeners.reloadCertificates(this.#services.config);
+  }
+
+  async close(): Promise<void> {
+    const timer = new AbortController();
+    const { clock, queries } = this.#services;
+    const cut = (async () => {
+      await clock.sleep(DRAIN_MS, timer.signal);
+      queries.close();
+      await clock.sleep(CUT_MS, timer.signal);
+      this.#listeners.closeAllConnections();
+    })().catch(() => undefined); // Drained in time.
+    await this.#listeners.close();
+    timer.abort();
+    await cut;
+    queries.close();
+  }
+}

@@ -1,0 +1,73 @@
+// What the handlers of statements work with.
+import type { Clock } from '@tidemark/core';
+import type { QueryLimits, ResultBatch, ResultMessage, SourceCounters } from '@tidemark/query';
+import type { StorageEngine } from '@tidemark/storage';
+
+import type { Identity } from '../auth/identity.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { RunningQueries } from '../query/running-queries.ts';
+import type { Statistics } from '../stats/statistics.ts';
+import type { WriteService } from '../write/write-service.ts';
+
+/** Parts of the service that statements need. */
+export type StatementServices = {
+  readonly catalog: Catalog;
+  readonly storage: StorageEngine;
+  readonly writer: WriteService;
+  readonly queries: RunningQueries;
+  readonly statistics: Statistics;
+  readonly clock: Clock;
+  readonly limits: QueryLimits;
+  readonly createsPolicies: boolean;
+  /** Numbers in [0, 1). */
+  readonly random: () => number;
+  readonly diagnostics: () => readonly DiagnosticModule[];
+};
+
+/** A section of SHOW DIAGNOSTICS. */
+export type DiagnosticModule = {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | number | boolean | bigint)[])[];
+};
+
+/** One request's statements share this. */
+export type StatementContext = {
+  readonly services: StatementServices;
+  readonly identity: Identity;
+  /** Empty when the request names none. */
+  readonly database: string;
+  /** Empty means the default one. */
+  readonly retentionPolicy: string;
+  readonly signal: AbortSignal;
+  readonly messages: ResultMessage[];
+  readonly counters?: SourceCounters | undefined;
+};
+
+/** Runs a statement. Statements without an answer yield nothing. */
+export type StatementHandler<S> = (
+  statement: S,
+  context: StatementContext,
+) => AsyncIterable<ResultBatch>;
+
+/** A handler of a statement that answers nothing. */
+export function acts<S>(
+  run: (statement: S, context: StatementContext) => Promise<unknown>,
+): StatementHandler<S> {
+  return async function* actAndAnswerNothing(statement, context) {
+    await run(statement, context);
+    yield* [];
+  };
+}
+
+/** A handler of a statement whose answer is small. */
+export function answers<S>(
+  run: (
+    statement: S,
+    context: StatementContext,
+  ) => readonly ResultBatch[] | Promise<readonly ResultBatch[]>,
+): StatementHandler<S> {
+  return async function* answerRows(statement, context) {
+    yield* await run(statement, context);
+  };
+}

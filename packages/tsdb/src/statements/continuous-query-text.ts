@@ -1,0 +1,52 @@
+// The text of a continuous query as it is kept: every name qualified, so that later defaults do not change it.
+import { NotFound } from '@tidemark/core';
+import { printStatement } from '@tidemark/influxql';
+import type { DefinitionStatement, SelectStatement, Source } from '@tidemark/influxql';
+
+import { requireDatabase } from '../catalog/databases.ts';
+import { findPolicy } from '../catalog/model.ts';
+import type { CatalogState } from '../catalog/model.ts';
+import { policyNotFound } from '../compat/messages.ts';
+
+type CreateContinuousQuery = Extract<
+  DefinitionStatement,
+  { readonly kind: 'create-continuous-query' }
+>;
+
+/** Throws when a database or policy that it names does not exist. */
+export function qualifyContinuousQuery(
+  statement: CreateContinuousQuery,
+  state: CatalogState,
+): string {
+  requireDatabase(state, statement.database);
+  const select = qualifySelect(statement.statement, { state, database: statement.database });
+  return printStatement({ ...statement, statement: select });
+}
+
+type Scope = { readonly state: CatalogState; readonly database: string };
+
+function qualifySelect(select: SelectStatement, scope: Scope): SelectStatement {
+  return {
+    ...select,
+    into: select.into === undefined ? undefined : { ...select.into, ...place(select.into, scope) },
+    sources: select.sources.map((source): Source =>
+      source.kind === 'subquery'
+        ? { ...source, statement: qualifySelect(source.statement, scope) }
+        : { ...source, ...place(source, scope) },
+    ),
+  };
+}
+
+function place(
+  name: { readonly database?: string | undefined; readonly retentionPolicy?: string | undefined },
+  scope: Scope,
+): { readonly database: string; readonly retentionPolicy: string } {
+  const database = name.database ?? scope.database;
+  const record = requireDatabase(scope.state, database);
+  const written = name.retentionPolicy ?? '';
+  const retentionPolicy = written === '' ? record.defaultPolicy : written;
+  if (findPolicy(record, retentionPolicy) === undefined) {
+    throw new NotFound(policyNotFound(`${database}.${retentionPolicy}`));
+  }
+  return { database, retentionPolicy };
+}

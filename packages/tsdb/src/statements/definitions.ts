@@ -1,0 +1,192 @@
+// CREATE, ALTER and DROP of databases, policies, continuous queries and subscriptions, and deletes of data.
+import { InvalidRequest, NotFound } from '@tidemark/core';
+import type { DefinitionStatement } from '@tidemark/influxql';
+
+import {
+  alterPolicy,
+  createDatabase,
+  createPolicy,
+  dropDatabase,
+  dropPolicy,
+} from '../catalog/databases.ts';
+import type { CatalogState } from '../catalog/model.ts';
+import {
+  createContinuousQuery,
+  createSubscription,
+  dropContinuousQuery,
+  dropSubscription,
+} from '../catalog/subscriptions.ts';
+import { databaseNotFound } from '../compat/messages.ts';
+import { acts } from './context.ts';
+import type { StatementContext } from './context.ts';
+import { qualifyContinuousQuery } from './continuous-query-text.ts';
+import {
+  deleteRequests,
+  deleteScope,
+  FieldInDelete,
+  FIELDS_NOT_SUPPORTED,
+} from './delete-request.ts';
+
+type Of<K extends DefinitionStatement['kind']> = Extract<DefinitionStatement, { readonly kind: K }>;
+
+export const createDatabaseHandler = acts<Of<'create-database'>>((statement, { services }) =>
+  services.catalog.change((state) =>
+    createDatabase(state, {
+      name: statement.name,
+      hasOptions: statement.hasOptions,
+      options: statement.options,
+      policyName: statement.policyName,
+      createsPolicy: services.createsPolicies,
+    }),
+  ),
+);
+
+export const dropDatabaseHandler = acts<Of<'drop-database'>>(async (statement, context) => {
+  await dropWithData(context, (state) => dropDatabase(state, statement.name));
+});
+
+export const createPolicyHandler = acts<Of<'create-retention-policy'>>((statement, { services }) =>
+  services.catalog.change((state) => createPolicy(state, statement)),
+);
+
+export const alterPolicyHandler = acts<Of<'alter-retention-policy'>>((statement, { services }) =>
+  services.catalog.change((state) => alterPolicy(state, statement)),
+);
+
+export const dropPolicyHandler = acts<Of<'drop-retention-policy'>>(async (statement, context) => {
+  await dropWithData(context, (state) => dropPolicy(state, statement));
+});
+
+/** The names go first, durably; data without a name is invisible, and is removed at the next start at the latest. */
+async function dropWithData(
+  { services }: StatementContext,
+  change: (state: CatalogState) => CatalogState,
+): Promise<void> {
+  const gone: number[] = [];
+  await services.catalog.change((state) => {
+    const after = change(state);
+    const kept = new Set(policyIds(after));
+    gone.push(...policyIds(state).filter((id) => !kept.has(id)));
+    return after;
+  });
+  for (const id of gone) await services.storage.dropPolicy(id);
+}
+
+function policyIds(state: CatalogState): readonly number[] {
+  return [...state.databases.values()].flatMap((database) =>
+    database.policies.map((policy) => policy.id),
+  );
+}
+
+export const createContinuousQueryHandler = acts<Of<'create-continuous-query'>>(
+  (statement, { services }) =>
+    services.catalog.change((state) =>
+      createContinuousQuery(state, statement.database, {
+        name: statement.name,
+        text: qualifyContinuousQuery(statement, state),
+      }),
+    ),
+);
+
+export const dropContinuousQueryHandler = acts<Of<'drop-continuous-query'>>(
+  (statement, { services }) =>
+    services.catalog.change((state) =>
+      dropContinuousQuery(state, statement.database, statement.name),
+    ),
+);
+
+export const createSubscriptionHandler = acts<Of<'create-subscription'>>(
+  (statement, { services }) =>
+    services.catalog.change((state) =>
+      createSubscription(
+        state,
+        { database: statement.database, policy: statement.retentionPolicy },
+        { name: statement.name, mode: statement.mode, destinations: statement.destinations },
+      ),
+    ),
+);
+
+export const dropSubscriptionHandler = acts<Of<'drop-subscription'>>((statement, { services }) =>
+  services.catalog.change((state) =>
+    dropSubscription(
+      state,
+      { database: statement.database, policy: statement.retentionPolicy },
+      statement.name,
+    ),
+  ),
+);
+
+/** Deletes work on all policies of the request's database; without one the text has an empty name, as recorded. */
+function requestDatabase(context: StatementContext): string {
+  const { database, services } = context;
+  if (!services.catalog.state.databases.has(database)) {
+    throw new NotFound(databaseNotFound(database));
+  }
+  return database;
+}
+
+export const deleteHandler = acts<Of<'delete'>>(async (statement, context) => {
+  await deleteData(statement, context, { allowsTime: true });
+});
+
+export const dropSeriesHandler = acts<Of<'drop-series'>>(async (statement, context) => {
+  await deleteData(statement, context, { allowsTime: false });
+});
+
+async function deleteData(
+  statement: Of<'delete'> | Of<'drop-series'>,
+  context: StatementContext,
+  options: { readonly allowsTime: boolean },
+): Promise<void> {
+  const database = requestDatabase(context);
+  const { services } = context;
+  try {
+    const scope = deleteScope(statement.condition, services.clock.now());
+    if (scope.timeRange !== undefined && !options.allowsTime) {
+      throw new InvalidRequest("DROP SERIES doesn't support time in WHERE clause");
+    }
+    if (scope.tagKeys.size > 0) await refuseFields(scope.tagKeys, database, context);
+    for (const request of deleteRequests(statement.sources, scope, database)) {
+      await services.storage.delete(request);
+    }
+  } catch (error) {
+    if (!(error instanceof FieldInDelete)) throw error;
+    const shards = await services.storage.shards();
+    const shard = shards.find((candidate) => candidate.database === database);
+    throw new InvalidRequest(`shard ${shard?.id ?? 0}: ${error.message}`, { cause: error });
+  }
+}
+
+/** A field that is taken for a missing tag would make `!=` match every series. */
+async function refuseFields(
+  names: ReadonlySet<string>,
+  database: string,
+  context: StatementContext,
+): Promise<void> {
+  const snapshot = await context.services.storage.source.snapshot();
+  try {
+    const request = { kind: 'fields', filter: { database } } as const;
+    for await (const batch of snapshot.schema(request, { signal: context.signal })) {
+      if (batch.kind !== 'fields') continue;
+      if (batch.fields.some((field) => names.has(field.name))) {
+        throw new FieldInDelete(FIELDS_NOT_SUPPORTED);
+      }
+    }
+  } finally {
+    await snapshot.close();
+  }
+}
+
+export const dropMeasurementHandler = acts<Of<'drop-measurement'>>(async (statement, context) => {
+  const database = requestDatabase(context);
+  await context.services.storage.dropMeasurement(database, statement.name);
+});
+
+/** A shard that does not exist is success. */
+export const dropShardHandler = acts<Of<'drop-shard'>>(async (statement, { services }) => {
+  await services.storage.dropShard(Number(statement.id));
+});
+
+export const killQueryHandler = acts<Of<'kill-query'>>(async (statement, { services }) => {
+  services.queries.kill(Number(statement.id));
+});

@@ -1,0 +1,198 @@
+// SHOW statements that the catalog and the service answer; those about the schema are the query engine's.
+import { formatRfc3339, InvalidRequest } from '@tidemark/core';
+import { formatGoDuration } from '@tidemark/influxql';
+import type { ShowStatement } from '@tidemark/influxql';
+import { rowsBatch } from '@tidemark/query';
+import type { MixedValue, ResultBatch } from '@tidemark/query';
+
+import { canRead, canWrite } from '../auth/identity.ts';
+import { requireDatabase } from '../catalog/databases.ts';
+import { findPolicy } from '../catalog/model.ts';
+import type { Grant } from '../catalog/model.ts';
+import { requireUser } from '../catalog/users.ts';
+import { DATABASE_NAME_REQUIRED } from '../compat/messages.ts';
+import { answers } from './context.ts';
+import type { StatementContext } from './context.ts';
+
+type Of<K extends ShowStatement['kind']> = Extract<ShowStatement, { readonly kind: K }>;
+
+/** Those that the user may read or write; all without authentication. */
+export const showDatabasesHandler = answers<Of<'show-databases'>>((_, { services, identity }) => {
+  const names = [...services.catalog.state.databases.keys()].filter(
+    (name) => canRead(identity, name) || canWrite(identity, name),
+  );
+  return [rowsBatch({ name: 'databases', columns: ['name'], rows: names.map((name) => [name]) })];
+});
+
+export const showPoliciesHandler = answers<Of<'show-retention-policies'>>((statement, context) => {
+  const name = statement.database ?? context.database;
+  if (name === '') throw new InvalidRequest(DATABASE_NAME_REQUIRED);
+  const database = requireDatabase(context.services.catalog.state, name);
+  return [
+    rowsBatch({
+      columns: ['name', 'duration', 'shardGroupDuration', 'replicaN', 'default'],
+      rows: database.policies.map((policy) => [
+        policy.name,
+        formatGoDuration(policy.durationNanos),
+        formatGoDuration(policy.shardDurationNanos),
+        BigInt(policy.replication),
+        policy.name === database.defaultPolicy,
+      ]),
+    }),
+  ];
+});
+
+export const showContinuousQueriesHandler = answers<Of<'show-continuous-queries'>>(
+  (_, { services }) =>
+    [...services.catalog.state.databases.values()].map((database) =>
+      rowsBatch({
+        name: database.name,
+        columns: ['name', 'query'],
+        rows: database.continuousQueries.map(({ name, text }) => [name, text]),
+        omitsValues: database.continuousQueries.length === 0,
+      }),
+    ),
+);
+
+export const showSubscriptionsHandler = answers<Of<'show-subscriptions'>>((_, { services }) =>
+  [...services.catalog.state.databases.values()].flatMap((database) => {
+    const rows = database.policies.flatMap((policy) =>
+      policy.subscriptions.map(({ name, mode, destinations }): readonly MixedValue[] => [
+        policy.name,
+        name,
+        mode,
+        destinations,
+      ]),
+    );
+    if (rows.length === 0) return [];
+    const columns = ['retention_policy', 'name', 'mode', 'destinations'];
+    return [rowsBatch({ name: database.name, columns, rows })];
+  }),
+);
+
+export const showUsersHandler = answers<Of<'show-users'>>((_, { services }) => {
+  const users = [...services.catalog.state.users.values()];
+  return [
+    table(
+      ['user', 'admin'],
+      users.map(({ name, isAdmin }) => [name, isAdmin]),
+    ),
+  ];
+});
+
+/** A series without rows has no `values`, as recorded. */
+function table(columns: readonly string[], rows: readonly (readonly MixedValue[])[]): ResultBatch {
+  return rowsBatch({ columns, rows, omitsValues: rows.length === 0 });
+}
+
+const PRIVILEGE_TEXT: Readonly<Record<Grant, string>> = {
+  read: 'READ',
+  write: 'WRITE',
+  all: 'ALL PRIVILEGES',
+  none: 'NO PRIVILEGES',
+};
+
+export const showGrantsHandler = answers<Of<'show-grants'>>((statement, { services }) => {
+  const user = requireUser(services.catalog.state, statement.user);
+  const rows = Object.entries(user.grants)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([database, held]) => [database, PRIVILEGE_TEXT[held]]);
+  return [table(['database', 'privilege'], rows)];
+});
+
+export const showQueriesHandler = answers<Of<'show-queries'>>((_, { services }) => {
+  const columns = ['qid', 'query', 'database', 'duration', 'status'];
+  const rows = services.queries
+    .list()
+    .map(({ id, text, database, durationMs, isKilled }) => [
+      BigInt(id),
+      text,
+      database,
+      formatGoDuration(roundDuration(durationMs)),
+      isKilled ? 'killed' : 'running',
+    ]);
+  return [table(columns, rows)];
+});
+
+/** Microseconds below a second, milliseconds above: more digits say nothing. */
+function roundDuration(durationMs: number): bigint {
+  return durationMs < 1000
+    ? BigInt(Math.round(durationMs * 1000)) * 1000n
+    : BigInt(Math.round(durationMs)) * 1_000_000n;
+}
+
+type ShardRow = { readonly database: string; readonly row: readonly MixedValue[] };
+
+async function shardRows(context: StatementContext, hasOwners: boolean): Promise<ShardRow[]> {
+  const { catalog, storage } = context.services;
+  const { state } = catalog;
+  const shards = [...(await storage.shards())].sort((a, b) => a.id - b.id);
+  return shards.map((shard) => {
+    const policy = findPolicy(state.databases.get(shard.database), shard.retentionPolicy);
+    const expiry = shard.end + (policy?.durationNanos ?? 0n);
+    const times = [formatRfc3339(shard.start), formatRfc3339(shard.end), formatRfc3339(expiry)];
+    const names = [shard.database, shard.retentionPolicy];
+    return {
+      database: shard.database,
+      row: hasOwners
+        ? [BigInt(shard.id), ...names, BigInt(shard.shardGroupId), ...times, '']
+        : [BigInt(shard.shardGroupId), ...names, ...times],
+    };
+  });
+}
+
+export const showShardsHandler = answers<Of<'show-shards'>>(async (_, context) => {
+  const rows = await shardRows(context, true);
+  const columns = [
+    'id',
+    'database',
+    'retention_policy',
+    'shard_group',
+    'start_time',
+    'end_time',
+    'expiry_time',
+    'owners',
+  ];
+  return [...context.services.catalog.state.databases.keys()].map((name) => {
+    const own = rows.filter(({ database }) => database === name).map(({ row }) => row);
+    return rowsBatch({ name, columns, rows: own, omitsValues: own.length === 0 });
+  });
+});
+
+export const showShardGroupsHandler = answers<Of<'show-shard-groups'>>(async (_, context) => {
+  const rows = (await shardRows(context, false)).map(({ row }) => row);
+  return [
+    rowsBatch({
+      name: 'shard groups',
+      columns: ['id', 'database', 'retention_policy', 'start_time', 'end_time', 'expiry_time'],
+      rows,
+      omitsValues: rows.length === 0,
+    }),
+  ];
+});
+
+export const showStatsHandler = answers<Of<'show-stats'>>(async (statement, { services }) => {
+  const modules = await services.statistics.read();
+  return modules
+    .filter(({ name }) => statement.module === undefined || statement.module === name)
+    .map(({ name, tags, values }) => {
+      const columns = Object.keys(values).sort();
+      return rowsBatch({
+        name,
+        tags: Object.keys(tags).length === 0 ? undefined : new Map(Object.entries(tags)),
+        columns,
+        rows: [columns.map((column) => statisticValue(values[column] ?? 0))],
+      });
+    });
+});
+
+function statisticValue(value: number): MixedValue {
+  return Number.isSafeInteger(value) ? BigInt(value) : value;
+}
+
+export const showDiagnosticsHandler = answers<Of<'show-diagnostics'>>((statement, { services }) =>
+  services
+    .diagnostics()
+    .filter(({ name }) => statement.module === undefined || statement.module === name)
+    .map(({ name, columns, rows }) => rowsBatch({ name, columns, rows })),
+);

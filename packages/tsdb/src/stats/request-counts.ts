@@ -1,0 +1,30 @@
+// Who writes and queries how much: /debug/requests counts while somebody looks, and costs nothing else.
+
+export type RequestCounts = { writes: number; queries: number };
+
+export class RequestTracker {
+  readonly #watches = new Set<Map<string, RequestCounts>>();
+
+  /** Counts one request of a user (empty without authentication) from an address. */
+  count(kind: keyof RequestCounts, userName: string, address: string): void {
+    if (this.#watches.size === 0) return;
+    const key = userName === '' ? address : `${userName}:${address}`;
+    for (const watch of this.#watches) {
+      const counts = watch.get(key) ?? { writes: 0, queries: 0 };
+      counts[kind]++;
+      watch.set(key, counts);
+    }
+  }
+
+  /** Counts until `during` ends, then gives the counts by user and address. */
+  async watch(during: Promise<unknown>): Promise<ReadonlyMap<string, RequestCounts>> {
+    const counts = new Map<string, RequestCounts>();
+    this.#watches.add(counts);
+    try {
+      await during;
+    } finally {
+      this.#watches.delete(counts);
+    }
+    return counts;
+  }
+}

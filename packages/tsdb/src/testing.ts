@@ -1,0 +1,109 @@
+// For tests of this package: a real service on a free port with a directory of its own.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { resolveConfig, systemClock } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { pino } from 'pino';
+
+import { TSDB_CONFIG } from './config/schema.ts';
+import { startTsdb } from './service.ts';
+import type { TsdbService } from './service.ts';
+
+export type TestService = {
+  readonly url: string;
+  readonly directory: string;
+  /** Lines that were logged, one JSON object each. */
+  readonly logged: readonly string[];
+  /** POST /query (or what `init` says); the parsed answer. */
+  query(q: string, parameters?: Record<string, string>, init?: RequestInit): Promise<TestAnswer>;
+  write(
+    lines: string,
+    parameters?: Record<string, string>,
+    init?: RequestInit,
+  ): Promise<TestAnswer>;
+  get(path: string, init?: RequestInit): Promise<TestAnswer>;
+  /** Stops the service, keeps the directory. */
+  stop(): Promise<void>;
+  /** Stops the service and removes the directory. */
+  close(): Promise<void>;
+};
+
+export type TestAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // eslint-disable-next-line typescript/no-explicit-any
+  readonly json: any;
+};
+
+export type TestOptions = {
+  /** Sections of a configuration file. */
+  readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly directory?: string | undefined;
+  readonly clock?: Clock | undefined;
+  readonly sections?: Readonly<Record<string, unknown>>;
+};
+
+export async function startTestService(options: TestOptions = {}): Promise<TestService> {
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'tidemark-tsdb-'));
+  const { config, problems } = resolveConfig(TSDB_CONFIG, [
+    {
+      source: 'test',
+      values: {
+        ...options.config,
+        ...options.sections,
+        data: { dir: directory, ...options.config?.['data'] },
+        http: { 'bind-address': '127.0.0.1:0', ...options.config?.['http'] },
+        monitor: { 'store-enabled': false, ...options.config?.['monitor'] },
+      },
+    },
+  ]);
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  const logged: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const service: TsdbService = await startTsdb(config, {
+    log,
+    clock: options.clock ?? systemClock(),
+  });
+  const { url } = service;
+  return {
+    url,
+    directory,
+    logged,
+    query: (q, parameters = {}, init = {}) =>
+      send(`${url}/query?${new URLSearchParams({ ...parameters, q })}`, {
+        method: 'POST',
+        ...init,
+      }),
+    write: (lines, parameters = {}, init = {}) =>
+      send(`${url}/write?${new URLSearchParams(parameters)}`, {
+        method: 'POST',
+        body: lines,
+        ...init,
+      }),
+    get: (path, init = {}) => send(`${url}${path}`, init),
+    stop: () => service.close(),
+    close: async () => {
+      await service.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function send(url: string, init: RequestInit): Promise<TestAnswer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
+  const json: unknown = isJson && text !== '' ? tryParse(text) : undefined;
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // A chunked answer is several documents.
+  }
+}

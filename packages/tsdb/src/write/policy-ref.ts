@@ -1,0 +1,51 @@
+// From names of a request to the retention policy that storage writes to.
+import { NotFound } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
+import type { PolicyRef } from '@tidemark/storage';
+
+import { findPolicy } from '../catalog/model.ts';
+import type { CatalogState, Database, RetentionPolicy } from '../catalog/model.ts';
+import { databaseNotFoundOnWrite, policyNotFound } from '../compat/messages.ts';
+
+export type SeriesLimits = {
+  readonly maxSeriesPerDatabase: number;
+  readonly maxValuesPerTag: number;
+};
+
+/** No such database: /write answers 404. */
+export class DatabaseMissing extends NotFound {}
+
+/** No such retention policy: /write answers 500, as the specification has it. */
+export class PolicyMissing extends NotFound {}
+
+/** How storage knows a policy at this moment. */
+export function policyRef(
+  database: Database,
+  policy: RetentionPolicy,
+  context: { readonly now: Timestamp; readonly limits: SeriesLimits },
+): PolicyRef {
+  const pasts = [policy.durationNanos, policy.pastLimitNanos ?? 0n].filter((nanos) => nanos > 0n);
+  const keep = pasts.length === 0 ? undefined : pasts.reduce((a, b) => (a < b ? a : b));
+  return {
+    id: policy.id,
+    database: database.name,
+    retentionPolicy: policy.name,
+    shardDurationNanos: policy.shardDurationNanos,
+    oldestAccepted: keep === undefined ? undefined : context.now - keep,
+    maxSeriesPerDatabase: context.limits.maxSeriesPerDatabase,
+    maxValuesPerTag: context.limits.maxValuesPerTag,
+  };
+}
+
+/** Looks a write's target up; the empty policy name means the default one. */
+export function writeTarget(
+  state: CatalogState,
+  target: { readonly database: string; readonly retentionPolicy: string },
+): { readonly database: Database; readonly policy: RetentionPolicy } {
+  const database = state.databases.get(target.database);
+  if (database === undefined) throw new DatabaseMissing(databaseNotFoundOnWrite(target.database));
+  const name = target.retentionPolicy === '' ? database.defaultPolicy : target.retentionPolicy;
+  const policy = findPolicy(database, name);
+  if (policy === undefined) throw new PolicyMissing(policyNotFound(name));
+  return { database, policy };
+}

@@ -1,0 +1,167 @@
+// Every write of the service goes through here, whatever it came by: target, limits, storage, counters, subscribers.
+import { Unavailable } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
+import type { Precision } from '@tidemark/line-protocol';
+import type { NewPoint, StorageEngine, WriteOutcome } from '@tidemark/storage';
+
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Database, RetentionPolicy } from '../catalog/model.ts';
+import { databaseNotFoundOnWrite, WRITE_TIMEOUT } from '../compat/messages.ts';
+import type { WriteCounters } from '../stats/statistics.ts';
+import { DatabaseMissing, policyRef, writeTarget } from './policy-ref.ts';
+import type { SeriesLimits } from './policy-ref.ts';
+
+/** What was written, as subscribers get it. */
+export type AcceptedWrite = {
+  readonly database: string;
+  readonly retentionPolicy: RetentionPolicy;
+} & (
+  | {
+      readonly kind: 'lines';
+      readonly body: Uint8Array;
+      readonly precision: Precision;
+      readonly now: Timestamp;
+      /** Some lines could not be parsed. */
+      readonly hasErrors: boolean;
+    }
+  | { readonly kind: 'points'; readonly points: readonly NewPoint[] }
+);
+
+/** Where accepted writes go afterwards. `publish` returns at once. */
+export interface WriteSubscriber {
+  /** Whether anybody wants the writes of this policy: only then is a copy made. */
+  hasSubscribers(policy: RetentionPolicy): boolean;
+  publish(write: AcceptedWrite): void;
+}
+
+export type WriteServiceOptions = {
+  readonly catalog: Catalog;
+  readonly storage: StorageEngine;
+  readonly clock: Clock;
+  readonly limits: SeriesLimits;
+  /** 0 is no limit. */
+  readonly timeoutMs: number;
+  readonly counters: WriteCounters;
+};
+
+export type WriteTarget = { readonly database: string; readonly retentionPolicy: string };
+
+export class WriteService {
+  readonly #options: WriteServiceOptions;
+  #subscriber: WriteSubscriber | undefined;
+
+  constructor(options: WriteServiceOptions) {
+    this.#options = options;
+  }
+
+  setSubscriber(subscriber: WriteSubscriber): void {
+    this.#subscriber = subscriber;
+  }
+
+  /** Throws `DatabaseMissing`: whether there is such a database is said before a body is read. */
+  requireDatabase(name: string): void {
+    if (this.#options.catalog.state.databases.has(name)) return;
+    throw new DatabaseMissing(databaseNotFoundOnWrite(name));
+  }
+
+  /** Throws `DatabaseMissing` or `PolicyMissing`. */
+  resolve(target: WriteTarget): {
+    readonly database: Database;
+    readonly policy: RetentionPolicy;
+  } {
+    return writeTarget(this.#options.catalog.state, target);
+  }
+
+  /** Writes line protocol. The body is given away. Resolves when accepted points are durable and visible. */
+  async writeLines(request: {
+    readonly target: WriteTarget;
+    readonly body: Uint8Array;
+    readonly precision: Precision;
+    readonly isDetailed: boolean;
+  }): Promise<WriteOutcome> {
+    const { clock, storage } = this.#options;
+    const { database, policy } = this.resolve(request.target);
+    const now = clock.now();
+    const isWanted = this.#subscriber?.hasSubscribers(policy) === true;
+    const copy = isWanted ? request.body.slice() : undefined;
+    const outcome = await this.#measured(
+      storage.writeLines({
+        policy: policyRef(database, policy, { now, limits: this.#options.limits }),
+        body: request.body,
+        precision: request.precision,
+        now,
+        isDetailed: request.isDetailed,
+      }),
+    );
+    if (copy !== undefined && outcome.pointsWritten > 0) {
+      this.#subscriber?.publish({
+        kind: 'lines',
+        database: database.name,
+        retentionPolicy: policy,
+        body: copy,
+        precision: request.precision,
+        now,
+        hasErrors: outcome.parseErrors.length > 0,
+      });
+    }
+    return outcome;
+  }
+
+  /** Writes points that were made inside the process. */
+  async writePoints(target: WriteTarget, points: readonly NewPoint[]): Promise<WriteOutcome> {
+    const { clock, storage } = this.#options;
+    const { database, policy } = this.resolve(target);
+    const now = clock.now();
+    const outcome = await this.#measured(
+      storage.writePoints({
+        policy: policyRef(database, policy, { now, limits: this.#options.limits }),
+        points,
+      }),
+    );
+    if (outcome.pointsWritten > 0 && this.#subscriber?.hasSubscribers(policy) === true) {
+      this.#subscriber.publish({
+        kind: 'points',
+        database: database.name,
+        retentionPolicy: policy,
+        points,
+      });
+    }
+    return outcome;
+  }
+
+  async #measured(write: Promise<WriteOutcome>): Promise<WriteOutcome> {
+    const { counters } = this.#options;
+    counters.req++;
+    try {
+      const outcome = await this.#withTimeout(write);
+      const dropped = outcome.dropped?.count ?? 0;
+      counters.pointReq += outcome.pointsWritten + dropped;
+      counters.pointReqLocal += outcome.pointsWritten + dropped;
+      counters.writeDrop += dropped;
+      counters.writeOk++;
+      return outcome;
+    } catch (error) {
+      counters.writeError++;
+      throw error;
+    }
+  }
+
+  async #withTimeout(write: Promise<WriteOutcome>): Promise<WriteOutcome> {
+    const { clock, counters, timeoutMs } = this.#options;
+    if (timeoutMs === 0) return write;
+    const cancel = new AbortController();
+    const late = clock.sleep(timeoutMs, cancel.signal).then(() => {
+      counters.writeTimeout++;
+      throw new WriteTimeout(WRITE_TIMEOUT, { hint: 'see coordinator.write-timeout' });
+    });
+    late.catch(() => undefined); // Cancelled in the usual case, when the write is done first.
+    try {
+      return await Promise.race([write, late]);
+    } finally {
+      cancel.abort();
+    }
+  }
+}
+
+/** Storage did not take a write within `coordinator.write-timeout`; it may still take it later. */
+export class WriteTimeout extends Unavailable {}
