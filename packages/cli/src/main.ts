@@ -15,6 +15,7 @@ import { upCommand } from './commands/up.ts';
 import { commandFlags } from './config/config-files.ts';
 import type { ServiceCommand } from './config/config-files.ts';
 import { splitConfigFlags } from './config/flags.ts';
+import type { SplitArguments } from './config/flags.ts';
 import { describeError, ExitStatus, exitStatusOf } from './exit.ts';
 
 const EXAMPLES = `
@@ -41,7 +42,7 @@ const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
 /** Runs the command line and sets the process's exit status. Never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
-    const { flags, rest } = takeConfigFlags(argv);
+    const { flags, rest } = await takeConfigFlags(argv);
     const program = new Command('tidemark')
       .description('A time-series database and a task-processing engine.')
       .version(TIDEMARK_VERSION, '-v, --version', 'print the version')
@@ -79,11 +80,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-function takeConfigFlags(argv: readonly string[]): ReturnType<typeof splitConfigFlags> {
+async function takeConfigFlags(argv: readonly string[]): Promise<SplitArguments> {
   const command = argv[0] ?? '';
   if (command === 'shell') return { flags: new Map(), rest: rewriteOldSpellings(argv) };
   if (!SERVICE_COMMANDS.has(command)) return { flags: new Map(), rest: argv };
-  const known = new Set(commandFlags(command as ServiceCommand).map(({ name }) => name));
+  const known = new Set((await commandFlags(command as ServiceCommand)).map(({ name }) => name));
   for (const name of SHORTCUT_NAMES) known.delete(name);
   return splitConfigFlags(argv, known);
 }

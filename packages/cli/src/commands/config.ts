@@ -24,8 +24,8 @@ export function configCommand(finish: (status: number) => void): Command {
     .command('default')
     .description('Print the default configuration, every key with a comment.')
     .addOption(serviceOption())
-    .action((options: { for: ServiceCommand }) => {
-      process.stdout.write(defaultConfigText(options.for));
+    .action(async (options: { for: ServiceCommand }) => {
+      process.stdout.write(await defaultConfigText(options.for));
     });
   command
     .command('check')
@@ -33,8 +33,12 @@ export function configCommand(finish: (status: number) => void): Command {
     .argument('<file>')
     .addOption(serviceOption())
     .option('--json', 'print the problems as JSON')
-    .action((file: string, options: { for: ServiceCommand; json?: boolean }) => {
-      const { problems } = checkConfig(options.for, { file, environment: {}, flags: new Map() });
+    .action(async (file: string, options: { for: ServiceCommand; json?: boolean }) => {
+      const { problems } = await checkConfig(options.for, {
+        file,
+        environment: {},
+        flags: new Map(),
+      });
       if (options.json === true) process.stdout.write(`${JSON.stringify({ problems })}\n`);
       else if (problems.length === 0) process.stdout.write(`${file} is fine\n`);
       else process.stderr.write(`${describeProblems(problems)}\n`);
@@ -52,14 +56,14 @@ export function configCommand(finish: (status: number) => void): Command {
         'what the file belongs to; guessed from its sections when left out',
       ).choices(['influxdb', 'kapacitor']),
     )
-    .action((file: string, options: { from?: 'influxdb' | 'kapacitor' }) => {
+    .action(async (file: string, options: { from?: 'influxdb' | 'kapacitor' }) => {
       const tables = readTomlFile(file);
       const from =
         options.from ??
         ('influxdb' in tables || 'udf' in tables || 'deadman' in tables ? 'kapacitor' : 'influxdb');
       const { toml, notes } = convertConfig(
         tables,
-        serviceSchema(from === 'influxdb' ? 'tsdb' : 'engine'),
+        await serviceSchema(from === 'influxdb' ? 'tsdb' : 'engine'),
       );
       process.stdout.write(toml);
       for (const { key, message } of notes) process.stderr.write(`${key}: ${message}\n`);

@@ -1,5 +1,4 @@
 // `tidemark engine`: the task service alone.
-import { startEngine } from '@tidemark/engine';
 import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
@@ -28,7 +27,7 @@ export function engineCommand(
     .action(async (options: Options) => {
       finish(
         await serve(options, async ({ log, clock, shutdown }) => {
-          const { engine: config } = loadConfig('engine', {
+          const { engine: config } = await loadConfig('engine', {
             file: options.config,
             environment: process.env,
             flags: withShortcuts(flags, {
@@ -38,6 +37,7 @@ export function engineCommand(
               'skip-config-overrides': options.skipConfigOverrides,
             }),
           });
+          const { startEngine } = await import('@tidemark/engine');
           const service = await startEngine(config, {
             log: log.child({ service: 'engine' }),
             clock,

@@ -1,5 +1,5 @@
 // What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
-import { systemClock } from '@tidemark/core';
+import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
@@ -62,7 +62,8 @@ export async function serve(
   } catch (error) {
     await shutdown.closeAll();
     process.stderr.write(`tidemark: ${describeError(error)}\n`);
-    return exitStatusOf(error);
+    // What a service refuses while it starts is its configuration.
+    return error instanceof InvalidRequest ? ExitStatus.Usage : exitStatusOf(error);
   }
   return stopped;
 }

@@ -1,5 +1,4 @@
 // `tidemark tsdb`: the database service alone.
-import { startTsdb } from '@tidemark/tsdb';
 import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
@@ -19,7 +18,7 @@ export function tsdbCommand(
     .action(async (options: Options) => {
       finish(
         await serve(options, async ({ log, clock, shutdown }) => {
-          const { tsdb: config } = loadConfig('tsdb', {
+          const { tsdb: config } = await loadConfig('tsdb', {
             file: options.config,
             environment: process.env,
             flags: withShortcuts(flags, {
@@ -28,6 +27,7 @@ export function tsdbCommand(
               'http-insecure-no-auth': options.insecureNoAuth,
             }),
           });
+          const { startTsdb } = await import('@tidemark/tsdb');
           const service = await startTsdb(config, { log: log.child({ service: 'tsdb' }), clock });
           shutdown.opened('tsdb', () => service.close());
           return [['tsdb', service.url]];

@@ -1,7 +1,4 @@
 // `tidemark up`: both services and the web UI in one process, wired together.
-import { startEngine } from '@tidemark/engine';
-import { startTsdb } from '@tidemark/tsdb';
-import { UI_DIRECTORY } from '@tidemark/ui';
 import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
@@ -34,7 +31,7 @@ export function upCommand(
     .action(async (options: Options) => {
       finish(
         await serve(options, async ({ log, clock, shutdown }) => {
-          const config = loadConfig('up', {
+          const config = await loadConfig('up', {
             file: options.config,
             environment: process.env,
             flags: withShortcuts(flags, shortcuts(options)),
@@ -43,14 +40,17 @@ export function upCommand(
             isAuthenticated: config.tsdb.http.authEnabled,
             isInsecureAllowed: options.insecureNoAuth === true,
           });
+          const { startTsdb } = await import('@tidemark/tsdb');
           const tsdb = await startTsdb(config.tsdb, { log: log.child({ service: 'tsdb' }), clock });
           shutdown.opened('tsdb', () => tsdb.close());
+          const { startEngine } = await import('@tidemark/engine');
           const engine = await startEngine(config.engine, {
             log: log.child({ service: 'engine' }),
             clock,
             defaultTsdbUrl: tsdb.url,
           });
           shutdown.opened('engine', () => engine.close());
+          const { UI_DIRECTORY } = await import('@tidemark/ui');
           const ui = await startUiServer({
             bind: parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
             directory: UI_DIRECTORY,

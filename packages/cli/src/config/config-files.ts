@@ -14,9 +14,7 @@ import {
   resolveConfig,
 } from '@tidemark/core';
 import type { ConfigLayer, ConfigOf, ConfigProblem, ConfigSchema } from '@tidemark/core';
-import { ENGINE_CONFIG_SCHEMA } from '@tidemark/engine';
 import type { EngineConfig } from '@tidemark/engine';
-import { TSDB_CONFIG_SCHEMA } from '@tidemark/tsdb';
 import type { TsdbConfig } from '@tidemark/tsdb';
 import { parse as parseToml, TomlError } from 'smol-toml';
 
@@ -32,18 +30,49 @@ const UI_CONFIG = {
 
 export type UiConfig = ConfigOf<typeof UI_CONFIG>;
 
-/** One schema and the table it is found under. */
-type Part = { readonly under: '' | 'database' | 'engine'; readonly schema: ConfigSchema };
+type Resolved = { readonly config: unknown; readonly problems: readonly ConfigProblem[] };
 
-const PARTS: Readonly<Record<ServiceCommand, readonly Part[]>> = {
-  up: [
-    { under: '', schema: UI_CONFIG },
-    { under: 'database', schema: TSDB_CONFIG_SCHEMA },
-    { under: 'engine', schema: ENGINE_CONFIG_SCHEMA },
-  ],
-  tsdb: [{ under: '', schema: TSDB_CONFIG_SCHEMA }],
-  engine: [{ under: '', schema: ENGINE_CONFIG_SCHEMA }],
+/** One schema, the table it is found under, and how it becomes a configuration. */
+type Part = {
+  readonly name: keyof LoadedConfig;
+  readonly under: '' | 'database' | 'engine';
+  readonly schema: ConfigSchema;
+  readonly resolve: (layers: readonly ConfigLayer[]) => Resolved;
 };
+
+const UI_PART: Part = {
+  name: 'ui',
+  under: '',
+  schema: UI_CONFIG,
+  resolve: (layers) => resolveConfig(UI_CONFIG, layers),
+};
+
+// Services are loaded when they are needed: one that does not run must not cost memory or start-up time.
+async function tsdbPart(under: Part['under']): Promise<Part> {
+  const { TSDB_CONFIG } = await import('@tidemark/tsdb');
+  return {
+    name: 'tsdb',
+    under,
+    schema: TSDB_CONFIG,
+    resolve: (layers) => resolveConfig(TSDB_CONFIG, layers),
+  };
+}
+
+async function enginePart(under: Part['under']): Promise<Part> {
+  const { ENGINE_CONFIG_SCHEMA, resolveEngineConfig } = await import('@tidemark/engine');
+  return { name: 'engine', under, schema: ENGINE_CONFIG_SCHEMA, resolve: resolveEngineConfig };
+}
+
+async function partsOf(command: ServiceCommand): Promise<readonly Part[]> {
+  switch (command) {
+    case 'up':
+      return [UI_PART, await tsdbPart('database'), await enginePart('engine')];
+    case 'tsdb':
+      return [await tsdbPart('')];
+    case 'engine':
+      return [await enginePart('')];
+  }
+}
 
 export type LoadedConfig = {
   readonly tsdb: TsdbConfig;
@@ -59,10 +88,10 @@ export type ConfigSources = {
 };
 
 /** Flag names of a command with their documentation. */
-export function commandFlags(
+export async function commandFlags(
   command: ServiceCommand,
-): readonly { readonly name: string; readonly doc: string }[] {
-  return PARTS[command].flatMap(({ under, schema }) =>
+): Promise<readonly { readonly name: string; readonly doc: string }[]> {
+  return (await partsOf(command)).flatMap(({ under, schema }) =>
     configFlags(schema).map(({ name, doc }) => ({
       name: under === '' ? name : `${under}-${name}`,
       doc,
@@ -71,34 +100,37 @@ export function commandFlags(
 }
 
 /** Reads and checks everything; any problem is a `UsageError` that names source, key and what is allowed. */
-export function loadConfig(command: ServiceCommand, sources: ConfigSources): LoadedConfig {
-  const { configs, problems } = checkConfig(command, sources);
+export async function loadConfig(
+  command: ServiceCommand,
+  sources: ConfigSources,
+): Promise<LoadedConfig> {
+  const { configs, problems } = await checkConfig(command, sources);
   if (problems.length > 0) throw new UsageError(describeProblems(problems));
   // A command without one of the services never looks at that service's configuration.
   return configs as LoadedConfig;
 }
 
 /** Like `loadConfig`, but gives all problems instead of throwing them. A file that is not TOML still throws. */
-export function checkConfig(
+export async function checkConfig(
   command: ServiceCommand,
   sources: ConfigSources,
-): { readonly configs: Partial<LoadedConfig>; readonly problems: readonly ConfigProblem[] } {
+): Promise<{
+  readonly configs: Partial<LoadedConfig>;
+  readonly problems: readonly ConfigProblem[];
+}> {
   const tables = sources.file === undefined ? {} : readTomlFile(sources.file);
   const problems: ConfigProblem[] = [];
-  const configs: { -readonly [K in keyof LoadedConfig]?: LoadedConfig[K] } = {};
-  for (const part of PARTS[command]) {
-    const resolved = resolveConfig(part.schema, layersOf(part, command, tables, sources));
+  const configs: Record<string, unknown> = {};
+  for (const part of await partsOf(command)) {
+    const resolved = part.resolve(layersOf(part, command, tables, sources));
     problems.push(
       ...resolved.problems.map((problem) =>
         part.under === '' ? problem : { ...problem, key: `${part.under}.${problem.key}` },
       ),
     );
-    if (part.schema === TSDB_CONFIG_SCHEMA) configs.tsdb = resolved.config as unknown as TsdbConfig;
-    else if (part.schema === ENGINE_CONFIG_SCHEMA)
-      configs.engine = resolved.config as unknown as EngineConfig;
-    else configs.ui = resolved.config as unknown as UiConfig;
+    configs[part.name] = resolved.config;
   }
-  return { configs, problems };
+  return { configs: configs as Partial<LoadedConfig>, problems };
 }
 
 function layersOf(
@@ -167,11 +199,12 @@ export function describeProblems(problems: readonly ConfigProblem[]): string {
 }
 
 /** The schema of one service. */
-export function serviceSchema(service: 'tsdb' | 'engine'): ConfigSchema {
-  return service === 'tsdb' ? TSDB_CONFIG_SCHEMA : ENGINE_CONFIG_SCHEMA;
+export async function serviceSchema(service: 'tsdb' | 'engine'): Promise<ConfigSchema> {
+  return (await (service === 'tsdb' ? tsdbPart('') : enginePart(''))).schema;
 }
 
 /** The commented default configuration of a command. */
-export function defaultConfigText(command: ServiceCommand): string {
-  return PARTS[command].map(({ under, schema }) => printDefaultConfig(schema, under)).join('\n');
+export async function defaultConfigText(command: ServiceCommand): Promise<string> {
+  const parts = await partsOf(command);
+  return parts.map(({ under, schema }) => printDefaultConfig(schema, under)).join('\n');
 }
