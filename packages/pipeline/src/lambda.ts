@@ -1,9 +1,12 @@
 // Lambdas of a pipeline: putting them together and checking them when a task starts.
 import { checkLambda } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
+import { ArgumentFailure } from './evaluate/failure.ts';
+import { measureExpression } from './evaluate/measure.ts';
+import { MAX_EXPRESSION_DEPTH } from './limits.ts';
 import type { LambdaSpec } from './pipeline.ts';
 
-/** Both conditions; the order of evaluation is first, then second. */
+/** Both conditions; the order of evaluation is first, then second. Throws `ArgumentFailure` beyond the limit. */
 export function conjunction(
   first: LambdaSpec | undefined,
   second: LambdaSpec | undefined,
@@ -19,6 +22,9 @@ export function conjunction(
     isMultiLine: false,
     span: { start: left.span.start, end: right.span.end },
   };
+  if (measureExpression(expression).depth > MAX_EXPRESSION_DEPTH.value) {
+    throw new ArgumentFailure(`too many conditions (${MAX_EXPRESSION_DEPTH.setting})`);
+  }
   return { kind: 'lambda', expression };
 }
 

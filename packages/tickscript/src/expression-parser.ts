@@ -12,6 +12,7 @@ import type {
 } from './ast.ts';
 import { parseDuration } from './duration.ts';
 import { MAX_NESTING, MAX_TREE_DEPTH } from './limits.ts';
+import { LineIndex } from './line-index.ts';
 import { checkRegexSyntax } from './regex-syntax.ts';
 import { syntaxFailure, unexpectedToken } from './syntax-error.ts';
 import type { SyntaxFailure } from './syntax-error.ts';
@@ -54,6 +55,7 @@ const MAX_INTEGER = 9223372036854775807n;
 export class ExpressionParser {
   readonly #text: string;
   readonly #tokens: readonly Token[];
+  readonly #lines: LineIndex;
   #index = 0;
   #nesting = 0;
   #pending: Comment | undefined;
@@ -63,6 +65,7 @@ export class ExpressionParser {
   constructor(text: string, tokens: readonly Token[]) {
     this.#text = text;
     this.#tokens = tokens;
+    this.#lines = new LineIndex(text);
   }
 
   peek(): Token {
@@ -391,8 +394,12 @@ export class ExpressionParser {
   }
 
   #hasNewline(from: number, to: number): boolean {
-    const newline = this.#text.indexOf('\n', from);
-    return newline >= 0 && newline < to;
+    return this.#lines.lineOf(from) !== this.#lines.lineOf(to);
+  }
+
+  /** Is this the first token of its line, without white space before it? */
+  isAtLineStart(token: Token): boolean {
+    return this.#lines.isLineStart(token.start);
   }
 
   #enter(): void {

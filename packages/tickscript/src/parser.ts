@@ -43,7 +43,7 @@ export function parseScript(text: string): ParseResult {
       diagnostics.push(error.diagnostic);
       parser.recover();
       if (parser.consumed() === consumed) parser.skip();
-      skipToStatement(text, parser);
+      skipToStatement(parser);
     }
   }
   const comment = parser.takeTrailingComment();
@@ -145,11 +145,10 @@ function withComment<T extends object>(comment: Comment | undefined, node: T): T
 }
 
 /** A statement begins with a word at the start of a line. */
-function skipToStatement(text: string, parser: ExpressionParser): void {
+function skipToStatement(parser: ExpressionParser): void {
   for (let token = parser.peek(); token.kind !== 'EOF'; token = parser.peek()) {
-    const lineStart = text.lastIndexOf('\n', token.start - 1) + 1;
     const isWord = token.kind === 'var' || token.kind === 'dbrp' || token.kind === 'identifier';
-    if (lineStart === token.start && isWord) return;
+    if (isWord && parser.isAtLineStart(token)) return;
     parser.skip();
     parser.recover();
   }

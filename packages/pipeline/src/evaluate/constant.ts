@@ -10,6 +10,7 @@ import {
 } from '@tidemark/tickscript';
 import type { BinaryOperator, ExpressionNode, LambdaType } from '@tidemark/tickscript';
 import { compareBytes, unreachable } from '@tidemark/core';
+import { MAX_STRING_LENGTH } from '../limits.ts';
 import { EvaluationFailure } from './failure.ts';
 
 /** What a constant expression can yield. */
@@ -134,6 +135,9 @@ type Arithmetic = '+' | '-' | '*' | '/' | '%';
 
 function arithmetic(operator: Arithmetic, left: Constant, right: Constant): Constant {
   if (left.kind === 'string' && right.kind === 'string') {
+    if (left.value.length + right.value.length > MAX_STRING_LENGTH.value) {
+      throw new ConstantFailure(`text is longer than ${MAX_STRING_LENGTH.setting}`);
+    }
     return { kind: 'string', value: left.value + right.value };
   }
   if (left.kind === 'float' && right.kind === 'float') {

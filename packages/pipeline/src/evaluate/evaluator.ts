@@ -10,6 +10,7 @@ import type {
 } from '@tidemark/tickscript';
 import { batchNode } from '../nodes/batch.ts';
 import { streamNode } from '../nodes/stream.ts';
+import { MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_SIZE } from '../limits.ts';
 import type { EdgeType } from '../pipeline.ts';
 import type { UdfRegistry } from '../udf.ts';
 import type { Var, Vars } from '../vars.ts';
@@ -20,6 +21,7 @@ import { ArgumentFailure, EvaluationFailure } from './failure.ts';
 import { Graph } from './graph.ts';
 import type { DeadmanConfig } from './graph.ts';
 import { substitute } from './lambda.ts';
+import { measureExpression } from './measure.ts';
 import { Methods } from './methods.ts';
 import { checkCall, variadic } from './parameter.ts';
 import { Scope } from './scope.ts';
@@ -43,6 +45,7 @@ export class Evaluator {
   readonly #input: EvaluationInput;
   readonly #scope = new Scope(['time']);
   readonly #methods: Methods;
+  #expressionSize = 0;
 
   constructor(input: EvaluationInput) {
     this.#input = input;
@@ -133,7 +136,7 @@ export class Evaluator {
     if (given.value === undefined) return undefined;
     const value = valueOfVar(name, given.value);
     if (value.kind !== 'lambda') return value;
-    return { kind: 'lambda', expression: substitute(value.expression, this.#scope) };
+    return { kind: 'lambda', expression: this.#substitute(value.expression) };
   }
 
   #refuseRedefinition(name: string, span: Span): void {
@@ -157,13 +160,13 @@ export class Evaluator {
       case 'identifier':
         return this.#scope.get(node.name, node.span);
       case 'list':
-        return { kind: 'list', items: node.items.map((item) => this.#evaluate(item)) };
+        return { kind: 'list', items: node.items.map((item) => this.#listItem(item)) };
       case 'lambda':
-        return { kind: 'lambda', expression: substitute(node.expression, this.#scope) };
+        return { kind: 'lambda', expression: this.#substitute(node.expression) };
       case 'unary':
         return this.#unary(node.operator, this.#evaluate(node.operand), node.span);
       case 'binary':
-        return withoutSpan(evaluateConstant(substitute(node, this.#scope)));
+        return withoutSpan(evaluateConstant(this.#substitute(node)));
       case 'function':
         return this.#globalCall(node.name, node.arguments, node.span);
       case 'chain':
@@ -171,6 +174,30 @@ export class Evaluator {
       default:
         return unreachable(node);
     }
+  }
+
+  /** Puts vars into an expression, within the budget of the script. */
+  #substitute(node: ExpressionNode): ExpressionNode {
+    const expression = substitute(node, this.#scope);
+    const { nodes, depth } = measureExpression(expression);
+    this.#expressionSize += nodes;
+    const limit =
+      this.#expressionSize > MAX_EXPRESSION_SIZE.value
+        ? MAX_EXPRESSION_SIZE
+        : depth > MAX_EXPRESSION_DEPTH.value
+          ? MAX_EXPRESSION_DEPTH
+          : undefined;
+    if (limit === undefined) return expression;
+    const text = `expressions are too large with the vars put in (${limit.setting} is ${limit.value})`;
+    throw new EvaluationFailure('TICK_TOO_LARGE', text, { span: node.span, isPositioned: true });
+  }
+
+  /** Lists hold strings and stars, written or named. */
+  #listItem(node: ExpressionNode): Value {
+    const value = this.#evaluate(node);
+    if (value.kind === 'string' || value.kind === 'star') return value;
+    const text = `lists hold strings and stars only, got ${typeName(value)}`;
+    throw new EvaluationFailure('TICK_LIST_ITEM', text, { span: node.span, isPositioned: true });
   }
 
   #unary(operator: '-' | '!', operand: Value, span: Span): Value {

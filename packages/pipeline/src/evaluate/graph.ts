@@ -2,6 +2,7 @@
 import type { Span } from '@tidemark/core';
 import { formatClockDuration } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
+import { MAX_NODES } from '../limits.ts';
 import type { NodeRow } from '../node-definition.ts';
 import { noOpNode } from '../nodes/no-op.ts';
 import { alertNode } from '../nodes/alert.ts';
@@ -43,6 +44,9 @@ export class Graph {
 
   /** Adds a node below its parents, which may be none. Throws `ArgumentFailure` where the row refuses them. */
   add(row: NodeRow, { parents, values, span }: Connection): DraftNode {
+    if (this.nodes.length >= MAX_NODES.value) {
+      throw new ArgumentFailure(`too many nodes (${MAX_NODES.setting} is ${MAX_NODES.value})`);
+    }
     const incoming = parents[0]?.provides;
     const wants = row.wants === 'any' ? (incoming === 'batch' ? 'batch' : 'stream') : row.wants;
     if (row.refuses !== undefined && incoming === row.refuses.edge) {

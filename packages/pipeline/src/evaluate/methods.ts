@@ -2,6 +2,7 @@
 // refusals are those that existing tools know.
 import type { Span } from '@tidemark/core';
 import { findHandler, HANDLERS } from '../handlers/registry.ts';
+import { MAX_CALLS_PER_NODE } from '../limits.ts';
 import type { PropertyRow } from '../node-definition.ts';
 import { findNode, NODES } from '../nodes/registry.ts';
 import { udfNode } from '../nodes/udf.ts';
@@ -111,6 +112,10 @@ export class Methods {
 
   #dispatch(target: Target, call: MethodCall): Value {
     const { node } = target;
+    if (node.properties.length + node.handlers.length >= MAX_CALLS_PER_NODE.value) {
+      const text = `too many properties on one node (${MAX_CALLS_PER_NODE.setting})`;
+      throw refused('TICK_TOO_LARGE', text, call);
+    }
     const handlerProperty = target.handler?.row.properties.find((each) =>
       isSameName(each.name, call.name),
     );
@@ -170,6 +175,10 @@ export class Methods {
     property: DraftHandler['row']['properties'][number],
     call: MethodCall,
   ): Value {
+    if (handler.properties.length >= MAX_CALLS_PER_NODE.value) {
+      const text = `too many properties on one handler (${MAX_CALLS_PER_NODE.setting})`;
+      throw refused('TICK_TOO_LARGE', text, call);
+    }
     checkValues(target, property, call);
     const values = new Arguments(call.values, (text) => handler.deferred.push(text));
     handler.options = property.apply(handler.options, values);
