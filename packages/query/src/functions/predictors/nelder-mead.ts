@@ -1,0 +1,162 @@
+// Minimisation without derivatives: a simplex of n + 1 points crawls downhill (Nelder and Mead, 1965).
+//
+// The order of steps, the start simplex and the test for convergence are those of the implementation whose results
+// clients know, so that predictions agree with theirs in (nearly) all digits.
+
+const REFLECTION = 1;
+const CONTRACTION = 0.5;
+const EXPANSION = 2;
+const MAX_ITERATIONS = 1000;
+const SCALE = 1;
+
+/**
+ * A function to minimise. It may move the point it is given, for example into the allowed range: the simplex goes on
+ * with the moved point.
+ */
+export type Objective = (point: Float64Array) => number;
+
+export type Minimum = { readonly value: number; readonly point: Float64Array };
+
+/** Searches a minimum near `start`, until the values of the simplex differ by less than `epsilon`. */
+export function minimise(objective: Objective, start: Float64Array, epsilon: number): Minimum {
+  const simplex = new Simplex(objective, start);
+  for (let i = 0; i < MAX_ITERATIONS; i++) {
+    simplex.step();
+    if (simplex.spread() < epsilon) break;
+  }
+  return simplex.best();
+}
+
+class Simplex {
+  readonly #objective: Objective;
+  readonly #size: number;
+  readonly #points: readonly Float64Array[];
+  readonly #values: Float64Array;
+
+  constructor(objective: Objective, start: Float64Array) {
+    const size = start.length;
+    const root = Math.sqrt(size + 1);
+    const far = (SCALE * (root - 1 + size)) / (size * Math.SQRT2);
+    const near = (SCALE * (root - 1)) / (size * Math.SQRT2);
+    const points = [Float64Array.from(start)];
+    for (let i = 0; i < size; i++) {
+      points.push(start.map((coordinate, j) => (i === j ? far : near) + coordinate));
+    }
+    this.#objective = objective;
+    this.#size = size;
+    this.#points = points;
+    this.#values = Float64Array.from(points, (point) => objective(point));
+  }
+
+  /** Replaces the worst point, or draws all points toward the best one. */
+  step(): void {
+    const { worst, second, best } = this.#ranks();
+    const worstPoint = this.#point(worst);
+    const centre = this.#centreWithout(worst);
+    const reflected = along(centre, worstPoint, -REFLECTION);
+    const value = this.#objective(reflected);
+    const bestValue = this.#value(best);
+    if (value < bestValue) {
+      const expanded = along(centre, reflected, EXPANSION);
+      const expandedValue = this.#objective(expanded);
+      if (expandedValue < value) this.#replace(worst, expanded, expandedValue);
+      else this.#replace(worst, reflected, value);
+    } else if (value < this.#value(second)) {
+      this.#replace(worst, reflected, value);
+    }
+    // `second` may be the point that was just replaced; the comparison is with its present value.
+    if (value >= this.#value(second))
+      this.#contract({ worst, second, best, reflected, value, centre });
+  }
+
+  /** Standard deviation of the values. */
+  spread(): number {
+    let sum = 0;
+    for (const value of this.#values) sum += value;
+    const mean = sum / (this.#size + 1);
+    let squares = 0;
+    for (const value of this.#values) squares += (value - mean) ** 2 / this.#size;
+    return Math.sqrt(squares);
+  }
+
+  best(): Minimum {
+    const vertex = this.#point(this.#ranks().best);
+    // The objective may move what it is given; the copy keeps what was found.
+    const point = Float64Array.from(vertex);
+    return { value: this.#objective(vertex), point };
+  }
+
+  #contract(state: {
+    readonly worst: number;
+    readonly second: number;
+    readonly best: number;
+    readonly reflected: Float64Array;
+    readonly value: number;
+    readonly centre: Float64Array;
+  }): void {
+    const { worst, second, best, centre } = state;
+    const toward = state.value < this.#value(worst) ? state.reflected : this.#point(worst);
+    const contracted = along(centre, toward, CONTRACTION);
+    const value = this.#objective(contracted);
+    if (value < this.#value(worst)) {
+      this.#replace(worst, contracted, value);
+      return;
+    }
+    const target = this.#point(best);
+    for (const [i, point] of this.#points.entries()) {
+      if (i === best) continue;
+      for (let j = 0; j < this.#size; j++) {
+        const anchor = target[j] ?? 0;
+        point[j] = anchor + ((point[j] ?? 0) - anchor) / 2;
+      }
+    }
+    this.#values[worst] = this.#objective(this.#point(worst));
+    this.#values[second] = this.#objective(this.#point(second));
+  }
+
+  /** Indexes of the largest, the largest below that, and the smallest value. */
+  #ranks(): { readonly worst: number; readonly second: number; readonly best: number } {
+    const values = this.#values;
+    let worst = 0;
+    let best = 0;
+    for (const [i, value] of values.entries()) {
+      if (value > this.#value(worst)) worst = i;
+      if (value < this.#value(best)) best = i;
+    }
+    let second = best;
+    for (const [i, value] of values.entries()) {
+      if (value > this.#value(second) && value < this.#value(worst)) second = i;
+    }
+    return { worst, second, best };
+  }
+
+  #centreWithout(worst: number): Float64Array {
+    const centre = new Float64Array(this.#size);
+    for (let j = 0; j < this.#size; j++) {
+      let sum = 0;
+      for (const [i, point] of this.#points.entries()) {
+        if (i !== worst) sum += point[j] ?? 0;
+      }
+      centre[j] = sum / this.#size;
+    }
+    return centre;
+  }
+
+  #replace(index: number, point: Float64Array, value: number): void {
+    this.#point(index).set(point);
+    this.#values[index] = value;
+  }
+
+  #point(index: number): Float64Array {
+    return this.#points[index] ?? new Float64Array(this.#size);
+  }
+
+  #value(index: number): number {
+    return this.#values[index] ?? Infinity;
+  }
+}
+
+/** The point at `share` of the way from `from` to `to`. */
+function along(from: Float64Array, to: Float64Array, share: number): Float64Array {
+  return from.map((coordinate, i) => coordinate + share * ((to[i] ?? 0) - coordinate));
+}

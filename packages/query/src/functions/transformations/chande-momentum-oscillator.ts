@@ -1,0 +1,57 @@
+// chande_momentum_oscillator: the balance of the moves up and down, from -100 to 100.
+import type { Transformation, WarmUp } from '../transformation.ts';
+import { ExponentialAverage } from './exponential-average.ts';
+import { holdOr, indicatorTransformation } from './indicator.ts';
+import type { Indicator } from './indicator.ts';
+
+/** 100 · (up - down) / (up + down), 0 where nothing moved. */
+export function chandeMomentumOscillator(options: {
+  readonly period: number;
+  readonly hold: number;
+  readonly warmUp: WarmUp | 'none';
+}): Transformation {
+  const { period, hold, warmUp } = options;
+  return warmUp === 'none'
+    ? indicatorTransformation(windowed(period), holdOr(hold, period - 1))
+    : indicatorTransformation(smoothed(period, warmUp), holdOr(hold, period));
+}
+
+/** Sums over the last `period` moves; the first value has none. */
+function windowed(period: number): Indicator {
+  const moves: number[] = [];
+  let at = 0;
+  let up = 0;
+  let down = 0;
+  let previous: number | undefined;
+
+  return (value) => {
+    const leaving = moves[at] ?? 0;
+    if (leaving > 0) up -= leaving;
+    else down += leaving;
+    const move = previous === undefined ? 0 : value - previous;
+    if (move > 0) up += move;
+    else down -= move;
+    moves[at] = move;
+    at = (at + 1) % period;
+    previous = value;
+    return balance(up, down);
+  };
+}
+
+/** Exponential means with the weight 1 / period. */
+function smoothed(period: number, warmUp: WarmUp): Indicator {
+  const ups = new ExponentialAverage(period + 1, warmUp, 1 / period);
+  const downs = new ExponentialAverage(period + 1, warmUp, 1 / period);
+  let previous = 0;
+
+  return (value) => {
+    const up = ups.add(value > previous ? value - previous : 0);
+    const down = downs.add(value < previous ? previous - value : 0);
+    previous = value;
+    return balance(up, down);
+  };
+}
+
+function balance(up: number, down: number): number {
+  return up === 0 && down === 0 ? 0 : (100 * (up - down)) / (up + down);
+}

@@ -1,0 +1,43 @@
+// The exponentially weighted mean that the technical analysis functions are made of.
+import type { WarmUp } from '../transformation.ts';
+
+/**
+ * A running mean in which each value weighs `weight`. Until `period` values were seen it is warming up: with
+ * 'exponential' the weight is that of a mean over the values seen so far, with 'simple' it is their plain mean.
+ */
+export class ExponentialAverage {
+  readonly #period: number;
+  readonly #warmUp: WarmUp;
+  readonly #weight: number;
+  #count = 0;
+  #mean = 0;
+
+  /** `weight` is 2 / (period + 1) unless given. */
+  constructor(period: number, warmUp: WarmUp, weight: number = 2 / (period + 1)) {
+    this.#period = period;
+    this.#warmUp = warmUp;
+    this.#weight = weight;
+  }
+
+  /** Whether what this feeds has to wait; a mean that warms up exponentially can be used at once. */
+  get isUsable(): boolean {
+    return this.#warmUp === 'exponential' || this.isWarm;
+  }
+
+  get isWarm(): boolean {
+    return this.#count === this.#period;
+  }
+
+  /** Takes a value, returns the mean. */
+  add(value: number): number {
+    if (this.#count === 0) this.#mean = value;
+    else if (this.isWarm) this.#mean += (value - this.#mean) * this.#weight;
+    else if (this.#warmUp === 'exponential') {
+      this.#mean += (value - this.#mean) * (2 / (this.#count + 2));
+    } else {
+      this.#mean = (this.#mean * this.#count + value) / (this.#count + 1);
+    }
+    if (!this.isWarm) this.#count++;
+    return this.#mean;
+  }
+}

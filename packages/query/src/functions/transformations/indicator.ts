@@ -1,0 +1,35 @@
+// The frame of the technical analysis functions: numbers in, one number per point out, the first ones held back.
+import type { PointBatch, Transformation } from '../transformation.ts';
+import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
+
+/** Takes the next value and returns the indicator's. */
+export type Indicator = (value: number) => number;
+
+/**
+ * Runs an indicator over points. The first `hold` results are not emitted; infinite ones never are, while NaN is
+ * emitted and prints as null.
+ */
+export function indicatorTransformation(indicator: Indicator, hold: number): Transformation {
+  let held = 0;
+
+  function push(batch: PointBatch): PointBatch {
+    const times = wordsOf(batch.times);
+    const values = floatsOf(batch.values);
+    const { valid } = batch.values;
+    const points = new FloatPoints(values.length);
+    for (let i = 0; i < values.length; i++) {
+      if (valid !== undefined && valid[i] === 0) continue;
+      const result = indicator(values[i] ?? 0);
+      if (held < hold) held++;
+      else if (result !== Infinity && result !== -Infinity) points.add(times, i, result);
+    }
+    return points.batch();
+  }
+
+  return { type: 'float', push, finish: () => noPoints('float') };
+}
+
+/** `hold` as given, or the indicator's own when it is -1. */
+export function holdOr(hold: number, natural: number): number {
+  return hold === -1 ? natural : hold;
+}

@@ -1,0 +1,63 @@
+// kaufmans_efficiency_ratio and kaufmans_adaptive_moving_average: how straight the recent movement was, and a mean that
+// follows straight movements fast and noise slowly.
+import type { Transformation } from '../transformation.ts';
+import { holdOr, indicatorTransformation } from './indicator.ts';
+
+type Options = { readonly period: number; readonly hold: number };
+
+/** Weights of an exponential mean over 2 and over 30 values. */
+const FASTEST = 2 / 3;
+const SLOWEST = 2 / 31;
+
+/** Distance from the value `period` points ago, divided by the sum of the steps in between. Natural hold: period. */
+export function kaufmansEfficiencyRatio(options: Options): Transformation {
+  const ratio = new EfficiencyRatio(options.period);
+  return indicatorTransformation((value) => ratio.add(value), holdOr(options.hold, options.period));
+}
+
+/** A mean that moves toward each value by a share between the slowest and the fastest. Natural hold: period. */
+export function kaufmansAdaptiveMovingAverage(options: Options): Transformation {
+  const ratio = new EfficiencyRatio(options.period);
+  let mean = 0;
+
+  function indicator(value: number): number {
+    if (!ratio.isWarm) mean = ratio.latest;
+    const share = (ratio.add(value) * (FASTEST - SLOWEST) + SLOWEST) ** 2;
+    mean += share * (value - mean);
+    return mean;
+  }
+
+  return indicatorTransformation(indicator, holdOr(options.hold, options.period));
+}
+
+/** The values before the first are taken for 0. */
+class EfficiencyRatio {
+  readonly #period: number;
+  readonly #values: number[] = [];
+  readonly #steps: number[] = [];
+  #at = 0;
+  #count = 0;
+  #noise = 0;
+  latest = 0;
+
+  constructor(period: number) {
+    this.#period = period;
+  }
+
+  /** Whether the value `period` points ago is a real one. */
+  get isWarm(): boolean {
+    return this.#count > this.#period;
+  }
+
+  add(value: number): number {
+    const step = Math.abs(value - this.latest);
+    const signal = Math.abs(value - (this.#values[this.#at] ?? 0));
+    this.#noise += step - (this.#steps[this.#at] ?? 0);
+    this.#values[this.#at] = value;
+    this.#steps[this.#at] = step;
+    this.#at = (this.#at + 1) % this.#period;
+    if (!this.isWarm) this.#count++;
+    this.latest = value;
+    return signal === 0 || this.#noise === 0 ? 0 : signal / this.#noise;
+  }
+}

@@ -1,0 +1,2 @@
+// Math functions over columns.
+export { evaluateMath } from '../functions/math/evaluate.ts';
