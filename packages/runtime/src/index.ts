@@ -1,7 +1,22 @@
 // Public face of @tidemark/runtime: what a task does.
+export { rowJson, rowsJson, UnencodableFloat } from './data/rows.ts';
+export { RowSource } from './data/row-source.ts';
+export { SeriesTable } from './data/series.ts';
+export { DEFAULT_TASK_LIMITS } from './limits.ts';
+export { NodeFailed, StartError } from './node.ts';
+export { EXECUTABLE_NODE_TYPES } from './nodes/create.ts';
 export { fieldTypeOf, PointBatchBuilder } from './point-batch.ts';
 export type { PointBatch, PointInput, RowBlock, SeriesRef } from './point-batch.ts';
 export type * from './running-task.ts';
 export type * from './services.ts';
+export { createTask, InlineTask } from './task.ts';
+export type { TaskThread } from './task.ts';
+export { JSON_FUNCTIONS } from './template/functions.ts';
+export type { TemplateFunction } from './template/functions.ts';
+export { TemplateSyntaxError } from './template/lex.ts';
+export { Template, TemplateExecutionError } from './template/template.ts';
+export type { TemplateOptions } from './template/template.ts';
+export { TemplateDuration, TemplateMap, TemplateStruct, TemplateTime } from './template/value.ts';
+export type { TemplateValue } from './template/value.ts';
 export { clockTimers, VirtualTimers } from './timers.ts';
 export type { CancelTimer, Timers } from './timers.ts';

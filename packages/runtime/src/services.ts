@@ -92,6 +92,8 @@ export type QueryResultSeries = {
 };
 
 export interface DatabaseClient {
+  /** Fails when no such cluster is configured; '' is the default one. */
+  checkCluster?(cluster: string): Promise<void>;
   write(write: DatabaseWrite): Promise<void>;
   execute(cluster: string, statement: string): Promise<void>;
   query(

@@ -20,12 +20,26 @@ export function clockTimers(clock: Clock): Timers {
       const delay = time - clock.now();
       // Rounded up: a timer may be late, never early.
       const delayMs = delay <= 0n ? 0 : Number((delay + 999_999n) / 1_000_000n);
-      clock.sleep(delayMs, abort.signal).then(callback, () => {
-        // Cancelled: nobody waits for this callback any more.
-      });
+      // The owner of the timer learns about failures of its callback by itself (tasks catch their own).
+      void sleepThenCall(clock, delayMs, { signal: abort.signal, callback });
       return () => abort.abort();
     },
   };
+}
+
+async function sleepThenCall(
+  clock: Clock,
+  delayMs: number,
+  options: { readonly signal: AbortSignal; readonly callback: () => void },
+): Promise<void> {
+  try {
+    await clock.sleep(delayMs, options.signal);
+  } catch (cause) {
+    // Cancelled: nobody waits for this callback any more.
+    if (options.signal.aborted) return;
+    throw cause;
+  }
+  options.callback();
 }
 
 type PendingTimer = {

@@ -1,0 +1,180 @@
+// Points and the other messages between nodes. Points never change after they were emitted, with one exception:
+// `detach` replaces where values live, not what they are.
+import type { FieldValue, Timestamp } from '@tidemark/core';
+import { formatDuration } from '../lambda/duration.ts';
+import type { OutputPoint } from '../services.ts';
+import type { Group } from './group.ts';
+import type { Rows, Schema, Value, ValueType } from './schema.ts';
+import { NO_ROWS } from './schema.ts';
+import type { Series } from './series.ts';
+
+/** Database and retention policy a point was written to; empty for points made by batches and joins. */
+export type Origin = { readonly database: string; readonly retentionPolicy: string };
+
+export const NO_ORIGIN: Origin = { database: '', retentionPolicy: '' };
+
+const NO_VALUES: readonly (Value | Point)[] = [];
+
+export type PointInit = {
+  readonly time: Timestamp;
+  readonly series: Series;
+  readonly group: Group;
+  readonly schema: Schema;
+  readonly own?: readonly (Value | Point)[] | undefined;
+  readonly origin?: Origin | undefined;
+};
+
+/** A point on an edge. */
+export class Point {
+  time: Timestamp;
+  series: Series;
+  group: Group;
+  schema: Schema;
+  rows: Rows;
+  row: number;
+  own: readonly (Value | Point)[];
+  origin: Origin;
+  /** How many nodes keep the point. */
+  holdCount = 0;
+
+  constructor(
+    time: Timestamp,
+    series: Series,
+    group: Group,
+    schema: Schema,
+    rows: Rows,
+    row: number,
+    own: readonly (Value | Point)[],
+    origin: Origin,
+  ) {
+    this.time = time;
+    this.series = series;
+    this.group = group;
+    this.schema = schema;
+    this.rows = rows;
+    this.row = row;
+    this.own = own;
+    this.origin = origin;
+  }
+
+  /** A point that owns its values. */
+  static of(init: PointInit): Point {
+    return new Point(
+      init.time,
+      init.series,
+      init.group,
+      init.schema,
+      NO_ROWS,
+      0,
+      init.own ?? NO_VALUES,
+      init.origin ?? NO_ORIGIN,
+    );
+  }
+
+  /** The same fields under other tags and group. */
+  withSeries(series: Series, group: Group): Point {
+    return new Point(
+      this.time,
+      series,
+      group,
+      this.schema,
+      this.rows,
+      this.row,
+      this.own,
+      this.origin,
+    );
+  }
+
+  withTime(time: Timestamp): Point {
+    return new Point(
+      time,
+      this.series,
+      this.group,
+      this.schema,
+      this.rows,
+      this.row,
+      this.own,
+      this.origin,
+    );
+  }
+
+  /** The same point with another layout of values; `schema` must fit `own` and the rows. */
+  withValues(schema: Schema, own: readonly (Value | Point)[]): Point {
+    return new Point(
+      this.time,
+      this.series,
+      this.group,
+      schema,
+      this.rows,
+      this.row,
+      own,
+      this.origin,
+    );
+  }
+
+  /** Copies the values out of the write's columns, so that holding the point does not hold the whole write. */
+  detach(): void {
+    const detached = this.schema.detached;
+    if (detached === this.schema) return;
+    this.own = this.values();
+    this.schema = detached;
+    this.rows = NO_ROWS;
+    this.row = 0;
+  }
+
+  values(): Value[] {
+    return this.schema.fields.map((field) => field.read(this));
+  }
+
+  fieldValue(name: string): Value | undefined {
+    return this.schema.field(name)?.read(this);
+  }
+}
+
+/** A buffered batch: points in their order, under one group. */
+export class Batch {
+  readonly name: string;
+  readonly group: Group;
+  /** Time of the batch (`tmax`). */
+  readonly time: Timestamp;
+  readonly points: readonly Point[];
+  /** Group tags, with tags that nodes added. */
+  readonly series: Series;
+
+  constructor(series: Series, group: Group, time: Timestamp, points: readonly Point[]) {
+    this.name = series.name;
+    this.series = series;
+    this.group = group;
+    this.time = time;
+    this.points = points;
+  }
+
+  withPoints(points: readonly Point[]): Batch {
+    return new Batch(this.series, this.group, this.time, points);
+  }
+}
+
+/** No data older than `time` follows for the group. */
+export type Barrier = { readonly group: Group; readonly time: Timestamp };
+
+/** What a value looks like outside: durations are nanoseconds there, times too. */
+export function outputValue(type: ValueType, value: Value): FieldValue | null {
+  return type === 'null' ? null : value;
+}
+
+/** A point for the outside. Durations become text when `areDurationsText` (databases have no such type). */
+export function toOutputPoint(
+  point: Point,
+  options: { readonly areDurationsText: boolean } = { areDurationsText: false },
+): OutputPoint {
+  const fields = new Map<string, FieldValue | null>();
+  for (const field of point.schema.sorted) {
+    const value = field.read(point);
+    const isText = options.areDurationsText && field.type === 'duration';
+    fields.set(
+      field.name,
+      isText ? formatDuration(value as bigint) : outputValue(field.type, value),
+    );
+  }
+  return { name: point.series.name, tags: point.series.tagMap(), fields, time: point.time };
+}

@@ -1,0 +1,105 @@
+// A point batch opened in a thread: series interned, columns ready to be read. Opened once, read by all tasks there.
+import type { Column } from '@tidemark/core';
+import { assert } from '@tidemark/core';
+import type { PointBatch } from '../point-batch.ts';
+import type { Origin, Point } from './point.ts';
+import type { Rows, Schema, ValueType } from './schema.ts';
+import { columnSchema } from './schema.ts';
+import type { Series, SeriesTable } from './series.ts';
+
+export type OpenBlock = { readonly schema: Schema; readonly rows: Rows };
+
+export class RowSource {
+  readonly batch: PointBatch;
+  readonly rowCount: number;
+  readonly origin: Origin;
+  readonly series: readonly Series[];
+  readonly seriesOfRow: Uint32Array;
+  readonly blocks: readonly OpenBlock[];
+  readonly blockOfRow: Uint32Array | undefined;
+  readonly rowInBlock: Uint32Array | undefined;
+  /** Points that nodes keep beyond this write, see `settle`. */
+  readonly held: Point[] = [];
+  readonly #times: BigInt64Array;
+  readonly #timeHalves: Int32Array;
+  #lastTime = 0n;
+  #lastLow = 0;
+  #lastHigh = 0;
+
+  constructor(batch: PointBatch, table: SeriesTable) {
+    this.batch = batch;
+    this.rowCount = batch.rowCount;
+    this.origin = { database: batch.database, retentionPolicy: batch.retentionPolicy };
+    this.series = batch.series.map((ref) => table.intern(ref));
+    this.seriesOfRow = batch.seriesOfRow;
+    this.blocks = batch.blocks.map((block) => ({
+      schema: columnSchema(
+        block.columns.map((column, i) => ({
+          name: block.fieldNames[i] ?? '',
+          type: valueType(column),
+        })),
+      ),
+      rows: { columns: block.columns.map(columnValues) },
+    }));
+    this.blockOfRow = batch.blockOfRow;
+    this.rowInBlock = batch.rowInBlock;
+    this.#times = batch.times;
+    this.#timeHalves = new Int32Array(
+      batch.times.buffer,
+      batch.times.byteOffset,
+      batch.times.length * 2,
+    );
+  }
+
+  /** Rows of one write often share a time: the bigint is made once for a run of equal ones. */
+  timeAt(row: number): bigint {
+    const low = this.#timeHalves[row * 2] as number;
+    const high = this.#timeHalves[row * 2 + 1] as number;
+    if (low !== this.#lastLow || high !== this.#lastHigh) {
+      this.#lastLow = low;
+      this.#lastHigh = high;
+      this.#lastTime = this.#times[row] as bigint;
+    }
+    return this.#lastTime;
+  }
+
+  /**
+   * After all tasks of the thread have seen the batch: points that are still kept get values of their own, so that a
+   * window of rare points does not keep whole writes in memory. Most are gone by now (a write spans many windows).
+   */
+  settle(): void {
+    for (const point of this.held) if (point.holdCount > 0) point.detach();
+    this.held.length = 0;
+  }
+}
+
+function valueType(column: Column): ValueType {
+  switch (column.type) {
+    case 'float':
+      return 'float';
+    case 'integer':
+    case 'unsigned':
+      return 'int';
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'boolean';
+  }
+}
+
+function columnValues(column: Column): Rows['columns'][number] {
+  assert(column.valid === undefined, 'columns of a row block have a value in every row');
+  switch (column.type) {
+    case 'string':
+      return { codes: column.codes, dictionary: column.dictionary };
+    case 'unsigned':
+      // Fields of the runtime are signed; the bits wrap as in the recorded system's integers.
+      return new BigInt64Array(
+        column.values.buffer as ArrayBuffer,
+        column.values.byteOffset,
+        column.values.length,
+      );
+    default:
+      return column.values as Float64Array | BigInt64Array | Uint8Array;
+  }
+}

@@ -1,0 +1,133 @@
+// Series inside the runtime: measurement and tags of points, interned so that nodes compare and cache by identity.
+import type { SeriesRef } from '../point-batch.ts';
+
+/** A set of tag keys, sorted; interned: equal sets are one object. */
+export class TagKeys {
+  readonly names: readonly string[];
+  readonly indexOf: ReadonlyMap<string, number>;
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+    this.indexOf = new Map(names.map((name, i) => [name, i]));
+  }
+}
+
+/**
+ * Measurement and tags of a point. Interned per table; `id` is dense within an epoch of the table, for caches that
+ * are arrays.
+ */
+export class Series {
+  readonly id: number;
+  readonly name: string;
+  readonly keys: TagKeys;
+  readonly values: readonly string[];
+  #record: Readonly<Record<string, string>> | undefined;
+
+  constructor(id: number, ref: { name: string; keys: TagKeys; values: readonly string[] }) {
+    this.id = id;
+    this.name = ref.name;
+    this.keys = ref.keys;
+    this.values = ref.values;
+  }
+
+  tag(key: string): string | undefined {
+    const i = this.keys.indexOf.get(key);
+    return i === undefined ? undefined : this.values[i];
+  }
+
+  /** Tags as an object, made once. Never change it. */
+  get tags(): Readonly<Record<string, string>> {
+    this.#record ??= Object.fromEntries(this.keys.names.map((k, i) => [k, this.values[i] ?? '']));
+    return this.#record;
+  }
+
+  tagMap(): ReadonlyMap<string, string> {
+    return new Map(this.keys.names.map((k, i) => [k, this.values[i] ?? '']));
+  }
+}
+
+/**
+ * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by id compare the
+ * epoch and drop them. Series objects that are still held stay valid.
+ */
+export class SeriesTable {
+  #byKey = new Map<string, Series>();
+  #keysByText = new Map<string, TagKeys>();
+  #epoch = 0;
+  readonly #countMax: number;
+
+  constructor(countMax = 1_000_000) {
+    this.#countMax = countMax;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  get count(): number {
+    return this.#byKey.size;
+  }
+
+  /** Tags must be sorted by key. */
+  intern(ref: SeriesRef): Series {
+    let key = ref.name;
+    for (let i = 0; i < ref.tagKeys.length; i++)
+      key += `\u0000${ref.tagKeys[i]}\u0001${ref.tagValues[i]}`;
+    let series = this.#byKey.get(key);
+    if (series === undefined) {
+      if (this.#byKey.size >= this.#countMax) this.#startEpoch();
+      const keys = this.internKeys(ref.tagKeys);
+      series = new Series(this.#byKey.size, { name: ref.name, keys, values: ref.tagValues });
+      this.#byKey.set(key, series);
+    }
+    return series;
+  }
+
+  internKeys(names: readonly string[]): TagKeys {
+    const text = names.join('\u0000');
+    let keys = this.#keysByText.get(text);
+    if (keys === undefined) {
+      keys = new TagKeys(names);
+      this.#keysByText.set(text, keys);
+    }
+    return keys;
+  }
+
+  /** The series of a name and tags in any order. */
+  of(name: string, tags: Iterable<readonly [string, string]>): Series {
+    const sorted = [...tags].sort((a, b) => (a[0] < b[0] ? -1 : 1));
+    return this.intern({
+      name,
+      tagKeys: sorted.map(([k]) => k),
+      tagValues: sorted.map(([, v]) => v),
+    });
+  }
+
+  withTag(series: Series, key: string, value: string): Series {
+    const tags = series.keys.names.map((k, i): [string, string] => [k, series.values[i] ?? '']);
+    const at = series.keys.indexOf.get(key);
+    if (at === undefined) tags.push([key, value]);
+    else tags[at] = [key, value];
+    return this.of(series.name, tags);
+  }
+
+  withoutTags(series: Series, names: ReadonlySet<string>): Series {
+    const tags: [string, string][] = [];
+    series.keys.names.forEach((k, i) => {
+      if (!names.has(k)) tags.push([k, series.values[i] ?? '']);
+    });
+    return tags.length === series.values.length ? series : this.of(series.name, tags);
+  }
+
+  withName(series: Series, name: string): Series {
+    return name === series.name
+      ? series
+      : this.intern({ name, tagKeys: series.keys.names, tagValues: series.values });
+  }
+
+  #startEpoch(): void {
+    this.#byKey = new Map();
+    this.#keysByText = new Map();
+    this.#epoch++;
+  }
+}

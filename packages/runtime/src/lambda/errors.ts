@@ -1,0 +1,18 @@
+// A lambda that cannot be evaluated for a point. Points fail by the thousand: no stack is captured.
+
+/** Why an expression has no value for a point. Nodes count and log it and go on. */
+export class EvaluationError extends Error {
+  override readonly name = 'EvaluationError';
+
+  constructor(message: string) {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = limit;
+  }
+}
+
+/** A lambda that can never be evaluated; the task does not start. */
+export class CompileError extends Error {
+  override readonly name = 'CompileError';
+}

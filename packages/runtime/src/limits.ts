@@ -1,0 +1,16 @@
+// Bounds of running tasks. Reaching one is an error of the node with the name of the setting to raise.
+import type { TaskLimits } from './running-task.ts';
+
+export const DEFAULT_TASK_LIMITS: TaskLimits = {
+  groupCountMax: 1_000_000,
+  heldPointCountMax: 20_000_000,
+  waitingMessageCountMax: 10_000,
+};
+
+/** Lines that one node may log per `LOG_INTERVAL_NANOS`; more are counted and mentioned with the next one. */
+export const LOG_BURST = 50;
+export const LOG_INTERVAL_NANOS = 10_000_000_000n;
+
+/** One row in this many is timed. */
+export const SAMPLE_EVERY_ROWS = 4096;
+export const SAMPLE_ROWS = 8;

@@ -1,0 +1,120 @@
+// A node inside its task: counters, edges, and the context that the node works with.
+import type { EdgeType, NodeSpec } from '@tidemark/pipeline';
+import type { Group } from './data/group.ts';
+import type { Series } from './data/series.ts';
+import type { Edge } from './edge.ts';
+import { ExecutionTime } from './edge.ts';
+import { LOG_BURST, LOG_INTERVAL_NANOS } from './limits.ts';
+import type { NodeContext, Receiver, RunningNode, TaskContext } from './node.ts';
+import { NodeFailed } from './node.ts';
+import type { LogLevel } from './services.ts';
+import type { NodeStats } from './running-task.ts';
+
+export class NodeHandle implements NodeContext {
+  readonly spec: NodeSpec;
+  readonly task: TaskContext;
+  readonly out: Receiver;
+  readonly parentNames: readonly string[];
+  readonly time = new ExecutionTime();
+  readonly inputs: Edge[] = [];
+  readonly outputs: readonly Edge[];
+  /** The edge that a tap watches; also exists for nodes without children. */
+  readonly tapEdge: Edge;
+  explain: NodeContext['explain'];
+  #errorCount = 0;
+  #logStart = 0n;
+  #logged = 0;
+  #suppressed = 0;
+  #node: RunningNode | undefined;
+
+  constructor(
+    spec: NodeSpec,
+    task: TaskContext,
+    output: {
+      readonly out: Receiver;
+      readonly edges: readonly Edge[];
+      readonly tapEdge: Edge;
+      readonly parentNames: readonly string[];
+    },
+  ) {
+    this.spec = spec;
+    this.task = task;
+    this.out = output.out;
+    this.outputs = output.edges;
+    this.tapEdge = output.tapEdge;
+    this.parentNames = output.parentNames;
+  }
+
+  get options(): unknown {
+    return this.spec.options;
+  }
+
+  get name(): string {
+    return this.spec.name;
+  }
+
+  get wants(): EdgeType {
+    return this.spec.wants;
+  }
+
+  get node(): RunningNode | undefined {
+    return this.#node;
+  }
+
+  set node(node: RunningNode | undefined) {
+    this.#node = node;
+  }
+
+  fail(message: string, cause?: string): void {
+    this.#errorCount++;
+    if (this.spec.isQuiet) return;
+    const now = this.task.timers.now();
+    if (now - this.#logStart >= LOG_INTERVAL_NANOS) {
+      this.#logStart = now;
+      this.#logged = 0;
+    }
+    if (this.#logged >= LOG_BURST) {
+      this.#suppressed++;
+      return;
+    }
+    this.#logged++;
+    const suppressed = this.#suppressed;
+    this.#suppressed = 0;
+    this.log('error', message, {
+      ...(cause === undefined ? {} : { err: cause }),
+      ...(suppressed === 0 ? {} : { suppressed }),
+    });
+  }
+
+  abort(message: string): never {
+    this.#errorCount++;
+    throw new NodeFailed(this.name, message);
+  }
+
+  log(level: LogLevel, message: string, context?: Readonly<Record<string, unknown>>): void {
+    this.task.services.log.log(level, this.name, message, context);
+  }
+
+  groupOf(series: Series, dimensions: Group['dimensions']): Group | undefined {
+    const group = this.task.groups.of(series, dimensions);
+    if (group === undefined) {
+      this.fail('too many groups', `task has ${this.task.limits.groupCountMax} groups`);
+    }
+    return group;
+  }
+
+  stats(): NodeStats {
+    let collected = 0;
+    for (const edge of this.inputs) collected += edge.count;
+    let emitted = 0;
+    for (const edge of this.outputs) emitted += edge.count;
+    return {
+      collected,
+      emitted,
+      errors: this.#errorCount,
+      avg_exec_time_ns: this.time.averageNanos,
+      working_cardinality: this.#node?.groupCount ?? 0,
+      ...this.#node?.stats?.(),
+    };
+  }
+}

@@ -1,0 +1,135 @@
+// What a running node is, and what it gets from its task.
+import type { EdgeType, NodeSpec } from '@tidemark/pipeline';
+import type { Edge } from './edge.ts';
+import type { Barrier, Batch, Point } from './data/point.ts';
+import type { Group, GroupTable } from './data/group.ts';
+import type { Series, SeriesTable } from './data/series.ts';
+import type { CallContext } from './lambda/function.ts';
+import type { AlertDefaults, TapCondition, TaskLimits } from './running-task.ts';
+import type { LogLevel, ResultRow, TaskServices } from './services.ts';
+import type { Timers } from './timers.ts';
+
+/** Takes the messages of an edge, in order. */
+export interface Receiver {
+  point(point: Point): void;
+  batch(batch: Batch): void;
+  barrier(barrier: Barrier): void;
+  deleteGroup(group: Group): void;
+}
+
+/**
+ * A running node: a function of its state and a message. Everything is synchronous; what needs an answer from
+ * outside queues messages and says so by `waitingCount`.
+ */
+export interface RunningNode extends Receiver {
+  /** Receiver for one of several parents (join, union). */
+  input?(parentIndex: number): Receiver;
+  /** Number of live groups, `working_cardinality`. */
+  readonly groupCount: number;
+  /** Counters that only this kind of node has. */
+  stats?(): Readonly<Record<string, number>>;
+  start?(): Promise<void>;
+  /** Messages that wait for an answer. */
+  readonly waitingCount?: number;
+  /** Resolves when `waitingCount` is zero. */
+  idle?(): Promise<void>;
+  /** All parents have ended: emit what the end of the data decides. */
+  finish?(): void;
+  /** Release everything; writes what is buffered. No messages follow. */
+  close?(): Promise<void> | void;
+  snapshot?(): unknown;
+  restore?(state: unknown): void;
+}
+
+/** Keeps a message whose values must not keep a whole write in memory. */
+export interface Settling {
+  settle(): void;
+}
+
+/** What nodes of one task share. */
+export interface TaskContext {
+  readonly taskId: string;
+  readonly scope: string;
+  readonly services: TaskServices;
+  readonly timers: Timers;
+  readonly groups: GroupTable;
+  readonly series: SeriesTable;
+  readonly limits: TaskLimits;
+  readonly alerts: AlertDefaults;
+  readonly dbrps: readonly { readonly database: string; readonly retentionPolicy: string }[];
+  readonly callContext: CallContext;
+  /**
+   * A node keeps a point beyond the message: counted, and given values of its own if it outlives its write. False
+   * when the task holds too many points.
+   */
+  hold(point: Point): boolean;
+  release(point: Point): void;
+  /** Increases with every message from outside. */
+  readonly writeSequence: number;
+  /** Calls `settle` after the present write: for nodes that keep only the latest message of a group. */
+  settleLater(holder: Settling): void;
+  /** Runs a callback from a timer or an answer: failures end the task, never the thread. */
+  guard(callback: () => void): void;
+  /** First output edge of a node, for counting what it emits. Known once all nodes exist. */
+  outputEdge(nodeId: number): Edge | undefined;
+  /** Shared by nodes of the task under a name (inhibitors, http endpoints). */
+  readonly httpOutputs: Map<string, () => readonly ResultRow[]>;
+  readonly inhibitors: InhibitorRegistry;
+}
+
+/** One group's inhibitor: suppresses events of a category whose tags have these values. */
+export type Inhibitor = {
+  readonly category: string;
+  readonly tags: readonly (readonly [string, string])[];
+  isActive: boolean;
+};
+
+export interface InhibitorRegistry {
+  add(inhibitor: Inhibitor): void;
+  remove(inhibitor: Inhibitor): void;
+  isInhibited(category: string, tags: (name: string) => string | undefined): boolean;
+}
+
+/** What one node gets. */
+export interface NodeContext<Options = unknown> {
+  readonly spec: NodeSpec<Options>;
+  readonly options: Options;
+  readonly name: string;
+  readonly wants: EdgeType;
+  readonly parentNames: readonly string[];
+  readonly task: TaskContext;
+  /** Where messages go: all children, in their order. */
+  readonly out: Receiver;
+  /** Counts an error and logs it (unless the node is quiet or logs too much). */
+  fail(message: string, cause?: string): void;
+  /** Ends the task. */
+  abort(message: string): never;
+  log(level: LogLevel, message: string, context?: Readonly<Record<string, unknown>>): void;
+  /** `undefined` unless somebody watches the node's decisions. */
+  readonly explain:
+    | ((why: {
+        readonly group: Group;
+        readonly time: bigint;
+        readonly outcome: string;
+        readonly conditions: readonly TapCondition[];
+      }) => void)
+    | undefined;
+  /** Group of a series; `undefined`, after counting an error, when the task has too many. */
+  groupOf(series: Series, dimensions: Group['dimensions']): Group | undefined;
+}
+
+/** A node failed in a way that ends the task. */
+export class NodeFailed extends Error {
+  override readonly name = 'NodeFailed';
+  readonly nodeName: string;
+
+  constructor(nodeName: string, reason: string) {
+    super(`${nodeName}: ${reason}`);
+    this.nodeName = nodeName;
+  }
+}
+
+/** A task that cannot start: the text is what the API answers. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}

@@ -1,0 +1,385 @@
+// alert: decides a level for each point or batch, publishes events and hands on what caused them.
+// Facts: docs/reference/alerts.md.
+import type { AlertOptions } from '@tidemark/pipeline';
+import type { Group } from '../data/group.ts';
+import type { Barrier } from '../data/point.ts';
+import { Batch, Point } from '../data/point.ts';
+import { batchRow, pointRow } from '../data/rows.ts';
+import type { Value } from '../data/schema.ts';
+import type { GroupStatesCode } from '../group-states.ts';
+import { GroupStates } from '../group-states.ts';
+import type { Series } from '../data/series.ts';
+import { EvaluationError } from '../lambda/errors.ts';
+import type { FunctionState } from '../lambda/function.ts';
+import { Lambda } from '../lambda/lambda.ts';
+import type { Frame } from '../lambda/typed.ts';
+import type { Inhibitor, NodeContext, RunningNode } from '../node.ts';
+import { StartError } from '../node.ts';
+import type { AlertEvent, AlertLevelName } from '../services.ts';
+import type { TapCondition } from '../running-task.ts';
+import { AlertState } from './alert-state.ts';
+import type { AlertStateCode } from './alert-state.ts';
+import { AlertTexts } from './alert-texts.ts';
+import { addedTo } from './augment.ts';
+import { compileFor } from './compile.ts';
+
+const LEVEL_NAMES: readonly AlertLevelName[] = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
+const OK = 0;
+const INFO = 1;
+const CRITICAL = 3;
+
+type LevelLambda = {
+  readonly label: string;
+  readonly lambda: Lambda;
+  readonly frame: Frame;
+};
+
+type GroupAlert = {
+  readonly state: AlertState;
+  readonly inhibitors: readonly Inhibitor[];
+};
+
+export class AlertNode implements RunningNode {
+  readonly #ctx: NodeContext<AlertOptions>;
+  /** By level; index 0 is unused. One state for all groups, as recorded. */
+  readonly #levels: readonly (LevelLambda | undefined)[];
+  readonly #resets: readonly (LevelLambda | undefined)[];
+  readonly #texts: AlertTexts;
+  readonly #groups: GroupStates<GroupAlert>;
+  readonly #anonymousTopic: string | undefined;
+  readonly #isStateChangesOnly: boolean;
+  readonly #isAugmenting: boolean;
+  readonly #counts = { triggered: 0, inhibited: 0, byLevel: [0, 0, 0, 0] };
+
+  constructor(ctx: NodeContext<AlertOptions>) {
+    this.#ctx = ctx;
+    const { options, task } = ctx;
+    const { flapping } = options;
+    if (flapping !== undefined && (flapping.low > 1 || flapping.high > 1)) {
+      throw new StartError('alert flap thresholds are percentages and should be between 0 and 1');
+    }
+    this.#texts = new AlertTexts(ctx);
+    this.#levels = [
+      undefined,
+      this.#compile('info', options.info),
+      this.#compile('warn', options.warn),
+      this.#compile('crit', options.crit),
+    ];
+    this.#resets = [
+      undefined,
+      this.#levels[1] && this.#compile('infoReset', options.infoReset),
+      this.#levels[2] && this.#compile('warnReset', options.warnReset),
+      this.#levels[3] && this.#compile('critReset', options.critReset),
+    ];
+    this.#groups = new GroupStates((group) => ({
+      state: new AlertState(Number(options.history)),
+      ...this.#withInhibitors(group),
+    }));
+    const hasHandlers = options.handlers.length > 0 || task.alerts.hasGlobalHandlers;
+    this.#anonymousTopic = hasHandlers ? `${task.scope}:${task.taskId}:${ctx.name}` : undefined;
+    this.#isStateChangesOnly = options.isStateChangesOnly || task.alerts.isStateChangesOnly;
+    const added = [options.levelTag, options.idTag, options.levelField, options.messageField];
+    this.#isAugmenting = [...added, options.idField, options.durationField].some((n) => n !== '');
+  }
+
+  get groupCount(): number {
+    return this.#groups.count;
+  }
+
+  start(): Promise<void> {
+    const topic = this.#anonymousTopic;
+    const { handlers } = this.#ctx.options;
+    if (topic !== undefined) this.#ctx.task.services.alerts.openAnonymousTopic(topic, handlers);
+    return Promise.resolve();
+  }
+
+  point(point: Point): void {
+    const alert = this.#groups.peek(point.group) ?? this.#open(point.group, point, point.series);
+    const level = this.#levelOf(point, alert.state.level);
+    if (this.#ctx.explain !== undefined) this.#explain(point, alert.state.level, level);
+    if (!this.#isTriggering(alert.state, level, point.time)) return;
+    this.#trigger(alert, level, { time: point.time, point, message: point });
+  }
+
+  batch(batch: Batch): void {
+    const [first] = batch.points;
+    if (first === undefined) return;
+    const alert = this.#groups.peek(batch.group) ?? this.#open(batch.group, first, batch.series);
+    const { isForAll } = this.#ctx.options;
+    let highest = -1;
+    let highestPoint: Point = first;
+    let lowest = CRITICAL;
+    for (const point of batch.points) {
+      const level = this.#levelOf(point, alert.state.level);
+      if (level > highest) {
+        highest = level;
+        highestPoint = point;
+      }
+      if (level < lowest) lowest = level;
+    }
+    const level = isForAll ? lowest : highest;
+    const time = isForAll || level === OK ? batch.time : highestPoint.time;
+    if (!this.#isTriggering(alert.state, level, time)) return;
+    this.#trigger(alert, level, { time, point: highestPoint, message: batch });
+  }
+
+  barrier(barrier: Barrier): void {
+    this.#ctx.out.barrier(barrier);
+  }
+
+  deleteGroup(group: Group): void {
+    const alert = this.#groups.delete(group);
+    for (const inhibitor of alert?.inhibitors ?? []) this.#ctx.task.inhibitors.remove(inhibitor);
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  stats(): Readonly<Record<string, number>> {
+    const [oks = 0, infos = 0, warns = 0, crits = 0] = this.#counts.byLevel;
+    return {
+      alerts_triggered: this.#counts.triggered,
+      alerts_inhibited: this.#counts.inhibited,
+      oks_triggered: oks,
+      infos_triggered: infos,
+      warns_triggered: warns,
+      crits_triggered: crits,
+    };
+  }
+
+  close(): void {
+    for (const [, alert] of this.#groups) {
+      for (const inhibitor of alert.inhibitors) this.#ctx.task.inhibitors.remove(inhibitor);
+    }
+    if (this.#anonymousTopic !== undefined) {
+      this.#ctx.task.services.alerts.closeAnonymousTopic(this.#anonymousTopic);
+    }
+  }
+
+  snapshot(): unknown {
+    return {
+      groups: this.#groups.encode((alert) => alert.state.encode()),
+      levels: this.#levels.map((level) => level?.frame.states),
+      resets: this.#resets.map((level) => level?.frame.states),
+    };
+  }
+
+  restore(state: unknown): void {
+    const code = state as {
+      groups: GroupStatesCode<AlertStateCode>;
+      levels: (FunctionState[] | undefined)[];
+      resets: (FunctionState[] | undefined)[];
+    };
+    for (const [codeOfGroup, stateCode] of code.groups) {
+      const group = this.#ctx.task.groups.named(
+        codeOfGroup.id,
+        { isByName: codeOfGroup.isByName, tagNames: codeOfGroup.tagNames },
+        codeOfGroup.values,
+      );
+      if (group === undefined) continue;
+      const restored = AlertState.decode(stateCode);
+      this.#groups.set(group, { ...this.#withInhibitors(group), state: restored });
+    }
+    for (const [levels, states] of [
+      [this.#levels, code.levels],
+      [this.#resets, code.resets],
+    ] as const) {
+      levels.forEach((level, i) => {
+        states[i]?.forEach((s, k) => Object.assign(level?.frame.states[k] ?? {}, s));
+      });
+    }
+  }
+
+  #compile(label: string, spec: AlertOptions['info']): LevelLambda | undefined {
+    if (spec === undefined) return undefined;
+    const lambda = compileFor(spec, `Failed to compile stateful expression for ${label}`);
+    return { label, lambda, frame: lambda.frame(this.#ctx.task.callContext) };
+  }
+
+  /** A new group starts at the level that topics remember for its event. */
+  #open(group: Group, first: Point, series: Series): GroupAlert {
+    const state = new AlertState(Number(this.#ctx.options.history));
+    const id = this.#texts.id(first.withSeries(series, group));
+    const remembered = this.#remembered(id);
+    if (remembered !== undefined) {
+      state.restore(
+        LEVEL_NAMES.indexOf(remembered.level),
+        remembered.time,
+        remembered.durationNanos,
+      );
+    }
+    const inhibitors = this.#withInhibitors(group).inhibitors;
+    for (const inhibitor of inhibitors) inhibitor.isActive = state.level !== OK;
+    return this.#groups.set(group, { state, inhibitors });
+  }
+
+  #remembered(id: string): ReturnType<AlertSinkState> {
+    const { alerts } = this.#ctx.task.services;
+    const topic = this.#ctx.options.topic;
+    const anonymous =
+      this.#anonymousTopic === undefined ? undefined : alerts.eventState(this.#anonymousTopic, id);
+    const named = topic === '' ? undefined : alerts.eventState(topic, id);
+    const chosen = anonymous ?? named;
+    if (chosen === undefined) return undefined;
+    // The topics agree from here on: the anonymous one wins.
+    const stale = anonymous === undefined ? this.#anonymousTopic : topic;
+    const other = anonymous === undefined ? undefined : named;
+    if (stale !== undefined && stale !== '' && other?.level !== chosen.level) {
+      alerts.updateEvent(stale, {
+        ...this.#texts.emptyEvent(id),
+        level: chosen.level,
+        time: chosen.time,
+        durationNanos: chosen.durationNanos,
+      });
+    }
+    return chosen;
+  }
+
+  #withInhibitors(group: Group): { readonly inhibitors: readonly Inhibitor[] } {
+    const tags = group.tags;
+    const inhibitors = this.#ctx.options.inhibits.map((inhibit): Inhibitor => {
+      const values = inhibit.tags.map((name) => [name, tags[name] ?? ''] as const);
+      return { category: inhibit.category, tags: values, isActive: false };
+    });
+    for (const inhibitor of inhibitors) this.#ctx.task.inhibitors.add(inhibitor);
+    return { inhibitors };
+  }
+
+  #levelOf(point: Point, current: number): number {
+    const floor = current > INFO ? current : INFO;
+    for (let level = CRITICAL; level >= floor; level--) {
+      if (this.#matches(point, level)) return level;
+    }
+    const reset = this.#resets[current];
+    if (reset !== undefined) {
+      const result = this.#test(
+        reset,
+        point,
+        'error evaluating reset expression for current level',
+      );
+      if (result === false) return current;
+    }
+    for (let level = current; level >= INFO; level--) if (this.#matches(point, level)) return level;
+    return OK;
+  }
+
+  #matches(point: Point, level: number): boolean {
+    const predicate = this.#levels[level];
+    if (predicate === undefined) return false;
+    return this.#test(predicate, point, 'error evaluating expression for level') === true;
+  }
+
+  #test(predicate: LevelLambda, point: Point, complaint: string): boolean | undefined {
+    try {
+      return predicate.lambda.test(point, predicate.frame);
+    } catch (cause) {
+      if (!(cause instanceof EvaluationError)) throw cause;
+      this.#ctx.fail(complaint, cause.message);
+      return undefined;
+    }
+  }
+
+  /** Records the level; whether this message makes an event. */
+  #isTriggering(state: AlertState, level: number, time: bigint): boolean {
+    const { flapping, stateChangesIntervalNanos } = this.#ctx.options;
+    state.record(level, flapping);
+    const isExpired = !state.isChanged && state.isExpired(time, stateChangesIntervalNanos);
+    if (state.isFlapping) return false;
+    if (this.#isStateChangesOnly && !state.isChanged && !isExpired) return false;
+    return level !== OK || state.isChanged;
+  }
+
+  #trigger(
+    alert: GroupAlert,
+    level: number,
+    cause: { readonly time: bigint; readonly point: Point; readonly message: Point | Batch },
+  ): void {
+    const { options, task } = this.#ctx;
+    const { state } = alert;
+    state.trigger(cause.time);
+    for (const inhibitor of alert.inhibitors) inhibitor.isActive = level !== OK;
+    if (options.isWithoutRecoveries && level === OK) return;
+    const event = this.#event(level, state.durationNanos, cause);
+    this.#count(level);
+    const tags = cause.message instanceof Batch ? cause.message.series : cause.point.series;
+    if (task.inhibitors.isInhibited(options.category, (name) => tags.tag(name))) {
+      this.#counts.inhibited++;
+    } else {
+      if (this.#anonymousTopic !== undefined)
+        task.services.alerts.publish(this.#anonymousTopic, event);
+      if (options.topic !== '') task.services.alerts.publish(options.topic, event);
+    }
+    this.#forward(event, cause.message);
+  }
+
+  #count(level: number): void {
+    this.#counts.triggered++;
+    this.#counts.byLevel[level] = (this.#counts.byLevel[level] ?? 0) + 1;
+  }
+
+  #event(
+    level: number,
+    durationNanos: bigint,
+    cause: { readonly time: bigint; readonly point: Point; readonly message: Point | Batch },
+  ): AlertEvent {
+    const { options } = this.#ctx;
+    const data = cause.message instanceof Batch ? batchRow(cause.message) : pointRow(cause.message);
+    return this.#texts.event({
+      level: LEVEL_NAMES[level] ?? 'OK',
+      time: cause.time,
+      durationNanos,
+      isRecoverable: !options.isWithoutRecoveries,
+      point: cause.point,
+      message: cause.message,
+      data: [data],
+    });
+  }
+
+  #forward(event: AlertEvent, message: Point | Batch): void {
+    if (!this.#isAugmenting) {
+      if (message instanceof Batch) this.#ctx.out.batch(message);
+      else this.#ctx.out.point(message);
+      return;
+    }
+    const { options } = this.#ctx;
+    const tags = new Map<string, string>();
+    if (options.levelTag !== '') tags.set(options.levelTag, event.level);
+    if (options.idTag !== '') tags.set(options.idTag, event.id);
+    const fields: { name: string; type: 'string' | 'int'; value: Value }[] = [];
+    const text = (name: string, value: string): void => {
+      if (name !== '') fields.push({ name, type: 'string', value });
+    };
+    text(options.levelField, event.level);
+    text(options.messageField, event.message);
+    text(options.idField, event.id);
+    if (options.durationField !== '') {
+      fields.push({ name: options.durationField, type: 'int', value: event.durationNanos });
+    }
+    if (message instanceof Batch)
+      this.#ctx.out.batch(addedTo(this.#ctx, message, { tags, fields }));
+    else this.#ctx.out.point(addedTo(this.#ctx, message, { tags, fields }));
+  }
+
+  #explain(point: Point, previous: number, level: number): void {
+    const conditions: TapCondition[] = [];
+    for (const each of [...this.#levels, ...this.#resets]) {
+      if (each === undefined) continue;
+      // A fresh state: looking must not advance what count() and sigma() have seen.
+      const frame = each.lambda.frame(this.#ctx.task.callContext);
+      try {
+        const result = each.lambda.test(point, frame);
+        conditions.push(...each.lambda.explain(each.label, point, result));
+      } catch (cause) {
+        if (!(cause instanceof EvaluationError)) throw cause;
+        conditions.push(...each.lambda.explain(each.label, point, undefined, cause.message));
+      }
+    }
+    const outcome = `${LEVEL_NAMES[previous] ?? ''} -> ${LEVEL_NAMES[level] ?? ''}`;
+    this.#ctx.explain?.({ group: point.group, time: point.time, outcome, conditions });
+  }
+}
+
+type AlertSinkState = (
+  topic: string,
+  id: string,
+) =>
+  | { readonly level: AlertLevelName; readonly time: bigint; readonly durationNanos: bigint }
+  | undefined;

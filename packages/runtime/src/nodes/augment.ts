@@ -1,0 +1,74 @@
+// Adding tags and fields to points and batches.
+import { Batch, Point } from '../data/point.ts';
+import type { Value, ValueType } from '../data/schema.ts';
+import { field, Schema } from '../data/schema.ts';
+import type { NodeContext } from '../node.ts';
+
+export type Additions = {
+  readonly tags: ReadonlyMap<string, string>;
+  readonly fields: readonly {
+    readonly name: string;
+    readonly type: ValueType;
+    readonly value: Value;
+  }[];
+};
+
+/** A copy with tags and fields set; the group follows tags that are dimensions. */
+export function addedTo<M extends Point | Batch>(
+  ctx: NodeContext,
+  message: M,
+  added: Additions,
+): M {
+  if (!(message instanceof Batch)) return addToPoint(ctx, message as Point, added) as M;
+  let series = message.series;
+  for (const [name, value] of added.tags) series = ctx.task.series.withTag(series, name, value);
+  const points = message.points.map((point) => addToPoint(ctx, point, added));
+  const { dimensions } = message.group;
+  const isRegrouped = dimensions.tagNames.some((name) => added.tags.has(name));
+  const group = isRegrouped ? (ctx.groupOf(series, dimensions) ?? message.group) : message.group;
+  return new Batch(series, group, message.time, points) as M;
+}
+
+function addToPoint(ctx: NodeContext, point: Point, added: Additions): Point {
+  const result = addFields(point, added.fields);
+  if (added.tags.size === 0) return result;
+  let series = point.series;
+  for (const [name, value] of added.tags) series = ctx.task.series.withTag(series, name, value);
+  const { dimensions } = point.group;
+  const isRegrouped = dimensions.tagNames.some((name) => added.tags.has(name));
+  const group = isRegrouped ? (ctx.groupOf(series, dimensions) ?? point.group) : point.group;
+  return result.withSeries(series, group);
+}
+
+/** A copy with fields set. */
+export function addFields(point: Point, fields: Additions['fields']): Point {
+  if (fields.length === 0) return point.withValues(point.schema, point.own);
+  const own = [...point.own, ...fields.map(({ value }) => value)];
+  return point.withValues(extended(point.schema, fields), own);
+}
+
+/** Schemas by what was added to which; bounded by the schemas that live. */
+const extensions = new WeakMap<Schema, Map<string, Schema>>();
+
+/** Schema with further fields, whose values follow the point's own ones. */
+export function extended(
+  schema: Schema,
+  added: readonly { readonly name: string; readonly type: ValueType }[],
+): Schema {
+  let byKey = extensions.get(schema);
+  if (byKey === undefined) extensions.set(schema, (byKey = new Map()));
+  let key = '';
+  for (const { name, type } of added) key += `${type}:${name}\u0000`;
+  let result = byKey.get(key);
+  if (result === undefined) {
+    const base = schema.ownLength;
+    const news = added.map(({ name, type }, i) =>
+      field(name, type, { kind: 'own', index: base + i }),
+    );
+    const names = new Set(added.map(({ name }) => name));
+    const kept = schema.fields.filter(({ name }) => !names.has(name));
+    result = new Schema([...kept, ...news], base + added.length);
+    byKey.set(key, result);
+  }
+  return result;
+}

@@ -1,0 +1,85 @@
+// Registry of running nodes: from a spec's type to the node that executes it.
+import type {
+  AlertOptions,
+  EvalOptions,
+  FromOptions,
+  GroupByOptions,
+  HttpOutOptions,
+  InfluxdbOutOptions,
+  InfluxqlOptions,
+  LogOptions,
+  PercentileOptions,
+  QueryOptions,
+  TopOptions,
+  ElapsedOptions,
+  MovingAverageOptions,
+  WhereOptions,
+  WindowOptions,
+} from '@tidemark/pipeline';
+import { AGGREGATES, percentile, ranked } from '../influxql/aggregate.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
+import { StartError } from '../node.ts';
+import { AlertNode } from './alert.ts';
+import { EvalNode } from './eval.ts';
+import { FromNode } from './from.ts';
+import { GroupByNode } from './group-by.ts';
+import { HttpOutNode } from './http-out.ts';
+import { InfluxdbOutNode } from './influxdb-out.ts';
+import { AggregateNode } from './influxql.ts';
+import { LogNode } from './log.ts';
+import { PassNode } from './pass.ts';
+import { QueryNode } from './query.ts';
+import { cumulativeSum, difference, elapsed, movingAverage, StreamingNode } from './streaming.ts';
+import { WhereNode } from './where.ts';
+import { createWindow } from './window.ts';
+
+type Create = (ctx: NodeContext<never>) => RunningNode;
+
+/** One row: the options type is the one which the pipeline's row of the same name produces. */
+function row<O>(type: string, create: (ctx: NodeContext<O>) => RunningNode): [string, Create] {
+  return [type, create as Create];
+}
+
+const aggregates = [...AGGREGATES].map(([type, aggregate]) =>
+  row<InfluxqlOptions>(type, (ctx) => new AggregateNode(ctx, aggregate)),
+);
+
+const NODES: ReadonlyMap<string, Create> = new Map([
+  row('stream', (ctx) => new PassNode(ctx)),
+  row('batch', (ctx) => new PassNode(ctx)),
+  row('noOp', (ctx) => new PassNode(ctx)),
+  row<FromOptions>('from', (ctx) => new FromNode(ctx)),
+  row<QueryOptions>('query', (ctx) => new QueryNode(ctx)),
+  row<WhereOptions>('where', (ctx) => new WhereNode(ctx)),
+  row<EvalOptions>('eval', (ctx) => new EvalNode(ctx)),
+  row<GroupByOptions>('groupBy', (ctx) => new GroupByNode(ctx)),
+  row<WindowOptions>('window', createWindow),
+  ...aggregates,
+  row<PercentileOptions>(
+    'percentile',
+    (ctx) => new AggregateNode(ctx, percentile(ctx.options.percentile)),
+  ),
+  row<TopOptions>('top', (ctx) => new AggregateNode(ctx, ranked(Number(ctx.options.count), -1))),
+  row<TopOptions>('bottom', (ctx) => new AggregateNode(ctx, ranked(Number(ctx.options.count), 1))),
+  row<ElapsedOptions>('elapsed', (ctx) => new StreamingNode(ctx, elapsed(ctx.options))),
+  row<InfluxqlOptions>('difference', (ctx) => new StreamingNode(ctx, difference)),
+  row<InfluxqlOptions>('cumulativeSum', (ctx) => new StreamingNode(ctx, cumulativeSum)),
+  row<MovingAverageOptions>(
+    'movingAverage',
+    (ctx) => new StreamingNode(ctx, movingAverage(ctx.options)),
+  ),
+  row<AlertOptions>('alert', (ctx) => new AlertNode(ctx)),
+  row<HttpOutOptions>('httpOut', (ctx) => new HttpOutNode(ctx)),
+  row<InfluxdbOutOptions>('influxDBOut', (ctx) => new InfluxdbOutNode(ctx)),
+  row<LogOptions>('log', (ctx) => new LogNode(ctx)),
+]);
+
+/** Makes the node of a spec. Throws `StartError` when its options cannot be executed. */
+export function createNode(ctx: NodeContext): RunningNode {
+  const create = NODES.get(ctx.spec.type);
+  if (create === undefined) throw new StartError(`node type ${ctx.spec.type} cannot be executed`);
+  return create(ctx as NodeContext<never>);
+}
+
+/** Types that can be executed. */
+export const EXECUTABLE_NODE_TYPES: ReadonlySet<string> = new Set(NODES.keys());

@@ -1,0 +1,237 @@
+// from: selects points of the stream, groups them and truncates or rounds their times. Reads rows of a write directly:
+// a point object exists only for rows that pass.
+import type { FromOptions } from '@tidemark/pipeline';
+import { NO_DIMENSIONS } from '../data/group.ts';
+import type { Group } from '../data/group.ts';
+import type { Barrier, Batch } from '../data/point.ts';
+import { Point } from '../data/point.ts';
+import type { RowSource } from '../data/row-source.ts';
+import type { Series } from '../data/series.ts';
+import { EvaluationError } from '../lambda/errors.ts';
+import { Lambda } from '../lambda/lambda.ts';
+import type { Frame } from '../lambda/typed.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
+import { roundTime, truncateTime } from '../time-math.ts';
+import { compileFor } from './compile.ts';
+import { DimensionChooser, GroupCache } from './dimensions.ts';
+
+/** What is known of a series of the write before its first row. */
+const UNKNOWN = 0;
+const REJECTED = 1;
+const ACCEPTED = 2;
+/** The predicate has to be asked for every row. */
+const ASK = 3;
+
+const NO_OWN: readonly never[] = [];
+
+/** How the rows of one write are to be treated, by series of that write. */
+type OpenWrite = {
+  readonly source: RowSource;
+  readonly decisions: Uint8Array;
+  readonly groups: (Group | undefined)[];
+};
+
+export class FromNode implements RunningNode {
+  readonly #ctx: NodeContext<FromOptions>;
+  readonly #lambda: Lambda | undefined;
+  readonly #frame: Frame | undefined;
+  readonly #chooser: DimensionChooser;
+  readonly #groupCache = new GroupCache<Group>();
+  readonly #changesTime: boolean;
+  #open: OpenWrite | undefined;
+
+  constructor(ctx: NodeContext<FromOptions>) {
+    this.#ctx = ctx;
+    const { options } = ctx;
+    if (options.where !== undefined) {
+      this.#lambda = compileFor(options.where, 'Failed to compile expression in where clause');
+      this.#frame = this.#lambda.frame(ctx.task.callContext);
+    }
+    this.#chooser = new DimensionChooser(options.dimensions);
+    this.#changesTime = options.truncateNanos > 0n || options.roundNanos > 0n;
+  }
+
+  get groupCount(): number {
+    return 0;
+  }
+
+  /** Prepares for the rows of a write; false when none of them can pass. */
+  openWrite(source: RowSource): boolean {
+    const { database, retentionPolicy } = this.#ctx.options;
+    const { origin } = source;
+    if (database !== '' && database !== origin.database) return false;
+    if (retentionPolicy !== '' && retentionPolicy !== origin.retentionPolicy) return false;
+    this.#open = {
+      source,
+      decisions: new Uint8Array(source.series.length),
+      groups: [],
+    };
+    return true;
+  }
+
+  closeWrite(): void {
+    this.#open = undefined;
+  }
+
+  /** Rows of the open write from `start` on. */
+  rows(start: number): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    const { seriesOfRow, rowCount } = open.source;
+    const { decisions } = open;
+    for (let row = start; row < rowCount; row++) {
+      if (decisions[seriesOfRow[row] as number] !== REJECTED) this.row(row);
+    }
+  }
+
+  /** One row of the open write. */
+  row(row: number): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    const { source } = open;
+    const index = source.seriesOfRow[row] as number;
+    let decision = open.decisions[index];
+    if (decision === REJECTED) return;
+    const series = source.series[index] as Series;
+    if (decision === UNKNOWN) {
+      decision = this.#decide(open, series);
+      open.decisions[index] = decision;
+      open.groups[index] = decision === REJECTED ? undefined : this.#group(series);
+      if (decision === REJECTED) return;
+    }
+    const group = open.groups[index];
+    if (group === undefined) {
+      // Too many groups: every point counts as an error.
+      this.#ctx.groupOf(series, this.#dimensions(series));
+      return;
+    }
+    const point = rowPoint(source, row, { series, group });
+    if (decision === ASK && !this.#passes(point)) return;
+    if (this.#changesTime) point.time = this.#adjust(point.time);
+    this.#ctx.out.point(point);
+  }
+
+  /** Points of another `from`. */
+  point(point: Point): void {
+    const { database, retentionPolicy, measurement } = this.#ctx.options;
+    if (measurement !== '' && measurement !== point.series.name) return;
+    if (database !== '' && database !== point.origin.database) return;
+    if (retentionPolicy !== '' && retentionPolicy !== point.origin.retentionPolicy) return;
+    if (this.#lambda !== undefined && !this.#passes(point)) return;
+    const group = this.#group(point.series);
+    if (group === undefined) return;
+    const result = point.withSeries(point.series, group);
+    if (this.#changesTime) result.time = this.#adjust(point.time);
+    this.#ctx.out.point(result);
+  }
+
+  batch(batch: Batch): void {
+    this.#ctx.out.batch(batch);
+  }
+
+  barrier(barrier: Barrier): void {
+    this.#ctx.out.barrier(barrier);
+  }
+
+  deleteGroup(group: Group): void {
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  snapshot(): unknown {
+    return this.#lambda?.isStateful === true ? this.#frame?.states : undefined;
+  }
+
+  restore(state: unknown): void {
+    (state as Frame['states']).forEach((s, i) => Object.assign(this.#frame?.states[i] ?? {}, s));
+  }
+
+  #decide(open: OpenWrite, series: Series): number {
+    const { measurement } = this.#ctx.options;
+    if (measurement !== '' && measurement !== series.name) return REJECTED;
+    const lambda = this.#lambda;
+    if (lambda === undefined) return ACCEPTED;
+    const [block] = open.source.blocks;
+    if (open.source.blocks.length !== 1 || block === undefined) return ASK;
+    const specialised = lambda.for(block.schema, series.keys);
+    // A predicate over tags has one answer for all rows of the series; one that fails must count each row.
+    if (!specialised.isTagOnly || specialised.scopeFailure !== undefined) return ASK;
+    const probe = Point.of({
+      time: 0n,
+      series,
+      group: PROBE_GROUP(this.#ctx),
+      schema: block.schema,
+    });
+    try {
+      return specialised.test(probe, this.#frame as Frame) ? ACCEPTED : REJECTED;
+    } catch (cause) {
+      if (cause instanceof EvaluationError) return ASK;
+      throw cause;
+    }
+  }
+
+  #passes(point: Point): boolean {
+    try {
+      const passes = (this.#lambda as Lambda).test(point, this.#frame as Frame);
+      if (this.#ctx.explain !== undefined) this.#explain(point, passes);
+      return passes;
+    } catch (cause) {
+      if (!(cause instanceof EvaluationError)) throw cause;
+      this.#ctx.fail('failed to evaluate WHERE expression', cause.message);
+      return false;
+    }
+  }
+
+  #explain(point: Point, passes: boolean): void {
+    const lambda = this.#lambda as Lambda;
+    this.#ctx.explain?.({
+      group: point.group,
+      time: point.time,
+      outcome: passes ? 'passed' : 'dropped',
+      conditions: lambda.explain('where', point, passes),
+    });
+  }
+
+  #dimensions(series: Series): Group['dimensions'] {
+    return this.#chooser.of(series, this.#ctx.options.isGroupedByMeasurement);
+  }
+
+  #group(series: Series): Group | undefined {
+    const { epoch } = this.#ctx.task.series;
+    let group = this.#groupCache.get(epoch, series.id);
+    if (group === undefined) {
+      group = this.#ctx.task.groups.of(series, this.#dimensions(series));
+      if (group !== undefined) this.#groupCache.set(epoch, series.id, group);
+    }
+    return group;
+  }
+
+  #adjust(time: bigint): bigint {
+    const { truncateNanos, roundNanos } = this.#ctx.options;
+    return roundTime(truncateTime(time, truncateNanos), roundNanos);
+  }
+}
+
+function PROBE_GROUP(ctx: NodeContext): Group {
+  const group = ctx.task.groups.named('', NO_DIMENSIONS, []);
+  return group as Group;
+}
+
+/** The point of a row of a write. */
+export function rowPoint(
+  source: RowSource,
+  row: number,
+  owner: { readonly series: Series; readonly group: Group },
+): Point {
+  const block = source.blocks[source.blockOfRow === undefined ? 0 : (source.blockOfRow[row] ?? 0)];
+  const rowInBlock = source.rowInBlock === undefined ? row : (source.rowInBlock[row] ?? 0);
+  return new Point(
+    source.timeAt(row),
+    owner.series,
+    owner.group,
+    (block as RowSource['blocks'][number]).schema,
+    (block as RowSource['blocks'][number]).rows,
+    rowInBlock,
+    NO_OWN,
+    source.origin,
+  );
+}

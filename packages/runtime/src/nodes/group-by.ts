@@ -1,0 +1,117 @@
+// groupBy: changes the grouping. Points of a stream at once; batches when the time of batches moves on.
+import type { GroupByOptions } from '@tidemark/pipeline';
+import type { BatchCode } from '../data/codec.ts';
+import { decodeBatch, encodeBatch } from '../data/codec.ts';
+import type { Group } from '../data/group.ts';
+import type { Barrier, Point } from '../data/point.ts';
+import { Batch } from '../data/point.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
+import { DimensionChooser, GroupCache } from './dimensions.ts';
+
+type Pending = { readonly group: Group; readonly name: string; readonly points: Point[] };
+
+export class GroupByNode implements RunningNode {
+  readonly #ctx: NodeContext<GroupByOptions>;
+  readonly #chooser: DimensionChooser;
+  readonly #caches: Readonly<Record<'plain' | 'byName', GroupCache<Group>>>;
+  readonly #groups = new Set<Group>();
+  #time: bigint | undefined;
+  #pending = new Map<Group, Pending>();
+
+  constructor(ctx: NodeContext<GroupByOptions>) {
+    this.#ctx = ctx;
+    this.#chooser = new DimensionChooser(ctx.options.dimensions, ctx.options.exclude);
+    this.#caches = { plain: new GroupCache(), byName: new GroupCache() };
+  }
+
+  get groupCount(): number {
+    return this.#groups.size;
+  }
+
+  point(point: Point): void {
+    const isByName = this.#ctx.options.isByMeasurement || point.group.dimensions.isByName;
+    const group = this.#group(point, isByName);
+    if (group !== undefined) this.#ctx.out.point(point.withSeries(point.series, group));
+  }
+
+  batch(batch: Batch): void {
+    if (this.#time !== batch.time) {
+      this.#flush();
+      this.#time = batch.time;
+    }
+    const isByName = this.#ctx.options.isByMeasurement || batch.group.dimensions.isByName;
+    for (const point of batch.points) {
+      const group = this.#group(point, isByName);
+      if (group === undefined) continue;
+      const regrouped = point.withSeries(point.series, group);
+      if (!this.#ctx.task.hold(regrouped)) {
+        this.#ctx.fail('group is full', 'the task holds too many points');
+        continue;
+      }
+      let pending = this.#pending.get(group);
+      if (pending === undefined) {
+        pending = { group, name: batch.name, points: [] };
+        this.#pending.set(group, pending);
+      }
+      pending.points.push(regrouped);
+    }
+  }
+
+  barrier(barrier: Barrier): void {
+    if (this.#ctx.wants === 'batch' && this.#time !== barrier.time) {
+      this.#flush();
+      this.#time = barrier.time;
+    }
+    this.#ctx.out.barrier(barrier);
+  }
+
+  /** The groups below are other groups: which of them became empty is not known here. */
+  deleteGroup(group: Group): void {
+    this.#groups.delete(group);
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  snapshot(): unknown {
+    const batches: BatchCode[] = [];
+    for (const { group, name, points } of this.#pending.values()) {
+      batches.push(encodeBatch(new Batch(group.series(name), group, this.#time ?? 0n, points)));
+    }
+    return { time: this.#time, batches };
+  }
+
+  restore(state: unknown): void {
+    const { time, batches } = state as { time: bigint | undefined; batches: BatchCode[] };
+    this.#time = time;
+    for (const code of batches) {
+      const batch = decodeBatch(this.#ctx.task, code);
+      if (batch === undefined) continue;
+      const { group, name, points } = batch;
+      this.#pending.set(group, { group, name, points: [...points] });
+    }
+  }
+
+  #flush(): void {
+    const time = this.#time;
+    const pending = this.#pending;
+    if (time === undefined || pending.size === 0) return;
+    this.#pending = new Map();
+    for (const { group, name, points } of pending.values()) {
+      for (const point of points) this.#ctx.task.release(point);
+      points.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+      this.#ctx.out.batch(new Batch(group.series(name), group, time, points));
+    }
+  }
+
+  #group(point: Point, isByName: boolean): Group | undefined {
+    const cache = isByName ? this.#caches.byName : this.#caches.plain;
+    const { epoch } = this.#ctx.task.series;
+    let group = cache.get(epoch, point.series.id);
+    if (group === undefined) {
+      group = this.#ctx.groupOf(point.series, this.#chooser.of(point.series, isByName));
+      if (group === undefined) return undefined;
+      cache.set(epoch, point.series.id, group);
+    }
+    this.#groups.add(group);
+    return group;
+  }
+}

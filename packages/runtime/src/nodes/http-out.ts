@@ -1,0 +1,106 @@
+// httpOut: keeps the latest row of each group for the HTTP endpoint. Rows are made when they are asked for.
+import type { HttpOutOptions } from '@tidemark/pipeline';
+import type { BatchCode, PointCode } from '../data/codec.ts';
+import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/codec.ts';
+import type { Group } from '../data/group.ts';
+import type { Barrier, Point } from '../data/point.ts';
+import { Batch } from '../data/point.ts';
+import { batchRow, pointRow } from '../data/rows.ts';
+import type { GroupStatesCode } from '../group-states.ts';
+import { GroupStates } from '../group-states.ts';
+import type { NodeContext, RunningNode, Settling } from '../node.ts';
+import { StartError } from '../node.ts';
+import type { ResultRow } from '../services.ts';
+
+class Latest implements Settling {
+  message: Point | Batch | undefined;
+  readonly order: number;
+  writeSequence = -1;
+
+  constructor(order: number, message?: Point | Batch) {
+    this.order = order;
+    this.message = message;
+  }
+
+  settle(): void {
+    if (this.message instanceof Batch) for (const point of this.message.points) point.detach();
+    else this.message?.detach();
+  }
+}
+
+export class HttpOutNode implements RunningNode {
+  readonly #ctx: NodeContext<HttpOutOptions>;
+  readonly #latest: GroupStates<Latest>;
+  #order = 0;
+
+  constructor(ctx: NodeContext<HttpOutOptions>) {
+    this.#ctx = ctx;
+    this.#latest = new GroupStates(() => new Latest(this.#order++));
+    const { endpoint } = ctx.options;
+    if (ctx.task.httpOutputs.has(endpoint)) {
+      throw new StartError(`http_out endpoint ${JSON.stringify(endpoint)} is used twice`);
+    }
+    ctx.task.httpOutputs.set(endpoint, () => this.rows());
+  }
+
+  get groupCount(): number {
+    return this.#latest.count;
+  }
+
+  point(point: Point): void {
+    this.#keep(point);
+    this.#ctx.out.point(point);
+  }
+
+  batch(batch: Batch): void {
+    this.#keep(batch);
+    this.#ctx.out.batch(batch);
+  }
+
+  barrier(barrier: Barrier): void {
+    this.#ctx.out.barrier(barrier);
+  }
+
+  deleteGroup(group: Group): void {
+    this.#latest.delete(group);
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  /** In order of group creation. */
+  rows(): ResultRow[] {
+    return Array.from(this.#latest, ([, latest]) => latest)
+      .sort((a, b) => a.order - b.order)
+      .flatMap(({ message }) => {
+        if (message === undefined) return [];
+        return [message instanceof Batch ? batchRow(message) : pointRow(message)];
+      });
+  }
+
+  #keep(message: Point | Batch): void {
+    const { task } = this.#ctx;
+    const latest = this.#latest.get(message.group);
+    latest.message = message;
+    if (latest.writeSequence === task.writeSequence) return;
+    latest.writeSequence = task.writeSequence;
+    task.settleLater(latest);
+  }
+
+  snapshot(): unknown {
+    return this.#latest.encode(({ message, order }) => ({
+      order,
+      point: message === undefined || message instanceof Batch ? undefined : encodePoint(message),
+      batch: message instanceof Batch ? encodeBatch(message) : undefined,
+    }));
+  }
+
+  restore(state: unknown): void {
+    type Code = { order: number; point?: PointCode; batch?: BatchCode };
+    const { task } = this.#ctx;
+    this.#latest.decode(task, state as GroupStatesCode<Code>, (code) => {
+      this.#order = Math.max(this.#order, code.order + 1);
+      const { point, batch, order } = code;
+      if (point !== undefined) return new Latest(order, decodePoint(task, point));
+      return new Latest(order, batch === undefined ? undefined : decodeBatch(task, batch));
+    });
+  }
+}

@@ -1,0 +1,167 @@
+// influxDBOut: writes points to a database, in buffers by destination.
+import type { InfluxdbOutOptions } from '@tidemark/pipeline';
+import type { Group } from '../data/group.ts';
+import type { Barrier, Batch, Point } from '../data/point.ts';
+import { toOutputPoint } from '../data/point.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
+import type { OutputPoint } from '../services.ts';
+import type { CancelTimer } from '../timers.ts';
+
+type Buffer = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  points: OutputPoint[];
+};
+
+export class InfluxdbOutNode implements RunningNode {
+  readonly #ctx: NodeContext<InfluxdbOutOptions>;
+  readonly #buffers = new Map<string, Buffer>();
+  #pointsWritten = 0;
+  #writeErrors = 0;
+  #waiting = 0;
+  #lastWrite: Promise<void> = Promise.resolve();
+  #cancelTimer: CancelTimer | undefined;
+
+  constructor(ctx: NodeContext<InfluxdbOutOptions>) {
+    this.#ctx = ctx;
+  }
+
+  get groupCount(): number {
+    return 0;
+  }
+
+  get waitingCount(): number {
+    return this.#waiting;
+  }
+
+  async start(): Promise<void> {
+    const { isCreatingDatabase, database, retentionPolicy, cluster } = this.#ctx.options;
+    await this.#ctx.task.services.database.checkCluster?.(cluster);
+    if (isCreatingDatabase && database !== '') {
+      const policy = retentionPolicy === '' ? '' : ` WITH NAME ${quoted(retentionPolicy)}`;
+      const statement = `CREATE DATABASE ${quoted(database)}${policy}`;
+      try {
+        await this.#ctx.task.services.database.execute(cluster, statement);
+      } catch (cause) {
+        // The database may exist or appear later; writes tell.
+        this.#ctx.fail('failed to create database', messageOf(cause));
+      }
+    }
+    this.#schedule();
+  }
+
+  point(point: Point): void {
+    this.#add(point, point.origin.database, point.origin.retentionPolicy);
+  }
+
+  batch(batch: Batch): void {
+    for (const point of batch.points) this.#add(point, '', '');
+  }
+
+  barrier(_barrier: Barrier): void {}
+
+  deleteGroup(_group: Group): void {}
+
+  stats(): Readonly<Record<string, number>> {
+    return { points_written: this.#pointsWritten, write_errors: this.#writeErrors };
+  }
+
+  idle(): Promise<void> {
+    return this.#lastWrite;
+  }
+
+  async close(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#flushAll();
+    await this.#lastWrite;
+  }
+
+  #schedule(): void {
+    const { flushIntervalNanos } = this.#ctx.options;
+    if (flushIntervalNanos <= 0n) return;
+    const { task } = this.#ctx;
+    this.#cancelTimer = task.timers.at(task.timers.now() + flushIntervalNanos, () =>
+      task.guard(() => {
+        this.#flushAll();
+        this.#schedule();
+      }),
+    );
+  }
+
+  #add(point: Point, originDatabase: string, originPolicy: string): void {
+    const { options } = this.#ctx;
+    const output = this.#output(point);
+    // Null fields are not written; a point without fields does not exist.
+    if (output.fields.size === 0) return;
+    const database = options.database === '' ? originDatabase : options.database;
+    const retentionPolicy = options.retentionPolicy === '' ? originPolicy : options.retentionPolicy;
+    const key = `${database}\u0000${retentionPolicy}`;
+    let buffer = this.#buffers.get(key);
+    if (buffer === undefined) {
+      buffer = { database, retentionPolicy, points: [] };
+      this.#buffers.set(key, buffer);
+    }
+    buffer.points.push(output);
+    if (BigInt(buffer.points.length) >= options.bufferCount) this.#flush(buffer);
+  }
+
+  #output(point: Point): OutputPoint {
+    const { measurement, tags } = this.#ctx.options;
+    const output = toOutputPoint(point, { areDurationsText: true });
+    const fields = new Map([...output.fields].filter(([, value]) => value !== null));
+    const name = measurement === '' ? output.name : measurement;
+    return { name, tags: withTags(output.tags, tags), fields, time: output.time };
+  }
+
+  #flushAll(): void {
+    for (const buffer of this.#buffers.values()) this.#flush(buffer);
+  }
+
+  #flush(buffer: Buffer): void {
+    if (buffer.points.length === 0) return;
+    const { points } = buffer;
+    buffer.points = [];
+    this.#waiting++;
+    this.#lastWrite = this.#write({ ...buffer, points }, this.#lastWrite);
+  }
+
+  async #write(buffer: Buffer, previous: Promise<void>): Promise<void> {
+    await previous;
+    const { cluster, precision, writeConsistency } = this.#ctx.options;
+    try {
+      await this.#ctx.task.services.database.write({
+        cluster,
+        database: buffer.database,
+        retentionPolicy: buffer.retentionPolicy,
+        precision,
+        consistency: writeConsistency,
+        points: buffer.points,
+      });
+      this.#pointsWritten += buffer.points.length;
+    } catch (cause) {
+      // As recorded: the points are lost, the task goes on.
+      this.#writeErrors++;
+      this.#ctx.fail('failed to write points to InfluxDB', messageOf(cause));
+    } finally {
+      this.#waiting--;
+    }
+  }
+}
+
+/** Tags of an output with those of the script in front. */
+export function withTags(
+  tags: ReadonlyMap<string, string>,
+  more: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  if (more.size === 0) return tags;
+  const entries = [...tags, ...more].filter(([, value]) => value !== '');
+  return new Map([...new Map(entries)].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,32 @@
+// Nodes that hand everything on: the sources, which only give a name to what enters, and noOp.
+import type { Group } from '../data/group.ts';
+import type { Barrier, Batch, Point } from '../data/point.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
+
+export class PassNode implements RunningNode {
+  readonly #ctx: NodeContext;
+
+  constructor(ctx: NodeContext) {
+    this.#ctx = ctx;
+  }
+
+  get groupCount(): number {
+    return 0;
+  }
+
+  point(point: Point): void {
+    this.#ctx.out.point(point);
+  }
+
+  batch(batch: Batch): void {
+    this.#ctx.out.batch(batch);
+  }
+
+  barrier(barrier: Barrier): void {
+    this.#ctx.out.barrier(barrier);
+  }
+
+  deleteGroup(group: Group): void {
+    this.#ctx.out.deleteGroup(group);
+  }
+}

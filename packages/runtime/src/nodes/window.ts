@@ -1,0 +1,226 @@
+// window: collects the points of a group by time or by count and emits them as batches.
+import type { WindowOptions } from '@tidemark/pipeline';
+import type { PointCode } from '../data/codec.ts';
+import { decodePoints, encodePoints } from '../data/codec.ts';
+import type { Group } from '../data/group.ts';
+import type { Barrier, Point } from '../data/point.ts';
+import { Batch } from '../data/point.ts';
+import type { GroupStatesCode } from '../group-states.ts';
+import { GroupStates } from '../group-states.ts';
+import { StartError } from '../node.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
+import { truncateTime } from '../time-math.ts';
+
+/** Points of a group in order of arrival; `head` is the first that is still in. */
+type TimeWindow = {
+  points: Point[];
+  head: number;
+  nextEmit: bigint;
+  /** Measurement of the group's first point. */
+  name: string;
+};
+
+export class TimeWindowNode implements RunningNode {
+  readonly #ctx: NodeContext<WindowOptions>;
+  readonly #windows: GroupStates<TimeWindow>;
+
+  constructor(ctx: NodeContext<WindowOptions>) {
+    this.#ctx = ctx;
+    this.#windows = new GroupStates(() => ({ points: [], head: 0, nextEmit: 0n, name: '' }));
+  }
+
+  get groupCount(): number {
+    return this.#windows.count;
+  }
+
+  point(point: Point): void {
+    const window = this.#windows.peek(point.group) ?? this.#open(point);
+    const { everyNanos } = this.#ctx.options;
+    if (everyNanos === 0n) {
+      this.#insert(window, point);
+      if (point.time < window.nextEmit) return;
+      this.#purgeUpTo(window, point.time - this.#ctx.options.periodNanos);
+      this.#emit(window, point.group, point.time);
+      window.nextEmit = point.time;
+      return;
+    }
+    if (point.time >= window.nextEmit) this.#turn(window, point.group, point.time);
+    this.#insert(window, point);
+  }
+
+  batch(): void {
+    this.#ctx.abort('window does not support batch data');
+  }
+
+  /** A barrier does what a point of its time would do, and is replaced by the batch. */
+  barrier(barrier: Barrier): void {
+    const window = this.#windows.peek(barrier.group);
+    if (window === undefined || barrier.time < window.nextEmit) return;
+    const { everyNanos, periodNanos } = this.#ctx.options;
+    if (everyNanos > 0n) {
+      this.#turn(window, barrier.group, barrier.time);
+      return;
+    }
+    this.#purgeUpTo(window, barrier.time - periodNanos);
+    this.#emit(window, barrier.group, barrier.time);
+    window.nextEmit = barrier.time;
+  }
+
+  deleteGroup(group: Group): void {
+    const window = this.#windows.delete(group);
+    if (window !== undefined) this.#moveHead(window, window.points.length);
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  snapshot(): unknown {
+    return this.#windows.encode((window) => ({
+      points: encodePoints(window.points.slice(window.head)),
+      nextEmit: window.nextEmit,
+      name: window.name,
+    }));
+  }
+
+  restore(state: unknown): void {
+    const { task } = this.#ctx;
+    type Code = { points: PointCode[]; nextEmit: bigint; name: string };
+    this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => {
+      const points = decodePoints(task, code.points).filter((point) => task.hold(point));
+      return { points, head: 0, nextEmit: code.nextEmit, name: code.name };
+    });
+  }
+
+  #open(point: Point): TimeWindow {
+    const window = this.#windows.get(point.group);
+    window.nextEmit = this.#firstEmit(point.time);
+    window.name = point.series.name;
+    return window;
+  }
+
+  #firstEmit(time: bigint): bigint {
+    const { periodNanos, everyNanos, isAligned, isFillingPeriod } = this.#ctx.options;
+    if (!isFillingPeriod) {
+      return isAligned ? truncateTime(time + everyNanos, everyNanos) : time + everyNanos;
+    }
+    const filled = time + periodNanos;
+    if (!isAligned) return filled;
+    const aligned = truncateTime(filled, everyNanos);
+    return aligned <= filled ? aligned + everyNanos : aligned;
+  }
+
+  /** Emits what lies before `nextEmit`; one batch even after a long gap. */
+  #turn(window: TimeWindow, group: Group, time: bigint): void {
+    const { periodNanos, everyNanos, isAligned } = this.#ctx.options;
+    const from = window.nextEmit - periodNanos;
+    const { points } = window;
+    let head = window.head;
+    while (head < points.length && (points[head] as Point).time < from) head++;
+    this.#moveHead(window, head);
+    this.#emit(window, group, window.nextEmit);
+    window.nextEmit = isAligned ? truncateTime(time + everyNanos, everyNanos) : time + everyNanos;
+  }
+
+  #purgeUpTo(window: TimeWindow, time: bigint): void {
+    const { points } = window;
+    let head = window.head;
+    while (head < points.length && (points[head] as Point).time <= time) head++;
+    this.#moveHead(window, head);
+  }
+
+  #moveHead(window: TimeWindow, head: number): void {
+    const { task } = this.#ctx;
+    for (let i = window.head; i < head; i++) task.release(window.points[i] as Point);
+    window.head = head;
+    if (head > 32 && head * 2 > window.points.length) {
+      window.points = window.points.slice(head);
+      window.head = 0;
+    }
+  }
+
+  #insert(window: TimeWindow, point: Point): void {
+    if (this.#ctx.task.hold(point)) window.points.push(point);
+    else this.#ctx.fail('window is full', 'the task holds too many points');
+  }
+
+  #emit(window: TimeWindow, group: Group, time: bigint): void {
+    const points = window.points.slice(window.head);
+    this.#ctx.out.batch(new Batch(group.series(window.name), group, time, points));
+  }
+}
+
+/** The last points of a group; `total` counts all that ever came. */
+type CountWindow = { points: Point[]; total: number; nextEmit: number; name: string };
+
+export class CountWindowNode implements RunningNode {
+  readonly #ctx: NodeContext<WindowOptions>;
+  readonly #windows: GroupStates<CountWindow>;
+  readonly #period: number;
+  readonly #every: number;
+
+  constructor(ctx: NodeContext<WindowOptions>) {
+    this.#ctx = ctx;
+    this.#period = Number(ctx.options.periodCount);
+    this.#every = Number(ctx.options.everyCount);
+    const nextEmit = ctx.options.isFillingPeriod ? this.#period : this.#every;
+    this.#windows = new GroupStates(() => ({ points: [], total: 0, nextEmit, name: '' }));
+  }
+
+  get groupCount(): number {
+    return this.#windows.count;
+  }
+
+  point(point: Point): void {
+    const window = this.#windows.get(point.group);
+    if (window.total === 0) window.name = point.series.name;
+    window.total++;
+    if (window.points.length >= this.#period) {
+      this.#ctx.task.release(window.points.shift() as Point);
+    }
+    if (this.#ctx.task.hold(point)) window.points.push(point);
+    else this.#ctx.fail('window is full', 'the task holds too many points');
+    if (window.total < window.nextEmit) return;
+    window.nextEmit += this.#every;
+    const series = point.group.series(window.name);
+    this.#ctx.out.batch(new Batch(series, point.group, point.time, window.points.slice()));
+  }
+
+  batch(): void {
+    this.#ctx.abort('window does not support batch data');
+  }
+
+  barrier(barrier: Barrier): void {
+    this.#ctx.out.barrier(barrier);
+  }
+
+  deleteGroup(group: Group): void {
+    const window = this.#windows.delete(group);
+    for (const point of window?.points ?? []) this.#ctx.task.release(point);
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  snapshot(): unknown {
+    return this.#windows.encode(({ points, total, nextEmit, name }) => ({
+      points: encodePoints(points),
+      total,
+      nextEmit,
+      name,
+    }));
+  }
+
+  restore(state: unknown): void {
+    const { task } = this.#ctx;
+    type Code = { points: PointCode[]; total: number; nextEmit: number; name: string };
+    this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => ({
+      ...code,
+      points: decodePoints(task, code.points).filter((point) => task.hold(point)),
+    }));
+  }
+}
+
+/** The node for a window's options. */
+export function createWindow(ctx: NodeContext<WindowOptions>): RunningNode {
+  const { periodNanos, periodCount } = ctx.options;
+  if (periodNanos === 0n && periodCount === 0n) {
+    throw new StartError('window node must have either a non zero period or non zero period count');
+  }
+  return periodNanos === 0n ? new CountWindowNode(ctx) : new TimeWindowNode(ctx);
+}

@@ -1,0 +1,44 @@
+// Taps: what passes an edge, as plain data for a debugger or a test.
+import type { Group } from './data/group.ts';
+import type { Barrier, Batch, Point } from './data/point.ts';
+import { toOutputPoint } from './data/point.ts';
+import type { EdgeObserver } from './edge.ts';
+import type { TapMessage, TapOptions } from './running-task.ts';
+
+/** An observer that tells a listener what leaves `nodeName`. */
+export function tapObserver(
+  nodeName: string,
+  listener: (message: TapMessage) => void,
+  options: TapOptions,
+): EdgeObserver {
+  const wants = (group: Group): boolean =>
+    options.group === undefined || options.group === group.id;
+  return {
+    point: (point: Point) => {
+      if (!wants(point.group)) return;
+      listener({
+        kind: 'point',
+        edge: nodeName,
+        group: point.group.id,
+        point: toOutputPoint(point),
+      });
+    },
+    batch: (batch: Batch) => {
+      if (!wants(batch.group)) return;
+      listener({
+        kind: 'batch',
+        edge: nodeName,
+        group: batch.group.id,
+        name: batch.name,
+        time: batch.time,
+        points: batch.points.map((point) => toOutputPoint(point)),
+      });
+    },
+    barrier: ({ group, time }: Barrier) => {
+      if (wants(group)) listener({ kind: 'barrier', edge: nodeName, group: group.id, time });
+    },
+    deleteGroup: (group: Group) => {
+      if (wants(group)) listener({ kind: 'delete-group', edge: nodeName, group: group.id });
+    },
+  };
+}

@@ -1,0 +1,419 @@
+// A task in this thread: builds the nodes of a pipeline, feeds them, and keeps failures inside.
+import { AssertionFailed, assert } from '@tidemark/core';
+import type { NodeSpec, Pipeline } from '@tidemark/pipeline';
+import { RowSource } from './data/row-source.ts';
+import { SeriesTable } from './data/series.ts';
+import type { Group } from './data/group.ts';
+import { GroupTable, NO_DIMENSIONS } from './data/group.ts';
+import type { Point } from './data/point.ts';
+import { Edge, ExecutionTime, FanOut, NO_OUTPUT, Sampler } from './edge.ts';
+import { Inhibitors } from './inhibitors.ts';
+import { DEFAULT_TASK_LIMITS, SAMPLE_EVERY_ROWS, SAMPLE_ROWS } from './limits.ts';
+import type { Receiver, Settling, TaskContext } from './node.ts';
+import { NodeFailed, StartError } from './node.ts';
+import { NodeHandle } from './node-handle.ts';
+import { createNode } from './nodes/create.ts';
+import { FromNode, rowPoint } from './nodes/from.ts';
+import { QueryNode } from './nodes/query.ts';
+import type { PointBatch } from './point-batch.ts';
+import type {
+  EdgeStats,
+  RunningTask,
+  TapMessage,
+  TapOptions,
+  TaskLimits,
+  TaskOptions,
+  TaskSnapshot,
+  TaskStats,
+} from './running-task.ts';
+import type { QueryResultSeries, ResultRow, TaskServices } from './services.ts';
+import { tapObserver } from './tap.ts';
+import { clockTimers } from './timers.ts';
+
+/** What tasks of one thread share. */
+export type TaskThread = { readonly series: SeriesTable };
+
+type SourceChild = {
+  readonly node: FromNode;
+  readonly edge: Edge;
+  readonly handle: NodeHandle;
+};
+
+/** Builds a task. Throws `StartError` with the recorded text when a node cannot be made. */
+export function createTask(
+  pipeline: Pipeline,
+  services: TaskServices,
+  options: TaskOptions,
+  thread: TaskThread = { series: new SeriesTable() },
+): InlineTask {
+  return new InlineTask(pipeline, services, { options, thread });
+}
+
+export class InlineTask implements RunningTask {
+  readonly taskId: string;
+  readonly #context: TaskContext;
+  readonly #handles: readonly NodeHandle[];
+  readonly #froms: readonly SourceChild[];
+  readonly #sampler: Sampler;
+  readonly #limits: TaskLimits;
+  readonly #errorListeners: ((error: string) => void)[] = [];
+  readonly #touched: Settling[] = [];
+  #source: RowSource | undefined;
+  #writeSequence = 0;
+  #heldCount = 0;
+  #rowsUntilSample = 0;
+  #error: string | undefined;
+  #isClosed = false;
+
+  constructor(
+    pipeline: Pipeline,
+    services: TaskServices,
+    setup: { readonly options: TaskOptions; readonly thread: TaskThread },
+  ) {
+    const { options, thread } = setup;
+    this.taskId = options.taskId;
+    this.#limits = { ...DEFAULT_TASK_LIMITS, ...options.limits };
+    this.#sampler = new Sampler(options.clock);
+    this.#context = this.#makeContext(pipeline, services, { options, thread });
+    this.#handles = this.#build(pipeline);
+    this.#froms = this.#handles[0] === undefined ? [] : this.#sourceChildren(this.#handles[0]);
+  }
+
+  get error(): string | undefined {
+    return this.#error;
+  }
+
+  get httpEndpoints(): readonly string[] {
+    return [...this.#context.httpOutputs.keys()];
+  }
+
+  onError(listener: (error: string) => void): void {
+    this.#errorListeners.push(listener);
+  }
+
+  async start(): Promise<void> {
+    for (const { node } of this.#handles) await node?.start?.();
+  }
+
+  push(batch: PointBatch): void {
+    const source = new RowSource(batch, this.#context.series);
+    this.pushRows(source);
+    source.settle();
+  }
+
+  /** As `push`, with a batch that several tasks of this thread read. The caller settles it after all of them. */
+  pushRows(source: RowSource): void {
+    this.#run(source, () => this.#feed(source));
+  }
+
+  pushQueryResult(
+    nodeName: string,
+    result: readonly QueryResultSeries[],
+    options: { readonly stop: bigint },
+  ): void {
+    const node = this.#queryNode(nodeName);
+    this.#run(undefined, () => node.result(result, options.stop));
+  }
+
+  queryFailed(nodeName: string, message: string): void {
+    this.#queryNode(nodeName).failed(message);
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#waitingCount() > this.#limits.waitingMessageCountMax ? this.drain() : undefined;
+  }
+
+  async drain(): Promise<void> {
+    while (this.#waitingCount() > 0) {
+      for (const { node } of this.#handles) {
+        if ((node?.waitingCount ?? 0) > 0) await node?.idle?.();
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    for (const handle of this.#handles) {
+      // Messages from outside may still arrive for this node; its children end after it.
+      if (this.#error === undefined) await handle.node?.idle?.();
+      this.#run(undefined, () => handle.node?.finish?.());
+    }
+    await this.drain();
+    this.#isClosed = true;
+    for (const handle of this.#handles) await handle.node?.close?.();
+  }
+
+  stats(): TaskStats {
+    const edges: EdgeStats[] = this.#handles.flatMap((handle) =>
+      handle.outputs.map((edge) => ({
+        parent: edge.parentName,
+        child: edge.childName,
+        type: handle.spec.provides === 'batch' ? 'batch' : 'stream',
+        collected: edge.count,
+        emitted: edge.count,
+      })),
+    );
+    const source = this.#handles[0];
+    const collected = source?.outputs[0]?.count ?? 0;
+    return {
+      nodes: new Map(
+        this.#handles.map((handle, i) => [
+          handle.name,
+          // Nothing leads to the source: what it collected is what entered the task.
+          i === 0 && source !== undefined
+            ? { ...handle.stats(), collected: this.#entered() }
+            : handle.stats(),
+        ]),
+      ),
+      edges,
+      collected,
+      heldPointCount: this.#heldCount,
+      groupCount: this.#context.groups.count,
+    };
+  }
+
+  httpOutput(endpoint: string): readonly ResultRow[] | undefined {
+    return this.#context.httpOutputs.get(endpoint)?.();
+  }
+
+  snapshot(): TaskSnapshot {
+    const nodes: { name: string; state: unknown }[] = [];
+    for (const { name, node } of this.#handles) {
+      const state = node?.snapshot?.();
+      if (state !== undefined) nodes.push({ name, state });
+    }
+    return { version: 1, nodes };
+  }
+
+  restore(snapshot: TaskSnapshot): void {
+    assert(snapshot.version === 1, 'the snapshot is of this version');
+    const byName = new Map(this.#handles.map((handle) => [handle.name, handle]));
+    for (const { name, state } of snapshot.nodes) byName.get(name)?.node?.restore?.(state);
+  }
+
+  tap(
+    nodeName: string,
+    listener: (message: TapMessage) => void,
+    options: TapOptions = {},
+  ): () => void {
+    const handle = this.#handles.find(({ name }) => name === nodeName);
+    assert(handle !== undefined, 'the tapped node exists');
+    const stop = handle.tapEdge.observe(tapObserver(nodeName, listener, options));
+    if (options.isExplaining !== true) return stop;
+    handle.explain = ({ group, time, outcome, conditions }) => {
+      if (options.group !== undefined && options.group !== group.id) return;
+      listener({ kind: 'why', edge: nodeName, group: group.id, time, outcome, conditions });
+    };
+    return () => {
+      stop();
+      handle.explain = undefined;
+    };
+  }
+
+  /** Forgets a group in all nodes, as a barrier with `delete` does for the nodes below it. */
+  deleteGroup(id: string): void {
+    const group = this.#context.groups.get(id);
+    if (group === undefined) return;
+    this.#run(undefined, () => {
+      for (const { handle } of this.#froms) handle.out.deleteGroup(group);
+      this.#context.groups.release(group);
+    });
+  }
+
+  #makeContext(
+    pipeline: Pipeline,
+    services: TaskServices,
+    setup: { readonly options: TaskOptions; readonly thread: TaskThread },
+  ): TaskContext {
+    const { options, thread } = setup;
+    const timers = options.timers ?? clockTimers(options.clock);
+    const task = this;
+    return {
+      taskId: options.taskId,
+      scope: options.scope ?? 'main',
+      services,
+      timers,
+      series: thread.series,
+      groups: new GroupTable(thread.series, this.#limits.groupCountMax),
+      limits: this.#limits,
+      alerts: options.alerts ?? { hasGlobalHandlers: false, isStateChangesOnly: false },
+      dbrps: pipeline.dbrps,
+      callContext: { now: () => timers.now(), random: () => Math.random() },
+      httpOutputs: new Map(),
+      inhibitors: new Inhibitors(),
+      get writeSequence(): number {
+        return task.#writeSequence;
+      },
+      hold: (point) => this.#hold(point),
+      release: (point) => {
+        point.holdCount--;
+        this.#heldCount--;
+      },
+      settleLater: (holder) => {
+        this.#touched.push(holder);
+      },
+      guard: (callback) => this.#run(undefined, callback),
+      outputEdge: (nodeId) => this.#handles[nodeId]?.tapEdge,
+    };
+  }
+
+  /** Children come after their parents in creation order, so nodes are made from the last to the first. */
+  #build(pipeline: Pipeline): NodeHandle[] {
+    const handles: NodeHandle[] = [];
+    const receivers = new Map<number, (parentId: number) => Receiver>();
+    let failure: StartError | undefined;
+    for (const spec of pipeline.nodes.toReversed()) {
+      const handle = this.#makeHandle(pipeline, spec, { handles, receivers });
+      handles[spec.id] = handle;
+      try {
+        const node = createNode(handle);
+        handle.node = node;
+        receivers.set(spec.id, (parentId) => node.input?.(spec.parents.indexOf(parentId)) ?? node);
+      } catch (cause) {
+        if (!(cause instanceof StartError)) throw cause;
+        // Of several, the first node's mistake is reported.
+        failure = cause;
+        receivers.set(spec.id, () => NO_OUTPUT);
+      }
+    }
+    if (failure !== undefined) throw failure;
+    return handles;
+  }
+
+  #makeHandle(
+    pipeline: Pipeline,
+    spec: NodeSpec,
+    made: {
+      readonly handles: readonly NodeHandle[];
+      readonly receivers: ReadonlyMap<number, (parentId: number) => Receiver>;
+    },
+  ): NodeHandle {
+    const edges = spec.children.map((id) => {
+      const child = made.handles[id];
+      const receiver = made.receivers.get(id)?.(spec.id);
+      assert(
+        child !== undefined && receiver !== undefined,
+        'children are created after their parents',
+      );
+      const names = { parent: spec.name, child: child.name };
+      const edge = new Edge(names, receiver, { sampler: this.#sampler, time: child.time });
+      child.inputs.push(edge);
+      return edge;
+    });
+    const [only] = edges;
+    const leaf = (): Edge =>
+      new Edge({ parent: spec.name, child: '' }, NO_OUTPUT, {
+        sampler: this.#sampler,
+        time: new ExecutionTime(),
+      });
+    const tapEdge = only ?? leaf();
+    return new NodeHandle(spec, this.#context, {
+      out: edges.length > 1 ? new FanOut(edges) : tapEdge,
+      edges,
+      tapEdge,
+      parentNames: spec.parents.map((id) => pipeline.nodes[id]?.name ?? ''),
+    });
+  }
+
+  #sourceChildren(source: NodeHandle): SourceChild[] {
+    return source.spec.children.flatMap((id, i) => {
+      const handle = this.#handles[id];
+      const node = handle?.node;
+      const edge = source.outputs[i];
+      if (handle === undefined || edge === undefined || !(node instanceof FromNode)) return [];
+      return [{ node, edge, handle }];
+    });
+  }
+
+  /** Rows pass all `from` nodes before the next row: how input is cut into writes must not change the output. */
+  #feed(source: RowSource): void {
+    const { rowCount } = source;
+    const open = this.#froms.filter(({ node }) => node.openWrite(source));
+    this.#showToObservers(source);
+    let row = 0;
+    if (this.#rowsUntilSample <= 0) {
+      this.#rowsUntilSample = SAMPLE_EVERY_ROWS;
+      row = this.#feedSampled(open, Math.min(SAMPLE_ROWS, rowCount));
+    }
+    this.#rowsUntilSample -= rowCount;
+    const [first] = open;
+    if (open.length === 1 && first !== undefined) first.node.rows(row);
+    else for (; row < rowCount; row++) for (const { node } of open) node.row(row);
+    for (const { node } of open) node.closeWrite();
+    for (const { edge } of this.#froms) edge.count += rowCount;
+  }
+
+  #feedSampled(open: readonly SourceChild[], end: number): number {
+    this.#sampler.isOn = true;
+    for (let row = 0; row < end; row++) {
+      for (const { node, handle } of open) this.#sampler.time(handle.time, () => node.row(row));
+    }
+    this.#sampler.isOn = false;
+    return end;
+  }
+
+  /** Taps on the source see points; without taps rows never become points there. */
+  #showToObservers(source: RowSource): void {
+    const observers = this.#froms.flatMap(({ edge }) => edge.observers());
+    if (observers.length === 0) return;
+    for (let row = 0; row < source.rowCount; row++) {
+      const series = source.series[source.seriesOfRow[row] ?? 0];
+      const group = this.#context.groups.named('', NO_DIMENSIONS, []) as Group;
+      if (series === undefined) continue;
+      const point = rowPoint(source, row, { series, group });
+      for (const observer of observers) observer.point(point);
+    }
+  }
+
+  #queryNode(nodeName: string): QueryNode {
+    const node = this.#handles.find(({ name }) => name === nodeName)?.node;
+    assert(node instanceof QueryNode, 'results are pushed to query nodes');
+    return node;
+  }
+
+  #entered(): number {
+    return this.#froms[0]?.edge.count ?? 0;
+  }
+
+  #waitingCount(): number {
+    let count = 0;
+    for (const { node } of this.#handles) count += node?.waitingCount ?? 0;
+    return this.#error === undefined ? count : 0;
+  }
+
+  #hold(point: Point): boolean {
+    if (this.#heldCount >= this.#limits.heldPointCountMax) return false;
+    this.#heldCount++;
+    point.holdCount++;
+    if (this.#source === undefined) point.detach();
+    else this.#source.held.push(point);
+    return true;
+  }
+
+  /** Every way into the nodes: a failure ends the task with its reason. */
+  #run(source: RowSource | undefined, work: () => void): void {
+    if (this.#error !== undefined || this.#isClosed) return;
+    this.#writeSequence++;
+    this.#source = source;
+    try {
+      work();
+    } catch (cause) {
+      this.#sampler.isOn = false;
+      this.#fail(cause);
+    } finally {
+      this.#source = undefined;
+      for (const holder of this.#touched) holder.settle();
+      this.#touched.length = 0;
+    }
+  }
+
+  #fail(cause: unknown): void {
+    // A broken assertion is a bug of ours, not of the task: the thread stops.
+    if (cause instanceof AssertionFailed) throw cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const nodeName = cause instanceof NodeFailed ? cause.nodeName : '';
+    this.#error = message;
+    this.#context.services.log.log('error', nodeName, 'node failed', { err: message });
+    for (const listener of this.#errorListeners) listener(message);
+  }
+}

@@ -1,0 +1,115 @@
+// Contextual escaping of details: where in the HTML a value lands decides how it is escaped.
+
+/** Tracks the context while literal text is written. */
+export class HtmlContext {
+  #state: 'text' | 'tag' | 'attribute' | 'comment' | 'raw' = 'text';
+  #quote = '';
+  #attribute = '';
+  #rawEnd = '';
+  #atAttributeStart = true;
+
+  /** Literal text of the template; comments are dropped. */
+  text(text: string): string {
+    let out = '';
+    let i = 0;
+    while (i < text.length) {
+      const [length, keep] = this.#step(text, i);
+      if (keep) out += text.slice(i, i + length);
+      i += length;
+    }
+    return out;
+  }
+
+  /** A value in the present context. */
+  value(text: string): string {
+    const isUrl = this.#state === 'attribute' && URL_ATTRIBUTES.has(this.#attribute);
+    const isScript =
+      (this.#state === 'raw' && this.#rawEnd === '</script') ||
+      (this.#state === 'attribute' && this.#attribute.startsWith('on'));
+    if (isScript) {
+      const json = JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, (c) => unicode(c));
+      return this.#state === 'attribute' ? escape(json) : json;
+    }
+    if (isUrl) {
+      const isUnsafe =
+        this.#atAttributeStart &&
+        /^[a-z][a-z0-9+.-]*:/i.test(text) &&
+        !/^(?:https?|mailto):/i.test(text);
+      this.#atAttributeStart = false;
+      return escape(isUnsafe ? '#ZgotmplZ' : encodeURI(text).replaceAll('%25', '%'));
+    }
+    if (this.#state === 'attribute') this.#atAttributeStart = false;
+    return escape(text);
+  }
+
+  /** Consumes something at `i`; returns its length and whether it is kept. */
+  #step(text: string, i: number): [number, boolean] {
+    const char = text[i] ?? '';
+    switch (this.#state) {
+      case 'text':
+        if (text.startsWith('<!--', i)) {
+          this.#state = 'comment';
+          return [4, false];
+        }
+        if (char === '<' && /[a-zA-Z/]/.test(text[i + 1] ?? '')) {
+          this.#state = 'tag';
+          const name = /^<\/?([a-zA-Z]+)/.exec(text.slice(i))?.[0].toLowerCase() ?? '<';
+          this.#rawEnd = name === '<script' || name === '<style' ? name.replace('<', '</') : '';
+          return [name.length, true];
+        }
+        return [1, true];
+      case 'comment':
+        if (!text.startsWith('-->', i)) return [1, false];
+        this.#state = 'text';
+        return [3, false];
+      case 'tag': {
+        if (char === '>') {
+          this.#state = this.#rawEnd === '' ? 'text' : 'raw';
+          return [1, true];
+        }
+        const attribute = /^([^\s=>"'/]+)\s*=\s*(["'])/.exec(text.slice(i));
+        if (attribute === null) return [1, true];
+        this.#state = 'attribute';
+        this.#attribute = (attribute[1] ?? '').toLowerCase();
+        this.#quote = attribute[2] ?? '';
+        this.#atAttributeStart = true;
+        return [attribute[0].length, true];
+      }
+      case 'attribute':
+        if (char === this.#quote) this.#state = 'tag';
+        this.#atAttributeStart = false;
+        return [1, true];
+      case 'raw':
+        if (text.slice(i, i + this.#rawEnd.length).toLowerCase() === this.#rawEnd) {
+          this.#state = 'tag';
+          const { length } = this.#rawEnd;
+          this.#rawEnd = '';
+          return [length, true];
+        }
+        return [1, true];
+    }
+  }
+}
+
+const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
+  'href',
+  'src',
+  'action',
+  'formaction',
+  'cite',
+  'poster',
+]);
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '<': '&lt;',
+  '>': '&gt;',
+  '&': '&amp;',
+  "'": '&#39;',
+  '"': '&#34;',
+  '+': '&#43;',
+  '\0': '\uFFFD',
+};
+
+const escape = (text: string): string => text.replace(/[<>&'"+\0]/g, (c) => ENTITIES[c] ?? c);
+
+const unicode = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
