@@ -5,7 +5,13 @@
 import { Internal } from '@tidemark/core';
 import type { ExplainStatement, SelectStatement, ShowStatement } from '@tidemark/influxql';
 
+import { prepareSelect } from './analyse/prepare-select.ts';
 import type { QueryContext } from './context.ts';
+import { writeInto } from './operators/into.ts';
+import { RunContext } from './operators/run-context.ts';
+import { runSelect } from './operators/run-select.ts';
+import { toResults } from './operators/run-statement.ts';
+import { planSelect } from './plan/plan-select.ts';
 import type { ResultBatch } from './result.ts';
 
 /** SHOW statements about the schema; the others are answered by the service from its catalog. */
@@ -23,11 +29,17 @@ export type SchemaShowStatement = Extract<
 >;
 
 /** Runs a SELECT, with or without INTO. */
-export function executeSelect(
-  _statement: SelectStatement,
-  _context: QueryContext,
+export async function* executeSelect(
+  statement: SelectStatement,
+  context: QueryContext,
 ): AsyncIterable<ResultBatch> {
-  throw new Internal('executeSelect is not available yet');
+  if (statement.into !== undefined) {
+    yield* writeInto(statement, statement.into, context);
+    return;
+  }
+  const prepared = await prepareSelect(statement, context);
+  const plan = planSelect(prepared, { now: context.now, isInto: false });
+  yield* toResults(runSelect(plan, new RunContext(context)), plan);
 }
 
 /** Runs a SHOW statement about the schema. */

@@ -32,6 +32,8 @@ export type ResultBatch = {
   readonly timeZone?: string | undefined;
   /** The series has no `values` member at all (SHOW CONTINUOUS QUERIES of an empty database). */
   readonly omitsValues?: boolean | undefined;
+  /** Chunked answers do not mark that more follows (SHOW statements). */
+  readonly hasNoPartialFlags?: boolean | undefined;
 };
 
 export type ResultMessage = { readonly level: 'warning' | 'info'; readonly text: string };
@@ -55,5 +57,6 @@ export function rowsBatch(series: {
     })),
     isContinuation: false,
     omitsValues: series.omitsValues,
+    hasNoPartialFlags: true,
   };
 }

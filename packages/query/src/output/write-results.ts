@@ -1,5 +1,7 @@
 // Results on the wire: statements are run one after the other while their answers are written.
 import type { ResultBatch, ResultMessage } from '../result.ts';
+import { PrettyPrinter } from './pretty.ts';
+import { writeChunkedDocuments, writeDocument } from './write-json.ts';
 
 /** Unit of printed times; `undefined` in `ResultFormat` means RFC 3339. */
 export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
@@ -29,11 +31,21 @@ export type StatementRun = {
  * Runs the statements and yields the answer's bytes in pieces of about 64 KiB. A statement that throws an `AppError`
  * answers its message; the statements behind it answer `not executed`. Other errors are rethrown.
  */
-export function writeResults(
-  _statements: readonly StatementRun[],
-  _format: ResultFormat,
+export async function* writeResults(
+  statements: readonly StatementRun[],
+  format: ResultFormat,
 ): AsyncIterable<Uint8Array> {
-  throw new Error('writeResults is not available yet');
+  const { chunkRows } = format;
+  const pieces =
+    chunkRows === undefined
+      ? writeDocument(statements, format)
+      : writeChunkedDocuments(statements, format, chunkRows);
+  if (format.isPretty !== true) {
+    yield* pieces;
+    return;
+  }
+  const pretty = new PrettyPrinter();
+  for await (const piece of pieces) yield pretty.push(piece);
 }
 
 /** The `Content-Type` of a format. */

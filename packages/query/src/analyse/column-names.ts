@@ -1,0 +1,46 @@
+// Names of result columns (query semantics §1).
+import type { Expression } from '@tidemark/influxql';
+
+/** The name that a column has of itself: names of references and calls in it, joined by `_`. */
+export function columnName(expression: Expression): string {
+  switch (expression.kind) {
+    case 'reference':
+      return expression.name;
+    case 'call':
+      return expression.name;
+    case 'distinct':
+      return 'distinct';
+    case 'paren':
+      return columnName(expression.expression);
+    case 'binary':
+      return [columnName(expression.left), columnName(expression.right)]
+        .filter((name) => name !== '')
+        .join('_');
+    default:
+      return '';
+  }
+}
+
+/**
+ * Final names: aliases win and stay as they are; a name that is taken gets `_1`, `_2`, … behind it, skipping those
+ * that are taken too.
+ */
+export function uniqueColumnNames(
+  fields: readonly { readonly alias: string | undefined; readonly name: string }[],
+): readonly string[] {
+  const taken = new Map<string, number>();
+  for (const field of fields) if (field.alias !== undefined) taken.set(field.alias, 1);
+  return fields.map((field) => {
+    if (field.alias !== undefined) return field.alias;
+    let name = field.name;
+    const count = taken.get(name);
+    if (count !== undefined) {
+      let next = count;
+      while (taken.has(`${field.name}_${next}`)) next++;
+      taken.set(field.name, next + 1);
+      name = `${field.name}_${next}`;
+    }
+    taken.set(name, 1);
+    return name;
+  });
+}

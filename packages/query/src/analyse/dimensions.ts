@@ -1,0 +1,88 @@
+// GROUP BY: the interval with its offset, and the tags.
+import { floorMod } from '@tidemark/core';
+import type { Call, Expression } from '@tidemark/influxql';
+
+import { invalid } from '../compat-messages.ts';
+import { print } from './print.ts';
+import { foldExpression } from './fold.ts';
+
+/** GROUP BY time(every, offset); the offset is reduced to `[0, every)`. */
+export type Interval = { readonly everyNanos: bigint; readonly offsetNanos: bigint };
+
+/** Tags to group by, as written. */
+export type TagDimension =
+  | { readonly kind: 'tag'; readonly name: string }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'regex'; readonly pattern: string };
+
+export type Dimensions = {
+  readonly interval: Interval | undefined;
+  readonly tags: readonly TagDimension[];
+};
+
+/** Reads GROUP BY. `now` is what `time(1h, now())` is shifted by. */
+export function readDimensions(dimensions: readonly Expression[], now: bigint): Dimensions {
+  let call: Call | undefined;
+  let interval: Interval | undefined;
+  const tags: TagDimension[] = [];
+  for (const written of dimensions) {
+    const dimension = foldExpression(written);
+    switch (dimension.kind) {
+      case 'call':
+        if (dimension.name !== 'time') throw invalid('only time() calls allowed in dimensions');
+        if (call !== undefined) throw invalid('multiple time dimensions not allowed');
+        call = dimension;
+        interval = readInterval(dimension, now);
+        break;
+      case 'wildcard':
+        tags.push({ kind: 'all' });
+        break;
+      case 'regex':
+        tags.push({ kind: 'regex', pattern: dimension.pattern });
+        break;
+      case 'reference':
+        if (dimension.name.toLowerCase() === 'time') {
+          throw invalid('time() is a function and expects at least one argument');
+        }
+        tags.push({ kind: 'tag', name: dimension.name });
+        break;
+      default:
+        throw invalid('only time and tag dimensions allowed');
+    }
+  }
+  return { interval, tags };
+}
+
+function readInterval(call: Call, now: bigint): Interval | undefined {
+  const [every, offset] = call.arguments;
+  if (call.arguments.length < 1 || call.arguments.length > 2) {
+    throw invalid('time dimension expected 1 or 2 arguments');
+  }
+  if (every?.kind !== 'duration') throw invalid('time dimension must have duration argument');
+  const offsetNanos = offset === undefined ? 0n : readOffset(offset, now);
+  // Nothing and less mean no windows, as recorded.
+  if (every.nanos <= 0n) return undefined;
+  return { everyNanos: every.nanos, offsetNanos: floorMod(offsetNanos, every.nanos) };
+}
+
+const DATE_LIKE = /^\d{4}-\d{2}-\d{2}/;
+
+function readOffset(offset: Expression, now: bigint): bigint {
+  switch (offset.kind) {
+    case 'duration':
+      return offset.nanos;
+    case 'call':
+      if (offset.name !== 'now') throw invalid('time dimension offset function must be now()');
+      if (offset.arguments.length > 0) {
+        throw invalid('time dimension offset now() function requires no arguments');
+      }
+      return now;
+    case 'string':
+      if (DATE_LIKE.test(offset.value)) {
+        throw invalid(`invalid time dimension offset: ${print(offset)}`);
+      }
+      throw invalid('time dimension offset must be duration or now()');
+    default:
+      throw invalid('time dimension offset must be duration or now()');
+  }
+}

@@ -1,0 +1,190 @@
+// SELECT lists without wildcards: every field a single expression with its final name.
+import type { FieldType } from '@tidemark/core';
+import { compareBytes } from '@tidemark/core';
+import type { Call, Expression, Reference, SelectField, SelectStatement } from '@tidemark/influxql';
+
+import { invalid } from '../compat-messages.ts';
+import type { Acceptance } from '../functions/registry.ts';
+import { FUNCTIONS } from '../functions/registry.ts';
+import { textMatcher } from '../regex.ts';
+import { distinctCall } from './check-select.ts';
+import { columnName, uniqueColumnNames } from './column-names.ts';
+import { foldExpression } from './fold.ts';
+import type { ExpandedField, PreparedSource } from './prepared.ts';
+import { sourceTags } from './prepared.ts';
+import { strongerType } from './schema.ts';
+import { isTime, rewrite, some, unwrap } from './walk.ts';
+
+type Candidate = {
+  readonly expression: Expression;
+  readonly alias: string | undefined;
+  readonly isIntoTag?: boolean;
+};
+
+/** Expands the SELECT list; `time` is dropped, because it is always the first column. */
+export function expandFields(
+  statement: SelectStatement,
+  sources: readonly PreparedSource[],
+  tagDimensions: readonly string[],
+): readonly ExpandedField[] {
+  const names = new NameSpace(sources);
+  const candidates = statement.fields
+    .filter((field) => !isTime(field.expression))
+    .flatMap((field) => expandField(field, names, new Set(tagDimensions)));
+  const unique = uniqueColumnNames(
+    candidates.map(({ alias, expression }) => ({ alias, name: columnName(expression) })),
+  );
+  return candidates.map(({ expression, isIntoTag }, i) => ({
+    expression,
+    name: unique[i] ?? '',
+    isIntoTag: isIntoTag ?? false,
+  }));
+}
+
+/** Names that wildcards and regular expressions can stand for, in all sources together. */
+class NameSpace {
+  readonly fields = new Map<string, FieldType>();
+  readonly tags = new Set<string>();
+
+  constructor(sources: readonly PreparedSource[]) {
+    for (const source of sources) {
+      for (const tag of sourceTags(source)) this.tags.add(tag);
+      if (source.kind === 'measurement') {
+        for (const [name, type] of source.schema.fields) this.#add(name, type);
+      } else {
+        for (const column of source.select.columns) {
+          if (!column.isTag) this.#add(column.name, column.type);
+        }
+      }
+    }
+  }
+
+  #add(name: string, type: FieldType): void {
+    this.fields.set(name, strongerType(this.fields.get(name), type));
+  }
+}
+
+function expandField(
+  field: SelectField,
+  names: NameSpace,
+  grouped: ReadonlySet<string>,
+): readonly Candidate[] {
+  const expression = normalise(foldExpression(field.expression));
+  const { alias } = field;
+  switch (expression.kind) {
+    case 'wildcard':
+      return references(names, grouped, () => true, expression.only);
+    case 'regex':
+      return references(names, grouped, textMatcher(expression.pattern), undefined);
+    case 'call':
+      if (hasPattern(expression)) return expandCall(expression, alias, names);
+      return [{ expression, alias }, ...rankingTags(expression)];
+    case 'binary':
+      refusePatterns(expression);
+      return [{ expression, alias }];
+    default:
+      return [{ expression, alias }];
+  }
+}
+
+/** Parentheses around a whole field and `DISTINCT f` mean nothing beyond this point. */
+function normalise(expression: Expression): Expression {
+  return rewrite(unwrap(expression), (node) =>
+    node.kind === 'distinct' ? distinctCall(node) : node,
+  );
+}
+
+function isPattern(node: Expression): boolean {
+  return node.kind === 'wildcard' || node.kind === 'regex';
+}
+
+function hasPattern(call: Call): boolean {
+  return some(call, isPattern);
+}
+
+function refusePatterns(expression: Expression): void {
+  some(expression, (node) => {
+    if (node.kind !== 'call') return false;
+    for (const argument of node.arguments) {
+      if (argument.kind === 'wildcard') {
+        throw invalid(`unsupported expression with wildcard: ${node.name}()`);
+      }
+      if (argument.kind === 'regex') {
+        throw invalid(`unsupported expression with regex field: ${node.name}()`);
+      }
+    }
+    return false;
+  });
+}
+
+/** Fields and tags in one order by name; a field stands before a tag of the same name. */
+function references(
+  names: NameSpace,
+  grouped: ReadonlySet<string>,
+  matches: (name: string) => boolean,
+  only: 'field' | 'tag' | undefined,
+): readonly Candidate[] {
+  const found: Reference[] = [];
+  const span = { start: 0, end: 0 };
+  if (only !== 'tag') {
+    for (const name of names.fields.keys()) {
+      if (matches(name)) found.push({ kind: 'reference', name, cast: 'field', span });
+    }
+  }
+  if (only !== 'field') {
+    for (const name of names.tags) {
+      if (matches(name) && !grouped.has(name)) {
+        found.push({ kind: 'reference', name, cast: 'tag', span });
+      }
+    }
+  }
+  found.sort((a, b) => compareBytes(a.name, b.name) || (a.cast === 'field' ? -1 : 1));
+  return found.map((expression) => ({ expression, alias: undefined }));
+}
+
+const ACCEPTED: Readonly<Record<Acceptance, readonly FieldType[]>> = {
+  any: ['float', 'integer', 'unsigned', 'string', 'boolean'],
+  ordered: ['float', 'integer', 'unsigned', 'boolean'],
+  numeric: ['float', 'integer', 'unsigned'],
+  'float-integer': ['float', 'integer'],
+};
+
+/** One call per matching field: `mean(*)` becomes `mean(a) AS mean_a`, `mean(b) AS mean_b`. */
+function expandCall(call: Call, alias: string | undefined, names: NameSpace): readonly Candidate[] {
+  const { pattern, accepts } = innermostPattern(call);
+  const matches = pattern?.kind === 'regex' ? textMatcher(pattern.pattern) : () => true;
+  const fields = [...names.fields]
+    .filter(([name, type]) => matches(name) && ACCEPTED[accepts].includes(type))
+    .map(([name]) => name)
+    .sort(compareBytes);
+  return fields.map((name) => ({
+    expression: rewrite(call, (node) =>
+      node === pattern ? { kind: 'reference', name, cast: 'field', span: node.span } : node,
+    ),
+    alias: `${alias ?? call.name}_${name}`,
+  }));
+}
+
+/** The pattern argument, and what every function around it accepts. */
+function innermostPattern(call: Call): {
+  readonly pattern: Expression | undefined;
+  readonly accepts: Acceptance;
+} {
+  let current: Call = call;
+  for (;;) {
+    const [first] = current.arguments;
+    if (first?.kind !== 'call') {
+      const accepts = FUNCTIONS.get(current.name)?.accepts ?? 'numeric';
+      return { pattern: current.arguments.find(isPattern), accepts };
+    }
+    current = first;
+  }
+}
+
+/** `top(f, tag, n)` answers its tags as columns behind the value. */
+function rankingTags(call: Call): readonly Candidate[] {
+  if (call.name !== 'top' && call.name !== 'bottom') return [];
+  return call.arguments
+    .slice(1, -1)
+    .map((expression) => ({ expression, alias: undefined, isIntoTag: true }));
+}

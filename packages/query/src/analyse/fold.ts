@@ -1,0 +1,198 @@
+// Constant folding: literals under an operator become one literal before anything is typed or planned.
+import type { Span } from '@tidemark/core';
+import type { Binary, Expression } from '@tidemark/influxql';
+
+import { rewrite } from './walk.ts';
+
+/** Folds every operator over two literals. Integer division of literals gives a float, as in `3/2` = 1.5. */
+export function foldExpression(expression: Expression): Expression {
+  return rewrite(expression, (node) => {
+    if (node.kind === 'binary') return foldBinary(node) ?? node;
+    if (node.kind === 'paren' && isFoldable(node.expression)) return node.expression;
+    return node;
+  });
+}
+
+function isFoldable(node: Expression): boolean {
+  return (
+    node.kind === 'number' ||
+    node.kind === 'integer' ||
+    node.kind === 'unsigned' ||
+    node.kind === 'boolean' ||
+    node.kind === 'duration'
+  );
+}
+
+function foldBinary(node: Binary): Expression | undefined {
+  const { left, right, operator, span } = node;
+  if (left.kind === 'boolean' && right.kind === 'boolean') {
+    return foldBooleans(node, left.value, right.value);
+  }
+  // A condition that has become constant on one side simplifies what is left of it.
+  if (operator === 'AND' || operator === 'OR') {
+    if (left.kind === 'boolean') return left.value === (operator === 'AND') ? right : left;
+    if (right.kind === 'boolean') return right.value === (operator === 'AND') ? left : right;
+    return undefined;
+  }
+  if (left.kind === 'string' && right.kind === 'string') {
+    if (operator === '+') return { kind: 'string', value: left.value + right.value, span };
+    if (operator === '=') return booleanLiteral(left.value === right.value, span);
+    if (operator === '!=') return booleanLiteral(left.value !== right.value, span);
+    return undefined;
+  }
+  const a = numeric(left);
+  const b = numeric(right);
+  if (a === undefined || b === undefined) return undefined;
+  const isDuration = left.kind === 'duration' || right.kind === 'duration';
+  if (isDuration) return foldDurations(node, a, b);
+  if (typeof a === 'bigint' && typeof b === 'bigint') {
+    return foldIntegers(node, a, b, left.kind === 'unsigned' || right.kind === 'unsigned');
+  }
+  return foldNumbers(operator, Number(a), Number(b), span);
+}
+
+function numeric(node: Expression): number | bigint | undefined {
+  switch (node.kind) {
+    case 'number':
+    case 'integer':
+    case 'unsigned':
+      return node.value;
+    case 'duration':
+      return node.nanos;
+    default:
+      return undefined;
+  }
+}
+
+function booleanLiteral(value: boolean, span: Span): Expression {
+  return { kind: 'boolean', value, span };
+}
+
+function foldBooleans(node: Binary, a: boolean, b: boolean): Expression | undefined {
+  switch (node.operator) {
+    case 'AND':
+    case '&':
+      return booleanLiteral(a && b, node.span);
+    case 'OR':
+    case '|':
+      return booleanLiteral(a || b, node.span);
+    case '^':
+    case '!=':
+      return booleanLiteral(a !== b, node.span);
+    case '=':
+      return booleanLiteral(a === b, node.span);
+    default:
+      return undefined;
+  }
+}
+
+function compare(operator: Binary['operator'], a: number | bigint, b: number | bigint) {
+  switch (operator) {
+    case '=':
+      return a === b;
+    case '!=':
+      return a !== b;
+    case '<':
+      return a < b;
+    case '<=':
+      return a <= b;
+    case '>':
+      return a > b;
+    case '>=':
+      return a >= b;
+    default:
+      return undefined;
+  }
+}
+
+function foldIntegers(
+  { operator, span }: Binary,
+  a: bigint,
+  b: bigint,
+  isUnsigned: boolean,
+): Expression | undefined {
+  const wrapped = (value: bigint): Expression =>
+    isUnsigned
+      ? { kind: 'unsigned', value: BigInt.asUintN(64, value), span }
+      : { kind: 'integer', value: BigInt.asIntN(64, value), span };
+  switch (operator) {
+    case '+':
+      return wrapped(a + b);
+    case '-':
+      return wrapped(a - b);
+    case '*':
+      return wrapped(a * b);
+    case '/':
+      if (isUnsigned) return wrapped(b === 0n ? 0n : a / b);
+      return { kind: 'number', value: b === 0n ? 0 : Number(a) / Number(b), span };
+    case '%':
+      return wrapped(b === 0n ? 0n : a % b);
+    case '&':
+      return wrapped(a & b);
+    case '|':
+      return wrapped(a | b);
+    case '^':
+      return wrapped(a ^ b);
+    default: {
+      const outcome = compare(operator, a, b);
+      return outcome === undefined ? undefined : booleanLiteral(outcome, span);
+    }
+  }
+}
+
+function foldNumbers(
+  operator: Binary['operator'],
+  a: number,
+  b: number,
+  span: Span,
+): Expression | undefined {
+  const number = (value: number): Expression => ({ kind: 'number', value, span });
+  switch (operator) {
+    case '+':
+      return number(a + b);
+    case '-':
+      return number(a - b);
+    case '*':
+      return number(a * b);
+    case '/':
+      return number(b === 0 ? 0 : a / b);
+    case '%':
+      return number(a % b);
+    default: {
+      const outcome = compare(operator, a, b);
+      return outcome === undefined ? undefined : booleanLiteral(outcome, span);
+    }
+  }
+}
+
+function foldDurations(
+  { operator, left, right, span }: Binary,
+  a: number | bigint,
+  b: number | bigint,
+): Expression | undefined {
+  const duration = (nanos: bigint): Expression => ({
+    kind: 'duration',
+    nanos: BigInt.asIntN(64, nanos),
+    span,
+  });
+  if (left.kind === 'duration' && right.kind === 'duration') {
+    if (operator === '+') return duration(left.nanos + right.nanos);
+    if (operator === '-') return duration(left.nanos - right.nanos);
+    const outcome = compare(operator, left.nanos, right.nanos);
+    return outcome === undefined ? undefined : booleanLiteral(outcome, span);
+  }
+  if (operator === '*') {
+    const product =
+      typeof a === 'bigint' && typeof b === 'bigint'
+        ? a * b
+        : BigInt(Math.trunc(Number(a) * Number(b)));
+    return duration(product);
+  }
+  if (operator === '/' && left.kind === 'duration') {
+    if (Number(b) === 0) return duration(0n);
+    return duration(
+      typeof b === 'bigint' ? left.nanos / b : BigInt(Math.trunc(Number(left.nanos) / b)),
+    );
+  }
+  return undefined;
+}

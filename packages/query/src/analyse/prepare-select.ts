@@ -1,0 +1,147 @@
+// The first half of the analysis of a SELECT: names are resolved against catalog and schema, wildcards and regular
+// expressions are expanded, everything static is checked. Subqueries are prepared recursively, inside out; what
+// depends on the query around a subquery (dimensions, time range, interval) is left to `plan-select.ts`.
+import { compareBytes, LimitExceeded } from '@tidemark/core';
+import type { SelectStatement } from '@tidemark/influxql';
+
+import { invalid } from '../compat-messages.ts';
+import type { QueryContext } from '../context.ts';
+import { buildColumns } from '../plan/build-columns.ts';
+import { textMatcher } from '../regex.ts';
+import { checkSelect } from './check-select.ts';
+import type { Dimensions, TagDimension } from './dimensions.ts';
+import { readDimensions } from './dimensions.ts';
+import { expandFields } from './expand-fields.ts';
+import type { PreparedSelect, PreparedSource } from './prepared.ts';
+import { sourceTags } from './prepared.ts';
+import { resolveMeasurement } from './resolve-source.ts';
+import { loadSchemas } from './schema.ts';
+import type { ConditionSplit } from './time-range.ts';
+import { splitCondition } from './time-range.ts';
+import type { Zone } from './zone.ts';
+import { openZone } from './zone.ts';
+
+/** Static findings of a statement and its subqueries, before any look-up. */
+type CheckedSelect = {
+  readonly statement: SelectStatement;
+  readonly dimensions: Dimensions;
+  readonly split: ConditionSplit;
+  readonly zone: Zone | undefined;
+  readonly subqueries: ReadonlyMap<SelectStatement, CheckedSelect>;
+};
+
+/** Checks, resolves and expands. Throws `InvalidRequest` or `NotFound` with the recorded texts. */
+export async function prepareSelect(
+  statement: SelectStatement,
+  context: QueryContext,
+): Promise<PreparedSelect> {
+  resolveNames(statement, context, 0);
+  const checked = checkStatic(statement, context, { inheritsInterval: false });
+  return prepare(checked, context, checked.split.range);
+}
+
+/** Databases and retention policies are looked up before anything else, as recorded. */
+function resolveNames(statement: SelectStatement, context: QueryContext, depth: number): void {
+  const { maxSubqueryDepth } = context.limits;
+  if (maxSubqueryDepth > 0 && depth > maxSubqueryDepth) {
+    throw new LimitExceeded(
+      `max-subquery-depth limit exceeded: (${depth}/${maxSubqueryDepth})`,
+      'coordinator.max-subquery-depth',
+    );
+  }
+  for (const source of statement.sources) {
+    if (source.kind === 'subquery') resolveNames(source.statement, context, depth + 1);
+    else resolveMeasurement(source, context);
+  }
+}
+
+function checkStatic(
+  statement: SelectStatement,
+  context: QueryContext,
+  parent: { readonly inheritsInterval: boolean; readonly descending?: boolean },
+): CheckedSelect {
+  const zone = openZone(statement.timeZone);
+  const dimensions = readDimensions(statement.dimensions, context.now);
+  const split = splitCondition(statement.condition, { now: context.now, zone });
+  checkSelect(statement, dimensions.interval, parent.inheritsInterval);
+  const subqueries = new Map<SelectStatement, CheckedSelect>();
+  const descending = statement.orderBy?.descending ?? parent.descending ?? false;
+  for (const source of statement.sources) {
+    if (source.kind !== 'subquery') continue;
+    const order = source.statement.orderBy;
+    if (order !== undefined && order.descending !== descending) {
+      throw invalid('subqueries must be ordered in the same direction as the query itself');
+    }
+    const inheritsInterval = parent.inheritsInterval || dimensions.interval !== undefined;
+    const inner = checkStatic(source.statement, context, { inheritsInterval, descending });
+    subqueries.set(source.statement, inner);
+  }
+  return { statement, dimensions, split, zone, subqueries };
+}
+
+async function prepare(
+  checked: CheckedSelect,
+  context: QueryContext,
+  range: ConditionSplit['range'],
+): Promise<PreparedSelect> {
+  const { statement, dimensions, split, zone } = checked;
+  const sources: PreparedSource[] = [];
+  for (const source of statement.sources) {
+    if (source.kind === 'subquery') {
+      const inner = checked.subqueries.get(source.statement);
+      if (inner === undefined) continue;
+      const select = await prepare(inner, context, {
+        start: range.start > inner.split.range.start ? range.start : inner.split.range.start,
+        end: range.end < inner.split.range.end ? range.end : inner.split.range.end,
+      });
+      sources.push({ kind: 'subquery', select });
+      continue;
+    }
+    const set = resolveMeasurement(source, context);
+    for (const schema of await loadSchemas(set, range, context)) {
+      sources.push({ kind: 'measurement', schema });
+    }
+  }
+  const tagDimensions = expandTagDimensions(dimensions.tags, sources);
+  const fields = expandFields(statement, sources, tagDimensions);
+  const columns = buildColumns({ statement, fields, sources, interval: dimensions.interval });
+  const time = statement.fields.find(
+    (field) =>
+      field.expression.kind === 'reference' && field.expression.name.toLowerCase() === 'time',
+  );
+  return {
+    statement,
+    dimensions,
+    split,
+    zone,
+    sources,
+    tagDimensions,
+    fields,
+    timeColumnName: time?.alias ?? 'time',
+    columns: columns.outputs.map(({ name, type, isTag }) => ({ name, type, isTag })),
+  };
+}
+
+function expandTagDimensions(
+  written: readonly TagDimension[],
+  sources: readonly PreparedSource[],
+): readonly string[] {
+  const names = new Set<string>();
+  const known = (): readonly string[] => sources.flatMap(sourceTags);
+  for (const dimension of written) {
+    switch (dimension.kind) {
+      case 'tag':
+        names.add(dimension.name);
+        break;
+      case 'all':
+        for (const name of known()) names.add(name);
+        break;
+      case 'regex': {
+        const matches = textMatcher(dimension.pattern);
+        for (const name of known()) if (matches(name)) names.add(name);
+        break;
+      }
+    }
+  }
+  return [...names].sort(compareBytes);
+}

@@ -1,0 +1,82 @@
+// A SELECT between the two halves of its analysis: resolved, expanded and typed, but not yet placed in the query
+// around it.
+import type { FieldType } from '@tidemark/core';
+import type { Expression, SelectStatement } from '@tidemark/influxql';
+
+import type { Dimensions } from './dimensions.ts';
+import type { MeasurementSchema } from './schema.ts';
+import { strongerType } from './schema.ts';
+import type { ConditionSplit } from './time-range.ts';
+import type { Zone } from './zone.ts';
+
+/** One field of a SELECT list without wildcards. */
+export type ExpandedField = {
+  readonly expression: Expression;
+  readonly name: string;
+  /** A tag that `top` or `bottom` tells apart; INTO writes it as a tag. */
+  readonly isIntoTag: boolean;
+};
+
+/** A column of a prepared SELECT as the query around it sees it. */
+export type PreparedColumn = {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly isTag: boolean;
+};
+
+export type PreparedSource =
+  | { readonly kind: 'measurement'; readonly schema: MeasurementSchema }
+  | { readonly kind: 'subquery'; readonly select: PreparedSelect };
+
+export type PreparedSelect = {
+  readonly statement: SelectStatement;
+  readonly dimensions: Dimensions;
+  readonly split: ConditionSplit;
+  readonly zone: Zone | undefined;
+  readonly sources: readonly PreparedSource[];
+  /** Tags of this statement's own GROUP BY, sorted. */
+  readonly tagDimensions: readonly string[];
+  readonly fields: readonly ExpandedField[];
+  readonly timeColumnName: string;
+  readonly columns: readonly PreparedColumn[];
+};
+
+/** Tags that the source offers to GROUP BY and wildcards. */
+export function sourceTags(source: PreparedSource): readonly string[] {
+  if (source.kind === 'measurement') return [...source.schema.tags];
+  const { select } = source;
+  const tagColumns = select.columns.filter((column) => column.isTag).map((column) => column.name);
+  return [...select.tagDimensions, ...tagColumns];
+}
+
+/** What a name stands for in a set of sources. */
+export type ResolvedName =
+  | { readonly kind: 'field'; readonly type: FieldType }
+  | { readonly kind: 'tag' }
+  | { readonly kind: 'unknown' };
+
+/** A field of any source wins over a tag of any source; the strongest type wins among fields. */
+export function resolveName(name: string, sources: readonly PreparedSource[]): ResolvedName {
+  let type: FieldType | undefined;
+  let isTag = false;
+  for (const source of sources) {
+    const found = sourceFieldType(source, name);
+    if (found !== undefined) type = strongerType(type, found);
+    if (hasTag(source, name)) isTag = true;
+  }
+  if (type !== undefined) return { kind: 'field', type };
+  return isTag ? { kind: 'tag' } : { kind: 'unknown' };
+}
+
+function sourceFieldType(source: PreparedSource, name: string): FieldType | undefined {
+  if (source.kind === 'measurement') return source.schema.fields.get(name);
+  return source.select.columns.find((column) => column.name === name && !column.isTag)?.type;
+}
+
+function hasTag(source: PreparedSource, name: string): boolean {
+  if (source.kind === 'measurement') return source.schema.tags.has(name);
+  const { columns, tagDimensions } = source.select;
+  return (
+    tagDimensions.includes(name) || columns.some((column) => column.isTag && column.name === name)
+  );
+}

@@ -1,0 +1,67 @@
+// Expressions as they appear in recorded error texts.
+import type { Expression } from '@tidemark/influxql';
+
+const BARE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Prints an expression; types of references are printed when `typeOf` knows them. */
+export function print(
+  expression: Expression,
+  typeOf?: (name: string) => string | undefined,
+): string {
+  switch (expression.kind) {
+    case 'reference': {
+      const name = BARE.test(expression.name) ? expression.name : quote(expression.name, '"');
+      const type = expression.cast ?? typeOf?.(expression.name);
+      return type === undefined ? name : `${name}::${type}`;
+    }
+    case 'call':
+      return `${expression.name}(${expression.arguments.map((a) => print(a, typeOf)).join(', ')})`;
+    case 'binary': {
+      const left = print(expression.left, typeOf);
+      return `${left} ${expression.operator} ${print(expression.right, typeOf)}`;
+    }
+    case 'paren':
+      return `(${print(expression.expression, typeOf)})`;
+    case 'distinct':
+      return `DISTINCT ${expression.name}`;
+    case 'wildcard':
+      return expression.only === undefined ? '*' : `*::${expression.only}`;
+    case 'regex':
+      return `/${expression.pattern.replaceAll('/', '\\/')}/`;
+    case 'number':
+      return expression.value.toFixed(3);
+    case 'integer':
+    case 'unsigned':
+    case 'boolean':
+      return String(expression.value);
+    case 'string':
+      return quote(expression.value, "'");
+    case 'duration':
+      return printDuration(expression.nanos);
+  }
+}
+
+function quote(text: string, mark: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\n', '\\n')
+    .replaceAll(mark, `\\${mark}`);
+  return `${mark}${escaped}${mark}`;
+}
+
+const UNITS: readonly (readonly [string, bigint])[] = [
+  ['w', 604_800_000_000_000n],
+  ['d', 86_400_000_000_000n],
+  ['h', 3_600_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['s', 1_000_000_000n],
+  ['ms', 1_000_000n],
+  ['u', 1_000n],
+];
+
+/** A duration as a literal in its largest exact unit; `0s` for nothing. */
+export function printDuration(nanos: bigint): string {
+  if (nanos === 0n) return '0s';
+  for (const [unit, size] of UNITS) if (nanos % size === 0n) return `${nanos / size}${unit}`;
+  return `${nanos}ns`;
+}

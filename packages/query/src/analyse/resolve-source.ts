@@ -1,0 +1,79 @@
+// Full names of measurements: database and retention policy from the statement, the request or the catalog.
+import { Forbidden } from '@tidemark/core';
+import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
+
+import {
+  DATABASE_NAME_REQUIRED,
+  SYSTEM_SOURCES,
+  databaseNotFound,
+  invalid,
+  retentionPolicyNotFound,
+  systemSource,
+} from '../compat-messages.ts';
+import type { QueryContext } from '../context.ts';
+import type { MeasurementSet } from './schema.ts';
+
+/** Resolves a source and checks that database and policy exist and may be read. */
+export function resolveMeasurement(
+  source: MeasurementSource,
+  context: QueryContext,
+): MeasurementSet {
+  const database = source.database ?? context.database;
+  if (database === undefined || database === '') throw invalid(DATABASE_NAME_REQUIRED);
+  if (!context.catalog.hasDatabase(database)) throw databaseNotFound(database);
+  const retentionPolicy = resolveRetentionPolicy(source, database, context);
+  const instead = source.name === undefined ? undefined : SYSTEM_SOURCES.get(source.name);
+  if (instead !== undefined) throw systemSource(source.name ?? '', instead);
+  if (context.canRead?.(database) === false) {
+    throw new Forbidden(`not authorized to read database "${database}"`);
+  }
+  return { database, retentionPolicy, name: source.name, pattern: source.pattern };
+}
+
+function resolveRetentionPolicy(
+  source: MeasurementSource,
+  database: string,
+  context: QueryContext,
+): string {
+  const { catalog } = context;
+  // A database of its own name has its own default policy; the request's policy belongs to the request's database.
+  const written =
+    source.retentionPolicy ?? (source.database === undefined ? context.retentionPolicy : undefined);
+  if (written !== undefined && written !== '') {
+    if (!catalog.hasRetentionPolicy(database, written)) throw retentionPolicyNotFound(written);
+    return written;
+  }
+  const byDefault = catalog.defaultRetentionPolicy(database);
+  if (byDefault === undefined) throw retentionPolicyNotFound('autogen');
+  return byDefault;
+}
+
+/** The statement with every source and target fully named, as SHOW QUERIES and warnings print it. */
+export function normaliseSelect(
+  statement: SelectStatement,
+  context: QueryContext,
+): SelectStatement {
+  const sources: Source[] = statement.sources.map((source) => {
+    if (source.kind === 'subquery') {
+      return { ...source, statement: normaliseSelect(source.statement, context) };
+    }
+    const { database, retentionPolicy } = resolveMeasurement(source, context);
+    return { ...source, database, retentionPolicy };
+  });
+  if (statement.into === undefined) return { ...statement, sources };
+  const { database, retentionPolicy } = resolveTarget(statement.into, context);
+  return { ...statement, sources, into: { ...statement.into, database, retentionPolicy } };
+}
+
+/** Database and policy that INTO writes to. */
+export function resolveTarget(
+  into: NonNullable<SelectStatement['into']>,
+  context: QueryContext,
+): { readonly database: string; readonly retentionPolicy: string } {
+  const { database, retentionPolicy } = into;
+  const set = resolveMeasurement(
+    { kind: 'measurement', database, retentionPolicy, name: '', span: into.span },
+    { ...context, canRead: undefined },
+  );
+  return { database: set.database, retentionPolicy: set.retentionPolicy };
+}

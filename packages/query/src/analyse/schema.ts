@@ -1,0 +1,76 @@
+// What the sources of a statement hold: fields with their types, and tags.
+import type { FieldType, TimeRange } from '@tidemark/core';
+
+import type { QueryContext } from '../context.ts';
+import type { MeasurementRef, RequestOptions } from '../series-source.ts';
+
+/** Fields and tags of one measurement. */
+export type MeasurementSchema = {
+  readonly measurement: MeasurementRef;
+  readonly fields: ReadonlyMap<string, FieldType>;
+  readonly tags: ReadonlySet<string>;
+};
+
+const PRECEDENCE: readonly FieldType[] = ['boolean', 'string', 'unsigned', 'integer', 'float'];
+
+/** The type that wins where shards or measurements disagree: float, integer, unsigned, string, boolean. */
+export function strongerType(a: FieldType | undefined, b: FieldType): FieldType {
+  return a !== undefined && PRECEDENCE.indexOf(a) >= PRECEDENCE.indexOf(b) ? a : b;
+}
+
+export function requestOptions(context: QueryContext): RequestOptions {
+  return {
+    signal: context.signal,
+    counters: context.counters,
+    memoryLimitBytes:
+      context.limits.maxQueryMemoryBytes === 0 ? undefined : context.limits.maxQueryMemoryBytes,
+  };
+}
+
+/** A set of measurements of one retention policy, by name or by pattern. */
+export type MeasurementSet = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly name?: string | undefined;
+  readonly pattern?: string | undefined;
+};
+
+/** Schemas of the measurements of a set that exist in the time range, sorted by name. */
+export async function loadSchemas(
+  set: MeasurementSet,
+  range: TimeRange,
+  context: QueryContext,
+): Promise<readonly MeasurementSchema[]> {
+  const filter = {
+    database: set.database,
+    retentionPolicy: set.retentionPolicy,
+    measurements: set.name === undefined ? undefined : [set.name],
+    measurementPattern: set.pattern,
+    timeRange: range,
+  };
+  const fields = new Map<string, Map<string, FieldType>>();
+  const options = requestOptions(context);
+  for await (const batch of context.snapshot.schema({ kind: 'fields', filter }, options)) {
+    if (batch.kind !== 'fields') continue;
+    let types = fields.get(batch.measurement);
+    if (types === undefined) fields.set(batch.measurement, (types = new Map()));
+    for (const { name, type } of batch.fields) {
+      types.set(name, strongerType(types.get(name), type));
+    }
+  }
+  const tags = new Map<string, Set<string>>();
+  for await (const batch of context.snapshot.schema({ kind: 'tag-keys', filter }, options)) {
+    if (batch.kind !== 'tag-keys') continue;
+    const known = tags.get(batch.measurement);
+    tags.set(batch.measurement, new Set([...(known ?? []), ...batch.keys]));
+  }
+  return [...fields].map(([measurement, types]) => ({
+    measurement: {
+      database: set.database,
+      retentionPolicy: set.retentionPolicy,
+      measurement,
+    },
+    fields: types,
+    tags: tags.get(measurement) ?? new Set<string>(),
+  }));
+}

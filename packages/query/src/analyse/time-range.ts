@@ -1,0 +1,219 @@
+// Time in conditions: the range that they ask for, and the condition that is left without it (§6 of the language
+// reference). All time predicates of a condition are intersected, even those under OR, as recorded.
+import type { TimeRange, Timestamp } from '@tidemark/core';
+import { floorDiv, MAX_TIME, MIN_TIME, NANOS_PER_SECOND, parseRfc3339 } from '@tidemark/core';
+import type { Binary, Expression } from '@tidemark/influxql';
+
+import { invalid } from '../compat-messages.ts';
+import { foldExpression } from './fold.ts';
+import { print } from './print.ts';
+import { ARITHMETIC, isTime, recordedTypeName, some, unwrap } from './walk.ts';
+import { isMathFunction } from '../functions/registry.ts';
+import type { Zone } from './zone.ts';
+import { localToInstant } from './zone.ts';
+
+export type TimeContext = { readonly now: Timestamp; readonly zone: Zone | undefined };
+
+/** `hasStart`/`hasEnd` tell bounds that were written from those that are only the ends of time. */
+export type ConditionSplit = {
+  readonly range: TimeRange;
+  readonly hasStart: boolean;
+  readonly hasEnd: boolean;
+  /** What is left for rows; `undefined` when there is nothing. */
+  readonly condition: Expression | undefined;
+};
+
+const UNBOUNDED: TimeRange = { start: MIN_TIME, end: MAX_TIME };
+
+/** Splits a condition and checks that it is one. Throws `InvalidRequest` with the recorded texts. */
+export function splitCondition(
+  condition: Expression | undefined,
+  context: TimeContext,
+): ConditionSplit {
+  if (condition === undefined) {
+    return { range: UNBOUNDED, hasStart: false, hasEnd: false, condition: undefined };
+  }
+  const { range, rest } = split(condition, context);
+  const folded = rest === undefined ? undefined : foldExpression(rest);
+  const isTrue = folded?.kind === 'boolean' && folded.value;
+  return {
+    range,
+    hasStart: range.start > MIN_TIME,
+    hasEnd: range.end < MAX_TIME,
+    condition: isTrue ? undefined : folded,
+  };
+}
+
+type Split = { readonly range: TimeRange; readonly rest: Expression | undefined };
+
+function split(expression: Expression, context: TimeContext): Split {
+  switch (expression.kind) {
+    case 'binary':
+      return splitBinary(expression, context);
+    case 'paren': {
+      const { range, rest } = split(expression.expression, context);
+      return { range, rest: rest === undefined ? undefined : { ...expression, expression: rest } };
+    }
+    case 'boolean':
+      return { range: UNBOUNDED, rest: expression };
+    default:
+      throw invalid(`invalid condition expression: ${print(expression)}`);
+  }
+}
+
+function splitBinary(node: Binary, context: TimeContext): Split {
+  if (node.operator === 'AND' || node.operator === 'OR') {
+    const left = split(node.left, context);
+    const right = split(node.right, context);
+    const range = intersect(left.range, right.range);
+    // A side that spoke of time only is as good as absent, under OR too.
+    if (left.rest === undefined) return { range, rest: right.rest };
+    if (right.rest === undefined) return { range, rest: left.rest };
+    return { range, rest: { ...node, left: left.rest, right: right.rest } };
+  }
+  if (isTime(unwrap(node.left)))
+    return { range: timeBound(node.operator, node.right, context), rest: undefined };
+  if (isTime(unwrap(node.right))) {
+    return { range: timeBound(mirrored(node.operator), node.left, context), rest: undefined };
+  }
+  if (ARITHMETIC.has(node.operator)) {
+    throw invalid(`invalid condition expression: ${print(node)}`);
+  }
+  checkOperand(node.left);
+  checkOperand(node.right);
+  return { range: UNBOUNDED, rest: node };
+}
+
+function checkOperand(expression: Expression): void {
+  some(expression, (node) => {
+    if (node.kind === 'call' && !isMathFunction(node.name)) {
+      throw invalid(`invalid function call in condition: ${print(node)}`);
+    }
+    return false;
+  });
+}
+
+function mirrored(operator: Binary['operator']): Binary['operator'] {
+  switch (operator) {
+    case '<':
+      return '>';
+    case '<=':
+      return '>=';
+    case '>':
+      return '<';
+    case '>=':
+      return '<=';
+    default:
+      return operator;
+  }
+}
+
+export function intersect(a: TimeRange, b: TimeRange): TimeRange {
+  return {
+    start: a.start > b.start ? a.start : b.start,
+    end: a.end < b.end ? a.end : b.end,
+  };
+}
+
+function timeBound(
+  operator: Binary['operator'],
+  operand: Expression,
+  context: TimeContext,
+): TimeRange {
+  const time = evaluateTime(operand, context);
+  switch (operator) {
+    case '=':
+      return { start: time, end: time };
+    case '>':
+      return { start: time + 1n, end: MAX_TIME };
+    case '>=':
+      return { start: time, end: MAX_TIME };
+    case '<':
+      return { start: MIN_TIME, end: time - 1n };
+    case '<=':
+      return { start: MIN_TIME, end: time };
+    default:
+      throw invalid(`invalid time comparison operator: ${operator}`);
+  }
+}
+
+/** The instant that an expression beside `time` means. */
+export function evaluateTime(operand: Expression, context: TimeContext): Timestamp {
+  const folded = foldTimes(foldExpression(unwrap(operand)), context);
+  if (typeof folded === 'bigint') return checkedTime(folded);
+  if (folded.kind === 'string')
+    return checkedTime(parseTimeText(folded.value, operand, context.zone));
+  throw invalid(`invalid operation: time and ${recordedTypeName(folded)} are not compatible`);
+}
+
+/** Folds `now()`, time texts and durations under + and -; anything else comes back as it is. */
+function foldTimes(node: Expression, context: TimeContext): bigint | Expression {
+  switch (node.kind) {
+    case 'integer':
+    case 'unsigned':
+      return node.value;
+    case 'number':
+      return BigInt(Math.trunc(node.value));
+    case 'duration':
+      return node.nanos;
+    case 'paren':
+      return foldTimes(node.expression, context);
+    case 'call':
+      if (node.name === 'now' && node.arguments.length === 0) return context.now;
+      return node;
+    case 'binary': {
+      if (node.operator !== '+' && node.operator !== '-') return node;
+      const left = foldTimes(node.left, context);
+      const right = foldTimes(node.right, context);
+      const a = typeof left === 'bigint' ? left : timeOfText(left, context.zone);
+      const b = typeof right === 'bigint' ? right : timeOfText(right, context.zone);
+      if (a === undefined || b === undefined) return node;
+      return node.operator === '+' ? a + b : a - b;
+    }
+    default:
+      return node;
+  }
+}
+
+function timeOfText(node: Expression, zone: Zone | undefined): bigint | undefined {
+  return node.kind === 'string' && DATE_LIKE.test(node.value)
+    ? parseTimeText(node.value, node, zone)
+    : undefined;
+}
+
+const DATE_LIKE = /^\d{4}-\d{2}-\d{2}/;
+const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2})(?:\.(\d+))?)?$/;
+
+/** Parses `YYYY-MM-DD[ HH:MM:SS[.ffffff]]` in the zone, or RFC 3339. */
+function parseTimeText(text: string, operand: Expression, zone: Zone | undefined): bigint {
+  if (!DATE_LIKE.test(text)) {
+    throw invalid(`invalid operation: time and ${recordedTypeName(operand)} are not compatible`);
+  }
+  const local = LOCAL_TIME.exec(text);
+  if (local === null) {
+    const instant = parseRfc3339(text);
+    if (instant === undefined) throw invalid('invalid timestamp string');
+    return instant;
+  }
+  const fraction = local[3] === undefined ? '' : `.${local[3]}`;
+  const asUtc = parseRfc3339(`${local[1]}T${local[2] ?? '00:00:00'}${fraction}Z`);
+  if (asUtc === undefined) throw invalid('invalid timestamp string');
+  const isRepresentable = asUtc > MIN_TIME && asUtc < MAX_TIME;
+  return isRepresentable ? localToInstant(asUtc, zone) : asUtc;
+}
+
+/** Refuses times that int64 nanoseconds can not hold. */
+function checkedTime(time: bigint): Timestamp {
+  if (time > MAX_TIME + 1n) throw invalid(`time ${wholeSeconds(time)} overflows time literal`);
+  if (time <= MIN_TIME && time >= -(2n ** 63n)) {
+    // Integers may name the smallest instants; only texts below them are refused.
+    throw invalid(`time ${wholeSeconds(time)} underflows time literal`);
+  }
+  if (time < MIN_TIME) throw invalid(`time ${wholeSeconds(time)} underflows time literal`);
+  return time > MAX_TIME ? MAX_TIME : time;
+}
+
+function wholeSeconds(time: bigint): string {
+  const millis = Number(floorDiv(time, NANOS_PER_SECOND)) * 1000;
+  return new Date(millis).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,142 @@
+// Growing typed columns: what windows, fills and merges write their rows to.
+import type { Column, FieldType, FieldValue } from '@tidemark/core';
+import { columnValue } from '@tidemark/core';
+
+const FIRST_CAPACITY = 64;
+
+type Values = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
+
+function newValues(type: FieldType, capacity: number): Values {
+  switch (type) {
+    case 'float':
+      return new Float64Array(capacity);
+    case 'integer':
+      return new BigInt64Array(capacity);
+    case 'unsigned':
+      return new BigUint64Array(capacity);
+    case 'boolean':
+      return new Uint8Array(capacity);
+    case 'string':
+      return new Uint32Array(capacity);
+  }
+}
+
+/** A column under construction. `take` hands the rows over and starts a new, empty column. */
+export class ColumnBuilder {
+  readonly type: FieldType;
+  #values: Values;
+  #valid: Uint8Array;
+  #length = 0;
+  #hasNulls = false;
+  #dictionary: string[] = [];
+  #codeOf = new Map<string, number>();
+
+  constructor(type: FieldType) {
+    this.type = type;
+    this.#values = newValues(type, FIRST_CAPACITY);
+    this.#valid = new Uint8Array(FIRST_CAPACITY);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Appends a value of the column's type, or null. */
+  append(value: FieldValue | null): void {
+    if (this.#length === this.#valid.length) this.#grow();
+    const row = this.#length++;
+    if (value === null) {
+      this.#hasNulls = true;
+      this.#valid[row] = 0;
+      return;
+    }
+    this.#valid[row] = 1;
+    switch (this.type) {
+      case 'float':
+        this.#values[row] = Number(value);
+        break;
+      case 'integer':
+      case 'unsigned':
+        (this.#values as BigInt64Array)[row] = value as bigint;
+        break;
+      case 'boolean':
+        this.#values[row] = value === true ? 1 : 0;
+        break;
+      case 'string':
+        this.#values[row] = this.#codeFor(value as string);
+        break;
+    }
+  }
+
+  /** Appends a row of a column of the same type. */
+  appendRow(column: Column, row: number): void {
+    this.append(columnValue(column, row));
+  }
+
+  take(): Column {
+    const length = this.#length;
+    const values = this.#values.slice(0, length);
+    const valid = this.#hasNulls ? this.#valid.slice(0, length) : undefined;
+    const dictionary = this.#dictionary;
+    this.#length = 0;
+    this.#hasNulls = false;
+    this.#dictionary = [];
+    this.#codeOf = new Map();
+    switch (this.type) {
+      case 'float':
+        return { type: 'float', values: values as Float64Array, valid };
+      case 'integer':
+        return { type: 'integer', values: values as BigInt64Array, valid };
+      case 'unsigned':
+        return { type: 'unsigned', values: values as BigUint64Array, valid };
+      case 'boolean':
+        return { type: 'boolean', values: values as Uint8Array, valid };
+      case 'string':
+        return { type: 'string', codes: values as Uint32Array, dictionary, valid };
+    }
+  }
+
+  #codeFor(text: string): number {
+    let code = this.#codeOf.get(text);
+    if (code === undefined) {
+      code = this.#dictionary.push(text) - 1;
+      this.#codeOf.set(text, code);
+    }
+    return code;
+  }
+
+  #grow(): void {
+    const capacity = this.#valid.length * 2;
+    const values = newValues(this.type, capacity);
+    (values as Float64Array).set(this.#values as Float64Array);
+    const valid = new Uint8Array(capacity);
+    valid.set(this.#valid);
+    this.#values = values;
+    this.#valid = valid;
+  }
+}
+
+/** A growing column of times. */
+export class TimeBuilder {
+  #values = new BigInt64Array(FIRST_CAPACITY);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  append(time: bigint): void {
+    if (this.#length === this.#values.length) {
+      const values = new BigInt64Array(this.#length * 2);
+      values.set(this.#values);
+      this.#values = values;
+    }
+    this.#values[this.#length++] = time;
+  }
+
+  take(): BigInt64Array {
+    const values = this.#values.slice(0, this.#length);
+    this.#length = 0;
+    return values;
+  }
+}

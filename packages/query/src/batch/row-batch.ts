@@ -1,0 +1,22 @@
+// Batches of rows between operators: one shared time column and one typed column per input.
+import type { Column } from '@tidemark/core';
+
+/** The result series that rows belong to: a name and one value per dimension of the query, missing tags empty. */
+export type GroupKey = {
+  readonly name: string;
+  /** One per dimension, in the order of the plan's `dimensions`. */
+  readonly tags: readonly string[];
+};
+
+/**
+ * Rows of one group. All batches of a group follow each other and share one `group` object; a new object is a new
+ * group. Within a group rows are in the time order of the query unless the producer says otherwise.
+ */
+export type RowBatch = {
+  readonly group: GroupKey;
+  readonly times: BigInt64Array;
+  readonly columns: readonly Column[];
+};
+
+/** Rows of many groups, in the order of the answer. */
+export type RowStream = AsyncIterable<RowBatch>;

@@ -1,0 +1,82 @@
+// Reducers: the points of one window in, one or more points out. One accumulator lives as long as its group.
+import type { Column, FieldType } from '@tidemark/core';
+import { unreachable } from '@tidemark/core';
+
+import type { LeafWriter } from '../operators/leaf-writer.ts';
+import type { ReducerSpec } from '../plan/select-plan.ts';
+import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
+import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
+import {
+  DistinctAccumulator,
+  MedianAccumulator,
+  ModeAccumulator,
+  PercentileAccumulator,
+  StddevAccumulator,
+} from './value-lists.ts';
+import { RankingAccumulator } from './ranking.ts';
+import { SampleAccumulator } from './sample.ts';
+
+/** Rows of one window, or a part of them. */
+export type ReducerInput = {
+  readonly times: BigInt64Array;
+  /** The argument's column. */
+  readonly column: Column;
+  /** All inputs, for auxiliary columns. */
+  readonly columns: readonly Column[];
+};
+
+/** Gathers one window after the other. */
+export interface Accumulator {
+  /** Takes rows `[from, to)`; nulls are no points. */
+  add(input: ReducerInput, from: number, to: number): void;
+  /**
+   * Ends the window: appends its points, if it has any, and starts over. A point is stamped with `stamp`, or with
+   * its own time when `stamp` is undefined.
+   */
+  emit(stamp: bigint | undefined, out: LeafWriter): void;
+}
+
+export type AccumulatorContext = {
+  readonly inputType: FieldType;
+  readonly random: () => number;
+};
+
+/** A new accumulator for a group. */
+export function createAccumulator(spec: ReducerSpec, context: AccumulatorContext): Accumulator {
+  const { inputType } = context;
+  switch (spec.kind) {
+    case 'count':
+      return new CountAccumulator();
+    case 'sum':
+      return new SumAccumulator(inputType);
+    case 'mean':
+      return new MeanAccumulator(inputType);
+    case 'spread':
+      return new SpreadAccumulator(inputType);
+    case 'min':
+    case 'max':
+      return new ExtremeAccumulator(spec.kind);
+    case 'first':
+    case 'last':
+      return new FirstLastAccumulator(spec.kind);
+    case 'median':
+      return new MedianAccumulator();
+    case 'mode':
+      return new ModeAccumulator();
+    case 'stddev':
+      return new StddevAccumulator();
+    case 'distinct':
+      return new DistinctAccumulator(false);
+    case 'count-distinct':
+      return new DistinctAccumulator(true);
+    case 'percentile':
+      return new PercentileAccumulator(spec.percent);
+    case 'sample':
+      return new SampleAccumulator(spec.size, context.random);
+    case 'top':
+    case 'bottom':
+      return new RankingAccumulator(spec);
+    default:
+      return unreachable(spec);
+  }
+}

@@ -1,0 +1,69 @@
+// min, max, first, last: reducers that pick one point of the window.
+import type { FieldValue } from '@tidemark/core';
+import { columnValue } from '@tidemark/core';
+
+import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
+import type { Accumulator, ReducerInput } from './reducers.ts';
+
+type Picked = {
+  readonly time: bigint;
+  readonly value: FieldValue;
+  readonly row: RowRef;
+};
+
+/** Keeps the best point of the window. */
+abstract class Picker implements Accumulator {
+  protected best: Picked | undefined;
+
+  add(input: ReducerInput, from: number, to: number): void {
+    const { column, times, columns } = input;
+    const { valid } = column;
+    for (let i = from; i < to; i++) {
+      if (valid !== undefined && valid[i] !== 1) continue;
+      const value = columnValue(column, i);
+      if (value === null) continue;
+      const time = times[i]!;
+      if (this.best !== undefined && !this.isBetter(time, value, this.best)) continue;
+      this.best = { time, value, row: { columns, row: i } };
+    }
+  }
+
+  emit(stamp: bigint | undefined, out: LeafWriter): void {
+    const { best } = this;
+    this.best = undefined;
+    if (best !== undefined) out.append(stamp ?? best.time, best.value, best.row);
+  }
+
+  protected abstract isBetter(time: bigint, value: FieldValue, best: Picked): boolean;
+}
+
+/** Smallest or largest value; the earliest point among equals. */
+export class ExtremeAccumulator extends Picker {
+  readonly #wantsMax: boolean;
+
+  constructor(kind: 'min' | 'max') {
+    super();
+    this.#wantsMax = kind === 'max';
+  }
+
+  protected isBetter(time: bigint, value: FieldValue, best: Picked): boolean {
+    if (value === best.value) return time < best.time;
+    return this.#wantsMax ? value > best.value : value < best.value;
+  }
+}
+
+/** Oldest or newest point; among equal times the larger value, but `first` prefers false. */
+export class FirstLastAccumulator extends Picker {
+  readonly #wantsLast: boolean;
+
+  constructor(kind: 'first' | 'last') {
+    super();
+    this.#wantsLast = kind === 'last';
+  }
+
+  protected isBetter(time: bigint, value: FieldValue, best: Picked): boolean {
+    if (time !== best.time) return this.#wantsLast ? time > best.time : time < best.time;
+    if (typeof value === 'boolean' && !this.#wantsLast) return value < best.value;
+    return value > best.value;
+  }
+}

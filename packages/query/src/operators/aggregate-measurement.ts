@@ -1,0 +1,164 @@
+// Leaves whose reduction the source computes itself: windowed partial aggregates instead of rows.
+import type { Column, FieldType, TimeRange } from '@tidemark/core';
+
+import { requestOptions } from '../analyse/schema.ts';
+import type { GroupKey } from '../batch/row-batch.ts';
+import { nullColumn } from '../batch/column-ops.ts';
+import type { Leaf, MeasurementPlan, ReducerSpec, SelectPlan } from '../plan/select-plan.ts';
+import type {
+  AggregateColumn,
+  AggregateFunction,
+  AggregateRequest,
+  Predicate,
+  SourceCapabilities,
+  WindowSpec,
+} from '../series-source.ts';
+import type { RunContext } from './run-context.ts';
+
+const PUSHED: ReadonlySet<string> = new Set<AggregateFunction>([
+  'count',
+  'sum',
+  'mean',
+  'min',
+  'max',
+  'first',
+  'last',
+  'spread',
+]);
+
+function pushedFunction(reducer: ReducerSpec | undefined): AggregateFunction | undefined {
+  return reducer !== undefined && PUSHED.has(reducer.kind)
+    ? (reducer.kind as AggregateFunction)
+    : undefined;
+}
+
+/** Whether the source can answer all leaves of the plan by itself. */
+export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabilities): boolean {
+  if (plan.leaves.length === 0 || plan.auxiliaryInputs.length > 0) return false;
+  if (plan.condition.residual !== undefined) return false;
+  if (plan.zone !== undefined && plan.interval !== undefined) return false;
+  const { pushed } = plan.condition;
+  if (!capabilities.filtersFields && pushed !== undefined && hasFieldLeaf(pushed)) return false;
+  const names = new Set<string>();
+  for (const source of plan.sources) {
+    if (source.kind !== 'measurement' || names.has(source.measurement.measurement)) return false;
+    names.add(source.measurement.measurement);
+  }
+  const [first] = plan.leaves;
+  return plan.leaves.every((leaf) => {
+    const wanted = pushedFunction(leaf.reducer);
+    return (
+      wanted !== undefined &&
+      capabilities.aggregateFunctions.has(wanted) &&
+      leaf.prefetchWindows === first?.prefetchWindows
+    );
+  });
+}
+
+function hasFieldLeaf(predicate: Predicate): boolean {
+  switch (predicate.kind) {
+    case 'and':
+    case 'or':
+      return hasFieldLeaf(predicate.left) || hasFieldLeaf(predicate.right);
+    case 'field':
+    case 'field-regex':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Reduced points of some windows of one group: per leaf the windows that have a point. */
+export type AggregatedGroup = {
+  readonly group: GroupKey;
+  readonly windowStarts: BigInt64Array;
+  /** One per leaf of the plan. */
+  readonly leaves: readonly AggregateColumn[];
+};
+
+export type AggregateOptions = {
+  readonly range: TimeRange;
+  readonly window: WindowSpec | undefined;
+  readonly limitWindows: number | undefined;
+};
+
+/** Aggregates of one measurement, in the order of the answer. Same group object, same group. */
+export async function* aggregateMeasurement(
+  source: MeasurementPlan,
+  plan: SelectPlan,
+  options: AggregateOptions,
+  run: RunContext,
+): AsyncIterable<AggregatedGroup> {
+  const { request, places } = aggregateRequest(source, plan, options);
+  if (request.aggregates.length === 0) return;
+  const { query } = run;
+  let group: GroupKey | undefined;
+  for await (const batch of query.snapshot.aggregate(request, requestOptions(query))) {
+    await run.pace.turn();
+    const tags = plan.dimensions.map((name) => batch.groupTags.get(name) ?? '');
+    if (group === undefined || group.tags.some((value, i) => value !== tags[i])) {
+      group = { name: source.measurement.measurement, tags };
+    }
+    run.hold(0);
+    const { windowStarts } = batch;
+    const leaves = places.map((place): AggregateColumn =>
+      place === undefined
+        ? { values: nullColumn('float', windowStarts.length) }
+        : batch.fields[place.field]![place.column]!,
+    );
+    yield { group, windowStarts, leaves };
+  }
+}
+
+type Place = { readonly field: number; readonly column: number };
+
+/** One entry per field with all functions asked of it, so that the source reads each field once. */
+function aggregateRequest(
+  source: MeasurementPlan,
+  plan: SelectPlan,
+  options: AggregateOptions,
+): { readonly request: AggregateRequest; readonly places: readonly (Place | undefined)[] } {
+  const fields: { field: string; type: FieldType; functions: AggregateFunction[] }[] = [];
+  const places = plan.leaves.map((leaf): Place | undefined => {
+    const input = leafField(leaf, plan);
+    const wanted = pushedFunction(leaf.reducer);
+    if (input === undefined || wanted === undefined) return undefined;
+    let at = fields.findIndex((known) => known.field === input.name && known.type === input.type);
+    if (at < 0) at = fields.push({ field: input.name, type: input.type, functions: [] }) - 1;
+    const { functions } = fields[at]!;
+    let column = functions.indexOf(wanted);
+    if (column < 0) column = functions.push(wanted) - 1;
+    return { field: at, column };
+  });
+  return {
+    places,
+    request: {
+      source: source.measurement,
+      timeRange: options.range,
+      where: plan.condition.pushed,
+      descending: plan.descending,
+      groupBy: plan.dimensions,
+      aggregates: fields,
+      window: options.window,
+      limitWindows: options.limitWindows,
+    },
+  };
+}
+
+function leafField(leaf: Leaf, plan: SelectPlan) {
+  const input = leaf.input === undefined ? undefined : plan.inputs[leaf.input];
+  return input?.kind === 'field' ? input : undefined;
+}
+
+/** Rows of a column that hold a value. */
+export function validRows(column: Column, rowCount: number): Uint32Array | undefined {
+  const { valid } = column;
+  if (valid === undefined) return undefined;
+  let count = 0;
+  for (let i = 0; i < rowCount; i++) count += valid[i]!;
+  if (count === rowCount) return undefined;
+  const rows = new Uint32Array(count);
+  let at = 0;
+  for (let i = 0; i < rowCount; i++) if (valid[i] === 1) rows[at++] = i;
+  return rows;
+}

@@ -1,0 +1,260 @@
+// Evaluates expressions over whole columns: arithmetic of SELECT lists and conditions of WHERE.
+import type { Column, FieldType } from '@tidemark/core';
+import { columnFrom, columnValue, unreachable } from '@tidemark/core';
+import type { FieldValue } from '@tidemark/core';
+
+import { constantColumn, convertColumn, nullColumn } from '../batch/column-ops.ts';
+import { evaluateMath } from '../functions/math/evaluate.ts';
+import { textMatcher } from '../regex.ts';
+import type { ValueExpression } from '../plan/select-plan.ts';
+
+export type EvaluationContext = {
+  /** The columns that the expression numbers. */
+  readonly columns: readonly Column[];
+  readonly rowCount: number;
+  /** In SELECT the division of integers is a float; in WHERE it is an integer. */
+  readonly isCondition: boolean;
+};
+
+/** The column of an expression's values, one per row; floats that are not a number are nulls. */
+export function evaluate(expression: ValueExpression, context: EvaluationContext): Column {
+  const { rowCount } = context;
+  switch (expression.kind) {
+    case 'column':
+      return context.columns[expression.index] ?? nullColumn(expression.type ?? 'float', rowCount);
+    case 'constant':
+      return constantColumn(expression.value, expression.type, rowCount);
+    case 'null':
+      return nullColumn('float', rowCount);
+    case 'regex':
+      return evaluateRegex(expression, context);
+    case 'math': {
+      if (expression.type === undefined) return nullColumn('float', rowCount);
+      const given = expression.arguments.map((argument) => evaluate(argument, context));
+      return withoutNaN(evaluateMath(expression.name, given));
+    }
+    case 'binary':
+      return evaluateBinary(expression, context);
+    default:
+      return unreachable(expression);
+  }
+}
+
+type BinaryExpression = Extract<ValueExpression, { kind: 'binary' }>;
+
+function evaluateBinary(node: BinaryExpression, context: EvaluationContext): Column {
+  const { operator, type } = node;
+  const left = evaluate(node.left, context);
+  const right = evaluate(node.right, context);
+  switch (operator) {
+    case 'AND':
+    case 'OR':
+      return logical(operator, left, right, context.rowCount);
+    case '=':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return comparison(operator, left, right, context.rowCount);
+    default:
+      break;
+  }
+  if (type === undefined || node.left.type === undefined || node.right.type === undefined) {
+    return nullColumn(type ?? 'float', context.rowCount);
+  }
+  if (type === 'float') {
+    return withoutNaN(floatArithmetic(operator, left, right, context.rowCount));
+  }
+  return scalarArithmetic(operator, type, [left, right], context.rowCount);
+}
+
+function bothValid(left: Column, right: Column, rowCount: number): Uint8Array | undefined {
+  if (left.valid === undefined) return right.valid;
+  if (right.valid === undefined) return left.valid;
+  const valid = new Uint8Array(rowCount);
+  for (let i = 0; i < rowCount; i++) valid[i] = left.valid[i]! & right.valid[i]!;
+  return valid;
+}
+
+function floatArithmetic(operator: string, left: Column, right: Column, rowCount: number): Column {
+  const a = convertColumn(left, 'float');
+  const b = convertColumn(right, 'float');
+  const values = new Float64Array(rowCount);
+  const valid = bothValid(a, b, rowCount);
+  if (a.type !== 'float' || b.type !== 'float') return nullColumn('float', rowCount);
+  const x = a.values;
+  const y = b.values;
+  switch (operator) {
+    case '+':
+      for (let i = 0; i < rowCount; i++) values[i] = x[i]! + y[i]!;
+      break;
+    case '-':
+      for (let i = 0; i < rowCount; i++) values[i] = x[i]! - y[i]!;
+      break;
+    case '*':
+      for (let i = 0; i < rowCount; i++) values[i] = x[i]! * y[i]!;
+      break;
+    case '/':
+      for (let i = 0; i < rowCount; i++) values[i] = y[i] === 0 ? 0 : x[i]! / y[i]!;
+      break;
+    case '%':
+      for (let i = 0; i < rowCount; i++) values[i] = x[i]! % y[i]!;
+      break;
+    default:
+      return nullColumn('float', rowCount);
+  }
+  return { type: 'float', values, valid };
+}
+
+/** Integers, unsigned and booleans: exact, row by row. */
+function scalarArithmetic(
+  operator: string,
+  type: FieldType,
+  [left, right]: readonly [Column, Column],
+  rowCount: number,
+): Column {
+  const a = convertColumn(left, type);
+  const b = convertColumn(right, type);
+  const values: (FieldValue | null)[] = [];
+  for (let i = 0; i < rowCount; i++) {
+    const x = columnValue(a, i);
+    const y = columnValue(b, i);
+    if (x === null || y === null) values.push(null);
+    else if (typeof x === 'boolean') values.push(booleanOperation(operator, x, y === true));
+    else if (typeof x === 'bigint' && typeof y === 'bigint') {
+      const result = integerOperation(operator, x, y);
+      values.push(type === 'unsigned' ? BigInt.asUintN(64, result) : BigInt.asIntN(64, result));
+    } else if (typeof x === 'string' && typeof y === 'string') values.push(x + y);
+    else values.push(null);
+  }
+  return columnFrom(type, values);
+}
+
+function booleanOperation(operator: string, x: boolean, y: boolean): boolean {
+  if (operator === '&') return x && y;
+  if (operator === '|') return x || y;
+  return x !== y;
+}
+
+function integerOperation(operator: string, x: bigint, y: bigint): bigint {
+  switch (operator) {
+    case '+':
+      return x + y;
+    case '-':
+      return x - y;
+    case '*':
+      return x * y;
+    case '/':
+      return y === 0n ? 0n : x / y;
+    case '%':
+      return y === 0n ? 0n : x % y;
+    case '&':
+      return x & y;
+    case '|':
+      return x | y;
+    default:
+      return x ^ y;
+  }
+}
+
+/** AND and OR take null for false. */
+function logical(operator: 'AND' | 'OR', left: Column, right: Column, rowCount: number): Column {
+  const a = truth(left, rowCount);
+  const b = truth(right, rowCount);
+  const values = new Uint8Array(rowCount);
+  if (operator === 'AND') for (let i = 0; i < rowCount; i++) values[i] = a[i]! & b[i]!;
+  else for (let i = 0; i < rowCount; i++) values[i] = a[i]! | b[i]!;
+  return { type: 'boolean', values, valid: undefined };
+}
+
+/** One byte per row: 1 where the column holds true. */
+export function truth(column: Column, rowCount: number): Uint8Array {
+  if (column.type !== 'boolean') return new Uint8Array(rowCount);
+  if (column.valid === undefined) return column.values;
+  const values = new Uint8Array(rowCount);
+  for (let i = 0; i < rowCount; i++) values[i] = column.values[i]! & column.valid[i]!;
+  return values;
+}
+
+function comparison(operator: string, left: Column, right: Column, rowCount: number): Column {
+  const values = new Uint8Array(rowCount);
+  if (left.type === 'float' && right.type === 'float') {
+    const valid = bothValid(left, right, rowCount);
+    for (let i = 0; i < rowCount; i++) {
+      if (valid !== undefined && valid[i] !== 1) continue;
+      values[i] = holds(operator, left.values[i]!, right.values[i]!) ? 1 : 0;
+    }
+    return { type: 'boolean', values, valid: undefined };
+  }
+  for (let i = 0; i < rowCount; i++) {
+    const x = columnValue(left, i);
+    const y = columnValue(right, i);
+    if (x !== null && y !== null && holds(operator, x, y)) values[i] = 1;
+  }
+  return { type: 'boolean', values, valid: undefined };
+}
+
+/** Numbers compare across types; strings and booleans are only equal or not; nothing else compares. */
+function holds(operator: string, x: FieldValue, y: FieldValue): boolean {
+  const areNumbers = isNumber(x) && isNumber(y);
+  if (!areNumbers && (typeof x !== typeof y || (operator !== '=' && operator !== '!=')))
+    return false;
+  switch (operator) {
+    case '=':
+      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
+      return x == y;
+    case '!=':
+      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
+      return x != y;
+    case '<':
+      return x < y;
+    case '<=':
+      return x <= y;
+    case '>':
+      return x > y;
+    default:
+      return x >= y;
+  }
+}
+
+function isNumber(value: FieldValue): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function evaluateRegex(
+  node: Extract<ValueExpression, { kind: 'regex' }>,
+  context: EvaluationContext,
+): Column {
+  const operand = evaluate(node.operand, context);
+  const values = new Uint8Array(context.rowCount);
+  if (operand.type === 'string') {
+    const matches = textMatcher(node.pattern);
+    const wanted = node.operator === '=~' ? 1 : 0;
+    // Once per distinct value.
+    const outcome = Uint8Array.from(operand.dictionary, (text) =>
+      (matches(text) ? 1 : 0) === wanted ? 1 : 0,
+    );
+    for (let i = 0; i < context.rowCount; i++) {
+      if (operand.valid === undefined || operand.valid[i] === 1) {
+        values[i] = outcome[operand.codes[i]!] ?? 0;
+      }
+    }
+  }
+  return { type: 'boolean', values, valid: undefined };
+}
+
+/** Results that are not a number are nulls. */
+export function withoutNaN(column: Column): Column {
+  if (column.type !== 'float') return column;
+  const { values } = column;
+  let valid: Uint8Array | undefined;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (value === value) continue;
+    valid ??=
+      column.valid === undefined ? new Uint8Array(values.length).fill(1) : column.valid.slice();
+    valid[i] = 0;
+  }
+  return valid === undefined ? column : { type: 'float', values, valid };
+}

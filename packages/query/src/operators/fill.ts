@@ -1,0 +1,176 @@
+// fill(): rows for windows without points, per leaf and group, before transformations and arithmetic.
+//
+// Windows are produced lazily, a batch at a time: a small interval over a long range is a stream, not an array.
+import type { Column, FieldType, FieldValue } from '@tidemark/core';
+import { columnValue, MIN_TIME } from '@tidemark/core';
+import type { Fill } from '@tidemark/influxql';
+
+import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
+import { floatToInteger } from '../batch/column-ops.ts';
+import { BATCH_ROWS } from '../limits.ts';
+import type { LeafBatch } from './leaf-batch.ts';
+import type { Windows } from './windows.ts';
+
+export type FillOptions = {
+  readonly fill: Fill;
+  /** count() is 0 where nothing was counted. */
+  readonly isCount: boolean;
+  readonly windows: Windows;
+  /** Windows of the first and last instant of the range; `MIN_TIME` is unbounded. */
+  readonly firstStart: bigint;
+  readonly lastStart: bigint;
+  readonly descending: boolean;
+  readonly types: readonly FieldType[];
+};
+
+type Known = { readonly time: bigint; readonly value: FieldValue | null };
+
+/** Fills the windows of one leaf of one group. */
+export class Filler {
+  readonly #options: FillOptions;
+  readonly #times = new TimeBuilder();
+  readonly #builders: readonly ColumnBuilder[];
+  /** Start of the next window; undefined before the first point. */
+  #next: bigint | undefined;
+  #zoneOffset = 0n;
+  #previous: Known | undefined;
+  #last: (FieldValue | null)[] | undefined;
+
+  constructor(options: FillOptions) {
+    this.#options = options;
+    this.#builders = options.types.map((type) => new ColumnBuilder(type));
+  }
+
+  /** The points of a batch and the empty windows before each of them. */
+  *push(batch: LeafBatch): Iterable<LeafBatch> {
+    const { times, columns } = batch;
+    for (let row = 0; row < times.length; row++) {
+      const time = times[row]!;
+      this.#next ??= this.#firstWindow(time);
+      const point: Known = { time, value: columnValue(columns[0]!, row) };
+      while (this.#isBefore(this.#next, time)) {
+        this.#appendEmpty(this.#next, point);
+        this.#next = this.#step(this.#next);
+        if (this.#times.length >= BATCH_ROWS) yield this.#take();
+      }
+      this.#appendPoint(time, columns, row);
+      this.#previous = point;
+      this.#next = this.#step(this.#next);
+      if (this.#times.length >= BATCH_ROWS) yield this.#take();
+    }
+    if (this.#times.length > 0) yield this.#take();
+  }
+
+  /** The empty windows behind the last point, up to the end of the range. */
+  *finish(): Iterable<LeafBatch> {
+    if (this.#next === undefined) return;
+    const { descending, firstStart, lastStart } = this.#options;
+    // Nothing is known of the time before the first point of an unbounded range.
+    if (descending && firstStart === MIN_TIME) return;
+    while (descending ? this.#next >= firstStart : this.#next <= lastStart) {
+      this.#appendEmpty(this.#next, undefined);
+      this.#next = this.#step(this.#next);
+      if (this.#times.length >= BATCH_ROWS) yield this.#take();
+    }
+    if (this.#times.length > 0) yield this.#take();
+  }
+
+  #firstWindow(time: bigint): bigint {
+    const { descending, firstStart, lastStart, windows } = this.#options;
+    const start = descending ? lastStart : firstStart;
+    const first = start === MIN_TIME ? windows.of(time).start : start;
+    this.#zoneOffset = windows.offsetAt(first);
+    return first;
+  }
+
+  #isBefore(window: bigint, time: bigint): boolean {
+    return this.#options.descending ? window > time : window < time;
+  }
+
+  /** The window behind. Over a change of the zone's offset the step is corrected, once it has been made. */
+  #step(window: bigint): bigint {
+    const { windows, descending } = this.#options;
+    let next = descending ? window - windows.everyNanos : window + windows.everyNanos;
+    if (!windows.hasZone) return next;
+    const offset = windows.offsetAt(next - 1n);
+    if (offset !== this.#zoneOffset) {
+      next += windows.correction(this.#zoneOffset, offset);
+      this.#zoneOffset = offset;
+    }
+    return next;
+  }
+
+  #appendPoint(time: bigint, columns: readonly Column[], row: number): void {
+    this.#times.append(time);
+    const values = columns.map((column) => columnValue(column, row));
+    for (let i = 0; i < this.#builders.length; i++) this.#builders[i]!.append(values[i] ?? null);
+    this.#last = values;
+  }
+
+  #appendEmpty(window: bigint, following: Known | undefined): void {
+    this.#times.append(window);
+    for (let i = 0; i < this.#builders.length; i++) {
+      const builder = this.#builders[i]!;
+      builder.append(this.#emptyValue(i, builder.type, { window, following }));
+    }
+  }
+
+  #emptyValue(
+    column: number,
+    type: FieldType,
+    { window, following }: { readonly window: bigint; readonly following: Known | undefined },
+  ): FieldValue | null {
+    const { fill, isCount } = this.#options;
+    switch (fill.kind) {
+      case 'previous':
+        return this.#last?.[column] ?? null;
+      case 'number':
+        return castNumber(fill.value, type);
+      case 'linear':
+        if (column > 0) return null;
+        return interpolate(this.#previous, following, window);
+      case 'null':
+        return isCount && column === 0 ? 0n : null;
+      case 'none':
+        return null;
+    }
+  }
+
+  #take(): LeafBatch {
+    return { times: this.#times.take(), columns: this.#builders.map((builder) => builder.take()) };
+  }
+}
+
+/** A number in the type of a column: integers truncate, strings are empty, booleans are false. */
+export function castNumber(value: number | bigint, type: FieldType): FieldValue {
+  switch (type) {
+    case 'float':
+      return Number(value);
+    case 'integer':
+      return typeof value === 'bigint' ? BigInt.asIntN(64, value) : floatToInteger(value);
+    case 'unsigned':
+      return BigInt.asUintN(64, typeof value === 'bigint' ? value : floatToInteger(value));
+    case 'string':
+      return '';
+    case 'boolean':
+      return false;
+  }
+}
+
+function interpolate(
+  before: Known | undefined,
+  after: Known | undefined,
+  time: bigint,
+): FieldValue | null {
+  if (before === undefined || after === undefined) return null;
+  const a = before.value;
+  const b = after.value;
+  // Distances fit into doubles well enough: the recorded system computes them in doubles too.
+  if (typeof a === 'bigint' && typeof b === 'bigint') {
+    const slope = Number(b - a) / Number(after.time - before.time);
+    return floatToInteger(slope * Number(time - before.time) + Number(a));
+  }
+  if (typeof a !== 'number' || typeof b !== 'number') return null;
+  const slope = (b - a) / Number(after.time - before.time);
+  return slope * Number(time - before.time) + a;
+}

@@ -1,0 +1,88 @@
+// INTO: the rows of a SELECT become points of another measurement.
+import { Internal } from '@tidemark/core';
+import { columnValue } from '@tidemark/core';
+import type { IntoTarget, SelectStatement } from '@tidemark/influxql';
+
+import { prepareSelect } from '../analyse/prepare-select.ts';
+import { resolveTarget } from '../analyse/resolve-source.ts';
+import type { RowBatch } from '../batch/row-batch.ts';
+import { invalid } from '../compat-messages.ts';
+import type { IntoPoint, QueryContext, UnsignedValue } from '../context.ts';
+import { INTO_BATCH_ROWS } from '../limits.ts';
+import { planSelect } from '../plan/plan-select.ts';
+import type { SelectPlan } from '../plan/select-plan.ts';
+import type { ResultBatch } from '../result.ts';
+import { RunContext } from './run-context.ts';
+import { runSelect } from './run-select.ts';
+
+/** Runs the SELECT and writes its rows; answers how many points were handed over. */
+export async function* writeInto(
+  statement: SelectStatement,
+  into: IntoTarget,
+  context: QueryContext,
+): AsyncIterable<ResultBatch> {
+  const { sink } = context;
+  if (sink === undefined) throw new Internal('a statement with INTO needs a sink');
+  const target = resolveTarget(into, context);
+  const prepared = await prepareSelect(statement, context);
+  const plan = planSelect(prepared, { now: context.now, isInto: true });
+  if (plan.timeColumnName !== 'time') throw invalid('error finding time index in result');
+  let written = 0;
+  let points: IntoPoint[] = [];
+  for await (const batch of runSelect(plan, new RunContext(context))) {
+    for (let row = 0; row < batch.times.length; row++) {
+      const point = pointOf(batch, row, { plan, into });
+      if (point === undefined) continue;
+      points.push(point);
+      if (points.length < INTO_BATCH_ROWS) continue;
+      await sink.write(target, points);
+      written += points.length;
+      points = [];
+    }
+  }
+  if (points.length > 0) await sink.write(target, points);
+  written += points.length;
+  yield {
+    name: 'result',
+    columns: ['time', 'written'],
+    rowCount: 1,
+    values: [
+      { type: 'time', values: new BigInt64Array(1), valid: undefined },
+      { type: 'integer', values: BigInt64Array.of(BigInt(written)), valid: undefined },
+    ],
+    isContinuation: false,
+  };
+}
+
+/** The row as a point; undefined when all its fields are null. */
+function pointOf(
+  batch: RowBatch,
+  row: number,
+  { plan, into }: { readonly plan: SelectPlan; readonly into: IntoTarget },
+): IntoPoint | undefined {
+  const tags: (readonly [string, string])[] = [];
+  for (const [i, name] of plan.dimensions.entries()) {
+    const value = batch.group.tags[i] ?? '';
+    if (value !== '') tags.push([name, value]);
+  }
+  const fields: (readonly [string, IntoPoint['fields'][number][1]])[] = [];
+  for (const [i, output] of plan.outputs.entries()) {
+    const column = batch.columns[i];
+    const value = column === undefined ? null : columnValue(column, row);
+    if (value === null || column === undefined) continue;
+    if (output.isIntoTag && typeof value === 'string') tags.push([output.name, value]);
+    else if (column.type === 'unsigned') fields.push([output.name, unsigned(value as bigint)]);
+    else fields.push([output.name, value]);
+  }
+  if (fields.length === 0) return undefined;
+  return {
+    measurement: into.isBackReference ? batch.group.name : (into.measurement ?? batch.group.name),
+    tags,
+    fields,
+    time: batch.times[row]!,
+  };
+}
+
+function unsigned(value: bigint): UnsignedValue {
+  return { unsigned: value };
+}

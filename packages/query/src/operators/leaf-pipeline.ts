@@ -1,0 +1,95 @@
+// One leaf of one group behind its reduction: fill, then transformations, then a queue that the rows are read from.
+import type { LeafBatch } from './leaf-batch.ts';
+import type { Filler } from './fill.ts';
+import type { Transformation } from '../functions/transformation.ts';
+
+/** What is done to the points of a leaf. Absent parts are not done. */
+export type LeafSteps = {
+  readonly filler: Filler | undefined;
+  readonly transformations: readonly Transformation[];
+};
+
+/** Points of a leaf as a queue. Everything behind the reduction runs when its points are asked for. */
+export class LeafQueue {
+  readonly #steps: LeafSteps;
+  readonly #pending: Iterator<LeafBatch>[] = [];
+  #head: LeafBatch | undefined;
+  #row = 0;
+  #isClosed = false;
+
+  constructor(steps: LeafSteps) {
+    this.#steps = steps;
+  }
+
+  /** Adds reduced points. */
+  push(batch: LeafBatch): void {
+    this.#pending.push(this.#run(batch));
+  }
+
+  /** No further points will be added. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#pending.push(this.#end());
+  }
+
+  /** The batch that the next point is in, or undefined when there is none yet; then `isEnded` tells whether ever. */
+  peek(): LeafBatch | undefined {
+    while (this.#head === undefined) {
+      const [first] = this.#pending;
+      if (first === undefined) return undefined;
+      const next = first.next();
+      if (next.done === true) this.#pending.shift();
+      else if (next.value.times.length > 0) {
+        this.#head = next.value;
+        this.#row = 0;
+      }
+    }
+    return this.#head;
+  }
+
+  get isEnded(): boolean {
+    return this.#isClosed && this.peek() === undefined;
+  }
+
+  /** Row of the next point in `peek()`. */
+  get row(): number {
+    return this.#row;
+  }
+
+  /** Moves on by some points of the current batch. */
+  advance(count: number): void {
+    if (this.#head === undefined) return;
+    this.#row += count;
+    if (this.#row >= this.#head.times.length) this.#head = undefined;
+  }
+
+  *#run(batch: LeafBatch): Iterator<LeafBatch> {
+    const { filler } = this.#steps;
+    for (const filled of filler === undefined ? [batch] : filler.push(batch)) {
+      yield this.#transform(filled, 0);
+    }
+  }
+
+  *#end(): Iterator<LeafBatch> {
+    const { filler, transformations } = this.#steps;
+    if (filler !== undefined) {
+      for (const filled of filler.finish()) yield this.#transform(filled, 0);
+    }
+    for (let i = 0; i < transformations.length; i++) {
+      const { times, values } = transformations[i]!.finish();
+      if (times.length > 0) yield this.#transform({ times, columns: [values] }, i + 1);
+    }
+  }
+
+  #transform(batch: LeafBatch, from: number): LeafBatch {
+    const { transformations } = this.#steps;
+    let current = batch;
+    for (let i = from; i < transformations.length; i++) {
+      const values = current.columns[0]!;
+      const result = transformations[i]!.push({ times: current.times, values });
+      current = { times: result.times, columns: [result.values] };
+    }
+    return current;
+  }
+}

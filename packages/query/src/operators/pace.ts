@@ -1,0 +1,40 @@
+// Pace of a query on the main thread: it lets others run every few milliseconds and notices cancellation.
+import { Cancelled } from '@tidemark/core';
+
+import { SLICE_MS } from '../limits.ts';
+
+/** One per statement. Every loop over batches awaits `turn()`. */
+export class Pace {
+  readonly #signal: AbortSignal;
+  readonly #monotonicMs: () => number;
+  #sliceEnd: number;
+
+  constructor(signal: AbortSignal, monotonicMs: () => number) {
+    this.#signal = signal;
+    this.#monotonicMs = monotonicMs;
+    this.#sliceEnd = monotonicMs() + SLICE_MS;
+  }
+
+  /** Whether the slice is used up; then `turn` has to be awaited. */
+  get isDue(): boolean {
+    return this.#signal.aborted || this.#monotonicMs() >= this.#sliceEnd;
+  }
+
+  /** Gives way to other work when the slice is used up. Throws the signal's reason when cancelled. */
+  async turn(): Promise<void> {
+    this.check();
+    if (this.#monotonicMs() < this.#sliceEnd) return;
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    this.#sliceEnd = this.#monotonicMs() + SLICE_MS;
+    this.check();
+  }
+
+  /** Throws the signal's reason when cancelled. */
+  check(): void {
+    if (!this.#signal.aborted) return;
+    const reason: unknown = this.#signal.reason;
+    throw reason instanceof Error ? reason : new Cancelled('query interrupted');
+  }
+}

@@ -1,0 +1,106 @@
+// Cuts the rows of a group into windows and reduces each of them.
+import type { FieldType } from '@tidemark/core';
+
+import type { Accumulator } from '../functions/reducers.ts';
+import type { LeafBatch } from './leaf-batch.ts';
+import type { LeafWriter } from './leaf-writer.ts';
+import type { Run } from './merge-runs.ts';
+import type { Window, Windows } from './windows.ts';
+
+export type ReduceOptions = {
+  /** Undefined: the whole group is one window. */
+  readonly windows: Windows | undefined;
+  /** Stamp of the only window. */
+  readonly wholeStamp: bigint;
+  /** Points keep their own time. */
+  readonly keepsPointTime: boolean;
+  readonly descending: boolean;
+  readonly input: number;
+  readonly inputType: FieldType;
+};
+
+/** Reduces one leaf of one group. Rows come in the time order of the query. */
+export class Reduction {
+  readonly #options: ReduceOptions;
+  readonly #accumulator: Accumulator;
+  readonly #out: LeafWriter;
+  #window: Window | undefined;
+
+  constructor(options: ReduceOptions, accumulator: Accumulator, out: LeafWriter) {
+    this.#options = options;
+    this.#accumulator = accumulator;
+    this.#out = out;
+  }
+
+  /** Takes rows; returns the points of windows that have ended, if there are any. */
+  push(run: Run): LeafBatch | undefined {
+    const { times, columns } = run;
+    const { windows, input, descending } = this.#options;
+    const column = columns[input];
+    if (column === undefined) return undefined;
+    const rows = { times, column, columns };
+    if (windows === undefined) {
+      this.#accumulator.add(rows, 0, times.length);
+      return undefined;
+    }
+    for (let row = 0; row < times.length;) {
+      const time = times[row]!;
+      if (this.#window === undefined || !contains(this.#window, time)) {
+        this.#close();
+        this.#window = windows.of(time);
+      }
+      const end = windowEnd(times, row, this.#window, descending);
+      this.#accumulator.add(rows, row, end);
+      row = end;
+    }
+    return this.#out.rowCount > 0 ? this.#out.take() : undefined;
+  }
+
+  /** Ends the group: the points of the last window. */
+  finish(): LeafBatch | undefined {
+    if (this.#options.windows === undefined) {
+      const { keepsPointTime, wholeStamp } = this.#options;
+      this.#accumulator.emit(keepsPointTime ? undefined : wholeStamp, this.#out);
+    } else {
+      this.#close();
+    }
+    return this.#out.rowCount > 0 ? this.#out.take() : undefined;
+  }
+
+  #close(): void {
+    if (this.#window === undefined) return;
+    this.#accumulator.emit(
+      this.#options.keepsPointTime ? undefined : this.#window.start,
+      this.#out,
+    );
+    this.#window = undefined;
+  }
+}
+
+function contains(window: Window, time: bigint): boolean {
+  return time >= window.start && time < window.end;
+}
+
+/** First row behind the window, found by doubling steps: windows are short or long, rarely in between. */
+function windowEnd(
+  times: BigInt64Array,
+  start: number,
+  window: Window,
+  descending: boolean,
+): number {
+  const isInside = (row: number): boolean =>
+    descending ? times[row]! >= window.start : times[row]! < window.end;
+  let low = start;
+  let step = 1;
+  while (low + step < times.length && isInside(low + step)) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(low + step, times.length);
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (isInside(middle)) low = middle;
+    else high = middle;
+  }
+  return high;
+}

@@ -1,0 +1,211 @@
+// Runs the plan of a SELECT: sources → leaves → expressions → limits. Recursive for subqueries.
+import type { Column } from '@tidemark/core';
+import { compareBytes, MAX_TIME, MIN_TIME } from '@tidemark/core';
+
+import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
+import { sliceColumn } from '../batch/column-ops.ts';
+import { bucketLimitExceeded } from '../limits.ts';
+import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
+import type { AggregatedGroup } from './aggregate-measurement.ts';
+import { aggregateMeasurement, canPushAggregates } from './aggregate-measurement.ts';
+import { evaluate } from './evaluate.ts';
+import { GroupLeaves, LeavesPlan } from './group-leaves.ts';
+import { mergeSources } from './merge-sources.ts';
+import { RawFiller, RowDefaults } from './row-defaults.ts';
+import type { RunContext } from './run-context.ts';
+import type { ScanOptions } from './scan-measurement.ts';
+import { inputTypes, scanMeasurement } from './scan-measurement.ts';
+import { scanSubquery } from './scan-subquery.ts';
+import { limitSeries } from './series-limit.ts';
+
+/** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
+export async function* runSelect(plan: SelectPlan, run: RunContext): RowStream {
+  checkBuckets(plan, run);
+  const rows = plan.leaves.length === 0 ? runRaw(plan, run) : runLeaves(plan, run);
+  for await (const batch of limitRows(rows, plan)) {
+    await run.pace.turn();
+    yield batch;
+  }
+}
+
+function checkBuckets(plan: SelectPlan, run: RunContext): void {
+  const limit = run.query.limits.maxSelectBuckets;
+  if (limit === 0 || plan.interval === undefined) return;
+  const { start, end } = plan.range;
+  if (start === MIN_TIME || end === MAX_TIME || end < start) return;
+  const { windows } = new LeavesPlan(plan);
+  if (windows === undefined) return;
+  const first = windows.of(start).start;
+  const last = windows.of(end).start;
+  const count = Number((last - first) / windows.everyNanos) + 1;
+  if (count > limit) throw bucketLimitExceeded(count, limit);
+}
+
+/** Rows of all sources, filtered, in the order of the answer. */
+function openRows(plan: SelectPlan, options: ScanOptions, run: RunContext): RowStream {
+  const streams = inNameOrder(plan).map((source): RowStream => {
+    if (source.kind === 'measurement') return scanMeasurement(source, plan, options, run);
+    return scanSubquery(source, plan, runSelect(source.plan, run), run);
+  });
+  const merged = mergeSources(streams, inputTypes(plan.inputs), plan.descending);
+  return limitSeries(merged, plan, run);
+}
+
+function inNameOrder(plan: SelectPlan): readonly SourcePlan[] {
+  const direction = plan.descending ? -1 : 1;
+  const name = (source: SourcePlan): string =>
+    source.kind === 'measurement' ? source.measurement.measurement : '';
+  return [...plan.sources].sort((a, b) => compareBytes(name(a), name(b)) * direction);
+}
+
+async function* runRaw(plan: SelectPlan, run: RunContext): RowStream {
+  if (!plan.inputs.slice(0, plan.selectedInputCount).some((input) => input.kind === 'field'))
+    return;
+  const wanted = plan.limit === 0 ? undefined : plan.limit + plan.offset;
+  const rows = openRows(plan, { range: plan.range, limitPerSeries: wanted }, run);
+  const filler = new RawFiller(plan);
+  let done: GroupKey | undefined;
+  let count = 0;
+  for await (const batch of rows) {
+    if (batch.group !== done) {
+      done = batch.group;
+      count = 0;
+    }
+    if (wanted !== undefined && count >= wanted) continue;
+    count += batch.times.length;
+    yield outputs(plan, batch.group, { times: batch.times, columns: filler.fill(batch) });
+  }
+}
+
+async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
+  const leaves = new LeavesPlan(plan);
+  const random = run.query.random;
+  const isPushed =
+    plan.seriesLimit === 0 &&
+    plan.seriesOffset === 0 &&
+    canPushAggregates(plan, run.query.capabilities);
+  const feed = isPushed ? aggregateFeed(leaves, run) : rowFeed(leaves, run);
+  const defaults = new RowDefaults(leaves);
+  let group: GroupKey | undefined;
+  let current: GroupLeaves | undefined;
+  for await (const { key, push } of feed) {
+    if (current === undefined || key !== group) {
+      if (current !== undefined && group !== undefined) {
+        yield* finishGroup(current, { plan, group, defaults, run });
+      }
+      group = key;
+      current = new GroupLeaves(leaves, random);
+      defaults.startGroup();
+    }
+    push(current);
+    for (let rows = current.next(); rows !== undefined; rows = current.next()) {
+      if (run.pace.isDue) await run.pace.turn();
+      yield outputs(plan, key, { times: rows.times, columns: defaults.apply(rows) });
+    }
+  }
+  if (current !== undefined && group !== undefined) {
+    yield* finishGroup(current, { plan, group, defaults, run });
+  }
+}
+
+type Feed = AsyncIterable<{
+  readonly key: GroupKey;
+  readonly push: (leaves: GroupLeaves) => void;
+}>;
+
+async function* rowFeed(leaves: LeavesPlan, run: RunContext): Feed {
+  const options: ScanOptions = { range: leaves.range, limitPerSeries: undefined };
+  for await (const batch of openRows(leaves.plan, options, run)) {
+    yield { key: batch.group, push: (group) => group.pushRows(batch) };
+  }
+}
+
+async function* aggregateFeed(leaves: LeavesPlan, run: RunContext): Feed {
+  const { plan } = leaves;
+  const canLimit =
+    plan.limit > 0 &&
+    plan.interval !== undefined &&
+    plan.leaves.every((leaf) => leaf.transformations.length === 0);
+  const options = {
+    range: leaves.range,
+    window:
+      plan.interval === undefined
+        ? undefined
+        : { everyNanos: plan.interval.everyNanos, offsetNanos: plan.interval.offsetNanos },
+    // One window more than is answered, because linear fill looks at the next one.
+    limitWindows: canLimit ? plan.limit + plan.offset + 1 : undefined,
+  };
+  for (const source of inNameOrder(plan)) {
+    if (source.kind !== 'measurement') continue;
+    for await (const batch of aggregated(source, leaves, options, run)) {
+      yield { key: batch.group, push: (group) => group.pushAggregates(batch) };
+    }
+  }
+}
+
+function aggregated(
+  source: MeasurementPlan,
+  leaves: LeavesPlan,
+  options: Parameters<typeof aggregateMeasurement>[2],
+  run: RunContext,
+): AsyncIterable<AggregatedGroup> {
+  return aggregateMeasurement(source, leaves.plan, options, run);
+}
+
+type GroupEnd = {
+  readonly plan: SelectPlan;
+  readonly group: GroupKey;
+  readonly defaults: RowDefaults;
+  readonly run: RunContext;
+};
+
+async function* finishGroup(leaves: GroupLeaves, end: GroupEnd): RowStream {
+  const { plan, group, defaults, run } = end;
+  leaves.finish();
+  for (let rows = leaves.next(); rows !== undefined; rows = leaves.next()) {
+    if (run.pace.isDue) await run.pace.turn();
+    yield outputs(plan, group, { times: rows.times, columns: defaults.apply(rows) });
+  }
+}
+
+type Rows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
+
+/** Evaluates the SELECT list over rows of inputs or leaves. */
+function outputs(plan: SelectPlan, group: GroupKey, rows: Rows): RowBatch {
+  const context = { columns: rows.columns, rowCount: rows.times.length, isCondition: false };
+  return {
+    group,
+    times: rows.times,
+    columns: plan.outputs.map((output) => evaluate(output.expression, context)),
+  };
+}
+
+/** LIMIT and OFFSET count the rows of each series. */
+async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
+  if (plan.limit === 0 && plan.offset === 0) {
+    yield* rows;
+    return;
+  }
+  let group: GroupKey | undefined;
+  let seen = 0;
+  const end = plan.limit === 0 ? Infinity : plan.offset + plan.limit;
+  for await (const batch of rows) {
+    if (batch.group !== group) {
+      group = batch.group;
+      seen = 0;
+    }
+    const count = batch.times.length;
+    const from = Math.min(Math.max(plan.offset - seen, 0), count);
+    const to = Math.min(Math.max(end - seen, 0), count);
+    seen += count;
+    if (to <= from) continue;
+    if (from === 0 && to === count) yield batch;
+    else {
+      yield {
+        group: batch.group,
+        times: batch.times.subarray(from, to),
+        columns: batch.columns.map((column) => sliceColumn(column, from, to)),
+      };
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// From the rows of a plan to the series of an answer.
+import type { FieldType } from '@tidemark/core';
+import { columnValue } from '@tidemark/core';
+
+import type { RowBatch, RowStream } from '../batch/row-batch.ts';
+import type { SelectPlan } from '../plan/select-plan.ts';
+import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
+
+/** Result batches of a plan's rows. */
+export async function* toResults(rows: RowStream, plan: SelectPlan): AsyncIterable<ResultBatch> {
+  const columns = [plan.timeColumnName, ...plan.outputs.map((output) => output.name)];
+  let last: RowBatch['group'] | undefined;
+  let tags: ReadonlyMap<string, string> | undefined;
+  for await (const batch of rows) {
+    const { group, times } = batch;
+    if (times.length === 0) continue;
+    const isContinuation = group === last;
+    if (!isContinuation) {
+      tags =
+        plan.dimensions.length === 0
+          ? undefined
+          : new Map(plan.dimensions.map((name, i) => [name, group.tags[i] ?? '']));
+      last = group;
+    }
+    yield {
+      name: group.name,
+      tags,
+      columns,
+      rowCount: times.length,
+      values: [{ type: 'time', values: times, valid: undefined }, ...resultColumns(batch, plan)],
+      isContinuation,
+      timeZone: plan.zone?.name,
+    };
+  }
+}
+
+/** fill(number) of a raw query puts the number into columns of texts too, which have no type then. */
+function resultColumns(batch: RowBatch, plan: SelectPlan): readonly ResultColumn[] {
+  const { fill } = plan;
+  if (plan.leaves.length > 0 || fill.kind !== 'number') return batch.columns;
+  return batch.columns.map((column): ResultColumn => {
+    if (column.valid === undefined || !isText(column.type)) return column;
+    const values: MixedValue[] = [];
+    for (let row = 0; row < batch.times.length; row++) {
+      values.push(columnValue(column, row) ?? fill.value);
+    }
+    return { type: 'mixed', values };
+  });
+}
+
+function isText(type: FieldType): boolean {
+  return type === 'string' || type === 'boolean';
+}

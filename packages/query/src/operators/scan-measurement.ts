@@ -1,0 +1,184 @@
+// Rows of one measurement: scanned per series, merged by time within each group.
+import type { Column, FieldType, TimeRange } from '@tidemark/core';
+import { columnLength } from '@tidemark/core';
+
+import { requestOptions } from '../analyse/schema.ts';
+import { constantColumn, nullColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
+import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
+import type { MeasurementPlan, RowInput, SelectPlan } from '../plan/select-plan.ts';
+import type { FieldRef, ScanRequest, SeriesBatch } from '../series-source.ts';
+import { evaluate, truth } from './evaluate.ts';
+import type { Run } from './merge-runs.ts';
+import { mergeRuns } from './merge-runs.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Types of the columns that a plan's inputs become. */
+export function inputTypes(inputs: readonly RowInput[]): readonly FieldType[] {
+  return inputs.map((input) => (input.kind === 'tag' ? 'string' : input.type));
+}
+
+export type ScanOptions = {
+  readonly range: TimeRange;
+  /** Rows of each series that can be needed; undefined is all. */
+  readonly limitPerSeries: number | undefined;
+};
+
+/** Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. */
+export async function* scanMeasurement(
+  source: MeasurementPlan,
+  plan: SelectPlan,
+  options: ScanOptions,
+  run: RunContext,
+): RowStream {
+  const layout = new InputLayout(plan);
+  if (layout.fields.length === 0) return;
+  const request = scanRequest(source, plan, layout.fields, options);
+  const types = inputTypes(plan.inputs);
+  const { query } = run;
+  let group: GroupKey | undefined;
+  let seriesKey: string | undefined;
+  let runs: Run[] = [];
+  let heldBytes = 0;
+  const merged = (key: GroupKey): RowBatch => {
+    const rows = mergeRuns(runs, types, plan.descending);
+    runs = [];
+    run.release(heldBytes);
+    heldBytes = 0;
+    return { group: key, ...rows };
+  };
+  for await (const batch of query.snapshot.scan(request, requestOptions(query))) {
+    await run.pace.turn();
+    const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
+    if (group === undefined || !isSameGroup(group.tags, tags)) {
+      if (group !== undefined && runs.length > 0) yield merged(group);
+      group = { name: source.measurement.measurement, tags };
+    }
+    if (batch.seriesKey !== seriesKey) {
+      run.countSeries(1);
+      seriesKey = batch.seriesKey;
+    }
+    run.countPoints(batch.times.length);
+    const rows = layout.rows(batch, plan);
+    if (rows === undefined) continue;
+    const bytes = rows.times.length * 8 * (rows.columns.length + 1);
+    run.hold(bytes);
+    heldBytes += bytes;
+    runs.push(rows);
+  }
+  if (group !== undefined && runs.length > 0) yield merged(group);
+}
+
+function isSameGroup(a: readonly string[], b: readonly string[]): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function scanRequest(
+  source: MeasurementPlan,
+  plan: SelectPlan,
+  fields: readonly FieldRef[],
+  options: ScanOptions,
+): ScanRequest {
+  return {
+    source: source.measurement,
+    timeRange: options.range,
+    where: plan.condition.pushed,
+    descending: plan.descending,
+    groupBy: plan.dimensions,
+    fields,
+    limitPerSeries: plan.condition.residual === undefined ? options.limitPerSeries : undefined,
+  };
+}
+
+/** How the columns of a scan become the columns of the plan's inputs. */
+class InputLayout {
+  readonly fields: FieldRef[] = [];
+  readonly #fieldOf: (number | undefined)[] = [];
+  readonly #selectedFieldCount: number;
+
+  constructor(plan: SelectPlan) {
+    let selected = 0;
+    for (const [i, input] of plan.inputs.entries()) {
+      if (input.kind === 'tag') {
+        this.#fieldOf.push(undefined);
+        continue;
+      }
+      this.#fieldOf.push(this.fields.push({ name: input.name, type: input.type }) - 1);
+      if (i < plan.selectedInputCount) selected++;
+    }
+    this.#selectedFieldCount = selected;
+    // Without a selected field there is no row, whatever the condition reads.
+    if (selected === 0) this.fields.length = 0;
+  }
+
+  /** Rows of a batch that meet the residual condition and hold a selected field; undefined when there are none. */
+  rows(batch: SeriesBatch, plan: SelectPlan): Run | undefined {
+    const rowCount = batch.times.length;
+    const columns = plan.inputs.map((input, i): Column => {
+      const field = this.#fieldOf[i];
+      if (field !== undefined) return batch.columns[field] ?? nullColumn('float', rowCount);
+      const value = batch.tags.get(input.name);
+      return constantColumn(value === undefined || value === '' ? null : value, 'string', rowCount);
+    });
+    const keep = this.#kept(columns, rowCount, plan);
+    if (keep === undefined) return { times: batch.times, columns };
+    if (keep.length === 0) return undefined;
+    return {
+      times: takeInt64(batch.times, keep),
+      columns: columns.map((column) => takeRows(column, keep)),
+    };
+  }
+
+  /** Numbers of the rows to keep; undefined keeps all. */
+  #kept(columns: readonly Column[], rowCount: number, plan: SelectPlan): Uint32Array | undefined {
+    const { residual } = plan.condition;
+    const needsPresence = this.fields.length > this.#selectedFieldCount;
+    if (residual === undefined && !needsPresence) return undefined;
+    const keep =
+      residual === undefined
+        ? new Uint8Array(rowCount).fill(1)
+        : conditionMask(residual, columns, { plan, rowCount });
+    if (needsPresence) {
+      const present = new Uint8Array(rowCount);
+      for (let i = 0; i < plan.selectedInputCount; i++) {
+        if (plan.inputs[i]!.kind !== 'field') continue;
+        const { valid } = columns[i]!;
+        for (let row = 0; row < rowCount; row++)
+          present[row]! |= valid === undefined ? 1 : valid[row]!;
+      }
+      for (let row = 0; row < rowCount; row++) keep[row]! &= present[row]!;
+    }
+    return maskToRows(keep);
+  }
+}
+
+/** One byte per row: 1 where the condition holds. Missing tags compare as empty strings. */
+export function conditionMask(
+  condition: NonNullable<SelectPlan['condition']['whole']>,
+  columns: readonly Column[],
+  { plan, rowCount }: { readonly plan: SelectPlan; readonly rowCount: number },
+): Uint8Array {
+  const operands = columns.map((column, i) =>
+    plan.inputs[i]!.kind === 'tag' ? withEmptyStrings(column) : column,
+  );
+  const outcome = evaluate(condition, { columns: operands, rowCount, isCondition: true });
+  return truth(outcome, rowCount).slice();
+}
+
+/** Row numbers of the bytes that are 1. */
+export function maskToRows(mask: Uint8Array): Uint32Array {
+  let count = 0;
+  for (let i = 0; i < mask.length; i++) count += mask[i]!;
+  const rows = new Uint32Array(count);
+  let at = 0;
+  for (let i = 0; i < mask.length; i++) if (mask[i] === 1) rows[at++] = i;
+  return rows;
+}
+
+function withEmptyStrings(column: Column): Column {
+  if (column.type !== 'string' || column.valid === undefined) return column;
+  const empty = column.dictionary.length;
+  const codes = column.codes.slice();
+  for (let i = 0; i < columnLength(column); i++) if (column.valid[i] !== 1) codes[i] = empty;
+  return { type: 'string', codes, dictionary: [...column.dictionary, ''], valid: undefined };
+}

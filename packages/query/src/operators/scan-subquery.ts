@@ -1,0 +1,115 @@
+// Rows of a subquery as the query around it reads them: regrouped by the outer dimensions and filtered.
+import type { Column } from '@tidemark/core';
+
+import { constantColumn, nullColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
+import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
+import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
+import { compareGroups } from './group-order.ts';
+import type { Run } from './merge-runs.ts';
+import { mergeRuns } from './merge-runs.ts';
+import type { RunContext } from './run-context.ts';
+import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
+
+/** Rows of a group, one run per group of the subquery, in its order. */
+type CollectedGroup = { readonly key: GroupKey; readonly runs: Run[]; bytes: number };
+
+/**
+ * Reads a subquery. `inner` is its running plan. Within an outer group, rows of a raw subquery and rows for
+ * reductions are merged by time; a raw query over a reducing subquery sees one inner group after the other.
+ */
+export async function* scanSubquery(
+  source: SubqueryPlan,
+  plan: SelectPlan,
+  inner: RowStream,
+  run: RunContext,
+): RowStream {
+  const types = inputTypes(plan.inputs);
+  const picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
+  const isStreaming = picks.every((place, i) => place === i);
+  const groups = new Map<string, CollectedGroup>();
+  const keepsInnerOrder = plan.leaves.length === 0 && source.plan.leaves.length > 0;
+  const finish = function* (collected: CollectedGroup): Iterable<RowBatch> {
+    run.release(collected.bytes);
+    if (keepsInnerOrder) {
+      for (const rows of collected.runs) yield { group: collected.key, ...rows };
+    } else if (collected.runs.length > 0) {
+      yield { group: collected.key, ...mergeRuns(collected.runs, types, plan.descending) };
+    }
+  };
+  let current: string | undefined;
+  for await (const batch of inner) {
+    await run.pace.turn();
+    const rows = outerRows(batch, source, plan);
+    if (rows === undefined) continue;
+    const tags = picks.map((place) => batch.group.tags[place] ?? '');
+    const id = JSON.stringify([batch.group.name, ...tags]);
+    if (isStreaming && current !== undefined && id !== current) {
+      for (const done of groups.values()) yield* finish(done);
+      groups.clear();
+    }
+    current = id;
+    const bytes = rows.times.length * 8 * (rows.columns.length + 1);
+    run.hold(bytes);
+    const known = groups.get(id);
+    if (known === undefined) {
+      groups.set(id, { key: { name: batch.group.name, tags }, runs: [rows], bytes });
+    } else {
+      known.runs.push(rows);
+      known.bytes += bytes;
+    }
+  }
+  const ordered = [...groups.values()].sort(
+    (a, b) => compareGroups(a.key, b.key) * (plan.descending ? -1 : 1),
+  );
+  for (const collected of ordered) yield* finish(collected);
+}
+
+/** The columns of the outer plan's inputs, for the rows that meet its condition. */
+function outerRows(batch: RowBatch, source: SubqueryPlan, plan: SelectPlan): Run | undefined {
+  const rowCount = batch.times.length;
+  const columns = source.inputs.map((pick, i): Column => {
+    const input = plan.inputs[i]!;
+    const type = input.kind === 'tag' ? 'string' : input.type;
+    switch (pick.kind) {
+      case 'column':
+        return batch.columns[pick.index] ?? nullColumn(type, rowCount);
+      case 'dimension': {
+        const value = batch.group.tags[pick.index] ?? '';
+        return constantColumn(value === '' ? null : value, 'string', rowCount);
+      }
+      case 'missing':
+        return nullColumn(type, rowCount);
+    }
+  });
+  const mask = rowMask(columns, plan, rowCount);
+  if (mask === undefined) return { times: batch.times, columns };
+  const keep = maskToRows(mask);
+  if (keep.length === 0) return undefined;
+  return {
+    times: takeInt64(batch.times, keep),
+    columns: columns.map((column) => takeRows(column, keep)),
+  };
+}
+
+/** Rows that meet the condition and hold a selected field. */
+function rowMask(
+  columns: readonly Column[],
+  plan: SelectPlan,
+  rowCount: number,
+): Uint8Array | undefined {
+  const { whole } = plan.condition;
+  const present = new Uint8Array(rowCount);
+  let isComplete = false;
+  for (let i = 0; i < plan.selectedInputCount; i++) {
+    if (plan.inputs[i]!.kind !== 'field') continue;
+    const { valid } = columns[i]!;
+    if (valid === undefined) isComplete = true;
+    else for (let row = 0; row < rowCount; row++) present[row]! |= valid[row]!;
+  }
+  if (isComplete && whole === undefined) return undefined;
+  if (isComplete) present.fill(1);
+  if (whole === undefined) return present;
+  const mask = conditionMask(whole, columns, { plan, rowCount });
+  for (let row = 0; row < rowCount; row++) mask[row]! &= present[row]!;
+  return mask;
+}

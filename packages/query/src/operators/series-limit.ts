@@ -1,0 +1,124 @@
+// SLIMIT and SOFFSET: which series of each measurement are answered, counted over its groups in ascending order.
+import { compareBytes } from '@tidemark/core';
+
+import { requestOptions } from '../analyse/schema.ts';
+import type { GroupKey, RowStream } from '../batch/row-batch.ts';
+import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
+import type { Predicate } from '../series-source.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Drops the rows of series outside the limit. */
+export async function* limitSeries(rows: RowStream, plan: SelectPlan, run: RunContext): RowStream {
+  if (plan.seriesLimit === 0 && plan.seriesOffset === 0) {
+    yield* rows;
+    return;
+  }
+  const allowed = new Set<string>();
+  for (const source of plan.sources) {
+    if (source.kind !== 'measurement') {
+      // Subqueries have no series of their own: everything they answer passes.
+      yield* rows;
+      return;
+    }
+    for (const id of await chosenSeries(source, plan, run)) allowed.add(id);
+  }
+  let group: GroupKey | undefined;
+  let isAllowed = false;
+  for await (const batch of rows) {
+    if (batch.group !== group) {
+      group = batch.group;
+      isAllowed = allowed.has(groupId(group.name, group.tags));
+    }
+    if (isAllowed) yield batch;
+  }
+}
+
+function groupId(name: string, tags: readonly string[]): string {
+  return JSON.stringify([name, ...tags]);
+}
+
+/** Groups of the measurement's series, whether they have points in the range or not. */
+async function chosenSeries(
+  source: MeasurementPlan,
+  plan: SelectPlan,
+  run: RunContext,
+): Promise<readonly string[]> {
+  const { query } = run;
+  const { database, retentionPolicy, measurement } = source.measurement;
+  const where = plan.condition.pushed === undefined ? undefined : onlyTags(plan.condition.pushed);
+  const filter = {
+    database,
+    retentionPolicy,
+    measurements: [measurement],
+    where,
+    timeRange: plan.range,
+  };
+  const groups = new Map<string, readonly string[]>();
+  const request = { kind: 'series', filter } as const;
+  for await (const batch of query.snapshot.schema(request, requestOptions(query))) {
+    await run.pace.turn();
+    if (batch.kind !== 'series') continue;
+    for (const key of batch.keys) {
+      const tags = tagsOfSeriesKey(key);
+      const values = plan.dimensions.map((name) => tags.get(name) ?? '');
+      groups.set(groupId(measurement, values), values);
+    }
+  }
+  const ordered = [...groups].sort(([, a], [, b]) => compareLists(a, b));
+  const end = plan.seriesLimit === 0 ? undefined : plan.seriesOffset + plan.seriesLimit;
+  return ordered.slice(plan.seriesOffset, end).map(([id]) => id);
+}
+
+function compareLists(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const order = compareBytes(a[i]!, b[i]!);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** What a predicate asks of tags when every field leaf may hold. */
+export function onlyTags(predicate: Predicate): Predicate {
+  switch (predicate.kind) {
+    case 'field':
+    case 'field-regex':
+      return { kind: 'constant', value: true };
+    case 'and':
+    case 'or':
+      return {
+        kind: predicate.kind,
+        left: onlyTags(predicate.left),
+        right: onlyTags(predicate.right),
+      };
+    default:
+      return predicate;
+  }
+}
+
+/** Tags of a canonical series key: `measurement,tag=value,…` with backslash escapes. */
+export function tagsOfSeriesKey(key: string): ReadonlyMap<string, string> {
+  const tags = new Map<string, string>();
+  let part = '';
+  let name: string | undefined;
+  let isMeasurement = true;
+  const end = (): void => {
+    if (!isMeasurement && name !== undefined) tags.set(name, part);
+    isMeasurement = false;
+    name = undefined;
+    part = '';
+  };
+  for (let i = 0; i < key.length; i++) {
+    const char = key[i]!;
+    const next = key[i + 1];
+    if (char === '\\' && (next === ',' || next === ' ' || next === '=')) {
+      part += next;
+      i++;
+    } else if (char === ',') end();
+    else if (char === '=' && !isMeasurement && name === undefined) {
+      name = part;
+      part = '';
+    } else part += char;
+  }
+  end();
+  return tags;
+}

@@ -1,0 +1,107 @@
+// Puts the points of several leaves beside each other: one row per time, null where a leaf has no point.
+import type { Column, FieldType } from '@tidemark/core';
+
+import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
+import { sliceColumn } from '../batch/column-ops.ts';
+import { BATCH_ROWS } from '../limits.ts';
+import type { LeafBatch } from './leaf-batch.ts';
+import type { LeafQueue } from './leaf-pipeline.ts';
+
+/** Rows over all leaves; columns are the leaves' values, then the auxiliary columns of the only leaf. */
+export type ZippedRows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
+
+/** Reads rows from the queues of a group as far as they are known. */
+export class LeafZipper {
+  readonly #queues: readonly LeafQueue[];
+  readonly #types: readonly FieldType[];
+  readonly #descending: boolean;
+
+  constructor(queues: readonly LeafQueue[], types: readonly FieldType[], descending: boolean) {
+    this.#queues = queues;
+    this.#types = types;
+    this.#descending = descending;
+  }
+
+  /** The next rows, or undefined when more points are needed (or all are read). */
+  next(): ZippedRows | undefined {
+    const [only] = this.#queues;
+    if (this.#queues.length === 1 && only !== undefined) return takeBatch(only);
+    return this.#takeAligned() ?? this.#takeMerged();
+  }
+
+  /** Whole batches at once, when all leaves have points at the same times. */
+  #takeAligned(): ZippedRows | undefined {
+    const heads: LeafBatch[] = [];
+    for (const queue of this.#queues) {
+      const head = queue.peek();
+      if (head === undefined || queue.row !== 0) return undefined;
+      const [first] = heads;
+      if (first !== undefined && !haveSameTimes(first.times, head.times)) return undefined;
+      heads.push(head);
+    }
+    const [first] = heads;
+    if (first === undefined) return undefined;
+    const columns = heads.map((head) => head.columns[0]!);
+    for (const queue of this.#queues) queue.advance(first.times.length);
+    return { times: first.times, columns };
+  }
+
+  #takeMerged(): ZippedRows | undefined {
+    const times = new TimeBuilder();
+    const builders = this.#queues.map((_, i) => new ColumnBuilder(this.#types[i]!));
+    while (times.length < BATCH_ROWS) {
+      const time = this.#nextTime();
+      if (time === undefined) break;
+      times.append(time);
+      for (let i = 0; i < this.#queues.length; i++) {
+        const queue = this.#queues[i]!;
+        const head = queue.peek();
+        if (head !== undefined && head.times[queue.row] === time) {
+          builders[i]!.appendRow(head.columns[0]!, queue.row);
+          queue.advance(1);
+        } else {
+          builders[i]!.append(null);
+        }
+      }
+    }
+    if (times.length === 0) return undefined;
+    return { times: times.take(), columns: builders.map((builder) => builder.take()) };
+  }
+
+  /** The next time of all leaves; undefined as long as one of them may still bring an earlier one. */
+  #nextTime(): bigint | undefined {
+    let next: bigint | undefined;
+    for (const queue of this.#queues) {
+      const head = queue.peek();
+      if (head === undefined) {
+        if (queue.isEnded) continue;
+        return undefined;
+      }
+      const time = head.times[queue.row]!;
+      if (next === undefined || (this.#descending ? time > next : time < next)) next = time;
+    }
+    return next;
+  }
+}
+
+function takeBatch(queue: LeafQueue): ZippedRows | undefined {
+  const head = queue.peek();
+  if (head === undefined) return undefined;
+  const start = queue.row;
+  const end = head.times.length;
+  queue.advance(end - start);
+  if (start === 0) return head;
+  return {
+    times: head.times.subarray(start, end),
+    columns: head.columns.map((column) => sliceColumn(column, start, end)),
+  };
+}
+
+function haveSameTimes(a: BigInt64Array, b: BigInt64Array): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  const x = new Int32Array(a.buffer, a.byteOffset, a.length * 2);
+  const y = new Int32Array(b.buffer, b.byteOffset, b.length * 2);
+  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
+  return true;
+}

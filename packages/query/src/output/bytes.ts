@@ -1,0 +1,74 @@
+// A growing buffer of UTF-8 text. Built by appending; handed over in pieces.
+
+const FIRST_CAPACITY = 64 * 1024;
+
+const encoder = new TextEncoder();
+
+/** Text in UTF-8. The array that `take` returns belongs to the caller. */
+export class TextBuffer {
+  #bytes = new Uint8Array(FIRST_CAPACITY);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Appends a text of ASCII characters only. */
+  ascii(text: string): void {
+    const count = text.length;
+    this.#reserve(count);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let i = 0; i < count; i++) bytes[at++] = text.charCodeAt(i);
+    this.#length = at;
+  }
+
+  /** Appends any text. */
+  text(text: string): void {
+    // A UTF-16 unit takes at most three bytes of UTF-8.
+    this.#reserve(text.length * 3);
+    const { written } = encoder.encodeInto(text, this.#bytes.subarray(this.#length));
+    this.#length += written;
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  bytes(values: Uint8Array): void {
+    this.#reserve(values.length);
+    this.#bytes.set(values, this.#length);
+    this.#length += values.length;
+  }
+
+  /** Room for that many bytes at the end, which the caller fills and then `commit`s. */
+  room(count: number): { readonly bytes: Uint8Array; readonly at: number } {
+    this.#reserve(count);
+    return { bytes: this.#bytes, at: this.#length };
+  }
+
+  commit(count: number): void {
+    this.#length += count;
+  }
+
+  /** Everything so far; the buffer is empty afterwards. */
+  take(): Uint8Array {
+    const taken = this.#bytes.slice(0, this.#length);
+    this.#length = 0;
+    return taken;
+  }
+
+  /** Forgets everything behind a length that was seen before. */
+  truncate(length: number): void {
+    this.#length = Math.min(this.#length, length);
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#length + count;
+    if (needed <= this.#bytes.length) return;
+    const bytes = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    bytes.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = bytes;
+  }
+}

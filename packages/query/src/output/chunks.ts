@@ -1,0 +1,66 @@
+// Cuts the series of a statement into response chunks: at most so many rows of one series each.
+import { sliceColumn } from '../batch/column-ops.ts';
+import type { ResultBatch, ResultColumn } from '../result.ts';
+
+/** Rows of one series that are written together, and what follows them. */
+export type ResponseChunk = {
+  readonly pieces: readonly ResultBatch[];
+  /** Further rows of the same series follow. */
+  readonly continuesSeries: boolean;
+  /** Nothing follows in this statement. */
+  readonly isLast: boolean;
+};
+
+/** Chunks of at most `rows` rows. */
+export async function* responseChunks(
+  batches: AsyncIterable<ResultBatch>,
+  rows: number,
+): AsyncIterable<ResponseChunk> {
+  let pieces: ResultBatch[] = [];
+  let count = 0;
+  for await (const batch of batches) {
+    if (!batch.isContinuation && pieces.length > 0) {
+      yield { pieces, continuesSeries: false, isLast: false };
+      pieces = [];
+      count = 0;
+    }
+    if (batch.rowCount === 0) pieces.push(batch);
+    for (let at = 0; at < batch.rowCount;) {
+      if (count === rows) {
+        yield { pieces, continuesSeries: true, isLast: false };
+        pieces = [];
+        count = 0;
+      }
+      const take = Math.min(rows - count, batch.rowCount - at);
+      pieces.push(sliceBatch(batch, at, at + take));
+      count += take;
+      at += take;
+    }
+  }
+  if (pieces.length > 0) yield { pieces, continuesSeries: false, isLast: true };
+}
+
+/** Rows `[start, end)` of a batch. */
+export function sliceBatch(batch: ResultBatch, start: number, end: number): ResultBatch {
+  if (start === 0 && end === batch.rowCount) return batch;
+  return {
+    ...batch,
+    rowCount: end - start,
+    values: batch.values.map((column) => sliceResultColumn(column, start, end)),
+  };
+}
+
+function sliceResultColumn(column: ResultColumn, start: number, end: number): ResultColumn {
+  switch (column.type) {
+    case 'time':
+      return {
+        type: 'time',
+        values: column.values.subarray(start, end),
+        valid: column.valid?.subarray(start, end),
+      };
+    case 'mixed':
+      return { type: 'mixed', values: column.values.slice(start, end) };
+    default:
+      return sliceColumn(column, start, end);
+  }
+}

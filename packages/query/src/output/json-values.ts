@@ -1,0 +1,121 @@
+// Cells as JSON. One printer per column, chosen once per batch; hot loops write bytes and build no strings.
+import { assert } from '@tidemark/core';
+
+import { openZone } from '../analyse/zone.ts';
+import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
+import type { TextBuffer } from './bytes.ts';
+import { appendFloat, appendInteger } from './number-text.ts';
+import { EPOCH_NANOS, TimePrinter } from './time-text.ts';
+
+const QUOTE = 0x22;
+
+/** Appends the cell of a row. */
+export type CellPrinter = (row: number, out: TextBuffer) => void;
+
+const NULL: CellPrinter = (_row, out) => out.ascii('null');
+
+/** Printers of a batch's columns; times of the first column take the format of the request. */
+export function jsonPrinters(
+  batch: ResultBatch,
+  epoch: keyof typeof EPOCH_NANOS | undefined,
+): readonly CellPrinter[] {
+  return batch.values.map((column, i) => {
+    if (column.type === 'time') return timePrinter(column, batch, i === 0 ? epoch : undefined);
+    const print = valuePrinter(column);
+    if (column.type === 'mixed' || column.valid === undefined) return print;
+    const { valid } = column;
+    return (row, out) => (valid[row] === 1 ? print(row, out) : NULL(row, out));
+  });
+}
+
+function timePrinter(
+  column: Extract<ResultColumn, { type: 'time' }>,
+  batch: ResultBatch,
+  epoch: keyof typeof EPOCH_NANOS | undefined,
+): CellPrinter {
+  const { values } = column;
+  if (epoch !== undefined) {
+    const divisor = EPOCH_NANOS[epoch];
+    return (row, out) => out.ascii(String(values[row]! / divisor));
+  }
+  const printer = new TimePrinter(openZone(batch.timeZone));
+  return (row, out) => {
+    out.byte(QUOTE);
+    printer.append(values[row]!, out);
+    out.byte(QUOTE);
+  };
+}
+
+function valuePrinter(column: Exclude<ResultColumn, { type: 'time' }>): CellPrinter {
+  switch (column.type) {
+    case 'float': {
+      const { values } = column;
+      return (row, out) => appendFloat(values[row]!, out);
+    }
+    case 'integer':
+    case 'unsigned': {
+      const { values } = column;
+      return (row, out) => appendInteger(values[row]!, out);
+    }
+    case 'boolean': {
+      const { values } = column;
+      return (row, out) => out.ascii(values[row] === 1 ? 'true' : 'false');
+    }
+    case 'string':
+      return stringPrinter(column.codes, column.dictionary);
+    case 'mixed': {
+      const { values } = column;
+      return (row, out) => appendMixed(values[row] ?? null, out);
+    }
+  }
+}
+
+/** Every distinct string is escaped and encoded once. */
+function stringPrinter(codes: Uint32Array, dictionary: readonly string[]): CellPrinter {
+  const encoded: (Uint8Array | undefined)[] = [];
+  return (row, out) => {
+    const code = codes[row]!;
+    let bytes = encoded[code];
+    if (bytes === undefined) {
+      bytes = encoder.encode(jsonText(dictionary[code] ?? ''));
+      encoded[code] = bytes;
+    }
+    out.bytes(bytes);
+  };
+}
+
+const encoder = new TextEncoder();
+
+function appendMixed(value: MixedValue, out: TextBuffer): void {
+  switch (typeof value) {
+    case 'string':
+      out.text(jsonText(value));
+      return;
+    case 'number':
+      appendFloat(value, out);
+      return;
+    case 'bigint':
+      appendInteger(value, out);
+      return;
+    case 'boolean':
+      out.ascii(value ? 'true' : 'false');
+      return;
+    default:
+      if (value === null) {
+        out.ascii('null');
+        return;
+      }
+      assert(Array.isArray(value), 'a cell is a scalar or a list');
+      out.text(`[${value.map((item) => jsonText(String(item))).join(',')}]`);
+  }
+}
+
+const ESCAPED = /[<>&\u2028\u2029]/g;
+const NEEDS_ESCAPE = /[<>&\u2028\u2029]/;
+
+/** A JSON string with the escapes of the recorded system: HTML's special characters as `\u003c`. */
+export function jsonText(text: string): string {
+  const plain = JSON.stringify(text);
+  if (!NEEDS_ESCAPE.test(plain)) return plain;
+  return plain.replace(ESCAPED, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

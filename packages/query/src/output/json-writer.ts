@@ -1,0 +1,79 @@
+// JSON answers: one document, or one document per response chunk.
+import type { ResultBatch, ResultMessage } from '../result.ts';
+import { TextBuffer } from './bytes.ts';
+import { jsonPrinters, jsonText } from './json-values.ts';
+import type { Epoch } from './write-results.ts';
+
+const COMMA = 0x2c;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+
+/** Appends parts of answers to a buffer. Keeps track of commas, nothing else. */
+export class JsonWriter {
+  readonly out = new TextBuffer();
+  readonly #epoch: Epoch | undefined;
+  #hasRows = false;
+
+  constructor(epoch: Epoch | undefined) {
+    this.#epoch = epoch;
+  }
+
+  openStatement(statementId: number): void {
+    this.out.ascii(`{"statement_id":${statementId}`);
+  }
+
+  /** The first series of a statement opens the list. */
+  openSeries(batch: ResultBatch, isFirst: boolean): void {
+    const { out } = this;
+    out.ascii(isFirst ? ',"series":[{' : ',{');
+    if (batch.name !== undefined) out.text(`"name":${jsonText(batch.name)},`);
+    if (batch.tags !== undefined) {
+      const tags = [...batch.tags].map(([key, value]) => `${jsonText(key)}:${jsonText(value)}`);
+      out.text(`"tags":{${tags.join(',')}},`);
+    }
+    out.text(`"columns":[${batch.columns.map(jsonText).join(',')}]`);
+    this.#hasRows = false;
+  }
+
+  /** Rows of the open series. */
+  rows(batch: ResultBatch): void {
+    if (batch.omitsValues === true) return;
+    const { out } = this;
+    const printers = jsonPrinters(batch, this.#epoch);
+    if (!this.#hasRows) out.ascii(',"values":[');
+    for (let row = 0; row < batch.rowCount; row++) {
+      if (row > 0 || this.#hasRows) out.byte(COMMA);
+      out.byte(OPEN);
+      for (let i = 0; i < printers.length; i++) {
+        if (i > 0) out.byte(COMMA);
+        printers[i]!(row, out);
+      }
+      out.byte(CLOSE);
+    }
+    this.#hasRows = true;
+  }
+
+  closeSeries(isPartial: boolean): void {
+    if (this.#hasRows) this.out.byte(CLOSE);
+    this.out.ascii(isPartial ? ',"partial":true}' : '}');
+  }
+
+  closeStatement(end: {
+    readonly hasSeries: boolean;
+    readonly messages: readonly ResultMessage[];
+    readonly isPartial: boolean;
+    readonly error: string | undefined;
+  }): void {
+    const { out } = this;
+    if (end.hasSeries) out.byte(CLOSE);
+    if (end.messages.length > 0) {
+      const messages = end.messages.map(
+        ({ level, text }) => `{"level":${jsonText(level)},"text":${jsonText(text)}}`,
+      );
+      out.text(`,"messages":[${messages.join(',')}]`);
+    }
+    if (end.isPartial) out.ascii(',"partial":true');
+    if (end.error !== undefined) out.text(`,"error":${jsonText(end.error)}`);
+    out.byte(0x7d);
+  }
+}

@@ -1,0 +1,173 @@
+// Runs statements and writes their answers as JSON, streamed.
+import { AppError } from '@tidemark/core';
+
+import type { ResultBatch } from '../result.ts';
+import { responseChunks, sliceBatch } from './chunks.ts';
+import { JsonWriter } from './json-writer.ts';
+import { jsonText } from './json-values.ts';
+import { UnsupportedFloat } from './number-text.ts';
+import type { ResultFormat, StatementRun } from './write-results.ts';
+
+const PIECE_BYTES = 64 * 1024;
+const NOT_EXECUTED = 'not executed';
+
+/** One document. Bytes leave as soon as there are enough of them. */
+export async function* writeDocument(
+  statements: readonly StatementRun[],
+  format: ResultFormat,
+): AsyncIterable<Uint8Array> {
+  const writer = new JsonWriter(format.epoch);
+  const { out } = writer;
+  if (statements.length === 0) {
+    out.ascii('{}\n');
+    yield out.take();
+    return;
+  }
+  let hasFlushed = false;
+  let failed = false;
+  out.ascii('{"results":[');
+  for (const [statementId, statement] of statements.entries()) {
+    if (statementId > 0) out.ascii(',');
+    writer.openStatement(statementId);
+    if (failed) {
+      writer.closeStatement({
+        hasSeries: false,
+        messages: [],
+        isPartial: false,
+        error: NOT_EXECUTED,
+      });
+      continue;
+    }
+    const state = { hasSeries: false, isSeriesOpen: false, rowCount: 0 };
+    let error: string | undefined;
+    let mark = out.length;
+    try {
+      for await (const batch of limited(statement.run(), format.maxRows)) {
+        mark = out.length;
+        writeBatch(writer, batch, state);
+        if (out.length >= PIECE_BYTES) {
+          hasFlushed = true;
+          yield out.take();
+        }
+      }
+      statement.onEnd?.({ rowCount: state.rowCount, error: undefined });
+    } catch (cause) {
+      statement.onEnd?.({ rowCount: state.rowCount, error: cause });
+      if (cause instanceof UnsupportedFloat && !hasFlushed) {
+        // Nothing has left yet, so the answer can still be what clients know.
+        out.take();
+        out.text(`{"error":${jsonText(cause.message)}}\n`);
+        yield out.take();
+        return;
+      }
+      error = statementError(cause);
+      if (cause instanceof UnsupportedFloat) out.truncate(mark);
+      failed = true;
+    }
+    if (state.isSeriesOpen) writer.closeSeries(false);
+    const messages = statement.messages?.() ?? [];
+    writer.closeStatement({ hasSeries: state.hasSeries, messages, isPartial: false, error });
+  }
+  out.ascii(']}\n');
+  yield out.take();
+}
+
+type SeriesState = { hasSeries: boolean; isSeriesOpen: boolean; rowCount: number };
+
+function writeBatch(writer: JsonWriter, { batch, isCut }: LimitedBatch, state: SeriesState): void {
+  if (!batch.isContinuation || !state.isSeriesOpen) {
+    if (state.isSeriesOpen) writer.closeSeries(false);
+    writer.openSeries(batch, !state.hasSeries);
+    state.hasSeries = true;
+    state.isSeriesOpen = true;
+  }
+  writer.rows(batch);
+  state.rowCount += batch.rowCount;
+  if (isCut) {
+    writer.closeSeries(true);
+    state.isSeriesOpen = false;
+  }
+}
+
+type LimitedBatch = { readonly batch: ResultBatch; readonly isCut: boolean };
+
+/** Stops after so many rows; the series that is cut is marked. */
+async function* limited(
+  batches: AsyncIterable<ResultBatch>,
+  maxRows: number | undefined,
+): AsyncIterable<LimitedBatch> {
+  let left = maxRows === undefined || maxRows === 0 ? Infinity : maxRows;
+  for await (const batch of batches) {
+    if (batch.rowCount > left) {
+      yield { batch: sliceBatch(batch, 0, left), isCut: true };
+      return;
+    }
+    left -= batch.rowCount;
+    yield { batch, isCut: false };
+  }
+}
+
+/** One document per response chunk. */
+export async function* writeChunkedDocuments(
+  statements: readonly StatementRun[],
+  format: ResultFormat,
+  chunkRows: number,
+): AsyncIterable<Uint8Array> {
+  const writer = new JsonWriter(format.epoch);
+  const { out } = writer;
+  let failed = false;
+  if (statements.length === 0) out.ascii('{}\n');
+  for (const [statementId, statement] of statements.entries()) {
+    let rowCount = 0;
+    let hasDocument = false;
+    let error: string | undefined = failed ? NOT_EXECUTED : undefined;
+    if (!failed) {
+      try {
+        for await (const chunk of responseChunks(statement.run(), chunkRows)) {
+          const [first] = chunk.pieces;
+          if (first === undefined) continue;
+          hasDocument = true;
+          const hasFlags = first.hasNoPartialFlags !== true;
+          out.ascii('{"results":[');
+          writer.openStatement(statementId);
+          writer.openSeries(first, true);
+          for (const piece of chunk.pieces) {
+            writer.rows(piece);
+            rowCount += piece.rowCount;
+          }
+          writer.closeSeries(hasFlags && chunk.continuesSeries);
+          const messages = chunk.isLast ? (statement.messages?.() ?? []) : [];
+          const isPartial = hasFlags && !chunk.isLast;
+          writer.closeStatement({ hasSeries: true, messages, isPartial, error: undefined });
+          out.ascii(']}\n');
+          yield out.take();
+        }
+        statement.onEnd?.({ rowCount, error: undefined });
+      } catch (cause) {
+        statement.onEnd?.({ rowCount, error: cause });
+        out.take();
+        if (cause instanceof UnsupportedFloat) {
+          out.text(`{"error":${jsonText(cause.message)}}\n`);
+          yield out.take();
+          return;
+        }
+        error = statementError(cause);
+        failed = true;
+      }
+    }
+    if (hasDocument && error === undefined) continue;
+    out.ascii('{"results":[');
+    writer.openStatement(statementId);
+    const messages = error === undefined ? (statement.messages?.() ?? []) : [];
+    writer.closeStatement({ hasSeries: false, messages, isPartial: false, error });
+    out.ascii(']}\n');
+    yield out.take();
+  }
+  if (out.length > 0) yield out.take();
+}
+
+/** The text of a statement's error; what is no error of a statement is thrown on. */
+export function statementError(cause: unknown): string {
+  if (cause instanceof AppError || cause instanceof UnsupportedFloat) return cause.message;
+  throw cause;
+}

@@ -1,0 +1,215 @@
+// The columns of a SELECT: which inputs are read, which calls are made of them, and what is answered.
+
+import type { Call, Expression, Reference, SelectStatement } from '@tidemark/influxql';
+
+import type { Interval } from '../analyse/dimensions.ts';
+import type { ExpandedField, PreparedSource } from '../analyse/prepared.ts';
+import { resolveName } from '../analyse/prepared.ts';
+import { print } from '../analyse/print.ts';
+import { invalid } from '../compat-messages.ts';
+import { FUNCTIONS, isMathFunction } from '../functions/registry.ts';
+import { binaryType, mathType } from './expression-types.ts';
+import type { LeafContext } from './build-leaf.ts';
+import { buildLeaf } from './build-leaf.ts';
+import { InputSet } from './input-set.ts';
+import type { Leaf, OutputColumn, ValueExpression } from './select-plan.ts';
+
+export type ColumnRequest = {
+  readonly statement: SelectStatement;
+  readonly fields: readonly ExpandedField[];
+  readonly sources: readonly PreparedSource[];
+  readonly interval: Interval | undefined;
+};
+
+export type BuiltColumns = {
+  readonly inputs: InputSet;
+  readonly leaves: readonly Leaf[];
+  readonly auxiliaryInputs: readonly number[];
+  readonly outputs: readonly OutputColumn[];
+};
+
+/** Builds the columns; throws the recorded type errors. */
+export function buildColumns(request: ColumnRequest): BuiltColumns {
+  const builder = new ColumnsBuilder(request);
+  return builder.build();
+}
+
+class ColumnsBuilder {
+  readonly #request: ColumnRequest;
+  readonly #inputs = new InputSet();
+  readonly #leaves: Leaf[] = [];
+  readonly #auxiliary: number[] = [];
+  readonly #isRaw: boolean;
+
+  constructor(request: ColumnRequest) {
+    this.#request = request;
+    this.#isRaw = !request.fields.some((field) => containsCall(field.expression));
+  }
+
+  build(): BuiltColumns {
+    const { fields } = this.#request;
+    // Leaves come first in the row, so they have to be known before auxiliary columns get their numbers.
+    if (!this.#isRaw) for (const field of fields) this.#collectLeaves(field.expression);
+    const outputs = fields.map((field): OutputColumn => {
+      const expression = this.#value(field.expression);
+      return {
+        name: field.name,
+        expression,
+        type: expression.type ?? 'float',
+        isTag: this.#isTag(field.expression),
+        isIntoTag: field.isIntoTag,
+      };
+    });
+    return {
+      inputs: this.#inputs,
+      leaves: this.#leaves,
+      auxiliaryInputs: this.#auxiliary,
+      outputs,
+    };
+  }
+
+  #isTag(expression: Expression): boolean {
+    if (expression.kind !== 'reference') return false;
+    return this.#resolve(expression).kind === 'tag';
+  }
+
+  #resolve(reference: Reference) {
+    return resolveReference(reference, this.#request.sources);
+  }
+
+  #collectLeaves(expression: Expression): void {
+    switch (expression.kind) {
+      case 'call':
+        if (isMathFunction(expression.name)) {
+          for (const argument of expression.arguments) this.#collectLeaves(argument);
+        } else {
+          this.#leafIndex(expression);
+        }
+        break;
+      case 'binary':
+        this.#collectLeaves(expression.left);
+        this.#collectLeaves(expression.right);
+        break;
+      case 'paren':
+        this.#collectLeaves(expression.expression);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #leafIndex(call: Call): number {
+    const key = print(call);
+    const known = this.#leaves.findIndex((leaf) => leaf.key === key);
+    if (known >= 0) return known;
+    const context: LeafContext = {
+      interval: this.#request.interval,
+      input: (reference) => this.#inputOf(reference),
+      tagInput: (name) => this.#inputs.add({ kind: 'tag', name }),
+    };
+    return this.#leaves.push(buildLeaf(call, key, context)) - 1;
+  }
+
+  /** The field that a call reads; undefined for tags and unknown names, which give nothing. */
+  #inputOf(reference: Reference) {
+    const resolved = this.#resolve(reference);
+    if (resolved.kind !== 'field') return undefined;
+    const input = { kind: 'field', name: reference.name, type: resolved.type } as const;
+    return { index: this.#inputs.add(input), type: resolved.type };
+  }
+
+  #value(expression: Expression): ValueExpression {
+    switch (expression.kind) {
+      case 'reference':
+        return this.#column(expression);
+      case 'paren':
+        return this.#value(expression.expression);
+      case 'call':
+        return this.#call(expression);
+      case 'binary': {
+        const left = this.#value(expression.left);
+        const right = this.#value(expression.right);
+        const typeOf = (node: Expression): string | undefined => this.#printedType(node);
+        const type = binaryType({ node: expression, left, right, typeOf });
+        return { kind: 'binary', operator: expression.operator, left, right, type };
+      }
+      case 'number':
+        return { kind: 'constant', value: expression.value, type: 'float' };
+      case 'integer':
+        return { kind: 'constant', value: expression.value, type: 'integer' };
+      case 'unsigned':
+        return { kind: 'constant', value: expression.value, type: 'unsigned' };
+      case 'duration':
+        return { kind: 'constant', value: expression.nanos, type: 'integer' };
+      case 'string':
+        return { kind: 'constant', value: expression.value, type: 'string' };
+      case 'boolean':
+        return { kind: 'constant', value: expression.value, type: 'boolean' };
+      default:
+        throw invalid(`invalid expression in SELECT clause: ${print(expression)}`);
+    }
+  }
+
+  #printedType(node: Expression): string | undefined {
+    if (node.kind !== 'reference') return undefined;
+    const resolved = this.#resolve(node);
+    if (resolved.kind === 'field') return resolved.type;
+    return resolved.kind === 'tag' ? 'tag' : undefined;
+  }
+
+  #call(call: Call): ValueExpression {
+    if (isMathFunction(call.name)) {
+      const given = call.arguments.map((argument) => this.#value(argument));
+      return { kind: 'math', name: call.name, arguments: given, type: mathType(call.name, given) };
+    }
+    const index = this.#leafIndex(call);
+    return { kind: 'column', index, type: this.#leaves[index]?.type };
+  }
+
+  #column(reference: Reference): ValueExpression {
+    const resolved = this.#resolve(reference);
+    if (resolved.kind === 'unknown') return { kind: 'null', type: undefined };
+    const { name } = reference;
+    const input = this.#inputs.add(
+      resolved.kind === 'tag'
+        ? { kind: 'tag', name }
+        : { kind: 'field', name, type: resolved.type },
+    );
+    const type = resolved.kind === 'tag' ? 'string' : resolved.type;
+    if (this.#isRaw) return { kind: 'column', index: input, type };
+    let place = this.#auxiliary.indexOf(input);
+    if (place < 0) place = this.#auxiliary.push(input) - 1;
+    return { kind: 'column', index: this.#leaves.length + place, type };
+  }
+}
+
+function containsCall(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'call':
+      return !isMathFunction(expression.name) || expression.arguments.some(containsCall);
+    case 'binary':
+      return containsCall(expression.left) || containsCall(expression.right);
+    case 'paren':
+      return containsCall(expression.expression);
+    default:
+      return false;
+  }
+}
+
+/** What a reference stands for, its cast considered. */
+export function resolveReference(
+  reference: Reference,
+  sources: readonly PreparedSource[],
+): ReturnType<typeof resolveName> {
+  const { name, cast } = reference;
+  if (cast === undefined) return resolveName(name, sources);
+  if (cast === 'tag') return { kind: 'tag' };
+  const resolved = resolveName(name, sources);
+  if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };
+  return resolved.kind === 'field' ? { kind: 'field', type: cast } : { kind: 'unknown' };
+}
+
+/** Whether the function picks one point, whose time and other columns can be answered. */
+export function isSelector(name: string): boolean {
+  return FUNCTIONS.get(name)?.kind === 'selector';
+}

@@ -1,0 +1,234 @@
+// WHERE without time: what sources can decide becomes a Predicate, the rest an expression over rows.
+import type { FieldType, FieldValue } from '@tidemark/core';
+import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/influxql';
+
+import type { PreparedSource } from '../analyse/prepared.ts';
+import { print } from '../analyse/print.ts';
+import { COMPARISON } from '../analyse/walk.ts';
+import { invalid } from '../compat-messages.ts';
+import type { ComparisonOperator, Predicate } from '../series-source.ts';
+import { resolveReference } from './build-columns.ts';
+import { isNumeric, mathType } from './expression-types.ts';
+import type { InputSet } from './input-set.ts';
+import type { ConditionPlan, ValueExpression } from './select-plan.ts';
+
+/** Builds both forms of a condition. Inputs that only the condition reads are added behind the selected ones. */
+export function buildCondition(
+  condition: Expression | undefined,
+  sources: readonly PreparedSource[],
+  inputs: InputSet,
+): ConditionPlan {
+  if (condition === undefined) return { pushed: undefined, residual: undefined, whole: undefined };
+  const builder = new ConditionBuilder(sources, inputs);
+  const conjuncts = splitConjuncts(condition);
+  let pushed: Predicate | undefined;
+  let residual: ValueExpression | undefined;
+  for (const conjunct of conjuncts) {
+    const predicate = builder.predicate(conjunct);
+    if (predicate !== undefined) {
+      pushed = pushed === undefined ? predicate : { kind: 'and', left: pushed, right: predicate };
+    } else {
+      residual = conjunction(residual, builder.expression(conjunct));
+    }
+  }
+  const hasSubquery = sources.some((source) => source.kind === 'subquery');
+  return {
+    pushed,
+    residual,
+    whole: hasSubquery ? builder.expression(condition) : undefined,
+  };
+}
+
+function conjunction(left: ValueExpression | undefined, right: ValueExpression): ValueExpression {
+  if (left === undefined) return right;
+  return { kind: 'binary', operator: 'AND', left, right, type: 'boolean' };
+}
+
+function splitConjuncts(expression: Expression): readonly Expression[] {
+  if (expression.kind === 'paren') return splitConjuncts(expression.expression);
+  if (expression.kind === 'binary' && expression.operator === 'AND') {
+    return [...splitConjuncts(expression.left), ...splitConjuncts(expression.right)];
+  }
+  return [expression];
+}
+
+const NEVER: Predicate = { kind: 'constant', value: false };
+
+class ConditionBuilder {
+  readonly #sources: readonly PreparedSource[];
+  readonly #inputs: InputSet;
+
+  constructor(sources: readonly PreparedSource[], inputs: InputSet) {
+    this.#sources = sources;
+    this.#inputs = inputs;
+  }
+
+  /** The condition as a predicate, or undefined when a part of it can not be pushed. */
+  predicate(expression: Expression): Predicate | undefined {
+    switch (expression.kind) {
+      case 'boolean':
+        return { kind: 'constant', value: expression.value };
+      case 'paren':
+        return this.predicate(expression.expression);
+      case 'binary':
+        break;
+      default:
+        return undefined;
+    }
+    if (expression.operator === 'AND' || expression.operator === 'OR') {
+      const left = this.predicate(expression.left);
+      const right = this.predicate(expression.right);
+      if (left === undefined || right === undefined) return undefined;
+      return { kind: expression.operator === 'AND' ? 'and' : 'or', left, right };
+    }
+    return this.#comparison(expression);
+  }
+
+  #comparison(node: Binary): Predicate | undefined {
+    let { left, right } = node;
+    let operator: BinaryOperator = node.operator;
+    if (left.kind !== 'reference' && right.kind === 'reference') {
+      [left, right] = [right, left];
+      operator = MIRRORED.get(operator) ?? operator;
+    }
+    if (left.kind !== 'reference') return undefined;
+    const resolved = resolveReference(left, this.#sources);
+    if (right.kind === 'regex' && (operator === '=~' || operator === '!~')) {
+      const { pattern } = right;
+      if (resolved.kind !== 'field') {
+        return { kind: 'tag-regex', key: left.name, operator, pattern };
+      }
+      if (resolved.type !== 'string') return NEVER;
+      return { kind: 'field-regex', field: left.name, operator, pattern };
+    }
+    const value = literalValue(right);
+    if (value === undefined || !isComparison(operator)) return undefined;
+    if (resolved.kind !== 'field') {
+      if (typeof value !== 'string' || (operator !== '=' && operator !== '!=')) return NEVER;
+      return { kind: 'tag', key: left.name, operator, value };
+    }
+    if (!isComparable(resolved.type, value, operator)) return NEVER;
+    // A cast changes the value before it is compared, which sources do not do.
+    if (left.cast !== undefined && left.cast !== 'field') return undefined;
+    return { kind: 'field', field: left.name, operator, value };
+  }
+
+  /** The condition over rows: a boolean, or null which counts as false. */
+  expression(node: Expression): ValueExpression {
+    switch (node.kind) {
+      case 'paren':
+        return this.expression(node.expression);
+      case 'reference':
+        return this.#reference(node);
+      case 'boolean':
+        return { kind: 'constant', value: node.value, type: 'boolean' };
+      case 'number':
+        return { kind: 'constant', value: node.value, type: 'float' };
+      case 'integer':
+      case 'unsigned':
+        return { kind: 'constant', value: node.value, type: node.kind };
+      case 'duration':
+        return { kind: 'constant', value: node.nanos, type: 'integer' };
+      case 'string':
+        return { kind: 'constant', value: node.value, type: 'string' };
+      case 'call': {
+        const given = node.arguments.map((argument) => this.expression(argument));
+        return {
+          kind: 'math',
+          name: node.name,
+          arguments: given,
+          type: mathType(node.name, given),
+        };
+      }
+      case 'binary':
+        return this.#binary(node);
+      default:
+        throw invalid(`invalid condition expression: ${print(node)}`);
+    }
+  }
+
+  #binary(node: Binary): ValueExpression {
+    const { operator } = node;
+    if (operator === '=~' || operator === '!~') {
+      if (node.right.kind !== 'regex')
+        throw invalid(`invalid condition expression: ${print(node)}`);
+      const operand = this.expression(node.left);
+      return { kind: 'regex', operator, operand, pattern: node.right.pattern, type: 'boolean' };
+    }
+    const left = this.expression(node.left);
+    const right = this.expression(node.right);
+    const type =
+      COMPARISON.has(operator) || operator === 'AND' || operator === 'OR'
+        ? 'boolean'
+        : conditionArithmeticType(operator, left.type, right.type);
+    return { kind: 'binary', operator, left, right, type };
+  }
+
+  /** Unknown names are missing tags, which compare as empty strings. */
+  #reference(reference: Reference): ValueExpression {
+    const resolved = resolveReference(reference, this.#sources);
+    if (resolved.kind === 'field') {
+      const { type } = resolved;
+      const index = this.#inputs.add({ kind: 'field', name: reference.name, type });
+      return { kind: 'column', index, type };
+    }
+    const index = this.#inputs.add({ kind: 'tag', name: reference.name });
+    return { kind: 'column', index, type: 'string' };
+  }
+}
+
+/** In conditions the division of integers stays an integer, and operands that do not fit give null. */
+function conditionArithmeticType(
+  operator: BinaryOperator,
+  a: FieldType | undefined,
+  b: FieldType | undefined,
+): FieldType | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  const isBitwise = operator === '&' || operator === '|' || operator === '^';
+  if (a === 'boolean' && b === 'boolean') return isBitwise ? 'boolean' : undefined;
+  if (a === 'string' && b === 'string') return operator === '+' ? 'string' : undefined;
+  if (!isNumeric(a) || !isNumeric(b)) return undefined;
+  if (a === 'float' || b === 'float') return isBitwise ? undefined : 'float';
+  return a === b ? a : 'integer';
+}
+
+const MIRRORED: ReadonlyMap<BinaryOperator, BinaryOperator> = new Map([
+  ['<', '>'],
+  ['<=', '>='],
+  ['>', '<'],
+  ['>=', '<='],
+]);
+
+function isComparison(operator: BinaryOperator): operator is ComparisonOperator {
+  return COMPARISON.has(operator);
+}
+
+function literalValue(node: Expression): FieldValue | undefined {
+  switch (node.kind) {
+    case 'paren':
+      return literalValue(node.expression);
+    case 'string':
+    case 'number':
+    case 'integer':
+    case 'unsigned':
+    case 'boolean':
+      return node.value;
+    case 'duration':
+      return node.nanos;
+    default:
+      return undefined;
+  }
+}
+
+/** Numbers are ordered; strings and booleans are only equal or not. */
+function isComparable(type: FieldType, value: FieldValue, operator: ComparisonOperator): boolean {
+  const isEquality = operator === '=' || operator === '!=';
+  switch (typeof value) {
+    case 'string':
+      return type === 'string' && isEquality;
+    case 'boolean':
+      return type === 'boolean' && isEquality;
+    default:
+      return isNumeric(type);
+  }
+}

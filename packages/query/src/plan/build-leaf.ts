@@ -1,0 +1,276 @@
+// One function call of a SELECT list as a leaf of the plan: what it reads, how it reduces and transforms it.
+import type { FieldType } from '@tidemark/core';
+import { NANOS_PER_SECOND } from '@tidemark/core';
+import type { Call, Expression, Reference } from '@tidemark/influxql';
+
+import type { Interval } from '../analyse/dimensions.ts';
+import { invalid } from '../compat-messages.ts';
+import { FUNCTIONS } from '../functions/registry.ts';
+import type { TransformationSpec, WarmUp } from '../functions/transformation.ts';
+import { isNumeric } from './expression-types.ts';
+import type { Leaf, ReducerSpec } from './select-plan.ts';
+
+export type LeafContext = {
+  readonly interval: Interval | undefined;
+  /** Registers the field that is read; undefined for what is no field. */
+  readonly input: (
+    reference: Reference,
+  ) => { readonly index: number; readonly type: FieldType } | undefined;
+  readonly tagInput: (name: string) => number;
+};
+
+/** Builds the leaf of a checked call. Throws where the field's type does not suit the function. */
+export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
+  const transformations: TransformationSpec[] = [];
+  let prefetchWindows = 0;
+  let inner: Expression = call;
+  // From the outside to the inside; the specs are turned around below.
+  const outer: Call[] = [];
+  while (inner.kind === 'call' && isTransformation(inner.name)) {
+    outer.push(inner);
+    const next: Expression | undefined = inner.arguments[0];
+    if (next === undefined) break;
+    inner = next;
+  }
+  const base = reduction(inner, context);
+  let type = base.type;
+  const isWindowed = base.reducer !== undefined;
+  for (const step of outer.reverse()) {
+    checkType(step.name, type, base.isKnown);
+    const spec = transformationSpec(step, isWindowed ? context.interval : undefined);
+    transformations.push(spec);
+    if (isWindowed) prefetchWindows += windowsBefore(spec);
+    type = transformedType(spec, type);
+  }
+  return {
+    key,
+    input: base.input,
+    inputType: base.inputType,
+    reducer: base.reducer,
+    transformations,
+    type,
+    prefetchWindows,
+  };
+}
+
+function isTransformation(name: string): boolean {
+  const kind = FUNCTIONS.get(name)?.kind;
+  return kind === 'transformation' || kind === 'predictor' || name === 'integral';
+}
+
+type Base = {
+  readonly input: number | undefined;
+  readonly inputType: FieldType;
+  readonly isKnown: boolean;
+  readonly reducer: ReducerSpec | undefined;
+  readonly type: FieldType;
+};
+
+function reduction(inner: Expression, context: LeafContext): Base {
+  if (inner.kind === 'reference') {
+    const field = context.input(inner);
+    const type = field?.type ?? 'float';
+    return {
+      input: field?.index,
+      inputType: type,
+      isKnown: field !== undefined,
+      reducer: undefined,
+      type,
+    };
+  }
+  if (inner.kind !== 'call') throw invalid('expected field argument');
+  const { name } = inner;
+  let [argument] = inner.arguments;
+  let kind = name;
+  if (name === 'count' && (argument?.kind === 'call' || argument?.kind === 'distinct')) {
+    kind = 'count-distinct';
+    argument =
+      argument.kind === 'call'
+        ? argument.arguments[0]
+        : { kind: 'reference', name: argument.name, span: argument.span };
+  }
+  const field = argument?.kind === 'reference' ? context.input(argument) : undefined;
+  const inputType = field?.type ?? 'float';
+  checkType(kind === 'count-distinct' ? 'count' : name, inputType, field !== undefined);
+  return {
+    input: field?.index,
+    inputType,
+    isKnown: field !== undefined,
+    reducer: reducerSpec(kind, inner, context),
+    type: reducedType(kind, inputType),
+  };
+}
+
+function reducerSpec(kind: string, call: Call, context: LeafContext): ReducerSpec {
+  const last = call.arguments.at(-1);
+  switch (kind) {
+    case 'percentile':
+      return {
+        kind,
+        percent: last?.kind === 'integer' || last?.kind === 'number' ? Number(last.value) : 0,
+      };
+    case 'sample':
+      return { kind, size: integerOf(last) };
+    case 'top':
+    case 'bottom': {
+      const tags = call.arguments.slice(1, -1);
+      return {
+        kind,
+        size: integerOf(last),
+        distinctInputs: tags.map((tag) =>
+          tag.kind === 'reference' ? context.tagInput(tag.name) : -1,
+        ),
+      };
+    }
+    case 'count':
+    case 'sum':
+    case 'mean':
+    case 'min':
+    case 'max':
+    case 'first':
+    case 'last':
+    case 'spread':
+    case 'median':
+    case 'mode':
+    case 'stddev':
+    case 'distinct':
+    case 'count-distinct':
+      return { kind };
+    default:
+      throw invalid(`undefined function ${kind}()`);
+  }
+}
+
+function integerOf(node: Expression | undefined): number {
+  return node?.kind === 'integer' ? Number(node.value) : 0;
+}
+
+function reducedType(kind: string, inputType: FieldType): FieldType {
+  switch (kind) {
+    case 'count':
+    case 'count-distinct':
+      return 'integer';
+    case 'mean':
+    case 'median':
+    case 'stddev':
+      return 'float';
+    default:
+      return inputType;
+  }
+}
+
+/** Refuses field types that a function does not take, in the recorded words. */
+function checkType(name: string, type: FieldType, isKnown: boolean): void {
+  if (!isKnown) return;
+  const accepts = FUNCTIONS.get(name)?.accepts ?? 'any';
+  const isAccepted =
+    accepts === 'any' || isNumeric(type) || (accepts === 'ordered' && type === 'boolean');
+  if (isAccepted) return;
+  const word = WORDS.get(name) ?? name.replaceAll('_', ' ');
+  throw invalid(`unsupported ${word} iterator type: *query.${type}InterruptIterator`);
+}
+
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['non_negative_derivative', 'derivative'],
+  ['non_negative_difference', 'difference'],
+]);
+
+const SECOND = NANOS_PER_SECOND;
+
+function transformationSpec(call: Call, interval: Interval | undefined): TransformationSpec {
+  const [, second, third, fourth] = call.arguments;
+  const { name } = call;
+  const nanos = second?.kind === 'duration' ? second.nanos : undefined;
+  switch (name) {
+    case 'derivative':
+    case 'non_negative_derivative':
+      return { kind: name, unitNanos: nanos ?? interval?.everyNanos ?? SECOND };
+    case 'elapsed':
+      return { kind: name, unitNanos: nanos ?? 1n };
+    case 'difference':
+    case 'non_negative_difference':
+    case 'cumulative_sum':
+      return { kind: name };
+    case 'moving_average':
+      return { kind: name, points: integerOf(second) };
+    case 'exponential_moving_average':
+    case 'double_exponential_moving_average':
+    case 'triple_exponential_moving_average':
+    case 'relative_strength_index':
+    case 'triple_exponential_derivative':
+      return { kind: name, ...technical(second, third), warmUp: warmUpOf(fourth) ?? 'exponential' };
+    case 'kaufmans_efficiency_ratio':
+    case 'kaufmans_adaptive_moving_average':
+      return { kind: name, ...technical(second, third) };
+    case 'chande_momentum_oscillator':
+      return { kind: name, ...technical(second, third), warmUp: warmUpOf(fourth) ?? 'none' };
+    case 'holt_winters':
+    case 'holt_winters_with_fit':
+      return {
+        kind: name,
+        predictions: integerOf(second),
+        seasonLength: integerOf(third),
+        intervalNanos: interval?.everyNanos ?? 1n,
+      };
+    case 'integral':
+      // The windows are the plan's and known when it runs.
+      return {
+        kind: name,
+        unitNanos: nanos ?? SECOND,
+        windowOf: (time) => ({ start: time, end: time }),
+        hasWindows: false,
+      };
+    default:
+      throw invalid(`undefined function ${name}()`);
+  }
+}
+
+function technical(
+  period: Expression | undefined,
+  hold: Expression | undefined,
+): { readonly period: number; readonly hold: number } {
+  return { period: integerOf(period), hold: hold?.kind === 'integer' ? integerOf(hold) : -1 };
+}
+
+function warmUpOf(node: Expression | undefined): WarmUp | undefined {
+  if (node?.kind !== 'string') return undefined;
+  return node.value === 'exponential' || node.value === 'simple' ? node.value : undefined;
+}
+
+/** Windows before the range that a transformation looks at. */
+function windowsBefore(spec: TransformationSpec): number {
+  switch (spec.kind) {
+    case 'derivative':
+    case 'non_negative_derivative':
+    case 'difference':
+    case 'non_negative_difference':
+    case 'elapsed':
+      return 1;
+    case 'moving_average':
+      return spec.points;
+    case 'exponential_moving_average':
+    case 'double_exponential_moving_average':
+    case 'triple_exponential_moving_average':
+    case 'relative_strength_index':
+    case 'triple_exponential_derivative':
+    case 'kaufmans_efficiency_ratio':
+    case 'kaufmans_adaptive_moving_average':
+    case 'chande_momentum_oscillator':
+      return spec.period;
+    default:
+      return 0;
+  }
+}
+
+function transformedType(spec: TransformationSpec, type: FieldType): FieldType {
+  switch (spec.kind) {
+    case 'difference':
+    case 'non_negative_difference':
+    case 'cumulative_sum':
+      return type;
+    case 'elapsed':
+      return 'integer';
+    default:
+      return 'float';
+  }
+}

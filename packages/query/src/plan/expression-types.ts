@@ -1,0 +1,74 @@
+// Types of expressions in SELECT lists, and the recorded texts for operands that do not fit together.
+import type { FieldType } from '@tidemark/core';
+import type { Binary, Expression } from '@tidemark/influxql';
+
+import { print } from '../analyse/print.ts';
+import { invalid } from '../compat-messages.ts';
+import type { ValueExpression } from './select-plan.ts';
+
+const KEEPS_TYPE: ReadonlySet<string> = new Set(['abs', 'floor', 'ceil', 'round']);
+
+/** Type of a math function's result; undefined where it gives only nulls. */
+export function mathType(name: string, given: readonly ValueExpression[]): FieldType | undefined {
+  const numeric = given.every(({ type }) => type !== undefined && isNumeric(type));
+  if (!numeric) return undefined;
+  return KEEPS_TYPE.has(name) ? given[0]?.type : 'float';
+}
+
+export function isNumeric(type: FieldType): boolean {
+  return type === 'float' || type === 'integer' || type === 'unsigned';
+}
+
+type BinaryOperands = {
+  readonly node: Binary;
+  readonly left: ValueExpression;
+  readonly right: ValueExpression;
+  /** Type of a reference as the error text prints it. */
+  readonly typeOf: (node: Expression) => string | undefined;
+};
+
+/** Type of an arithmetic or logical operator's result; throws the recorded error where there is none. */
+export function binaryType(operands: BinaryOperands): FieldType | undefined {
+  const { node, left, right } = operands;
+  const a = left.type;
+  const b = right.type;
+  if (a === undefined || b === undefined) return a ?? b;
+  const result = resultType(operands, a, b);
+  if (result === undefined) throw incompatible(operands, a, b);
+  return node.operator === '/' && result === 'integer' ? 'float' : result;
+}
+
+function resultType(
+  { node, left, right }: BinaryOperands,
+  a: FieldType,
+  b: FieldType,
+): FieldType | undefined {
+  const { operator } = node;
+  const isBitwise = operator === '&' || operator === '|' || operator === '^';
+  if (a === 'boolean' && b === 'boolean') return isBitwise ? 'boolean' : undefined;
+  if (!isNumeric(a) || !isNumeric(b)) return undefined;
+  if (a === 'float' || b === 'float') return isBitwise ? undefined : 'float';
+  if (a === b) return a;
+  // One is an integer, the other unsigned: only a literal takes the other's type.
+  const integer = a === 'integer' ? left : right;
+  if (integer.kind === 'constant' && Number(integer.value) >= 0) return 'unsigned';
+  throw invalid(
+    `type error: ${describe(node.left, left)} ${operator} ${describe(node.right, right)}: ` +
+      `cannot use ${operator} between an integer and unsigned, an explicit cast is required`,
+  );
+}
+
+function describe(node: Expression, value: ValueExpression): string {
+  return value.kind === 'column' && node.kind === 'reference'
+    ? print({ ...node, cast: value.type })
+    : print(node);
+}
+
+function incompatible({ node, typeOf }: BinaryOperands, a: FieldType, b: FieldType): Error {
+  const text = print(node, (name) => typeOf({ kind: 'reference', name, span: node.span }));
+  const typeName = (side: Expression, type: FieldType): string =>
+    side.kind === 'reference' ? (side.cast ?? typeOf(side) ?? type) : type;
+  return invalid(
+    `type error: ${text}: incompatible types: ${typeName(node.left, a)} and ${typeName(node.right, b)}`,
+  );
+}

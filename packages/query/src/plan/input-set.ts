@@ -1,0 +1,22 @@
+// The inputs of a plan, numbered without duplicates in the order in which they are asked for.
+import type { RowInput } from './select-plan.ts';
+
+export class InputSet {
+  readonly #inputs: RowInput[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  /** Number of the input, new or known. */
+  add(input: RowInput): number {
+    const key = input.kind === 'tag' ? `tag ${input.name}` : `${input.type} ${input.name}`;
+    let index = this.#indexes.get(key);
+    if (index === undefined) {
+      index = this.#inputs.push(input) - 1;
+      this.#indexes.set(key, index);
+    }
+    return index;
+  }
+
+  get all(): readonly RowInput[] {
+    return this.#inputs;
+  }
+}

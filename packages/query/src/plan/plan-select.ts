@@ -1,0 +1,121 @@
+// The second half of the analysis: a prepared SELECT is placed in the query around it and becomes a plan.
+import type { TimeRange } from '@tidemark/core';
+import { compareBytes, MAX_TIME } from '@tidemark/core';
+import type { Fill } from '@tidemark/influxql';
+
+import type { Interval } from '../analyse/dimensions.ts';
+import type { PreparedSelect, PreparedSource } from '../analyse/prepared.ts';
+import { intersect } from '../analyse/time-range.ts';
+import type { Zone } from '../analyse/zone.ts';
+import { buildColumns } from './build-columns.ts';
+import { buildCondition } from './build-condition.ts';
+import type { RowInput, SelectPlan, SourcePlan, SubqueryInput } from './select-plan.ts';
+
+/** What a query passes on to its subqueries. */
+type Surroundings = {
+  readonly range: TimeRange;
+  readonly interval: Interval | undefined;
+  readonly zone: Zone | undefined;
+  readonly dimensions: readonly string[];
+  readonly descending: boolean;
+};
+
+export type PlanOptions = {
+  readonly now: bigint;
+  /** INTO writes only windows that have data. */
+  readonly isInto: boolean;
+};
+
+/** Plans a statement that is not a subquery. */
+export function planSelect(prepared: PreparedSelect, options: PlanOptions): SelectPlan {
+  return plan(prepared, undefined, options);
+}
+
+function plan(
+  prepared: PreparedSelect,
+  around: Surroundings | undefined,
+  options: PlanOptions,
+): SelectPlan {
+  const { statement, split } = prepared;
+  const interval = prepared.dimensions.interval ?? around?.interval;
+  const zone = prepared.zone ?? around?.zone;
+  const columns = buildColumns({
+    statement,
+    fields: prepared.fields,
+    sources: prepared.sources,
+    interval,
+  });
+  const selectedInputCount = columns.inputs.all.length;
+  const condition = buildCondition(split.condition, prepared.sources, columns.inputs);
+  const inputs = columns.inputs.all;
+  const descending = statement.orderBy?.descending ?? around?.descending ?? false;
+  const dimensions = [...new Set([...prepared.tagDimensions, ...(around?.dimensions ?? [])])].sort(
+    compareBytes,
+  );
+  let range = around === undefined ? split.range : intersect(split.range, around.range);
+  if (interval !== undefined && range.end === MAX_TIME) range = { ...range, end: options.now };
+  const inner: Surroundings = { range, interval, zone, dimensions, descending };
+  return {
+    sources: prepared.sources.map((source) => planSource(source, inner, inputs, options)),
+    inputs,
+    selectedInputCount,
+    condition,
+    leaves: columns.leaves,
+    auxiliaryInputs: columns.auxiliaryInputs,
+    outputs: columns.outputs,
+    timeColumnName: prepared.timeColumnName,
+    dimensions,
+    range,
+    interval,
+    zone,
+    fill: effectiveFill(statement.fill, around !== undefined || options.isInto),
+    descending,
+    limit: toCount(statement.limit),
+    offset: toCount(statement.offset),
+    seriesLimit: toCount(statement.seriesLimit),
+    seriesOffset: toCount(statement.seriesOffset),
+  };
+}
+
+/** Windows without data are not rows for those who read on: subqueries and INTO. */
+function effectiveFill(fill: Fill | undefined, isRead: boolean): Fill {
+  const written = fill ?? { kind: 'null' };
+  return isRead && written.kind === 'null' ? { kind: 'none' } : written;
+}
+
+function toCount(value: bigint | undefined): number {
+  return value === undefined ? 0 : Number(value);
+}
+
+function planSource(
+  source: PreparedSource,
+  around: Surroundings,
+  inputs: readonly RowInput[],
+  options: PlanOptions,
+): SourcePlan {
+  if (source.kind === 'measurement') {
+    return { kind: 'measurement', measurement: source.schema.measurement };
+  }
+  const inner = plan(source.select, around, { ...options, isInto: false });
+  return {
+    kind: 'subquery',
+    plan: inner,
+    inputs: inputs.map((input) => subqueryInput(input, source.select, inner)),
+  };
+}
+
+function subqueryInput(
+  input: RowInput,
+  prepared: PreparedSelect,
+  inner: SelectPlan,
+): SubqueryInput {
+  const wantsTag = input.kind === 'tag';
+  const index = prepared.columns.findIndex(
+    (column) => column.name === input.name && column.isTag === wantsTag,
+  );
+  if (index >= 0) return { kind: 'column', index };
+  if (wantsTag && prepared.tagDimensions.includes(input.name)) {
+    return { kind: 'dimension', index: inner.dimensions.indexOf(input.name) };
+  }
+  return { kind: 'missing' };
+}
