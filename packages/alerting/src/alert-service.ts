@@ -17,9 +17,9 @@ import { levelRank } from './level.ts';
 import { PUBLISH_DEPTH_MAX, QUEUE_LENGTH, QUEUE_LENGTH_MIN } from './limits.ts';
 import { compileMatch } from './match.ts';
 import type { Match } from './match.ts';
-import { decodeOptions, flag } from './options.ts';
-import { findHandlerKind, HANDLER_KINDS } from './registry.ts';
-import { readScriptHandler } from './script-handler.ts';
+import { flag } from './options.ts';
+import { HANDLER_KINDS } from './registry.ts';
+import { checkAction, checkScriptHandler } from './script-handler.ts';
 import { Topic } from './topic.ts';
 
 export type AlertLog = (
@@ -102,15 +102,11 @@ export class AlertService implements AlertSink {
   openAnonymousTopic(topic: string, handlers: readonly ScriptHandler[]): void {
     this.#anonymous.add(topic);
     this.#topic(topic);
-    const actions = handlers.map((handler) => readScriptHandler(handler, this.#context));
+    const actions = handlers.map((handler) => checkScriptHandler(handler, this.#context));
     for (const kind of HANDLER_KINDS) {
       const isGlobal = this.#isGlobal(kind.section?.name);
       const isNamed = actions.some((action) => action.kind === kind);
-      if (isGlobal && !isNamed && kind.script !== undefined) {
-        actions.push(
-          readScriptHandler(globalHandler(kind.script.names[0] ?? kind.kind), this.#context),
-        );
-      }
+      if (isGlobal && !isNamed) actions.push(checkAction(kind.kind, {}, this.#context));
     }
     const attached = this.#attachedTo(topic);
     actions.forEach((action, i) => {
@@ -161,7 +157,7 @@ export class AlertService implements AlertSink {
 
   /** Checks the handlers of a script before its task starts. Throws `InvalidRequest`. */
   checkScriptHandlers(handlers: readonly ScriptHandler[]): void {
-    for (const handler of handlers) readScriptHandler(handler, this.#context);
+    for (const handler of handlers) checkScriptHandler(handler, this.#context);
   }
 
   // --- what the API uses
@@ -330,19 +326,9 @@ export class AlertService implements AlertSink {
   }
 
   #check(spec: HandlerSpec): { readonly actions: readonly CheckedAction[]; readonly match: Match } {
-    const actions = spec.actions.map(({ kind: name, options: given }) => {
-      const kind = findHandlerKind(name);
-      if (kind === undefined)
-        throw new InvalidRequest(`unsupported action kind ${JSON.stringify(name)}`);
-      const decoded = decodeOptions(kind.options, kind.kind, given);
-      if (!decoded.ok) throw new InvalidRequest(decoded.reason);
-      const problem = kind.validate?.(decoded.options, {
-        ...this.#context,
-        signal: AbortSignal.abort(),
-      });
-      if (problem !== undefined) throw new InvalidRequest(problem);
-      return { kind, options: decoded.options };
-    });
+    const actions = spec.actions.map(({ kind, options }) =>
+      checkAction(kind, options, this.#context),
+    );
     return { actions, match: compileMatch(spec.match) };
   }
 
@@ -441,10 +427,6 @@ export class AlertService implements AlertSink {
 
 const RETIRE_DEADLINE_MS = 5_000;
 const DROP_DEADLINE_MS = 1_000;
-
-function globalHandler(kind: string): ScriptHandler {
-  return { kind, arguments: [], properties: [], span: { start: 0, end: 0 } };
-}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

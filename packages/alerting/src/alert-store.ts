@@ -27,7 +27,6 @@ export type DeadLetter = {
   readonly time: bigint;
 };
 
-type Key = readonly [string, string];
 type StoredEntry = { readonly handler: string; readonly event: string; readonly step: number };
 type StoredLetter = StoredEntry & { readonly reason: string; readonly time: string };
 type StoredState = {
@@ -80,9 +79,9 @@ export class AlertStore {
 
   /** Remembers a state; an event that is OK is forgotten, after a restart it is as good as never seen. */
   putState(topic: string, id: string, state: EventState): Promise<boolean> {
-    const key = stateKey(topic, id);
-    if (state.level === 'OK') return this.#states.remove([...key]);
-    return this.#states.put([...key], {
+    const key = keyOf(topic, id);
+    if (state.level === 'OK') return this.#states.remove(key);
+    return this.#states.put(key, {
       id,
       message: state.message,
       details: state.details,
@@ -108,14 +107,14 @@ export class AlertStore {
   async putSpec(topic: string, spec: HandlerSpec, replaces?: string): Promise<void> {
     await this.#root.transaction(() => {
       if (replaces !== undefined && replaces !== spec.id)
-        void this.#specs.remove([topic, replaces]);
-      void this.#specs.put([topic, spec.id], spec);
+        void this.#specs.remove(keyOf(topic, replaces));
+      void this.#specs.put(keyOf(topic, spec.id), spec);
     });
     await this.flushed();
   }
 
   async deleteSpec(topic: string, id: string): Promise<void> {
-    await this.#specs.remove([topic, id]);
+    await this.#specs.remove(keyOf(topic, id));
     await this.flushed();
   }
 
@@ -188,8 +187,8 @@ export class AlertStore {
   }
 }
 
-function stateKey(topic: string, id: string): Key {
-  if (Buffer.byteLength(id) <= KEY_BYTES_MAX) return [topic, id];
+function keyOf(topic: string, id: string): [string, string] {
+  if (Buffer.byteLength(topic) + Buffer.byteLength(id) <= KEY_BYTES_MAX) return [topic, id];
   return [topic, `#${createHash('sha256').update(id).digest('hex')}`];
 }
 

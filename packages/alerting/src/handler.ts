@@ -1,5 +1,6 @@
 // What a kind of handler is: one row of the registry, one file per kind under handlers/.
 import type { Clock } from '@tidemark/core';
+import { TemplateDuration, TemplateTime } from '@tidemark/runtime';
 import type { TopicEvent } from './event.ts';
 import type { HttpSender } from './http-sender.ts';
 import type { OptionSpec, Options } from './options.ts';
@@ -19,25 +20,6 @@ export type SectionSpec = {
   readonly validate?: (options: Options) => string | undefined;
   /** The same over all elements of a list section. */
   readonly validateAll?: (elements: readonly Options[]) => string | undefined;
-};
-
-/** How a property of a script's handler becomes an option. */
-export type ScriptProperty = {
-  readonly option: string;
-  /**
-   * `set`: one value. `append`: every argument is added to a list. `entry`: key and value are added to a map.
-   * `flag`: no argument, becomes true. `object`: the arguments become one object of a list, under `keys`.
-   */
-  readonly mode: 'set' | 'append' | 'entry' | 'flag' | 'object';
-  readonly keys?: readonly string[];
-};
-
-export type ScriptSyntax = {
-  /** Names of the method on the alert node. */
-  readonly names: readonly string[];
-  /** Options that take the method's arguments in order; the last may take all that remain. */
-  readonly arguments: readonly ScriptProperty[];
-  readonly properties: Readonly<Record<string, ScriptProperty>>;
 };
 
 /** What a service test sends: its options with defaults, and the act. */
@@ -93,7 +75,6 @@ export type HandlerKind = {
   readonly aliases?: readonly string[];
   readonly doc: string;
   readonly options: readonly OptionSpec[];
-  readonly script?: ScriptSyntax | undefined;
   /** Section of the configuration; the kind is usable only while the section's `enabled` is true, if it has one. */
   readonly section?: SectionSpec | undefined;
   /** Why these options can not be used; checked when the handler is defined. */
@@ -113,8 +94,8 @@ export function templateScope(event: TopicEvent): TemplateScope {
     Message: event.message,
     Details: event.details,
     Level: event.level,
-    Time: event.time,
-    Duration: event.durationNanos,
+    Time: new TemplateTime(event.time),
+    Duration: new TemplateDuration(event.durationNanos),
     Name: context.name,
     TaskName: context.taskName,
     Group: context.group,

@@ -14,10 +14,12 @@ export type { Glob } from './glob.ts';
 export type {
   AccessPolicy,
   Closable,
+  ConnectionCache,
   HandlerContext,
   HandlerKind,
   SectionSpec,
   ServiceTestSpec,
+  TemplateScope,
 } from './handler.ts';
 export {
   checkTopicId,

@@ -47,8 +47,8 @@ export const DEAD_LETTERS: Limit = {
     'oldest are dropped first, so that a receiver that is gone for good does not fill the disk',
 };
 
-/** Longest key of the store in bytes; ids that do not fit are hashed. */
-export const KEY_BYTES_MAX = 1500;
+/** Bytes of topic and id that fit the store's keys (1,978 bytes with their framing); longer ids are hashed. */
+export const KEY_BYTES_MAX = 1900;
 
 /** Bytes of a receiver's answer that are read for an error text. */
 export const RESPONSE_BYTES_MAX = 64 * 1024;

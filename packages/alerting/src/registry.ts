@@ -24,11 +24,11 @@ export const HANDLER_KINDS: readonly HandlerKind[] = [
 
 const byName = new Map<string, HandlerKind>();
 for (const row of HANDLER_KINDS) {
-  const names = [row.kind, ...(row.aliases ?? []), ...(row.script?.names ?? [])];
+  const names = [row.kind, ...(row.aliases ?? [])];
   for (const name of names) byName.set(name.toLowerCase(), row);
 }
 
-/** The kind of that name: its own, an older one, or that of the script's method. */
+/** The kind of that name, which may be an older one. */
 export function findHandlerKind(name: string): HandlerKind | undefined {
   return byName.get(name.toLowerCase());
 }

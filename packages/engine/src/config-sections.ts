@@ -22,7 +22,11 @@ export const FIXED_SECTIONS = {
       'Where the API listens, host:port. Port 0 takes a free one.',
     ),
     'auth-enabled': key.boolean(false, 'Ask every request for a user and a password or a token.'),
-    'log-enabled': key.boolean(true, 'Log every request.'),
+    'insecure-no-auth': key.boolean(
+      false,
+      'Allow other addresses than loopback without authentication.',
+    ),
+    'log-enabled': key.boolean(false, 'Log every request.'),
     'write-tracing': key.boolean(false, 'Log the bodies of writes.'),
     'pprof-enabled': key.boolean(true, 'Serve the profiling endpoints.'),
     'https-enabled': key.boolean(false, 'Speak TLS.'),

@@ -1,4 +1,5 @@
 // The engine's configuration: its schema for files, environment and flags, and what `startEngine` takes.
+import { parseAddress } from '@tidemark/alerting';
 import { resolveConfig } from '@tidemark/core';
 import type {
   ConfigKey,
@@ -11,6 +12,17 @@ import type {
 import type { Options, OptionSpec, OptionType, OptionValue, SectionSpec } from '@tidemark/alerting';
 import { FIXED_SECTIONS } from './config-sections.ts';
 import { OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
+
+const CONFIG_TYPES: Readonly<Record<OptionType, ConfigType>> = {
+  string: 'text',
+  boolean: 'boolean',
+  integer: 'integer',
+  float: 'number',
+  duration: 'duration',
+  strings: 'text-list',
+  'string-map': 'text-map',
+  json: 'text-map',
+};
 
 /** Everything that a file may say, for `resolveConfig`, `environmentLayer`, `printDefaultConfig` and the rest. */
 export const ENGINE_CONFIG_SCHEMA: ConfigSchema = {
@@ -59,6 +71,10 @@ export function resolveEngineConfig(layers: readonly ConfigLayer[]): {
   const fixed = Object.fromEntries(
     Object.keys(FIXED_SECTIONS).map((name) => [camelCase(name), values[camelCase(name)]]),
   ) as ConfigOf<typeof FIXED_SECTIONS>;
+  if (parseAddress(fixed.http.bindAddress) === undefined) {
+    const message = `${JSON.stringify(fixed.http.bindAddress)} is not allowed; expected host:port`;
+    found.push({ source: 'configuration', key: 'http.bind-address', message });
+  }
   return { config: { ...fixed, overridable }, problems: found };
 }
 
@@ -145,17 +161,6 @@ function optionFromConfig(spec: OptionSpec, table: Readonly<Record<string, unkno
   const isEmpty = value !== null && typeof value === 'object' && Object.keys(value).length === 0;
   return isEmpty ? spec.default : (value as OptionValue);
 }
-
-const CONFIG_TYPES: Readonly<Record<OptionType, ConfigType>> = {
-  string: 'text',
-  boolean: 'boolean',
-  integer: 'integer',
-  float: 'number',
-  duration: 'duration',
-  strings: 'text-list',
-  'string-map': 'text-map',
-  json: 'text-map',
-};
 
 function configKeyOf(spec: OptionSpec): ConfigKey {
   return {

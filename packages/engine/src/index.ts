@@ -1,3 +1,6 @@
 // Public face of @tidemark/engine: the service that runs tasks.
 export { ENGINE_CONFIG_SCHEMA, resolveEngineConfig } from './config.ts';
 export type { EngineConfig } from './config.ts';
+export type { LogSink } from './log-hub.ts';
+export { startEngine } from './start-engine.ts';
+export type { EngineService, StartEngineOptions } from './start-engine.ts';

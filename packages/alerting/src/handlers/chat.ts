@@ -78,16 +78,6 @@ export const chat: HandlerKind = {
   aliases: ['slack'],
   doc: 'Posts to Slack or a compatible chat.',
   options: messageOptions,
-  script: {
-    names: ['slack', 'chat'],
-    arguments: [],
-    properties: {
-      workspace: { option: 'workspace', mode: 'set' },
-      channel: { option: 'channel', mode: 'set' },
-      username: { option: 'username', mode: 'set' },
-      iconEmoji: { option: 'icon-emoji', mode: 'set' },
-    },
-  },
   section,
   send: (event, options, context) => say(event.message, event.level, { options, context }),
   tests: ['chat', 'slack'].map((name) => ({

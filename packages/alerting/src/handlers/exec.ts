@@ -14,14 +14,6 @@ export const exec: HandlerKind = {
     { name: 'prog', type: 'string', default: '', doc: 'The program.' },
     { name: 'args', type: 'strings', default: null, doc: 'Its arguments.' },
   ],
-  script: {
-    names: ['exec'],
-    arguments: [
-      { option: 'prog', mode: 'set' },
-      { option: 'args', mode: 'append' },
-    ],
-    properties: {},
-  },
   validate: (options, context) => {
     const program = text(options, 'prog');
     if (program === '') return 'must provide a program to execute';

@@ -20,11 +20,6 @@ export const log: HandlerKind = {
       doc: 'Permissions of the file when it is created.',
     },
   ],
-  script: {
-    names: ['log'],
-    arguments: [{ option: 'path', mode: 'set' }],
-    properties: { mode: { option: 'mode', mode: 'set' } },
-  },
   validate: (options, context) => {
     const path = text(options, 'path');
     const mode = integer(options, 'mode');

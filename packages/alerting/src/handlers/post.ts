@@ -74,17 +74,6 @@ export const post: HandlerKind = {
     },
     bool('skip-ssl-verification', 'Accept any TLS certificate.'),
   ],
-  script: {
-    names: ['post'],
-    arguments: [{ option: 'url', mode: 'set' }],
-    properties: {
-      endpoint: { option: 'endpoint', mode: 'set' },
-      header: { option: 'headers', mode: 'entry' },
-      captureResponse: { option: 'capture-response', mode: 'flag' },
-      timeout: { option: 'timeout', mode: 'set' },
-      skipSSLVerification: { option: 'skip-ssl-verification', mode: 'flag' },
-    },
-  },
   section,
   validate: (options) => {
     const names = Object.keys(map(options, 'headers')).map((name) => name.toLowerCase());

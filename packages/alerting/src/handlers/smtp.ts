@@ -73,14 +73,6 @@ export const smtp: HandlerKind = {
     list('to', 'Recipients; none means the configured ones.'),
     list('to-field', 'More recipients, as templates over the event.'),
   ],
-  script: {
-    names: ['email'],
-    arguments: [{ option: 'to', mode: 'append' }],
-    properties: {
-      to: { option: 'to', mode: 'append' },
-      toTemplates: { option: 'to-field', mode: 'append' },
-    },
-  },
   section,
   validate: (options) => {
     const bad = strings(options, 'to').find((address) => !isMailbox(address));

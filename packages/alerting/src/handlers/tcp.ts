@@ -10,7 +10,6 @@ export const tcp: HandlerKind = {
   kind: 'tcp',
   doc: 'Sends each event as one line of JSON over a TCP connection of its own.',
   options: [{ name: 'address', type: 'string', default: '', doc: 'Receiver as `host:port`.' }],
-  script: { names: ['tcp'], arguments: [{ option: 'address', mode: 'set' }], properties: {} },
   validate: (options) =>
     text(options, 'address') === '' ? 'must provide an address, host:port' : undefined,
   send: (event, options, context) =>

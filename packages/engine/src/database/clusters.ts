@@ -1,0 +1,343 @@
+// The configured clusters of the database, and requests to them: writes, queries, statements. A request goes to the
+// cluster's servers in turn; one that does not answer is skipped.
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { compareBytes, InvalidRequest, NotFound, parseRfc3339, Unavailable } from '@tidemark/core';
+import type { FieldValue } from '@tidemark/core';
+import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
+import type { HttpSender, IncomingResponse, Options } from '@tidemark/alerting';
+import { printLine } from '@tidemark/line-protocol';
+import type { DatabaseClient, DatabaseWrite, QueryResultSeries } from '@tidemark/runtime';
+import { parseJson } from '../http/json.ts';
+import { QUERY_RESPONSE_BYTES } from '../limits.ts';
+
+const gzipAsync = promisify(gzip);
+
+/** Bodies below this are sent as they are. */
+const GZIP_BYTES_MIN = 1024;
+
+type ClusterRequest = {
+  readonly method: 'GET' | 'POST';
+  readonly path: '/ping' | '/query' | '/write';
+  readonly params: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly responseBytesMax?: number | undefined;
+};
+
+export class Clusters implements DatabaseClient {
+  readonly #http: HttpSender;
+  #elements: readonly Options[] = [];
+  #turn = 0;
+
+  constructor(http: HttpSender) {
+    this.#http = http;
+  }
+
+  /** Takes over changed settings; requests that run finish with the old ones. */
+  update(elements: readonly Options[]): void {
+    this.#elements = elements.filter((options) => flag(options, 'enabled'));
+  }
+
+  get elements(): readonly Options[] {
+    return this.#elements;
+  }
+
+  /** Settings of a cluster; '' is the default one. */
+  cluster(name: string): Options {
+    const found =
+      name === ''
+        ? (this.#elements.find((options) => flag(options, 'default')) ??
+          (this.#elements.length === 1 ? this.#elements[0] : undefined))
+        : this.#elements.find((options) => text(options, 'name') === name);
+    if (found !== undefined) return found;
+    throw new NotFound(
+      name === ''
+        ? 'no default tsdb cluster is configured'
+        : `no such tsdb cluster ${JSON.stringify(name)}`,
+    );
+  }
+
+  async write(write: DatabaseWrite): Promise<void> {
+    const lines: string[] = [];
+    for (const { name, tags, fields, time } of write.points) {
+      const present: [string, FieldValue][] = [];
+      for (const [field, value] of fields) if (value !== null) present.push([field, value]);
+      present.sort((a, b) => compareBytes(a[0], b[0]));
+      const line = printLine({
+        measurement: name,
+        tags,
+        fields: present,
+        time: cut(time, write.precision),
+      });
+      if (line !== undefined) lines.push(line);
+    }
+    if (lines.length === 0) return;
+    await this.writeLines(write, lines.join('\n'));
+  }
+
+  /** Writes line protocol whose times have the write's precision. */
+  async writeLines(write: Omit<DatabaseWrite, 'points'>, body: string): Promise<void> {
+    const { database, retentionPolicy, precision, consistency } = write;
+    const response = await this.#send(this.cluster(write.cluster), {
+      method: 'POST',
+      path: '/write',
+      params: {
+        ...(consistency === '' ? {} : { consistency }),
+        db: database,
+        ...(precision === '' ? {} : { precision }),
+        rp: retentionPolicy,
+      },
+      body,
+    });
+    if (response.status !== 204 && response.status !== 200) throw refused(response);
+  }
+
+  async execute(cluster: string, statement: string): Promise<void> {
+    await this.#results(cluster, statement, 'POST');
+  }
+
+  /** Result series of one statement. All numbers are floats, as JSON does not tell them apart. */
+  async query(
+    cluster: string,
+    statement: string,
+    signal: AbortSignal,
+  ): Promise<readonly QueryResultSeries[]> {
+    return this.#results(cluster, statement, 'GET', signal);
+  }
+
+  /** Rows of a SHOW statement as text. */
+  async show(cluster: Options, statement: string): Promise<readonly ShowSeries[]> {
+    const response = await this.#send(cluster, {
+      method: 'GET',
+      path: '/query',
+      params: { q: statement },
+    });
+    return seriesOf(response).map((series) => ({
+      name: series.name,
+      columns: series.columns,
+      rows: series.values.map((row) =>
+        row.map((cell) => (typeof cell === 'string' ? cell : String(cell))),
+      ),
+    }));
+  }
+
+  /** Executes a statement on a given cluster. */
+  async executeOn(cluster: Options, statement: string): Promise<void> {
+    const response = await this.#send(cluster, {
+      method: 'POST',
+      path: '/query',
+      params: { q: statement },
+    });
+    seriesOf(response);
+  }
+
+  /** Version that the cluster's first answering server tells. */
+  async ping(name: string): Promise<string> {
+    const response = await this.#send(this.cluster(name), {
+      method: 'GET',
+      path: '/ping',
+      params: {},
+    });
+    if (response.status >= 400) throw refused(response);
+    const version =
+      response.headers['x-influxdb-version'] ?? response.headers['x-tsdb-version'] ?? '';
+    return String(version);
+  }
+
+  async #results(
+    cluster: string,
+    statement: string,
+    method: 'GET' | 'POST',
+    signal?: AbortSignal,
+  ): Promise<readonly QueryResultSeries[]> {
+    const response = await this.#send(
+      this.cluster(cluster),
+      {
+        method,
+        path: '/query',
+        params: { q: statement },
+        responseBytesMax: QUERY_RESPONSE_BYTES.value + 1,
+      },
+      signal,
+    );
+    if (response.body.length > QUERY_RESPONSE_BYTES.value) {
+      throw new InvalidRequest(
+        `answer of the database is too large. setting=\`${QUERY_RESPONSE_BYTES.setting}\``,
+      );
+    }
+    return seriesOf(response).map(resultSeries);
+  }
+
+  async #send(
+    cluster: Options,
+    request: ClusterRequest,
+    signal: AbortSignal = NEVER,
+  ): Promise<IncomingResponse> {
+    const urls = strings(cluster, 'urls');
+    const first = this.#turn++;
+    let failure: unknown = new Unavailable('the cluster has no servers');
+    for (let i = 0; i < urls.length; i++) {
+      const url = urls[(first + i) % urls.length] ?? '';
+      try {
+        const response = await this.#sendTo(url, cluster, request, signal);
+        if (response.status < 500 || i === urls.length - 1) return response;
+        failure = refused(response);
+      } catch (error) {
+        if (!(error instanceof Unavailable) || signal.aborted) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  async #sendTo(
+    url: string,
+    cluster: Options,
+    request: ClusterRequest,
+    signal: AbortSignal,
+  ): Promise<IncomingResponse> {
+    const query = new URLSearchParams(request.params).toString();
+    const isForm = request.method === 'POST' && request.path === '/query';
+    const target = `${url.replace(/\/+$/, '')}${request.path}`;
+    const headers: Record<string, string> = { ...credentials(cluster) };
+    let body: string | Uint8Array | undefined = isForm ? query : request.body;
+    if (isForm) headers['Content-Type'] = 'application/x-www-form-urlencoded';
+    if (request.path === '/write' && typeof body === 'string') {
+      headers['Content-Type'] = 'text/plain; charset=utf-8';
+      if (text(cluster, 'compression') === 'gzip' && body.length >= GZIP_BYTES_MIN) {
+        body = await gzipAsync(body);
+        headers['Content-Encoding'] = 'gzip';
+      }
+    }
+    return this.#http.send(
+      {
+        method: request.method,
+        url: isForm || query === '' ? target : `${target}?${query}`,
+        headers,
+        body,
+        tls: tlsOf(cluster),
+        timeoutMs: durationMs(cluster, 'timeout') || undefined,
+        responseBytesMax: request.responseBytesMax,
+      },
+      signal,
+    );
+  }
+}
+
+export type ShowSeries = {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
+
+const NEVER = new AbortController().signal;
+
+function credentials(cluster: Options): Record<string, string> {
+  const token = text(cluster, 'token');
+  if (token !== '') return { Authorization: `Token ${token}` };
+  const username = text(cluster, 'username');
+  if (username === '') return {};
+  const pair = Buffer.from(`${username}:${text(cluster, 'password')}`).toString('base64');
+  return { Authorization: `Basic ${pair}` };
+}
+
+const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
+  u: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+/** The time in units of a write's precision. */
+function cut(time: bigint, precision: string): bigint {
+  const unit = PRECISION_NANOS[precision];
+  return unit === undefined ? time : time / unit;
+}
+
+type RawSeries = {
+  readonly name: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly columns: readonly string[];
+  readonly values: readonly (readonly unknown[])[];
+};
+
+function refused(response: IncomingResponse): InvalidRequest | Unavailable {
+  const reason = errorOf(response.body) ?? response.body.trim().slice(0, 1000);
+  const message = reason === '' ? `unexpected status ${response.status}` : reason;
+  return response.status >= 500 ? new Unavailable(message) : new InvalidRequest(message);
+}
+
+function errorOf(body: string): string | undefined {
+  try {
+    const value = parseJson(Buffer.from(body), '');
+    if (value === null || typeof value !== 'object' || !('error' in value)) return undefined;
+    return typeof value.error === 'string' ? value.error : undefined;
+  } catch {
+    // Not JSON: the text itself is the reason.
+    return undefined;
+  }
+}
+
+function seriesOf(response: IncomingResponse): readonly RawSeries[] {
+  if (response.status !== 200) throw refused(response);
+  const answer = parseJson(Buffer.from(response.body), 'answer of the database: ') as {
+    readonly error?: unknown;
+    readonly results?: unknown;
+  };
+  if (typeof answer.error === 'string') throw new InvalidRequest(answer.error);
+  const found: RawSeries[] = [];
+  for (const result of listOf(answer.results)) {
+    const { error, series } = result as { readonly error?: unknown; readonly series?: unknown };
+    if (typeof error === 'string') throw new InvalidRequest(error);
+    for (const one of listOf(series)) found.push(readSeries(one));
+  }
+  return found;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function readSeries(value: unknown): RawSeries {
+  const { name, tags, columns, values } = value as Readonly<Record<string, unknown>>;
+  return {
+    name: typeof name === 'string' ? name : '',
+    tags: (tags ?? {}) as Readonly<Record<string, string>>,
+    columns: listOf(columns).map(String),
+    values: listOf(values).map(listOf),
+  };
+}
+
+function resultSeries(series: RawSeries): QueryResultSeries {
+  const timeColumn = series.columns.indexOf('time');
+  const order = [timeColumn, ...series.columns.keys()].filter(
+    (column, i) => column >= 0 && (i === 0 || column !== timeColumn),
+  );
+  return {
+    name: series.name,
+    tags: series.tags,
+    columns: order.map((column) => series.columns[column] ?? ''),
+    values: series.values.map((row) =>
+      order.map((column) =>
+        column === timeColumn ? readTime(row[column]) : readCell(row[column]),
+      ),
+    ),
+  };
+}
+
+function readTime(cell: unknown): bigint {
+  if (typeof cell === 'string') {
+    const time = parseRfc3339(cell);
+    if (time !== undefined) return time;
+  }
+  if (typeof cell === 'number' || typeof cell === 'bigint') return BigInt(cell);
+  throw new InvalidRequest(`answer of the database has no time where one belongs: ${String(cell)}`);
+}
+
+function readCell(cell: unknown): FieldValue | null {
+  if (typeof cell === 'bigint') return Number(cell);
+  return typeof cell === 'number' || typeof cell === 'string' || typeof cell === 'boolean'
+    ? cell
+    : null;
+}

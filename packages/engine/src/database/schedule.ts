@@ -1,0 +1,62 @@
+// When a query node asks: `every`, optionally aligned, or a cron expression.
+import { Cron } from 'croner';
+import { assert, floorMod, InvalidRequest } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
+import type { QueryOptions } from '@tidemark/pipeline';
+
+/** The tick after `time`; `undefined` when there is none any more. */
+export type Schedule = (time: Timestamp) => Timestamp | undefined;
+
+/** The schedule of a query node. Throws `InvalidRequest` for a cron expression that is none. */
+export function scheduleOf(options: QueryOptions): Schedule {
+  if (options.cron !== '') return cronSchedule(options.cron);
+  const { everyNanos, isAligned } = options;
+  if (everyNanos <= 0n) throw new InvalidRequest('must define one of every or cron');
+  return (time) => {
+    const next = time + everyNanos;
+    return isAligned ? next - floorMod(next, everyNanos) : next;
+  };
+}
+
+function cronSchedule(expression: string): Schedule {
+  let cron: Cron;
+  try {
+    // Five fields up to seven: seconds and year are optional; a seventh field is the year, which must be any.
+    cron = new Cron(expression.trim().split(/\s+/).slice(0, 6).join(' '), { paused: true });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidRequest(`invalid cron expression: ${reason}`, { cause });
+  }
+  return (time) => {
+    const next = cron.nextRun(new Date(Number(time / 1_000_000n)));
+    return next === null ? undefined : BigInt(next.getTime()) * 1_000_000n;
+  };
+}
+
+/** Range of time that the tick at `tick` asks for. */
+export function rangeOf(
+  options: QueryOptions,
+  tick: Timestamp,
+): { readonly start: Timestamp; readonly stop: Timestamp } {
+  const stop = tick - options.offsetNanos;
+  return { start: stop - options.periodNanos, stop };
+}
+
+// A recording over years of a query per second would never end.
+const TICKS_MAX = 10_000_000;
+
+/** All ticks after `start` up to and including `stop`. */
+export function* ticksBetween(
+  schedule: Schedule,
+  start: Timestamp,
+  stop: Timestamp,
+): Iterable<Timestamp> {
+  let tick = schedule(start);
+  for (let count = 0; tick !== undefined && tick <= stop; count++) {
+    if (count >= TICKS_MAX) throw new InvalidRequest(`more than ${TICKS_MAX} queries in the range`);
+    yield tick;
+    const next = schedule(tick);
+    assert(next === undefined || next > tick, 'a schedule moves forward');
+    tick = next;
+  }
+}

@@ -1,0 +1,79 @@
+// From what a client defines to a pipeline: the checks of scripts, vars and database pairs that tasks, templates and
+// replays share.
+import { InvalidRequest } from '@tidemark/core';
+import { buildPipeline, definitionErrorText, parseVars } from '@tidemark/pipeline';
+import type { BuildResult, DeadmanConfig, EdgeType, Pipeline, Vars } from '@tidemark/pipeline';
+import type { UdfRegistry } from '@tidemark/pipeline';
+import { formatScript } from '@tidemark/tickscript';
+import type { Dbrp } from './records.ts';
+
+/** What the configuration adds to every script. */
+export type BuildEnvironment = { readonly udfs: UdfRegistry; readonly deadman: DeadmanConfig };
+
+export type Definition = {
+  readonly type: EdgeType;
+  readonly dbrps: readonly Dbrp[];
+  readonly pipeline: Pipeline;
+  /** What is only examined when the task starts; answers the recorded text. */
+  readonly checkStart: () => string | undefined;
+};
+
+export type DefinitionInput = {
+  readonly script: string;
+  readonly vars: Vars;
+  /** What the client gives now. */
+  readonly dbrps: readonly Dbrp[];
+  /** What was stored before, used when neither client nor script names any. */
+  readonly storedDbrps?: readonly Dbrp[] | undefined;
+};
+
+/** Checks a task's script with its vars and database pairs. Throws `InvalidRequest` as the API answers it. */
+export function defineTask(input: DefinitionInput, environment: BuildEnvironment): Definition {
+  const built = buildPipeline(input.script, { vars: input.vars, ...environment });
+  const { pipeline, type } = requirePipeline(built);
+  const implied = built.dbrps.map(({ database, retentionPolicy }) => ({
+    db: database,
+    rp: retentionPolicy,
+  }));
+  if (implied.length > 0 && input.dbrps.length > 0) {
+    throw new InvalidRequest('cannot specify dbrp in both implicitly and explicitly');
+  }
+  const dbrps = [input.dbrps, implied, input.storedDbrps ?? []].find((list) => list.length > 0);
+  if (dbrps === undefined) throw new InvalidRequest('must specify dbrp');
+  const context = {
+    dbrps: dbrps.map(({ db, rp }) => ({ database: db, retentionPolicy: rp })),
+  };
+  return { type, dbrps, pipeline, checkStart: () => built.checkStart?.(context) };
+}
+
+/** Reads the vars of a request. Throws `InvalidRequest` in the recorded words. */
+export function readVars(json: unknown): Vars {
+  const { vars, error } = parseVars(json);
+  if (error !== undefined) throw new InvalidRequest(error);
+  return vars;
+}
+
+/** Checks a template's script. */
+export function defineTemplate(
+  script: string,
+  environment: BuildEnvironment,
+): { readonly type: EdgeType; readonly pipeline: Pipeline; readonly vars: Vars } {
+  const built = buildPipeline(script, { isTemplate: true, ...environment });
+  return { ...requirePipeline(built), vars: built.vars };
+}
+
+function requirePipeline(built: BuildResult): {
+  readonly pipeline: Pipeline;
+  readonly type: EdgeType;
+} {
+  if (built.error !== undefined) throw new InvalidRequest(definitionErrorText(built.error));
+  if (built.pipeline === undefined || built.taskType === undefined) {
+    throw new InvalidRequest('invalid task type: invalid');
+  }
+  return { pipeline: built.pipeline, type: built.taskType };
+}
+
+/** The script as `script-format` asks for it; a script that does not parse any more is shown as it is. */
+export function showScript(script: string, format: 'formatted' | 'raw'): string {
+  return format === 'raw' ? script : formatScript(script);
+}

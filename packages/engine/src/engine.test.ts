@@ -1,0 +1,209 @@
+// The service over real sockets: tasks, writes, events, and what a restart keeps.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { resolveEngineConfig } from './config.ts';
+import { startEngine } from './start-engine.ts';
+import type { EngineService } from './start-engine.ts';
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const DBRPS = [{ db: 'd', rp: 'r' }];
+
+let directory = '';
+let engine: EngineService;
+
+async function start(http: Record<string, unknown> = {}): Promise<void> {
+  const { config, problems } = resolveEngineConfig([
+    {
+      source: 'test',
+      values: {
+        data_dir: directory,
+        stats: { enabled: false },
+        http: { 'bind-address': '127.0.0.1:0', ...http },
+      },
+    },
+  ]);
+  expect(problems).toEqual([]);
+  engine = await startEngine(config, { log: quiet });
+}
+
+async function call(
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; json: any; headers: Headers }> {
+  const text =
+    body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(engine.url + path, {
+    method,
+    ...(text === undefined ? {} : { body: text }),
+  });
+  const answer = await response.text();
+  let json: any = answer;
+  try {
+    json = JSON.parse(answer);
+  } catch {
+    // Bare text stays text.
+  }
+  return { status: response.status, json, headers: response.headers };
+}
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'engine-test-'));
+  await start();
+});
+
+afterEach(async () => {
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe('conventions', () => {
+  test('every answer names version and request', async () => {
+    const { status, headers } = await call('GET', '/engine/v1/ping');
+
+    expect(status).toBe(204);
+    expect(headers.get('x-engine-version')).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(headers.get('request-id')).toMatch(/^[-0-9a-f]{36}$/);
+  });
+
+  test.each([
+    ['GET', '/engine/v1/nothing', 404],
+    ['GET', '/nothing', 404],
+    ['DELETE', '/engine/v1/ping', 405],
+    ['GET', '/engine/v1/write?db=d', 405],
+    ['GET', '/engine/v1/alerts/topics', 404],
+  ])('%s %s answers %i with an error as JSON', async (method, path, expected) => {
+    const { status, json, headers } = await call(method, path);
+
+    expect(status).toBe(expected);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(json.error).toEqual(expect.any(String));
+  });
+
+  test.each(['/engine/v1', '/engine/v1preview', '/kapacitor/v1', '/kapacitor/v1preview'])(
+    'tasks answer under %s',
+    async (base) => {
+      expect((await call('GET', `${base}/tasks`)).json).toEqual({ tasks: [] });
+    },
+  );
+
+  test('a body over the limit is refused', async () => {
+    await engine.close();
+    await start({ 'max-body-size': 1000 });
+
+    const { status, json } = await call(
+      'POST',
+      '/engine/v1/write?db=d&rp=r',
+      'm v=1\n'.repeat(1000),
+    );
+
+    expect(status).toBe(413);
+    expect(json.error).toEqual(expect.any(String));
+  });
+});
+
+describe('stream tasks', () => {
+  const script = "stream|from().measurement('m').groupBy('h')|httpOut('out')";
+
+  test('rows of a written point are read from the endpoint of the task', async () => {
+    await call('POST', '/engine/v1/tasks', { id: 't', dbrps: DBRPS, script, status: 'enabled' });
+
+    const written = await call(
+      'POST',
+      '/write?db=d&rp=r&precision=s',
+      'm,h=a v=1i 10\nm,h=b v=2.5 11',
+    );
+
+    expect(written.status).toBe(204);
+    const { json } = await call('GET', '/engine/v1/tasks/t/out');
+    expect(json.series).toEqual([
+      {
+        name: 'm',
+        tags: { h: 'a' },
+        columns: ['time', 'v'],
+        values: [['1970-01-01T00:00:10Z', 1]],
+      },
+      {
+        name: 'm',
+        tags: { h: 'b' },
+        columns: ['time', 'v'],
+        values: [['1970-01-01T00:00:11Z', 2.5]],
+      },
+    ]);
+  });
+
+  test('points of another retention policy do not reach the task', async () => {
+    await call('POST', '/engine/v1/tasks', { id: 't', dbrps: DBRPS, script, status: 'enabled' });
+
+    await call('POST', '/write?db=d&rp=other', 'm,h=a v=1 10');
+    await call('POST', '/write?db=d', 'm,h=a v=1 10');
+
+    expect((await call('GET', '/engine/v1/tasks/t/out')).json.series).toBeNull();
+  });
+
+  test('a body with one bad line writes nothing and names the line', async () => {
+    await call('POST', '/engine/v1/tasks', { id: 't', dbrps: DBRPS, script, status: 'enabled' });
+
+    const { status, json } = await call(
+      'POST',
+      '/write?db=d&rp=r',
+      'm,h=a v=1 10\nm v=\nm,h=a v=2 11',
+    );
+
+    expect(status).toBe(400);
+    expect(json).toBe("unable to parse 'm v=': missing field value\n");
+    expect((await call('GET', '/engine/v1/tasks/t/out')).json.series).toBeNull();
+  });
+
+  test('tasks, events and ids of the engine survive a restart', async () => {
+    const alert =
+      "stream|from().measurement('m')|alert().id('e').crit(lambda: \"v\" > 1).topic('top')";
+    await call('POST', '/engine/v1/tasks', {
+      id: 't',
+      dbrps: DBRPS,
+      script: alert,
+      status: 'enabled',
+    });
+    await call('POST', '/write?db=d&rp=r&precision=s', 'm v=2 10');
+    const before = (await call('GET', '/engine/v1preview/alerts/topics/top/events/e')).json;
+
+    await engine.close();
+    await start();
+
+    const task = (await call('GET', '/engine/v1/tasks/t')).json;
+    expect(task).toMatchObject({ status: 'enabled', executing: true, error: '' });
+    const after = (await call('GET', '/engine/v1preview/alerts/topics/top/events/e')).json;
+    expect(after).toEqual(before);
+    expect(after.state.level).toBe('CRITICAL');
+  });
+
+  test('a broken task shows its error and does not keep others from starting', async () => {
+    await call('POST', '/engine/v1/tasks', { id: 'good', dbrps: DBRPS, script, status: 'enabled' });
+    const bad = await call('POST', '/engine/v1/tasks', {
+      id: 'bad',
+      dbrps: DBRPS,
+      script: 'stream|from()|window()',
+      status: 'enabled',
+    });
+    expect(bad.status).toBe(500);
+
+    await engine.close();
+    await start();
+
+    expect((await call('GET', '/engine/v1/tasks/good')).json.executing).toBe(true);
+    const shown = (await call('GET', '/engine/v1/tasks/bad')).json;
+    expect(shown).toMatchObject({ status: 'enabled', executing: false });
+    expect(shown.error).toContain('period');
+  });
+
+  test('integers of vars keep all their digits', async () => {
+    const body = `{"id":"t","dbrps":[{"db":"d","rp":"r"}],"script":"var n = 1\\nstream|from()","vars":{"n":{"type":"int","value":9007199254740993}}}`;
+    await call('POST', '/engine/v1/tasks', body);
+
+    const response = await fetch(`${engine.url}/engine/v1/tasks/t`);
+
+    expect(await response.text()).toContain('"value":9007199254740993');
+  });
+});

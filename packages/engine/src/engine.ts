@@ -1,0 +1,259 @@
+// The parts of a running engine and the order in which they open and close.
+import { assert, TIDEMARK_VERSION } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import {
+  AlertService,
+  AlertStore,
+  connectionCache,
+  httpSender,
+  parseAddress,
+} from '@tidemark/alerting';
+import type { Closable, ConnectionCache, HandlerContext, HttpSender } from '@tidemark/alerting';
+import type { AlertServiceOptions } from '@tidemark/alerting';
+import { BatchScheduler } from './batch-scheduler.ts';
+import { ConfigOverrides } from './config-overrides.ts';
+import type { OverrideRecord } from './config-overrides.ts';
+import type { EngineConfig } from './config.ts';
+import { Clusters } from './database/clusters.ts';
+import type { BuildEnvironment } from './definition.ts';
+import { Executor } from './executor.ts';
+import type { CreateTask } from './executor.ts';
+import { LogHub } from './log-hub.ts';
+import type { LogLevel, LogSink } from './log-hub.ts';
+import { Metadata } from './metadata.ts';
+import { PointRouter } from './point-router.ts';
+import type { TaskRecord, TemplateRecord } from './records.ts';
+import { accessPolicy, secretResolver } from './service-context.ts';
+import { checkClusters, taskServices } from './task-services.ts';
+import type { TaskServicesOptions } from './task-services.ts';
+import { TaskService } from './task-service.ts';
+import { TemplateService } from './template-service.ts';
+import { WritePath } from './write-path.ts';
+
+export type EngineOptions = {
+  readonly config: EngineConfig;
+  readonly clock: Clock;
+  readonly log: LogSink;
+  readonly createTask: CreateTask;
+  readonly render: HandlerContext['render'];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly skipConfigOverrides: boolean;
+};
+
+/** Everything that endpoints and background work use. Made by `openParts`, closed by `closeParts`. */
+export type EngineParts = {
+  readonly config: EngineConfig;
+  readonly clock: Clock;
+  readonly metadata: Metadata;
+  readonly logs: LogHub;
+  readonly http: HttpSender;
+  readonly connections: ConnectionCache & Closable;
+  readonly context: AlertServiceOptions['context'];
+  readonly alerts: AlertService;
+  readonly clusters: Clusters;
+  readonly overrides: ConfigOverrides;
+  readonly router: PointRouter;
+  readonly writes: WritePath;
+  readonly scheduler: BatchScheduler;
+  readonly executor: Executor;
+  readonly tasks: TaskService;
+  readonly templates: TemplateService;
+  readonly servicesOf: (taskId: string) => ReturnType<typeof taskServices>;
+  readonly createTask: CreateTask;
+  readonly environment: () => BuildEnvironment;
+};
+
+/** Host and port of an address of the configuration, `:9092` being all interfaces. */
+export function listenAddress(text: string): { readonly host: string; readonly port: number } {
+  const address = parseAddress(text);
+  assert(address !== undefined, 'the address was checked with the configuration');
+  return { host: text.startsWith(':') ? '0.0.0.0' : address.host, port: address.port };
+}
+
+/** Whether only this machine or known users can reach the API. */
+export function isTrusted(config: EngineConfig): boolean {
+  const { host } = listenAddress(config.http.bindAddress);
+  return config.http.authEnabled || host === '127.0.0.1' || host === '::1' || host === 'localhost';
+}
+
+/** Opens what is stored and wires the parts; nothing runs and nothing listens yet. */
+export async function openParts(options: EngineOptions): Promise<EngineParts> {
+  const { config, clock } = options;
+  const metadata = await Metadata.open(config[''].dataDir);
+  const logs = new LogHub(
+    options.log,
+    clock,
+    config.logging.level.toLowerCase() as LogLevel | 'off',
+  );
+  const http = httpSender();
+  const clusters = new Clusters(http);
+  const router = new PointRouter();
+  const overrides = new ConfigOverrides({
+    isEnabled: config.configOverride.enabled,
+    file: config.overridable,
+    store: metadata.table<OverrideRecord>('overrides'),
+    isSkipped: options.skipConfigOverrides || config[''].skipConfigOverrides,
+    resolveSecret: secretResolver(options.environment),
+    apply: (section, elements) => {
+      if (section === 'tsdb') clusters.update(elements);
+    },
+  });
+  await overrides.open();
+  const connections = connectionCache(clock);
+  const context = handlerContext(options, { http, overrides, connections });
+  const alerts = new AlertService({
+    store: new AlertStore(metadata.root),
+    context,
+    clock,
+    log: logs.logger('alert'),
+    random: Math.random,
+    isPersistent: config.alert.persistTopics,
+    queueLength: config.alert.topicBufferLength,
+    disabledKinds: new Set(config.alert.disabledHandlers),
+  });
+  alerts.open();
+  const scheduler = new BatchScheduler({
+    clusters,
+    clock,
+    concurrency: Math.max(1, config.task.maxQueries),
+    timeoutMs: config.task.queryTimeoutMs,
+  });
+  const server = {
+    hostname: config[''].hostname,
+    clusterId: metadata.clusterId,
+    serverId: metadata.serverId,
+  };
+  const servicesOptions: TaskServicesOptions = {
+    alerts,
+    clusters,
+    router,
+    http,
+    logs,
+    section: (name, element) => overrides.section(name, element),
+    server,
+  };
+  const servicesOf = (taskId: string): ReturnType<typeof taskServices> =>
+    taskServices(servicesOptions, taskId);
+  const executor = new Executor({
+    createTask: options.createTask,
+    clock,
+    router,
+    services: servicesOf,
+    limits: {
+      groupCountMax: config.task.maxGroups,
+      heldPointCountMax: config.task.maxHeldPoints,
+    },
+    alertDefaults: () => alerts.defaults,
+    startQueries: ({ pipeline, task }) => scheduler.start(pipeline, task),
+  });
+  const environment = (): BuildEnvironment => ({ udfs: new Map(), deadman: deadmanOf(config) });
+  const { tasks, templates } = definitions({
+    metadata,
+    executor,
+    alerts,
+    clusters,
+    environment,
+    clock,
+    logs,
+  });
+  return {
+    config,
+    clock,
+    metadata,
+    logs,
+    http,
+    connections,
+    context,
+    alerts,
+    clusters,
+    overrides,
+    router,
+    writes: new WritePath(router, clock),
+    scheduler,
+    executor,
+    tasks,
+    templates,
+    servicesOf,
+    createTask: options.createTask,
+    environment,
+  };
+}
+
+function definitions(
+  parts: Pick<
+    EngineParts,
+    'metadata' | 'executor' | 'alerts' | 'clusters' | 'environment' | 'clock' | 'logs'
+  >,
+): { readonly tasks: TaskService; readonly templates: TemplateService } {
+  const { metadata, executor, alerts, clusters, environment, clock, logs } = parts;
+  const log = logs.logger('task_store');
+  const templateTable = metadata.table<TemplateRecord>('templates');
+  const tasks = new TaskService({
+    tasks: metadata.table<TaskRecord>('tasks'),
+    templates: templateTable,
+    executor,
+    alerts,
+    environment,
+    checkPipeline: (pipeline) => checkClusters(pipeline, clusters),
+    clock,
+    log: (message, fields) => log('error', message, fields),
+  });
+  const templates = new TemplateService({
+    metadata,
+    templates: templateTable,
+    tasks,
+    environment,
+    clock,
+  });
+  return { tasks, templates };
+}
+
+function handlerContext(
+  options: EngineOptions,
+  parts: {
+    readonly http: HttpSender;
+    readonly overrides: ConfigOverrides;
+    readonly connections: ConnectionCache;
+  },
+): AlertServiceOptions['context'] {
+  const { config, clock, render } = options;
+  return {
+    section: (name, element) => parts.overrides.section(name, element),
+    http: parts.http,
+    clock,
+    render,
+    access: accessPolicy({
+      programs: config.alert.allowedPrograms,
+      files: config.alert.allowedFiles,
+      isTrusted: isTrusted(config),
+    }),
+    server: {
+      hostname: config[''].hostname,
+      url: `http://${config[''].hostname}:${listenAddress(config.http.bindAddress).port}`,
+      product: `tidemark ${TIDEMARK_VERSION}`,
+    },
+    connections: parts.connections,
+  };
+}
+
+function deadmanOf(config: EngineConfig): BuildEnvironment['deadman'] {
+  const { intervalMs, threshold, id, message, global } = config.deadman;
+  return {
+    id,
+    message,
+    intervalNanos: BigInt(Math.round(intervalMs * 1e6)),
+    threshold,
+    isGlobal: global,
+  };
+}
+
+/** Stops what runs and closes what is open. Points that were acknowledged are processed first. */
+export async function closeParts(parts: EngineParts, deadlineMs: number): Promise<void> {
+  await parts.router.drained();
+  await parts.executor.stopAll();
+  await parts.alerts.close(deadlineMs);
+  await parts.connections.close();
+  await parts.http.close();
+  parts.logs.close();
+  await parts.metadata.close();
+}

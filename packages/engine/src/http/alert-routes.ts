@@ -1,0 +1,238 @@
+// Endpoints of alerting: topics, events, handlers. Preview only.
+import { AppError, Conflict, Internal, InvalidRequest, NotFound } from '@tidemark/core';
+import { applyPatch } from 'rfc6902';
+import type { Operation } from 'rfc6902';
+import {
+  compileGlob,
+  parseLevel,
+  patchDocument,
+  printHandlerSpec,
+  printState,
+  readHandlerSpec,
+} from '@tidemark/alerting';
+import type { AlertService, EventState, Glob, HandlerSpec, TopicView } from '@tidemark/alerting';
+import type { AlertLevelName } from '@tidemark/runtime';
+import { formatRfc3339 } from '@tidemark/core';
+import { parseJson } from './json.ts';
+import type { QueryParams } from './params.ts';
+import type { Api, ApiRequest, ApiResponse } from './server.ts';
+
+const TOPICS = '/alerts/topics';
+const DEAD_LETTERS_SHOWN = 1000;
+
+export function addAlertRoutes(api: Api, alerts: AlertService): void {
+  addTopicRoutes(api, alerts);
+  addHandlerRoutes(api, alerts);
+  api.onPreview('GET', '/alerts/dead-letters', (request) => ({
+    status: 200,
+    json: {
+      link: { rel: 'self', href: request.url },
+      'dead-letters': alerts.deadLetters(DEAD_LETTERS_SHOWN).map((letter) => ({
+        handler: letter.handlerKey,
+        topic: letter.event.topic,
+        event: letter.event.id,
+        level: letter.event.level,
+        message: letter.event.message,
+        reason: letter.reason,
+        time: formatRfc3339(letter.time),
+      })),
+    },
+  }));
+}
+
+function addTopicRoutes(api: Api, alerts: AlertService): void {
+  api.onPreview('GET', TOPICS, (request) => {
+    const topics = alerts.topics({
+      matches: readPattern(request.query),
+      minLevel: readLevel(request.query),
+    });
+    return {
+      status: 200,
+      json: {
+        link: { rel: 'self', href: request.url },
+        topics: topics.map((topic) => topicView(topic, request)),
+      },
+    };
+  });
+  api.onPreview('GET', `${TOPICS}/:topic`, (request) => ({
+    status: 200,
+    json: topicView(alerts.topic(topicOf(request)), request),
+  }));
+  api.onPreview('DELETE', `${TOPICS}/:topic`, async (request) => {
+    await alerts.deleteTopic(topicOf(request));
+    return { status: 204 };
+  });
+  api.onPreview('GET', `${TOPICS}/:topic/events`, (request) => {
+    const topic = topicOf(request);
+    const events = alerts.events(topic, readLevel(request.query));
+    return {
+      status: 200,
+      json: {
+        link: { rel: 'self', href: `${topicHref(request, topic)}/events` },
+        topic,
+        events: events.map(([id, state]) => eventView({ topic, id, state }, request)),
+      },
+    };
+  });
+  api.onPreview('GET', `${TOPICS}/:topic/events/*`, (request) => {
+    const topic = topicOf(request);
+    const id = request.params['*'] ?? '';
+    const state = alerts.event(topic, id);
+    return { status: 200, json: eventView({ topic, id, state }, request) };
+  });
+}
+
+function addHandlerRoutes(api: Api, alerts: AlertService): void {
+  const list = `${TOPICS}/:topic/handlers`;
+  const one = `${list}/:handler`;
+  const show = (request: ApiRequest, spec: HandlerSpec): ApiResponse => ({
+    status: 200,
+    json: handlerView(topicOf(request), spec, request),
+  });
+
+  api.onPreview('GET', list, (request) => {
+    const topic = topicOf(request);
+    const matches = readPattern(request.query);
+    const specs = alerts.handlers(topic);
+    return {
+      status: 200,
+      json: {
+        link: { rel: 'self', href: request.url },
+        topic,
+        // Null tells a topic whose handlers are those of a script from one without handlers.
+        handlers:
+          specs
+            ?.filter((spec) => matches(spec.id))
+            .map((spec) => handlerView(topic, spec, request)) ?? null,
+      },
+    };
+  });
+  api.onPreview('POST', list, async (request) => {
+    const spec = readHandlerSpec(parseJson(request.body, 'invalid handler json: '));
+    await refusedAs('failed to create handler: ', () =>
+      alerts.createHandler(topicOf(request), spec),
+    );
+    return show(request, spec);
+  });
+  api.onPreview('GET', one, (request) =>
+    show(request, alerts.handler(topicOf(request), handlerOf(request))),
+  );
+  api.onPreview('GET', `${one}/state`, (request) => ({
+    status: 200,
+    json: {
+      link: { rel: 'self', href: request.url },
+      ...alerts.handlerState(topicOf(request), handlerOf(request)),
+    },
+  }));
+  api.onPreview('PUT', one, async (request) => {
+    const id = handlerOf(request);
+    const value = parseJson(request.body, 'failed to unmarshal JSON: ');
+    alerts.handler(topicOf(request), id);
+    const spec = readHandlerSpec(value, id);
+    await replace(alerts, request, spec);
+    return show(request, spec);
+  });
+  api.onPreview('PATCH', one, async (request) => {
+    const before = alerts.handler(topicOf(request), handlerOf(request));
+    const operations = readPatch(request.body);
+    const document = patchDocument(topicOf(request), before);
+    for (const problem of applyPatch(document, [...operations])) {
+      if (problem !== null)
+        throw new InvalidRequest(`failed to apply patch: ${problem.message || problem.name}`);
+    }
+    const spec = readHandlerSpec(document);
+    await replace(alerts, request, spec);
+    return show(request, spec);
+  });
+  api.onPreview('DELETE', one, async (request) => {
+    await alerts.deleteHandler(topicOf(request), handlerOf(request));
+    return { status: 204 };
+  });
+}
+
+async function replace(
+  alerts: AlertService,
+  request: ApiRequest,
+  spec: HandlerSpec,
+): Promise<void> {
+  await refusedAs('failed to update handler: ', () =>
+    alerts.replaceHandler(topicOf(request), handlerOf(request), spec),
+  );
+}
+
+// Recorded so: a handler that is refused is answered as a failure of the server.
+async function refusedAs(prefix: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof NotFound) throw error;
+    if (error instanceof Conflict || error instanceof InvalidRequest) {
+      throw new Internal(prefix + error.message, { cause: error });
+    }
+    if (error instanceof AppError) throw error;
+    throw new Internal(prefix + String(error), { cause: error });
+  }
+}
+
+function readPatch(body: Uint8Array): readonly Operation[] {
+  const value = parseJson(body, 'invalid patch json: ');
+  const isPatch = Array.isArray(value) && value.every(isOperation);
+  if (!isPatch) throw new InvalidRequest('invalid patch json: expected a list of operations');
+  return value as readonly Operation[];
+}
+
+function isOperation(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return 'op' in value && 'path' in value && typeof value.path === 'string';
+}
+
+function topicOf(request: ApiRequest): string {
+  return request.params['topic'] ?? '';
+}
+
+function handlerOf(request: ApiRequest): string {
+  return request.params['handler'] ?? '';
+}
+
+function topicHref(request: ApiRequest, topic: string): string {
+  return `${request.preview}${TOPICS}/${topic}`;
+}
+
+function topicView(topic: TopicView, request: ApiRequest): object {
+  const href = topicHref(request, topic.id);
+  return {
+    link: { rel: 'self', href },
+    id: topic.id,
+    level: topic.level,
+    collected: topic.collected,
+    'events-link': { rel: 'events', href: `${href}/events` },
+    'handlers-link': { rel: 'handlers', href: `${href}/handlers` },
+  };
+}
+
+function eventView(
+  event: { readonly topic: string; readonly id: string; readonly state: EventState },
+  request: ApiRequest,
+): object {
+  const href = `${topicHref(request, event.topic)}/events/${event.id}`;
+  return { link: { rel: 'self', href }, id: event.id, state: printState(event.state) };
+}
+
+function handlerView(topic: string, spec: HandlerSpec, request: ApiRequest): object {
+  const href = `${topicHref(request, topic)}/handlers/${spec.id}`;
+  return { link: { rel: 'self', href }, ...printHandlerSpec(spec) };
+}
+
+function readLevel(query: QueryParams): AlertLevelName {
+  const text = query.get('min-level');
+  const level = parseLevel(text);
+  if (level === undefined) throw new InvalidRequest(`unknown alert level '${text.toUpperCase()}'`);
+  return level;
+}
+
+function readPattern(query: QueryParams): Glob {
+  const pattern = query.get('pattern');
+  const glob = pattern === '' ? () => true : compileGlob(pattern);
+  if (glob === undefined) throw new InvalidRequest('invalid pattern: syntax error in pattern');
+  return glob;
+}

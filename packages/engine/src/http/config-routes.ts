@@ -1,0 +1,95 @@
+// Endpoints of configuration overrides.
+import { InvalidRequest, NotFound } from '@tidemark/core';
+import type { ConfigOverrides, ConfigUpdate, ElementView } from '../config-overrides.ts';
+import { OVERRIDABLE_SECTIONS } from '../overridable-sections.ts';
+import { asObject, parseJson } from './json.ts';
+import type { Api, ApiRequest, ApiResponse } from './server.ts';
+
+export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
+  api.on('GET', '/config', (request) => {
+    const sections = OVERRIDABLE_SECTIONS.map((section) => [
+      section.name,
+      sectionView(request, section.name, config.view(section.name)),
+    ]);
+    return {
+      status: 200,
+      json: {
+        link: { rel: 'self', href: `${request.base}/config` },
+        sections: Object.fromEntries(sections) as object,
+      },
+    };
+  });
+  api.on('GET', '/config/', () => {
+    throw new InvalidRequest("section not specified, do you have an extra trailing '/'?");
+  });
+  api.on('GET', '/config/:section', (request) => {
+    const section = request.params['section'] ?? '';
+    return { status: 200, json: sectionView(request, section, config.view(section)) };
+  });
+  // An element's name may hold a slash; the empty name is the one element of a section that is no list.
+  api.on('GET', '/config/:section/*', (request) => {
+    const section = request.params['section'] ?? '';
+    const element = request.params['*'] ?? '';
+    const found = config.view(section).find((view) => view.element === element);
+    if (found === undefined) throw new NotFound(`unknown section/element: ${section}/${element}`);
+    return { status: 200, json: elementView(request, section, found) };
+  });
+
+  const nameless = (): ApiResponse => {
+    throw new InvalidRequest(
+      'failed to apply update: invalid update action: must provide section name',
+    );
+  };
+  api.on('POST', '/config', nameless);
+  api.on('POST', '/config/', nameless);
+  api.on('POST', '/config/:section', async (request) => {
+    const section = request.params['section'] ?? '';
+    const update = readUpdate(request.body);
+    await config.update(section, undefined, update);
+    return { status: 200, json: sectionView(request, section, config.view(section)) };
+  });
+  api.on('POST', '/config/:section/*', async (request) => {
+    const section = request.params['section'] ?? '';
+    await config.update(section, request.params['*'] ?? '', readUpdate(request.body));
+    return { status: 200, json: sectionView(request, section, config.view(section)) };
+  });
+}
+
+function readUpdate(body: Uint8Array): ConfigUpdate {
+  const value = parseJson(body, 'failed to decode JSON:');
+  const object = asObject(value, 'failed to decode JSON:expected an object');
+  return {
+    set: optional(object['set'], readMap),
+    delete: optional(object['delete'], readNames),
+    add: optional(object['add'], readMap),
+    remove: optional(object['remove'], readNames),
+  };
+}
+
+function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
+  return value === undefined || value === null ? undefined : read(value);
+}
+
+function readMap(value: unknown): Readonly<Record<string, unknown>> {
+  return asObject(value, 'failed to decode JSON:expected an object of options');
+}
+
+function readNames(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
+  throw new InvalidRequest('failed to decode JSON:expected a list of names');
+}
+
+function sectionView(request: ApiRequest, section: string, views: readonly ElementView[]): object {
+  return {
+    link: { rel: 'self', href: `${request.base}/config/${section}` },
+    elements: views.map((view) => elementView(request, section, view)),
+  };
+}
+
+function elementView(request: ApiRequest, section: string, view: ElementView): object {
+  return {
+    link: { rel: 'self', href: `${request.base}/config/${section}/${view.element}` },
+    options: view.options,
+    redacted: view.redacted,
+  };
+}

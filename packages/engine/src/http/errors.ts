@@ -1,0 +1,31 @@
+// From errors to answers: a class means a status, the text is the error's own.
+import {
+  Conflict,
+  Corruption,
+  Forbidden,
+  InvalidRequest,
+  LimitExceeded,
+  NotFound,
+  Unauthorized,
+  Unavailable,
+} from '@tidemark/core';
+
+/** Status and text of an error. */
+export function answerOf(error: unknown): { readonly status: number; readonly message: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  return { status: statusOf(error), message };
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof InvalidRequest) return 400;
+  if (error instanceof Unauthorized) return 401;
+  if (error instanceof Forbidden) return 403;
+  if (error instanceof NotFound) return 404;
+  // Recorded so: what clashes with something that exists is answered as a failure of the server.
+  if (error instanceof Conflict) return 500;
+  if (error instanceof LimitExceeded) return 413;
+  if (error instanceof Unavailable) return 503;
+  if (error instanceof Corruption) return 500;
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+  return typeof status === 'number' && status >= 400 ? status : 500;
+}

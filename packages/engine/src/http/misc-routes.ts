@@ -1,0 +1,126 @@
+// Endpoints beside the resources: writing, ping, routes, logs, statistics.
+import { InvalidRequest } from '@tidemark/core';
+import type { LogFilter, LogHub, LogLevel } from '../log-hub.ts';
+import { BadLine } from '../write-path.ts';
+import type { WritePath } from '../write-path.ts';
+import { asObject, parseJson } from './json.ts';
+import type { QueryParams } from './params.ts';
+import type { ApiRequest, ApiResponse, HttpServer } from './server.ts';
+
+export type MiscRoutesOptions = {
+  readonly writes: WritePath;
+  readonly defaultRetentionPolicy: string;
+  readonly logs: LogHub;
+  readonly debugVars: () => unknown;
+  readonly metrics: () => Promise<string>;
+  /** Reads the load directory again. */
+  readonly reload: () => Promise<void>;
+  readonly reloadSideloads: () => Promise<void>;
+  readonly relinkSubscriptions: () => Promise<void>;
+};
+
+const DONE: ApiResponse = { status: 204 };
+
+export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): void {
+  const write = (request: ApiRequest): Promise<ApiResponse> =>
+    acceptWrite(request, server, options);
+  server.on('POST', '/write', write);
+  server.onRoot('POST', '/write', write);
+  server.on('GET', '/ping', () => {
+    server.counters.ping_req++;
+    return DONE;
+  });
+  server.onRoot('GET', '/ping', () => DONE);
+  server.on('GET', '/:routes', () => ({ status: 200, json: server.routes() }));
+  server.on('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
+  server.onRoot('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
+  server.onRoot('GET', '/metrics', async () => ({
+    status: 200,
+    text: await options.metrics(),
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  }));
+  server.onPreview('GET', '/logs', (request) => followLogs(request, options.logs));
+  server.on('POST', '/loglevel', (request) => {
+    setLogLevel(request.body, options.logs);
+    return DONE;
+  });
+  server.on('POST', '/load', async () => {
+    await options.reload();
+    return DONE;
+  });
+  server.on('POST', '/sideload/reload', async () => {
+    await options.reloadSideloads();
+    return DONE;
+  });
+  server.on('POST', '/subscriptions', async () => {
+    await options.relinkSubscriptions();
+    return DONE;
+  });
+}
+
+async function acceptWrite(
+  request: ApiRequest,
+  server: HttpServer,
+  options: MiscRoutesOptions,
+): Promise<ApiResponse> {
+  server.counters.write_req++;
+  const database = request.query.get('db');
+  if (database === '') return plainText(400, 'database is required');
+  try {
+    await options.writes.write(request.body, {
+      database,
+      retentionPolicy: request.query.get('rp') || options.defaultRetentionPolicy,
+      precision: request.query.get('precision'),
+    });
+    return DONE;
+  } catch (error) {
+    // Clients of the write format match on the bare text.
+    if (error instanceof BadLine) return plainText(400, error.message);
+    throw error;
+  }
+}
+
+function plainText(status: number, message: string): ApiResponse {
+  return { status, text: `${message}\n`, contentType: 'text/plain; charset=utf-8' };
+}
+
+function setLogLevel(body: Uint8Array, logs: LogHub): void {
+  const object = asObject(parseJson(body, 'invalid json: '), 'invalid json: expected an object');
+  const level = String(object['level'] ?? '').toLowerCase();
+  const known = ['debug', 'info', 'warn', 'error', 'off'] as const;
+  const found = known.find((each) => each === level);
+  if (found === undefined) throw new InvalidRequest('invalid log level');
+  logs.setLevel(found);
+}
+
+function followLogs(request: ApiRequest, logs: LogHub): ApiResponse {
+  const accept = String(request.headers['accept'] ?? '');
+  const isJson = accept.includes('application/json');
+  return {
+    status: 200,
+    stream: logs.follow(readFilter(request.query), isJson ? 'json' : 'logfmt', request.signal),
+    contentType: isJson ? 'application/json' : 'text/plain; charset=utf-8',
+    headers: { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
+  };
+}
+
+function readFilter(query: QueryParams): LogFilter {
+  const fields = new Map<string, string>();
+  let minLevel: LogLevel = 'debug';
+  let isExact = false;
+  for (const [name, values] of query.entries()) {
+    if (values.length > 1) throw new InvalidRequest('query params cannot contain duplicate params');
+    const value = values[0] ?? '';
+    if (name !== 'lvl') {
+      fields.set(name, value);
+      continue;
+    }
+    const level = value.replace(/[+ ]$/, '').toLowerCase();
+    const known = ['debug', 'info', 'warn', 'error'] as const;
+    const found = known.find((each) => each === level);
+    if (found === undefined) throw new InvalidRequest('invalid log level');
+    minLevel = found;
+    isExact = !/[+ ]$/.test(value);
+  }
+  return { fields, minLevel, isExact };
+}

@@ -1,0 +1,97 @@
+// Query parameters, read by our own rules: `+` and `%20` are spaces, names may repeat, broken escapes stay as written.
+import { InvalidRequest } from '@tidemark/core';
+import { LIST_LIMIT_DEFAULT, URL_PARAMETER_CHARS_MAX } from '../limits.ts';
+
+export class QueryParams {
+  readonly #values = new Map<string, string[]>();
+
+  /** Reads the part of a URL after `?`. */
+  constructor(url: string) {
+    const start = url.indexOf('?');
+    if (start < 0) return;
+    if (url.length - start > URL_PARAMETER_CHARS_MAX * 16)
+      throw new InvalidRequest('query is too long');
+    for (const pair of url.slice(start + 1).split('&')) {
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+      const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+      const values = this.#values.get(name);
+      if (values === undefined) this.#values.set(name, [value]);
+      else values.push(value);
+    }
+  }
+
+  /** The first value, '' when there is none. */
+  get(name: string): string {
+    return this.#values.get(name)?.[0] ?? '';
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  entries(): Iterable<readonly [string, readonly string[]]> {
+    return this.#values;
+  }
+}
+
+/** Decodes one part of a URL's query. */
+export function decode(text: string): string {
+  const spaced = text.replaceAll('+', ' ');
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    // A broken escape means itself, as clients' own parsers have it.
+    return spaced;
+  }
+}
+
+/** `offset` and `limit` of a list. */
+export function readPage(params: QueryParams): { readonly offset: number; readonly limit: number } {
+  return {
+    offset: readInteger(params, 'offset', 0),
+    limit: readInteger(params, 'limit', LIST_LIMIT_DEFAULT),
+  };
+}
+
+function readInteger(params: QueryParams, name: string, fallback: number): number {
+  const text = params.get(name);
+  if (text === '') return fallback;
+  const value = /^[-+]?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value)) {
+    const shown = JSON.stringify(text);
+    throw new InvalidRequest(
+      `invalid ${name} parameter ${shown} must be an integer: strconv.ParseInt: parsing ${shown}: invalid syntax`,
+    );
+  }
+  return Math.max(0, value);
+}
+
+/** The fields that a list shows: all, or `id`, `link` and the asked ones. Throws for a name that is not known. */
+export function readFields(
+  params: QueryParams,
+  known: readonly string[],
+): ReadonlySet<string> | undefined {
+  const asked = params.all('fields');
+  if (asked.length === 0) return undefined;
+  for (const field of asked) {
+    if (!known.includes(field) && field !== 'id' && field !== 'link') {
+      throw new InvalidRequest(`unsupported field ${JSON.stringify(field)}`);
+    }
+  }
+  return new Set(['id', 'link', ...asked]);
+}
+
+/** Keeps the chosen fields of an answer. */
+export function pickFields(
+  value: Readonly<Record<string, unknown>>,
+  fields: ReadonlySet<string> | undefined,
+): Readonly<Record<string, unknown>> {
+  if (fields === undefined) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => fields.has(name)));
+}

@@ -1,0 +1,82 @@
+// How the API's paths are laid out: base paths, which requests are the same, and which methods a path has.
+import { NotFound } from '@tidemark/core';
+
+/** Base path of stable endpoints. */
+export const BASE = '/engine/v1';
+/** Base path of endpoints in preview; everything stable is served here too. */
+export const PREVIEW = '/engine/v1preview';
+
+const COMPAT_PREFIX = '/kapacitor/v1';
+
+export type RewrittenUrl = {
+  /** The URL that routes match. */
+  readonly url: string;
+  /** What links of the answer begin with: `/engine` or the older name. */
+  readonly product: string;
+};
+
+/**
+ * Maps a request's URL to the one its route is registered under. Preview paths reach stable endpoints, and with
+ * `hasCompatPaths` the older base path reaches all.
+ */
+export function rewriteUrl(url: string, hasCompatPaths: boolean): RewrittenUrl {
+  let target = url;
+  let product = '/engine';
+  if (hasCompatPaths && url.startsWith(COMPAT_PREFIX)) {
+    target = `${BASE}${url.slice(COMPAT_PREFIX.length)}`;
+    product = '/kapacitor';
+    // The older service serves alerts under both of its base paths.
+    if (target.startsWith(`${BASE}/alerts`)) target = `${PREVIEW}${target.slice(BASE.length)}`;
+  }
+  const isStable =
+    target.startsWith(`${PREVIEW}/`) && !PREVIEW_ONLY.some((path) => target.startsWith(path));
+  if (isStable) target = `${BASE}${target.slice(PREVIEW.length)}`;
+  return { url: target, product };
+}
+
+const PREVIEW_ONLY = [`${PREVIEW}/alerts`, `${PREVIEW}/logs`];
+
+/** Remembers which routes exist, to tell an unknown path from a wrong method and to list them. */
+export class RouteTable {
+  readonly #methods = new Map<string, Set<string>>();
+
+  add(method: string, path: string): void {
+    const methods = this.#methods.get(path) ?? new Set();
+    methods.add(method);
+    this.#methods.set(path, methods);
+  }
+
+  /** Methods of the route that a path belongs to. */
+  methodsOf(path: string): readonly string[] {
+    const found = new Set<string>();
+    for (const [pattern, methods] of this.#methods) {
+      if (matchesPattern(pattern, path)) for (const method of methods) found.add(method);
+    }
+    return [...found].sort();
+  }
+
+  /** All paths with their methods. */
+  list(): Readonly<Record<string, readonly string[]>> {
+    const sorted = [...this.#methods].sort((a, b) => (a[0] < b[0] ? -1 : 1));
+    return Object.fromEntries(sorted.map(([path, methods]) => [path, [...methods].sort()]));
+  }
+}
+
+function matchesPattern(pattern: string, path: string): boolean {
+  const want = pattern.split('/');
+  const have = path.split('/');
+  for (let i = 0; i < want.length; i++) {
+    const segment = want[i] ?? '';
+    if (segment === '*') return have.length > i;
+    if (i >= have.length) return false;
+    // The router's patterns write a colon that is meant as itself twice.
+    const isParameter = segment.startsWith(':') && !segment.startsWith('::');
+    if (isParameter ? have[i] === '' : segment.replace('::', ':') !== have[i]) return false;
+  }
+  return want.length === have.length;
+}
+
+/** The answer for a path that does not exist. */
+export function notFound(): NotFound {
+  return new NotFound('Not Found');
+}

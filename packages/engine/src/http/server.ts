@@ -1,0 +1,308 @@
+// The HTTP server: fastify set up for this API (docs/adr/0005). Endpoints register themselves through `Api`; they get
+// a decoded request and return a value, everything else happens here.
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import fastify from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { InvalidRequest, LimitExceeded, TIDEMARK_VERSION } from '@tidemark/core';
+import { answerOf } from './errors.ts';
+import { printJson } from './json.ts';
+import { QueryParams } from './params.ts';
+import { BASE, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
+
+const gunzipAsync = promisify(gunzip);
+const gzipAsync = promisify(gzip);
+
+/** Answers below this are not worth compressing. */
+const GZIP_BYTES_MIN = 1024;
+
+export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A request as endpoints see it. */
+export type ApiRequest = {
+  readonly method: string;
+  /** Values of the path's parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: QueryParams;
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Path and query as the client sent them, for links to the request itself. */
+  readonly url: string;
+  /** What links to stable and to preview endpoints begin with. */
+  readonly base: string;
+  readonly preview: string;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  readonly address: string;
+};
+
+/** What an endpoint answers: JSON unless it says otherwise. */
+export type ApiResponse =
+  | { readonly status: number; readonly json: unknown }
+  | { readonly status: number; readonly text: string; readonly contentType: string }
+  | {
+      readonly status: 200;
+      readonly stream: NodeJS.ReadableStream;
+      readonly contentType: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | { readonly status: 204 };
+
+export type ApiHandler = (request: ApiRequest) => Promise<ApiResponse> | ApiResponse;
+
+/** What modules with endpoints get. Paths are relative to the base path. */
+export interface Api {
+  on(method: ApiMethod, path: string, handler: ApiHandler): void;
+  /** The same under the preview base path only. */
+  onPreview(method: ApiMethod, path: string, handler: ApiHandler): void;
+  /** At the root, outside the base paths. */
+  onRoot(method: ApiMethod, path: string, handler: ApiHandler): void;
+}
+
+export type ServerLog = (
+  level: 'debug' | 'info' | 'error',
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+) => void;
+
+/** Decides whether a request may go on; throws `Unauthorized` or `Forbidden`. */
+export type Authorize = (request: {
+  readonly method: string;
+  readonly path: string;
+  readonly query: QueryParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}) => Promise<void> | void;
+
+export type ServerOptions = {
+  readonly bodyBytesMax: number;
+  readonly hasCompatPaths: boolean;
+  readonly isLogging: boolean;
+  readonly log: ServerLog;
+  readonly authorize: Authorize;
+  readonly tls?:
+    | { readonly certificateFile: string; readonly keyFile: string; readonly options: object }
+    | undefined;
+};
+
+export class HttpServer implements Api {
+  readonly #app: FastifyInstance;
+  readonly #options: ServerOptions;
+  readonly #routes = new RouteTable();
+  readonly counters = { req: 0, ping_req: 0, write_req: 0, auth_fail: 0 };
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    const common = {
+      bodyLimit: options.bodyBytesMax,
+      routerOptions: { maxParamLength: 1100 },
+      // Node closes idle connections after 5 s by default, which breaks clients that reuse them.
+      keepAliveTimeout: 60_000,
+      forceCloseConnections: true as const,
+      rewriteUrl: (request: IncomingMessage) => {
+        const rewritten = rewriteUrl(request.url ?? '/', options.hasCompatPaths);
+        products.set(request, rewritten.product);
+        return rewritten.url;
+      },
+    };
+    this.#app = (
+      options.tls === undefined
+        ? fastify(common)
+        : fastify({
+            ...common,
+            https: {
+              ...options.tls.options,
+              cert: readFileSync(options.tls.certificateFile),
+              key: readFileSync(options.tls.keyFile || options.tls.certificateFile),
+            },
+          })
+    ) as FastifyInstance;
+    this.#setUp();
+  }
+
+  on(method: ApiMethod, path: string, handler: ApiHandler): void {
+    this.#register(method, BASE + path, handler);
+  }
+
+  onPreview(method: ApiMethod, path: string, handler: ApiHandler): void {
+    this.#register(method, PREVIEW + path, handler);
+  }
+
+  onRoot(method: ApiMethod, path: string, handler: ApiHandler): void {
+    this.#register(method, path, handler);
+  }
+
+  routes(): Readonly<Record<string, readonly string[]>> {
+    return this.#routes.list();
+  }
+
+  /** Starts to listen and returns the URL. */
+  async listen(host: string, port: number): Promise<string> {
+    return this.#app.listen({ host, port });
+  }
+
+  async close(): Promise<void> {
+    await this.#app.close();
+  }
+
+  #setUp(): void {
+    const app = this.#app;
+    // Clients send JSON and line protocol under any content type, and none.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    );
+    app.addHook('onRequest', (request, reply, done) => {
+      this.counters.req++;
+      void reply.header('X-Engine-Version', TIDEMARK_VERSION);
+      void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
+      setCorsHeaders(request, reply);
+      if (request.method === 'OPTIONS') void reply.code(200).send();
+      else done();
+    });
+    if (this.#options.isLogging) {
+      app.addHook('onResponse', (request, reply, done) => {
+        this.#options.log('info', 'http request', {
+          method: request.method,
+          uri: hideSecrets(request.originalUrl),
+          status: reply.statusCode,
+          duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+          host: request.ip,
+        });
+        done();
+      });
+    }
+    app.setNotFoundHandler((request, reply) => {
+      const methods = this.#routes.methodsOf(pathOf(request.url));
+      if (methods.length === 0) return this.#fail(reply, 404, 'Not Found');
+      void reply.header('Allow', methods.join(', '));
+      return this.#fail(reply, 405, 'Method Not Allowed');
+    });
+    app.setErrorHandler((error, request, reply) => {
+      const { status, message } = answerOf(error);
+      if (status >= 500) {
+        this.#options.log('error', message, {
+          method: request.method,
+          uri: hideSecrets(request.originalUrl),
+        });
+      }
+      if (status === 401) this.counters.auth_fail++;
+      return this.#fail(reply, status, message);
+    });
+  }
+
+  #register(method: ApiMethod, path: string, handler: ApiHandler): void {
+    // In patterns of the router a colon is written twice.
+    const pattern = path.replace('/:routes', '/::routes');
+    this.#routes.add(method, path.replace('/:routes', '/::routes'));
+    if (method === 'GET') this.#routes.add('HEAD', pattern);
+    this.#app.route({
+      method,
+      url: pattern,
+      handler: async (request, reply) => {
+        const query = new QueryParams(request.url);
+        await this.#options.authorize({
+          method: request.method,
+          path: pathOf(request.url),
+          query,
+          headers: request.headers,
+        });
+        const gone = new AbortController();
+        request.raw.on('close', () => {
+          if (!reply.raw.writableEnded) gone.abort();
+        });
+        const product = products.get(request.raw) ?? '/engine';
+        const response = await handler({
+          method: request.method,
+          params: request.params as Readonly<Record<string, string>>,
+          query,
+          body: await this.#bodyOf(request),
+          headers: request.headers,
+          url: request.originalUrl,
+          base: `${product}/v1`,
+          preview: `${product}/v1preview`,
+          signal: gone.signal,
+          address: request.ip,
+        });
+        return this.#send(request, reply, response);
+      },
+    });
+  }
+
+  async #bodyOf(request: FastifyRequest): Promise<Uint8Array> {
+    const body = request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
+    const encoding = headerText(request.headers['content-encoding']) ?? '';
+    if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
+    if (encoding !== 'gzip')
+      throw new InvalidRequest(`unsupported content encoding ${JSON.stringify(encoding)}`);
+    try {
+      return await gunzipAsync(body, { maxOutputLength: this.#options.bodyBytesMax });
+    } catch (cause) {
+      const isTooLarge = cause instanceof RangeError;
+      if (isTooLarge) throw new LimitExceeded('body is too large', 'http.max-body-size', { cause });
+      throw new InvalidRequest('gzip: invalid header', { cause });
+    }
+  }
+
+  async #send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    response: ApiResponse,
+  ): Promise<unknown> {
+    void reply.code(response.status);
+    if ('stream' in response) {
+      void reply.headers({ ...response.headers, 'Content-Type': response.contentType });
+      return reply.send(response.stream);
+    }
+    if (!('json' in response) && !('text' in response)) return reply.send();
+    const isJson = 'json' in response;
+    const text = isJson ? `${printJson(response.json)}\n` : response.text;
+    void reply.header('Content-Type', isJson ? 'application/json' : response.contentType);
+    const body = Buffer.from(text);
+    const accepts = headerText(request.headers['accept-encoding']) ?? '';
+    if (body.length < GZIP_BYTES_MIN || !/\bgzip\b/.test(accepts)) return reply.send(body);
+    void reply.header('Content-Encoding', 'gzip');
+    return reply.send(await gzipAsync(body));
+  }
+
+  #fail(reply: FastifyReply, status: number, message: string): FastifyReply {
+    void reply.code(status).header('Content-Type', 'application/json');
+    return reply.send(Buffer.from(`${printJson({ error: message })}\n`));
+  }
+}
+
+/** Which base path a request came by; the request object itself belongs to Node. */
+const products = new WeakMap<IncomingMessage, string>();
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function setCorsHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  const origin = headerText(request.headers.origin);
+  if (origin === undefined) return;
+  void reply.headers({
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, POST, PATCH, PUT',
+    'Access-Control-Allow-Headers':
+      'Accept, Accept-Encoding, Authorization, Content-Length, Content-Type, X-CSRF-Token, X-HTTP-Method-Override',
+  });
+}
+
+/** A URL for the log, without the password that some clients put there. */
+function hideSecrets(url: string): string {
+  return url.replace(/([?&]p=)[^&]*/g, '$1[REDACTED]');
+}
+
+/** Compares secrets without telling by its time how much of them agrees. */
+export function isSameSecret(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)];
+  return x.length === y.length && timingSafeEqual(x, y);
+}

@@ -1,0 +1,326 @@
+// Endpoints of tasks and templates.
+import { InvalidRequest, NotFound } from '@tidemark/core';
+import { compileGlob, printDataJson } from '@tidemark/alerting';
+import { formatDot, formatRunningDot, printVars } from '@tidemark/pipeline';
+import type { EdgeType, Pipeline } from '@tidemark/pipeline';
+import { defineTemplate, readVars, showScript } from '../definition.ts';
+import type { BuildEnvironment } from '../definition.ts';
+import type { Executing, Executor } from '../executor.ts';
+import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../records.ts';
+import { dotStats, printTaskStats } from '../task-stats.ts';
+import type { TaskInput, TaskService } from '../task-service.ts';
+import type { TemplateInput, TemplateService } from '../template-service.ts';
+import { asObject, parseJson } from './json.ts';
+import { pickFields, readFields, readPage } from './params.ts';
+import type { QueryParams } from './params.ts';
+import type { Api, ApiRequest, ApiResponse } from './server.ts';
+
+export type TaskRoutesOptions = {
+  readonly tasks: TaskService;
+  readonly templates: TemplateService;
+  readonly executor: Executor;
+  readonly environment: () => BuildEnvironment;
+  /** The task of a replay, by the replay's id. Throws when there is none for that task. */
+  readonly replayOf: (replayId: string, taskId: string) => Executing;
+};
+
+const TASK_FIELDS = [
+  'type',
+  'dbrps',
+  'script',
+  'dot',
+  'status',
+  'executing',
+  'error',
+  'stats',
+  'vars',
+  'created',
+  'modified',
+  'last-enabled',
+];
+const TEMPLATE_FIELDS = ['type', 'script', 'dot', 'error', 'vars', 'created', 'modified'];
+
+/** The recorded answer to any JSON of the wrong shape. */
+const WRONG_SHAPE = 'invalid JSON';
+
+export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
+  const { tasks, templates } = options;
+  const links = (request: ApiRequest, kind: string, id: string): object => ({
+    rel: 'self',
+    href: `${request.base}/${kind}/${id}`,
+  });
+  const showTask = (record: TaskRecord, request: ApiRequest, view: View): ApiResponse => ({
+    status: 200,
+    json: { link: links(request, 'tasks', record.id), ...taskView(record, view, options) },
+  });
+
+  api.on('POST', '/tasks', async (request) => {
+    const record = await tasks.define(readTaskInput(request.body));
+    return showTask(record, request, DEFAULT_VIEW);
+  });
+  api.on('PATCH', '/tasks/:id', async (request) => {
+    const record = await tasks.patch(request.params['id'] ?? '', readTaskInput(request.body));
+    return showTask(record, request, DEFAULT_VIEW);
+  });
+  api.on('GET', '/tasks/:id', (request) => {
+    const record = tasks.require(request.params['id'] ?? '');
+    return showTask(record, request, readView(request.query));
+  });
+  api.on('DELETE', '/tasks/:id', async (request) => {
+    await tasks.delete(request.params['id'] ?? '');
+    return { status: 204 };
+  });
+  api.on('GET', '/tasks', (request) => {
+    const fields = readFields(request.query, TASK_FIELDS);
+    const view = readView(request.query);
+    const page = takePage(tasks.all(), request);
+    return {
+      status: 200,
+      json: {
+        tasks: page.map((record) => {
+          const { 'template-id': _, ...shown } = taskView(record, view, options);
+          return pickFields({ link: links(request, 'tasks', record.id), ...shown }, fields);
+        }),
+      },
+    };
+  });
+  api.on('GET', '/tasks/:id/*', (request) => httpOutput(request, options));
+
+  const showTemplate = (record: TemplateRecord, request: ApiRequest, view: View): ApiResponse => ({
+    status: 200,
+    json: {
+      link: links(request, 'templates', record.id),
+      ...templateView(record, view, options.environment()),
+    },
+  });
+  api.on('POST', '/templates', async (request) => {
+    const record = await templates.define(readTemplateInput(request.body));
+    return showTemplate(record, request, DEFAULT_VIEW);
+  });
+  api.on('PATCH', '/templates/:id', async (request) => {
+    const id = request.params['id'] ?? '';
+    const record = await templates.patch(id, readTemplateInput(request.body));
+    return showTemplate(record, request, DEFAULT_VIEW);
+  });
+  api.on('GET', '/templates/:id', (request) => {
+    const record = templates.require(request.params['id'] ?? '');
+    return showTemplate(record, request, readView(request.query));
+  });
+  api.on('DELETE', '/templates/:id', async (request) => {
+    await templates.delete(request.params['id'] ?? '');
+    return { status: 204 };
+  });
+  api.on('GET', '/templates', (request) => {
+    const fields = readFields(request.query, TEMPLATE_FIELDS);
+    const view = readView(request.query);
+    const page = takePage(templates.all(), request);
+    return {
+      status: 200,
+      json: {
+        templates: page.map((record) =>
+          pickFields(
+            {
+              link: links(request, 'templates', record.id),
+              ...templateView(record, view, options.environment()),
+            },
+            fields,
+          ),
+        ),
+      },
+    };
+  });
+}
+
+/** What `pattern`, `offset` and `limit` leave of a list. A malformed pattern matches nothing. */
+export function takePage<T extends { readonly id: string }>(
+  all: Iterable<T>,
+  request: ApiRequest,
+): readonly T[] {
+  const { offset, limit } = readPage(request.query);
+  const pattern = request.query.get('pattern');
+  const matches = pattern === '' ? () => true : compileGlob(pattern);
+  const found: T[] = [];
+  if (matches === undefined) return found;
+  let skipped = 0;
+  for (const record of all) {
+    if (!matches(record.id)) continue;
+    if (skipped < offset) skipped++;
+    else if (found.length < limit) found.push(record);
+    else break;
+  }
+  return found;
+}
+
+type View = {
+  readonly scriptFormat: 'formatted' | 'raw';
+  readonly dotView: 'attributes' | 'labels';
+  readonly replayId: string;
+};
+
+const DEFAULT_VIEW: View = { scriptFormat: 'formatted', dotView: 'attributes', replayId: '' };
+
+function readView(query: QueryParams): View {
+  const scriptFormat = query.get('script-format') || 'formatted';
+  if (scriptFormat !== 'formatted' && scriptFormat !== 'raw') {
+    throw new InvalidRequest(`invalid script-format parameter ${JSON.stringify(scriptFormat)}`);
+  }
+  const dotView = query.get('dot-view') || 'attributes';
+  if (dotView !== 'attributes' && dotView !== 'labels') {
+    throw new InvalidRequest(`invalid dot-view parameter ${JSON.stringify(dotView)}`);
+  }
+  return { scriptFormat, dotView, replayId: query.get('replay-id') };
+}
+
+function taskView(
+  record: TaskRecord,
+  view: View,
+  options: TaskRoutesOptions,
+): Readonly<Record<string, unknown>> {
+  const executing =
+    view.replayId === ''
+      ? options.executor.running(record.id)
+      : options.replayOf(view.replayId, record.id);
+  return {
+    id: record.id,
+    'template-id': record.templateId,
+    type: record.type,
+    dbrps: record.dbrps,
+    script: showScript(record.script, view.scriptFormat),
+    vars: jsonOf(record.varsJson),
+    dot: dotOf(record, executing, view, options),
+    status: record.status,
+    executing: executing !== undefined && executing.task.error === undefined,
+    error: executing?.task.error ?? record.error,
+    stats: executing === undefined ? {} : printTaskStats(executing),
+    created: record.created,
+    modified: record.modified,
+    'last-enabled': record.lastEnabled,
+  };
+}
+
+// Stored as printed, and printed again as it is: integers must not pass through a float.
+function jsonOf(text: string): unknown {
+  return parseJson(Buffer.from(text), '');
+}
+
+function dotOf(
+  record: TaskRecord,
+  executing: Executing | undefined,
+  view: View,
+  options: TaskRoutesOptions,
+): string {
+  if (executing !== undefined) {
+    return formatRunningDot(record.id, executing.pipeline, {
+      stats: dotStats(executing),
+      view: view.dotView,
+    });
+  }
+  return staticDot(() => options.tasks.definitionOf(record).pipeline, record.id);
+}
+
+function staticDot(build: () => Pipeline, id: string): string {
+  try {
+    return formatDot(id, build());
+  } catch {
+    // The script was accepted once and is no longer, for example because a function it uses is gone.
+    return '';
+  }
+}
+
+function templateView(
+  record: TemplateRecord,
+  view: View,
+  environment: BuildEnvironment,
+): Readonly<Record<string, unknown>> {
+  let vars: Readonly<Record<string, unknown>> = {};
+  let error = record.error;
+  try {
+    vars = printVars(defineTemplate(record.script, environment).vars);
+  } catch (problem) {
+    // Shown where clients look for it.
+    error = problem instanceof Error ? problem.message : String(problem);
+  }
+  return {
+    id: record.id,
+    type: record.type,
+    script: showScript(record.script, view.scriptFormat),
+    vars,
+    dot: staticDot(() => defineTemplate(record.script, environment).pipeline, record.id),
+    error,
+    created: record.created,
+    modified: record.modified,
+  };
+}
+
+/** Rows that an `httpOut` node keeps. */
+function httpOutput(request: ApiRequest, options: TaskRoutesOptions): ApiResponse {
+  const id = request.params['id'] ?? '';
+  const replayId = request.query.get('replay-id');
+  const executing = replayId === '' ? options.executor.running(id) : options.replayOf(replayId, id);
+  const rows = executing?.task.httpOutput(request.params['*'] ?? '');
+  if (rows === undefined) throw new NotFound('no task exists');
+  return { status: 200, text: `${printDataJson(rows)}\n`, contentType: 'application/json' };
+}
+
+function readTaskInput(body: Uint8Array): TaskInput {
+  const object = readBody(body);
+  checkType(object['type']);
+  return {
+    id: optionalText(object['id']),
+    templateId: optionalText(object['template-id']),
+    dbrps: readDbrps(object['dbrps']),
+    script: optionalText(object['script']),
+    status: readStatus(object['status']),
+    vars:
+      object['vars'] === undefined || object['vars'] === null
+        ? undefined
+        : readVars(object['vars']),
+  };
+}
+
+function readTemplateInput(body: Uint8Array): TemplateInput {
+  const object = readBody(body);
+  checkType(object['type']);
+  return { id: optionalText(object['id']), script: optionalText(object['script']) };
+}
+
+function readBody(body: Uint8Array): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = parseJson(body, '');
+  } catch (cause) {
+    throw new InvalidRequest(WRONG_SHAPE, { cause });
+  }
+  return asObject(value, WRONG_SHAPE);
+}
+
+function optionalText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw new InvalidRequest(WRONG_SHAPE);
+  return value;
+}
+
+function readStatus(value: unknown): TaskStatus | undefined {
+  const status = optionalText(value);
+  if (status === undefined || status === '') return undefined;
+  if (status !== 'enabled' && status !== 'disabled') throw new InvalidRequest(WRONG_SHAPE);
+  return status;
+}
+
+// The type follows from the script; what a client says is only checked to be a type.
+function checkType(value: unknown): void {
+  const type = optionalText(value);
+  const types: readonly (EdgeType | '')[] = ['', 'stream', 'batch'];
+  if (type !== undefined && !types.some((known) => known === type)) {
+    throw new InvalidRequest(WRONG_SHAPE);
+  }
+}
+
+function readDbrps(value: unknown): readonly Dbrp[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) throw new InvalidRequest(WRONG_SHAPE);
+  return value.map((item: unknown) => {
+    const pair = asObject(item, WRONG_SHAPE);
+    return { db: optionalText(pair['db']) ?? '', rp: optionalText(pair['rp']) ?? '' };
+  });
+}

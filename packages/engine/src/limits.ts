@@ -1,0 +1,47 @@
+// Bounds of the engine.
+import type { Limit } from '@tidemark/core';
+
+export const LIST_LIMIT_DEFAULT = 100;
+
+export const TASK_QUEUE: Limit = {
+  setting: 'task.max-waiting-points',
+  value: 1_000_000,
+  unit: 'rows',
+  reason: 'points that were acknowledged and wait for slow tasks; writes wait for room beyond it',
+};
+
+export const LOG_SUBSCRIBER_QUEUE: Limit = {
+  setting: 'logging.subscriber-queue',
+  value: 10_000,
+  unit: 'count',
+  reason: 'lines that a slow reader of the log stream may leave; older ones are dropped for it',
+};
+
+export const LOG_SUBSCRIBERS: Limit = {
+  setting: 'logging.subscribers',
+  value: 64,
+  unit: 'count',
+  reason: 'each follows every line that is logged',
+};
+
+export const RUNNING_JOBS: Limit = {
+  setting: 'replay.max-running',
+  value: 32,
+  unit: 'count',
+  reason: 'recordings and replays that may run at the same time',
+};
+
+export const QUERY_RETRY_DELAY_FIRST_MS = 1_000;
+export const QUERY_RETRY_DELAY_MAX_MS = 60_000;
+/** A query that fails is repeated this often before its tick is given up. */
+export const QUERY_RETRY_COUNT = 3;
+
+/** Bytes of a database's answer to one query. */
+export const QUERY_RESPONSE_BYTES: Limit = {
+  setting: 'task.max-query-response',
+  value: 256 * 1024 * 1024,
+  unit: 'bytes',
+  reason: 'an answer is held in memory as a whole',
+};
+
+export const URL_PARAMETER_CHARS_MAX = 8 * 1024;

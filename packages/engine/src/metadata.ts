@@ -1,0 +1,157 @@
+// The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides, handlers and topics.
+// It is also the backup. A write is answered only after it is on disk.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { copyFile, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
+
+/** Name of the file inside the data directory, and of the backup that clients download. */
+export const METADATA_FILE = 'engine.mdb';
+
+// Rises with every change of the tables that an older engine would misread.
+const FORMAT_VERSION = 1;
+
+type Identity = {
+  readonly formatVersion: number;
+  readonly clusterId: string;
+  readonly serverId: string;
+};
+
+export class Metadata {
+  readonly root: RootDatabase;
+  readonly clusterId: string;
+  readonly serverId: string;
+  readonly #directory: string;
+
+  private constructor(root: RootDatabase, directory: string, identity: Identity) {
+    this.root = root;
+    this.#directory = directory;
+    this.clusterId = identity.clusterId;
+    this.serverId = identity.serverId;
+  }
+
+  /** Opens the file in a directory, which is made when absent. */
+  static async open(directory: string): Promise<Metadata> {
+    mkdirSync(directory, { recursive: true });
+    const root = open({
+      path: join(directory, METADATA_FILE),
+      noSubdir: true,
+      maxDbs: 32,
+      encoding: 'json',
+      // A committed transaction is on disk; with overlapping syncs it would only be on its way.
+      overlappingSync: false,
+    });
+    const identities = root.openDB<Identity, string>({ name: 'identity', encoding: 'json' });
+    let identity = identities.get('engine');
+    if (identity === undefined) {
+      identity = {
+        formatVersion: FORMAT_VERSION,
+        clusterId: randomUUID(),
+        serverId: randomUUID(),
+      };
+      await identities.put('engine', identity);
+    }
+    if (identity.formatVersion > FORMAT_VERSION) {
+      await root.close();
+      throw new Error(
+        `metadata was written by a newer version. file=\`${join(directory, METADATA_FILE)}\` version=${identity.formatVersion}`,
+      );
+    }
+    return new Metadata(root, directory, identity);
+  }
+
+  /** A table of JSON values by id. */
+  table<V>(name: string): Table<V> {
+    return new Table(this.root, this.root.openDB<V, string>({ name, encoding: 'json' }));
+  }
+
+  /** Runs changes of several tables (`Table.stage`) in one transaction; resolves when it is on disk. */
+  async atomically(changes: () => void): Promise<void> {
+    await this.root.transaction(changes);
+    await this.root.flushed;
+  }
+
+  /** A consistent copy of the whole file. */
+  async backup(): Promise<Buffer> {
+    const path = join(this.#directory, `backup-${randomUUID()}.mdb`);
+    try {
+      await this.root.backup(path, true);
+      return await readFile(await backupFile(path));
+    } finally {
+      await rm(path, { recursive: true, force: true });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.root.flushed;
+    await this.root.close();
+  }
+}
+
+// Depending on how the environment was opened the copy is a file or a directory with one file in it.
+async function backupFile(path: string): Promise<string> {
+  try {
+    await copyFile(join(path, 'data.mdb'), `${path}.copy`);
+    await rm(`${path}.copy`);
+    return join(path, 'data.mdb');
+  } catch {
+    // Not a directory: the copy is the file itself.
+    return path;
+  }
+}
+
+/** JSON values by id. Reads are synchronous, writes resolve when they are on disk. */
+export class Table<V> {
+  readonly #root: RootDatabase;
+  readonly #database: Database<V, string>;
+
+  constructor(root: RootDatabase, database: Database<V, string>) {
+    this.#root = root;
+    this.#database = database;
+  }
+
+  get(id: string): V | undefined {
+    return this.#database.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.#database.doesExist(id);
+  }
+
+  /** All values in order of their ids. */
+  *values(): Iterable<V> {
+    for (const { value } of this.#database.getRange()) yield value;
+  }
+
+  count(): number {
+    return this.#database.getKeysCount();
+  }
+
+  /** One change of a transaction; only inside `Metadata.atomically`. `undefined` removes. */
+  stage(id: string, value: V | undefined): void {
+    if (value === undefined) void this.#database.remove(id);
+    else void this.#database.put(id, value);
+  }
+
+  async put(id: string, value: V): Promise<void> {
+    await this.#database.put(id, value);
+    await this.#root.flushed;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#database.remove(id);
+    await this.#root.flushed;
+  }
+
+  /** Several changes, all or none. */
+  async change(
+    changes: readonly { readonly id: string; readonly value: V | undefined }[],
+  ): Promise<void> {
+    await this.#root.transaction(() => {
+      for (const { id, value } of changes) this.stage(id, value);
+    });
+    await this.#root.flushed;
+  }
+}

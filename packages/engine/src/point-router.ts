@@ -1,0 +1,137 @@
+// From writes to tasks: every task gets the points of its database and retention policy pairs, in the order in which
+// they were acknowledged. A slow task delays only itself, until the points that wait for it are too many.
+import type { PointBatch, RunningTask } from '@tidemark/runtime';
+import { TASK_QUEUE } from './limits.ts';
+import type { Dbrp } from './records.ts';
+
+/** Who gets points: a running task, a recording. */
+export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error'>;
+
+export type Route = {
+  /** Gives the consumer what was written before and takes it off the router. */
+  close(): Promise<void>;
+};
+
+/** Points received by database, retention policy and measurement. */
+export type IngressCount = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly measurement: string;
+  points: number;
+};
+
+export class PointRouter {
+  readonly #routes = new Map<string, Set<Queue>>();
+  readonly #ingress = new Map<string, IngressCount>();
+
+  /** Adds a consumer; a pair with an empty policy matches writes without one only. */
+  add(dbrps: readonly Dbrp[], consumer: PointConsumer): Route {
+    const queue = new Queue(consumer);
+    const keys = new Set(dbrps.map(({ db, rp }) => keyOf(db, rp)));
+    for (const key of keys) {
+      const queues = this.#routes.get(key) ?? new Set();
+      queues.add(queue);
+      this.#routes.set(key, queues);
+    }
+    return {
+      close: async () => {
+        for (const key of keys) {
+          const queues = this.#routes.get(key);
+          queues?.delete(queue);
+          if (queues?.size === 0) this.#routes.delete(key);
+        }
+        await queue.drained();
+      },
+    };
+  }
+
+  /**
+   * Hands a batch to everybody who wants it. Resolves when the points have been accepted; they are processed at once
+   * unless a task is behind.
+   */
+  async dispatch(batch: PointBatch): Promise<void> {
+    this.#count(batch);
+    const queues = this.#routes.get(keyOf(batch.database, batch.retentionPolicy));
+    if (queues === undefined) return;
+    let waits: Promise<void>[] | undefined;
+    for (const queue of queues) {
+      const wait = queue.accept(batch);
+      if (wait !== undefined) (waits ??= []).push(wait);
+    }
+    if (waits !== undefined) await Promise.all(waits);
+  }
+
+  ingress(): Iterable<IngressCount> {
+    return this.#ingress.values();
+  }
+
+  /** Resolves when nothing waits any more. */
+  async drained(): Promise<void> {
+    const queues = new Set([...this.#routes.values()].flatMap((set) => [...set]));
+    await Promise.all([...queues].map((queue) => queue.drained()));
+  }
+
+  #count(batch: PointBatch): void {
+    const { database, retentionPolicy, series, seriesOfRow } = batch;
+    const counts = new Uint32Array(series.length);
+    for (let row = 0; row < seriesOfRow.length; row++) {
+      const index = seriesOfRow[row] ?? 0;
+      counts[index] = (counts[index] ?? 0) + 1;
+    }
+    series.forEach(({ name }, i) => {
+      const key = `${keyOf(database, retentionPolicy)}\u0000${name}`;
+      let count = this.#ingress.get(key);
+      if (count === undefined) {
+        count = { database, retentionPolicy, measurement: name, points: 0 };
+        this.#ingress.set(key, count);
+      }
+      count.points += counts[i] ?? 0;
+    });
+  }
+}
+
+function keyOf(database: string, retentionPolicy: string): string {
+  return `${database}\u0000${retentionPolicy}`;
+}
+
+/** Batches that wait for one consumer. */
+class Queue {
+  readonly #consumer: PointConsumer;
+  readonly #waiting: PointBatch[] = [];
+  #waitingRows = 0;
+  #pump: Promise<void> | undefined;
+
+  constructor(consumer: PointConsumer) {
+    this.#consumer = consumer;
+  }
+
+  /** `undefined` when there is room for more, otherwise resolves when there is. */
+  accept(batch: PointBatch): Promise<void> | undefined {
+    const consumer = this.#consumer;
+    if (consumer.error !== undefined) return undefined;
+    if (this.#pump === undefined && consumer.ready() === undefined) {
+      consumer.push(batch);
+      return undefined;
+    }
+    this.#waiting.push(batch);
+    this.#waitingRows += batch.rowCount;
+    this.#pump ??= this.#run().finally(() => {
+      this.#pump = undefined;
+    });
+    return this.#waitingRows > TASK_QUEUE.value ? this.#pump : undefined;
+  }
+
+  async drained(): Promise<void> {
+    while (this.#pump !== undefined) await this.#pump;
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      await this.#consumer.ready();
+      const batch = this.#waiting.shift();
+      if (batch === undefined) return;
+      this.#waitingRows -= batch.rowCount;
+      if (this.#consumer.error === undefined) this.#consumer.push(batch);
+    }
+  }
+}

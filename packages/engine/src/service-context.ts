@@ -1,0 +1,68 @@
+// The world that handlers of alerts see: configuration, HTTP, templates, what they may touch.
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { InvalidRequest } from '@tidemark/core';
+import { compileGlob } from '@tidemark/alerting';
+import type { AccessPolicy } from '@tidemark/alerting';
+
+/** Decides what `exec` and `log` handlers may reach (`[alert] allowed-programs`, `allowed-files`). */
+export function accessPolicy(options: {
+  readonly programs: readonly string[];
+  readonly files: readonly string[];
+  /** Nobody but this machine or known users can define handlers. */
+  readonly isTrusted: boolean;
+}): AccessPolicy {
+  const check = (globs: readonly string[], setting: string) => {
+    const matchers = globs.map((glob) => compilePathGlob(glob));
+    return (value: string): string | undefined => {
+      const isAllowed =
+        globs.length === 0 ? options.isTrusted : matchers.some((fits) => fits(value));
+      return isAllowed ? undefined : `not allowed to use ${value}. setting=\`${setting}\``;
+    };
+  };
+  const refuseProgram = check(options.programs, 'alert.allowed-programs');
+  const refuseFile = check(options.files, 'alert.allowed-files');
+  return { refuseProgram, refuseFile: (path) => refuseFile(realPath(path)) };
+}
+
+// In paths a star stops at a slash; `/**` at the end means everything below.
+function compilePathGlob(glob: string): (path: string) => boolean {
+  if (glob.endsWith('/**')) {
+    const folder = glob.slice(0, -2);
+    return (path) => path.startsWith(folder);
+  }
+  return compileGlob(glob) ?? (() => false);
+}
+
+// A link must not lead out of the allowed folders; a file that does not exist yet has a folder that does.
+function realPath(path: string): string {
+  try {
+    return existsSync(path)
+      ? realpathSync(path)
+      : join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    // Not even the folder exists: the text itself is what is checked.
+    return path;
+  }
+}
+
+/** Reads secrets that the configuration gives by reference: `env:NAME`, `file:/path`. Other values are themselves. */
+export function secretResolver(
+  environment: Readonly<Record<string, string | undefined>>,
+): (value: string) => string {
+  return (value) => {
+    if (value.startsWith('env:')) {
+      const found = environment[value.slice(4)];
+      if (found === undefined)
+        throw new InvalidRequest(`environment variable is not set. name=\`${value.slice(4)}\``);
+      return found;
+    }
+    if (!value.startsWith('file:')) return value;
+    const path = value.slice(5);
+    try {
+      return readFileSync(path, 'utf8').trim();
+    } catch (cause) {
+      throw new InvalidRequest(`cannot read secret. file=\`${path}\``, { cause });
+    }
+  };
+}

@@ -1,0 +1,364 @@
+// Tasks: defining, changing, listing and deleting them, and keeping what runs in step with what is stored.
+import {
+  AppError,
+  Conflict,
+  formatRfc3339,
+  Internal,
+  InvalidRequest,
+  NotFound,
+} from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { AlertService } from '@tidemark/alerting';
+import { printVars } from '@tidemark/pipeline';
+import type { HandlerSpec, Pipeline, Vars } from '@tidemark/pipeline';
+import type { BuildEnvironment, Definition } from './definition.ts';
+import { defineTask, readVars } from './definition.ts';
+import type { Executor } from './executor.ts';
+import { idOrRandom } from './ids.ts';
+import { parseJson, printJson } from './http/json.ts';
+import type { Table } from './metadata.ts';
+import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from './records.ts';
+import { ZERO_TIME } from './records.ts';
+
+/** What a client may say about a task; absent means unchanged, or the default for a new one. */
+export type TaskInput = {
+  readonly id?: string | undefined;
+  readonly templateId?: string | undefined;
+  readonly dbrps?: readonly Dbrp[] | undefined;
+  readonly script?: string | undefined;
+  readonly status?: TaskStatus | undefined;
+  readonly vars?: Vars | undefined;
+};
+
+export type TaskServiceOptions = {
+  readonly tasks: Table<TaskRecord>;
+  readonly templates: Table<TemplateRecord>;
+  readonly executor: Executor;
+  readonly alerts: AlertService;
+  readonly environment: () => BuildEnvironment;
+  /** Refuses a pipeline that names things which are not configured. */
+  readonly checkPipeline: (pipeline: Pipeline) => void;
+  readonly clock: Clock;
+  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+};
+
+export class TaskService {
+  readonly #options: TaskServiceOptions;
+  /** Changes of one task wait for each other. */
+  readonly #locks = new Map<string, Promise<void>>();
+
+  constructor(options: TaskServiceOptions) {
+    this.#options = options;
+  }
+
+  get(id: string): TaskRecord | undefined {
+    return this.#options.tasks.get(id);
+  }
+
+  /** The task, or `NotFound` in the words that clients know. */
+  require(id: string): TaskRecord {
+    const record = this.get(id);
+    if (record === undefined) throw new NotFound('no task exists');
+    return record;
+  }
+
+  all(): Iterable<TaskRecord> {
+    return this.#options.tasks.values();
+  }
+
+  /** Stores a record inside `Metadata.atomically`. */
+  stage(record: TaskRecord): void {
+    this.#options.tasks.stage(record.id, record);
+  }
+
+  /** Starts what was enabled when the engine was stopped. A task that can not start shows why; the others run. */
+  async startEnabled(): Promise<void> {
+    for (const record of this.all()) {
+      if (record.status !== 'enabled') continue;
+      try {
+        await this.#start(record);
+      } catch (error) {
+        // The task's own record shows the reason.
+        this.#options.log('failed to start task', { task: record.id, err: messageOf(error) });
+      }
+    }
+  }
+
+  /** Defines a new task. When it is enabled but can not start, it stays stored and the error is thrown. */
+  async define(input: TaskInput): Promise<TaskRecord> {
+    const id = idOrRandom(input.id ?? '', 'task');
+    return this.#locked(id, async () => {
+      const { tasks } = this.#options;
+      if (tasks.has(id)) throw new InvalidRequest(`task ${id} already exists`);
+      const templateId = input.templateId ?? '';
+      const script = templateId === '' ? (input.script ?? '') : this.#template(templateId).script;
+      if (script === '') throw new InvalidRequest('must provide TICKscript');
+      const vars = input.vars ?? new Map();
+      const defined = defineTask(
+        { script, vars, dbrps: input.dbrps ?? [] },
+        this.#options.environment(),
+      );
+      const now = this.#now();
+      const status = input.status ?? 'disabled';
+      const record: TaskRecord = {
+        id,
+        templateId,
+        type: defined.type,
+        dbrps: defined.dbrps,
+        script,
+        varsJson: printJson(printVars(vars)),
+        status,
+        error: '',
+        created: now,
+        modified: now,
+        lastEnabled: status === 'enabled' ? now : ZERO_TIME,
+      };
+      await tasks.put(id, record);
+      if (status === 'enabled') await this.#start(record);
+      return this.require(id);
+    });
+  }
+
+  /** Changes a task. Script, vars and database pairs of a running task take effect with its next start. */
+  async patch(id: string, input: TaskInput): Promise<TaskRecord> {
+    return this.#locked(id, async () => {
+      const { tasks } = this.#options;
+      const before = tasks.get(id);
+      if (before === undefined) throw new NotFound('task does not exist, cannot update');
+      const newId = input.id === undefined || input.id === '' ? id : idOrRandom(input.id, 'task');
+      if (newId !== id && tasks.has(newId)) {
+        throw new Conflict('failed to create new task during ID change: object already exists');
+      }
+      const after = { ...this.#applyPatch(before, input), id: newId };
+      const isRenamed = newId !== id;
+      await tasks.change([
+        { id, value: isRenamed ? undefined : after },
+        { id: newId, value: after },
+      ]);
+      await this.#followStatus(before, after);
+      return this.require(newId);
+    });
+  }
+
+  #applyPatch(before: TaskRecord, input: TaskInput): TaskRecord {
+    const templateId = input.templateId || before.templateId;
+    const status = input.status ?? before.status;
+    const isTurnedOn = status === 'enabled' && before.status === 'disabled';
+    const isDefinitionChanged =
+      input.vars !== undefined ||
+      (input.script ?? '') !== '' ||
+      (input.dbrps ?? []).length > 0 ||
+      (input.templateId ?? '') !== '';
+    // An orphan can still be disabled and renamed; it only can not be enabled or redefined.
+    const needsTemplate = templateId !== '' && (isTurnedOn || isDefinitionChanged);
+    const ownScript =
+      input.script === undefined || input.script === '' ? before.script : input.script;
+    const script = needsTemplate
+      ? this.#template(templateId).script
+      : templateId === ''
+        ? ownScript
+        : before.script;
+    const vars = input.vars ?? varsOf(before);
+    const isDefined = isDefinitionChanged || isTurnedOn || script !== before.script;
+    const defined = isDefined
+      ? defineTask(
+          { script, vars, dbrps: input.dbrps ?? [], storedDbrps: before.dbrps },
+          this.#options.environment(),
+        )
+      : before;
+    const now = this.#now();
+    return {
+      ...before,
+      templateId,
+      type: defined.type,
+      dbrps: defined.dbrps,
+      script,
+      varsJson: printJson(printVars(vars)),
+      status,
+      error: status === 'disabled' ? '' : before.error,
+      modified: now,
+      lastEnabled: isTurnedOn ? now : before.lastEnabled,
+    };
+  }
+
+  // Starts, stops or restarts what runs so that it is what the record says.
+  async #followStatus(before: TaskRecord, after: TaskRecord): Promise<void> {
+    const { executor } = this.#options;
+    const isRenamed = before.id !== after.id;
+    const wasRunning = executor.entry(before.id) !== undefined;
+    if (after.status === 'disabled') {
+      if (wasRunning) await executor.stop(before.id);
+      return;
+    }
+    if (isRenamed && wasRunning) await executor.stop(before.id);
+    if (isRenamed || before.status === 'disabled') await this.#start(after);
+  }
+
+  /** Stops and deletes a task with its anonymous topics; one that does not exist is fine. */
+  async delete(id: string): Promise<void> {
+    await this.#locked(id, async () => {
+      const { executor, tasks, alerts } = this.#options;
+      await executor.stop(id);
+      await tasks.remove(id);
+      await alerts.deleteTopicsOf('main', id);
+    });
+  }
+
+  /**
+   * Gives the tasks of a template its new script. All follow or none: when one fails, all run again as before and the
+   * reason is thrown. Returns the changed records; the caller stores them together with the template.
+   */
+  async followTemplate(
+    ids: readonly string[],
+    template: TemplateRecord,
+  ): Promise<readonly TaskRecord[]> {
+    const tried: TaskRecord[] = [];
+    const changed: TaskRecord[] = [];
+    for (const id of ids) {
+      const before = this.get(id);
+      if (before === undefined) continue;
+      tried.push(before);
+      try {
+        const after = this.#redefined(before, template);
+        if (after.status === 'enabled') await this.#execute(after);
+        changed.push(after);
+      } catch (error) {
+        await this.#runAgain(tried);
+        throw new Internal(`error reloading associated task ${id}: ${plainReason(error)}`, {
+          cause: error,
+        });
+      }
+    }
+    return changed;
+  }
+
+  #redefined(before: TaskRecord, template: TemplateRecord): TaskRecord {
+    const defined = defineTask(
+      { script: template.script, vars: varsOf(before), dbrps: [], storedDbrps: before.dbrps },
+      this.#options.environment(),
+    );
+    return {
+      ...before,
+      templateId: template.id,
+      script: template.script,
+      type: defined.type,
+      dbrps: defined.dbrps,
+      error: '',
+      modified: this.#now(),
+    };
+  }
+
+  async #runAgain(records: readonly TaskRecord[]): Promise<void> {
+    for (const record of records) {
+      if (record.status !== 'enabled') continue;
+      try {
+        await this.#start(record);
+      } catch (error) {
+        // It ran before; the record shows why it does not now.
+        this.#options.log('failed to restart task', { task: record.id, err: messageOf(error) });
+      }
+    }
+  }
+
+  /** What a stored task would be if it were started now. */
+  definitionOf(record: TaskRecord): Definition {
+    return defineTask(
+      { script: record.script, vars: varsOf(record), dbrps: [], storedDbrps: record.dbrps },
+      this.#options.environment(),
+    );
+  }
+
+  /** As `definitionOf`, with everything checked that is only examined at the start. */
+  startableOf(record: TaskRecord): Definition {
+    const definition = this.definitionOf(record);
+    const problem = definition.checkStart();
+    if (problem !== undefined) throw new InvalidRequest(problem);
+    this.#options.alerts.checkScriptHandlers(scriptHandlersOf(definition.pipeline));
+    this.#options.checkPipeline(definition.pipeline);
+    return definition;
+  }
+
+  async #start(record: TaskRecord): Promise<void> {
+    try {
+      await this.#execute(record);
+      if (record.error !== '') await this.#setError(record.id, '');
+    } catch (error) {
+      const reason = messageOf(error);
+      await this.#setError(record.id, reason);
+      throw new Internal(reason, { cause: error });
+    }
+  }
+
+  /** Runs a task as the record says, in place of what ran under its id. */
+  async #execute(record: TaskRecord): Promise<void> {
+    const { executor } = this.#options;
+    await executor.stop(record.id);
+    const { pipeline } = this.startableOf(record);
+    await executor.start({ id: record.id, pipeline, dbrps: record.dbrps }, (error) =>
+      this.#died(record.id, error),
+    );
+  }
+
+  #died(id: string, error: string): void {
+    this.#options.log('task died', { task: id, err: error });
+    this.#setError(id, error).catch((cause: unknown) => {
+      this.#options.log('failed to store the error of a task', { task: id, err: messageOf(cause) });
+    });
+  }
+
+  async #setError(id: string, error: string): Promise<void> {
+    const record = this.get(id);
+    if (record !== undefined) await this.#options.tasks.put(id, { ...record, error });
+  }
+
+  #template(id: string): TemplateRecord {
+    const template = this.#options.templates.get(id);
+    if (template === undefined) {
+      throw new InvalidRequest(`unknown template ${id}: err: no template exists`);
+    }
+    return template;
+  }
+
+  #now(): string {
+    return formatRfc3339(this.#options.clock.now());
+  }
+
+  async #locked<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#locks.get(id) ?? Promise.resolve();
+    const result = before.then(work);
+    const done = result.then(
+      () => undefined,
+      // The caller gets the error; the next change only waits for the end.
+      () => undefined,
+    );
+    this.#locks.set(id, done);
+    try {
+      return await result;
+    } finally {
+      if (this.#locks.get(id) === done) this.#locks.delete(id);
+    }
+  }
+}
+
+/** Vars as they are stored with a task. */
+export function varsOf(record: TaskRecord): Vars {
+  return readVars(parseJson(Buffer.from(record.varsJson), ''));
+}
+
+/** Handlers that the script of a pipeline attaches to its alert nodes. */
+export function scriptHandlersOf(pipeline: Pipeline): readonly HandlerSpec[] {
+  return pipeline.nodes.flatMap(({ options }) => {
+    if (options === null || typeof options !== 'object' || !('handlers' in options)) return [];
+    return Array.isArray(options.handlers) ? (options.handlers as HandlerSpec[]) : [];
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+// What reloading says is the reason alone, without the frame that defining puts around it.
+function plainReason(error: unknown): string {
+  const message = messageOf(error);
+  return error instanceof AppError ? message.replace(/^invalid TICKscript: /, '') : message;
+}

@@ -1,0 +1,98 @@
+// What running tasks need from the engine: alerts, the database, their own write path, HTTP and the log.
+import { InvalidRequest } from '@tidemark/core';
+import { map, text } from '@tidemark/alerting';
+import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
+import { PointBatchBuilder } from '@tidemark/runtime';
+import type { AlertSink, HttpClient, Loopback, TaskServices } from '@tidemark/runtime';
+import type { Clusters } from './database/clusters.ts';
+import type { LogHub } from './log-hub.ts';
+import type { PointRouter } from './point-router.ts';
+
+export type TaskServicesOptions = {
+  readonly alerts: AlertService;
+  readonly clusters: Clusters;
+  readonly router: PointRouter;
+  readonly http: HttpSender;
+  readonly logs: LogHub;
+  readonly section: (name: string, element?: string) => Options | undefined;
+  readonly server: TaskServices['server'];
+};
+
+/** Makes the services of one task. */
+export function taskServices(options: TaskServicesOptions, taskId: string): TaskServices {
+  const log = options.logs.logger('task');
+  return {
+    alerts: options.alerts satisfies AlertSink,
+    database: options.clusters,
+    loopback: loopback(options.router, (error) =>
+      log('error', 'failed to loop back points', { task: taskId, err: String(error) }),
+    ),
+    http: httpClient(options),
+    log: {
+      log: (level, nodeName, message, context) =>
+        log(level, message, { task: taskId, node: nodeName, ...context }),
+    },
+    server: options.server,
+  };
+}
+
+function loopback(router: PointRouter, onError: (error: unknown) => void): Loopback {
+  return {
+    write: (database, retentionPolicy, points) => {
+      const builder = new PointBatchBuilder(database, retentionPolicy);
+      for (const { name, tags, fields, time } of points) {
+        const present = [...fields].flatMap(([field, value]) =>
+          value === null ? [] : [[field, value] as const],
+        );
+        if (present.length > 0) builder.add({ name, tags, fields: present, time });
+      }
+      const batch = builder.build();
+      // After the present message: a task must not get points while it is handling one.
+      queueMicrotask(() => {
+        router.dispatch(batch).catch(onError);
+      });
+    },
+  };
+}
+
+function httpClient({ http, section }: TaskServicesOptions): HttpClient {
+  return {
+    send: async ({ method, url, headers, body, timeoutMs }, signal) => {
+      const response = await http.send({ method, url, headers, body, timeoutMs }, signal);
+      return { status: response.status, body: response.body };
+    },
+    endpoint: (name) => {
+      const options = section('httppost', name);
+      if (options === undefined) return undefined;
+      const { username, password } = map(options, 'basic-auth');
+      const auth =
+        username === undefined || username === ''
+          ? {}
+          : {
+              Authorization: `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`,
+            };
+      const rowTemplate = text(options, 'row-template');
+      return {
+        url: text(options, 'url'),
+        headers: { ...map(options, 'headers'), ...auth },
+        rowTemplate: rowTemplate === '' ? undefined : rowTemplate,
+      };
+    },
+  };
+}
+
+/** Refuses a pipeline that names a cluster which is not configured. */
+export function checkClusters(
+  pipeline: { readonly nodes: readonly { readonly options: unknown }[] },
+  clusters: Clusters,
+): void {
+  for (const { options } of pipeline.nodes) {
+    if (options === null || typeof options !== 'object' || !('cluster' in options)) continue;
+    if (typeof options.cluster !== 'string' || options.cluster === '') continue;
+    try {
+      clusters.cluster(options.cluster);
+    } catch (cause) {
+      throw new InvalidRequest(cause instanceof Error ? cause.message : String(cause), { cause });
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// Statistics of a running task as the API shows them.
+import type { PipelineStats } from '@tidemark/pipeline';
+import type { Executing } from './executor.ts';
+
+/** `{task-stats, node-stats}`; counters are integers, in order of their names. */
+export function printTaskStats(executing: Executing): Readonly<Record<string, unknown>> {
+  const nodes = [...executing.task.stats().nodes]
+    .sort((a, b) => (a[0] < b[0] ? -1 : 1))
+    .map(([name, counters]) => [
+      name,
+      Object.fromEntries(
+        Object.entries(counters)
+          .sort((a, b) => (a[0] < b[0] ? -1 : 1))
+          .map(([counter, value]) => [counter, Math.round(value)]),
+      ),
+    ]);
+  return {
+    'task-stats': { throughput: executing.throughput },
+    'node-stats': Object.fromEntries(nodes) as Readonly<Record<string, unknown>>,
+  };
+}
+
+/** The same for the graph: counters by node and what went along its edges. */
+export function dotStats(executing: Executing): PipelineStats {
+  const { nodes, edges } = executing.task.stats();
+  return {
+    throughput: executing.throughput,
+    nodes: new Map(
+      [...nodes].map(([name, { collected: _, emitted: __, ...counters }]) => [
+        name,
+        {
+          counters,
+          processed: new Map(
+            edges
+              .filter((edge) => edge.parent === name)
+              .map((edge) => [edge.child, edge.collected]),
+          ),
+        },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,88 @@
+// Templates: scripts from which tasks are made. Changing one changes all its tasks, or nothing.
+import { formatRfc3339, InvalidRequest, Conflict, NotFound } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { BuildEnvironment } from './definition.ts';
+import { defineTemplate } from './definition.ts';
+import { idOrRandom } from './ids.ts';
+import type { Metadata, Table } from './metadata.ts';
+import type { TemplateRecord } from './records.ts';
+import type { TaskService } from './task-service.ts';
+
+export type TemplateInput = {
+  readonly id?: string | undefined;
+  readonly script?: string | undefined;
+};
+
+export type TemplateServiceOptions = {
+  readonly metadata: Metadata;
+  readonly templates: Table<TemplateRecord>;
+  readonly tasks: TaskService;
+  readonly environment: () => BuildEnvironment;
+  readonly clock: Clock;
+};
+
+export class TemplateService {
+  readonly #options: TemplateServiceOptions;
+
+  constructor(options: TemplateServiceOptions) {
+    this.#options = options;
+  }
+
+  require(id: string): TemplateRecord {
+    const record = this.#options.templates.get(id);
+    if (record === undefined) throw new NotFound('no template exists');
+    return record;
+  }
+
+  get(id: string): TemplateRecord | undefined {
+    return this.#options.templates.get(id);
+  }
+
+  all(): Iterable<TemplateRecord> {
+    return this.#options.templates.values();
+  }
+
+  async define(input: TemplateInput): Promise<TemplateRecord> {
+    const { templates, environment } = this.#options;
+    const id = idOrRandom(input.id ?? '', 'template');
+    if (templates.has(id)) throw new InvalidRequest(`template ${id} already exists`);
+    const script = input.script ?? '';
+    // Recorded so: an absent script is found as a script without a source.
+    if (script === '') throw new InvalidRequest('invalid task type: invalid');
+    const { type } = defineTemplate(script, environment());
+    const now = this.#now();
+    const record = { id, type, script, error: '', created: now, modified: now };
+    await templates.put(id, record);
+    return record;
+  }
+
+  async patch(id: string, input: TemplateInput): Promise<TemplateRecord> {
+    const { templates, tasks, environment, metadata } = this.#options;
+    const before = templates.get(id);
+    if (before === undefined) throw new NotFound('template does not exist, cannot update');
+    const newId = input.id === undefined || input.id === '' ? id : idOrRandom(input.id, 'template');
+    if (newId !== id && templates.has(newId)) {
+      throw new Conflict('failed to create new template during ID change: object already exists');
+    }
+    const script = input.script === undefined || input.script === '' ? before.script : input.script;
+    const { type } = defineTemplate(script, environment());
+    const after = { ...before, id: newId, type, script, modified: this.#now() };
+    const users = [...tasks.all()].filter((task) => task.templateId === id).map((task) => task.id);
+    const changed = await tasks.followTemplate(users, after);
+    await metadata.atomically(() => {
+      for (const task of changed) tasks.stage(task);
+      templates.stage(id, undefined);
+      templates.stage(newId, after);
+    });
+    return after;
+  }
+
+  /** Deletes a template; its tasks keep their script and go on until they are disabled. */
+  async delete(id: string): Promise<void> {
+    await this.#options.templates.remove(id);
+  }
+
+  #now(): string {
+    return formatRfc3339(this.#options.clock.now());
+  }
+}
