@@ -21,6 +21,12 @@ import type { Exchange } from './http/exchange.ts';
 import { isLoopback, Listeners, parseBind } from './http/listen.ts';
 import { buildRoutes } from './http/routes.ts';
 import type { HttpServices } from './http/services.ts';
+import { BackgroundJobs } from './background/jobs.ts';
+import { prepareMonitor, storeStatistics } from './background/monitor.ts';
+import { enforceRetention } from './background/retention.ts';
+import { ContinuousQueries } from './continuous/continuous-queries.ts';
+import { Subscriber } from './subscriber/subscriber.ts';
+import { runtimeModule } from './stats/runtime.ts';
 import { RunningQueries } from './query/running-queries.ts';
 import { RequestTracker } from './stats/request-counts.ts';
 import {
@@ -101,6 +107,7 @@ async function open(
   };
   await storage.retainPolicies(allPolicies(catalog.state, { now: clock.now(), limits }));
   const services = buildServices(config, { log, clock, catalog, storage });
+  await startBackground(services, opened);
   const server = new HttpServer(services);
   await server.open();
   opened.push(() => server.close());
@@ -116,6 +123,74 @@ async function open(
     },
     reload: () => server.reload(),
   };
+}
+
+/** Everything that works without being asked. Closed after the HTTP interface and before storage. */
+async function startBackground(
+  services: HttpServices,
+  opened: (() => Promise<void>)[],
+): Promise<void> {
+  const { config, clock, log, catalog, storage, statistics, writer } = services;
+  if (config.subscriber.enabled) {
+    const subscriber = new Subscriber({
+      catalog,
+      clock,
+      config: config.subscriber,
+      log: log.child({ part: 'subscriber' }),
+      counters: services.writeCounters,
+    });
+    writer.setSubscriber(subscriber);
+    statistics.add(() => subscriber.statistics());
+    opened.push(() => subscriber.close());
+  }
+  const jobs = new BackgroundJobs(clock, log);
+  opened.push(() => jobs.close());
+  if (config.continuousQueries.enabled) {
+    const queries = new ContinuousQueries({
+      services,
+      clock,
+      log: log.child({ part: 'continuous-queries' }),
+      isLogging: config.continuousQueries.logEnabled,
+    });
+    statistics.add(() => queries.statistics());
+    jobs.start({
+      name: 'continuous-queries',
+      intervalMs: config.continuousQueries.runIntervalMs,
+      runsAtStart: false,
+      run: (signal) => queries.runDue(signal),
+    });
+  }
+  if (config.retention.enabled) {
+    jobs.start({
+      name: 'retention',
+      intervalMs: config.retention.checkIntervalMs,
+      runsAtStart: true,
+      run: async () => {
+        await enforceRetention({ catalog, storage, clock, log });
+      },
+    });
+  }
+  if (config.monitor.storeEnabled) {
+    const monitor = {
+      catalog,
+      writer,
+      statistics,
+      clock,
+      database: config.monitor.storeDatabase,
+      hostname: hostNameOf(config),
+    };
+    await prepareMonitor(monitor);
+    jobs.start({
+      name: 'monitor',
+      intervalMs: config.monitor.storeIntervalMs,
+      runsAtStart: false,
+      run: () => storeStatistics(monitor),
+    });
+  }
+}
+
+function hostNameOf(config: TsdbConfig): string {
+  return config[''].hostname === '' ? hostname() : config[''].hostname;
 }
 
 function allPolicies(state: CatalogState, context: Parameters<typeof policyRef>[2]) {
@@ -142,6 +217,7 @@ function buildServices(
     moduleOf('httpd', counters),
     moduleOf('write', writes),
     moduleOf('queryExecutor', queryCounts),
+    runtimeModule(),
   ]);
   statistics.add(storageStatistics(storage));
   const startedAt = clock.now();
@@ -149,6 +225,7 @@ function buildServices(
     ...base,
     config,
     counters,
+    writeCounters: writes,
     statistics,
     requests: new RequestTracker(),
     rejected: new RejectedLog(),
@@ -191,7 +268,7 @@ function buildServices(
         config,
         startedAt,
         now: clock.now(),
-        hostname: config[''].hostname === '' ? hostname() : config[''].hostname,
+        hostname: hostNameOf(config),
         version: TIDEMARK_VERSION,
       }),
     nowText: () => formatRfc3339(clock.now()),

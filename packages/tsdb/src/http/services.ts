@@ -5,7 +5,7 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import type { StatementServices } from '../statements/context.ts';
 import type { RequestTracker } from '../stats/request-counts.ts';
-import type { HttpCounters } from '../stats/statistics.ts';
+import type { HttpCounters, WriteCounters } from '../stats/statistics.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
 
 export type HttpServices = StatementServices & {
@@ -13,6 +13,7 @@ export type HttpServices = StatementServices & {
   readonly log: Logger;
   readonly authenticator: Authenticator;
   readonly counters: HttpCounters;
+  readonly writeCounters: WriteCounters;
   readonly requests: RequestTracker;
   readonly rejected: RejectedLog;
   /** The present time, RFC 3339. */

@@ -1,0 +1,52 @@
+// Self-monitoring: the service's own counters as points of a database of their own.
+import { NANOS_PER_DAY } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { NewPoint } from '@tidemark/storage';
+
+import type { Catalog } from '../catalog/catalog.ts';
+import { createDatabase } from '../catalog/databases.ts';
+import type { Statistics } from '../stats/statistics.ts';
+import type { WriteService } from '../write/write-service.ts';
+
+export const MONITOR_POLICY = 'monitor';
+
+export type MonitorOptions = {
+  readonly catalog: Catalog;
+  readonly writer: WriteService;
+  readonly statistics: Statistics;
+  readonly clock: Clock;
+  readonly database: string;
+  readonly hostname: string;
+};
+
+/** Makes the database if it is missing: seven days, one shard a day. */
+export async function prepareMonitor({ catalog, database }: MonitorOptions): Promise<void> {
+  if (catalog.state.databases.has(database)) return;
+  await catalog.change((state) =>
+    createDatabase(state, {
+      name: database,
+      hasOptions: true,
+      options: { durationNanos: 7n * NANOS_PER_DAY, shardDurationNanos: NANOS_PER_DAY },
+      policyName: MONITOR_POLICY,
+      createsPolicy: true,
+    }),
+  );
+}
+
+/** Writes one point for every module. A dropped database is made again: it is ours. */
+export async function storeStatistics(options: MonitorOptions): Promise<void> {
+  const { writer, statistics, clock, hostname, database } = options;
+  await prepareMonitor(options);
+  const time = clock.now();
+  const points: NewPoint[] = [];
+  for (const { name, tags, values } of await statistics.read()) {
+    const fields = Object.entries(values)
+      .filter(([, value]) => Number.isFinite(value))
+      // A field keeps its first type, so what happens to be whole must not decide it.
+      .map(([field, value]): [string, bigint] => [field, BigInt(Math.round(value))]);
+    if (fields.length === 0) continue;
+    const allTags = Object.entries({ ...tags, hostname }).filter(([, value]) => value !== '');
+    points.push({ measurement: name, tags: allTags, fields, time });
+  }
+  if (points.length > 0) await writer.writePoints({ database, retentionPolicy: '' }, points);
+}

@@ -1,0 +1,137 @@
+// One destination of a subscription: a bounded queue, deliveries in order, retries, counters.
+import type { Clock } from '@tidemark/core';
+
+import type { SubscriberLines } from './lines.ts';
+
+/** Sends bytes somewhere. Rejects when that failed; `canRetry` of the error tells whether to try again. */
+export interface Transport {
+  send(bytes: Uint8Array, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** A delivery failed in a way that another attempt will not change. */
+export class DeliveryRefused extends Error {
+  override readonly name = 'DeliveryRefused';
+}
+
+export type DestinationCounters = {
+  pointsWritten: number;
+  writeFailures: number;
+  /** Batches that found the queue full. */
+  batchesDropped: number;
+  queuedBatches: number;
+};
+
+export type DestinationOptions = {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly maxQueuedBatches: number;
+  readonly onFailure: (error: unknown) => void;
+};
+
+// A backlog is sent in large requests: one per batch would never catch up.
+const MAX_REQUEST_BYTES = 1024 * 1024;
+
+const RETRY_DELAYS_MS = [100, 500, 2000];
+
+export class Destination {
+  readonly counters: DestinationCounters = {
+    pointsWritten: 0,
+    writeFailures: 0,
+    batchesDropped: 0,
+    queuedBatches: 0,
+  };
+  readonly #options: DestinationOptions;
+  readonly #queue: SubscriberLines[] = [];
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(options: DestinationOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a batch; `false` when the queue is full. Deliveries keep the order of batches. */
+  push(lines: SubscriberLines): boolean {
+    if (this.#queue.length >= this.#options.maxQueuedBatches) {
+      this.counters.batchesDropped++;
+      return false;
+    }
+    this.#queue.push(lines);
+    this.counters.queuedBatches = this.#queue.length;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return true;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0 && !this.#stop.signal.aborted) {
+      const { bytes, pointCount } = this.#take();
+      try {
+        await this.#deliver(bytes);
+        this.counters.pointsWritten += pointCount;
+      } catch (error) {
+        // The points are lost for this destination; the counter and the log say so.
+        this.counters.writeFailures++;
+        this.#options.onFailure(error);
+      }
+    }
+  }
+
+  /** The next batches that fit into one request. */
+  #take(): SubscriberLines {
+    const first = this.#queue.shift();
+    if (first === undefined) return { bytes: new Uint8Array(0), pointCount: 0 };
+    let sizeBytes = first.bytes.length;
+    let count = 0;
+    for (const { bytes } of this.#queue) {
+      if (sizeBytes + bytes.length + 1 > MAX_REQUEST_BYTES) break;
+      sizeBytes += bytes.length + 1;
+      count++;
+    }
+    const batches = [first, ...this.#queue.splice(0, count)];
+    this.counters.queuedBatches = this.#queue.length;
+    return batches.length === 1 ? first : joinBatches(batches);
+  }
+
+  async #deliver(bytes: Uint8Array): Promise<void> {
+    const { clock, transport } = this.#options;
+    const { signal } = this.#stop;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await transport.send(bytes, signal);
+      } catch (error) {
+        const delayMs = RETRY_DELAYS_MS[attempt];
+        if (error instanceof DeliveryRefused || delayMs === undefined || signal.aborted)
+          throw error;
+        await clock.sleep(delayMs, signal);
+      }
+    }
+  }
+
+  /** Lets the queue run empty for some time, then gives up what is left. */
+  async close(drainMs: number): Promise<void> {
+    const { clock, transport } = this.#options;
+    if (this.#running !== undefined && drainMs > 0) {
+      const timer = new AbortController();
+      const late = clock.sleep(drainMs, timer.signal).catch(() => undefined); // Drained in time.
+      await Promise.race([this.#running, late]);
+      timer.abort();
+    }
+    this.#stop.abort(new Error('stopping'));
+    await this.#running;
+    transport.close();
+  }
+}
+
+function joinBatches(batches: readonly SubscriberLines[]): SubscriberLines {
+  const parts: Uint8Array[] = [];
+  const separator = Uint8Array.of(10);
+  let pointCount = 0;
+  for (const batch of batches) {
+    parts.push(batch.bytes);
+    if (batch.bytes[batch.bytes.length - 1] !== 10) parts.push(separator);
+    pointCount += batch.pointCount;
+  }
+  return { bytes: Buffer.concat(parts), pointCount };
+}
