@@ -4,6 +4,9 @@ import { hasPeer, query, removeDirectory, run, startTidemark } from '@tidemark/t
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+// The distribution's own interpreter: another one in the path does not see the distribution's packages.
+const PYTHON = '/usr/bin/python3';
+
 let server: Tidemark;
 
 beforeAll(async () => {
@@ -85,7 +88,7 @@ describe.skipIf(!hasPeer('influxdb-client', 'influx', ['-version']))('the influx
   });
 });
 
-describe.skipIf(!hasPeer('python3-influxdb', 'python3', ['-c', 'import influxdb']))(
+describe.skipIf(!hasPeer('python3-influxdb', PYTHON, ['-c', 'import influxdb']))(
   'python3-influxdb',
   () => {
     test('creates a database, writes and reads back', async () => {
@@ -99,7 +102,7 @@ describe.skipIf(!hasPeer('python3-influxdb', 'python3', ['-c', 'import influxdb'
         'print(json.dumps({"ping": c.ping() != "", "dbs": [d["name"] for d in c.get_list_database()], "rows": list(c.query("SELECT * FROM m").get_points())}))',
       ].join('\n');
 
-      const result = await run('python3', ['-c', program]);
+      const result = await run(PYTHON, ['-c', program]);
 
       expect(result.stderr).toBe('');
       expect(JSON.parse(result.stdout)).toMatchObject({

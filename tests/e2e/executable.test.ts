@@ -89,10 +89,7 @@ describe('configuration', () => {
         environment,
       });
       try {
-        await fetch(`${server.tsdb}/query`, {
-          method: 'POST',
-          body: new URLSearchParams({ q: 'CREATE DATABASE d' }),
-        });
+        await fetch(`${server.tsdb}/query?q=CREATE%20DATABASE%20d`, { method: 'POST' });
         return (
           await fetch(`${server.tsdb}/write?db=d`, {
             method: 'POST',
