@@ -227,7 +227,7 @@ export class InlineTask implements RunningTask {
   ): TaskContext {
     const { options, thread } = setup;
     const timers = options.timers ?? clockTimers(options.clock);
-    const task = this;
+    const sequence = (): number => this.#writeSequence;
     return {
       taskId: options.taskId,
       scope: options.scope ?? 'main',
@@ -242,7 +242,7 @@ export class InlineTask implements RunningTask {
       httpOutputs: new Map(),
       inhibitors: new Inhibitors(),
       get writeSequence(): number {
-        return task.#writeSequence;
+        return sequence();
       },
       hold: (point) => this.#hold(point),
       release: (point) => {

@@ -2,8 +2,8 @@
 // Facts: docs/reference/alerts.md.
 import type { AlertOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
-import type { Barrier } from '../data/point.ts';
-import { Batch, Point } from '../data/point.ts';
+import type { Barrier , Point } from '../data/point.ts';
+import { Batch } from '../data/point.ts';
 import { batchRow, pointRow } from '../data/rows.ts';
 import type { Value } from '../data/schema.ts';
 import type { GroupStatesCode } from '../group-states.ts';
@@ -11,7 +11,7 @@ import { GroupStates } from '../group-states.ts';
 import type { Series } from '../data/series.ts';
 import { EvaluationError } from '../lambda/errors.ts';
 import type { FunctionState } from '../lambda/function.ts';
-import { Lambda } from '../lambda/lambda.ts';
+import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
 import type { Inhibitor, NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';

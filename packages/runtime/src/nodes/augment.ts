@@ -1,5 +1,6 @@
 // Adding tags and fields to points and batches.
-import { Batch, Point } from '../data/point.ts';
+import type { Point } from '../data/point.ts';
+import { Batch } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import { field, Schema } from '../data/schema.ts';
 import type { NodeContext } from '../node.ts';

@@ -1,6 +1,23 @@
 // Registry of running nodes: from a spec's type to the node that executes it.
 import type {
   AlertOptions,
+  BarrierOptions,
+  ChangeDetectOptions,
+  CombineOptions,
+  DefaultOptions,
+  DeleteOptions,
+  DerivativeOptions,
+  FlattenOptions,
+  HttpPostOptions,
+  JoinOptions,
+  KapacitorLoopbackOptions,
+  SampleOptions,
+  ShiftOptions,
+  SideloadOptions,
+  StateCountOptions,
+  StateDurationOptions,
+  StatsOptions,
+  UnionOptions,
   EvalOptions,
   FromOptions,
   GroupByOptions,
@@ -30,6 +47,25 @@ import { LogNode } from './log.ts';
 import { PassNode } from './pass.ts';
 import { QueryNode } from './query.ts';
 import { cumulativeSum, difference, elapsed, movingAverage, StreamingNode } from './streaming.ts';
+import { BarrierNode } from './barrier.ts';
+import { CombineNode } from './combine.ts';
+import { DefaultNode, DeleteNode } from './defaults.ts';
+import { FlattenNode } from './flatten.ts';
+import { HttpPostNode } from './http-post.ts';
+import { JoinNode } from './join.ts';
+import { LoopbackNode } from './loopback.ts';
+import { SideloadNode } from './sideload.ts';
+import {
+  createChangeDetect,
+  createDerivative,
+  createSample,
+  createStateCount,
+  createStateDuration,
+  ShiftNode,
+} from './simple.ts';
+import { StatsNode } from './stats.ts';
+import { TrickleNode } from './trickle.ts';
+import { UnionNode } from './union.ts';
 import { WhereNode } from './where.ts';
 import { createWindow } from './window.ts';
 
@@ -72,6 +108,24 @@ const NODES: ReadonlyMap<string, Create> = new Map([
   row<HttpOutOptions>('httpOut', (ctx) => new HttpOutNode(ctx)),
   row<InfluxdbOutOptions>('influxDBOut', (ctx) => new InfluxdbOutNode(ctx)),
   row<LogOptions>('log', (ctx) => new LogNode(ctx)),
+  row<HttpPostOptions>('httpPost', (ctx) => new HttpPostNode(ctx)),
+  row<KapacitorLoopbackOptions>('kapacitorLoopback', (ctx) => new LoopbackNode(ctx)),
+  row<DefaultOptions>('default', (ctx) => new DefaultNode(ctx)),
+  row<DeleteOptions>('delete', (ctx) => new DeleteNode(ctx)),
+  row<ShiftOptions>('shift', (ctx) => new ShiftNode(ctx)),
+  row<SampleOptions>('sample', createSample),
+  row<DerivativeOptions>('derivative', createDerivative),
+  row<ChangeDetectOptions>('changeDetect', createChangeDetect),
+  row<StateDurationOptions>('stateDuration', createStateDuration),
+  row<StateCountOptions>('stateCount', createStateCount),
+  row('trickle', (ctx) => new TrickleNode(ctx)),
+  row<FlattenOptions>('flatten', (ctx) => new FlattenNode(ctx)),
+  row<CombineOptions>('combine', (ctx) => new CombineNode(ctx)),
+  row<JoinOptions>('join', (ctx) => new JoinNode(ctx)),
+  row<UnionOptions>('union', (ctx) => new UnionNode(ctx)),
+  row<BarrierOptions>('barrier', (ctx) => new BarrierNode(ctx)),
+  row<StatsOptions>('stats', (ctx) => new StatsNode(ctx)),
+  row<SideloadOptions>('sideload', (ctx) => new SideloadNode(ctx)),
 ]);
 
 /** Makes the node of a spec. Throws `StartError` when its options cannot be executed. */

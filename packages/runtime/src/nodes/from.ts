@@ -8,7 +8,7 @@ import { Point } from '../data/point.ts';
 import type { RowSource } from '../data/row-source.ts';
 import type { Series } from '../data/series.ts';
 import { EvaluationError } from '../lambda/errors.ts';
-import { Lambda } from '../lambda/lambda.ts';
+import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 import { roundTime, truncateTime } from '../time-math.ts';

@@ -47,7 +47,7 @@ export function escapeHtml(text: string): string {
 }
 
 function escapeJs(text: string): string {
-  return text.replace(/[\\'"<>&=]|[\0-\x1f\u007f-\u00a0\u2028\u2029]/g, (c) => {
+  return text.replace(/[\\'"<>&=]|[\p{Cc}\u00a0\u2028\u2029]/gu, (c) => {
     const known = JS_ESCAPES[c];
     return known ?? `\\u${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
   });

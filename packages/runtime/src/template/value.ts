@@ -155,7 +155,7 @@ export function formatGoTime(nanos: bigint, layout: string): string {
   return layout.replace(LAYOUT, (part, offset: number) => {
     if (/^[.,]/.test(part)) {
       // A fraction only counts behind the seconds.
-      if (!/05$/.test(layout.slice(0, offset)) && !/[.,]0+$/.test(part)) return part;
+      if (!layout.slice(0, offset).endsWith('05') && !/[.,]0+$/.test(part)) return part;
       const digits = fraction.slice(0, part.length - 1);
       if (part[1] === '0') return part[0] + digits;
       const trimmed = digits.replace(/0+$/, '');

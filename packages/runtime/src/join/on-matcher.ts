@@ -1,0 +1,171 @@
+// Joins on a subset of the dimensions: points of more specific parents are paired with the points of parents whose
+// dimensions are exactly the `on` tags, then joined within the specific group.
+import type { Group } from '../data/group.ts';
+import type { Batch, Point } from '../data/point.ts';
+
+export type JoinMessage = Point | Batch;
+
+type Entry = {
+  readonly parent: number;
+  readonly message: JoinMessage;
+  readonly time: bigint;
+  /** Was handed to the join already. */
+  isFed: boolean;
+};
+
+/** One combination of values of the `on` tags. */
+type OnGroup = {
+  readonly lastTimes: (bigint | undefined)[];
+  specifics: Entry[];
+  matches: Entry[];
+};
+
+type EntryCode = { parent: number; message: unknown; time: bigint; isFed: boolean };
+
+type MatcherCode = readonly {
+  readonly key: string;
+  readonly lastTimes: readonly (bigint | undefined)[];
+  readonly specifics: readonly EntryCode[];
+  readonly matches: readonly EntryCode[];
+}[];
+
+export type OnMatcherOptions = {
+  readonly on: readonly string[];
+  readonly parentCount: number;
+  readonly round: (time: bigint) => bigint;
+  /** The match message under the group of the specific one. */
+  readonly regroup: (message: JoinMessage, to: JoinMessage) => JoinMessage;
+  readonly feed: (parent: number, message: JoinMessage) => void;
+  readonly hold: (message: JoinMessage) => boolean;
+  readonly release: (message: JoinMessage) => void;
+};
+
+export class OnMatcher {
+  readonly #options: OnMatcherOptions;
+  readonly #on: readonly string[];
+  readonly #groups = new Map<string, OnGroup>();
+
+  constructor(options: OnMatcherOptions) {
+    this.#options = options;
+    this.#on = [...new Set(options.on)].sort();
+  }
+
+  take(parent: number, message: JoinMessage): void {
+    const time = this.#options.round(message.time);
+    const entry: Entry = { parent, message, time, isFed: false };
+    const group = this.#group(message.group);
+    group.lastTimes[parent] = time;
+    if (message.group.dimensions.tagNames.length > this.#on.length) {
+      for (const match of group.matches) if (match.time === time) this.#pair(entry, match);
+      if (this.#options.hold(message)) group.specifics.push(entry);
+    } else {
+      for (const specific of group.specifics) {
+        if (specific.time === time) this.#pair(specific, entry);
+      }
+      if (this.#options.hold(message)) group.matches.push(entry);
+    }
+    this.#release(group);
+  }
+
+  finish(): void {
+    for (const group of this.#groups.values()) {
+      for (const specific of group.specifics) {
+        this.#options.release(specific.message);
+        this.#feedAlone(specific);
+      }
+      for (const match of group.matches) this.#options.release(match.message);
+    }
+    this.#groups.clear();
+  }
+
+  /** A group below one parent was deleted: that parent's mark no longer holds others back. */
+  forget(parent: number, group: Group): void {
+    const key = this.#key(group);
+    const found = this.#groups.get(key);
+    if (found === undefined) return;
+    found.lastTimes[parent] = undefined;
+    if (found.lastTimes.every((time) => time === undefined)) this.#groups.delete(key);
+  }
+
+  clear(): void {
+    for (const group of this.#groups.values()) group.lastTimes.fill(undefined);
+  }
+
+  encode(code: (message: JoinMessage) => unknown): MatcherCode {
+    const encodeEntry = ({ parent, message, time, isFed }: Entry): EntryCode => ({
+      parent,
+      message: code(message),
+      time,
+      isFed,
+    });
+    return Array.from(this.#groups, ([key, group]) => ({
+      key,
+      lastTimes: [...group.lastTimes],
+      specifics: group.specifics.map(encodeEntry),
+      matches: group.matches.map(encodeEntry),
+    }));
+  }
+
+  decode(groups: MatcherCode, decode: (code: unknown) => JoinMessage | undefined): void {
+    const decodeEntry = (code: EntryCode): Entry[] => {
+      const message = decode(code.message);
+      return message === undefined ? [] : [{ ...code, message }];
+    };
+    for (const { key, lastTimes, specifics, matches } of groups) {
+      this.#groups.set(key, {
+        lastTimes: [...lastTimes],
+        specifics: specifics.flatMap(decodeEntry),
+        matches: matches.flatMap(decodeEntry),
+      });
+    }
+  }
+
+  #pair(specific: Entry, match: Entry): void {
+    this.#options.feed(match.parent, this.#options.regroup(match.message, specific.message));
+    this.#feedAlone(specific);
+  }
+
+  #feedAlone(specific: Entry): void {
+    if (specific.isFed) return;
+    specific.isFed = true;
+    this.#options.feed(specific.parent, specific.message);
+  }
+
+  /** What lies before every parent's latest time finds no partner any more. */
+  #release(group: OnGroup): void {
+    let mark: bigint | undefined;
+    for (const time of group.lastTimes) {
+      if (time === undefined) return;
+      if (mark === undefined || time < mark) mark = time;
+    }
+    const limit = mark ?? 0n;
+    const isPast = (entry: Entry): boolean => entry.time < limit;
+    const past = group.specifics.filter(isPast);
+    if (past.length > 0) group.specifics = group.specifics.filter((entry) => !isPast(entry));
+    for (const specific of past) {
+      this.#options.release(specific.message);
+      this.#feedAlone(specific);
+    }
+    const first = group.matches[0];
+    if (first !== undefined && isPast(first)) {
+      for (const match of group.matches) if (isPast(match)) this.#options.release(match.message);
+      group.matches = group.matches.filter((entry) => !isPast(entry));
+    }
+  }
+
+  #group(group: Group): OnGroup {
+    const key = this.#key(group);
+    let found = this.#groups.get(key);
+    if (found === undefined) {
+      const lastTimes = Array.from({ length: this.#options.parentCount }, () => undefined);
+      found = { lastTimes, specifics: [], matches: [] };
+      this.#groups.set(key, found);
+    }
+    return found;
+  }
+
+  #key(group: Group): string {
+    const { tagNames } = group.dimensions;
+    return this.#on.map((name) => `${name}=${group.values[tagNames.indexOf(name)] ?? ''}`).join(',');
+  }
+}

@@ -1,0 +1,109 @@
+// Sets of a join: per group and time at most one message of each parent; a second one opens the next set of that
+// time. The k-th message of one parent pairs with the k-th of another.
+
+type Part<M> = M | undefined;
+
+type SetsOfTime<M> = { readonly time: bigint; sets: Part<M>[][] };
+
+type SetsCode = {
+  readonly heads: readonly (bigint | undefined)[];
+  readonly entries: readonly { readonly time: bigint; readonly sets: readonly (readonly unknown[])[] }[];
+};
+
+export class JoinSets<M> {
+  readonly #parentCount: number;
+  readonly #emit: (time: bigint, parts: readonly Part<M>[]) => void;
+  /** Time of the latest message by parent. */
+  readonly #heads: (bigint | undefined)[];
+  /** In order of time. */
+  #entries: SetsOfTime<M>[] = [];
+
+  constructor(parentCount: number, emit: (time: bigint, parts: readonly Part<M>[]) => void) {
+    this.#parentCount = parentCount;
+    this.#emit = emit;
+    this.#heads = Array.from({ length: parentCount }, () => undefined);
+  }
+
+  add(parent: number, time: bigint, message: M): void {
+    const entry = this.#entry(time);
+    let set = entry.sets.find((parts) => parts[parent] === undefined);
+    if (set === undefined) {
+      set = Array.from({ length: this.#parentCount }, () => undefined);
+      entry.sets.push(set);
+    }
+    set[parent] = message;
+    this.#heads[parent] = time;
+    this.#emitReady();
+  }
+
+  /** The parent says that nothing older than `time` follows. */
+  advance(parent: number, time: bigint): void {
+    const head = this.#heads[parent];
+    if (head === undefined || head < time) this.#heads[parent] = time;
+    this.#emitReady();
+  }
+
+  finish(): void {
+    const entries = this.#entries;
+    this.#entries = [];
+    for (const { time, sets } of entries) for (const set of sets) this.#emit(time, set);
+  }
+
+  *messages(): IterableIterator<M> {
+    for (const { sets } of this.#entries) {
+      for (const set of sets) for (const message of set) if (message !== undefined) yield message;
+    }
+  }
+
+  encode(code: (message: M) => unknown): SetsCode {
+    return {
+      heads: [...this.#heads],
+      entries: this.#entries.map(({ time, sets }) => ({
+        time,
+        sets: sets.map((set) => set.map((message) => (message === undefined ? undefined : code(message)))),
+      })),
+    };
+  }
+
+  decode(sets: SetsCode, decode: (code: unknown) => M | undefined): void {
+    sets.heads.forEach((head, i) => {
+      this.#heads[i] = head;
+    });
+    this.#entries = sets.entries.map((entry) => ({
+      time: entry.time,
+      sets: entry.sets.map((set) => set.map((code) => (code === undefined ? undefined : decode(code)))),
+    }));
+  }
+
+  #entry(time: bigint): SetsOfTime<M> {
+    const entries = this.#entries;
+    let at = entries.length;
+    // Messages arrive nearly in order: the search from the end is short.
+    while (at > 0 && (entries[at - 1] as SetsOfTime<M>).time > time) at--;
+    const before = entries[at - 1];
+    if (before !== undefined && before.time === time) return before;
+    const entry: SetsOfTime<M> = { time, sets: [] };
+    entries.splice(at, 0, entry);
+    return entry;
+  }
+
+  /** Complete sets of the oldest time always; others once every parent is past that time. */
+  #emitReady(): void {
+    for (;;) {
+      const entry = this.#entries[0];
+      if (entry === undefined) return;
+      const isOpen = this.#heads.some((head) => head === undefined || head <= entry.time);
+      const { sets } = entry;
+      let count = 0;
+      while (count < sets.length) {
+        const set = sets[count] as Part<M>[];
+        if (isOpen && set.includes(undefined)) break;
+        count++;
+      }
+      if (count === sets.length) this.#entries.shift();
+      else entry.sets = sets.slice(count);
+      for (let i = 0; i < count; i++) this.#emit(entry.time, sets[i] as Part<M>[]);
+      if (isOpen) return;
+    }
+  }
+}

@@ -1,0 +1,192 @@
+// httpPost: posts every point or batch to a URL or a configured endpoint, then hands it on.
+import type { HttpPostOptions } from '@tidemark/pipeline';
+import { AsyncQueue } from '../async-queue.ts';
+import type { Group } from '../data/group.ts';
+import type { Barrier } from '../data/point.ts';
+import { Batch, Point } from '../data/point.ts';
+import { batchRow, pointRow, rowsJson, UnencodableFloat } from '../data/rows.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
+import { StartError } from '../node.ts';
+import type { ResultRow } from '../services.ts';
+import { JSON_FUNCTIONS } from '../template/functions.ts';
+import { TemplateSyntaxError } from '../template/lex.ts';
+import { Template, TemplateExecutionError } from '../template/template.ts';
+import type { TemplateValue } from '../template/value.ts';
+import { TemplateMap, TemplateStruct, TemplateTime } from '../template/value.ts';
+import { addedTo } from './augment.ts';
+import { messageOf } from './influxdb-out.ts';
+import { GroupStates } from '../group-states.ts';
+
+type Target = {
+  readonly url: Template;
+  readonly row: Template | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+type Request = { readonly url: string; readonly body: string };
+
+export class HttpPostNode implements RunningNode {
+  readonly #ctx: NodeContext<HttpPostOptions>;
+  readonly #target: Target;
+  readonly #queue = new AsyncQueue();
+  readonly #groups = new GroupStates(() => true);
+  readonly #abort = new AbortController();
+
+  constructor(ctx: NodeContext<HttpPostOptions>) {
+    this.#ctx = ctx;
+    this.#target = findTarget(ctx);
+  }
+
+  get groupCount(): number {
+    return this.#groups.count;
+  }
+
+  get waitingCount(): number {
+    return this.#queue.waitingCount;
+  }
+
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  point(point: Point): void {
+    this.#groups.get(point.group);
+    this.#post(point, pointRow(point));
+  }
+
+  batch(batch: Batch): void {
+    this.#groups.get(batch.group);
+    this.#post(batch, batchRow(batch));
+  }
+
+  barrier(barrier: Barrier): void {
+    this.#later(() => this.#ctx.out.barrier(barrier));
+  }
+
+  deleteGroup(group: Group): void {
+    this.#groups.delete(group);
+    this.#later(() => this.#ctx.out.deleteGroup(group));
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+
+  /** Without a status field nobody below waits for the answer, only the order of requests matters. */
+  #later(forward: () => void): void {
+    if (this.#ctx.options.codeField === '') forward();
+    else this.#queue.add(() => Promise.resolve(this.#ctx.task.guard(forward)));
+  }
+
+  #post(message: Point | Batch, row: ResultRow): void {
+    const request = this.#request(row);
+    const { codeField } = this.#ctx.options;
+    if (codeField === '') {
+      if (request !== undefined) {
+        this.#queue.add(async () => {
+          await this.#send(request);
+        });
+      }
+      this.#forward(message);
+      return;
+    }
+    this.#queue.add(async () => {
+      const code = request === undefined ? 0 : await this.#send(request);
+      const fields = [{ name: codeField, type: 'int' as const, value: BigInt(code) }];
+      this.#ctx.task.guard(() =>
+        this.#forward(addedTo(this.#ctx, message, { tags: new Map(), fields })),
+      );
+    });
+  }
+
+  #forward(message: Point | Batch): void {
+    if (message instanceof Batch) this.#ctx.out.batch(message);
+    else this.#ctx.out.point(message);
+  }
+
+  #request(row: ResultRow): Request | undefined {
+    try {
+      const data = templateRow(row);
+      const url = this.#target.url.execute(data);
+      const body = this.#target.row?.execute(data) ?? `${rowsJson([row])}\n`;
+      return { url, body };
+    } catch (cause) {
+      if (cause instanceof UnencodableFloat) {
+        this.#ctx.fail('failed to POST data', `failed to marshal row data json: ${cause.message}`);
+        return undefined;
+      }
+      if (!(cause instanceof TemplateExecutionError)) throw cause;
+      this.#ctx.fail('failed to POST data', cause.message);
+      return undefined;
+    }
+  }
+
+  /** Returns the status, 0 when there was no answer. */
+  async #send(request: Request): Promise<number> {
+    const { options, task } = this.#ctx;
+    const timeoutMs = options.timeoutNanos > 0n ? Number(options.timeoutNanos / 1_000_000n) : undefined;
+    const contentType: Readonly<Record<string, string>> =
+      this.#target.row === undefined ? { 'Content-Type': 'application/json' } : {};
+    try {
+      const response = await task.services.http.send(
+        {
+          method: 'POST',
+          url: request.url,
+          headers: { ...contentType, ...this.#target.headers, ...Object.fromEntries(options.headers) },
+          body: request.body,
+          timeoutMs,
+        },
+        this.#abort.signal,
+      );
+      if (response.status < 200 || response.status > 299) {
+        const hint = 'unknown error, use .captureResponse() to capture the HTTP response';
+        this.#ctx.fail(
+          'POST returned non 2xx status code',
+          options.isCapturingResponse ? response.body : hint,
+        );
+      }
+      return response.status;
+    } catch (cause) {
+      this.#ctx.fail('failed to POST data', messageOf(cause));
+      return 0;
+    }
+  }
+}
+
+function findTarget(ctx: NodeContext<HttpPostOptions>): Target {
+  const { url, endpoint } = ctx.options;
+  try {
+    if (endpoint === '') return { url: new Template('url', url), row: undefined, headers: {} };
+    const found = ctx.task.services.http.endpoint(endpoint);
+    if (found === undefined) throw new StartError(`endpoint '${endpoint}' does not exist`);
+    const { rowTemplate } = found;
+    return {
+      url: new Template('url', found.url),
+      row:
+        rowTemplate === undefined || rowTemplate === ''
+          ? undefined
+          : new Template('row-template', rowTemplate, { functions: JSON_FUNCTIONS }),
+      headers: found.headers,
+    };
+  } catch (cause) {
+    if (cause instanceof TemplateSyntaxError) throw new StartError(cause.message, { cause });
+    throw cause;
+  }
+}
+
+/** What row templates see: `.Name`, `.Tags` and `.Values`, one map by column for each line. */
+function templateRow(row: ResultRow): TemplateValue {
+  const columns = row.columns ?? [];
+  const values = (row.values ?? []).map((line) => {
+    const entries = columns.map((name, i): [string, TemplateValue] => {
+      const value = line[i];
+      return [name, i === 0 ? new TemplateTime(value as bigint) : value];
+    });
+    return new TemplateMap(entries, undefined);
+  });
+  return new TemplateStruct('models.Row', {
+    Name: row.name,
+    Tags: new TemplateMap(Object.entries(row.tags ?? {}), ''),
+    Values: values,
+  });
+}

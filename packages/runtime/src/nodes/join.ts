@@ -1,0 +1,174 @@
+// join: merges points (or batches) of several parents by group and time. With `on`, points of parents with more
+// dimensions are matched with those of parents that have exactly the `on` dimensions.
+import type { JoinOptions } from '@tidemark/pipeline';
+import type { BatchCode, PointCode } from '../data/codec.ts';
+import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/codec.ts';
+import type { Group } from '../data/group.ts';
+import type { Barrier } from '../data/point.ts';
+import { Batch, Point } from '../data/point.ts';
+import type { GroupStatesCode } from '../group-states.ts';
+import { GroupStates } from '../group-states.ts';
+import { JoinMerger } from '../join/merger.ts';
+import type { JoinPart } from '../join/merger.ts';
+import { OnMatcher } from '../join/on-matcher.ts';
+import type { JoinMessage } from '../join/on-matcher.ts';
+import { JoinSets } from '../join/sets.ts';
+import type { NodeContext, Receiver, RunningNode } from '../node.ts';
+import { StartError } from '../node.ts';
+import { roundTime } from '../time-math.ts';
+
+export class JoinNode implements RunningNode {
+  readonly #ctx: NodeContext<JoinOptions>;
+  readonly #groups: GroupStates<JoinSets<JoinMessage>>;
+  readonly #merger: JoinMerger;
+  readonly #matcher: OnMatcher | undefined;
+  readonly #parentCount: number;
+
+  constructor(ctx: NodeContext<JoinOptions>) {
+    this.#ctx = ctx;
+    const { fill, on, toleranceNanos } = ctx.options;
+    if (fill?.kind === 'invalid') throw new StartError(`unexpected fill option ${fill.text}`);
+    this.#parentCount = ctx.parentNames.length;
+    this.#merger = new JoinMerger(ctx);
+    this.#groups = new GroupStates(
+      (group) => new JoinSets(this.#parentCount, (time, parts) => this.#emit(group, time, parts)),
+    );
+    this.#matcher =
+      on.length === 0
+        ? undefined
+        : new OnMatcher({
+            on,
+            parentCount: this.#parentCount,
+            round: (time) => roundTime(time, toleranceNanos),
+            regroup: (message, to) => this.#regroup(message, to),
+            feed: (parent, message) => this.#collect(parent, message),
+            hold: (message) => this.#hold(message),
+            release: (message) => this.#release(message),
+          });
+  }
+
+  get groupCount(): number {
+    return this.#groups.count;
+  }
+
+  input(parentIndex: number): Receiver {
+    return {
+      point: (point) => this.#take(parentIndex, point),
+      batch: (batch) => this.#take(parentIndex, batch),
+      barrier: (barrier) => this.#barrier(parentIndex, barrier),
+      deleteGroup: (group) => this.#deleteGroup(parentIndex, group),
+    };
+  }
+
+  point(point: Point): void {
+    this.#take(0, point);
+  }
+
+  batch(batch: Batch): void {
+    this.#take(0, batch);
+  }
+
+  barrier(barrier: Barrier): void {
+    this.#barrier(0, barrier);
+  }
+
+  deleteGroup(group: Group): void {
+    this.#deleteGroup(0, group);
+  }
+
+  /** All parents have ended: what could still wait for them is emitted as it is. */
+  finish(): void {
+    this.#matcher?.finish();
+    for (const [, sets] of this.#groups) sets.finish();
+  }
+
+  snapshot(): unknown {
+    const encode = (message: JoinMessage): MessageCode =>
+      message instanceof Batch ? { batch: encodeBatch(message) } : { point: encodePoint(message) };
+    return {
+      groups: this.#groups.encode((sets) => sets.encode(encode)),
+      matcher: this.#matcher?.encode(encode),
+    };
+  }
+
+  restore(state: unknown): void {
+    const { task } = this.#ctx;
+    const code = state as {
+      groups: GroupStatesCode<ReturnType<JoinSets<JoinMessage>['encode']>>;
+      matcher: ReturnType<OnMatcher['encode']> | undefined;
+    };
+    const decode = (message: unknown): JoinMessage | undefined => {
+      const { point, batch } = message as MessageCode;
+      const decoded = batch === undefined ? point && decodePoint(task, point) : decodeBatch(task, batch);
+      return decoded !== undefined && this.#hold(decoded) ? decoded : undefined;
+    };
+    this.#groups.decode(task, code.groups, (sets, group) => {
+      const restored = new JoinSets<JoinMessage>(this.#parentCount, (time, parts) =>
+        this.#emit(group, time, parts),
+      );
+      restored.decode(sets, decode);
+      return restored;
+    });
+    if (code.matcher !== undefined) this.#matcher?.decode(code.matcher, decode);
+  }
+
+  #take(parent: number, message: JoinMessage): void {
+    if (this.#matcher === undefined) this.#collect(parent, message);
+    else this.#matcher.take(parent, message);
+  }
+
+  #collect(parent: number, message: JoinMessage): void {
+    if (!this.#hold(message)) {
+      this.#ctx.fail('too many points', 'the task holds too many points');
+      return;
+    }
+    const time = roundTime(message.time, this.#ctx.options.toleranceNanos);
+    this.#groups.get(message.group).add(parent, time, message);
+  }
+
+  #barrier(parent: number, barrier: Barrier): void {
+    const time = roundTime(barrier.time, this.#ctx.options.toleranceNanos);
+    this.#groups.get(barrier.group).advance(parent, time);
+    this.#ctx.out.barrier(barrier);
+  }
+
+  #deleteGroup(parent: number, group: Group): void {
+    if (this.#ctx.options.isDeletingAll) this.#matcher?.clear();
+    else this.#matcher?.forget(parent, group);
+    const sets = this.#groups.delete(group);
+    if (sets !== undefined) for (const message of sets.messages()) this.#release(message);
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  #emit(group: Group, time: bigint, parts: readonly JoinPart<JoinMessage>[]): void {
+    for (const part of parts) if (part !== undefined) this.#release(part);
+    const isBatch = parts.some((part) => part instanceof Batch);
+    if (isBatch) {
+      const batch = this.#merger.batches(group, time, parts as readonly JoinPart<Batch>[]);
+      if (batch !== undefined) this.#ctx.out.batch(batch);
+      return;
+    }
+    const point = this.#merger.points(group, time, parts as readonly JoinPart<Point>[]);
+    if (point !== undefined) this.#ctx.out.point(point);
+  }
+
+  /** The match message under the tags and group of the specific one. */
+  #regroup(message: JoinMessage, to: JoinMessage): JoinMessage {
+    if (message instanceof Batch) {
+      return new Batch(to.group.series(message.name), to.group, message.time, message.points);
+    }
+    return message.withSeries(to.group.series(message.series.name), to.group);
+  }
+
+  #hold(message: JoinMessage): boolean {
+    if (message instanceof Point) return this.#ctx.task.hold(message);
+    return message.points.every((point) => this.#ctx.task.hold(point));
+  }
+
+  #release(message: JoinMessage): void {
+    if (message instanceof Point) this.#ctx.task.release(message);
+    else for (const point of message.points) this.#ctx.task.release(point);
+  }
+}
+
+type MessageCode = { readonly point?: PointCode; readonly batch?: BatchCode };

@@ -1,0 +1,97 @@
+// stats: emits, at an interval of the wall clock, how many points another node has emitted per group.
+import type { StatsOptions } from '@tidemark/pipeline';
+import { NO_DIMENSIONS } from '../data/group.ts';
+import type { Group } from '../data/group.ts';
+import type { Barrier, Batch } from '../data/point.ts';
+import { Point } from '../data/point.ts';
+import { ownSchema } from '../data/schema.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
+import { StartError } from '../node.ts';
+import { roundTime, truncateTime } from '../time-math.ts';
+import type { CancelTimer } from '../timers.ts';
+
+const SCHEMA = ownSchema([{ name: 'emitted', type: 'int' }]);
+
+export class StatsNode implements RunningNode {
+  readonly #ctx: NodeContext<StatsOptions>;
+  readonly #counts = new Map<Group, number>();
+  #cancel: CancelTimer | undefined;
+  #stopCounting: (() => void) | undefined;
+
+  constructor(ctx: NodeContext<StatsOptions>) {
+    this.#ctx = ctx;
+    if (ctx.options.intervalNanos <= 0n) {
+      throw new StartError('stats node must have positive interval');
+    }
+  }
+
+  get groupCount(): number {
+    return 0;
+  }
+
+  start(): Promise<void> {
+    const { task, options } = this.#ctx;
+    const count = (group: Group, points: number): void => {
+      this.#counts.set(group, (this.#counts.get(group) ?? 0) + points);
+    };
+    this.#stopCounting = task.outputEdge(options.sourceNodeId)?.observe({
+      point: (point) => count(point.group, 1),
+      batch: (batch) => count(batch.group, batch.points.length),
+      barrier: () => undefined,
+      deleteGroup: () => undefined,
+    });
+    const now = task.timers.now();
+    const first = now + options.intervalNanos;
+    this.#schedule(options.isAligned ? truncateTime(first, options.intervalNanos) : first);
+    return Promise.resolve();
+  }
+
+  point(point: Point): void {
+    this.#ctx.out.point(point);
+  }
+
+  batch(batch: Batch): void {
+    this.#ctx.out.batch(batch);
+  }
+
+  barrier(barrier: Barrier): void {
+    this.#ctx.out.barrier(barrier);
+  }
+
+  deleteGroup(group: Group): void {
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  close(): void {
+    this.#cancel?.();
+    this.#stopCounting?.();
+  }
+
+  #schedule(at: bigint): void {
+    const { task, options } = this.#ctx;
+    this.#cancel = task.timers.at(at, () =>
+      task.guard(() => {
+        const now = task.timers.now();
+        this.#emit(options.isAligned ? roundTime(now, options.intervalNanos) : now);
+        // After a pause of the process the missed ticks are not made up for.
+        const next = at + options.intervalNanos;
+        this.#schedule(next > now ? next : now + options.intervalNanos);
+      }),
+    );
+  }
+
+  #emit(time: bigint): void {
+    const { task, out } = this.#ctx;
+    if (this.#counts.size === 0) {
+      const group = task.groups.named('', NO_DIMENSIONS, []);
+      if (group !== undefined) out.point(this.#point(group, time, 0));
+      return;
+    }
+    for (const [group, count] of this.#counts) out.point(this.#point(group, time, count));
+  }
+
+  #point(group: Group, time: bigint, count: number): Point {
+    const series = group.series('stats');
+    return Point.of({ time, series, group, schema: SCHEMA, own: [BigInt(count)] });
+  }
+}

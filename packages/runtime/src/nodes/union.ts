@@ -1,0 +1,160 @@
+// union: merges several parents into one stream in order of time.
+import type { UnionOptions } from '@tidemark/pipeline';
+import type { BatchCode, PointCode } from '../data/codec.ts';
+import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/codec.ts';
+import type { Group } from '../data/group.ts';
+import type { Barrier } from '../data/point.ts';
+import { Batch, Point } from '../data/point.ts';
+import type { NodeContext, Receiver, RunningNode } from '../node.ts';
+
+type Message = Point | Batch | Barrier;
+
+type Source = { queue: Message[]; head: number; lastTime: bigint | undefined };
+
+export class UnionNode implements RunningNode {
+  readonly #ctx: NodeContext<UnionOptions>;
+  readonly #sources: readonly Source[];
+
+  constructor(ctx: NodeContext<UnionOptions>) {
+    this.#ctx = ctx;
+    this.#sources = ctx.parentNames.map(() => ({ queue: [], head: 0, lastTime: undefined }));
+  }
+
+  get groupCount(): number {
+    return 0;
+  }
+
+  input(parentIndex: number): Receiver {
+    const source = this.#sources[parentIndex] as Source;
+    return {
+      point: (point) => this.#take(source, point),
+      batch: (batch) => this.#take(source, batch),
+      barrier: (barrier) => this.#take(source, barrier),
+      deleteGroup: (group) => this.#ctx.out.deleteGroup(group),
+    };
+  }
+
+  point(point: Point): void {
+    this.input(0).point(point);
+  }
+
+  batch(batch: Batch): void {
+    this.input(0).batch(batch);
+  }
+
+  barrier(barrier: Barrier): void {
+    this.input(0).barrier(barrier);
+  }
+
+  deleteGroup(group: Group): void {
+    this.#ctx.out.deleteGroup(group);
+  }
+
+  finish(): void {
+    let isLeft = true;
+    while (isLeft) isLeft = this.#emitUpTo(this.#lowestHead());
+  }
+
+  snapshot(): unknown {
+    return this.#sources.map(({ queue, head, lastTime }) => ({
+      lastTime,
+      points: queue.slice(head).flatMap((m) => (m instanceof Point ? [encodePoint(m)] : [])),
+      batches: queue.slice(head).flatMap((m) => (m instanceof Batch ? [encodeBatch(m)] : [])),
+    }));
+  }
+
+  restore(state: unknown): void {
+    type Code = { lastTime: bigint | undefined; points: PointCode[]; batches: BatchCode[] };
+    const { task } = this.#ctx;
+    for (const [i, code] of (state as Code[]).entries()) {
+      const source = this.#sources[i];
+      if (source === undefined) continue;
+      source.lastTime = code.lastTime;
+      const points = code.points.map((point) => decodePoint(task, point));
+      const batches = code.batches.map((batch) => decodeBatch(task, batch));
+      for (const message of [...points, ...batches]) {
+        if (message !== undefined && this.#hold(message)) source.queue.push(message);
+      }
+    }
+  }
+
+  #take(source: Source, message: Message): void {
+    source.lastTime = message.time;
+    if (!this.#hold(message)) {
+      this.#ctx.fail('too many points', 'the task holds too many points');
+      return;
+    }
+    source.queue.push(message);
+    this.#emitReady();
+  }
+
+  #hold(message: Message): boolean {
+    const { task } = this.#ctx;
+    if (message instanceof Point) return task.hold(message);
+    if (message instanceof Batch) return message.points.every((point) => task.hold(point));
+    return true;
+  }
+
+  #emitReady(): void {
+    for (;;) {
+      const mark = this.#mark();
+      if (mark === undefined || !this.#emitUpTo(mark)) return;
+    }
+  }
+
+  /** Time up to which every source has spoken; `undefined` until each has. */
+  #mark(): bigint | undefined {
+    let mark: bigint | undefined;
+    for (const { queue, head, lastTime } of this.#sources) {
+      const time = queue[head]?.time ?? lastTime;
+      if (time === undefined) return undefined;
+      if (mark === undefined || time < mark) mark = time;
+    }
+    return mark;
+  }
+
+  #lowestHead(): bigint | undefined {
+    let lowest: bigint | undefined;
+    for (const { queue, head } of this.#sources) {
+      const time = queue[head]?.time;
+      if (time !== undefined && (lowest === undefined || time < lowest)) lowest = time;
+    }
+    return lowest;
+  }
+
+  /** Emits what is not later than `mark`, source by source. */
+  #emitUpTo(mark: bigint | undefined): boolean {
+    if (mark === undefined) return false;
+    let hasEmitted = false;
+    for (const source of this.#sources) {
+      for (;;) {
+        const message = source.queue[source.head];
+        if (message === undefined || message.time > mark) break;
+        source.head++;
+        if (source.head > 64 && source.head * 2 > source.queue.length) {
+          source.queue = source.queue.slice(source.head);
+          source.head = 0;
+        }
+        this.#emit(message);
+        hasEmitted = true;
+      }
+    }
+    return hasEmitted;
+  }
+
+  #emit(message: Message): void {
+    const { task, out, options } = this.#ctx;
+    const { rename } = options;
+    if (message instanceof Point) {
+      task.release(message);
+      const series = rename === '' ? message.series : task.series.withName(message.series, rename);
+      out.point(message.withSeries(series, message.group));
+    } else if (message instanceof Batch) {
+      for (const point of message.points) task.release(point);
+      const series = rename === '' ? message.series : task.series.withName(message.series, rename);
+      out.batch(new Batch(series, message.group, message.time, message.points));
+    } else {
+      out.barrier(message);
+    }
+  }
+}
