@@ -3,7 +3,7 @@
 // All functions are lazy: nothing runs before the first batch is pulled, and closing the iterator ends the work.
 // What is wrong with a statement is thrown as an `AppError` whose message is the statement's `error`.
 import { Internal } from '@tidemark/core';
-import type { ExplainStatement, SelectStatement, ShowStatement } from '@tidemark/influxql';
+import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
 import { prepareSelect } from './analyse/prepare-select.ts';
 import type { QueryContext } from './context.ts';
@@ -13,20 +13,8 @@ import { runSelect } from './operators/run-select.ts';
 import { toResults } from './operators/run-statement.ts';
 import { planSelect } from './plan/plan-select.ts';
 import type { ResultBatch } from './result.ts';
-
-/** SHOW statements about the schema; the others are answered by the service from its catalog. */
-export type SchemaShowStatement = Extract<
-  ShowStatement,
-  {
-    kind:
-      | 'show-measurements'
-      | 'show-field-keys'
-      | 'show-series'
-      | 'show-tag-keys'
-      | 'show-tag-values'
-      | 'show-cardinality';
-  }
->;
+import type { SchemaShowStatement } from './show/run-show.ts';
+import { runShow } from './show/run-show.ts';
 
 /** Runs a SELECT, with or without INTO. */
 export async function* executeSelect(
@@ -44,10 +32,10 @@ export async function* executeSelect(
 
 /** Runs a SHOW statement about the schema. */
 export function executeShow(
-  _statement: SchemaShowStatement,
-  _context: QueryContext,
+  statement: SchemaShowStatement,
+  context: QueryContext,
 ): AsyncIterable<ResultBatch> {
-  throw new Internal('executeShow is not available yet');
+  return runShow(statement, context);
 }
 
 /** Runs EXPLAIN and EXPLAIN ANALYZE. */

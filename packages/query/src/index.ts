@@ -1,6 +1,6 @@
 // Public face of @tidemark/query: the meaning of InfluxQL over any SeriesSource.
 export { executeExplain, executeSelect, executeShow } from './executor.ts';
-export type { SchemaShowStatement } from './executor.ts';
+export type { SchemaShowStatement } from './show/run-show.ts';
 export type { IntoPoint, PointSink, QueryCatalog, QueryContext, UnsignedValue } from './context.ts';
 export { DEFAULT_QUERY_LIMITS } from './limits.ts';
 export type { QueryLimits } from './limits.ts';

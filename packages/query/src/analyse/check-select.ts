@@ -72,7 +72,6 @@ export function checkSelect(
     }
     checkArity(spec, call.arguments.length);
     const variable = call.arguments.filter((argument) => !isLiteral(argument));
-    if (variable.length === 0 && count === 0) throw invalid(NO_VARIABLE);
     for (const argument of variable) check(argument);
   };
   for (const field of statement.fields) {

@@ -133,6 +133,11 @@ export class GroupLeaves {
     }
   }
 
+  /** Whether every leaf has reached its limit, so that further rows change nothing. */
+  get isSatisfied(): boolean {
+    return this.#queues.every((queue) => queue.isEnded);
+  }
+
   /** Rows over the leaves as far as they are known; undefined when there are none now. */
   next(): ZippedRows | undefined {
     return this.#zipper.next();
@@ -175,6 +180,8 @@ function stepsOf(leaf: Leaf, leaves: LeavesPlan) {
   return {
     filler: fillerOf(leaf, leaves),
     transformations: transformationsOf(leaf, leaves),
+    offset: leaves.plan.offset,
+    limit: leaves.plan.limit,
   };
 }
 

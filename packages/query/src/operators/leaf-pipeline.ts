@@ -1,4 +1,5 @@
 // One leaf of one group behind its reduction: fill, then transformations, then a queue that the rows are read from.
+import { sliceColumn } from '../batch/column-ops.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { Filler } from './fill.ts';
 import type { Transformation } from '../functions/transformation.ts';
@@ -7,6 +8,10 @@ import type { Transformation } from '../functions/transformation.ts';
 export type LeafSteps = {
   readonly filler: Filler | undefined;
   readonly transformations: readonly Transformation[];
+  /** OFFSET and LIMIT count the points of each leaf, before they are put beside each other. */
+  readonly offset: number;
+  /** 0 is unlimited. */
+  readonly limit: number;
 };
 
 /** Points of a leaf as a queue. Everything behind the reduction runs when its points are asked for. */
@@ -16,6 +21,8 @@ export class LeafQueue {
   #head: LeafBatch | undefined;
   #row = 0;
   #isClosed = false;
+  #seen = 0;
+  #isExhausted = false;
 
   constructor(steps: LeafSteps) {
     this.#steps = steps;
@@ -23,14 +30,14 @@ export class LeafQueue {
 
   /** Adds reduced points. */
   push(batch: LeafBatch): void {
-    this.#pending.push(this.#run(batch));
+    if (!this.#isExhausted) this.#pending.push(this.#run(batch));
   }
 
   /** No further points will be added. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#pending.push(this.#end());
+    if (!this.#isExhausted) this.#pending.push(this.#end());
   }
 
   /** The batch that the next point is in, or undefined when there is none yet; then `isEnded` tells whether ever. */
@@ -40,16 +47,30 @@ export class LeafQueue {
       if (first === undefined) return undefined;
       const next = first.next();
       if (next.done === true) this.#pending.shift();
-      else if (next.value.times.length > 0) {
-        this.#head = next.value;
-        this.#row = 0;
-      }
+      else this.#accept(next.value);
     }
     return this.#head;
   }
 
+  /** Cuts a batch to the part that OFFSET and LIMIT leave. Behind the limit nothing is computed any more. */
+  #accept(batch: LeafBatch): void {
+    const { offset, limit } = this.#steps;
+    const count = batch.times.length;
+    const end = limit === 0 ? Infinity : offset + limit;
+    const from = Math.min(Math.max(offset - this.#seen, 0), count);
+    const to = Math.min(Math.max(end - this.#seen, 0), count);
+    this.#seen += count;
+    if (this.#seen >= end) {
+      this.#pending.length = 0;
+      this.#isExhausted = true;
+    }
+    if (to <= from) return;
+    this.#head = sliceLeaf(batch, from, to);
+    this.#row = 0;
+  }
+
   get isEnded(): boolean {
-    return this.#isClosed && this.peek() === undefined;
+    return (this.#isClosed || this.#isExhausted) && this.peek() === undefined;
   }
 
   /** Row of the next point in `peek()`. */
@@ -92,4 +113,13 @@ export class LeafQueue {
     }
     return current;
   }
+}
+
+/** Rows `[from, to)` of a batch. */
+export function sliceLeaf(batch: LeafBatch, from: number, to: number): LeafBatch {
+  if (from === 0 && to === batch.times.length) return batch;
+  return {
+    times: batch.times.subarray(from, to),
+    columns: batch.columns.map((column) => sliceColumn(column, from, to)),
+  };
 }

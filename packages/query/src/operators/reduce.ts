@@ -46,8 +46,10 @@ export class Reduction {
     for (let row = 0; row < times.length;) {
       const time = times[row]!;
       if (this.#window === undefined || !contains(this.#window, time)) {
-        this.#close();
-        this.#window = windows.of(time);
+        const next = windows.of(time);
+        // Around a change of the zone's offset two stretches of time can belong to one window.
+        if (next.start !== this.#window?.start) this.#close();
+        this.#window = next;
       }
       const end = windowEnd(times, row, this.#window, descending);
       this.#accumulator.add(rows, row, end);

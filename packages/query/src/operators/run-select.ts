@@ -21,8 +21,8 @@ import { limitSeries } from './series-limit.ts';
 /** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
 export async function* runSelect(plan: SelectPlan, run: RunContext): RowStream {
   checkBuckets(plan, run);
-  const rows = plan.leaves.length === 0 ? runRaw(plan, run) : runLeaves(plan, run);
-  for await (const batch of limitRows(rows, plan)) {
+  const rows = plan.leaves.length === 0 ? limitRows(runRaw(plan, run), plan) : runLeaves(plan, run);
+  for await (const batch of rows) {
     await run.pace.turn();
     yield batch;
   }
@@ -97,6 +97,7 @@ async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
       current = new GroupLeaves(leaves, random);
       defaults.startGroup();
     }
+    if (current.isSatisfied) continue;
     push(current);
     for (let rows = current.next(); rows !== undefined; rows = current.next()) {
       if (run.pace.isDue) await run.pace.turn();
@@ -180,7 +181,7 @@ function outputs(plan: SelectPlan, group: GroupKey, rows: Rows): RowBatch {
   };
 }
 
-/** LIMIT and OFFSET count the rows of each series. */
+/** LIMIT and OFFSET of a raw query count the rows of each series. */
 async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
   if (plan.limit === 0 && plan.offset === 0) {
     yield* rows;

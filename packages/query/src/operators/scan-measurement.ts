@@ -40,6 +40,8 @@ export async function* scanMeasurement(
   let runs: Run[] = [];
   let heldBytes = 0;
   const merged = (key: GroupKey): RowBatch => {
+    // Among equal times rows come in the order of their series keys, in descending queries too.
+    if (plan.descending) runs.reverse();
     const rows = mergeRuns(runs, types, plan.descending);
     runs = [];
     run.release(heldBytes);

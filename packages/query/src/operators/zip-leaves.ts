@@ -2,10 +2,10 @@
 import type { Column, FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
-import { sliceColumn } from '../batch/column-ops.ts';
 import { BATCH_ROWS } from '../limits.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { LeafQueue } from './leaf-pipeline.ts';
+import { sliceLeaf } from './leaf-pipeline.ts';
 
 /** Rows over all leaves; columns are the leaves' values, then the auxiliary columns of the only leaf. */
 export type ZippedRows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
@@ -90,11 +90,7 @@ function takeBatch(queue: LeafQueue): ZippedRows | undefined {
   const start = queue.row;
   const end = head.times.length;
   queue.advance(end - start);
-  if (start === 0) return head;
-  return {
-    times: head.times.subarray(start, end),
-    columns: head.columns.map((column) => sliceColumn(column, start, end)),
-  };
+  return sliceLeaf(head, start, end);
 }
 
 function haveSameTimes(a: BigInt64Array, b: BigInt64Array): boolean {

@@ -247,7 +247,7 @@ function windowsBefore(spec: TransformationSpec): number {
     case 'elapsed':
       return 1;
     case 'moving_average':
-      return spec.points;
+      return spec.points - 1;
     case 'exponential_moving_average':
     case 'double_exponential_moving_average':
     case 'triple_exponential_moving_average':

@@ -1,0 +1,145 @@
+// What SHOW statements share: the database, the conditions on tags and time, and small result series.
+import type { TimeRange } from '@tidemark/core';
+import { Forbidden } from '@tidemark/core';
+import type { Expression, MeasurementSource } from '@tidemark/influxql';
+
+import { isTime, some } from '../analyse/walk.ts';
+import { splitCondition } from '../analyse/time-range.ts';
+import {
+  DATABASE_NAME_REQUIRED,
+  databaseNotFound,
+  invalid,
+  retentionPolicyNotFound,
+} from '../compat-messages.ts';
+import type { QueryContext } from '../context.ts';
+import type { MixedValue, ResultBatch } from '../result.ts';
+import { rowsBatch } from '../result.ts';
+import type { Predicate } from '../series-source.ts';
+
+/** Database of a SHOW statement; throws when none is named. */
+export function namedDatabase(written: string | undefined, context: QueryContext): string {
+  const database = written ?? context.database;
+  if (database === undefined || database === '') throw invalid(DATABASE_NAME_REQUIRED);
+  if (context.canRead?.(database) === false) {
+    throw new Forbidden(`not authorized to read database "${database}"`);
+  }
+  return database;
+}
+
+/** Database of a SHOW statement that refuses databases that do not exist. */
+export function existingDatabase(written: string | undefined, context: QueryContext): string {
+  const database = namedDatabase(written, context);
+  if (!context.catalog.hasDatabase(database)) throw databaseNotFound(database);
+  return database;
+}
+
+/** The policy that a source names, or the default one. */
+export function policyOf(
+  source: MeasurementSource | undefined,
+  database: string,
+  context: QueryContext,
+): string {
+  const written = source?.retentionPolicy ?? context.retentionPolicy;
+  if (written !== undefined && written !== '') {
+    if (!context.catalog.hasRetentionPolicy(database, written)) {
+      throw retentionPolicyNotFound(written);
+    }
+    return written;
+  }
+  const byDefault = context.catalog.defaultRetentionPolicy(database);
+  if (byDefault === undefined) throw retentionPolicyNotFound('autogen');
+  return byDefault;
+}
+
+export type SeriesCondition = {
+  /** Only tag leaves. */
+  readonly where: Predicate | undefined;
+  /** Undefined when the condition does not speak of time. */
+  readonly timeRange: TimeRange | undefined;
+};
+
+/** A condition on series. Fields and numbers are refused, because series have only tags. */
+export function seriesCondition(
+  condition: Expression | undefined,
+  context: QueryContext,
+): SeriesCondition {
+  const split = splitCondition(condition, { now: context.now, zone: undefined });
+  return {
+    where: split.condition === undefined ? undefined : tagPredicate(split.condition),
+    timeRange: split.hasStart || split.hasEnd ? split.range : undefined,
+  };
+}
+
+/** Refuses conditions on time, in the recorded words. */
+export function refuseTime(condition: Expression | undefined, statement: string): void {
+  if (condition !== undefined && some(condition, isTime)) {
+    throw invalid(`${statement} doesn't support time in WHERE clause`);
+  }
+}
+
+const INVALID_COMPARISON = 'invalid tag comparison operator';
+
+/** A condition over tags alone as a predicate. */
+export function tagPredicate(node: Expression): Predicate {
+  switch (node.kind) {
+    case 'paren':
+      return tagPredicate(node.expression);
+    case 'boolean':
+      return { kind: 'constant', value: node.value };
+    case 'binary':
+      break;
+    default:
+      throw invalid(INVALID_COMPARISON);
+  }
+  if (node.operator === 'AND' || node.operator === 'OR') {
+    return {
+      kind: node.operator === 'AND' ? 'and' : 'or',
+      left: tagPredicate(node.left),
+      right: tagPredicate(node.right),
+    };
+  }
+  const [key, value] =
+    node.left.kind === 'reference' ? [node.left, node.right] : [node.right, node.left];
+  if (key.kind !== 'reference') throw invalid(INVALID_COMPARISON);
+  const { operator } = node;
+  if (value.kind === 'string' && (operator === '=' || operator === '!=')) {
+    return { kind: 'tag', key: key.name, operator, value: value.value };
+  }
+  if (value.kind === 'regex' && (operator === '=~' || operator === '!~')) {
+    return { kind: 'tag-regex', key: key.name, operator, pattern: value.pattern };
+  }
+  throw invalid(INVALID_COMPARISON);
+}
+
+/** LIMIT and OFFSET over a list. */
+export function sliceRows<T>(
+  rows: readonly T[],
+  clauses: { readonly limit?: bigint | undefined; readonly offset?: bigint | undefined },
+): readonly T[] {
+  const offset = Number(clauses.offset ?? 0n);
+  const limit = Number(clauses.limit ?? 0n);
+  return rows.slice(offset, limit === 0 ? undefined : offset + limit);
+}
+
+/** A result series; nothing when there are no rows. */
+export function* series(
+  name: string | undefined,
+  columns: readonly string[],
+  rows: readonly (readonly MixedValue[])[],
+): Iterable<ResultBatch> {
+  if (rows.length > 0) yield rowsBatch({ name, columns, rows });
+}
+
+/** Names or patterns of FROM; `undefined` when there is no FROM. */
+export function measurementFilters(sources: readonly MeasurementSource[]): readonly {
+  readonly measurements?: readonly string[] | undefined;
+  readonly measurementPattern?: string | undefined;
+  readonly source: MeasurementSource | undefined;
+}[] {
+  if (sources.length === 0) return [{ source: undefined }];
+  return sources.map((source) =>
+    source.pattern === undefined
+      ? { measurements: [source.name ?? ''], source }
+      : { measurementPattern: source.pattern, source },
+  );
+}
