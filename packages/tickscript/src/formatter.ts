@@ -21,7 +21,10 @@ export function formatScript(text: string): string {
 }
 
 export function formatProgram(program: Program): string {
-  return program.statements.map((each) => `${formatStatement(each)}\n`).join('\n');
+  const texts = program.statements.map(
+    (each, index) => `${formatStatement(each, program.statements[index - 1])}\n`,
+  );
+  return texts.join('\n');
 }
 
 /** One expression on as few lines as its remembered line breaks allow. */
@@ -31,7 +34,7 @@ export function formatExpression(node: ExpressionNode): string {
   return printer.text();
 }
 
-function formatStatement(statement: Statement): string {
+function formatStatement(statement: Statement, previous: Statement | undefined): string {
   const printer = new Printer();
   if (statement.comment !== undefined) printer.comment(statement.comment, '', true);
   switch (statement.kind) {
@@ -50,7 +53,8 @@ function formatStatement(statement: Statement): string {
       );
       break;
     case 'expression':
-      printer.expression(statement.expression, '', true);
+      if (needsParentheses(statement.expression, previous)) printer.enclosed(statement.expression);
+      else printer.expression(statement.expression, '', true);
       break;
     default:
       return unreachable(statement);
@@ -76,6 +80,17 @@ class Printer {
       lines.map((line) => `${indent}//${line === '' ? '' : ` ${line}`}\n`).join(''),
     );
     this.write(blocks.join('\n'));
+  }
+
+  /** An expression in parentheses. */
+  enclosed(node: ExpressionNode): void {
+    if (node.kind === 'binary') {
+      this.expression({ ...node, isParenthesized: true }, '', true);
+    } else {
+      this.write('(');
+      this.expression(node, '', false);
+      this.write(')');
+    }
   }
 
   expression(node: ExpressionNode, indent: string, isOnNewLine: boolean): void {
@@ -123,7 +138,7 @@ class Printer {
   #operands(node: BinaryNode, indent: string, isOnNewLine: boolean): void {
     this.expression(node.left, indent, isOnNewLine);
     this.write(` ${node.operator}`);
-    if (node.isMultiLine) {
+    if (isBroken(node)) {
       this.write('\n');
       this.expression(node.right, indent, true);
     } else {
@@ -135,7 +150,7 @@ class Printer {
   #function(node: FunctionNode, indent: string): void {
     this.write(`${node.name}(`);
     const inner = indent + STEP;
-    if (node.isMultiLine) {
+    if (isBrokenCall(node)) {
       node.arguments.forEach((argument, index) => {
         this.write(index === 0 ? '\n' : ',\n');
         this.expression(argument, inner, true);
@@ -167,6 +182,57 @@ class Printer {
       this.write(inner + link.operator);
       this.expression(link.right, inner, false);
     }
+  }
+}
+
+/**
+ * Would the statement before take this one for its own continuation? Behind a bare name, which parentheses would turn
+ * into a call, a text can only have it without.
+ */
+function needsParentheses(node: ExpressionNode, previous: Statement | undefined): boolean {
+  if (previous === undefined || endsWithName(previous)) return false;
+  let first = node;
+  while (first.kind === 'binary') first = first.left;
+  return (
+    first.kind === 'regex' ||
+    first.kind === 'star' ||
+    (first.kind === 'unary' && first.operator === '-')
+  );
+}
+
+function endsWithName(statement: Statement): boolean {
+  const expression =
+    statement.kind === 'declaration'
+      ? statement.value
+      : statement.kind === 'expression'
+        ? statement.expression
+        : undefined;
+  return expression?.kind === 'chain' && expression.right.kind === 'identifier';
+}
+
+/**
+ * Does the right operand begin a line? A line break inside the left operation moves its operator, which is where the
+ * left operand "is", onto an earlier line; without this the output would be formatted differently once more.
+ */
+function isBroken(node: BinaryNode): boolean {
+  let each: ExpressionNode = node;
+  for (; each.kind === 'binary'; each = each.left) if (each.isMultiLine) return true;
+  return each.kind === 'function' && isPrintedOnLines(each);
+}
+
+/** Does every argument have a line of its own? A chain before the last argument takes several lines. */
+function isBrokenCall(node: FunctionNode): boolean {
+  return node.isMultiLine || node.arguments.slice(0, -1).some(isPrintedOnLines);
+}
+
+function isPrintedOnLines(node: ExpressionNode): boolean {
+  switch (node.kind) {
+    case 'chain':
+      return true;
+    case 'function':
+      return isBrokenCall(node) || node.arguments.some(isPrintedOnLines);
+    default:
+      return false;
   }
 }
 
