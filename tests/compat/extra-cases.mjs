@@ -1,0 +1,446 @@
+// Further cases for record-oracle-cases.mjs, where the built-in list is thin: nested subqueries, selectors with tags in
+// groups, daylight-saving changes, integer overflow, field types that differ between shards, descending order with
+// fill, INTO with types, conditions over fields and tags together, series that do not overlap. Recorded into
+// extra-cases.jsonl:
+//
+//   node record-oracle-cases.mjs --url http://127.0.0.1:28086 --no-builtin --cases extra-cases.mjs --out extra-cases.jsonl
+
+// The recorder imports the default export.
+/* oxlint-disable import/no-default-export */
+
+const groups = [];
+const add = (group, data, cases) => groups.push({ group: `extra/${group}`, ...data, cases });
+/** All combinations of a template's placeholders: combine('a {x}', {x: [1, 2]}) is ['a 1', 'a 2']. */
+function combine(template, values) {
+  let texts = [template];
+  for (const [name, list] of Object.entries(values)) {
+    texts = texts.flatMap((text) => list.map((value) => text.replaceAll(`{${name}}`, value)));
+  }
+  return texts;
+}
+
+// ------------------------------------------------ data set: shop (two tags, gaps, all field types)
+const OPEN = 1672531200; // 2023-01-01T00:00:00Z, a Sunday
+const shopLines = [];
+// A small generator with a fixed seed: enough variety, always the same lines.
+let state = 12345;
+const random = (below) => {
+  state = (state * 1103515245 + 12345) % 2147483648;
+  return Math.floor((state / 2147483648) * below);
+};
+for (const [store, region] of [
+  ['s1', 'north'],
+  ['s2', 'north'],
+  ['s3', 'south'],
+  ['s4', ''],
+]) {
+  const tags = region === '' ? `store=${store}` : `store=${store},region=${region}`;
+  for (let i = 0; i < 24; i++) {
+    if (random(4) === 0) continue;
+    const fields = [`sales=${random(500) / 4}`];
+    if (random(3) > 0) fields.push(`items=${random(40) - 10}i`);
+    if (random(3) > 0) fields.push(`open=${random(2) === 1}`);
+    if (random(3) > 0) fields.push(`clerk="${['ann', 'bob', 'cyd'][random(3)]}"`);
+    shopLines.push(`shop,${tags} ${fields.join(',')} ${OPEN + i * 1800 + random(600)}`);
+  }
+}
+const shop = {
+  db: 'shopdb',
+  setup: ['CREATE DATABASE shopdb'],
+  writes: [{ db: 'shopdb', precision: 's', lines: shopLines }],
+};
+const DAY = "time >= '2023-01-01T00:00:00Z' AND time < '2023-01-01T12:00:00Z'";
+
+add('subquery-fill-limit', shop, [
+  ...combine(
+    `SELECT {outer}(m) FROM (SELECT {inner}(sales) AS m FROM shop WHERE ${DAY} GROUP BY time({every}), store fill({fill}))`,
+    {
+      outer: ['mean', 'max', 'count'],
+      inner: ['mean', 'max'],
+      every: ['2h', '30m'],
+      fill: ['none', '0', 'previous'],
+    },
+  ),
+  ...combine(
+    `SELECT sum(m) FROM (SELECT {inner}(items) AS m FROM shop WHERE ${DAY} GROUP BY time(1h), store) WHERE ${DAY} GROUP BY {group}`,
+    { inner: ['sum', 'count', 'last'], group: ['store', 'time(4h)', 'time(4h), store'] },
+  ),
+  ...combine(
+    `SELECT * FROM (SELECT {inner}(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(3h), store fill({fill})) {tail}`,
+    {
+      inner: ['first', 'mean'],
+      fill: ['none', '7'],
+      tail: ['LIMIT 3', 'GROUP BY store', 'GROUP BY store LIMIT 2 OFFSET 1'],
+    },
+  ),
+  `SELECT max(d) FROM (SELECT difference(m) AS d FROM (SELECT mean(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(1h)))`,
+  `SELECT d FROM (SELECT derivative(m, 1h) AS d FROM (SELECT mean(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(2h) fill(linear)))`,
+  `SELECT mean(total) FROM (SELECT sales + items AS total FROM shop WHERE ${DAY})`,
+  `SELECT mean(total) FROM (SELECT sales + items AS total FROM shop) WHERE ${DAY} GROUP BY time(6h)`,
+  `SELECT count(sales) FROM (SELECT sales FROM shop WHERE ${DAY} AND sales > 50 GROUP BY store)`,
+  `SELECT sales FROM (SELECT sales, items FROM shop WHERE ${DAY}) WHERE items > 20`,
+  `SELECT sales FROM (SELECT sales, items FROM shop WHERE ${DAY} GROUP BY store) WHERE items < 0 AND store = 's2'`,
+  `SELECT cumulative_sum(s) FROM (SELECT sum(items) AS s FROM shop WHERE ${DAY} GROUP BY time(3h))`,
+  `SELECT moving_average(m, 2) FROM (SELECT max(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(3h))`,
+  `SELECT top(m, 2) FROM (SELECT mean(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(3h))`,
+  `SELECT percentile(m, 50), store FROM (SELECT mean(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(3h), store) GROUP BY store`,
+  `SELECT mean(sales) FROM (SELECT sales FROM shop WHERE store = 's1'), (SELECT sales FROM shop WHERE store = 's2') WHERE ${DAY} GROUP BY time(6h)`,
+  `SELECT distinct(c) FROM (SELECT last(clerk) AS c FROM shop WHERE ${DAY} GROUP BY time(2h), store)`,
+  `SELECT count(distinct(clerk)) FROM (SELECT clerk FROM shop WHERE ${DAY})`,
+  `SELECT mean(m) * 2 AS twice, max(m) FROM (SELECT mean(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(1h)) GROUP BY time(6h)`,
+  `SELECT mean(m) FROM (SELECT mean(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(1h) fill(0)) WHERE ${DAY} GROUP BY time(4h) fill(previous)`,
+  `SELECT sum(n) FROM (SELECT count(n) AS n FROM (SELECT items AS n FROM shop WHERE ${DAY} GROUP BY store) GROUP BY store)`,
+  `SELECT x FROM (SELECT sales AS x FROM shop WHERE ${DAY} AND store = 's1' LIMIT 4) ORDER BY time ASC`,
+  `SELECT x FROM (SELECT sales AS x FROM shop WHERE ${DAY} AND store = 's1' ORDER BY time DESC LIMIT 4) ORDER BY time DESC`,
+]);
+
+add('selectors-in-groups', shop, [
+  ...combine(`SELECT {call}(sales), {extra} FROM shop WHERE ${DAY} GROUP BY {group}`, {
+    call: ['first', 'last', 'min', 'max'],
+    extra: ['store', 'clerk, items'],
+    group: ['region', 'time(4h)', 'region, time(6h)'],
+  }),
+  ...combine(`SELECT {call}, store FROM shop WHERE ${DAY} GROUP BY region`, {
+    call: ['percentile(sales, 75)', 'percentile(items, 20)', 'top(sales, 2)', 'bottom(items, 2)'],
+  }),
+  ...combine(`SELECT {call}(items, store, 2) FROM shop WHERE ${DAY} {group}`, {
+    call: ['top', 'bottom'],
+    group: ['', 'GROUP BY region', 'GROUP BY time(6h)', 'GROUP BY time(6h), region'],
+  }),
+  `SELECT max(sales), min(items), last(clerk) FROM shop WHERE ${DAY} GROUP BY region`,
+  `SELECT first(open), last(open) FROM shop WHERE ${DAY} GROUP BY store`,
+  `SELECT min(open), max(open) FROM shop WHERE ${DAY} GROUP BY store`,
+  `SELECT max(*) FROM shop WHERE ${DAY} GROUP BY region`,
+  `SELECT last(*) FROM shop WHERE ${DAY} GROUP BY store`,
+  `SELECT first(/s$/) FROM shop WHERE ${DAY} GROUP BY region, time(6h)`,
+  `SELECT mode(clerk), count(clerk) FROM shop WHERE ${DAY} GROUP BY region`,
+  `SELECT spread(items), stddev(sales), median(items) FROM shop WHERE ${DAY} GROUP BY region`,
+  `SELECT last(sales) - first(sales) AS change FROM shop WHERE ${DAY} GROUP BY store`,
+  `SELECT max(sales) AS top, region FROM shop WHERE ${DAY} GROUP BY store LIMIT 1`,
+  `SELECT max(sales) FROM shop WHERE ${DAY} GROUP BY * SLIMIT 2`,
+  `SELECT max(sales) FROM shop WHERE ${DAY} GROUP BY * SLIMIT 2 SOFFSET 1`,
+  `SELECT max(sales) FROM shop WHERE ${DAY} GROUP BY /^r/`,
+  `SELECT distinct(clerk) FROM shop WHERE ${DAY} GROUP BY region`,
+  `SELECT count(distinct(items)) FROM shop WHERE ${DAY} GROUP BY region, time(6h)`,
+]);
+
+add('descending-fill', shop, [
+  ...combine(
+    `SELECT {call}(sales) FROM shop WHERE ${DAY} AND store = '{store}' GROUP BY time(1h) fill({fill}) ORDER BY time DESC`,
+    {
+      call: ['mean', 'max', 'count'],
+      store: ['s1', 's4'],
+      fill: ['null', 'none', '3', 'previous', 'linear'],
+    },
+  ),
+  ...combine(
+    `SELECT {call} FROM shop WHERE ${DAY} AND store = 's2' GROUP BY time(1h) fill({fill}) ORDER BY time DESC LIMIT 6`,
+    {
+      call: ['last(clerk)', 'sum(items)', 'first(open)'],
+      fill: ['null', 'previous', 'linear', '5'],
+    },
+  ),
+  ...combine(`SELECT {call} FROM shop WHERE ${DAY} GROUP BY {group} ORDER BY time DESC LIMIT 2`, {
+    call: ['sales', 'max(sales)', 'items, clerk'],
+    group: ['store', 'region', '*'],
+  }).filter((text) => !text.includes('GROUP BY * ORDER') || !text.includes('max')),
+  `SELECT cumulative_sum(sum(items)) FROM shop WHERE ${DAY} GROUP BY time(2h) ORDER BY time DESC`,
+  `SELECT difference(mean(sales)) FROM shop WHERE ${DAY} GROUP BY time(3h) ORDER BY time DESC`,
+  `SELECT integral(sales) FROM shop WHERE ${DAY} AND store = 's1' GROUP BY time(3h) ORDER BY time DESC`,
+  `SELECT top(sales, 3) FROM shop WHERE ${DAY} ORDER BY time DESC`,
+  `SELECT sales FROM shop WHERE ${DAY} ORDER BY time DESC LIMIT 5 OFFSET 2`,
+  `SELECT mean(sales) FROM shop WHERE ${DAY} GROUP BY time(2h) ORDER BY time DESC LIMIT 2 OFFSET 1`,
+]);
+
+add('conditions', shop, [
+  ...combine(`SELECT sales, items FROM shop WHERE ${DAY} AND {a} {op} {b}`, {
+    a: ['store =~ /^s[12]$/', 'items > 10', "region = ''"],
+    op: ['AND', 'OR'],
+    b: ['clerk =~ /^(ann|bob)$/', 'clerk !~ /n/', 'open = true', 'sales < 20.5'],
+  }),
+  `SELECT sales FROM shop WHERE ${DAY} AND (store = 's1' OR items > 25) AND (open = false OR clerk = 'cyd')`,
+  `SELECT sales FROM shop WHERE ${DAY} AND (store = 's1' AND items > 5 OR store = 's3' AND items < 5)`,
+  `SELECT count(sales) FROM shop WHERE ${DAY} AND (region =~ /north/ OR sales > 100) GROUP BY store`,
+  `SELECT sales FROM shop WHERE ${DAY} AND store != 's1' AND region != 'south'`,
+  `SELECT sales FROM shop WHERE ${DAY} AND region !~ /.+/`,
+  `SELECT sales FROM shop WHERE ${DAY} AND items = sales`,
+  `SELECT sales, items FROM shop WHERE ${DAY} AND items * 2 > sales`,
+  `SELECT sales, items FROM shop WHERE ${DAY} AND items + sales > 100 AND items % 2 = 0`,
+  `SELECT sales FROM shop WHERE ${DAY} AND sales > 50 AND sales <= 75.5`,
+  `SELECT items FROM shop WHERE ${DAY} AND items >= -3 AND items < 3`,
+  `SELECT items FROM shop WHERE ${DAY} AND items & 1 = 1 AND store = 's1'`,
+  `SELECT clerk FROM shop WHERE ${DAY} AND clerk != 'ann' AND store = 's2'`,
+  `SELECT clerk FROM shop WHERE ${DAY} AND clerk > 'ann'`,
+  `SELECT open FROM shop WHERE ${DAY} AND open != true AND store = 's3'`,
+  `SELECT sales FROM shop WHERE ${DAY} AND 100 < sales`,
+  `SELECT sales FROM shop WHERE ${DAY} AND store = 's1' AND true`,
+  `SELECT sales FROM shop WHERE ${DAY} AND store = 's1' AND false`,
+  `SELECT sales FROM shop WHERE ${DAY} AND nosuch = 'x'`,
+  `SELECT sales FROM shop WHERE ${DAY} AND nosuch = '' AND store = 's1' LIMIT 2`,
+  `SELECT mean(sales) FROM shop WHERE ${DAY} AND items > 0 GROUP BY time(4h), region fill(0)`,
+  `SELECT mean(sales) FROM shop WHERE time >= '2023-01-01T03:17:00Z' AND time <= '2023-01-01T09:00:00Z' GROUP BY time(2h, 45m)`,
+  `SELECT mean(sales) FROM shop WHERE time >= '2023-01-01T03:17:00Z' AND time <= '2023-01-01T09:00:00Z' GROUP BY time(2h, -45m)`,
+  `SELECT count(sales) FROM shop WHERE time > '2023-01-01T03:00:00Z' + 30m AND time < '2023-01-01T09:00:00Z' - 1h`,
+  `SELECT count(sales) FROM shop WHERE time >= 1672531200s AND time < 1672531200s + 6h`,
+  `SELECT count(sales) FROM shop WHERE time >= 1672531200000000000 AND '2023-01-01T06:00:00Z' > time`,
+]);
+
+// ------------------------------------------------ data set: zones (changes of daylight saving)
+const zoneLines = [];
+const every3h = (start, hours) => {
+  for (let h = 0; h < hours; h += 3)
+    zoneLines.push(`load,grid=g1 v=${h},n=${h}i ${start + h * 3600}`);
+};
+every3h(1678492800, 72); // 2023-03-11T00:00:00Z: New York changes on the 12th at 07:00Z
+every3h(1679702400, 72); // 2023-03-25: Berlin on the 26th at 01:00Z
+every3h(1698451200, 72); // 2023-10-28: Berlin on the 29th at 01:00Z
+every3h(1699056000, 72); // 2023-11-04: New York on the 5th at 06:00Z
+every3h(1680220800, 72); // 2023-03-31: Lord Howe on April 1st at 15:00Z, by half an hour
+const zones = {
+  db: 'zonedb',
+  setup: ['CREATE DATABASE zonedb'],
+  writes: [{ db: 'zonedb', precision: 's', lines: zoneLines }],
+};
+const spans = {
+  'America/New_York': [
+    ["'2023-03-11'", "'2023-03-14'"],
+    ["'2023-11-04'", "'2023-11-07'"],
+  ],
+  'Europe/Berlin': [
+    ["'2023-03-25'", "'2023-03-28'"],
+    ["'2023-10-28'", "'2023-10-31'"],
+  ],
+  'Australia/Lord_Howe': [["'2023-03-31'", "'2023-04-03'"]],
+};
+const zoneCases = [];
+for (const [zone, ranges] of Object.entries(spans)) {
+  for (const [from, to] of ranges) {
+    zoneCases.push(
+      ...combine(
+        `SELECT {call} FROM load WHERE time >= ${from} AND time < ${to} GROUP BY time({every}) fill({fill}) tz('${zone}')`,
+        { call: ['count(v)', 'sum(n)'], every: ['1d', '12h'], fill: ['none', '0'] },
+      ),
+      `SELECT mean(v) FROM load WHERE time >= ${from} AND time < ${to} GROUP BY time(1d) ORDER BY time DESC tz('${zone}')`,
+      `SELECT first(v), last(v) FROM load WHERE time >= ${from} AND time < ${to} GROUP BY time(1d) tz('${zone}')`,
+      `SELECT v FROM load WHERE time >= ${from} AND time < ${to} LIMIT 6 tz('${zone}')`,
+      `SELECT count(v) FROM load WHERE time >= ${from} AND time < ${to} GROUP BY time(1d, 6h) fill(none) tz('${zone}')`,
+      `SELECT max(v) FROM load WHERE time >= ${from} AND time < ${to} tz('${zone}')`,
+    );
+  }
+}
+add('time-zones', zones, [
+  ...zoneCases,
+  "SELECT count(v) FROM load WHERE time >= '2023-03-01' AND time < '2023-04-15' GROUP BY time(1w) fill(none) tz('America/New_York')",
+  "SELECT count(v) FROM load WHERE time >= '2023-03-01' AND time < '2023-04-15' GROUP BY time(1w) fill(0) tz('Europe/Berlin')",
+  "SELECT count(v) FROM load WHERE time >= '2023-03-11T12:00:00Z' AND time < '2023-03-12T12:00:00Z' GROUP BY time(6h) fill(none) tz('Asia/Kolkata')",
+  "SELECT count(v) FROM load WHERE time >= '2023-03-11 12:00:00' AND time < '2023-03-12 12:00:00' GROUP BY time(6h) fill(none) tz('Asia/Kathmandu')",
+  "SELECT difference(mean(v)) FROM load WHERE time >= '2023-03-11' AND time < '2023-03-14' GROUP BY time(1d) tz('America/New_York')",
+]);
+
+// ------------------------------------------------ data set: limits (64-bit integers, extreme floats)
+const edge = {
+  db: 'edgedb',
+  setup: ['CREATE DATABASE edgedb'],
+  writes: [
+    {
+      db: 'edgedb',
+      precision: 's',
+      lines: [
+        'e,k=a n=9223372036854775807i,m=1i,f=1e15 1600000000',
+        'e,k=a n=-9223372036854775808i,m=-1i,f=-1e-9 1600000060',
+        'e,k=a n=9223372036854775806i,m=9007199254740993i,f=123456789.123456789 1600000120',
+        'e,k=b n=4611686018427387904i,m=3i,f=0.1 1600000000',
+        'e,k=b n=4611686018427387904i,m=0i,f=0.2 1600000060',
+        'e,k=b n=-1i,m=7i,f=-0.3 1600000120',
+      ],
+    },
+  ],
+};
+add('overflow', edge, [
+  ...combine('SELECT n {op} {operand} FROM e', {
+    op: ['+', '-', '*', '/', '%'],
+    operand: ['m', '1', '-1', '2'],
+  }),
+  ...combine("SELECT n {op} m FROM e WHERE k = 'b'", { op: ['&', '|', '^'] }),
+  ...combine('SELECT {call} FROM e GROUP BY k', {
+    call: [
+      'sum(n)',
+      'mean(n)',
+      'spread(n)',
+      'median(n)',
+      'stddev(n)',
+      'sum(m)',
+      'mean(m)',
+      'sum(f)',
+      'mean(f)',
+      'stddev(f)',
+      'median(f)',
+    ],
+  }),
+  ...combine("SELECT {call} FROM e WHERE k = '{k}'", {
+    call: [
+      'difference(n)',
+      'non_negative_difference(n)',
+      'derivative(n, 1m)',
+      'non_negative_derivative(n, 1m)',
+      'cumulative_sum(n)',
+      'moving_average(n, 2)',
+      'integral(n, 1h)',
+      'elapsed(n, 7s)',
+    ],
+    k: ['a', 'b'],
+  }),
+  'SELECT n::float, m::float, f::integer FROM e',
+  'SELECT m * 1.5, m / 2, m % 2 FROM e',
+  'SELECT -n, -m FROM e',
+  'SELECT n + 9223372036854775807 FROM e',
+  'SELECT n - 9223372036854775807 - 2 FROM e',
+  'SELECT m / 0, m % 0, f / 0 FROM e',
+  'SELECT count(n) FROM e WHERE n > 9223372036854775806',
+  'SELECT n FROM e WHERE n = 9223372036854775807',
+  'SELECT n FROM e WHERE n < -9223372036854775807',
+  'SELECT n FROM e WHERE m = 9007199254740993',
+  'SELECT n FROM e WHERE f > 1e15',
+  'SELECT f FROM e WHERE f > 999999999999999.5',
+  'SELECT floor(f), ceil(f), round(f) FROM e',
+  'SELECT round(n), floor(n), ceil(m) FROM e',
+  'SELECT pow(m, 2), sqrt(m) FROM e',
+  'SELECT percentile(n, 50), max(m) FROM e',
+  'SELECT top(n, 2) FROM e',
+  'SELECT mode(n) FROM e',
+  'SELECT distinct(n) FROM e',
+]);
+
+// ------------------------------------------------ data set: types (a field whose type differs between shards)
+const types = {
+  db: 'typedb',
+  setup: [
+    'CREATE DATABASE typedb',
+    'CREATE RETENTION POLICY daily ON typedb DURATION INF REPLICATION 1 SHARD DURATION 1d DEFAULT',
+  ],
+  writes: [
+    {
+      db: 'typedb',
+      precision: 's',
+      lines: [
+        't,k=a v=1.5,w=1i 1577836800', // 2020-01-01
+        't,k=b v=2.5,w=2i 1577840400',
+        't,k=a v=3i,w=3.25 1577923200', // 2020-01-02
+        't,k=b v=4i,w=4.75 1577926800',
+        't,k=a v="five",w=5i 1578009600', // 2020-01-03
+        't,k=b v=true,w="six" 1578096000', // 2020-01-04
+      ],
+    },
+  ],
+};
+const ranges = {
+  all: "time >= '2020-01-01' AND time < '2020-01-05'",
+  integers: "time >= '2020-01-02' AND time < '2020-01-03'",
+  texts: "time >= '2020-01-03' AND time < '2020-01-04'",
+  booleans: "time >= '2020-01-04' AND time < '2020-01-05'",
+};
+add('shard-types', types, [
+  ...combine('SELECT {call} FROM t WHERE {range}', {
+    call: [
+      'v',
+      'w',
+      'v, w',
+      'v::integer',
+      'v::string',
+      'v::boolean',
+      'count(v)',
+      'sum(v)',
+      'last(v)',
+      'max(w)',
+      'v + w',
+    ],
+    range: Object.values(ranges),
+  }),
+  ...combine(`SELECT {call} FROM t WHERE ${ranges.all} GROUP BY {group}`, {
+    call: ['count(v)', 'first(v)', 'mean(w)'],
+    group: ['k', 'time(1d)', 'time(1d), k'],
+  }),
+  'SELECT * FROM t',
+  'SHOW FIELD KEYS',
+  "SELECT count(*) FROM t WHERE time >= '2020-01-01' AND time < '2020-01-05'",
+  "SELECT v FROM t WHERE v > 2 AND time < '2020-01-05'",
+  "SELECT v FROM t WHERE v = 'five'",
+  'SELECT difference(v) FROM t',
+]);
+
+// ------------------------------------------------ data set: apart (series and measurements that do not overlap)
+const apart = {
+  db: 'apartdb',
+  setup: ['CREATE DATABASE apartdb'],
+  writes: [
+    {
+      db: 'apartdb',
+      precision: 's',
+      lines: [
+        'a,x=1 p=1 1577836800',
+        'a,x=1 p=2 1577840400',
+        'a,x=2,y=1 q=3i 1577851200',
+        'a,x=2,y=1 q=4i 1577854800',
+        'a,y=2 p=5,q=6i 1577865600',
+        'a r="only" 1577876400',
+        'b,x=1 p=10 1577840400',
+        'b,z=9 s=true 1577847600',
+      ],
+    },
+  ],
+};
+const WHOLE = "time >= '2020-01-01T00:00:00Z' AND time < '2020-01-01T12:00:00Z'";
+add('disjoint-series', apart, [
+  ...combine('SELECT {fields} FROM {source} {group}', {
+    fields: ['*', 'p, q', 'p, x', 'q + 1', 'p + q'],
+    source: ['a', 'a, b', '/./'],
+    group: ['', 'GROUP BY x', 'GROUP BY *'],
+  }),
+  ...combine(`SELECT {call} FROM {source} WHERE ${WHOLE} GROUP BY {group}`, {
+    call: ['count(p), count(q)', 'max(p), last(q)', 'sum(p) + sum(q)', 'mean(*)'],
+    source: ['a', 'a, b'],
+    group: ['x', 'time(4h)', 'time(4h), x fill(none)', 'time(6h), x, y fill(0)'],
+  }),
+  'SELECT count(*) FROM /./',
+  'SELECT last(*) FROM a GROUP BY y',
+  `SELECT first(p), q FROM a WHERE ${WHOLE} GROUP BY x`,
+  'SELECT p FROM a GROUP BY nosuch',
+  'SELECT p FROM a, a',
+  'SELECT p::tag, x::field FROM a',
+  'SHOW TAG VALUES WITH KEY =~ /x|y/',
+  "SHOW TAG VALUES WITH KEY IN (x, z) WHERE y = '1'",
+  "SHOW SERIES WHERE x = '1'",
+  "SHOW TAG KEYS WHERE z = '9'",
+]);
+
+// ------------------------------------------------ INTO with types
+const SELF = 'SELECT * FROM copy';
+add('into-types', shop, [
+  ...[
+    "SELECT sales, items, open, clerk INTO copy FROM shop WHERE store = 's1'",
+    "SELECT sales, items INTO copy FROM shop WHERE store = 's1' GROUP BY *",
+    `SELECT mean(sales), count(items), last(clerk), last(open) INTO copy FROM shop WHERE ${DAY} GROUP BY time(3h)`,
+    `SELECT mean(sales), count(items) INTO copy FROM shop WHERE ${DAY} GROUP BY time(3h), store fill(0)`,
+    `SELECT sum(items) AS total INTO copy FROM shop WHERE ${DAY} GROUP BY region`,
+    `SELECT max(sales), store INTO copy FROM shop WHERE ${DAY} GROUP BY region`,
+    `SELECT difference(mean(sales)) AS d INTO copy FROM shop WHERE ${DAY} GROUP BY time(2h)`,
+    "SELECT items / 2 AS half, items % 2 AS rest INTO copy FROM shop WHERE store = 's2'",
+    `SELECT top(sales, store, 2) INTO copy FROM shop WHERE ${DAY}`,
+    `SELECT m INTO copy FROM (SELECT mean(sales) AS m FROM shop WHERE ${DAY} GROUP BY time(4h), store)`,
+    "SELECT clerk::string INTO copy FROM shop WHERE store = 's3'",
+  ].map((text) => ({ q: SELF, pre: [text] })),
+  {
+    q: 'SHOW FIELD KEYS FROM copy',
+    pre: [
+      `SELECT mean(items), sum(items), last(open), mode(clerk) INTO copy FROM shop WHERE ${DAY}`,
+    ],
+  },
+  {
+    q: 'SHOW FIELD KEYS FROM shop',
+    pre: [{ text: 'SELECT mean(sales) AS items INTO shop FROM shop', mayFail: true }],
+  },
+  { q: 'SELECT mean(sales) AS items INTO shop FROM shop', fresh: true },
+  { q: 'SELECT nosuch INTO copy FROM shop', fresh: true },
+]);
+
+export default groups;
