@@ -110,11 +110,13 @@ function forward(
     return;
   }
   const target = new URL((request.url ?? '/').slice(prefix.length), base);
+  // The services apply rules of their own to other origins; this one was checked here.
+  const { origin: _origin, ...headers } = request.headers;
   const outgoing = httpRequest(
     target,
     {
       method: request.method ?? 'GET',
-      headers: { ...request.headers, host: target.host, origin: undefined },
+      headers: { ...headers, host: target.host },
       timeout: FORWARD_TIMEOUT_MS,
     },
     (incoming) => {

@@ -29,7 +29,7 @@ export type RequestOptions = {
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is. */
-  readonly body?: string | Uint8Array | URLSearchParams | undefined;
+  readonly body?: string | Uint8Array<ArrayBuffer> | URLSearchParams | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 };

@@ -91,7 +91,7 @@ export class TsdbClient {
   /** Writes line protocol. */
   async write(
     database: string,
-    lines: string | Uint8Array,
+    lines: string | Uint8Array<ArrayBuffer>,
     options: WriteOptions = {},
   ): Promise<void> {
     await this.http.send('/write', {
