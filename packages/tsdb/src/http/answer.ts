@@ -5,6 +5,7 @@ import {
   Conflict,
   Forbidden,
   InvalidRequest,
+  LimitExceeded,
   NotFound,
   Unauthorized,
   Unavailable,
@@ -94,6 +95,14 @@ export function sendError(
   sendJson(exchange, status, { error: text, ...more });
 }
 
+/** As `sendError`, for clients that read CSV. */
+export function sendCsvError(exchange: Exchange, status: number, text: string): void {
+  const { response, settings } = exchange;
+  if (settings.hasCompatHeaders) response.setHeader('X-Influxdb-Error', headerText(text));
+  const content = `error\n"${text.replaceAll('"', '""')}"\n`;
+  sendBody(exchange, status, { type: 'text/csv', content });
+}
+
 function headerText(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.slice(0, ERROR_HEADER_BYTES).replace(/[^\x20-\x7e]/g, (character) => {
@@ -109,6 +118,7 @@ export function statusOf(error: unknown): number {
   if (error instanceof Forbidden) return 403;
   if (error instanceof NotFound) return 404;
   if (error instanceof Conflict) return 409;
+  if (error instanceof LimitExceeded) return error.setting === 'http.auth-enabled' ? 429 : 500;
   if (error instanceof Unavailable || error instanceof Cancelled) return 503;
   return 500;
 }

@@ -7,11 +7,12 @@ import { requireAdmin } from '../auth/identity.ts';
 import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
 import { PolicyMissing } from '../write/policy-ref.ts';
 import { WriteTimeout } from '../write/write-service.ts';
-import { BodyTooLarge, ClientGone, sendError, sendText, statusOf } from './answer.ts';
+import { BodyTooLarge, ClientGone, sendCsvError, sendError, sendText, statusOf } from './answer.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import { openExchange } from './exchange.ts';
 import type { Exchange, HeaderSettings } from './exchange.ts';
+import { chooseEncoding } from './query-parameters.ts';
 import type { HttpServices } from './services.ts';
 import { WriteGate } from './write-gate.ts';
 
@@ -167,6 +168,9 @@ export class Dispatch {
     const isWriteFailure = error instanceof PolicyMissing || error instanceof WriteTimeout;
     const status = isWriteFailure ? 500 : statusOf(error);
     if (status >= 500) log.warn({ err: error, requestId: exchange.requestId }, 'a request failed');
+    if (exchange.path === '/query' && isCsvWanted(exchange)) {
+      return sendCsvError(exchange, status, error.message);
+    }
     sendError(exchange, status, error.message);
   }
 
@@ -187,4 +191,8 @@ export class Dispatch {
       'request',
     );
   }
+}
+
+function isCsvWanted(exchange: Exchange): boolean {
+  return chooseEncoding(exchange.request.headers.accept) === 'csv';
 }

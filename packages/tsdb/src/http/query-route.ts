@@ -13,6 +13,7 @@ import { authorizeQuery } from '../auth/privileges.ts';
 import { deprecatedGet, MISSING_QUERY } from '../compat/messages.ts';
 import type { RunningQuery } from '../query/running-queries.ts';
 import type { StatementContext } from '../statements/context.ts';
+import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
 import { runStatement } from '../statements/registry.ts';
 import { sendBody, sendEmpty, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
@@ -124,7 +125,8 @@ class QueryRun {
     const { exchange, services, identity, request } = this.#options;
     const messages: ResultMessage[] = [];
     if (exchange.method === 'GET' && isDeprecatedByGet(statement)) {
-      const text = printStatement(statement, { redactPasswords: true });
+      const shown = qualifyForDisplay(statement, services.catalog.state, request.database);
+      const text = printStatement(shown, { redactPasswords: true });
       messages.push({ level: 'warning', text: deprecatedGet(text) });
     }
     return {

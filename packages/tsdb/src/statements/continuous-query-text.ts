@@ -1,7 +1,7 @@
-// The text of a continuous query as it is kept: every name qualified, so that later defaults do not change it.
+// Statements with every name qualified: how continuous queries are kept, so that later defaults do not change them.
 import { NotFound } from '@tidemark/core';
 import { printStatement } from '@tidemark/influxql';
-import type { DefinitionStatement, SelectStatement, Source } from '@tidemark/influxql';
+import type { DefinitionStatement, SelectStatement, Source, Statement } from '@tidemark/influxql';
 
 import { requireDatabase } from '../catalog/databases.ts';
 import { findPolicy } from '../catalog/model.ts';
@@ -21,6 +21,21 @@ export function qualifyContinuousQuery(
   requireDatabase(state, statement.database);
   const select = qualifySelect(statement.statement, { state, database: statement.database });
   return printStatement({ ...statement, statement: select });
+}
+
+/** The same for any statement, for people to read: names that do not exist stay as they are. */
+export function qualifyForDisplay(
+  statement: Statement,
+  state: CatalogState,
+  database: string,
+): Statement {
+  if (statement.kind !== 'select') return statement;
+  try {
+    return qualifySelect(statement, { state, database });
+  } catch (error) {
+    if (error instanceof NotFound) return statement;
+    throw error;
+  }
 }
 
 type Scope = { readonly state: CatalogState; readonly database: string };

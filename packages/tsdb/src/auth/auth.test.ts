@@ -1,0 +1,229 @@
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { ENDPOINTS } from '../http/endpoints.ts';
+import type { Endpoint, EndpointRight } from '../http/endpoints.ts';
+import { startTestService } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+
+const SECRET = 'shared between us';
+let service: TestService;
+
+const basic = (user: string, password: string): Record<string, string> => ({
+  Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+});
+
+beforeAll(async () => {
+  service = await startTestService({
+    config: {
+      http: {
+        'auth-enabled': true,
+        'shared-secret': SECRET,
+        'ping-auth-enabled': true,
+        'pprof-auth-enabled': true,
+      },
+    },
+  });
+});
+afterAll(() => service.close());
+
+test('before there is an admin, only the first one can be made', async () => {
+  const refused = await service.query('SHOW DATABASES');
+  expect([refused.status, refused.json]).toEqual([
+    403,
+    { error: 'error authorizing query: create admin user first or disable authentication' },
+  ]);
+  const write = await service.write('m f=1', { db: 'nosuch' });
+  expect(write.status).toBe(404);
+
+  const made = await service.query(
+    "CREATE USER root WITH PASSWORD 'pw' WITH ALL PRIVILEGES; CREATE DATABASE d",
+  );
+  expect([made.status, made.json.results]).toEqual([
+    200,
+    [{ statement_id: 0 }, { statement_id: 1 }],
+  ]);
+
+  const admin = { headers: basic('root', 'pw') };
+  for (const q of [
+    "CREATE USER reader WITH PASSWORD 'pw'",
+    "CREATE USER writer WITH PASSWORD 'pw'",
+    "CREATE USER nobody WITH PASSWORD 'pw'",
+    'GRANT READ ON d TO reader',
+    'GRANT WRITE ON d TO writer',
+    'CREATE DATABASE hidden',
+  ]) {
+    const answer = await service.query(q, {}, admin);
+    expect(answer.text).toBe('{"results":[{"statement_id":0}]}\n');
+  }
+});
+
+describe('every endpoint asks for the right that the table names', () => {
+  const users = {
+    unknown: undefined,
+    wrong: basic('reader', 'wrong'),
+    nobody: basic('nobody', 'pw'),
+    reader: basic('reader', 'pw'),
+    writer: basic('writer', 'pw'),
+    root: basic('root', 'pw'),
+  };
+  type Who = keyof typeof users;
+
+  // Whom each right lets in; everybody else who is known gets 403.
+  const allowed: Record<EndpointRight, readonly Who[]> = {
+    ping: ['nobody', 'reader', 'writer', 'root'],
+    user: ['nobody', 'reader', 'writer', 'root'],
+    debug: ['root'],
+    admin: ['root'],
+    write: ['writer', 'root'],
+    read: ['reader', 'root'],
+    statements: ['reader', 'root'],
+  };
+
+  const cases = ENDPOINTS.flatMap((endpoint) =>
+    (Object.keys(users) as Who[]).map((who): [Endpoint, Who] => [endpoint, who]),
+  );
+  test.each(cases.map(([endpoint, who]) => [endpoint.path, who, endpoint] as const))(
+    '%s for %s',
+    async (path, who, endpoint) => {
+      const parameters = new URLSearchParams({
+        db: 'd',
+        bucket: 'd',
+        q: 'SELECT * FROM m',
+        seconds: '0',
+      });
+      const method = endpoint.methods.includes('POST') ? 'POST' : 'GET';
+      const answer = await service.get(`${path}?${parameters.toString()}`, {
+        method,
+        headers: users[who] ?? {},
+        ...(endpoint.right === 'write' ? { body: 'm f=1 1' } : {}),
+      });
+
+      if (who === 'unknown' || who === 'wrong') {
+        expect([answer.status, answer.json]).toEqual([401, { error: 'authorization failed' }]);
+        expect(answer.headers.get('www-authenticate')).toBe('Basic realm="InfluxDB"');
+      } else if (allowed[endpoint.right].includes(who)) {
+        // Let in: what the endpoint then says about the request is its own matter, but not that it is forbidden.
+        const isRefusal = answer.status === 403 && endpoint.path !== '/api/v2/query';
+        expect([isRefusal, answer.status]).toEqual([false, answer.status]);
+        expect(answer.status).not.toBe(401);
+      } else expect(answer.status).toBe(403);
+    },
+  );
+});
+
+describe('statements', () => {
+  const ask = (user: string, q: string, parameters: Record<string, string> = { db: 'd' }) =>
+    service.query(q, parameters, { headers: basic(user, 'pw') });
+
+  test.each([
+    ['reader', 'SELECT * FROM m', true],
+    ['writer', 'SELECT * FROM m', 'requires READ on d'],
+    ['reader', 'SELECT * FROM hidden..m', 'requires READ on hidden'],
+    ['reader', 'SELECT * FROM (SELECT * FROM hidden..m)', 'requires READ on hidden'],
+    ['reader', 'SELECT * INTO copy FROM m', 'requires WRITE on d'],
+    ['reader', 'DELETE FROM m', 'requires WRITE on d'],
+    ['writer', 'DELETE FROM m', true],
+    ['reader', 'DROP MEASUREMENT m', 'requires admin privilege'],
+    ['reader', 'CREATE DATABASE x', 'requires admin privilege'],
+    ['reader', "SET PASSWORD FOR reader = 'x'", 'requires admin privilege'],
+    ['reader', 'SHOW RETENTION POLICIES ON hidden', 'requires READ on hidden'],
+    ['nobody', 'SHOW DATABASES', true],
+  ] as const)('%s: %s', async (user, q, expected) => {
+    const answer = await ask(user, q);
+    if (expected === true) expect(answer.status).toBe(200);
+    else {
+      expect(answer.status).toBe(403);
+      expect(answer.json.error).toMatch(
+        new RegExp(
+          `^error authorizing query: ${user} not authorized to execute statement '.*', ${expected}$`,
+        ),
+      );
+    }
+  });
+
+  test('nothing of a query runs when a part of it is forbidden', async () => {
+    await ask('root', 'CREATE DATABASE probe');
+    expect((await ask('writer', 'DROP RETENTION POLICY x ON d; DROP DATABASE probe')).status).toBe(
+      403,
+    );
+    expect((await ask('root', 'SHOW DATABASES')).text).toContain('probe');
+  });
+
+  test('SHOW DATABASES lists what the user may see', async () => {
+    const names = async (user: string) =>
+      ((await ask(user, 'SHOW DATABASES')).json.results[0].series[0].values ?? []).flat();
+    expect(await names('reader')).toEqual(['d']);
+    expect(await names('nobody')).toEqual([]);
+    expect(await names('root')).toEqual(expect.arrayContaining(['d', 'hidden']));
+  });
+
+  test('a password never shows in errors or logs', async () => {
+    const answer = await ask('reader', "CREATE USER x WITH PASSWORD 'top secret'");
+    expect(answer.json.error).toContain('[REDACTED]');
+    await ask('root', "CREATE USER y WITH PASSWORD 'top secret'");
+    await service.get(`/query?u=reader&p=top+secret&q=SHOW+USERS`);
+    expect(service.logged.join('')).not.toMatch(/top.secret/);
+  });
+});
+
+describe('credentials', () => {
+  const sign = (claims: Record<string, unknown>, secret = SECRET) =>
+    new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(new TextEncoder().encode(secret));
+  const soon = Math.floor(Date.now() / 1000) + 600;
+  const as = (authorization: string) =>
+    service.get('/query?q=SHOW+DATABASES', { headers: { Authorization: authorization } });
+
+  test('in the URL, as basic, as token and as JWT', async () => {
+    expect((await service.get('/query?q=SHOW+DATABASES&u=root&p=pw')).status).toBe(200);
+    expect((await as(basic('root', 'pw')['Authorization']!)).status).toBe(200);
+    expect((await as('Token root:pw')).status).toBe(200);
+    expect((await as(`Bearer ${await sign({ username: 'root', exp: soon })}`)).status).toBe(200);
+  });
+
+  test.each([
+    ['expired', { username: 'root', exp: 1 }, 'Token is expired'],
+    ['too early', { username: 'root', exp: soon, nbf: soon }, 'Token is not valid yet'],
+    ['without end', { username: 'root' }, 'token expiration required'],
+    ['without name', { exp: soon }, 'username in token must be a string'],
+    ['with an empty name', { username: '', exp: soon }, 'token must contain a username'],
+    ['of somebody unknown', { username: 'x', exp: soon }, 'user not found'],
+  ])('a token %s is refused', async (_, claims, error) => {
+    const answer = await as(`Bearer ${await sign(claims)}`);
+    expect([answer.status, answer.json]).toEqual([401, { error }]);
+  });
+
+  test('a token that is signed otherwise, or is none, is refused', async () => {
+    const forged = await sign({ username: 'root', exp: soon }, 'other');
+    expect((await as(`Bearer ${forged}`)).json.error).toBe('signature is invalid');
+    const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(
+      JSON.stringify({ username: 'root', exp: soon }),
+    ).toString('base64url')}.`;
+    expect((await as(`Bearer ${none}`)).json.error).toBe('unexpected signing method: none');
+    expect((await as('Bearer x')).json.error).toBe('token contains an invalid number of segments');
+  });
+
+  test('a changed password counts at once', async () => {
+    const admin = { headers: basic('root', 'pw') };
+    await service.query("CREATE USER changing WITH PASSWORD 'old'", {}, admin);
+    expect((await as('Token changing:old')).status).toBe(200);
+    await service.query("SET PASSWORD FOR changing = 'new'", {}, admin);
+    expect((await as('Token changing:old')).status).toBe(401);
+    expect((await as('Token changing:new')).status).toBe(200);
+  });
+
+  test('guessing is slowed down', async () => {
+    const admin = { headers: basic('root', 'pw') };
+    await service.query("CREATE USER guessed WITH PASSWORD 'right'", {}, admin);
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i++) statuses.push((await as('Token guessed:wrong')).status);
+    expect(statuses.slice(0, 11)).toEqual(Array.from({ length: 11 }, () => 401));
+    expect(statuses[11]).toBe(429);
+  });
+});
+
+test('listening where others can reach it needs authentication, or insisting', async () => {
+  await expect(
+    startTestService({ config: { http: { 'bind-address': '0.0.0.0:0' } } }),
+  ).rejects.toThrow(/can be reached from other machines, and authentication is off/);
+});
