@@ -2,11 +2,11 @@
 //
 // All functions are lazy: nothing runs before the first batch is pulled, and closing the iterator ends the work.
 // What is wrong with a statement is thrown as an `AppError` whose message is the statement's `error`.
-import { Internal } from '@tidemark/core';
 import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
 import { prepareSelect } from './analyse/prepare-select.ts';
 import type { QueryContext } from './context.ts';
+import { explain } from './explain.ts';
 import { writeInto } from './operators/into.ts';
 import { RunContext } from './operators/run-context.ts';
 import { runSelect } from './operators/run-select.ts';
@@ -40,8 +40,8 @@ export function executeShow(
 
 /** Runs EXPLAIN and EXPLAIN ANALYZE. */
 export function executeExplain(
-  _statement: ExplainStatement,
-  _context: QueryContext,
+  statement: ExplainStatement,
+  context: QueryContext,
 ): AsyncIterable<ResultBatch> {
-  throw new Internal('executeExplain is not available yet');
+  return explain(statement, context);
 }

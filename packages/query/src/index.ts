@@ -2,6 +2,14 @@
 export { executeExplain, executeSelect, executeShow } from './executor.ts';
 export type { SchemaShowStatement } from './show/run-show.ts';
 export type { IntoPoint, PointSink, QueryCatalog, QueryContext, UnsignedValue } from './context.ts';
+export { normaliseSelect } from './analyse/resolve-source.ts';
+export { tagPredicate } from './show/show-context.ts';
+export { splitCondition } from './analyse/time-range.ts';
+export type { ConditionSplit } from './analyse/time-range.ts';
+export { FUNCTIONS } from './functions/registry.ts';
+export type { FunctionKind, FunctionSpec } from './functions/registry.ts';
+export { textMatcher } from './regex.ts';
+export type { TextMatcher } from './regex.ts';
 export { DEFAULT_QUERY_LIMITS } from './limits.ts';
 export type { QueryLimits } from './limits.ts';
 export { contentType, writeResults } from './output/write-results.ts';

@@ -224,6 +224,26 @@ export type RequestOptions = {
   readonly memoryLimitBytes?: number | undefined;
 };
 
+/** A scan whose cost is asked for. Only tag leaves in `where`. */
+export type CostRequest = {
+  readonly source: MeasurementRef;
+  readonly timeRange: TimeRange;
+  readonly where?: Predicate | undefined;
+  readonly fields: readonly string[];
+};
+
+/** What lies in the way of a scan. */
+export type SourceCost = {
+  readonly shards: number;
+  /** Series of the measurement in all retention policies of the database. */
+  readonly series: number;
+  /** Values of the fields that are only in memory. */
+  readonly cachedValues: number;
+  readonly files: number;
+  readonly blocks: number;
+  readonly blockBytes: number;
+};
+
 /**
  * A consistent view of acknowledged points. `close` it, always; it holds back the deletion of files. It has a
  * maximum age, after which requests end with `Unavailable`.
@@ -232,6 +252,8 @@ export interface SourceSnapshot {
   schema(request: SchemaRequest, options: RequestOptions): AsyncIterable<SchemaBatch>;
   scan(request: ScanRequest, options: RequestOptions): AsyncIterable<SeriesBatch>;
   aggregate(request: AggregateRequest, options: RequestOptions): AsyncIterable<AggregateBatch>;
+  /** What a scan would touch; EXPLAIN prints it. Absent where the source can not tell. */
+  cost?(request: CostRequest, options: RequestOptions): Promise<SourceCost>;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,10 @@
 // Constant folding: literals under an operator become one literal before anything is typed or planned.
 import type { Span } from '@tidemark/core';
-import type { Binary, Expression } from '@tidemark/influxql';
+import { columnFrom, columnValue } from '@tidemark/core';
+import type { Binary, Call, Expression } from '@tidemark/influxql';
 
+import { evaluateMath } from '../functions/math/evaluate.ts';
+import { FUNCTIONS } from '../functions/registry.ts';
 import { rewrite } from './walk.ts';
 
 /** Folds every operator over two literals. Integer division of literals gives a float, as in `3/2` = 1.5. */
@@ -9,8 +12,32 @@ export function foldExpression(expression: Expression): Expression {
   return rewrite(expression, (node) => {
     if (node.kind === 'binary') return foldBinary(node) ?? node;
     if (node.kind === 'paren' && isFoldable(node.expression)) return node.expression;
+    if (node.kind === 'call') return foldMath(node) ?? node;
     return node;
   });
+}
+
+/** `pow(2, 3)` is a number like any other. */
+function foldMath(call: Call): Expression | undefined {
+  const spec = FUNCTIONS.get(call.name);
+  const count = call.arguments.length;
+  if (spec?.kind !== 'math' || count < spec.minArguments || count > spec.maxArguments) {
+    return undefined;
+  }
+  const given = call.arguments.map((argument) => {
+    switch (argument.kind) {
+      case 'number':
+        return columnFrom('float', [argument.value]);
+      case 'integer':
+        return columnFrom('integer', [argument.value]);
+      default:
+        return undefined;
+    }
+  });
+  if (!given.every((column) => column !== undefined)) return undefined;
+  const value = columnValue(evaluateMath(call.name, given), 0);
+  if (typeof value === 'number') return { kind: 'number', value, span: call.span };
+  return typeof value === 'bigint' ? { kind: 'integer', value, span: call.span } : undefined;
 }
 
 function isFoldable(node: Expression): boolean {

@@ -1,6 +1,8 @@
 // Results on the wire: statements are run one after the other while their answers are written.
 import type { ResultBatch, ResultMessage } from '../result.ts';
 import { PrettyPrinter } from './pretty.ts';
+import { writeCsv } from './write-csv.ts';
+import { writeMsgpack } from './write-msgpack.ts';
 import { writeChunkedDocuments, writeDocument } from './write-json.ts';
 
 /** Unit of printed times; `undefined` in `ResultFormat` means RFC 3339. */
@@ -35,6 +37,14 @@ export async function* writeResults(
   statements: readonly StatementRun[],
   format: ResultFormat,
 ): AsyncIterable<Uint8Array> {
+  if (format.encoding === 'csv') {
+    yield* writeCsv(statements, format);
+    return;
+  }
+  if (format.encoding === 'msgpack') {
+    yield* writeMsgpack(statements, format);
+    return;
+  }
   const { chunkRows } = format;
   const pieces =
     chunkRows === undefined

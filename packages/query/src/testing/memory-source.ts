@@ -9,6 +9,7 @@ import type {
   AggregateColumn,
   AggregateFunction,
   AggregateRequest,
+  CostRequest,
   MeasurementRef,
   Predicate,
   RequestOptions,
@@ -19,6 +20,7 @@ import type {
   SeriesBatch,
   SeriesSource,
   SourceCapabilities,
+  SourceCost,
   SourceSnapshot,
   TagKeyMatch,
 } from '../series-source.ts';
@@ -129,6 +131,7 @@ export class MemorySource implements SeriesSource {
       schema: (request, options) => this.#schema(request, options),
       scan: (request, options) => this.#scan(request, options),
       aggregate: (request, options) => this.#aggregate(request, options),
+      cost: async (request) => this.#cost(request),
       close: async () => {},
     };
   }
@@ -246,7 +249,25 @@ export class MemorySource implements SeriesSource {
     }
   }
 
-  // ------------------------------------------------------------------ schema
+  #cost(request: CostRequest): SourceCost {
+    const policy = this.#find(request.source.database, request.source.retentionPolicy);
+    const shards = new Set<bigint>();
+    const series = this.#matching(request.source, request.where);
+    let cachedValues = 0;
+    for (const row of series.flatMap((one) => [...one.rows.values()])) {
+      if (row.time < request.timeRange.start || row.time > request.timeRange.end) continue;
+      if (policy !== undefined) shards.add(shardStart(policy, row.time));
+      cachedValues += request.fields.filter((field) => row.fields.has(field)).length;
+    }
+    return {
+      shards: shards.size,
+      series: series.length,
+      cachedValues,
+      files: 0,
+      blocks: 0,
+      blockBytes: 0,
+    };
+  }
 
   #schemaSeries(filter: SchemaFilter): Series[] {
     const matches =

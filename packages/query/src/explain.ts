@@ -1,0 +1,177 @@
+// EXPLAIN: what a SELECT would read. EXPLAIN ANALYZE: what it has read, and how long that took.
+import type { ExplainStatement } from '@tidemark/influxql';
+
+import { prepareSelect } from './analyse/prepare-select.ts';
+import { requestOptions } from './analyse/schema.ts';
+import type { QueryContext } from './context.ts';
+import { RunContext } from './operators/run-context.ts';
+import { runSelect } from './operators/run-select.ts';
+import { onlyTags } from './operators/series-limit.ts';
+import type { TreeNode } from './plan/describe-plan.ts';
+import { draw, planBlocks, selectNode } from './plan/describe-plan.ts';
+import { planSelect } from './plan/plan-select.ts';
+import type { SelectPlan } from './plan/select-plan.ts';
+import type { ResultBatch } from './result.ts';
+import { rowsBatch } from './result.ts';
+import type { SourceCost, SourceCounters } from './series-source.ts';
+
+/** Runs EXPLAIN or EXPLAIN ANALYZE. */
+export async function* explain(
+  statement: ExplainStatement,
+  context: QueryContext,
+): AsyncIterable<ResultBatch> {
+  if (statement.isAnalyze) {
+    yield await explainAnalyze(statement, context);
+    return;
+  }
+  const prepared = await prepareSelect(statement.statement, context);
+  const plan = planSelect(prepared, { now: context.now, isInto: false });
+  const cost = await costOf(plan, context);
+  const lines: string[] = [];
+  for (const block of planBlocks(plan)) {
+    if (lines.length > 0) lines.push('');
+    lines.push(`EXPRESSION: ${block.expression}`);
+    if (block.auxiliaryFields !== undefined) {
+      lines.push(`AUXILIARY FIELDS: ${block.auxiliaryFields}`);
+    }
+    lines.push(...costLines(cost));
+  }
+  yield rowsBatch({ columns: ['QUERY PLAN'], rows: lines.map((line) => [line]) });
+}
+
+function costLines(cost: SourceCost): readonly string[] {
+  return [
+    `NUMBER OF SHARDS: ${cost.shards}`,
+    `NUMBER OF SERIES: ${cost.series}`,
+    `CACHED VALUES: ${cost.cachedValues}`,
+    `NUMBER OF FILES: ${cost.files}`,
+    `NUMBER OF BLOCKS: ${cost.blocks}`,
+    `SIZE OF BLOCKS: ${cost.blockBytes}`,
+  ];
+}
+
+/** Sum over the measurements of the plan and of its subqueries. */
+async function costOf(plan: SelectPlan, context: QueryContext): Promise<SourceCost> {
+  let total: SourceCost = {
+    shards: 0,
+    series: 0,
+    cachedValues: 0,
+    files: 0,
+    blocks: 0,
+    blockBytes: 0,
+  };
+  for (const source of plan.sources) {
+    const cost =
+      source.kind === 'subquery'
+        ? await costOf(source.plan, context)
+        : await measurementCost(source.measurement, plan, context);
+    total = {
+      shards: Math.max(total.shards, cost.shards),
+      series: total.series + cost.series,
+      cachedValues: total.cachedValues + cost.cachedValues,
+      files: total.files + cost.files,
+      blocks: total.blocks + cost.blocks,
+      blockBytes: total.blockBytes + cost.blockBytes,
+    };
+  }
+  return total;
+}
+
+async function measurementCost(
+  source: {
+    readonly database: string;
+    readonly retentionPolicy: string;
+    readonly measurement: string;
+  },
+  plan: SelectPlan,
+  context: QueryContext,
+): Promise<SourceCost> {
+  const { pushed } = plan.condition;
+  const where = pushed === undefined ? undefined : onlyTags(pushed);
+  const fields = plan.inputs.flatMap((input) => (input.kind === 'field' ? [input.name] : []));
+  const known = await context.snapshot.cost?.(
+    { source, timeRange: plan.range, where, fields },
+    requestOptions(context),
+  );
+  // A source that does not know its costs knows its series.
+  let series = 0;
+  const filter = {
+    database: source.database,
+    measurements: [source.measurement],
+    where,
+  };
+  const request = { kind: 'series', filter } as const;
+  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
+    if (batch.kind === 'series') series += batch.keys.length;
+  }
+  return {
+    shards: known?.shards ?? 0,
+    series,
+    cachedValues: known?.cachedValues ?? 0,
+    files: known?.files ?? 0,
+    blocks: known?.blocks ?? 0,
+    blockBytes: known?.blockBytes ?? 0,
+  };
+}
+
+/** Runs the statement, throws its rows away and reports counters and times. */
+async function explainAnalyze(
+  statement: ExplainStatement,
+  context: QueryContext,
+): Promise<ResultBatch> {
+  const counters: SourceCounters = context.counters ?? {
+    seriesVisited: 0,
+    chunksRead: 0,
+    chunksSkipped: 0,
+    chunksAnsweredByStatistics: 0,
+    rowsRead: 0,
+    bytesRead: 0,
+  };
+  const counted: QueryContext = { ...context, counters };
+  const started = context.monotonicMs();
+  const prepared = await prepareSelect(statement.statement, counted);
+  const plan = planSelect(prepared, { now: context.now, isInto: false });
+  const planned = context.monotonicMs();
+  let rowCount = 0;
+  let seriesCount = 0;
+  let group: unknown;
+  for await (const batch of runSelect(plan, new RunContext(counted))) {
+    rowCount += batch.times.length;
+    if (batch.group !== group) seriesCount++;
+    group = batch.group;
+  }
+  const ended = context.monotonicMs();
+  const tree: TreeNode = {
+    label: '.',
+    children: [
+      {
+        label: 'select',
+        children: [
+          leafNode(`planning_time: ${milliseconds(planned - started)}`),
+          leafNode(`execution_time: ${milliseconds(ended - planned)}`),
+          leafNode(`total_time: ${milliseconds(ended - started)}`),
+          leafNode(`rows_answered: ${rowCount}`),
+          leafNode(`series_answered: ${seriesCount}`),
+          ...Object.entries(counters).map(([name, value]) =>
+            leafNode(`${snakeCase(name)}: ${value}`),
+          ),
+          selectNode(plan),
+        ],
+      },
+    ],
+  };
+  const rows = draw(tree).map((line) => [line]);
+  return rowsBatch({ columns: ['EXPLAIN ANALYZE'], rows });
+}
+
+function leafNode(label: string): TreeNode {
+  return { label, children: [] };
+}
+
+function milliseconds(value: number): string {
+  return `${value.toFixed(3)}ms`;
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,219 @@
+// MessagePack answers: the structure of the JSON ones. Lengths stand before their contents, so that the rows of a
+// statement (of a chunk, when the answer is chunked) are gathered before they are written.
+import { columnValue } from '@tidemark/core';
+
+import { memoryLimitExceeded } from '../limits.ts';
+import type { MixedValue, ResultBatch, ResultColumn, ResultMessage } from '../result.ts';
+import { responseChunks, sliceBatch } from './chunks.ts';
+import { MsgpackBuffer } from './msgpack-buffer.ts';
+import { EPOCH_NANOS } from './time-text.ts';
+import { statementError } from './write-json.ts';
+import type { Epoch, ResultFormat, StatementRun } from './write-results.ts';
+
+/** Rows that one answer may gather; larger ones have to be chunked. */
+const MAX_GATHERED_ROWS = 5_000_000;
+
+type Series = { readonly pieces: ResultBatch[]; isPartial: boolean };
+
+type Result = {
+  readonly statementId: number;
+  readonly series: readonly Series[];
+  readonly messages: readonly ResultMessage[];
+  readonly isPartial: boolean;
+  readonly error: string | undefined;
+};
+
+/** Runs the statements and yields their answers. */
+export async function* writeMsgpack(
+  statements: readonly StatementRun[],
+  format: ResultFormat,
+): AsyncIterable<Uint8Array> {
+  const writer = new MsgpackWriter(format.epoch);
+  const gathered: Result[] = [];
+  let failed = false;
+  for (const [statementId, statement] of statements.entries()) {
+    const base = { statementId, series: [], messages: [], isPartial: false, error: undefined };
+    if (failed) {
+      gathered.push({ ...base, error: 'not executed' });
+      continue;
+    }
+    let rowCount = 0;
+    try {
+      if (format.chunkRows === undefined) {
+        const series = await gather(statement.run(), format.maxRows || Infinity);
+        rowCount = countRows(series);
+        const messages = statement.messages?.() ?? [];
+        gathered.push({ ...base, series, messages });
+      } else {
+        let hasChunk = false;
+        for await (const chunk of responseChunks(statement.run(), format.chunkRows)) {
+          const series = [{ pieces: [...chunk.pieces], isPartial: chunk.continuesSeries }];
+          rowCount += countRows(series);
+          hasChunk = true;
+          yield writer.document([{ ...base, series, isPartial: !chunk.isLast }]);
+        }
+        if (!hasChunk) yield writer.document([base]);
+      }
+      statement.onEnd?.({ rowCount, error: undefined });
+    } catch (cause) {
+      statement.onEnd?.({ rowCount, error: cause });
+      gathered.push({ ...base, error: statementError(cause) });
+      failed = true;
+    }
+  }
+  if (format.chunkRows === undefined) yield writer.document(gathered);
+  else for (const result of gathered) yield writer.document([result]);
+}
+
+function countRows(series: readonly Series[]): number {
+  return series.reduce(
+    (sum, one) => sum + one.pieces.reduce((rows, piece) => rows + piece.rowCount, 0),
+    0,
+  );
+}
+
+async function gather(
+  batches: AsyncIterable<ResultBatch>,
+  maxRows: number,
+): Promise<readonly Series[]> {
+  const series: Series[] = [];
+  let left = maxRows;
+  let count = 0;
+  for await (const batch of batches) {
+    const isCut = batch.rowCount > left;
+    const piece = isCut ? sliceBatch(batch, 0, left) : batch;
+    left -= piece.rowCount;
+    count += piece.rowCount;
+    if (count > MAX_GATHERED_ROWS) throw memoryLimitExceeded(MAX_GATHERED_ROWS);
+    const last = series.at(-1);
+    if (batch.isContinuation && last !== undefined) last.pieces.push(piece);
+    else series.push({ pieces: [piece], isPartial: false });
+    if (!isCut) continue;
+    const cut = series.at(-1);
+    if (cut !== undefined) cut.isPartial = true;
+    break;
+  }
+  return series;
+}
+
+class MsgpackWriter {
+  readonly #buffer = new MsgpackBuffer();
+  readonly #epoch: Epoch | undefined;
+
+  constructor(epoch: Epoch | undefined) {
+    this.#epoch = epoch;
+  }
+
+  document(results: readonly Result[]): Uint8Array {
+    const buffer = this.#buffer;
+    buffer.mapHeader(1);
+    buffer.string('results');
+    buffer.arrayHeader(results.length);
+    for (const result of results) this.#result(result);
+    return buffer.out.take();
+  }
+
+  #result(result: Result): void {
+    const buffer = this.#buffer;
+    const { series, messages, isPartial, error } = result;
+    buffer.mapHeader(
+      1 +
+        Number(series.length > 0) +
+        Number(messages.length > 0) +
+        Number(isPartial) +
+        Number(error !== undefined),
+    );
+    buffer.string('statement_id');
+    buffer.integer(BigInt(result.statementId));
+    if (series.length > 0) {
+      buffer.string('series');
+      buffer.arrayHeader(series.length);
+      for (const one of series) this.#series(one);
+    }
+    if (messages.length > 0) {
+      buffer.string('messages');
+      buffer.arrayHeader(messages.length);
+      for (const { level, text } of messages) {
+        buffer.mapHeader(2);
+        this.#pair('level', level);
+        this.#pair('text', text);
+      }
+    }
+    if (isPartial) {
+      buffer.string('partial');
+      buffer.boolean(true);
+    }
+    if (error !== undefined) this.#pair('error', error);
+  }
+
+  #pair(key: string, value: string): void {
+    this.#buffer.string(key);
+    this.#buffer.string(value);
+  }
+
+  #series({ pieces, isPartial }: Series): void {
+    const [first] = pieces;
+    if (first === undefined) return;
+    const buffer = this.#buffer;
+    const rowCount = pieces.reduce((sum, piece) => sum + piece.rowCount, 0);
+    buffer.mapHeader(
+      2 + Number(first.name !== undefined) + Number(first.tags !== undefined) + Number(isPartial),
+    );
+    if (first.name !== undefined) this.#pair('name', first.name);
+    if (first.tags !== undefined) {
+      buffer.string('tags');
+      buffer.mapHeader(first.tags.size);
+      for (const [key, value] of first.tags) this.#pair(key, value);
+    }
+    buffer.string('columns');
+    buffer.arrayHeader(first.columns.length);
+    for (const column of first.columns) buffer.string(column);
+    buffer.string('values');
+    buffer.arrayHeader(rowCount);
+    for (const piece of pieces) {
+      for (let row = 0; row < piece.rowCount; row++) {
+        buffer.arrayHeader(piece.values.length);
+        for (let i = 0; i < piece.values.length; i++) {
+          this.#cell(piece.values[i]!, row, i === 0 ? this.#epoch : undefined);
+        }
+      }
+    }
+    if (isPartial) {
+      buffer.string('partial');
+      buffer.boolean(true);
+    }
+  }
+
+  #cell(column: ResultColumn, row: number, epoch: Epoch | undefined): void {
+    switch (column.type) {
+      case 'time': {
+        const time = column.values[row]!;
+        if (epoch === undefined) this.#buffer.time(time);
+        else this.#buffer.integer(time / EPOCH_NANOS[epoch]);
+        return;
+      }
+      case 'mixed':
+        return this.#value(column.values[row] ?? null);
+      default:
+        return this.#value(columnValue(column, row));
+    }
+  }
+
+  #value(value: MixedValue): void {
+    const buffer = this.#buffer;
+    switch (typeof value) {
+      case 'number':
+        return buffer.float(value);
+      case 'bigint':
+        return buffer.integer(value);
+      case 'string':
+        return buffer.string(value);
+      case 'boolean':
+        return buffer.boolean(value);
+      default:
+        if (value === null) return buffer.nil();
+        buffer.arrayHeader(value.length);
+        for (const item of value) buffer.string(item);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// Plans as text, for EXPLAIN.
+import type { SelectPlan } from './select-plan.ts';
+
+/** What one call, or the raw columns, of a plan read: the lines of one block of EXPLAIN. */
+export type PlanBlock = {
+  readonly expression: string;
+  readonly auxiliaryFields: string | undefined;
+};
+
+/** One block per call of the outermost SELECT, or one for a raw query. */
+export function planBlocks(plan: SelectPlan): readonly PlanBlock[] {
+  const auxiliary = (inputs: readonly number[]): string | undefined =>
+    inputs.length === 0 ? undefined : inputs.map((input) => inputText(plan, input)).join(', ');
+  if (plan.leaves.length === 0) {
+    const selected = plan.inputs.slice(0, plan.selectedInputCount).map((_, i) => i);
+    return [{ expression: '<nil>', auxiliaryFields: auxiliary(selected) }];
+  }
+  return plan.leaves.map((leaf) => ({
+    expression: leaf.input === undefined ? leaf.key : typedKey(plan, leaf.key, leaf.input),
+    auxiliaryFields: auxiliary(plan.auxiliaryInputs),
+  }));
+}
+
+function inputText(plan: SelectPlan, index: number): string {
+  const input = plan.inputs[index];
+  if (input === undefined) return '';
+  return `${input.name}::${input.kind === 'tag' ? 'tag' : input.type}`;
+}
+
+/** `mean(heat)` with the type of its field: `mean(heat::float)`. */
+function typedKey(plan: SelectPlan, key: string, index: number): string {
+  const input = plan.inputs[index];
+  if (input === undefined) return key;
+  const typed = inputText(plan, index);
+  const at = key.indexOf(input.name, key.indexOf('(') + 1);
+  if (at < 0) return key;
+  const rest = key.slice(at + input.name.length).replace(/^"?::\w+/, '');
+  return `${key.slice(0, at)}${typed}${rest}`;
+}
+
+/** The tree of operators, one line per node, drawn with box characters. */
+export function planTree(plan: SelectPlan): readonly string[] {
+  return draw(selectNode(plan));
+}
+
+export type TreeNode = { readonly label: string; readonly children: readonly TreeNode[] };
+
+/** Lines of a tree. */
+export function draw(node: TreeNode, indent = '', isLast = true, isRoot = true): string[] {
+  const branch = isRoot ? '' : `${indent}${isLast ? '└── ' : '├── '}`;
+  const lines = [`${branch}${node.label}`];
+  const next = isRoot ? '' : `${indent}${isLast ? '    ' : '│   '}`;
+  node.children.forEach((child, i) => {
+    lines.push(...draw(child, next, i === node.children.length - 1, false));
+  });
+  return lines;
+}
+
+export function selectNode(plan: SelectPlan): TreeNode {
+  const children: TreeNode[] = [];
+  for (const leaf of plan.leaves) children.push({ label: `expression: ${leaf.key}`, children: [] });
+  if (plan.interval !== undefined) {
+    const { everyNanos, offsetNanos } = plan.interval;
+    children.push({
+      label: `windows: every ${everyNanos}ns, offset ${offsetNanos}ns, fill ${plan.fill.kind}`,
+      children: [],
+    });
+  }
+  if (plan.dimensions.length > 0) {
+    children.push({ label: `groups: ${plan.dimensions.join(', ')}`, children: [] });
+  }
+  for (const source of plan.sources) {
+    if (source.kind === 'subquery') {
+      children.push({ label: 'subquery', children: [selectNode(source.plan)] });
+    } else {
+      const { database, retentionPolicy, measurement } = source.measurement;
+      children.push({
+        label: `scan: ${database}.${retentionPolicy}.${measurement}`,
+        children: [],
+      });
+    }
+  }
+  return { label: plan.leaves.length === 0 ? 'raw select' : 'select', children };
+}
