@@ -107,3 +107,61 @@ function tryParse(text: string): unknown {
     return undefined; // A chunked answer is several documents.
   }
 }
+
+/** A clock that moves when it is told to. */
+export class ManualClock implements Clock {
+  #now: bigint;
+  #monotonicMs = 0;
+  readonly #sleepers = new Set<{ readonly dueMs: number; readonly wake: () => void }>();
+
+  constructor(now: bigint) {
+    this.#now = now;
+  }
+
+  now(): bigint {
+    return this.#now;
+  }
+
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      const sleeper = { dueMs: this.#monotonicMs + delayMs, wake: resolve };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', () => {
+        this.#sleepers.delete(sleeper);
+        reject(signal.reason);
+      });
+    });
+  }
+
+  /** Moves time on and wakes whoever is due. */
+  advance(ms: number): void {
+    this.#monotonicMs += ms;
+    this.#now += BigInt(Math.round(ms * 1e6));
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.dueMs > this.#monotonicMs) continue;
+      this.#sleepers.delete(sleeper);
+      sleeper.wake();
+    }
+  }
+}
+
+// Work in the background takes turns of the event loop; more than this many means that it does not happen.
+const MAX_TURNS = 2_000;
+
+/** Lets the event loop turn until `probe` gives something. */
+export async function untilDefined<T>(
+  what: string,
+  probe: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    const value = await probe();
+    if (value !== undefined) return value;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  throw new Error(`gave up waiting for ${what}`);
+}

@@ -1,0 +1,121 @@
+import { parseRfc3339 } from '@tidemark/core';
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { ManualClock, startTestService, untilDefined } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+
+const START = parseRfc3339('2022-03-01T10:07:30Z') ?? 0n;
+
+let service: TestService;
+let clock: ManualClock;
+afterEach(() => service.close());
+
+async function start(config: Record<string, Record<string, unknown>> = {}): Promise<void> {
+  clock = new ManualClock(START);
+  service = await startTestService({ clock, config });
+}
+
+async function rows(q: string, db: string): Promise<unknown[][] | undefined> {
+  const { json } = await service.query(q, { db });
+  return json.results[0].series?.[0].values;
+}
+
+describe('self-monitoring', () => {
+  test('writes counters of every module to a database of its own', async () => {
+    await start({ monitor: { 'store-enabled': true } });
+    await service.query('CREATE DATABASE d');
+    expect(await rows('SHOW RETENTION POLICIES ON _internal', '')).toEqual([
+      ['monitor', '168h0m0s', '24h0m0s', 1, true],
+    ]);
+
+    clock.advance(10_000);
+    const stored = await untilDefined('the first points', () =>
+      rows('SELECT last(queryReq), hostname FROM httpd', '_internal'),
+    );
+    expect(stored).toHaveLength(1);
+    expect(stored[0]?.[1]).toBeGreaterThan(0);
+    for (const module of ['write', 'queryExecutor', 'runtime', 'cq', 'storage']) {
+      expect(await rows(`SELECT * FROM "${module}"`, '_internal')).toBeDefined();
+    }
+  });
+});
+
+describe('retention', () => {
+  test('drops shards whose newest point would be too old', async () => {
+    await start({ retention: { 'check-interval': '30m' } });
+    await service.query('CREATE DATABASE d WITH DURATION 1h SHARD DURATION 1h NAME r');
+    await service.write(`m f=1 ${START - 1_000_000_000n}`, { db: 'd' });
+    expect(await rows('SHOW SHARDS', 'd')).toHaveLength(1);
+
+    // The shard ends at 11:00, so it goes after 12:00.
+    clock.advance(100 * 60_000);
+    await service.query('SHOW DATABASES');
+    expect(await rows('SHOW SHARDS', 'd')).toHaveLength(1);
+    clock.advance(30 * 60_000);
+    await untilDefined('the drop', async () =>
+      (await rows('SHOW SHARDS', 'd')) === undefined ? true : undefined,
+    );
+    expect(await rows('SELECT * FROM m', 'd')).toBeUndefined();
+  });
+
+  test('points that are too old already are refused', async () => {
+    await start();
+    await service.query('CREATE DATABASE d WITH DURATION 1h NAME r');
+    const answer = await service.write(`m f=1 ${START - 3_600_000_000_001n}`, { db: 'd' });
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      { error: 'partial write: points beyond retention policy dropped=1' },
+    ]);
+  });
+});
+
+describe('continuous queries', () => {
+  const at = (time: string): bigint => parseRfc3339(`2022-03-01T${time}Z`) ?? 0n;
+
+  test('write the windows that have ended, once each', async () => {
+    await start();
+    await service.query('CREATE DATABASE d');
+    await service.query(
+      'CREATE CONTINUOUS QUERY c ON d BEGIN SELECT sum(f) INTO sums FROM m GROUP BY time(5m) END',
+    );
+    await service.write(
+      [`m f=1 ${at('10:01:00')}`, `m f=2 ${at('10:04:59')}`, `m f=4 ${at('10:06:00')}`].join('\n'),
+      { db: 'd' },
+    );
+
+    clock.advance(1000);
+    await untilDefined('the first run', () => rows('SELECT sum FROM sums', 'd'));
+    expect(await rows('SELECT sum FROM sums', 'd')).toEqual([['2022-03-01T10:00:00Z', 3]]);
+
+    clock.advance(150_000);
+    await untilDefined('the second run', async () => {
+      const found = await rows('SELECT sum FROM sums', 'd');
+      return found?.length === 2 ? found : undefined;
+    });
+    expect(await rows('SELECT sum FROM sums', 'd')).toEqual([
+      ['2022-03-01T10:00:00Z', 3],
+      ['2022-03-01T10:05:00Z', 4],
+    ]);
+    const { json } = await service.get('/debug/vars');
+    expect(json.cq.values).toEqual({ queryOk: 2, queryFail: 0 });
+  });
+
+  test('one that fails does not keep others from running', async () => {
+    await start();
+    await service.query('CREATE DATABASE d');
+    await service.query('CREATE DATABASE gone');
+    const create = (name: string, target: string) =>
+      service.query(
+        `CREATE CONTINUOUS QUERY ${name} ON d BEGIN SELECT sum(f) INTO ${target} FROM m GROUP BY time(5m) END`,
+      );
+    await create('a', 'gone..x');
+    await create('b', 'sums');
+    await service.query('DROP DATABASE gone');
+    await service.write(`m f=1 ${at('10:01:00')}`, { db: 'd' });
+
+    clock.advance(1000);
+    await untilDefined('the second query', () => rows('SELECT sum FROM sums', 'd'));
+    const { json } = await service.get('/debug/vars');
+    expect(json.cq.values).toEqual({ queryOk: 1, queryFail: 1 });
+  });
+});
