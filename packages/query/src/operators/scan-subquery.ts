@@ -14,8 +14,8 @@ import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 type CollectedGroup = { readonly key: GroupKey; readonly runs: Run[]; bytes: number };
 
 /**
- * Reads a subquery. `inner` is its running plan. Within an outer group, rows of a raw subquery and rows for
- * reductions are merged by time; a raw query over a reducing subquery sees one inner group after the other.
+ * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time, except that a raw
+ * query over a subquery that reduces without windows sees one inner group after the other.
  */
 export async function* scanSubquery(
   source: SubqueryPlan,
@@ -27,7 +27,9 @@ export async function* scanSubquery(
   const picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
   const isStreaming = picks.every((place, i) => place === i);
   const groups = new Map<string, CollectedGroup>();
-  const keepsInnerOrder = plan.leaves.length === 0 && source.plan.leaves.length > 0;
+  // Windows come in the order of time; without windows a group's one result stands where its group stands.
+  const keepsInnerOrder =
+    plan.leaves.length === 0 && source.plan.leaves.length > 0 && source.plan.interval === undefined;
   const finish = function* (collected: CollectedGroup): Iterable<RowBatch> {
     run.release(collected.bytes);
     if (keepsInnerOrder) {

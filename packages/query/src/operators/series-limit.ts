@@ -64,17 +64,18 @@ async function chosenSeries(
       groups.set(groupId(measurement, values), values);
     }
   }
-  const ordered = [...groups].sort(([, a], [, b]) => compareLists(a, b));
+  const { dimensions } = plan;
+  const ordered = [...groups].sort(([, a], [, b]) =>
+    compareBytes(countingOrder(dimensions, a), countingOrder(dimensions, b)),
+  );
   const end = plan.seriesLimit === 0 ? undefined : plan.seriesOffset + plan.seriesLimit;
   return ordered.slice(plan.seriesOffset, end).map(([id]) => id);
 }
 
-function compareLists(a: readonly string[], b: readonly string[]): number {
-  for (let i = 0; i < a.length; i++) {
-    const order = compareBytes(a[i]!, b[i]!);
-    if (order !== 0) return order;
-  }
-  return 0;
+/** Series are counted by the tags that they have, then by their values, as recorded. */
+function countingOrder(dimensions: readonly string[], values: readonly string[]): string {
+  const present = dimensions.filter((_, i) => values[i] !== '');
+  return [...present, ...values.filter((value) => value !== '')].join('|');
 }
 
 /** What a predicate asks of tags when every field leaf may hold. */

@@ -72,7 +72,7 @@ async function* seriesKeys(
   if (filters.length > 1) yield [...gathered].sort(compareBytes);
 }
 
-/** SHOW TAG KEYS: WHERE picks measurements; all their keys are shown. The policy of a source does not matter. */
+/** SHOW TAG KEYS: keys of the series that match, per measurement. The policy of a source does not matter. */
 export async function* showTagKeys(
   statement: Show<'show-tag-keys'>,
   context: QueryContext,
@@ -81,34 +81,16 @@ export async function* showTagKeys(
   const condition = seriesCondition(statement.condition, context);
   const keys = new Map<string, Set<string>>();
   for (const { measurements, measurementPattern } of measurementFilters(statement.sources)) {
-    const names = { database, measurements, measurementPattern };
-    const chosen =
-      condition.where === undefined
-        ? undefined
-        : await matchingMeasurements({ ...names, ...condition }, context);
-    const filter: SchemaFilter = { ...names, timeRange: condition.timeRange };
+    const filter: SchemaFilter = { database, measurements, measurementPattern, ...condition };
     const request = { kind: 'tag-keys', filter } as const;
     for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-      if (batch.kind !== 'tag-keys' || chosen?.has(batch.measurement) === false) continue;
-      addAll(keys, batch.measurement, batch.keys);
+      if (batch.kind === 'tag-keys') addAll(keys, batch.measurement, batch.keys);
     }
   }
   for (const [measurement, found] of sortedEntries(keys)) {
     const rows = sliceRows([...found].sort(compareBytes), statement).map((key) => [key]);
     yield* series(measurement, ['tagKey'], rows);
   }
-}
-
-async function matchingMeasurements(
-  filter: SchemaFilter,
-  context: QueryContext,
-): Promise<ReadonlySet<string>> {
-  const names = new Set<string>();
-  const request = { kind: 'measurements', filter } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind === 'measurements') for (const name of batch.names) names.add(name);
-  }
-  return names;
 }
 
 /** What WITH KEY asks for. */
