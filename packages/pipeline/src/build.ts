@@ -3,12 +3,12 @@ import { assert } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import { bytePosition, parseScript } from '@tidemark/tickscript';
 import type { Program } from '@tidemark/tickscript';
-import type { DraftNode } from './evaluate/draft.ts';
 import { Evaluator } from './evaluate/evaluator.ts';
 import { EvaluationFailure } from './evaluate/failure.ts';
-import { DEFAULT_DEADMAN, topologicalOrder } from './evaluate/graph.ts';
+import { DEFAULT_DEADMAN } from './evaluate/graph.ts';
 import type { DeadmanConfig } from './evaluate/graph.ts';
 import { declaredDbrps, deriveTaskType } from './evaluate/task-type.ts';
+import { checkStart, validateNodes } from './evaluate/validate.ts';
 import { checkVarTexts } from './evaluate/var-values.ts';
 import { finishPipeline } from './evaluate/finish.ts';
 import type { StartContext } from './node-definition.ts';
@@ -98,7 +98,7 @@ export function buildPipeline(
   const declared = evaluator.declaredVars;
   try {
     evaluator.run(program);
-    validate(evaluator.graph.nodes);
+    validateNodes(evaluator.graph.nodes);
   } catch (error) {
     // Only complaints about the script are expected here; everything else is a bug and goes up.
     if (!(error instanceof EvaluationFailure)) throw error;
@@ -138,45 +138,4 @@ function refused(
     error: { kind: 'evaluation', text: message },
     diagnostics: [{ code, message, span, hint }],
   };
-}
-
-/** The rules of every node, in the order in which recorded errors come. */
-function validate(nodes: readonly DraftNode[]): void {
-  for (const node of topologicalOrder(nodes)) {
-    const problem =
-      node.options.validate({ parentCount: node.parents.length }) ?? validateHandlers(node);
-    if (problem === undefined) continue;
-    const { span } = node;
-    throw new EvaluationFailure('TICK_INVALID_NODE', problem, { span, isPositioned: false });
-  }
-}
-
-function validateHandlers(node: DraftNode): string | undefined {
-  for (const { row, options, deferred } of node.handlers) {
-    const problem = deferred[0] ?? row.validate?.(options);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function checkStart(nodes: readonly DraftNode[], context: StartContext): string | undefined {
-  for (const node of topologicalOrder(nodes)) {
-    const problem = node.options.checkStart(context) ?? checkHandlers(node) ?? checkEdges(node);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function checkHandlers(node: DraftNode): string | undefined {
-  for (const { row, options } of node.handlers) {
-    const problem = row.checkStart?.(options);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function checkEdges(node: DraftNode): string | undefined {
-  const wrong = node.parents.find((parent) => parent.provides !== node.wants);
-  if (wrong === undefined) return undefined;
-  return `cannot add child mismatched edges: ${wrong.name}:${wrong.provides} -> ${node.name}:${node.wants}`;
 }

@@ -50,3 +50,12 @@ export type * from './nodes/where.ts';
 export type * from './nodes/window.ts';
 export { parseVars, printVars } from './vars-json.ts';
 export type { JsonVar, JsonVarValue, VarsResult } from './vars-json.ts';
+export { parsePipeline, printPipeline } from './pipeline-json.ts';
+export type {
+  JsonCall,
+  JsonHandler,
+  JsonNode,
+  JsonPipeline,
+  JsonValue,
+  ParsePipelineResult,
+} from './pipeline-json.ts';

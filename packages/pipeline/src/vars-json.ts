@@ -114,24 +114,33 @@ function textOf(value: unknown): string {
 }
 
 function integerOf(value: unknown): bigint {
+  const integer = integerOfJson(value);
+  if (integer === undefined) throw new VarFailure(INVALID_JSON);
+  return integer;
+}
+
+/** An integer of JSON, `number` or `bigint`, that fits 64 bits. */
+export function integerOfJson(value: unknown): bigint | undefined {
   const isInteger =
     typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
   const integer = isInteger ? BigInt(value) : undefined;
-  if (integer === undefined || integer < MIN_INTEGER || integer > MAX_INTEGER) {
-    throw new VarFailure(INVALID_JSON);
-  }
+  if (integer === undefined || integer < MIN_INTEGER || integer > MAX_INTEGER) return undefined;
   return integer;
 }
 
 /** Nanoseconds or text such as `1m30s`. */
+export function nanosOfJson(value: unknown): bigint | undefined {
+  return typeof value === 'string' ? parseDuration(value) : integerOfJson(value);
+}
+
 function nanosOf(value: unknown): bigint {
-  if (typeof value !== 'string') return integerOf(value);
-  const nanos = parseDuration(value);
+  const nanos = nanosOfJson(value);
   if (nanos === undefined) throw new VarFailure(INVALID_JSON);
   return nanos;
 }
 
-function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
+/** A JSON object. */
+export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -182,7 +191,8 @@ function printValue(value: VarValue): JsonVarValue {
   }
 }
 
-function printInteger(value: bigint): number | bigint {
+/** `number` where it is exact. */
+export function printInteger(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) || BigInt(number) === value ? number : value;
 }

@@ -62,7 +62,11 @@ export class ExpressionParser {
   /** Depth of every tree handed out; deeper trees are refused. */
   readonly #depths = new WeakMap<ExpressionNode, number>();
 
-  constructor(text: string, tokens: readonly Token[]) {
+  readonly #isNestingAllowed: boolean;
+
+  /** `isNestingAllowed`: a lambda may be an operand of another one, which is how evaluated lambdas are printed. */
+  constructor(text: string, tokens: readonly Token[], isNestingAllowed = false) {
+    this.#isNestingAllowed = isNestingAllowed;
     this.#text = text;
     this.#tokens = tokens;
     this.#lines = new LineIndex(text);
@@ -211,7 +215,9 @@ export class ExpressionParser {
   #parseLambda(): ExpressionNode {
     const token = this.expect('lambda');
     const base = this.#base(token);
+    this.#enter();
     const expression = this.parseBinary();
+    this.#leave();
     const span = { start: token.start, end: expression.span.end };
     return this.#grown({ ...base, kind: 'lambda', expression, span }, [expression]);
   }
@@ -302,6 +308,9 @@ export class ExpressionParser {
       case '-':
       case '!':
         return this.#parseUnary(token.kind);
+      case 'lambda':
+        if (this.#isNestingAllowed) return this.#parseLambda();
+        throw unexpectedToken(this.#text, token, OPERAND_NAMES);
       default:
         throw unexpectedToken(this.#text, token, OPERAND_NAMES);
     }

@@ -123,7 +123,7 @@ class Printer {
         break;
       case 'unary':
         this.write(node.operator);
-        this.expression(node.operand, indent, false);
+        this.#operand(node.operand, indent, false);
         break;
       case 'list':
         this.write('[');
@@ -136,15 +136,26 @@ class Printer {
   }
 
   #operands(node: BinaryNode, indent: string, isOnNewLine: boolean): void {
-    this.expression(node.left, indent, isOnNewLine);
+    this.#operand(node.left, indent, isOnNewLine);
     this.write(` ${node.operator}`);
     if (isBroken(node)) {
       this.write('\n');
-      this.expression(node.right, indent, true);
+      this.#operand(node.right, indent, true);
     } else {
       if (node.right.comment === undefined) this.write(' ');
-      this.expression(node.right, indent, false);
+      this.#operand(node.right, indent, false);
     }
+  }
+
+  /** A lambda with state of its own inside another one, which only evaluated scripts have, is put in parentheses. */
+  #operand(node: ExpressionNode, indent: string, isOnNewLine: boolean): void {
+    if (node.kind !== 'lambda') {
+      this.expression(node, indent, isOnNewLine);
+      return;
+    }
+    this.write(isOnNewLine ? `${indent}(` : '(');
+    this.expression(node, indent, false);
+    this.write(')');
   }
 
   #function(node: FunctionNode, indent: string): void {

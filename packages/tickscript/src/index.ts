@@ -5,7 +5,7 @@ export { formatExpression, formatFloat, formatProgram, formatScript } from './fo
 export { tokenize } from './lexer.ts';
 export { MAX_DIAGNOSTICS, MAX_NESTING, MAX_SCRIPT_LENGTH, MAX_TREE_DEPTH } from './limits.ts';
 export { parseLambda, parseScript } from './parser.ts';
-export type { LambdaParseResult, ParseResult } from './parser.ts';
+export type { LambdaParseResult, ParseLambdaOptions, ParseResult } from './parser.ts';
 export { checkRegexSyntax } from './regex-syntax.ts';
 export { bytePosition } from './syntax-error.ts';
 export type { SyntaxDiagnostic } from './syntax-error.ts';

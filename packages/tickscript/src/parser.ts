@@ -52,12 +52,17 @@ export function parseScript(text: string): ParseResult {
   return diagnostics.length === 0 ? { program, diagnostics } : failed(program, diagnostics);
 }
 
+export type ParseLambdaOptions = {
+  /** Accept `(lambda: …)` as an operand: a part with state of its own, as evaluated lambdas have them. */
+  readonly isNestingAllowed?: boolean | undefined;
+};
+
 /** Parses the body of a lambda, the text after `lambda:`. Never throws on any text. */
-export function parseLambda(text: string): LambdaParseResult {
+export function parseLambda(text: string, options: ParseLambdaOptions = {}): LambdaParseResult {
   try {
     const tooLong = lengthFailure(text);
     if (tooLong !== undefined) return { error: tooLong.message, diagnostics: [tooLong] };
-    const parser = new ExpressionParser(text, tokenize(text));
+    const parser = new ExpressionParser(text, tokenize(text), options.isNestingAllowed);
     const expression = parser.parseBinary();
     parser.expect('EOF');
     return { expression, diagnostics: [] };

@@ -11,7 +11,7 @@ import { statsNode } from '../nodes/stats.ts';
 import type { LambdaSpec, SpecValue } from '../pipeline.ts';
 import type { DraftNode } from './draft.ts';
 import { ArgumentFailure } from './failure.ts';
-import { specValueOf } from './value.ts';
+import { floatLiteral, specValueOf } from './value.ts';
 import type { Value } from './value.ts';
 
 /** `[deadman]` of the configuration. With `isGlobal` every task's source gets a deadman. */
@@ -133,7 +133,7 @@ function deadmanCondition(threshold: number, conditions: readonly LambdaSpec[]):
     ...operation,
     operator: '<=',
     left: { kind: 'reference', name: 'emitted', span },
-    right: { kind: 'float', value: threshold, span },
+    right: floatLiteral(threshold),
   };
   for (const { expression: condition } of conditions) {
     const right: ExpressionNode =

@@ -45,3 +45,21 @@ export function substitute(node: ExpressionNode, scope: Scope): ExpressionNode {
       return unreachable(node);
   }
 }
+
+/** The expression with embedded lambdas as plain parts of it: text that can be given to a var again. */
+export function inlineLambdas(node: ExpressionNode): ExpressionNode {
+  switch (node.kind) {
+    case 'lambda': {
+      const expression = inlineLambdas(node.expression);
+      return expression.kind === 'binary' ? { ...expression, isParenthesized: true } : expression;
+    }
+    case 'unary':
+      return { ...node, operand: inlineLambdas(node.operand) };
+    case 'binary':
+      return { ...node, left: inlineLambdas(node.left), right: inlineLambdas(node.right) };
+    case 'function':
+      return { ...node, arguments: node.arguments.map(inlineLambdas) };
+    default:
+      return node;
+  }
+}

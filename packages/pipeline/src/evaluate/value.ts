@@ -1,4 +1,5 @@
 // Values while a script is evaluated: what properties take, plus nodes and the things that only scripts handle.
+import { NANOS_PER_MICROSECOND } from '@tidemark/core';
 import { formatExpression, formatDuration, formatFloat } from '@tidemark/tickscript';
 import type { ExpressionNode, VarType } from '@tidemark/tickscript';
 import type { SpecValue } from '../pipeline.ts';
@@ -101,21 +102,64 @@ export function displayValue(value: Value): string {
 
 const NOWHERE = { start: 0, end: 0 };
 
+const MIN_INTEGER = -(2n ** 63n);
+
+/** Literals have no sign: negative numbers are written as texts would write them. */
+function negative(operand: ExpressionNode): ExpressionNode {
+  return { kind: 'unary', operator: '-', operand, span: NOWHERE };
+}
+
+function integerLiteral(value: bigint): ExpressionNode {
+  const literal = (each: bigint): ExpressionNode => ({
+    kind: 'integer',
+    value: each,
+    isOctal: false,
+    span: NOWHERE,
+  });
+  if (value === MIN_INTEGER) return operation('-', integerLiteral(value + 1n), literal(1n));
+  return value < 0n ? negative(literal(-value)) : literal(value);
+}
+
+export function floatLiteral(value: number): ExpressionNode {
+  const literal = (each: number): ExpressionNode => ({ kind: 'float', value: each, span: NOWHERE });
+  if (!Number.isFinite(value)) {
+    return operation('/', floatLiteral(Number.isNaN(value) ? 0 : Math.sign(value)), literal(0));
+  }
+  return value < 0 || Object.is(value, -0) ? negative(literal(-value)) : literal(value);
+}
+
+/** Texts know nothing finer than a microsecond: the rest is a fraction of it. */
+function durationLiteral(nanos: bigint): ExpressionNode {
+  if (nanos < 0n) return negative(durationLiteral(-nanos));
+  const rest = nanos % NANOS_PER_MICROSECOND;
+  if (rest === 0n) return { kind: 'duration', nanos, text: formatDuration(nanos), span: NOWHERE };
+  const product = operation('*', durationLiteral(NANOS_PER_MICROSECOND), integerLiteral(rest));
+  const fraction = operation('/', product, integerLiteral(NANOS_PER_MICROSECOND));
+  return nanos === rest ? fraction : operation('+', durationLiteral(nanos - rest), fraction);
+}
+
+function operation(
+  operator: '+' | '-' | '*' | '/',
+  left: ExpressionNode,
+  right: ExpressionNode,
+): ExpressionNode {
+  const layout = { isParenthesized: true, isMultiLine: false, span: NOWHERE };
+  return { kind: 'binary', operator, left, right, ...layout };
+}
+
 /** The literal that stands for a value inside a lambda; `undefined` when there is none. */
 export function literalOf(value: Value): ExpressionNode | undefined {
   switch (value.kind) {
     case 'boolean':
       return { kind: 'boolean', value: value.value, span: NOWHERE };
     case 'integer':
-      return { kind: 'integer', value: value.value, isOctal: false, span: NOWHERE };
+      return integerLiteral(value.value);
     case 'float':
-      return { kind: 'float', value: value.value, span: NOWHERE };
+      return floatLiteral(value.value);
     case 'string':
       return { kind: 'string', value: value.value, isTripleQuoted: false, span: NOWHERE };
-    case 'duration': {
-      const text = formatDuration(value.nanos);
-      return { kind: 'duration', nanos: value.nanos, text, span: NOWHERE };
-    }
+    case 'duration':
+      return durationLiteral(value.nanos);
     case 'regex': {
       const { pattern, literal } = value;
       return { kind: 'regex', pattern, literal, span: NOWHERE };

@@ -4,6 +4,7 @@ import type { VarType } from '@tidemark/tickscript';
 import { unreachable } from '@tidemark/core';
 import type { Vars, VarValue } from '../vars.ts';
 import { EvaluationFailure } from './failure.ts';
+import { inlineLambdas } from './lambda.ts';
 import type { Value } from './value.ts';
 
 const VAR_TYPES: readonly VarType[] = [
@@ -84,7 +85,7 @@ export function varValueOf(value: Value): VarValue | undefined {
     case 'regex':
       return { kind: 'regex', pattern: value.pattern };
     case 'lambda':
-      return { kind: 'lambda', text: formatExpression(value.expression) };
+      return { kind: 'lambda', text: formatExpression(inlineLambdas(value.expression)) };
     case 'list':
       return {
         kind: 'list',
