@@ -1,21 +1,8 @@
 // Recorded definitions: accepted or refused with the recorded text, at definition or at start.
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { engineCases, namedCases } from '../../../tests/compat/recorded-engine-cases.ts';
+import type { EngineCase } from '../../../tests/compat/recorded-engine-cases.ts';
 import { buildPipeline, definitionErrorText } from './index.ts';
-
-type Case = {
-  group: string;
-  name: string;
-  type: string;
-  script?: string;
-  template?: { script: string };
-  dbrps?: { db: string; rp: string }[] | null;
-  enable?: boolean;
-  vars?: Record<string, unknown>;
-  status?: number;
-  phase?: string;
-  error?: string;
-};
 
 // Found by looking outside the script: configuration, files, templates of texts, schedules.
 const OUTSIDE = [
@@ -37,17 +24,8 @@ const OTHER_WORDS = new Map([
   ['batch/error not influxql', 'failed to parse InfluxQL query: found SELEKT, expected SELECT'],
 ]);
 
-const cases = readFileSync(
-  new URL('../../../tests/compat/engine-oracle-cases.jsonl', import.meta.url),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as Case);
-const definitions = cases.filter((each) => each.type === 'define');
-
 /** What a service would answer, as far as the script decides it. */
-function outcome(each: Case): { phase?: string; error?: string } {
+function outcome(each: EngineCase): { phase?: string; error?: string } {
   const result = buildPipeline(each.script ?? '');
   if (result.error !== undefined) {
     return { phase: 'define', error: definitionErrorText(result.error) };
@@ -61,26 +39,23 @@ function outcome(each: Case): { phase?: string; error?: string } {
 }
 
 describe('recorded definitions', () => {
-  test.each(definitions.map((each) => [`${each.group} ${each.name}`, each] as const))(
-    '%s',
-    (name, each) => {
-      if (OUTSIDE.some((pattern) => pattern.test(each.error ?? ''))) return;
+  test.each(namedCases((each) => each.type === 'define'))('%s', (name, each) => {
+    if (OUTSIDE.some((pattern) => pattern.test(each.error ?? ''))) return;
 
-      const actual = outcome(each);
+    const actual = outcome(each);
 
-      const words = OTHER_WORDS.get(name);
-      if (words !== undefined) {
-        expect(actual).toEqual({ phase: each.phase, error: expect.stringContaining(words) });
-        return;
-      }
-      const expected = each.error === undefined ? {} : { phase: each.phase, error: each.error };
-      expect(actual).toEqual(expected);
-    },
-  );
+    const words = OTHER_WORDS.get(name);
+    if (words !== undefined) {
+      expect(actual).toEqual({ phase: each.phase, error: expect.stringContaining(words) });
+      return;
+    }
+    const expected = each.error === undefined ? {} : { phase: each.phase, error: each.error };
+    expect(actual).toEqual(expected);
+  });
 });
 
 test('scripts of all other recorded tasks are accepted', () => {
-  for (const each of cases) {
+  for (const each of engineCases) {
     if (each.type === 'define' || each.script === undefined || each.error !== undefined) continue;
     if (each.vars !== undefined) continue;
     const { error } = buildPipeline(each.script);

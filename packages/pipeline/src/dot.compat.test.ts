@@ -1,30 +1,15 @@
 // Recorded graphs, of tasks at rest and of running tasks.
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { namedCases } from '../../../tests/compat/recorded-engine-cases.ts';
+import type { EngineCase } from '../../../tests/compat/recorded-engine-cases.ts';
 import { buildPipeline, formatDot, formatRunningDot } from './index.ts';
 import type { DotView, NodeStats, Pipeline } from './index.ts';
 
 type Counters = Record<string, number>;
-type Case = {
-  group: string;
-  name: string;
-  script?: string;
-  dot?: string;
-  dotLabels?: string;
-  writes?: unknown;
-};
 
-const cases = readFileSync(
-  new URL('../../../tests/compat/engine-oracle-cases.jsonl', import.meta.url),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as Case)
-  .filter((each) => each.dot !== undefined);
-const named = cases.map((each) => [`${each.group} ${each.name}`, each] as const);
+const named = namedCases((each) => each.dot !== undefined);
 
-function pipelineOf(each: Case): Pipeline {
+function pipelineOf(each: EngineCase): Pipeline {
   const { pipeline, error } = buildPipeline(each.script ?? '');
   expect(error).toBeUndefined();
   return pipeline!;
@@ -67,5 +52,5 @@ describe('graphs of running tasks', () => {
 });
 
 test('there are recorded graphs to compare with', () => {
-  expect(cases.length).toBeGreaterThan(10);
+  expect(named.length).toBeGreaterThan(10);
 });

@@ -1,17 +1,8 @@
 // Pipelines survive JSON, and JSON goes through the same rules as scripts.
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { recordedScripts } from '../../../tests/compat/recorded-engine-cases.ts';
 import { buildPipeline, parsePipeline, printPipeline } from './index.ts';
 import type { Pipeline, UdfRegistry } from './index.ts';
-
-const scripts = readFileSync(
-  new URL('../../../tests/compat/engine-oracle-cases.jsonl', import.meta.url),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => (JSON.parse(line) as { script?: string }).script)
-  .filter((script) => script !== undefined);
 
 /** Without what only a text has: positions, and how an expression was laid out. */
 function comparable(pipeline: Pipeline): unknown {
@@ -27,7 +18,7 @@ function comparable(pipeline: Pipeline): unknown {
 
 test('every recorded pipeline is read back as it was printed', () => {
   let count = 0;
-  for (const script of scripts) {
+  for (const script of recordedScripts) {
     const { pipeline } = buildPipeline(script);
     if (pipeline === undefined) continue;
     const json: unknown = JSON.parse(JSON.stringify(printPipeline(pipeline)));

@@ -1,29 +1,8 @@
 // Recorded vars of tasks and templates.
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { namedCases } from '../../../tests/compat/recorded-engine-cases.ts';
 import { buildPipeline, definitionErrorText, parseVars, printVars } from './index.ts';
 import type { BuildOptions } from './index.ts';
-
-type Case = {
-  group: string;
-  name: string;
-  type: string;
-  script?: string;
-  template?: { script: string };
-  vars?: unknown;
-  error?: string;
-  phase?: string;
-  taskVars?: unknown;
-  templateVars?: unknown;
-};
-
-const cases = readFileSync(
-  new URL('../../../tests/compat/engine-oracle-cases.jsonl', import.meta.url),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as Case);
 
 /** The error of a definition, as the API would print it. */
 function errorOf(script: string, options: BuildOptions): string | undefined {
@@ -32,9 +11,9 @@ function errorOf(script: string, options: BuildOptions): string | undefined {
 }
 
 describe('vars of tasks', () => {
-  const tasks = cases.filter((each) => each.type === 'vars');
+  const tasks = namedCases((each) => each.type === 'vars');
 
-  test.each(tasks.map((each) => [each.name, each] as const))('%s', (_name, each) => {
+  test.each(tasks)('%s', (_name, each) => {
     const { vars, error } = parseVars(each.vars);
 
     expect(error ?? errorOf(each.script ?? '', { vars })).toBe(each.error);
@@ -47,9 +26,9 @@ describe('vars of tasks', () => {
 });
 
 describe('vars of templates', () => {
-  const templates = cases.filter((each) => each.template !== undefined);
+  const templates = namedCases((each) => each.template !== undefined);
 
-  test.each(templates.map((each) => [each.name, each] as const))('%s', (_name, each) => {
+  test.each(templates)('%s', (_name, each) => {
     const script = each.template?.script ?? '';
     const template = buildPipeline(script, { isTemplate: true });
 

@@ -1,90 +1,19 @@
 // Any text gives a tree or diagnostics, and formatting is stable. SOAK_SCRIPTS=100000 runs the long version.
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import {
+  anyScript,
+  SCRIPT_RUNS,
+  SCRIPT_TIMEOUT_MS,
+} from '../../../tests/compat/mutated-scripts.ts';
 import { formatScript, parseLambda, parseScript, tokenize } from './index.ts';
-
-const RUNS = Number(process.env['SOAK_SCRIPTS'] ?? 1_000);
-const TIMEOUT_MS = 20_000 + RUNS * 20;
-
-const recorded = readFileSync(
-  new URL('../../../tests/compat/engine-oracle-cases.jsonl', import.meta.url),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => (JSON.parse(line) as { script?: string }).script)
-  .filter((script) => script !== undefined);
-
-const FRAGMENTS = [
-  ...'()[]|.@,=*+-/%!<>"\'',
-  "'''",
-  '// comment\n',
-  '\n\n',
-  'lambda:',
-  'lambda: ',
-  'var x = ',
-  'var y float',
-  'dbrp "a"."b"',
-  'AND',
-  'OR',
-  'TRUE',
-  '==',
-  '=~ /a.b/',
-  '10s',
-  '0777',
-  '1.5',
-  '"ref"',
-  'stream',
-  '|from()',
-  '\\',
-  '\u00e9\ud83d\ude00',
-  '\ufeff',
-];
-
-/** A recorded script with pieces removed, repeated, replaced or mixed with another one. */
-const mutated = fc
-  .tuple(
-    fc.constantFrom(...recorded),
-    fc.constantFrom(...recorded),
-    fc.array(
-      fc.record({
-        kind: fc.constantFrom('remove', 'repeat', 'insert', 'splice'),
-        at: fc.double({ min: 0, max: 1, noNaN: true }),
-        length: fc.nat({ max: 30 }),
-        fragment: fc.constantFrom(...FRAGMENTS),
-      }),
-      { minLength: 1, maxLength: 6 },
-    ),
-  )
-  .map(([script, other, steps]) => {
-    let text = script;
-    for (const { kind, at, length, fragment } of steps) {
-      const index = Math.floor(at * text.length);
-      const piece = text.slice(index, index + length);
-      const rest = kind === 'remove' ? text.slice(index + length) : text.slice(index);
-      const inserted = {
-        remove: '',
-        repeat: piece,
-        insert: fragment,
-        splice: other.slice(Math.floor(at * other.length)).slice(0, length * 3),
-      }[kind];
-      text = text.slice(0, index) + inserted + rest;
-    }
-    return text;
-  });
-
-const tokens = fc
-  .array(fc.constantFrom(...FRAGMENTS), { maxLength: 40 })
-  .map((list) => list.join(' '));
-const anyText = fc.oneof(mutated, tokens, fc.string({ unit: 'binary', maxLength: 80 }));
 
 test(
   'any text is parsed without throwing, with diagnostics that lie inside it',
-  { timeout: TIMEOUT_MS },
+  { timeout: SCRIPT_TIMEOUT_MS },
   () => {
     fc.assert(
-      fc.property(anyText, (text) => {
+      fc.property(anyScript, (text) => {
         const { error, diagnostics } = parseScript(text);
         expect(diagnostics.length > 0).toBe(error !== undefined);
         for (const { span, line, column, message } of diagnostics) {
@@ -96,14 +25,14 @@ test(
         }
         parseLambda(text);
       }),
-      { numRuns: RUNS },
+      { numRuns: SCRIPT_RUNS },
     );
   },
 );
 
-test('formatting is stable and keeps the meaning', { timeout: TIMEOUT_MS }, () => {
+test('formatting is stable and keeps the meaning', { timeout: SCRIPT_TIMEOUT_MS }, () => {
   fc.assert(
-    fc.property(anyText, (text) => {
+    fc.property(anyScript, (text) => {
       fc.pre(parseScript(text).error === undefined);
       const once = formatScript(text);
       expect(parseScript(once).error).toBeUndefined();
@@ -111,7 +40,7 @@ test('formatting is stable and keeps the meaning', { timeout: TIMEOUT_MS }, () =
       expect(codeOf(once)).toEqual(codeOf(text));
       expect(commentsOf(once)).toEqual(commentsOf(text));
     }),
-    { numRuns: RUNS },
+    { numRuns: SCRIPT_RUNS },
   );
 });
 
