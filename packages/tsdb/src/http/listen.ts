@@ -1,9 +1,10 @@
 // Sockets of the service: several addresses, a unix socket, HTTPS; limits of connections; a stop that drains.
 import { readFileSync, unlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { SecureVersion } from 'node:tls';
 
 import { InvalidRequest, Unavailable } from '@tidemark/core';
@@ -31,6 +32,9 @@ export function isLoopback({ host }: Bind): boolean {
 /** Servers that are listening. */
 export class Listeners {
   readonly #servers: (Server | HttpsServer)[] = [];
+  // Requests in work per connection. Node's own list takes a connection that never sent anything for a busy one.
+  readonly #connections = new Map<Socket, number>();
+  #isClosing = false;
   #url = '';
   #socketPath: string | undefined;
 
@@ -40,23 +44,46 @@ export class Listeners {
   }
 
   /** Starts to listen everywhere. What was opened stays open when it throws: call `close`. */
-  async open(config: TsdbConfig, listener: RequestListener): Promise<void> {
+  async open(config: TsdbConfig, onRequest: RequestListener): Promise<void> {
     const { http } = config;
+    const listener: RequestListener = (request, response) => {
+      this.#track(request.socket, response);
+      onRequest(request, response);
+    };
     for (const text of http.bindAddress.split(',')) {
       const bind = parseBind(text, 'http.bind-address');
       const server = http.httpsEnabled
         ? secureServer(config, listener)
         : plainServer(config, listener);
-      this.#servers.push(server);
+      this.#follow(server);
       await listenOn(server, { ...(bind.host === '' ? {} : { host: bind.host }), port: bind.port });
       if (this.#url === '') this.#url = urlOf(server, bind, http.httpsEnabled);
     }
     if (!http.unixSocketEnabled) return;
     const server = plainServer(config, listener);
-    this.#servers.push(server);
+    this.#follow(server);
     removeStaleSocket(http.bindSocket);
     await listenOn(server, { path: http.bindSocket });
     this.#socketPath = http.bindSocket;
+  }
+
+  #follow(server: Server | HttpsServer): void {
+    this.#servers.push(server);
+    const isSecure = 'setSecureContext' in server;
+    server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#connections.set(socket, 0);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+  }
+
+  #track(socket: Socket, response: ServerResponse): void {
+    this.#connections.set(socket, (this.#connections.get(socket) ?? 0) + 1);
+    if (this.#isClosing) response.setHeader('Connection', 'close');
+    response.once('close', () => {
+      const active = (this.#connections.get(socket) ?? 1) - 1;
+      if (this.#connections.has(socket)) this.#connections.set(socket, active);
+      if (this.#isClosing && active === 0) socket.destroySoon();
+    });
   }
 
   /** Reads certificate and key again; running connections keep theirs. */
@@ -68,14 +95,15 @@ export class Listeners {
 
   /** Stops accepting; resolves when the last answer is out. Idle connections are closed at once. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     const closed = this.#servers.map(
       (server) =>
         new Promise<void>((resolve) => {
           // An error says that it was not listening, which is what is wanted.
           server.close(() => resolve());
-          server.closeIdleConnections();
         }),
     );
+    for (const [socket, active] of this.#connections) if (active === 0) socket.destroy();
     await Promise.all(closed);
     if (this.#socketPath !== undefined) removeStaleSocket(this.#socketPath);
     this.#socketPath = undefined;
@@ -83,7 +111,7 @@ export class Listeners {
 
   /** Breaks what is still open. */
   closeAllConnections(): void {
-    for (const server of this.#servers) server.closeAllConnections();
+    for (const socket of this.#connections.keys()) socket.destroy();
   }
 }
 

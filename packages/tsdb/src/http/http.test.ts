@@ -1,0 +1,225 @@
+import { connect } from 'node:net';
+import { gunzipSync, gzipSync } from 'node:zlib';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startTestService, untilDefined } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({
+    config: {
+      http: { 'max-body-size': 1000, headers: { 'X-Custom': 'yes' } },
+      coordinator: { 'query-timeout': '0s' },
+    },
+  });
+  await service.query('CREATE DATABASE d');
+  const lines = Array.from({ length: 40 }, (_, i) => `m,t=${i % 2} f=${i} ${i}`).join('\n');
+  await service.write(lines, { db: 'd' });
+});
+afterAll(() => service.close());
+
+/** Sends bytes as they are and reads until the other side closes. */
+function raw(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk.toString()));
+    socket.on('end', () => resolve(answer));
+    socket.on('error', reject);
+    socket.write(text);
+  });
+}
+
+describe('bodies', () => {
+  test('gzip is unpacked', async () => {
+    const body = gzipSync('z f=1 1');
+    const headers = { 'Content-Encoding': 'gzip' };
+    expect((await service.write('', { db: 'd' }, { body, headers })).status).toBe(204);
+  });
+
+  test.each([
+    ['cut off', gzipSync('z f=1 1').subarray(0, 15), 'unexpected EOF'],
+    ['no gzip at all', Buffer.from('z f=1 1'), 'gzip: invalid header'],
+  ])('gzip that is %s is refused', async (_, body, error) => {
+    const headers = { 'Content-Encoding': 'gzip' };
+    const answer = await service.write('', { db: 'd' }, { body, headers });
+    expect([answer.status, answer.json]).toEqual([400, { error }]);
+  });
+
+  test('a declared length over the limit is refused before it is sent', async () => {
+    const answer = await raw(
+      'POST /write?db=d HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\nConnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toContain('{"error":"Request Entity Too Large"}');
+  });
+
+  test('a body without declared length is cut off at the limit', async () => {
+    const chunk = `3e8\r\n${'x'.repeat(1000)}\r\n`;
+    const answer = await raw(
+      `POST /write?db=d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test('gzip that unpacks beyond the limit is refused', async () => {
+    const body = gzipSync('#'.repeat(100_000));
+    const headers = { 'Content-Encoding': 'gzip' };
+    expect((await service.write('', { db: 'd' }, { body, headers })).status).toBe(413);
+  });
+
+  test.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded', ''])(
+    'line protocol under content type %j is read as it is',
+    async (type) => {
+      const headers = { 'Content-Type': type };
+      expect((await service.write('ct f=1 1', { db: 'd' }, { headers })).status).toBe(204);
+    },
+  );
+});
+
+describe('clients', () => {
+  test('HTTP/1.0 without any header', async () => {
+    const answer = await raw(
+      'POST /write?db=d&precision=s HTTP/1.0\r\nContent-Length: 7\r\n\r\nm f=1 1',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.[01] 204 /);
+  });
+
+  test('Expect: 100-continue', async () => {
+    const answer = await raw(
+      'POST /write?db=d HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 7\r\nConnection: close\r\n\r\nm f=1 1',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 204 /);
+  });
+
+  test('a request that is none gets an answer and harms nobody', async () => {
+    expect(await raw('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+    expect((await service.get('/ping')).status).toBe(204);
+  });
+
+  test('configured headers are on every answer', async () => {
+    for (const path of ['/ping', '/nope', '/health', '/query?q=x']) {
+      expect((await service.get(path)).headers.get('x-custom')).toBe('yes');
+    }
+  });
+});
+
+describe('answers of /query', () => {
+  const q = "SELECT f FROM m WHERE t = '0'";
+
+  test('chunks are documents on lines of their own', async () => {
+    const answer = await service.query(q, {
+      db: 'd',
+      chunked: 'true',
+      chunk_size: '8',
+      epoch: 'ns',
+    });
+    const documents = answer.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(documents.map((d) => d.results[0].series[0].values.length)).toEqual([8, 8, 4]);
+    expect(documents.map((d) => d.results[0].partial)).toEqual([true, true, undefined]);
+  });
+
+  test('chunked=5 means five', async () => {
+    const answer = await service.query(q, { db: 'd', chunked: '5' });
+    expect(answer.text.trim().split('\n')).toHaveLength(4);
+  });
+
+  test('gzip on demand', async () => {
+    const response = await fetch(`${service.url}/query?${new URLSearchParams({ db: 'd', q })}`, {
+      headers: { 'Accept-Encoding': 'gzip' },
+    });
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect(JSON.parse(await response.text()).results[0].series[0].values).toHaveLength(20);
+    const bytes = await raw(
+      `GET /query?db=d&q=${encodeURIComponent('SHOW DATABASES')} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n`,
+    );
+    expect(bytes).toContain('Content-Encoding: gzip');
+    expect(gunzipSync(gzipSync('x')).toString()).toBe('x');
+  });
+
+  test.each([
+    ['application/csv', 'application/csv', /^name,tags,time,f\nm,,0,0\n/],
+    ['text/csv', 'text/csv', /^name,tags,time,f\n/],
+    ['text/csv, application/json', 'application/json', /^\{"results"/],
+    ['text/plain', 'application/json', /^\{"results"/],
+    ['*/*', 'application/json', /^\{"results"/],
+  ])('Accept: %s', async (accept, type, text) => {
+    const answer = await service.query(q, { db: 'd' }, { headers: { Accept: accept } });
+    expect(answer.headers.get('content-type')).toBe(type);
+    expect(answer.text).toMatch(text);
+  });
+
+  test('errors for readers of CSV are CSV', async () => {
+    const answer = await service.query('SELECT', {}, { headers: { Accept: 'text/csv' } });
+    expect([answer.status, answer.text]).toEqual([
+      400,
+      'error\n"error parsing query: found EOF, expected identifier, string, number, bool at line 1, char 8"\n',
+    ]);
+  });
+
+  test('parameters may come in a form, in a file, or as the body', async () => {
+    const form = await service.get('/query', {
+      method: 'POST',
+      body: new URLSearchParams({ db: 'd', q, epoch: 'ms' }),
+    });
+    const multipart = new FormData();
+    multipart.set('q', new Blob([`${q};${q}`]), 'file.txt');
+    const file = await service.get('/query?db=d', { method: 'POST', body: multipart });
+    const body = await service.get('/query?db=d', {
+      method: 'POST',
+      body: q,
+      headers: { 'Content-Type': 'application/vnd.influxql' },
+    });
+    const inUrl = await service.get(`/query?${new URLSearchParams({ db: 'd', q })}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect([form, file, body, inUrl].map((a) => a.json.results.length)).toEqual([1, 2, 1, 1]);
+    expect(form.json.results[0].series[0].values[1]).toEqual([0, 2]);
+  });
+
+  test('bind parameters keep the digits of integers', async () => {
+    await service.write('big i=9007199254740993i 1', { db: 'd' });
+    const answer = await service.query('SELECT i FROM big WHERE i = $v', {
+      db: 'd',
+      params: '{"v": 9007199254740993}',
+    });
+    expect(answer.text).toContain('9007199254740993');
+    const bad = await service.query('SELECT i FROM big', { db: 'd', params: 'nope' });
+    expect(bad.json.error).toMatch(/^error parsing query parameters: /);
+  });
+
+  test('async answers at once and the statement runs', async () => {
+    const answer = await service.query('CREATE DATABASE later', { async: 'true' });
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    await untilDefined('the database', async () =>
+      (await service.query('SHOW DATABASES')).text.includes('later') ? true : undefined,
+    );
+  });
+});
+
+describe('requests by user and address', () => {
+  test('are counted while somebody looks', async () => {
+    const watch = service.get('/debug/requests?seconds=1');
+    const { json } = await untilDefined('counts', async () => {
+      await service.query('SHOW DATABASES');
+      await service.write('m f=1 1', { db: 'd' });
+      return Promise.race([watch, undefined]);
+    });
+    expect(json['127.0.0.1'].queries).toBeGreaterThan(0);
+    expect(json['127.0.0.1'].writes).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['x', 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ['86401', 'exceeded maximum interval time: 86401s > 6h'],
+  ])('seconds=%s is refused', async (seconds, error) => {
+    const answer = await service.get(`/debug/requests?seconds=${seconds}`);
+    expect([answer.status, answer.json]).toEqual([400, { error }]);
+  });
+});
