@@ -340,7 +340,24 @@ export class InlineTask implements RunningTask {
     if (open.length === 1 && first !== undefined) first.node.rows(row);
     else for (; row < rowCount; row++) for (const { node } of open) node.row(row);
     for (const { node } of open) node.closeWrite();
-    for (const { edge } of this.#froms) edge.count += rowCount;
+    const wantedCount = this.#wantedCount(source);
+    for (const { edge } of this.#froms) edge.count += wantedCount;
+  }
+
+  /** Rows that some `from` asks for; the source takes no others. */
+  #wantedCount(source: RowSource): number {
+    const isWanted = (index: number): boolean => {
+      const name = source.series[index]?.name ?? '';
+      return this.#froms.some(({ node }) => node.wants(name));
+    };
+    const wanted = source.series.map((_, index) => isWanted(index));
+    if (!wanted.includes(false)) return source.rowCount;
+    if (!wanted.includes(true)) return 0;
+    let count = 0;
+    for (let row = 0; row < source.rowCount; row++) {
+      if (wanted[source.seriesOfRow[row] as number] === true) count++;
+    }
+    return count;
   }
 
   #feedSampled(open: readonly SourceChild[], end: number): number {

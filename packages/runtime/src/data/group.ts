@@ -5,8 +5,10 @@ import type { TagKeys } from './series.ts';
 /** How points are grouped: by tags, and by measurement too. */
 export type GroupDimensions = {
   readonly isByName: boolean;
-  /** Sorted. */
+  /** Sorted, without duplicates. */
   readonly tagNames: readonly string[];
+  /** The names as ids spell them, when a script named a tag twice. */
+  readonly idNames?: readonly string[] | undefined;
 };
 
 export const NO_DIMENSIONS: GroupDimensions = { isByName: false, tagNames: [] };
@@ -90,15 +92,14 @@ export class GroupTable {
   /** The group of a series under dimensions; `undefined` when the task has too many groups. */
   of(series: Series, dimensions: GroupDimensions): Group | undefined {
     const names = dimensions.tagNames;
-    const values: string[] = [];
+    const values = names.map((name) => series.tag(name) ?? '');
+    const idNames = dimensions.idNames ?? names;
     let id = dimensions.isByName ? series.name : '';
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i] ?? '';
-      const value = series.tag(name) ?? '';
-      values.push(value);
+    for (let i = 0; i < idNames.length; i++) {
+      const name = idNames[i] ?? '';
       if (i > 0) id += ',';
       else if (dimensions.isByName) id += '\n';
-      id += `${name}=${value}`;
+      id += `${name}=${series.tag(name) ?? ''}`;
     }
     return this.#intern(id, dimensions, values);
   }

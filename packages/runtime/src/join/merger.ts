@@ -13,7 +13,10 @@ export type JoinPart<M> = M | undefined;
 type Fill = { readonly type: ValueType; readonly value: Value };
 
 /** Schemas by the schemas of the parts: a chain of maps, one level per parent. */
-type SchemaTree = { readonly next: Map<Schema | undefined, SchemaTree>; schema: Schema | undefined };
+type SchemaTree = {
+  readonly next: Map<Schema | undefined, SchemaTree>;
+  schema: Schema | undefined;
+};
 
 const SCHEMAS_MAX = 4096;
 
@@ -68,7 +71,8 @@ export class JoinMerger {
         return candidate;
       });
       filler ??= chosen.find((point) => point !== undefined)?.schema;
-      if (filler === undefined || (this.#fill === undefined && chosen.includes(undefined))) continue;
+      if (filler === undefined || (this.#fill === undefined && chosen.includes(undefined)))
+        continue;
       results.push(this.#point(chosen, { group, time, name, filler }));
     }
   }
@@ -79,13 +83,24 @@ export class JoinMerger {
 
   #point(
     parts: readonly JoinPart<Point>[],
-    at: { readonly group: Group; readonly time: bigint; readonly name: string; readonly filler: Schema },
+    at: {
+      readonly group: Group;
+      readonly time: bigint;
+      readonly name: string;
+      readonly filler: Schema;
+    },
   ): Point {
     const own: (Value | Point)[] = [];
     for (const part of parts) own.push(part ?? null);
     if (this.#fill !== undefined) own.push(this.#fill.value);
     const schema = this.#schema(parts, at.filler);
-    return Point.of({ time: at.time, series: at.group.series(at.name), group: at.group, schema, own });
+    return Point.of({
+      time: at.time,
+      series: at.group.series(at.name),
+      group: at.group,
+      schema,
+      own,
+    });
   }
 
   #schema(parts: readonly JoinPart<Point>[], filler: Schema): Schema {
@@ -115,7 +130,9 @@ export class JoinMerger {
       const prefix = `${as[index] ?? ''}${delimiter}`;
       if (part !== undefined) {
         for (const inner of part.schema.fields) {
-          fields.push(field(prefix + inner.name, inner.type, { kind: 'part', index, field: inner }));
+          fields.push(
+            field(prefix + inner.name, inner.type, { kind: 'part', index, field: inner }),
+          );
         }
       } else if (this.#fill !== undefined) {
         const { type } = this.#fill;

@@ -55,6 +55,8 @@ export class OnMatcher {
     const entry: Entry = { parent, message, time, isFed: false };
     const group = this.#group(message.group);
     group.lastTimes[parent] = time;
+    // What this message leaves behind goes first, so that the join sees times in order.
+    this.#release(group);
     if (message.group.dimensions.tagNames.length > this.#on.length) {
       for (const match of group.matches) if (match.time === time) this.#pair(entry, match);
       if (this.#options.hold(message)) group.specifics.push(entry);
@@ -64,7 +66,6 @@ export class OnMatcher {
       }
       if (this.#options.hold(message)) group.matches.push(entry);
     }
-    this.#release(group);
   }
 
   finish(): void {
@@ -166,6 +167,8 @@ export class OnMatcher {
 
   #key(group: Group): string {
     const { tagNames } = group.dimensions;
-    return this.#on.map((name) => `${name}=${group.values[tagNames.indexOf(name)] ?? ''}`).join(',');
+    return this.#on
+      .map((name) => `${name}=${group.values[tagNames.indexOf(name)] ?? ''}`)
+      .join(',');
   }
 }

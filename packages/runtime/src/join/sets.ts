@@ -7,7 +7,10 @@ type SetsOfTime<M> = { readonly time: bigint; sets: Part<M>[][] };
 
 type SetsCode = {
   readonly heads: readonly (bigint | undefined)[];
-  readonly entries: readonly { readonly time: bigint; readonly sets: readonly (readonly unknown[])[] }[];
+  readonly entries: readonly {
+    readonly time: bigint;
+    readonly sets: readonly (readonly unknown[])[];
+  }[];
 };
 
 export class JoinSets<M> {
@@ -60,7 +63,9 @@ export class JoinSets<M> {
       heads: [...this.#heads],
       entries: this.#entries.map(({ time, sets }) => ({
         time,
-        sets: sets.map((set) => set.map((message) => (message === undefined ? undefined : code(message)))),
+        sets: sets.map((set) =>
+          set.map((message) => (message === undefined ? undefined : code(message))),
+        ),
       })),
     };
   }
@@ -71,7 +76,9 @@ export class JoinSets<M> {
     });
     this.#entries = sets.entries.map((entry) => ({
       time: entry.time,
-      sets: entry.sets.map((set) => set.map((code) => (code === undefined ? undefined : decode(code)))),
+      sets: entry.sets.map((set) =>
+        set.map((code) => (code === undefined ? undefined : decode(code))),
+      ),
     }));
   }
 

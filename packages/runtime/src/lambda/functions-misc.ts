@@ -65,7 +65,8 @@ function parseFloatOrFail(text: string): number {
 }
 
 function parseDurationOrFail(text: string): bigint {
-  const nanos = parseDuration(text);
+  // `us` is a unit elsewhere, but not here.
+  const nanos = /\d[uµ]s/.test(text) ? undefined : parseDuration(text);
   if (nanos === undefined) throw new EvaluationError(`invalid duration string ${quote(text)}`);
   return nanos;
 }

@@ -3,7 +3,7 @@ import { EvaluationError } from './errors.ts';
 import type { FunctionRow } from './function.ts';
 import { single } from './function.ts';
 import type { Regex } from './regex.ts';
-import { byteLength, byteOffset, byteSlice } from './text.ts';
+import { byteLength, byteOffset, byteSlice, isAscii } from './text.ts';
 
 const count = (text: string, part: string): bigint => {
   if (part === '') return BigInt([...text].length + 1);
@@ -72,6 +72,15 @@ function substring(text: string, start: bigint, stop: bigint): string {
   return byteSlice(text, Number(start), Number(stop));
 }
 
+/** Case by single runes: `ß` has no single capital and stays. */
+function mapRunes(text: string, map: (rune: string) => string): string {
+  if (isAscii(text)) return map(text);
+  return Array.from(text, (rune) => {
+    const mapped = map(rune);
+    return [...mapped].length === 1 ? mapped : rune;
+  }).join('');
+}
+
 const WHITE_SPACE = /^[\s\u0085]+|[\s\u0085]+$/gu;
 
 export const STRING_FUNCTIONS: readonly FunctionRow[] = [
@@ -106,8 +115,8 @@ export const STRING_FUNCTIONS: readonly FunctionRow[] = [
   single('strLength', ['string'], 'int', (s: string) => BigInt(byteLength(s))),
   single('strReplace', ['string', 'string', 'string', 'int'], 'string', replace),
   single('strSubstring', ['string', 'int', 'int'], 'string', substring),
-  single('strToLower', ['string'], 'string', (s: string) => s.toLowerCase()),
-  single('strToUpper', ['string'], 'string', (s: string) => s.toUpperCase()),
+  single('strToLower', ['string'], 'string', (s: string) => mapRunes(s, (c) => c.toLowerCase())),
+  single('strToUpper', ['string'], 'string', (s: string) => mapRunes(s, (c) => c.toUpperCase())),
   single('strTrim', ['string', 'string'], 'string', (s: string, set: string) =>
     trimRight(trimLeft(s, set), set),
   ),

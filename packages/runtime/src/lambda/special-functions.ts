@@ -110,12 +110,14 @@ function secondKind(x: number): [number, number] {
   if (x > ASYMPTOTIC_FROM) return [hankel(0, x).y, hankel(1, x).y];
   const j = firstKind(x, 2);
   const log = Math.log(x / 2) + EULER_GAMMA;
-  let y0 = log * (j[0] ?? 0);
-  let y1 = (log - 1) * (j[1] ?? 0) - 1 / x;
+  const at = (n: number): number => j[n] ?? 0;
+  let y0 = log * at(0);
+  // Y_1 is minus the derivative of Y_0, term by term.
+  let y1 = log * at(1) - at(0) / x;
   for (let k = 1; 2 * k + 1 < j.length; k++) {
     const sign = k % 2 === 0 ? -1 : 1;
-    y0 += (2 * sign * (j[2 * k] ?? 0)) / k;
-    y1 += (sign * (2 * k + 1) * (j[2 * k + 1] ?? 0)) / (k * (k + 1));
+    y0 += (2 * sign * at(2 * k)) / k;
+    y1 -= (sign * (at(2 * k - 1) - at(2 * k + 1))) / k;
   }
   return [(2 / Math.PI) * y0, (2 / Math.PI) * y1];
 }

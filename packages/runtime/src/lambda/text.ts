@@ -43,11 +43,11 @@ export function formatFloatPlain(value: number): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** As Go's `%v` prints a float: exponent below 1e-4 and from 1e21. */
+/** As Go's `%v` prints a float: exponent below 1e-4 and from a million on. */
 export function formatFloatGeneral(value: number): string {
   if (!Number.isFinite(value) || value === 0) return formatFloatPlain(value);
   const magnitude = Math.abs(value);
-  if (magnitude >= 1e-4 && magnitude < 1e21) return formatFloatPlain(value);
+  if (magnitude >= 1e-4 && magnitude < 1e6) return formatFloatPlain(value);
   const text = value.toExponential();
   const e = text.indexOf('e');
   const sign = text.charAt(e + 1);
@@ -74,6 +74,9 @@ const SPECIAL_FLOATS: ReadonlyMap<string, number> = new Map([
 /** Reads a float as Go's ParseFloat does; `undefined` when the text is none. */
 export function parseFloatText(text: string): number | undefined {
   if (FLOAT.test(text)) return Number(text);
+  // Underscores between digits, as recorded.
+  const plain = /\d_\d/.test(text) ? text.replace(/(\d)_(?=\d)/g, '$1') : text;
+  if (FLOAT.test(plain)) return Number(plain);
   const special = SPECIAL_FLOATS.get(text.toLowerCase());
   if (special !== undefined) return special;
   const hex = HEX_FLOAT.exec(text);

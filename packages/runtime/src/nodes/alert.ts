@@ -2,7 +2,7 @@
 // Facts: docs/reference/alerts.md.
 import type { AlertOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
-import type { Barrier , Point } from '../data/point.ts';
+import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import { batchRow, pointRow } from '../data/rows.ts';
 import type { Value } from '../data/schema.ts';
@@ -298,11 +298,11 @@ export class AlertNode implements RunningNode {
     for (const inhibitor of alert.inhibitors) inhibitor.isActive = level !== OK;
     if (options.isWithoutRecoveries && level === OK) return;
     const event = this.#event(level, state.durationNanos, cause);
-    this.#count(level);
     const tags = cause.message instanceof Batch ? cause.message.series : cause.point.series;
     if (task.inhibitors.isInhibited(options.category, (name) => tags.tag(name))) {
       this.#counts.inhibited++;
     } else {
+      this.#count(level);
       if (this.#anonymousTopic !== undefined)
         task.services.alerts.publish(this.#anonymousTopic, event);
       if (options.topic !== '') task.services.alerts.publish(options.topic, event);

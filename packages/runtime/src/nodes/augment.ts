@@ -3,6 +3,8 @@ import type { Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import { field, Schema } from '../data/schema.ts';
+import type { Group } from '../data/group.ts';
+import type { Series } from '../data/series.ts';
 import type { NodeContext } from '../node.ts';
 
 export type Additions = {
@@ -24,10 +26,15 @@ export function addedTo<M extends Point | Batch>(
   let series = message.series;
   for (const [name, value] of added.tags) series = ctx.task.series.withTag(series, name, value);
   const points = message.points.map((point) => addToPoint(ctx, point, added));
-  const { dimensions } = message.group;
-  const isRegrouped = dimensions.tagNames.some((name) => added.tags.has(name));
-  const group = isRegrouped ? (ctx.groupOf(series, dimensions) ?? message.group) : message.group;
+  const group = batchGroup(ctx, message, series) ?? message.group;
   return new Batch(series, group, message.time, points) as M;
+}
+
+/** The group of a batch whose tags a node changed: all tags of a batch are its dimensions. */
+export function batchGroup(ctx: NodeContext, batch: Batch, series: Series): Group | undefined {
+  if (series === batch.series) return batch.group;
+  const { isByName } = batch.group.dimensions;
+  return ctx.groupOf(series, { isByName, tagNames: series.keys.names });
 }
 
 function addToPoint(ctx: NodeContext, point: Point, added: Additions): Point {

@@ -71,7 +71,13 @@ export class BarrierNode implements RunningNode {
       lastSeen: now,
       cancel: undefined,
     };
-    this.#schedule(group, state, this.#ctx.options.idleNanos > 0n ? now + this.#ctx.options.idleNanos : now + this.#ctx.options.periodNanos);
+    this.#schedule(
+      group,
+      state,
+      this.#ctx.options.idleNanos > 0n
+        ? now + this.#ctx.options.idleNanos
+        : now + this.#ctx.options.periodNanos,
+    );
     return state;
   }
 

@@ -21,6 +21,7 @@ import type {
   EvalOptions,
   FromOptions,
   GroupByOptions,
+  HoltWintersOptions,
   HttpOutOptions,
   InfluxdbOutOptions,
   InfluxqlOptions,
@@ -34,6 +35,7 @@ import type {
   WindowOptions,
 } from '@tidemark/pipeline';
 import { AGGREGATES, percentile, ranked } from '../influxql/aggregate.ts';
+import { holtWinters } from '../influxql/holt-winters.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import { AlertNode } from './alert.ts';
@@ -80,6 +82,17 @@ const aggregates = [...AGGREGATES].map(([type, aggregate]) =>
   row<InfluxqlOptions>(type, (ctx) => new AggregateNode(ctx, aggregate)),
 );
 
+function createHoltWinters(ctx: NodeContext<HoltWintersOptions>): RunningNode {
+  const { forecastCount, season, intervalNanos, isIncludingFit } = ctx.options;
+  const aggregate = holtWinters({
+    forecastCount: Number(forecastCount),
+    season: Number(season),
+    intervalNanos,
+    isIncludingFit,
+  });
+  return new AggregateNode(ctx, aggregate);
+}
+
 const NODES: ReadonlyMap<string, Create> = new Map([
   row('stream', (ctx) => new PassNode(ctx)),
   row('batch', (ctx) => new PassNode(ctx)),
@@ -97,6 +110,8 @@ const NODES: ReadonlyMap<string, Create> = new Map([
   ),
   row<TopOptions>('top', (ctx) => new AggregateNode(ctx, ranked(Number(ctx.options.count), -1))),
   row<TopOptions>('bottom', (ctx) => new AggregateNode(ctx, ranked(Number(ctx.options.count), 1))),
+  row<HoltWintersOptions>('holtWinters', createHoltWinters),
+  row<HoltWintersOptions>('holtWintersWithFit', createHoltWinters),
   row<ElapsedOptions>('elapsed', (ctx) => new StreamingNode(ctx, elapsed(ctx.options))),
   row<InfluxqlOptions>('difference', (ctx) => new StreamingNode(ctx, difference)),
   row<InfluxqlOptions>('cumulativeSum', (ctx) => new StreamingNode(ctx, cumulativeSum)),

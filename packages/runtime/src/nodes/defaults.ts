@@ -2,13 +2,13 @@
 import type { DefaultOptions, DeleteOptions } from '@tidemark/pipeline';
 import type { FieldValue } from '@tidemark/core';
 import type { Group } from '../data/group.ts';
-import type { Barrier } from '../data/point.ts';
-import { Batch, Point } from '../data/point.ts';
+import type { Barrier, Point } from '../data/point.ts';
+import { Batch } from '../data/point.ts';
 import type { ValueType } from '../data/schema.ts';
 import { Schema, SchemaCache } from '../data/schema.ts';
 import type { Series } from '../data/series.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
-import { addFields } from './augment.ts';
+import { addFields, batchGroup } from './augment.ts';
 
 /** Type of a scalar of the script. */
 export function valueTypeOf(value: FieldValue): ValueType {
@@ -53,7 +53,7 @@ export class DefaultNode implements RunningNode {
 
   batch(batch: Batch): void {
     const series = this.#tags(batch.series);
-    const group = this.#group(batch.group, series, batch.series);
+    const group = batchGroup(this.#ctx, batch, series);
     if (group === undefined) return;
     const points: Point[] = [];
     for (const point of batch.points) {
@@ -137,6 +137,7 @@ export class DeleteNode implements RunningNode {
 
   batch(batch: Batch): void {
     const series = this.#ctx.task.series.withoutTags(batch.series, this.#tags);
+    this.#tagCount += batch.series.values.length - series.values.length;
     const group = this.#group(batch.group, series);
     if (group === undefined) return;
     const points: Point[] = [];

@@ -14,8 +14,7 @@ export class DimensionChooser {
   constructor(dimensions: Dimensions, exclude: readonly string[] = []) {
     this.#exclude = new Set(exclude);
     if (!dimensions.isAll) {
-      const tagNames = [...new Set(dimensions.tags)].sort();
-      this.#fixed = pair(tagNames);
+      this.#fixed = pair([...dimensions.tags].sort());
     }
   }
 
@@ -29,8 +28,14 @@ export class DimensionChooser {
   }
 }
 
-function pair(tagNames: readonly string[]): { byName: GroupDimensions; plain: GroupDimensions } {
-  return { byName: { isByName: true, tagNames }, plain: { isByName: false, tagNames } };
+function pair(names: readonly string[]): { byName: GroupDimensions; plain: GroupDimensions } {
+  const tagNames = [...new Set(names)];
+  // A tag named twice appears twice in group ids, as recorded.
+  const more = tagNames.length === names.length ? {} : { idNames: names };
+  return {
+    byName: { isByName: true, tagNames, ...more },
+    plain: { isByName: false, tagNames, ...more },
+  };
 }
 
 /** Groups by series id: the answer is an array element while the series table keeps its epoch. */

@@ -162,9 +162,13 @@ export class EvalNode implements RunningNode {
       earlier.set(name, { index: base + i, type: isValueType(type) ? type : 'null' });
       for (const reference of lambda.references) references.add(reference);
     }
-    const results = [...earlier].map(([name, { index, type }]) =>
-      field(name, type, { kind: 'own', index }),
-    );
+    const results = [...earlier].map(([name, { index, type }]) => {
+      const original = schema.field(name);
+      // Fields are read anew for each expression: one that a later expression uses wins over the result.
+      const isReread = this.#isUsedAfter(name);
+      if (original !== undefined && isReread && isKeepingOwn) return original;
+      return field(name, type, { kind: 'own', index });
+    });
     const kept = this.#keptFields(schema, results);
     const problem = kept.missing === undefined ? undefined : missingField(kept.missing);
     if (problem !== undefined) runs.push(throwing(problem));
@@ -174,6 +178,11 @@ export class EvalNode implements RunningNode {
       schema: new Schema(kept.fields, base + runs.length),
       tags: options.tags.map((name) => ({ name, index: earlier.get(name)?.index ?? 0 })),
     };
+  }
+
+  #isUsedAfter(name: string): boolean {
+    const position = this.#ctx.options.as.lastIndexOf(name);
+    return this.#lambdas.slice(position + 1).some((lambda) => lambda.references.includes(name));
   }
 
   #keptFields(

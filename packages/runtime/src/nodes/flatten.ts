@@ -3,8 +3,8 @@ import type { FlattenOptions } from '@tidemark/pipeline';
 import type { PointCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
-import type { Barrier } from '../data/point.ts';
-import { Batch, Point } from '../data/point.ts';
+import type { Barrier, Batch } from '../data/point.ts';
+import { Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import { ownSchema } from '../data/schema.ts';
 import type { GroupStatesCode } from '../group-states.ts';
@@ -72,7 +72,9 @@ export class FlattenNode implements RunningNode {
 
   snapshot(): unknown {
     return this.#pending.encode((pending) =>
-      pending === undefined ? undefined : { time: pending.time, points: encodePoints(pending.points) },
+      pending === undefined
+        ? undefined
+        : { time: pending.time, points: encodePoints(pending.points) },
     );
   }
 
@@ -104,7 +106,10 @@ export class FlattenNode implements RunningNode {
     for (const point of pending.points) {
       const missing = on.find((tag) => point.series.tag(tag) === undefined);
       if (missing !== undefined) {
-        this.#ctx.fail('point missing tag for flatten operation', `tag ${missing} is missing from point`);
+        this.#ctx.fail(
+          'point missing tag for flatten operation',
+          `tag ${missing} is missing from point`,
+        );
         continue;
       }
       const prefix = on.map((tag) => point.series.tag(tag) ?? '');

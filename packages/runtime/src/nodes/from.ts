@@ -55,12 +55,21 @@ export class FromNode implements RunningNode {
     return 0;
   }
 
+  /** Whether rows of a measurement are routed here. */
+  wants(name: string): boolean {
+    const { measurement } = this.#ctx.options;
+    return measurement === '' || measurement === name;
+  }
+
+  #wantsOrigin({ origin }: RowSource): boolean {
+    const { database, retentionPolicy } = this.#ctx.options;
+    if (database !== '' && database !== origin.database) return false;
+    return retentionPolicy === '' || retentionPolicy === origin.retentionPolicy;
+  }
+
   /** Prepares for the rows of a write; false when none of them can pass. */
   openWrite(source: RowSource): boolean {
-    const { database, retentionPolicy } = this.#ctx.options;
-    const { origin } = source;
-    if (database !== '' && database !== origin.database) return false;
-    if (retentionPolicy !== '' && retentionPolicy !== origin.retentionPolicy) return false;
+    if (!this.#wantsOrigin(source)) return false;
     this.#open = {
       source,
       decisions: new Uint8Array(source.series.length),
@@ -155,12 +164,9 @@ export class FromNode implements RunningNode {
     const specialised = lambda.for(block.schema, series.keys);
     // A predicate over tags has one answer for all rows of the series; one that fails must count each row.
     if (!specialised.isTagOnly || specialised.scopeFailure !== undefined) return ASK;
-    const probe = Point.of({
-      time: 0n,
-      series,
-      group: PROBE_GROUP(this.#ctx),
-      schema: block.schema,
-    });
+    const group = this.#ctx.task.groups.named('', NO_DIMENSIONS, []);
+    if (group === undefined) return ASK;
+    const probe = Point.of({ time: 0n, series, group, schema: block.schema });
     try {
       return specialised.test(probe, this.#frame as Frame) ? ACCEPTED : REJECTED;
     } catch (cause) {
@@ -209,11 +215,6 @@ export class FromNode implements RunningNode {
     const { truncateNanos, roundNanos } = this.#ctx.options;
     return roundTime(truncateTime(time, truncateNanos), roundNanos);
   }
-}
-
-function PROBE_GROUP(ctx: NodeContext): Group {
-  const group = ctx.task.groups.named('', NO_DIMENSIONS, []);
-  return group as Group;
 }
 
 /** The point of a row of a write. */

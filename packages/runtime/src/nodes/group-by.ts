@@ -14,7 +14,6 @@ export class GroupByNode implements RunningNode {
   readonly #ctx: NodeContext<GroupByOptions>;
   readonly #chooser: DimensionChooser;
   readonly #caches: Readonly<Record<'plain' | 'byName', GroupCache<Group>>>;
-  readonly #groups = new Set<Group>();
   #time: bigint | undefined;
   #pending = new Map<Group, Pending>();
 
@@ -25,7 +24,7 @@ export class GroupByNode implements RunningNode {
   }
 
   get groupCount(): number {
-    return this.#groups.size;
+    return 0;
   }
 
   point(point: Point): void {
@@ -67,7 +66,6 @@ export class GroupByNode implements RunningNode {
 
   /** The groups below are other groups: which of them became empty is not known here. */
   deleteGroup(group: Group): void {
-    this.#groups.delete(group);
     this.#ctx.out.deleteGroup(group);
   }
 
@@ -111,7 +109,6 @@ export class GroupByNode implements RunningNode {
       if (group === undefined) return undefined;
       cache.set(epoch, point.series.id, group);
     }
-    this.#groups.add(group);
     return group;
   }
 }

@@ -2,8 +2,8 @@
 import type { HttpPostOptions } from '@tidemark/pipeline';
 import { AsyncQueue } from '../async-queue.ts';
 import type { Group } from '../data/group.ts';
-import type { Barrier } from '../data/point.ts';
-import { Batch, Point } from '../data/point.ts';
+import type { Barrier, Point } from '../data/point.ts';
+import { Batch } from '../data/point.ts';
 import { batchRow, pointRow, rowsJson, UnencodableFloat } from '../data/rows.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
@@ -124,7 +124,8 @@ export class HttpPostNode implements RunningNode {
   /** Returns the status, 0 when there was no answer. */
   async #send(request: Request): Promise<number> {
     const { options, task } = this.#ctx;
-    const timeoutMs = options.timeoutNanos > 0n ? Number(options.timeoutNanos / 1_000_000n) : undefined;
+    const timeoutMs =
+      options.timeoutNanos > 0n ? Number(options.timeoutNanos / 1_000_000n) : undefined;
     const contentType: Readonly<Record<string, string>> =
       this.#target.row === undefined ? { 'Content-Type': 'application/json' } : {};
     try {
@@ -132,7 +133,11 @@ export class HttpPostNode implements RunningNode {
         {
           method: 'POST',
           url: request.url,
-          headers: { ...contentType, ...this.#target.headers, ...Object.fromEntries(options.headers) },
+          headers: {
+            ...contentType,
+            ...this.#target.headers,
+            ...Object.fromEntries(options.headers),
+          },
           body: request.body,
           timeoutMs,
         },

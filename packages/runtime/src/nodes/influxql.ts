@@ -66,9 +66,8 @@ export class AggregateNode implements RunningNode {
       this.#apply(batch.points, batch.group, batch.time, batch);
       return;
     }
-    const empty = this.#aggregate.empty;
+    const { empty } = this.#aggregate;
     if (empty !== undefined) this.#emitValue(batch.group, batch.name, batch.time, empty);
-    else if (this.#aggregate.isMany) this.#ctx.out.batch(batch);
   }
 
   barrier(barrier: Barrier): void {
@@ -120,7 +119,9 @@ export class AggregateNode implements RunningNode {
         this.#resultPoint(result, { samples, group, name, time }),
       );
       const series = batch?.series ?? group.series(name);
-      this.#ctx.out.batch(new Batch(series, group, time, rows));
+      // Forecasts lie beyond the batch: its time follows them.
+      const latest = rows.reduce((max, { time: at }) => (at > max ? at : max), time);
+      this.#ctx.out.batch(new Batch(series, group, latest, rows));
       return;
     }
     for (const result of results) {

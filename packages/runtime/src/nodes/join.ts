@@ -99,7 +99,8 @@ export class JoinNode implements RunningNode {
     };
     const decode = (message: unknown): JoinMessage | undefined => {
       const { point, batch } = message as MessageCode;
-      const decoded = batch === undefined ? point && decodePoint(task, point) : decodeBatch(task, batch);
+      const decoded =
+        batch === undefined ? point && decodePoint(task, point) : decodeBatch(task, batch);
       return decoded !== undefined && this.#hold(decoded) ? decoded : undefined;
     };
     this.#groups.decode(task, code.groups, (sets, group) => {

@@ -73,6 +73,7 @@ export class MapNode<S> implements RunningNode {
 
   restore(state: unknown): void {
     const { decode } = this.#mapping;
-    if (decode !== undefined) this.#states.decode(this.#ctx.task, state as GroupStatesCode<unknown>, decode);
+    if (decode !== undefined)
+      this.#states.decode(this.#ctx.task, state as GroupStatesCode<unknown>, decode);
   }
 }

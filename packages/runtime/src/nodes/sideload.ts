@@ -2,7 +2,7 @@
 import type { SideloadOptions, SpecValue } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
-import { Batch, Point } from '../data/point.ts';
+import type { Batch, Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import type { Series } from '../data/series.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
@@ -21,7 +21,11 @@ type Loaded = string | number | bigint | boolean;
 export class SideloadNode implements RunningNode {
   readonly #ctx: NodeContext<SideloadOptions>;
   readonly #order: readonly Template[];
-  readonly #fields: readonly { readonly name: string; readonly type: ValueType; readonly value: Value }[];
+  readonly #fields: readonly {
+    readonly name: string;
+    readonly type: ValueType;
+    readonly value: Value;
+  }[];
   #tree: SideloadTree | undefined;
 
   constructor(ctx: NodeContext<SideloadOptions>) {
@@ -55,10 +59,9 @@ export class SideloadNode implements RunningNode {
   }
 
   batch(batch: Batch): void {
+    // Points of a batch get their tags, the batch keeps its group.
     const points = batch.points.map((point) => this.#load(point, point.series));
-    const added = { tags: this.#tags(this.#paths(batch.series)), fields: [] };
-    const empty = addedTo(this.#ctx, batch.withPoints([]), added);
-    this.#ctx.out.batch(new Batch(empty.series, empty.group, batch.time, points));
+    this.#ctx.out.batch(batch.withPoints(points));
   }
 
   barrier(barrier: Barrier): void {
@@ -152,7 +155,8 @@ function convert(type: ValueType, loaded: Loaded): Value | undefined {
       return typeof loaded === 'boolean' ? undefined : Number(loaded);
     case 'int':
       if (typeof loaded === 'bigint') return loaded;
-      if (typeof loaded === 'number') return Number.isInteger(loaded) ? floatToInt(loaded) : undefined;
+      if (typeof loaded === 'number')
+        return Number.isInteger(loaded) ? floatToInt(loaded) : undefined;
       return typeof loaded === 'string' && /^[+-]?\d+$/.test(loaded) ? BigInt(loaded) : undefined;
     default:
       return undefined;

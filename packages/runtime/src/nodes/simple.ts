@@ -66,7 +66,9 @@ export class ShiftNode implements RunningNode {
 
   batch(batch: Batch): void {
     const points = batch.points.map((point) => point.withTime(point.time + this.#shift));
-    this.#ctx.out.batch(new BatchMessage(batch.series, batch.group, batch.time + this.#shift, points));
+    this.#ctx.out.batch(
+      new BatchMessage(batch.series, batch.group, batch.time + this.#shift, points),
+    );
   }
 
   barrier(barrier: Barrier): void {
@@ -126,19 +128,14 @@ export function createChangeDetect(ctx: NodeContext<ChangeDetectOptions>): Runni
     init: () => ({ last: undefined }),
     next: (state, point) => {
       const current = read(point);
-      const { last } = state;
-      if (last === undefined) {
-        state.last = current;
-        return point;
-      }
       let isChanged = false;
       for (const [i, name] of fields.entries()) {
-        const [before, now] = [last[i], current[i]];
-        if (now === undefined || before === undefined) {
+        const [before, now] = [state.last?.[i], current[i]];
+        if (now === undefined) {
           ctx.fail('Invalid field in change detect', `expected field ${name} not found`);
           continue;
         }
-        if (now.type !== before.type || now.value !== before.value) isChanged = true;
+        if (now.type !== before?.type || now.value !== before.value) isChanged = true;
       }
       if (!isChanged) return undefined;
       state.last = current;
@@ -152,7 +149,12 @@ export function createChangeDetect(ctx: NodeContext<ChangeDetectOptions>): Runni
 type Tracked = { readonly frame: Frame };
 
 /** The predicate's answer; an error is counted and drops the point. */
-function ask(ctx: NodeContext<unknown>, lambda: Lambda, state: Tracked, point: Point): boolean | undefined {
+function ask(
+  ctx: NodeContext<unknown>,
+  lambda: Lambda,
+  state: Tracked,
+  point: Point,
+): boolean | undefined {
   try {
     return lambda.test(point, state.frame);
   } catch (cause) {
@@ -165,7 +167,10 @@ function ask(ctx: NodeContext<unknown>, lambda: Lambda, state: Tracked, point: P
 /** Time since the expression became true, in units; -1 while it is false. */
 export function createStateDuration(ctx: NodeContext<StateDurationOptions>): RunningNode {
   const { as, unitNanos } = ctx.options;
-  const lambda = compileFor(requiredLambda(ctx.options.expression), 'Failed to compile expression in stateDuration');
+  const lambda = compileFor(
+    requiredLambda(ctx.options.expression),
+    'Failed to compile expression in stateDuration',
+  );
   const unit = Number(unitNanos);
   type State = Tracked & { since: bigint | undefined };
   return new MapNode<State>(ctx as NodeContext<never>, {
@@ -194,7 +199,10 @@ export function createStateDuration(ctx: NodeContext<StateDurationOptions>): Run
 /** Number of consecutive points for which the expression is true; -1 when it is false. */
 export function createStateCount(ctx: NodeContext<StateCountOptions>): RunningNode {
   const { as } = ctx.options;
-  const lambda = compileFor(requiredLambda(ctx.options.expression), 'Failed to compile expression in stateCount');
+  const lambda = compileFor(
+    requiredLambda(ctx.options.expression),
+    'Failed to compile expression in stateCount',
+  );
   type State = Tracked & { count: number };
   return new MapNode<State>(ctx as NodeContext<never>, {
     isGrouped: true,

@@ -14,10 +14,12 @@ type Source = { queue: Message[]; head: number; lastTime: bigint | undefined };
 export class UnionNode implements RunningNode {
   readonly #ctx: NodeContext<UnionOptions>;
   readonly #sources: readonly Source[];
+  readonly #order: readonly Source[];
 
   constructor(ctx: NodeContext<UnionOptions>) {
     this.#ctx = ctx;
     this.#sources = ctx.parentNames.map(() => ({ queue: [], head: 0, lastTime: undefined }));
+    this.#order = [...this.#sources.slice(1), ...this.#sources.slice(0, 1)];
   }
 
   get groupCount(): number {
@@ -122,11 +124,11 @@ export class UnionNode implements RunningNode {
     return lowest;
   }
 
-  /** Emits what is not later than `mark`, source by source. */
+  /** Emits what is not later than `mark`, source by source; the left node comes after the arguments. */
   #emitUpTo(mark: bigint | undefined): boolean {
     if (mark === undefined) return false;
     let hasEmitted = false;
-    for (const source of this.#sources) {
+    for (const source of this.#order) {
       for (;;) {
         const message = source.queue[source.head];
         if (message === undefined || message.time > mark) break;
