@@ -42,6 +42,13 @@ export type BatchSource = {
   close(): Promise<void>;
 };
 
+type Asking = {
+  readonly node: QueryNode;
+  readonly task: RunningTask;
+  readonly report: (node: QueryNode, problem: string | undefined) => void;
+  readonly signal: AbortSignal;
+};
+
 export type BatchSchedulerOptions = {
   readonly clusters: Clusters;
   readonly clock: Clock;
@@ -64,9 +71,22 @@ export class BatchScheduler {
   }
 
   /** Starts the queries of a task. */
-  start(pipeline: Pipeline, task: RunningTask): BatchSource {
+  start(
+    pipeline: Pipeline,
+    task: RunningTask,
+    onProblem: (problem: string | undefined) => void,
+  ): BatchSource {
     const stopped = new AbortController();
-    const loops = queryNodesOf(pipeline).map((node) => this.#loop(node, task, stopped.signal));
+    const problems = new Map<string, string>();
+    const report = (node: QueryNode, problem: string | undefined): void => {
+      if (problem === undefined) problems.delete(node.name);
+      else problems.set(node.name, problem);
+      const [first] = problems;
+      onProblem(first === undefined ? undefined : `${first[0]}: ${first[1]}`);
+    };
+    const loops = queryNodesOf(pipeline).map((node) =>
+      this.#loop({ node, task, report, signal: stopped.signal }),
+    );
     return {
       close: async () => {
         stopped.abort();
@@ -75,8 +95,15 @@ export class BatchScheduler {
     };
   }
 
-  async #loop(node: QueryNode, task: RunningTask, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+  async #loop(asking: Asking): Promise<void> {
+    const { node, task, report, signal } = asking;
+    const { clock, clusters } = this.#options;
+    try {
+      clusters.cluster(node.options.cluster);
+    } catch (error) {
+      // Usable as soon as it is configured; until then the task says what it lacks.
+      report(node, error instanceof Error ? error.message : String(error));
+    }
     let tick = node.schedule(clock.now());
     while (tick !== undefined && task.error === undefined) {
       try {
@@ -86,28 +113,26 @@ export class BatchScheduler {
         return;
       }
       if (signal.aborted) return;
-      await this.#ask(node, task, { tick, signal });
+      await this.#ask(asking, tick);
       tick = nextTick(node.schedule, tick, clock.now());
     }
   }
 
-  async #ask(
-    node: QueryNode,
-    task: RunningTask,
-    { tick, signal }: { readonly tick: Timestamp; readonly signal: AbortSignal },
-  ): Promise<void> {
+  async #ask({ node, task, report, signal }: Asking, tick: Timestamp): Promise<void> {
     const { start, stop } = rangeOf(node.options, tick);
     let delayMs = QUERY_RETRY_DELAY_FIRST_MS;
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         const result = await this.query(node, { start, stop }, signal);
         await task.ready();
+        report(node, undefined);
         if (!signal.aborted) task.pushQueryResult(node.name, result, { stop });
         return;
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof AppError)) throw error;
         task.queryFailed(node.name, error.message);
+        report(node, error.message);
         const canRepeat = error instanceof Unavailable && attempt < QUERY_RETRY_COUNT;
         // The next tick asks anyway; repeating beyond it would pile up.
         const isOverdue = (node.schedule(tick) ?? tick) <= this.#options.clock.now();

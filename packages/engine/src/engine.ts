@@ -61,7 +61,11 @@ export type EngineParts = {
   readonly servicesOf: (taskId: string) => ReturnType<typeof taskServices>;
   readonly createTask: CreateTask;
   readonly environment: () => BuildEnvironment;
+  /** What background work that starts later wants to hear of. */
+  readonly hooks: EngineHooks;
 };
+
+export type EngineHooks = { taskStarted: () => void; sectionChanged: (section: string) => void };
 
 /** Host and port of an address of the configuration, `:9092` being all interfaces. */
 export function listenAddress(text: string): { readonly host: string; readonly port: number } {
@@ -79,6 +83,7 @@ export function isTrusted(config: EngineConfig): boolean {
 /** Opens what is stored and wires the parts; nothing runs and nothing listens yet. */
 export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const { config, clock } = options;
+  const hooks: EngineHooks = { taskStarted: () => undefined, sectionChanged: () => undefined };
   const metadata = await Metadata.open(config[''].dataDir);
   const logs = new LogHub(
     options.log,
@@ -96,6 +101,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     resolveSecret: secretResolver(options.environment),
     apply: (section, elements) => {
       if (section === 'tsdb') clusters.update(elements);
+      hooks.sectionChanged(section);
     },
   });
   await overrides.open();
@@ -144,7 +150,10 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
       heldPointCountMax: config.task.maxHeldPoints,
     },
     alertDefaults: () => alerts.defaults,
-    startQueries: ({ pipeline, task }) => scheduler.start(pipeline, task),
+    startQueries: (executing) =>
+      scheduler.start(executing.pipeline, executing.task, (problem) => {
+        executing.problem = problem;
+      }),
   });
   const environment = (): BuildEnvironment => ({ udfs: new Map(), deadman: deadmanOf(config) });
   const { tasks, templates } = definitions({
@@ -155,6 +164,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     environment,
     clock,
     logs,
+    hooks,
   });
   return {
     config,
@@ -176,16 +186,17 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     servicesOf,
     createTask: options.createTask,
     environment,
+    hooks,
   };
 }
 
 function definitions(
   parts: Pick<
     EngineParts,
-    'metadata' | 'executor' | 'alerts' | 'clusters' | 'environment' | 'clock' | 'logs'
+    'metadata' | 'executor' | 'alerts' | 'clusters' | 'environment' | 'clock' | 'logs' | 'hooks'
   >,
 ): { readonly tasks: TaskService; readonly templates: TemplateService } {
-  const { metadata, executor, alerts, clusters, environment, clock, logs } = parts;
+  const { metadata, executor, alerts, clusters, environment, clock, logs, hooks } = parts;
   const log = logs.logger('task_store');
   const templateTable = metadata.table<TemplateRecord>('templates');
   const tasks = new TaskService({
@@ -195,6 +206,7 @@ function definitions(
     alerts,
     environment,
     checkPipeline: (pipeline) => checkClusters(pipeline, clusters),
+    onStarted: () => hooks.taskStarted(),
     clock,
     log: (message, fields) => log('error', message, fields),
   });

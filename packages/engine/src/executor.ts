@@ -45,6 +45,8 @@ export type Executing = {
   readonly task: RunningTask;
   /** Points (batches) per second over the last second. */
   throughput: number;
+  /** What keeps it from working at the moment, for example a database that is away. */
+  problem: string | undefined;
 };
 
 type Entry = Executing & { readonly stop: () => Promise<void>; lastCollected: number };
@@ -95,6 +97,7 @@ export class Executor {
       pipeline,
       task,
       throughput: 0,
+      problem: undefined,
       lastCollected: 0,
       stop: () => this.#end(entry, stops),
     };

@@ -1,4 +1,5 @@
 // Starts the service: parts, tasks, endpoints, background work; and stops it in reverse.
+import { join } from 'node:path';
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { createTask, SeriesTable } from '@tidemark/runtime';
@@ -9,9 +10,18 @@ import { closeParts, isTrusted, listenAddress, openParts } from './engine.ts';
 import type { EngineParts } from './engine.ts';
 import { addAlertRoutes } from './http/alert-routes.ts';
 import { addConfigRoutes } from './http/config-routes.ts';
+import { addJobRoutes } from './http/job-routes.ts';
 import { addMiscRoutes } from './http/misc-routes.ts';
+import { addOperationRoutes } from './http/operation-routes.ts';
 import { HttpServer } from './http/server.ts';
 import { addTaskRoutes } from './http/task-routes.ts';
+import { debugVars, prometheusText, serviceStatistics } from './debug-vars.ts';
+import { Subscriptions } from './database/subscriptions.ts';
+import { Recordings } from './jobs/recordings.ts';
+import { Replays } from './jobs/replays.ts';
+import { Reporter } from './reporter.ts';
+import { ServiceTests } from './service-tests.ts';
+import { UdpListener } from './udp-listener.ts';
 import type { LogSink } from './log-hub.ts';
 import { renderTemplate } from './render.ts';
 import { Ticker } from './ticker.ts';
@@ -53,22 +63,148 @@ export async function startEngine(
     environment: options.environment ?? {},
     skipConfigOverrides: options.skipConfigOverrides === true,
   });
-  const server = makeServer(parts);
-  const ticker = new Ticker(parts.clock, 1000, () => parts.executor.measure());
-  let closing: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    await server.close();
-    await ticker.close();
-    await closeParts(parts, config.http.shutdownTimeoutMs);
-  };
+  const service = new RunningEngine(parts);
   try {
-    await parts.tasks.startEnabled();
-    const { host, port } = listenAddress(config.http.bindAddress);
-    const url = await server.listen(host, port);
-    return { url, close: () => (closing ??= close()) };
+    await service.open();
   } catch (error) {
-    await close();
+    await service.close();
     throw error;
+  }
+  return service;
+}
+
+/** Endpoints and background work around the parts. */
+class RunningEngine implements EngineService {
+  readonly #parts: EngineParts;
+  readonly #server: HttpServer;
+  readonly #recordings: Recordings;
+  readonly #replays: Replays;
+  readonly #reporter: Reporter;
+  readonly #tickers: Ticker[] = [];
+  readonly #listeners: UdpListener[] = [];
+  readonly #startedMs: number;
+  #subscriptions: Subscriptions | undefined;
+  #closing: Promise<void> | undefined;
+  url = '';
+
+  constructor(parts: EngineParts) {
+    const { config, clock } = parts;
+    this.#parts = parts;
+    this.#startedMs = clock.monotonicMs();
+    this.#server = makeServer(parts);
+    this.#recordings = new Recordings({
+      ...parts,
+      directory: config.replay.dir || join(config[''].dataDir, 'replay'),
+    });
+    this.#replays = new Replays({ ...parts, recordings: this.#recordings });
+    this.#reporter = new Reporter({
+      ...parts,
+      log: parts.logs.logger('stats'),
+      server: {
+        hostname: config[''].hostname,
+        clusterId: parts.metadata.clusterId,
+        serverId: parts.metadata.serverId,
+      },
+      database: config.stats.database,
+      retentionPolicy: config.stats.retentionPolicy,
+      storeDatabase: config.stats.enabled ? config.stats.storeDatabase : '',
+      more: () => serviceStatistics(parts, this.#server, () => this.#subscriptions?.count ?? 0),
+    });
+    this.#addRoutes();
+  }
+
+  async open(): Promise<void> {
+    const { config, clock, tasks, executor, hooks } = this.#parts;
+    await this.#recordings.open();
+    await this.#replays.open();
+    await tasks.startEnabled();
+    await this.#listenForPackets();
+    const { host, port } = listenAddress(config.http.bindAddress);
+    this.url = await this.#server.listen(host, port);
+    this.#subscriptions = new Subscriptions({
+      ...this.#parts,
+      log: this.#parts.logs.logger('subscriptions'),
+      clusterId: this.#parts.metadata.clusterId,
+      serverId: this.#parts.metadata.serverId,
+      hostname: config[''].hostname,
+      port: Number(new URL(this.url).port),
+    });
+    this.#subscriptions.start();
+    hooks.taskStarted = () => this.#subscriptions?.requestSync();
+    hooks.sectionChanged = (section) => {
+      if (section === 'tsdb') this.#subscriptions?.requestSync();
+    };
+    this.#tickers.push(new Ticker(clock, 1000, () => executor.measure()));
+    if (config.stats.enabled) {
+      const intervalMs = Math.max(100, config.stats.statsIntervalMs);
+      this.#tickers.push(new Ticker(clock, intervalMs, () => this.#reporter.report()));
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { config } = this.#parts;
+    await this.#subscriptions?.close();
+    await this.#server.close();
+    await Promise.all(this.#listeners.map((listener) => listener.close()));
+    await Promise.all(this.#tickers.map((ticker) => ticker.close()));
+    await this.#replays.close();
+    await this.#recordings.close();
+    await closeParts(this.#parts, config.http.shutdownTimeoutMs);
+  }
+
+  async #listenForPackets(): Promise<void> {
+    const { config, writes, logs } = this.#parts;
+    for (const section of config.udp.filter(({ enabled }) => enabled)) {
+      const { host, port } = listenAddress(section.bindAddress);
+      const listener = await UdpListener.open({
+        host,
+        port,
+        readBufferBytes: section.readBuffer,
+        packetsMax: section.buffer,
+        target: {
+          database: section.database,
+          retentionPolicy: section.retentionPolicy,
+          precision: 'ns',
+        },
+        writes,
+        log: logs.logger('udp'),
+      });
+      this.#listeners.push(listener);
+    }
+  }
+
+  #addRoutes(): void {
+    const { config, logs, metadata, clusters, context, clock, writes, alerts } = this.#parts;
+    const server = this.#server;
+    addTaskRoutes(server, {
+      ...this.#parts,
+      replayOf: (replayId, taskId) => this.#replays.executing(replayId, taskId),
+    });
+    addJobRoutes(server, { recordings: this.#recordings, replays: this.#replays, clock });
+    addAlertRoutes(server, alerts);
+    addConfigRoutes(server, this.#parts.overrides);
+    addOperationRoutes(server, {
+      metadata,
+      tests: new ServiceTests({ clusters, context, more: [] }),
+    });
+    addMiscRoutes(server, {
+      writes,
+      defaultRetentionPolicy: config[''].defaultRetentionPolicy,
+      logs,
+      debugVars: () =>
+        debugVars(this.#parts, this.#reporter, {
+          startedMs: this.#startedMs,
+          clock,
+          subscriptionCount: this.#subscriptions?.count ?? 0,
+        }),
+      metrics: () => prometheusText(this.#reporter.statistics()),
+      relinkSubscriptions: () => this.#subscriptions?.sync() ?? Promise.resolve(),
+    });
   }
 }
 
@@ -91,9 +227,8 @@ function withDefaultCluster(config: EngineConfig, url: string | undefined): Engi
   return { ...config, overridable: new Map([...config.overridable, ['tsdb', [cluster]]]) };
 }
 
-function makeServer(parts: EngineParts): HttpServer {
-  const { config, logs, tasks, templates, executor, environment } = parts;
-  const server = new HttpServer({
+function makeServer({ config, logs }: EngineParts): HttpServer {
+  return new HttpServer({
     bodyBytesMax: config.http.maxBodySizeBytes,
     hasCompatPaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,
@@ -111,26 +246,4 @@ function makeServer(parts: EngineParts): HttpServer {
         }
       : undefined,
   });
-  addTaskRoutes(server, {
-    tasks,
-    templates,
-    executor,
-    environment,
-    replayOf: () => {
-      throw new Error('no replays');
-    },
-  });
-  addAlertRoutes(server, parts.alerts);
-  addConfigRoutes(server, parts.overrides);
-  addMiscRoutes(server, {
-    writes: parts.writes,
-    defaultRetentionPolicy: config[''].defaultRetentionPolicy,
-    logs,
-    debugVars: () => ({}),
-    metrics: () => Promise.resolve(''),
-    reload: () => Promise.resolve(),
-    reloadSideloads: () => Promise.resolve(),
-    relinkSubscriptions: () => Promise.resolve(),
-  });
-  return server;
 }

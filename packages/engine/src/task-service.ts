@@ -38,6 +38,8 @@ export type TaskServiceOptions = {
   readonly environment: () => BuildEnvironment;
   /** Refuses a pipeline that names things which are not configured. */
   readonly checkPipeline: (pipeline: Pipeline) => void;
+  /** Called after a task was started. */
+  readonly onStarted: () => void;
   readonly clock: Clock;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
@@ -64,6 +66,10 @@ export class TaskService {
 
   all(): Iterable<TaskRecord> {
     return this.#options.tasks.values();
+  }
+
+  count(): number {
+    return this.#options.tasks.count();
   }
 
   /** Stores a record inside `Metadata.atomically`. */
@@ -297,6 +303,7 @@ export class TaskService {
     await executor.start({ id: record.id, pipeline, dbrps: record.dbrps }, (error) =>
       this.#died(record.id, error),
     );
+    this.#options.onStarted();
   }
 
   #died(id: string, error: string): void {

@@ -83,10 +83,12 @@ function httpClient({ http, section }: TaskServicesOptions): HttpClient {
 
 /** Refuses a pipeline that names a cluster which is not configured. */
 export function checkClusters(
-  pipeline: { readonly nodes: readonly { readonly options: unknown }[] },
+  pipeline: { readonly nodes: readonly { readonly type: string; readonly options: unknown }[] },
   clusters: Clusters,
 ): void {
-  for (const { options } of pipeline.nodes) {
+  for (const { type, options } of pipeline.nodes) {
+    // Queries wait for their cluster to be configured.
+    if (type === 'query') continue;
     if (options === null || typeof options !== 'object' || !('cluster' in options)) continue;
     if (typeof options.cluster !== 'string' || options.cluster === '') continue;
     try {

@@ -84,8 +84,8 @@ export class Clusters implements DatabaseClient {
       params: {
         ...(consistency === '' ? {} : { consistency }),
         db: database,
-        ...(precision === '' ? {} : { precision }),
-        rp: retentionPolicy,
+        precision: precision === '' ? 'ns' : precision,
+        ...(retentionPolicy === '' ? {} : { rp: retentionPolicy }),
       },
       body,
     });

@@ -12,10 +12,7 @@ export type MiscRoutesOptions = {
   readonly defaultRetentionPolicy: string;
   readonly logs: LogHub;
   readonly debugVars: () => unknown;
-  readonly metrics: () => Promise<string>;
-  /** Reads the load directory again. */
-  readonly reload: () => Promise<void>;
-  readonly reloadSideloads: () => Promise<void>;
+  readonly metrics: () => string;
   readonly relinkSubscriptions: () => Promise<void>;
 };
 
@@ -34,22 +31,14 @@ export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): v
   server.on('GET', '/:routes', () => ({ status: 200, json: server.routes() }));
   server.on('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
   server.onRoot('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
-  server.onRoot('GET', '/metrics', async () => ({
+  server.onRoot('GET', '/metrics', () => ({
     status: 200,
-    text: await options.metrics(),
+    text: options.metrics(),
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
   }));
   server.onPreview('GET', '/logs', (request) => followLogs(request, options.logs));
   server.on('POST', '/loglevel', (request) => {
     setLogLevel(request.body, options.logs);
-    return DONE;
-  });
-  server.on('POST', '/load', async () => {
-    await options.reload();
-    return DONE;
-  });
-  server.on('POST', '/sideload/reload', async () => {
-    await options.reloadSideloads();
     return DONE;
   });
   server.on('POST', '/subscriptions', async () => {

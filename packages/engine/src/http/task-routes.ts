@@ -190,7 +190,7 @@ function taskView(
     dot: dotOf(record, executing, view, options),
     status: record.status,
     executing: executing !== undefined && executing.task.error === undefined,
-    error: executing?.task.error ?? record.error,
+    error: executing?.task.error ?? executing?.problem ?? record.error,
     stats: executing === undefined ? {} : printTaskStats(executing),
     created: record.created,
     modified: record.modified,

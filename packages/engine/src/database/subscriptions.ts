@@ -1,0 +1,257 @@
+// Subscriptions: at every configured cluster the engine asks to get a copy of what is written, so that points written
+// to the database reach tasks. Own subscriptions are compared with what is wanted again and again: created, replaced
+// when their destination changed, dropped when they are no longer wanted. Those of others are never touched.
+import { AppError } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { quoteIdentifier, quoteString } from '@tidemark/influxql';
+import { durationMs, flag, integer, text } from '@tidemark/alerting';
+import type { Options } from '@tidemark/alerting';
+import type { Logger } from '../log-hub.ts';
+import { UdpListener } from '../udp-listener.ts';
+import type { WritePath } from '../write-path.ts';
+import type { Clusters, ShowSeries } from './clusters.ts';
+
+/** First part of the names of own subscriptions. */
+const PRODUCT = 'tidemark';
+
+const RETRY_DELAY_FIRST_MS = 500;
+const RETRY_DELAY_MAX_MS = 30_000;
+
+export type SubscriptionsOptions = {
+  readonly clusters: Clusters;
+  readonly writes: WritePath;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly clusterId: string;
+  readonly serverId: string;
+  /** Under which the database reaches this engine. */
+  readonly hostname: string;
+  readonly port: number;
+};
+
+type Policy = { readonly database: string; readonly retentionPolicy: string };
+type Subscription = Policy & { readonly name: string; readonly destinations: string };
+
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #stopped = new AbortController();
+  readonly #listeners = new Map<string, UdpListener>();
+  #wake = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+  #pass: Promise<void> = Promise.resolve();
+  #count = 0;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** Own subscriptions that are in place. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Begins to compare at regular times. */
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  /** Compares soon, for example because a task was started. */
+  requestSync(): void {
+    this.#wake.abort();
+  }
+
+  /** Compares now, at all clusters. Rejects with the first problem. */
+  async sync(): Promise<void> {
+    const pass = this.#pass.then(() => this.#syncAll());
+    this.#pass = pass.catch(() => undefined);
+    await pass;
+  }
+
+  /** Stops comparing; subscriptions stay in place, as the engine comes back. */
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    this.#wake.abort();
+    await this.#loop;
+    await Promise.all([...this.#listeners.values()].map((listener) => listener.close()));
+    this.#listeners.clear();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#options;
+    let retryMs = RETRY_DELAY_FIRST_MS;
+    while (!this.#stopped.signal.aborted) {
+      let waitMs = this.#intervalMs();
+      this.#wake = new AbortController();
+      try {
+        await this.sync();
+        retryMs = RETRY_DELAY_FIRST_MS;
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        log('warn', 'failed to link subscriptions', { err: error.message });
+        waitMs = Math.min(waitMs, retryMs);
+        retryMs = Math.min(RETRY_DELAY_MAX_MS, retryMs * 2);
+      }
+      await clock.sleep(waitMs, this.#wake.signal).catch(() => undefined);
+    }
+  }
+
+  #intervalMs(): number {
+    const intervals = this.#options.clusters.elements.map((cluster) =>
+      durationMs(cluster, 'subscriptions-sync-interval'),
+    );
+    return Math.max(100, Math.min(60_000, ...intervals.filter((interval) => interval > 0)));
+  }
+
+  async #syncAll(): Promise<void> {
+    let failure: unknown;
+    let count = 0;
+    for (const cluster of this.#options.clusters.elements) {
+      if (this.#stopped.signal.aborted) return;
+      try {
+        count += await this.#syncCluster(cluster);
+      } catch (error) {
+        // Other clusters are still compared.
+        failure ??= error;
+      }
+    }
+    this.#count = count;
+    if (failure !== undefined) throw failure;
+  }
+
+  async #syncCluster(cluster: Options): Promise<number> {
+    const { clusters, log } = this.#options;
+    const name = this.#nameAt(cluster);
+    const isDisabled = flag(cluster, 'disable-subscriptions');
+    const present = subscriptionsOf(await clusters.show(cluster, 'SHOW SUBSCRIPTIONS'));
+    const own = present.filter((subscription) => subscription.name === name);
+    const wanted = isDisabled ? [] : await this.#wanted(cluster);
+    for (const subscription of own) {
+      const isWanted = wanted.some((policy) => isSamePolicy(policy, subscription));
+      const destination = isWanted ? await this.#destination(cluster, subscription) : '';
+      if (isWanted && subscription.destinations === destination) continue;
+      await clusters.executeOn(cluster, dropStatement(subscription));
+      await this.#closeListener(cluster, subscription);
+      log('info', 'dropped subscription', { ...subscription, cluster: text(cluster, 'name') });
+    }
+    for (const policy of wanted) {
+      const destination = await this.#destination(cluster, policy);
+      const isPresent = own.some(
+        (subscription) =>
+          isSamePolicy(policy, subscription) && subscription.destinations === destination,
+      );
+      if (isPresent) continue;
+      await clusters.executeOn(cluster, createStatement(name, policy, destination));
+      log('info', 'created subscription', {
+        ...policy,
+        cluster: text(cluster, 'name'),
+        destination,
+      });
+    }
+    return wanted.length;
+  }
+
+  #nameAt(cluster: Options): string {
+    const { clusterId, serverId } = this.#options;
+    return `${PRODUCT}-${text(cluster, 'subscription-mode') === 'server' ? serverId : clusterId}`;
+  }
+
+  async #wanted(cluster: Options): Promise<readonly Policy[]> {
+    const { clusters } = this.#options;
+    const databases = columnOf(await clusters.show(cluster, 'SHOW DATABASES'), 'name');
+    const all: Policy[] = [];
+    for (const database of databases) {
+      const statement = `SHOW RETENTION POLICIES ON ${quoteIdentifier(database)}`;
+      for (const retentionPolicy of columnOf(await clusters.show(cluster, statement), 'name')) {
+        all.push({ database, retentionPolicy });
+      }
+    }
+    const named = policiesOf(cluster, 'subscriptions');
+    const excluded = policiesOf(cluster, 'excluded-subscriptions');
+    return all.filter(
+      (policy) =>
+        (named.length === 0 || named.some((each) => isSamePolicy(each, policy))) &&
+        !excluded.some((each) => isSamePolicy(each, policy)),
+    );
+  }
+
+  async #destination(cluster: Options, policy: Policy): Promise<string> {
+    const { hostname, port } = this.#options;
+    const host = text(cluster, 'hostname') || hostname;
+    const protocol = text(cluster, 'subscription-protocol');
+    if (protocol === 'udp') return `udp://${host}:${await this.#listen(cluster, policy)}`;
+    const path = text(cluster, 'subscription-path').replace(/^\/*|\/*$/g, '');
+    const base = `${protocol}://${host}:${integer(cluster, 'http-port') || port}`;
+    return path === '' ? base : `${base}/${path}`;
+  }
+
+  async #listen(cluster: Options, policy: Policy): Promise<number> {
+    const key = listenerKey(cluster, policy);
+    let listener = this.#listeners.get(key);
+    if (listener === undefined) {
+      listener = await UdpListener.open({
+        host: text(cluster, 'udp-bind') || '0.0.0.0',
+        port: 0,
+        readBufferBytes: integer(cluster, 'udp-read-buffer'),
+        packetsMax: integer(cluster, 'udp-buffer'),
+        target: { ...policy, precision: 'ns' },
+        writes: this.#options.writes,
+        log: this.#options.log,
+      });
+      this.#listeners.set(key, listener);
+    }
+    return listener.port;
+  }
+
+  async #closeListener(cluster: Options, policy: Policy): Promise<void> {
+    const key = listenerKey(cluster, policy);
+    await this.#listeners.get(key)?.close();
+    this.#listeners.delete(key);
+  }
+}
+
+function listenerKey(cluster: Options, policy: Policy): string {
+  return JSON.stringify([text(cluster, 'name'), policy.database, policy.retentionPolicy]);
+}
+
+function isSamePolicy(a: Policy, b: Policy): boolean {
+  return a.database === b.database && a.retentionPolicy === b.retentionPolicy;
+}
+
+/** `{telegraf: 'autogen,month'}` or, set through the API, `{telegraf: ['autogen']}`. */
+function policiesOf(cluster: Options, option: string): readonly Policy[] {
+  const value = cluster[option];
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([database, names]) => {
+    const list = Array.isArray(names) ? names : String(names).split(',');
+    return list.map((name) => ({ database, retentionPolicy: String(name).trim() }));
+  });
+}
+
+function columnOf(series: readonly ShowSeries[], name: string): readonly string[] {
+  return series.flatMap(({ columns, rows }) => {
+    const index = columns.indexOf(name);
+    return index < 0 ? [] : rows.map((row) => row[index] ?? '');
+  });
+}
+
+function subscriptionsOf(series: readonly ShowSeries[]): readonly Subscription[] {
+  return series.flatMap(({ name: database, columns, rows }) => {
+    const cell = (row: readonly string[], name: string): string => row[columns.indexOf(name)] ?? '';
+    return rows.map((row) => ({
+      database,
+      retentionPolicy: cell(row, 'retention_policy'),
+      name: cell(row, 'name'),
+      destinations: cell(row, 'destinations'),
+    }));
+  });
+}
+
+function createStatement(name: string, policy: Policy, destination: string): string {
+  const place = `${quoteIdentifier(policy.database)}.${quoteIdentifier(policy.retentionPolicy)}`;
+  return `CREATE SUBSCRIPTION ${quoteIdentifier(name)} ON ${place} DESTINATIONS ANY ${quoteString(destination)}`;
+}
+
+function dropStatement({ name, database, retentionPolicy }: Subscription): string {
+  const place = `${quoteIdentifier(database)}.${quoteIdentifier(retentionPolicy)}`;
+  return `DROP SUBSCRIPTION ${quoteIdentifier(name)} ON ${place}`;
+}

@@ -1,0 +1,114 @@
+// What `debug/vars` and `/metrics` tell.
+import { TIDEMARK_VERSION } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { EngineParts } from './engine.ts';
+import type { HttpServer } from './http/server.ts';
+import type { Reporter, Statistic } from './reporter.ts';
+import { integers } from './reporter.ts';
+
+/** Statistics of parts that have no tasks: the API, topics, memory. */
+export function serviceStatistics(
+  parts: EngineParts,
+  server: HttpServer,
+  subscriptionCount: () => number,
+): readonly Statistic[] {
+  const { bytes, pointsOk, pointsFailed } = parts.writes.counters;
+  const memory = process.memoryUsage();
+  const topics = parts.alerts.topics({ matches: () => true, minLevel: 'OK' });
+  return [
+    {
+      name: 'http',
+      tags: {},
+      values: integers({
+        ...server.counters,
+        write_req_bytes: bytes,
+        points_written_ok: pointsOk,
+        points_written_fail: pointsFailed,
+      }),
+    },
+    {
+      name: 'runtime',
+      tags: {},
+      values: integers({
+        Alloc: memory.heapUsed,
+        HeapSys: memory.heapTotal,
+        Sys: memory.rss,
+        external: memory.external,
+        array_buffers: memory.arrayBuffers,
+      }),
+    },
+    {
+      name: 'tidemark',
+      tags: {},
+      values: integers({
+        num_tasks: parts.tasks.count(),
+        num_enabled_tasks: parts.executor.count,
+        num_subscriptions: subscriptionCount(),
+      }),
+    },
+    ...topics.map((topic) => ({
+      name: 'topics',
+      tags: { id: topic.id },
+      values: integers({ collected: topic.collected }),
+    })),
+  ];
+}
+
+/** The document of `debug/vars`. */
+export function debugVars(
+  parts: EngineParts,
+  reporter: Reporter,
+  {
+    startedMs,
+    clock,
+    subscriptionCount,
+  }: {
+    readonly startedMs: number;
+    readonly clock: Clock;
+    readonly subscriptionCount: number;
+  },
+): Readonly<Record<string, unknown>> {
+  const statistics = reporter.statistics();
+  return {
+    cluster_id: parts.metadata.clusterId,
+    server_id: parts.metadata.serverId,
+    host: parts.config[''].hostname,
+    product: 'tidemark',
+    version: TIDEMARK_VERSION,
+    platform: `node ${process.version} ${process.platform}/${process.arch}`,
+    num_tasks: parts.tasks.count(),
+    num_enabled_tasks: parts.executor.count,
+    num_subscriptions: subscriptionCount,
+    uptime: (clock.monotonicMs() - startedMs) / 1000,
+    cmdline: process.argv.slice(0, 2),
+    memstats: process.memoryUsage(),
+    tidemark: Object.fromEntries(
+      statistics.map(({ name, tags, values }, i) => [`${name}:${i}`, { name, tags, values }]),
+    ),
+  };
+}
+
+/** Prometheus text: every statistic as `tidemark_engine_<name>_<value>`. */
+export function prometheusText(statistics: readonly Statistic[]): string {
+  const families = new Map<string, string[]>();
+  for (const { name, tags, values } of statistics) {
+    const labels = Object.entries(tags)
+      .filter(([, value]) => value !== '')
+      .map(([tag, value]) => `${metricName(tag)}=${JSON.stringify(value)}`)
+      .join(',');
+    for (const [field, value] of Object.entries(values)) {
+      if (typeof value === 'string') continue;
+      const family = `tidemark_engine_${metricName(name)}_${metricName(field)}`;
+      const lines = families.get(family) ?? [];
+      lines.push(`${family}{${labels}} ${value}`);
+      families.set(family, lines);
+    }
+  }
+  return [...families]
+    .map(([family, lines]) => `# TYPE ${family} untyped\n${lines.join('\n')}\n`)
+    .join('');
+}
+
+function metricName(text: string): string {
+  return text.replaceAll(/[^a-zA-Z0-9_]/g, '_');
+}

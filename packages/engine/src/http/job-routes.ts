@@ -1,0 +1,227 @@
+// Endpoints of recordings and replays.
+import { InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
+import type { EdgeType } from '@tidemark/pipeline';
+import type { Recordings } from '../jobs/recordings.ts';
+import type { ReplayInput, Replays } from '../jobs/replays.ts';
+import type { RecordingRecord, ReplayRecord } from '../records.ts';
+import { asObject, parseJson } from './json.ts';
+import { pickFields, readFields, readPage } from './params.ts';
+import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import { takePage } from './task-routes.ts';
+
+const RECORDING_FIELDS = ['type', 'size', 'date', 'error', 'status', 'progress'];
+const REPLAY_FIELDS = [
+  'task',
+  'recording',
+  'recording-time',
+  'clock',
+  'date',
+  'error',
+  'status',
+  'progress',
+  'stats',
+];
+
+export type JobRoutesOptions = {
+  readonly recordings: Recordings;
+  readonly replays: Replays;
+  readonly clock: Clock;
+};
+
+export function addJobRoutes(api: Api, { recordings, replays, clock }: JobRoutesOptions): void {
+  addRecordingRoutes(api, recordings, clock);
+  addReplayRoutes(api, replays, clock);
+}
+
+function addRecordingRoutes(api: Api, recordings: Recordings, clock: Clock): void {
+  const created = (request: ApiRequest, record: RecordingRecord): ApiResponse => ({
+    status: 201,
+    json: recordingView(request, record),
+  });
+  api.on('POST', '/recordings/stream', async (request) => {
+    const body = readBody(request);
+    const stop = time(body, 'stop');
+    if (stop === undefined) throw new InvalidRequest('must provide stop time');
+    const record = await recordings.recordStream({
+      id: text(body, 'id'),
+      task: text(body, 'task'),
+      stop,
+    });
+    return created(request, record);
+  });
+  api.on('POST', '/recordings/batch', async (request) => {
+    const body = readBody(request);
+    const start = time(body, 'start');
+    if (start === undefined) throw new InvalidRequest('must provide start time');
+    const stop = time(body, 'stop') ?? clock.now();
+    const input = { id: text(body, 'id'), task: text(body, 'task'), start, stop };
+    return created(request, await recordings.recordBatch(input));
+  });
+  api.on('POST', '/recordings/query', async (request) => {
+    const body = readBody(request);
+    const type = readType(body);
+    const query = text(body, 'query');
+    if (query === '') throw new InvalidRequest('must provide query');
+    if (type === undefined) throw new InvalidRequest('must provide type, stream or batch');
+    const input = { id: text(body, 'id'), type, query, cluster: text(body, 'cluster') };
+    return created(request, await recordings.recordQuery(input));
+  });
+  api.on('GET', '/recordings/:id', (request) => {
+    const record = recordings.require(request.params['id'] ?? '');
+    return { status: statusOf(record), json: recordingView(request, record) };
+  });
+  api.on('DELETE', '/recordings/:id', async (request) => {
+    await recordings.delete(request.params['id'] ?? '');
+    return { status: 204 };
+  });
+  api.on('GET', '/recordings', (request) => ({
+    status: 200,
+    json: {
+      recordings: listView(request, recordings.list(), {
+        known: RECORDING_FIELDS,
+        view: (record) => recordingView(request, record),
+      }),
+    },
+  }));
+}
+
+function addReplayRoutes(api: Api, replays: Replays, clock: Clock): void {
+  const created = (request: ApiRequest, record: ReplayRecord): ApiResponse => ({
+    status: 201,
+    json: replayView(request, record),
+  });
+  const replayRecording = async (request: ApiRequest): Promise<ApiResponse> => {
+    const body = readBody(request);
+    const input = { ...readReplay(body), recording: text(body, 'recording') };
+    return created(request, await replays.replayRecording(input));
+  };
+  api.on('POST', '/replays', replayRecording);
+  api.on('POST', '/replays/', replayRecording);
+  api.on('POST', '/replays/batch', async (request) => {
+    const body = readBody(request);
+    const start = time(body, 'start');
+    if (start === undefined) throw new InvalidRequest('must provide start time');
+    const input = { ...readReplay(body), start, stop: time(body, 'stop') ?? clock.now() };
+    return created(request, await replays.replayBatch(input));
+  });
+  api.on('POST', '/replays/query', async (request) => {
+    const body = readBody(request);
+    const query = text(body, 'query');
+    if (query === '') throw new InvalidRequest('must provide query');
+    const input = { ...readReplay(body), query, cluster: text(body, 'cluster') };
+    return created(request, await replays.replayQuery(input));
+  });
+  api.on('GET', '/replays/:id', (request) => {
+    const record = replays.require(request.params['id'] ?? '');
+    return { status: statusOf(record), json: replayView(request, record) };
+  });
+  api.on('DELETE', '/replays/:id', async (request) => {
+    await replays.delete(request.params['id'] ?? '');
+    return { status: 204 };
+  });
+  const list = (request: ApiRequest): ApiResponse => ({
+    status: 200,
+    json: {
+      replays: listView(request, replays.list(), {
+        known: REPLAY_FIELDS,
+        view: (record) => replayView(request, record),
+      }),
+    },
+  });
+  api.on('GET', '/replays', list);
+  api.on('GET', '/replays/', list);
+}
+
+function statusOf(record: { readonly status: string }): 200 | 202 {
+  return record.status === 'running' ? 202 : 200;
+}
+
+// Recorded so: unknown fields are only noticed when there is something to show.
+function listView<R extends { readonly id: string }>(
+  request: ApiRequest,
+  all: readonly R[],
+  {
+    known,
+    view,
+  }: {
+    readonly known: readonly string[];
+    readonly view: (record: R) => Readonly<Record<string, unknown>>;
+  },
+): readonly unknown[] {
+  readPage(request.query);
+  const page = takePage(all, request);
+  if (page.length === 0) return [];
+  const fields = readFields(request.query, known);
+  return page.map((record) => pickFields(view(record), fields));
+}
+
+function recordingView(
+  request: ApiRequest,
+  record: RecordingRecord,
+): Readonly<Record<string, unknown>> {
+  return {
+    link: { rel: 'self', href: `${request.base}/recordings/${record.id}` },
+    id: record.id,
+    type: record.type,
+    size: record.sizeBytes,
+    date: record.date,
+    error: record.error,
+    status: record.status,
+    progress: record.progress,
+  };
+}
+
+function replayView(request: ApiRequest, record: ReplayRecord): Readonly<Record<string, unknown>> {
+  return {
+    link: { rel: 'self', href: `${request.base}/replays/${record.id}` },
+    id: record.id,
+    task: record.task,
+    recording: record.recording,
+    'recording-time': record.isRecordingTime,
+    clock: record.clock,
+    date: record.date,
+    error: record.error,
+    status: record.status,
+    progress: record.progress,
+    stats: parseJson(Buffer.from(record.statsJson), ''),
+  };
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+function readBody(request: ApiRequest): Body {
+  return asObject(parseJson(request.body, ''), 'json: expected an object');
+}
+
+function readReplay(body: Body): ReplayInput {
+  const clock = text(body, 'clock') || 'fast';
+  if (clock !== 'fast' && clock !== 'real') throw new InvalidRequest(`unknown Clock ${clock}`);
+  const isRecordingTime = body['recording-time'] ?? false;
+  if (typeof isRecordingTime !== 'boolean') {
+    throw new InvalidRequest('json: recording-time must be true or false');
+  }
+  return { id: text(body, 'id'), task: text(body, 'task'), isRecordingTime, clock };
+}
+
+function readType(body: Body): EdgeType | undefined {
+  const type = text(body, 'type');
+  if (type === '') return undefined;
+  if (type !== 'stream' && type !== 'batch') throw new InvalidRequest(`unknown TaskType ${type}`);
+  return type;
+}
+
+function text(body: Body, name: string): string {
+  const value = body[name] ?? '';
+  if (typeof value !== 'string') throw new InvalidRequest(`json: ${name} must be a string`);
+  return value;
+}
+
+function time(body: Body, name: string): Timestamp | undefined {
+  const value = text(body, name);
+  if (value === '') return undefined;
+  const parsed = parseRfc3339(value);
+  if (parsed === undefined)
+    throw new InvalidRequest(`invalid ${name} time ${JSON.stringify(value)}`);
+  return parsed;
+}

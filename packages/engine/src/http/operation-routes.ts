@@ -1,0 +1,109 @@
+// Endpoints of operators: storage and service tests.
+import { Internal, InvalidRequest, NotFound } from '@tidemark/core';
+import { compileGlob } from '@tidemark/alerting';
+import { Readable } from 'node:stream';
+import { METADATA_FILE } from '../metadata.ts';
+import type { Metadata } from '../metadata.ts';
+import type { ServiceTests, ServiceTestView } from '../service-tests.ts';
+import { asObject, parseJson } from './json.ts';
+import type { Api, ApiRequest } from './server.ts';
+
+/** Names of stores that clients know. Their indexes are part of the file's trees, hence always whole. */
+const STORES = [
+  'tasks',
+  'templates',
+  'recordings',
+  'replays',
+  'handler-specs',
+  'overrides',
+  'load',
+];
+/** What older clients call the store of overrides. */
+const STORE_ALIASES: Readonly<Record<string, string>> = { config: 'overrides' };
+
+export function addOperationRoutes(
+  api: Api,
+  { metadata, tests }: { readonly metadata: Metadata; readonly tests: ServiceTests },
+): void {
+  addStorageRoutes(api, metadata);
+  addServiceTestRoutes(api, tests);
+}
+
+function addStorageRoutes(api: Api, metadata: Metadata): void {
+  api.on('GET', '/storage/backup', async () => {
+    const bytes = await metadata.backup();
+    return {
+      status: 200,
+      stream: Readable.from([bytes]),
+      contentType: 'application/octet-stream',
+      headers: {
+        'Content-Disposition': `attachment; filename="${METADATA_FILE}"`,
+        'Content-Length': String(bytes.length),
+      },
+    };
+  });
+  api.on('GET', '/storage/stores', (request) => ({
+    status: 200,
+    json: {
+      link: { rel: 'self', href: `${request.base}/storage/stores` },
+      storage: STORES.map((name) => ({
+        link: { rel: 'self', href: `${request.base}/storage/stores/${name}` },
+        name,
+      })),
+    },
+  }));
+  api.on('POST', '/storage/stores/:store', async (request) => {
+    const name = request.params['store'] ?? '';
+    const store = STORE_ALIASES[name] ?? name;
+    const prefix = 'failed to unmarshal storage action ';
+    if (!STORES.includes(store)) throw new NotFound(`unknown storage ${JSON.stringify(name)}`);
+    const { action } = asObject(parseJson(request.body, prefix), `${prefix}expected an object`);
+    if (action !== 'rebuild') {
+      throw new InvalidRequest(`${prefix}unknown StorageAction ${String(action ?? '')}`);
+    }
+    try {
+      await metadata.verify(store);
+    } catch (cause) {
+      throw new Internal('failed to rebuild', { cause });
+    }
+    return { status: 204 };
+  });
+}
+
+function addServiceTestRoutes(api: Api, tests: ServiceTests): void {
+  api.on('GET', '/service-tests', (request) => {
+    const pattern = request.query.get('pattern') || '*';
+    const matches = compileGlob(pattern);
+    if (matches === undefined) throw new InvalidRequest('bad pattern: syntax error in pattern');
+    const services = tests.list().filter(({ name }) => matches(name));
+    return {
+      status: 200,
+      json: {
+        link: { rel: 'self', href: `${request.base}/service-tests` },
+        services: services.map((test) => testView(request, test)),
+      },
+    };
+  });
+  api.on('GET', '/service-tests/:service', (request) => ({
+    status: 200,
+    json: testView(request, tests.get(request.params['service'] ?? '')),
+  }));
+  api.on('POST', '/service-tests/:service', async (request) => {
+    const name = request.params['service'] ?? '';
+    tests.get(name);
+    const prefix = 'failed to decode JSON body:';
+    const isEmpty = request.body.length === 0;
+    const body = isEmpty
+      ? {}
+      : asObject(parseJson(request.body, prefix), `${prefix}expected an object`);
+    return { status: 200, json: await tests.run(name, body) };
+  });
+}
+
+function testView(request: ApiRequest, test: ServiceTestView): object {
+  return {
+    link: { rel: 'self', href: `${request.base}/service-tests/${test.name}` },
+    name: test.name,
+    options: test.options,
+  };
+}

@@ -1,0 +1,48 @@
+// The queries that a batch task would have made between two times, and what a stream task listens to.
+import type { Timestamp } from '@tidemark/core';
+import type { Pipeline } from '@tidemark/pipeline';
+import type { QueryNode } from '../batch-scheduler.ts';
+import { rangeOf, ticksBetween } from '../database/schedule.ts';
+
+export type Tick = {
+  readonly node: QueryNode;
+  /** Position of the node among the query nodes of its task. */
+  readonly index: number;
+  readonly tick: Timestamp;
+  readonly range: { readonly start: Timestamp; readonly stop: Timestamp };
+};
+
+/** Ticks of all query nodes in order of time; at the same time in order of the nodes. */
+export function* mergedTicks(
+  nodes: readonly QueryNode[],
+  { start, stop }: { readonly start: Timestamp; readonly stop: Timestamp },
+): Iterable<Tick> {
+  const sources = nodes.map((node, index) => {
+    const ticks = ticksBetween(node.schedule, start, stop)[Symbol.iterator]();
+    return { node, index, ticks, next: ticks.next() };
+  });
+  for (;;) {
+    let first: (typeof sources)[number] | undefined;
+    for (const source of sources) {
+      if (source.next.done === true) continue;
+      if (first === undefined || source.next.value < (first.next.value as Timestamp))
+        first = source;
+    }
+    if (first === undefined || first.next.done === true) return;
+    const tick = first.next.value;
+    yield { node: first.node, index: first.index, tick, range: rangeOf(first.node.options, tick) };
+    first.next = first.ticks.next();
+  }
+}
+
+/** Measurements that the sources of a stream task name; empty when one of them takes any. */
+export function measurementsOf(pipeline: Pipeline): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { type, options } of pipeline.nodes) {
+    if (type !== 'from' || options === null || typeof options !== 'object') continue;
+    const measurement = 'measurement' in options ? options.measurement : '';
+    if (typeof measurement !== 'string' || measurement === '') return new Set();
+    names.add(measurement);
+  }
+  return names;
+}

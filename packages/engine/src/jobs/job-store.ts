@@ -1,0 +1,137 @@
+// What recordings and replays have in common: records on disk, live progress in memory, one run at a time per id.
+import { Cancelled, formatRfc3339, Internal, LimitExceeded, parseRfc3339 } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { RUNNING_JOBS } from '../limits.ts';
+import type { Table } from '../metadata.ts';
+import type { JobStatus } from '../records.ts';
+
+type JobRecord = {
+  readonly id: string;
+  readonly date: string;
+  readonly error: string;
+  readonly status: JobStatus;
+  readonly progress: number;
+};
+
+/** What a running job reports and obeys. */
+export type JobControl = {
+  readonly signal: AbortSignal;
+  /** Between 0 and 1; only ever shown. */
+  progress(done: number): void;
+};
+
+type Running = {
+  readonly abort: AbortController;
+  progress: number;
+  done: Promise<void>;
+};
+
+/** Recordings or replays. `kind` appears in error texts. */
+export class JobStore<R extends JobRecord> {
+  readonly #table: Table<R>;
+  readonly #clock: Clock;
+  readonly #kind: string;
+  readonly #isRepeatable: boolean;
+  readonly #running = new Map<string, Running>();
+
+  /** With `isRepeatable` a job that has ended gives its id to a new one. */
+  constructor(
+    table: Table<R>,
+    clock: Clock,
+    { kind, isRepeatable }: { readonly kind: string; readonly isRepeatable: boolean },
+  ) {
+    this.#isRepeatable = isRepeatable;
+    this.#table = table;
+    this.#clock = clock;
+    this.#kind = kind;
+  }
+
+  /** Jobs that ran when the engine ended have failed. */
+  async open(): Promise<void> {
+    const interrupted = [...this.#table.values()].filter((record) => record.status === 'running');
+    await this.#table.change(
+      interrupted.map((record) => ({
+        id: record.id,
+        value: { ...record, status: 'failed', progress: 1, error: 'unexpected tidemark shutdown' },
+      })),
+    );
+  }
+
+  get(id: string): R | undefined {
+    const record = this.#table.get(id);
+    const running = this.#running.get(id);
+    return record?.status === 'running' && running !== undefined
+      ? { ...record, progress: running.progress }
+      : record;
+  }
+
+  /** Newest first; within a second by id, backwards. */
+  list(): readonly R[] {
+    const second = (record: R): number =>
+      Math.floor(Number((parseRfc3339(record.date) ?? 0n) / 1_000_000_000n));
+    return [...this.#table.values()]
+      .map((record) => this.get(record.id) ?? record)
+      .sort((a, b) => second(b) - second(a) || (a.id < b.id ? 1 : -1));
+  }
+
+  /**
+   * Stores a record that runs and starts its work. What the work returns becomes part of the record when it ends; what
+   * it throws becomes its error.
+   */
+  async start(record: R, work: (control: JobControl) => Promise<Partial<R>>): Promise<void> {
+    const isTaken = this.#isRepeatable ? this.#running.has(record.id) : this.#table.has(record.id);
+    if (isTaken) throw new Internal(`${this.#kind} already exists`);
+    if (this.#running.size >= RUNNING_JOBS.value) {
+      throw new LimitExceeded(`too many ${this.#kind}s are running`, RUNNING_JOBS.setting);
+    }
+    await this.#table.put(record.id, record);
+    const running: Running = { abort: new AbortController(), progress: 0, done: Promise.resolve() };
+    this.#running.set(record.id, running);
+    running.done = this.#run(record, running, work);
+  }
+
+  async #run(
+    record: R,
+    running: Running,
+    work: (control: JobControl) => Promise<Partial<R>>,
+  ): Promise<void> {
+    let end: Partial<R>;
+    let error = '';
+    try {
+      end = await work({
+        signal: running.abort.signal,
+        progress: (done) => {
+          running.progress = Math.min(0.99, Math.max(running.progress, done));
+        },
+      });
+    } catch (cause) {
+      // The record shows the reason.
+      end = {};
+      error = cause instanceof Error ? cause.message : String(cause);
+    }
+    const isDeleted = running.abort.signal.reason === DELETED;
+    if (!isDeleted) {
+      const date = formatRfc3339(this.#clock.now());
+      const status: JobStatus = error === '' ? 'finished' : 'failed';
+      await this.#table.put(record.id, { ...record, ...end, date, error, status, progress: 1 });
+    }
+    this.#running.delete(record.id);
+  }
+
+  /** Stops a job and forgets it. */
+  async delete(id: string): Promise<void> {
+    const running = this.#running.get(id);
+    running?.abort.abort(DELETED);
+    await running?.done;
+    await this.#table.remove(id);
+  }
+
+  /** Stops all jobs; they have failed then. */
+  async close(): Promise<void> {
+    const all = [...this.#running.values()];
+    for (const running of all) running.abort.abort(new Cancelled('unexpected tidemark shutdown'));
+    await Promise.all(all.map((running) => running.done));
+  }
+}
+
+const DELETED = new Cancelled('deleted');

@@ -1,0 +1,166 @@
+// Files of recordings: gzip (its checksum finds damage) over lines of JSON. The first line is a header; then every line
+// is a point `[database, policy, line]` or a query's result series. Written as a stream and read as a stream, so that
+// neither needs the whole in memory. Format: docs/guide/engine-recordings.md.
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Gzip } from 'node:zlib';
+import type { ReadStream, WriteStream } from 'node:fs';
+import { Corruption } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
+import type { EdgeType } from '@tidemark/pipeline';
+import type { QueryResultSeries } from '@tidemark/runtime';
+
+const FORMAT = 'tidemark-recording';
+const VERSION = 1;
+
+/** A point of a stream recording. */
+export type RecordedPoint = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  /** Line protocol with a time in nanoseconds. */
+  readonly line: string;
+};
+
+/** The answer to one query of a batch recording. `query` counts the query nodes of the task. */
+export type RecordedResult = {
+  readonly query: number;
+  readonly stop: Timestamp;
+  readonly series: readonly QueryResultSeries[];
+};
+
+export class RecordingWriter {
+  readonly #path: string;
+  readonly #gzip: Gzip;
+  readonly #file: WriteStream;
+  #count = 0;
+
+  constructor(path: string, type: EdgeType) {
+    this.#path = path;
+    this.#gzip = createGzip({ level: 4 });
+    this.#file = createWriteStream(`${path}.part`);
+    this.#gzip.pipe(this.#file);
+    this.#gzip.write(`${JSON.stringify({ format: FORMAT, version: VERSION, type })}\n`);
+  }
+
+  /** Lines written so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** `undefined` when there is room for more, otherwise resolves when there is. */
+  point({ database, retentionPolicy, line }: RecordedPoint): Promise<unknown> | undefined {
+    return this.#line(JSON.stringify([database, retentionPolicy, line]));
+  }
+
+  result({ query, stop, series }: RecordedResult): Promise<unknown> | undefined {
+    const json = JSON.stringify({ query, stop, series }, (_key, value: unknown) =>
+      typeof value === 'bigint' ? { $int: String(value) } : value,
+    );
+    return this.#line(json);
+  }
+
+  /** Completes the file; it has its name only now. Returns its size. */
+  async finish(): Promise<number> {
+    this.#gzip.end();
+    await finished(this.#file);
+    await syncFile(`${this.#path}.part`);
+    await rename(`${this.#path}.part`, this.#path);
+    await syncFile(dirname(this.#path));
+    return (await stat(this.#path)).size;
+  }
+
+  /** Throws away what was written. */
+  async abandon(): Promise<void> {
+    this.#gzip.destroy();
+    this.#file.destroy();
+    await rm(`${this.#path}.part`, { force: true });
+  }
+
+  #line(json: string): Promise<unknown> | undefined {
+    this.#count++;
+    return this.#gzip.write(`${json}\n`) ? undefined : once(this.#gzip, 'drain');
+  }
+}
+
+// A name and its content are on disk only after both have been synced.
+async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads a recording as it was written. Throws `Corruption` where the file is damaged or is none. */
+export async function* readRecording(
+  path: string,
+  onProgress: (bytesRead: number) => void,
+): AsyncIterable<RecordedPoint | RecordedResult> {
+  const file = createReadStream(path);
+  let number = 0;
+  try {
+    for await (const line of linesOf(file)) {
+      number++;
+      onProgress(file.bytesRead);
+      const value: unknown = JSON.parse(line, reviveInteger);
+      if (number === 1) checkHeader(value);
+      else yield readEntry(value);
+    }
+    if (number === 0) throw new Error('file is empty');
+  } catch (cause) {
+    // Whatever is wrong with the bytes, the file is not what was written.
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Corruption(`damaged recording: ${reason}`, { file: path, offset: file.bytesRead });
+  } finally {
+    file.destroy();
+  }
+}
+
+// Lines of a compressed file; a failure of any stage ends the iteration with it.
+async function* linesOf(file: ReadStream): AsyncIterable<string> {
+  const gunzip = createGunzip();
+  file.on('error', (error) => gunzip.destroy(error));
+  let rest = '';
+  const decoder = new StringDecoder('utf8');
+  for await (const chunk of file.pipe(gunzip)) {
+    const text = rest + decoder.write(chunk as Buffer);
+    const lines = text.split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > LINE_CHARS_MAX) throw new Error('line is too long');
+    yield* lines;
+  }
+  if (rest !== '') throw new Error('last line is incomplete');
+}
+
+// One answer of a query is one line.
+const LINE_CHARS_MAX = 512 * 1024 * 1024;
+
+function reviveInteger(_key: string, value: unknown): unknown {
+  const isInteger = value !== null && typeof value === 'object' && '$int' in value;
+  return isInteger ? BigInt(String(value.$int)) : value;
+}
+
+function checkHeader(value: unknown): void {
+  const header = value as { readonly format?: unknown; readonly version?: unknown };
+  if (header.format !== FORMAT) throw new Error('not a recording');
+  if (header.version !== VERSION) throw new Error(`unknown version ${String(header.version)}`);
+}
+
+function readEntry(value: unknown): RecordedPoint | RecordedResult {
+  if (Array.isArray(value)) {
+    const [database, retentionPolicy, line] = value.map(String);
+    if (line === undefined) throw new Error('point is incomplete');
+    return { database: database ?? '', retentionPolicy: retentionPolicy ?? '', line };
+  }
+  const result = value as RecordedResult;
+  if (typeof result.stop !== 'bigint' || !Array.isArray(result.series)) {
+    throw new Error('result is incomplete');
+  }
+  return result;
+}

@@ -1,0 +1,241 @@
+// Recordings: data of the stream, results of a task's queries, or the result of one query, kept in a file.
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
+import type { EdgeType } from '@tidemark/pipeline';
+import type { PointBatch } from '@tidemark/runtime';
+import { queryNodesOf } from '../batch-scheduler.ts';
+import type { BatchScheduler } from '../batch-scheduler.ts';
+import type { Clusters } from '../database/clusters.ts';
+import { sourceOf } from '../database/query-text.ts';
+import { idOrRandom } from '../ids.ts';
+import type { Metadata } from '../metadata.ts';
+import type { PointConsumer, PointRouter } from '../point-router.ts';
+import type { RecordingRecord, TaskRecord } from '../records.ts';
+import type { TaskService } from '../task-service.ts';
+import { measurementsOf, mergedTicks } from './batch-ticks.ts';
+import { JobStore } from './job-store.ts';
+import type { JobControl } from './job-store.ts';
+import { pointsOfSeries, recordedPoints } from './points.ts';
+import { RecordingWriter } from './recording-file.ts';
+
+export type RecordingsOptions = {
+  readonly metadata: Metadata;
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly router: PointRouter;
+  readonly clusters: Clusters;
+  readonly scheduler: BatchScheduler;
+  readonly tasks: TaskService;
+};
+
+export class Recordings {
+  readonly #options: RecordingsOptions;
+  readonly #store: JobStore<RecordingRecord>;
+
+  constructor(options: RecordingsOptions) {
+    this.#options = options;
+    mkdirSync(options.directory, { recursive: true });
+    this.#store = new JobStore(
+      options.metadata.table<RecordingRecord>('recordings'),
+      options.clock,
+      { kind: 'recording', isRepeatable: false },
+    );
+  }
+
+  open(): Promise<void> {
+    return this.#store.open();
+  }
+
+  list(): readonly RecordingRecord[] {
+    return this.#store.list();
+  }
+
+  require(id: string): RecordingRecord {
+    const record = this.#store.get(id);
+    if (record === undefined) throw new NotFound('no recording exists');
+    return record;
+  }
+
+  /** File of a recording that has finished. */
+  path(id: string): string {
+    // Ids may be longer than names of files and differ in case only.
+    const name = createHash('sha256').update(id).digest('hex');
+    return join(this.#options.directory, `${name}.recording`);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#store.delete(id);
+    await rm(this.path(id), { force: true });
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  /** Records what a stream task gets until `stop`. */
+  async recordStream(input: {
+    readonly id: string;
+    readonly task: string;
+    readonly stop: Timestamp;
+  }): Promise<RecordingRecord> {
+    const id = idOrRandom(input.id, 'recording');
+    const task = this.#options.tasks.require(input.task);
+    const record = this.#record(id, 'stream');
+    await this.#store.start(record, (control) =>
+      this.#streamUntil(id, { task, stop: input.stop }, control),
+    );
+    return record;
+  }
+
+  /** Records the answers to a batch task's queries between two times. */
+  async recordBatch(input: {
+    readonly id: string;
+    readonly task: string;
+    readonly start: Timestamp;
+    readonly stop: Timestamp;
+  }): Promise<RecordingRecord> {
+    const id = idOrRandom(input.id, 'recording');
+    const task = this.#options.tasks.require(input.task);
+    if (task.type !== 'batch')
+      throw new InvalidRequest(`cannot record batch of stream task: ${task.id}`);
+    const nodes = queryNodesOf(this.#options.tasks.startableOf(task).pipeline);
+    const record = this.#record(id, 'batch');
+    await this.#store.start(record, (control) =>
+      this.#write(id, 'batch', async (writer) => {
+        for (const { node, index, tick, range } of mergedTicks(nodes, input)) {
+          const series = await this.#options.scheduler.query(node, range, control.signal);
+          control.signal.throwIfAborted();
+          await writer.result({ query: index, stop: range.stop, series });
+          control.progress(Number(tick - input.start) / Number(input.stop - input.start));
+        }
+      }),
+    );
+    return record;
+  }
+
+  /** Records the answer to one query, as points or as batches. */
+  async recordQuery(input: {
+    readonly id: string;
+    readonly type: EdgeType;
+    readonly query: string;
+    readonly cluster: string;
+  }): Promise<RecordingRecord> {
+    const id = idOrRandom(input.id, 'recording');
+    const record = this.#record(id, input.type);
+    await this.#store.start(record, ({ signal }) =>
+      this.#write(id, input.type, async (writer) => {
+        const source = sourceOf(input.query);
+        const series = await this.#options.clusters.query(input.cluster, input.query, signal);
+        if (input.type === 'batch') {
+          await writer.result({ query: 0, stop: this.#options.clock.now(), series });
+          return;
+        }
+        for (const point of pointsOfSeries(series, source)) await writer.point(point);
+      }),
+    );
+    return record;
+  }
+
+  #record(id: string, type: EdgeType): RecordingRecord {
+    const date = formatRfc3339(this.#options.clock.now());
+    return { id, type, sizeBytes: 0, date, error: '', status: 'running', progress: 0 };
+  }
+
+  async #write(
+    id: string,
+    type: EdgeType,
+    fill: (writer: RecordingWriter) => Promise<void>,
+  ): Promise<Partial<RecordingRecord>> {
+    const writer = new RecordingWriter(this.path(id), type);
+    try {
+      await fill(writer);
+      return { sizeBytes: await writer.finish() };
+    } catch (error) {
+      await writer.abandon();
+      throw error;
+    }
+  }
+
+  #streamUntil(
+    id: string,
+    { task, stop }: { readonly task: TaskRecord; readonly stop: Timestamp },
+    { signal, progress }: JobControl,
+  ): Promise<Partial<RecordingRecord>> {
+    const { clock, router, tasks } = this.#options;
+    const started = clock.now();
+    // A stop that has passed already can only mean the times of the points.
+    const isDataTime = stop <= started;
+    const measurements = measurementsOf(tasks.definitionOf(task).pipeline);
+    return this.#write(id, 'stream', async (writer) => {
+      const ended = new AbortController();
+      const tap = new StreamTap(writer, {
+        measurements,
+        stop: isDataTime ? stop : undefined,
+        onStop: () => ended.abort(),
+      });
+      const route = router.add(task.dbrps, tap);
+      const limit = AbortSignal.any([signal, ended.signal]);
+      try {
+        while (!limit.aborted && (isDataTime || clock.now() < stop)) {
+          const restMs = isDataTime ? 1000 : Number(stop - clock.now()) / 1e6;
+          await clock.sleep(Math.min(1000, Math.max(1, restMs)), limit).catch(() => undefined);
+          if (!isDataTime) progress(Number(clock.now() - started) / Number(stop - started));
+        }
+      } finally {
+        await route.close();
+      }
+      signal.throwIfAborted();
+    });
+  }
+}
+
+/** Writes what the router gives it. */
+class StreamTap implements PointConsumer {
+  readonly error = undefined;
+  readonly #writer: RecordingWriter;
+  readonly #options: {
+    readonly measurements: ReadonlySet<string>;
+    /** The first point after this time ends the recording. */
+    readonly stop: Timestamp | undefined;
+    readonly onStop: () => void;
+  };
+  #pressure: Promise<unknown> | undefined;
+  #isStopped = false;
+
+  constructor(
+    writer: RecordingWriter,
+    options: {
+      readonly measurements: ReadonlySet<string>;
+      readonly stop: Timestamp | undefined;
+      readonly onStop: () => void;
+    },
+  ) {
+    this.#writer = writer;
+    this.#options = options;
+  }
+
+  ready(): Promise<void> | undefined {
+    const pressure = this.#pressure;
+    if (pressure === undefined) return undefined;
+    return pressure.then(() => {
+      this.#pressure = undefined;
+    });
+  }
+
+  push(batch: PointBatch): void {
+    const { measurements, stop, onStop } = this.#options;
+    if (this.#isStopped) return;
+    for (const point of recordedPoints(batch, measurements)) {
+      if (stop !== undefined && point.time > stop) {
+        this.#isStopped = true;
+        onStop();
+        return;
+      }
+      this.#pressure = this.#writer.point(point) ?? this.#pressure;
+    }
+  }
+}

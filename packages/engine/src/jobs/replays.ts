@@ -1,0 +1,410 @@
+// Replays: recorded data, or data fetched now, through a task of its own, apart from the live one.
+import { stat } from 'node:fs/promises';
+import { AppError, assert, formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
+import type { AlertService } from '@tidemark/alerting';
+import type { QueryResultSeries, RunningTask, TaskServices } from '@tidemark/runtime';
+import { VirtualTimers } from '@tidemark/runtime';
+import { queryNodesOf } from '../batch-scheduler.ts';
+import type { BatchScheduler } from '../batch-scheduler.ts';
+import type { Clusters } from '../database/clusters.ts';
+import { sourceOf } from '../database/query-text.ts';
+import type { Definition } from '../definition.ts';
+import { makeTask } from '../executor.ts';
+import type { CreateTask, Executing } from '../executor.ts';
+import { printJson } from '../http/json.ts';
+import { idOrRandom } from '../ids.ts';
+import type { Metadata } from '../metadata.ts';
+import type { ReplayRecord, TaskRecord } from '../records.ts';
+import type { TaskService } from '../task-service.ts';
+import { printTaskStats } from '../task-stats.ts';
+import { mergedTicks } from './batch-ticks.ts';
+import { JobStore } from './job-store.ts';
+import type { JobControl } from './job-store.ts';
+import { batchOf, firstTime, lastTime, pointsOfSeries, shiftSeries, timeOfLine } from './points.ts';
+import { readRecording } from './recording-file.ts';
+import type { RecordedPoint, RecordedResult } from './recording-file.ts';
+import type { Recordings } from './recordings.ts';
+
+export type ReplaysOptions = {
+  readonly metadata: Metadata;
+  readonly clock: Clock;
+  readonly recordings: Recordings;
+  readonly tasks: TaskService;
+  readonly clusters: Clusters;
+  readonly scheduler: BatchScheduler;
+  readonly alerts: AlertService;
+  readonly createTask: CreateTask;
+  readonly servicesOf: (taskId: string) => TaskServices;
+};
+
+/** What all kinds of replays are told. */
+export type ReplayInput = {
+  readonly id: string;
+  readonly task: string;
+  readonly isRecordingTime: boolean;
+  readonly clock: 'fast' | 'real';
+};
+
+type Entry = RecordedPoint | RecordedResult;
+
+/** Replays whose task can still be looked at after their end; older ones only have their record. */
+const KEPT_TASKS_MAX = 32;
+
+/** Points that are pushed together when no timer of the task lies between them. */
+const POINTS_PER_PUSH = 1000;
+
+export class Replays {
+  readonly #options: ReplaysOptions;
+  readonly #store: JobStore<ReplayRecord>;
+  readonly #executing = new Map<string, Executing & { readonly taskId: string }>();
+
+  constructor(options: ReplaysOptions) {
+    this.#options = options;
+    this.#store = new JobStore(options.metadata.table<ReplayRecord>('replays'), options.clock, {
+      kind: 'replay',
+      isRepeatable: true,
+    });
+  }
+
+  open(): Promise<void> {
+    return this.#store.open();
+  }
+
+  list(): readonly ReplayRecord[] {
+    return this.#store.list();
+  }
+
+  require(id: string): ReplayRecord {
+    const record = this.#store.get(id);
+    if (record === undefined) throw new NotFound('could not find replay: no replay exists');
+    return record;
+  }
+
+  /** The task of a replay, running or ended. Throws as clients know it. */
+  executing(replayId: string, taskId: string): Executing {
+    const executing = this.#executing.get(replayId);
+    if (executing === undefined) throw new InvalidRequest(`no running replay with ID: ${replayId}`);
+    if (executing.taskId !== taskId) {
+      throw new InvalidRequest(`replay ${replayId} is not for task: ${taskId}`);
+    }
+    return executing;
+  }
+
+  async delete(id: string): Promise<void> {
+    const record = this.#store.get(id);
+    await this.#store.delete(id);
+    this.#executing.delete(id);
+    if (record !== undefined) await this.#options.alerts.deleteTopicsOf(id, record.task);
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  /** Replays a recording. */
+  async replayRecording(
+    input: ReplayInput & { readonly recording: string },
+  ): Promise<ReplayRecord> {
+    const id = idOrRandom(input.id, 'replay');
+    const task = this.#task(input.task);
+    const recording = this.#recording(input.recording);
+    if (recording.type !== task.type) {
+      throw new InvalidRequest(
+        `cannot replay ${recording.type} recording to ${task.type} task: ${task.id}`,
+      );
+    }
+    const path = this.#options.recordings.path(recording.id);
+    return this.#start({ ...input, id }, task, recording.id, async function* entries({ progress }) {
+      const { size } = await stat(path);
+      yield* readRecording(path, (bytesRead) => progress(bytesRead / Math.max(1, size)));
+    });
+  }
+
+  /** Makes a batch task's queries for a range of time now and replays the answers. */
+  async replayBatch(
+    input: ReplayInput & { readonly start: Timestamp; readonly stop: Timestamp },
+  ): Promise<ReplayRecord> {
+    const id = idOrRandom(input.id, 'replay');
+    const task = this.#task(input.task);
+    if (task.type !== 'batch') {
+      throw new InvalidRequest(`cannot replay batch against stream task: ${task.id}`);
+    }
+    const { scheduler, tasks } = this.#options;
+    return this.#start({ ...input, id }, task, '', async function* entries({ signal, progress }) {
+      const nodes = queryNodesOf(tasks.definitionOf(task).pipeline);
+      for (const { node, index, tick, range } of mergedTicks(nodes, input)) {
+        const series = await scheduler.query(node, range, signal);
+        signal.throwIfAborted();
+        yield { query: index, stop: range.stop, series };
+        progress(Number(tick - input.start) / Number(input.stop - input.start));
+      }
+    });
+  }
+
+  /** Makes one query now and replays its answer. */
+  async replayQuery(
+    input: ReplayInput & { readonly query: string; readonly cluster: string },
+  ): Promise<ReplayRecord> {
+    const id = idOrRandom(input.id, 'replay');
+    const task = this.#task(input.task);
+    const { clusters, clock } = this.#options;
+    return this.#start({ ...input, id }, task, '', async function* entries({ signal }) {
+      const source = sourceOf(input.query);
+      const series = await clusters.query(input.cluster, input.query, signal);
+      if (task.type === 'stream') yield* pointsOfSeries(series, source);
+      else yield { query: 0, stop: clock.now(), series };
+    });
+  }
+
+  #task(id: string): TaskRecord {
+    const task = this.#options.tasks.get(id);
+    if (task === undefined) throw new NotFound('task load: no task exists');
+    return task;
+  }
+
+  #recording(id: string): ReturnType<Recordings['require']> {
+    try {
+      return this.#options.recordings.require(id);
+    } catch (cause) {
+      if (!(cause instanceof NotFound)) throw cause;
+      throw new NotFound(`recording not found: ${cause.message}`, { cause });
+    }
+  }
+
+  async #start(
+    input: ReplayInput,
+    task: TaskRecord,
+    recording: string,
+    entries: (control: JobControl) => AsyncIterable<Entry>,
+  ): Promise<ReplayRecord> {
+    const record: ReplayRecord = {
+      id: input.id,
+      task: task.id,
+      recording,
+      isRecordingTime: input.isRecordingTime,
+      clock: input.clock,
+      date: formatRfc3339(this.#options.clock.now()),
+      error: '',
+      status: 'running',
+      progress: 0,
+      statsJson: '{}',
+    };
+    await this.#store.start(record, (control) => this.#run(record, task, { control, entries }));
+    return record;
+  }
+
+  async #run(
+    record: ReplayRecord,
+    stored: TaskRecord,
+    {
+      control,
+      entries,
+    }: {
+      readonly control: JobControl;
+      readonly entries: (control: JobControl) => AsyncIterable<Entry>;
+    },
+  ): Promise<Partial<ReplayRecord>> {
+    const zero = this.#options.clock.now();
+    const timers = record.clock === 'fast' ? new VirtualTimers(zero) : undefined;
+    const { executing, definition } = await this.#open(record, stored, timers);
+    const { task } = executing;
+    const pace = new Pace({
+      record,
+      clock: this.#options.clock,
+      zero,
+      timers,
+      signal: control.signal,
+    });
+    try {
+      await framed('running replay: ', () =>
+        feed(task, { definition, pace, entries: entries(control) }),
+      );
+      await framed('running replay: ', () => task.drain());
+    } finally {
+      await task.close();
+    }
+    if (task.error !== undefined) throw new InvalidRequest(`task run: ${task.error}`);
+    return { statsJson: printJson(printTaskStats(executing)) };
+  }
+
+  async #open(
+    record: ReplayRecord,
+    stored: TaskRecord,
+    timers: VirtualTimers | undefined,
+  ): Promise<{ readonly executing: Executing; readonly definition: Definition }> {
+    const { tasks, createTask, servicesOf, clock, alerts } = this.#options;
+    return framed('task start: ', async () => {
+      const definition = tasks.startableOf(stored);
+      const task = makeTask(createTask, definition.pipeline, {
+        services: servicesOf(stored.id),
+        options: { taskId: stored.id, scope: record.id, clock, timers, alerts: alerts.defaults },
+      });
+      await task.start();
+      const executing = {
+        id: stored.id,
+        taskId: stored.id,
+        pipeline: definition.pipeline,
+        task,
+        throughput: 0,
+        problem: undefined,
+      };
+      this.#executing.set(record.id, executing);
+      for (const oldest of this.#executing.keys()) {
+        if (this.#executing.size <= KEPT_TASKS_MAX) break;
+        this.#executing.delete(oldest);
+      }
+      return { executing, definition };
+    });
+  }
+}
+
+/** When recorded data is due: at once, or as long after the start as it lay after the first of it. */
+class Pace {
+  readonly #options: {
+    readonly record: ReplayRecord;
+    readonly clock: Clock;
+    readonly zero: Timestamp;
+    readonly timers: VirtualTimers | undefined;
+    readonly signal: AbortSignal;
+  };
+  #offset: bigint | undefined;
+
+  constructor(options: {
+    readonly record: ReplayRecord;
+    readonly clock: Clock;
+    readonly zero: Timestamp;
+    readonly timers: VirtualTimers | undefined;
+    readonly signal: AbortSignal;
+  }) {
+    this.#options = options;
+  }
+
+  /** What is added to the times of data. The first time that is seen lies at the start of the replay. */
+  shift(first: Timestamp | undefined): bigint {
+    if (first !== undefined) this.#offset ??= this.#options.zero - first;
+    return this.#options.record.isRecordingTime ? 0n : (this.#offset ?? 0n);
+  }
+
+  /** Whether data up to this time may be pushed without firing a timer first. */
+  isDueTogether(time: Timestamp): boolean {
+    const next = this.#options.timers?.nextAt();
+    return this.#options.timers !== undefined && (next === undefined || next > this.#wall(time));
+  }
+
+  /** Waits until data of this recorded time is due, or moves the task's time there. */
+  async until(time: Timestamp): Promise<void> {
+    const { timers, clock, signal } = this.#options;
+    signal.throwIfAborted();
+    const due = this.#wall(time);
+    if (timers !== undefined) {
+      timers.advanceTo(due);
+      return;
+    }
+    for (;;) {
+      const restMs = Number(due - clock.now()) / 1e6;
+      if (restMs <= 0) return;
+      await clock.sleep(Math.min(restMs, 60_000), signal);
+    }
+  }
+
+  #wall(time: Timestamp): Timestamp {
+    return time + (this.#offset ?? 0n);
+  }
+}
+
+async function feed(
+  task: RunningTask,
+  {
+    definition,
+    pace,
+    entries,
+  }: {
+    readonly definition: Definition;
+    readonly pace: Pace;
+    readonly entries: AsyncIterable<Entry>;
+  },
+): Promise<void> {
+  const nodes = definition.type === 'batch' ? queryNodesOf(definition.pipeline) : [];
+  const points = new PointFeeder(task, pace);
+  for await (const entry of entries) {
+    if (task.error !== undefined) return;
+    if ('line' in entry) {
+      await points.add(entry);
+      continue;
+    }
+    const node = nodes[entry.query] ?? nodes[0];
+    assert(node !== undefined, 'a batch task has a query');
+    await pushResult(task, { nodeName: node.name, result: entry, pace });
+  }
+  await points.flush();
+}
+
+async function pushResult(
+  task: RunningTask,
+  {
+    nodeName,
+    result,
+    pace,
+  }: {
+    readonly nodeName: string;
+    readonly result: RecordedResult;
+    readonly pace: Pace;
+  },
+): Promise<void> {
+  const shift = pace.shift(firstTime(result.series));
+  const last = lastTime(result.series);
+  if (last !== undefined) await pace.until(last);
+  const series: readonly QueryResultSeries[] = shiftSeries(result.series, shift);
+  const lastShifted = last === undefined ? result.stop : last + shift;
+  const stop = lastShifted > result.stop ? lastShifted : result.stop;
+  await task.ready();
+  task.pushQueryResult(nodeName, series, { stop });
+}
+
+/** Collects points of one database and policy that are due together. */
+class PointFeeder {
+  readonly #task: RunningTask;
+  readonly #pace: Pace;
+  #waiting: RecordedPoint[] = [];
+  #shift = 0n;
+
+  constructor(task: RunningTask, pace: Pace) {
+    this.#task = task;
+    this.#pace = pace;
+  }
+
+  async add(point: RecordedPoint): Promise<void> {
+    const time = timeOfLine(point.line);
+    this.#shift = this.#pace.shift(time);
+    const [first] = this.#waiting;
+    const isSamePlace =
+      first?.database === point.database && first.retentionPolicy === point.retentionPolicy;
+    const fits =
+      isSamePlace && this.#waiting.length < POINTS_PER_PUSH && this.#pace.isDueTogether(time);
+    if (!fits) await this.flush();
+    await this.#pace.until(time);
+    this.#waiting.push(point);
+  }
+
+  async flush(): Promise<void> {
+    if (this.#waiting.length === 0) return;
+    const batch = batchOf(this.#waiting, this.#shift);
+    this.#waiting = [];
+    await this.#task.ready();
+    this.#task.push(batch);
+  }
+}
+
+// Recorded texts tell in which part a replay failed.
+async function framed<T>(prefix: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    if (cause instanceof AppError || cause instanceof Error) {
+      throw new InvalidRequest(`${prefix}${message}`, { cause });
+    }
+    throw cause;
+  }
+}
