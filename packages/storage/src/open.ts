@@ -1,6 +1,7 @@
 // Opening the engine, inline or (by default) in a thread of its own.
 import { systemClock } from '@tidemark/core';
 
+import { lockDirectory } from './disk/directory-lock.ts';
 import { nodeDisk } from './disk/node-disk.ts';
 import { Engine } from './engine/engine.ts';
 import { localSource } from './engine/local-source.ts';
@@ -14,8 +15,17 @@ export async function openStorageInline(
   environment: Partial<StorageEnvironment> = {},
 ): Promise<StorageEngine> {
   const clock = environment.clock ?? systemClock();
-  const engine = new Engine(options, { clock, disk: environment.disk ?? nodeDisk() });
-  await engine.open();
+  const disk = environment.disk ?? nodeDisk();
+  disk.makeDirectory(options.directory);
+  // Whoever brings a disk of his own also says who uses it.
+  const lock = environment.disk === undefined ? await lockDirectory(options.directory) : undefined;
+  const engine = new Engine(options, { ...environment, clock, disk });
+  try {
+    await engine.open();
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
   const snapshotMaxAgeMs = options.snapshotMaxAgeMs ?? LIMITS.snapshotAgeMs.value;
   return {
     source: localSource(engine, { clock, snapshotMaxAgeMs }),
@@ -29,7 +39,11 @@ export async function openStorageInline(
     shards: () => engine.shardInfos(),
     statistics: () => engine.statistics(),
     flush: () => engine.flush(),
-    close: () => engine.close(),
+    compact: () => engine.compact(),
+    close: async () => {
+      await engine.close();
+      await lock?.release();
+    },
   };
 }
 

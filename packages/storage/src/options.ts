@@ -25,6 +25,8 @@ export type StorageOptions = {
   readonly allowUnsigned?: boolean | undefined;
   /** `measurement`: a field has one type in all shards of a measurement; default per shard. */
   readonly fieldTypes?: 'shard' | 'measurement' | undefined;
+  /** `false`: flush and compaction run only when asked, for tests and offline tools. */
+  readonly hasBackgroundWork?: boolean | undefined;
   readonly log?: StorageLog | undefined;
 };
 
@@ -32,4 +34,6 @@ export type StorageOptions = {
 export type StorageEnvironment = {
   readonly clock: Clock;
   readonly disk: Disk;
+  /** Called at named steps of background work; a test ends the process there. */
+  readonly fault?: ((point: string) => void | Promise<void>) | undefined;
 };

@@ -119,6 +119,8 @@ export interface StorageEngine {
   statistics(): Promise<StorageStatistics>;
   /** Writes everything in memory to segments. Not needed for durability. */
   flush(): Promise<void>;
+  /** Merges segments until nothing needs to be done. Runs by itself too; here for tools and tests. */
+  compact(): Promise<void>;
   /** Finishes running work, syncs, releases the directory. Idempotent. */
   close(): Promise<void>;
 }

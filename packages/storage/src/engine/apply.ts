@@ -2,12 +2,14 @@
 import { assert } from '@tidemark/core';
 
 import type { Table } from '../memtable/table.ts';
+import type { SeriesSet } from '../shard/series-set.ts';
 import type { MemtableTables, Shard } from '../shard/shard.ts';
+import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { DeletedRows, DeleteRecord, IndexAdditions } from '../wal/wal-record.ts';
 
-/** Appends rows to the shard's memtable and makes their series visible. */
-export function applyRows(index: SeriesIndex, shard: Shard, table: Table): void {
+/** Appends rows to the shard's memtable and makes their series visible. Returns the bytes it took. */
+export function applyRows(index: SeriesIndex, shard: Shard, table: Table): number {
   const { series, rows } = table;
   let last = -1;
   for (let row = 0; row < rows; row++) {
@@ -16,7 +18,11 @@ export function applyRows(index: SeriesIndex, shard: Shard, table: Table): void 
     last = id;
     if (shard.series.add(id)) index.addedToShard(id);
   }
-  shard.activeTable(table.measurementId).appendTable(table);
+  if (shard.active.size === 0) shard.activeSinceMs = shard.lastWriteMs;
+  const target = shard.activeTable(table.measurementId);
+  const before = target.rows === 0 ? 0 : target.memoryBytes;
+  target.appendTable(table);
+  return target.memoryBytes - before;
 }
 
 /** Adds measurements and series that a record brings; those that are known already are skipped. */
@@ -56,4 +62,52 @@ function withoutDeleted(table: Table, deleted: DeletedRows, record: DeleteRecord
     if (!isCovered || (series !== undefined && !series.has(table.series[row]!))) rows.push(row);
   }
   return rows.length === table.rows ? table : table.select(rows);
+}
+
+/**
+ * The series that still have rows in the shard after a delete; the index forgets the others. Segments count by their
+ * chunks: one that is not covered whole counts as data.
+ */
+export function dropEmptySeries(index: SeriesIndex, shard: Shard, record: DeleteRecord): SeriesSet {
+  const kept = shard.series.clone();
+  for (const { measurementId, series } of record.rows) {
+    const measurement = index.measurements[measurementId];
+    if (measurement === undefined) continue;
+    const inMemory = new Set<number>();
+    for (const tables of [shard.active, shard.frozen]) {
+      const table = tables?.get(measurementId);
+      for (const id of table?.series.subarray(0, table.rows) ?? []) inMemory.add(id);
+    }
+    for (const id of series ?? measurement.seriesIds()) {
+      if (inMemory.has(id) || !kept.has(id) || hasRowsInSegments(shard, measurementId, id))
+        continue;
+      kept.delete(id);
+      index.removedFromShard(id);
+    }
+  }
+  return kept;
+}
+
+/** Whether a segment of the shard holds rows of the series that no tombstone covers. */
+export function hasRowsInSegments(shard: Shard, measurementId: number, series: number): boolean {
+  for (const segment of shard.segments) {
+    const measurement = segment.measurement(measurementId);
+    if (measurement === undefined) continue;
+    const { sequence } = segment.info;
+    const deleted = deletedRanges(shard.tombstones, { measurementId, series, sequence });
+    for (const chunk of segment.chunks(measurement, series)) {
+      switch (coverage(deleted, chunk.minTime, chunk.maxTime)) {
+        case 'none':
+          return true;
+        case 'part': {
+          const times = segment.times(chunk);
+          if (withoutRanges({ times, columns: [] }, deleted).times.length > 0) return true;
+          break;
+        }
+        case 'all':
+          break;
+      }
+    }
+  }
+  return false;
 }

@@ -15,6 +15,8 @@ export class Database {
   /** Measurements and series below these ids are in the log (or in the index files). */
   #loggedMeasurements = 0;
   #loggedSeries = 0;
+  #persistedMeasurements = 0;
+  #persistedSeries = 0;
 
   constructor(name: string, instance: number) {
     this.name = name;
@@ -28,21 +30,8 @@ export class Database {
 
   /** What a record has to bring so that its ids can be resolved, and marks it as logged. */
   takeAdditions(): IndexAdditions {
+    const additions = this.#additionsSince(this.#loggedMeasurements, this.#loggedSeries);
     const { index } = this;
-    const measurements: string[] = [];
-    for (let id = this.#loggedMeasurements; id < index.measurements.length; id++) {
-      measurements.push(index.measurements[id]!.name);
-    }
-    const series: NewSeries[] = [];
-    for (let id = this.#loggedSeries; id < index.seriesCount; id++) {
-      series.push({ measurementId: index.measurementOf(id).id, tags: index.tags(id) });
-    }
-    const additions: IndexAdditions = {
-      firstMeasurementId: this.#loggedMeasurements,
-      measurements,
-      firstSeriesId: this.#loggedSeries,
-      series,
-    };
     this.#loggedMeasurements = index.measurements.length;
     this.#loggedSeries = index.seriesCount;
     return additions;
@@ -54,9 +43,39 @@ export class Database {
     this.#loggedSeries = Math.min(this.#loggedSeries, additions.firstSeriesId);
   }
 
-  /** Everything that is in the index now came from disk. */
+  /** Everything that is in the index now came from the log. */
   markLogged(): void {
     this.#loggedMeasurements = this.index.measurements.length;
     this.#loggedSeries = this.index.seriesCount;
+  }
+
+  /** Everything that is in the index now came from the index files. */
+  markPersisted(): void {
+    this.#persistedMeasurements = this.index.measurements.length;
+    this.#persistedSeries = this.index.seriesCount;
+  }
+
+  /** Entries that only the log files hold. */
+  unpersisted(): IndexAdditions {
+    return this.#additionsSince(this.#persistedMeasurements, this.#persistedSeries);
+  }
+
+  /** The result of `unpersisted` is in the index files now. */
+  persisted(additions: IndexAdditions): void {
+    this.#persistedMeasurements = additions.firstMeasurementId + additions.measurements.length;
+    this.#persistedSeries = additions.firstSeriesId + additions.series.length;
+  }
+
+  #additionsSince(firstMeasurementId: number, firstSeriesId: SeriesId): IndexAdditions {
+    const { index } = this;
+    const measurements: string[] = [];
+    for (let id = firstMeasurementId; id < index.measurements.length; id++) {
+      measurements.push(index.measurements[id]!.name);
+    }
+    const series: NewSeries[] = [];
+    for (let id = firstSeriesId; id < index.seriesCount; id++) {
+      series.push({ measurementId: index.measurementOf(id).id, tags: index.tags(id) });
+    }
+    return { firstMeasurementId, measurements, firstSeriesId, series };
   }
 }

@@ -6,6 +6,8 @@ import { SeriesCache } from '@tidemark/line-protocol';
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
 import { selectMeasurements, selectOrdinals } from '../series/select.ts';
+import type { Segment } from '../segment/segment.ts';
+import { IndexLog, indexFileName } from '../series/index-log.ts';
 import { ShardStore } from '../shard/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
 import type {
@@ -23,9 +25,12 @@ import { encodeRecord } from '../wal/wal-record.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 import { BatchBuilder } from '../write/batch-builder.ts';
 import type { WriteBatch } from '../write/write-batch.ts';
-import { applyRows, deleteFromMemtable } from './apply.ts';
+import { applyRows, deleteFromMemtable, dropEmptySeries } from './apply.ts';
 import { Database } from './database.ts';
-import { replayLog } from './recovery.ts';
+import type { Maintenance } from './maintenance.ts';
+import { indexDirectory, walDirectory } from './paths.ts';
+import { Reclaimer } from './reclaimer.ts';
+import { recover } from './recovery.ts';
 import { takeSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 import { buildFromLines, buildFromPoints } from './write-lines.ts';
@@ -34,9 +39,18 @@ import type { ResolvedCache } from './write-lines.ts';
 export class Engine {
   readonly shards = new ShardStore();
   readonly databases = new Map<string, Database>();
+  readonly reclaimer = new Reclaimer();
+  readonly environment: StorageEnvironment;
+  readonly directory: string;
+  /** Bytes of the active memtables. */
+  memtableBytes = 0;
   readonly #options: StorageOptions;
-  readonly #environment: StorageEnvironment;
   readonly #log: StorageLog;
+  readonly #background = new AbortController();
+  #backgroundDone: Promise<void> = Promise.resolve();
+  #maintenance: Maintenance | undefined;
+  #nextFileId = 1;
+  #nextSequence = 1;
   readonly #seriesCache = new SeriesCache();
   readonly #resolved: ResolvedCache = new WeakMap();
   #wal: Wal | undefined;
@@ -54,23 +68,65 @@ export class Engine {
 
   constructor(options: StorageOptions, environment: StorageEnvironment) {
     this.#options = options;
-    this.#environment = environment;
+    this.environment = environment;
+    this.directory = options.directory;
     this.#log = options.log ?? (() => undefined);
   }
 
   /** Reads what is on disk; nothing else may be called before. */
   async open(): Promise<void> {
-    const { disk } = this.#environment;
-    const directory = `${this.#options.directory}/wal`;
-    disk.makeDirectory(directory);
-    const nextFileId = await replayLog(this, { disk, directory, log: this.#log });
+    const recovered = await recover(this, this.#log);
+    this.#maintenance = recovered.maintenance;
     this.#wal = new Wal({
-      disk,
-      directory,
-      firstFileId: nextFileId,
+      disk: this.environment.disk,
+      directory: walDirectory(this.directory),
+      firstFileId: recovered.nextWalFileId,
       fsync: this.#options.walFsync ?? 'always',
       log: (message, error) => this.#log('error', message, { error }),
     });
+    if (this.#options.hasBackgroundWork !== false) this.#backgroundDone = this.#runBackground();
+  }
+
+  get wal(): Wal {
+    assert(this.#wal !== undefined, 'the engine is open');
+    return this.#wal;
+  }
+
+  takeFileId(): number {
+    return this.#nextFileId++;
+  }
+
+  /** Orders segments and tombstones by the time of their writes. */
+  takeSequence(): number {
+    return this.#nextSequence++;
+  }
+
+  nextIds(): { nextFileId: number; nextSequence: number; nextInstance: number } {
+    return {
+      nextFileId: this.#nextFileId,
+      nextSequence: this.#nextSequence,
+      nextInstance: this.#nextInstance,
+    };
+  }
+
+  /** Ids below these are taken. */
+  reserveIds(ids: { nextFileId: number; nextSequence: number; nextInstance: number }): void {
+    this.#nextFileId = Math.max(this.#nextFileId, ids.nextFileId);
+    this.#nextSequence = Math.max(this.#nextSequence, ids.nextSequence);
+    this.#nextInstance = Math.max(this.#nextInstance, ids.nextInstance);
+  }
+
+  async fault(point: string): Promise<void> {
+    await this.environment.fault?.(point);
+  }
+
+  /** Makes index entries durable that so far only the log files hold. */
+  async persistIndex(database: Database): Promise<void> {
+    const additions = database.unpersisted();
+    const { disk } = this.environment;
+    const log = new IndexLog(disk, indexDirectory(this.directory), database.instance);
+    await log.append(additions);
+    database.persisted(additions);
   }
 
   database(name: string): Database {
@@ -110,6 +166,7 @@ export class Engine {
         `too many writes wait for the log. setting=\`${LIMITS.queuedWriteBytes.setting}\``,
       );
     }
+    await this.#awaitMemory();
     const database = this.database(policy.database);
     const { index, tagValues, admitted } = database;
     const parts = { index, shards: this.shards, tagValues, admitted };
@@ -121,6 +178,7 @@ export class Engine {
     const batch = builder.finish();
     if (batch.parts.length === 0) return outcome;
     await this.#logBatch(wal, database, batch);
+    this.#flushIfLarge();
     this.#counters.pointsWritten += outcome.pointsWritten;
     this.#counters.valuesWritten += outcome.valuesWritten;
     return outcome;
@@ -153,13 +211,68 @@ export class Engine {
     for (const { shard, tables } of batch.parts) {
       // Dropped while the batch was on its way to the disk: the drop came later, so it wins.
       if (this.shards.get(shard.descriptor.id) !== shard) continue;
+      shard.lastWriteMs = this.environment.clock.monotonicMs();
       for (const table of tables.values()) {
-        applyRows(database.index, shard, table);
+        this.memtableBytes += applyRows(database.index, shard, table);
         if (database.admitted.size > 0) {
           for (let row = 0; row < table.rows; row++) database.admitted.delete(table.series[row]!);
         }
       }
     }
+  }
+
+  /** Holds writes back while two full memtables exist already: one being flushed, one waiting for it. */
+  async #awaitMemory(): Promise<void> {
+    const limit = this.#options.memtableMaxBytes ?? LIMITS.memtableBytes.value;
+    while (this.memtableBytes > limit * 2 && this.#maintenance?.isFlushing === true) {
+      await this.#maintenance.flushOnce();
+    }
+    if (this.memtableBytes > limit * 4) {
+      throw new Unavailable(
+        `memtable is full and can not be flushed. setting=\`${LIMITS.memtableBytes.setting}\``,
+      );
+    }
+  }
+
+  /** Starts a flush when memtable or log are large enough; failures are logged and tried again later. */
+  #flushIfLarge(): void {
+    if (this.#options.hasBackgroundWork === false) return;
+    const memtableLimit = this.#options.memtableMaxBytes ?? LIMITS.memtableBytes.value;
+    const walLimit = this.#options.walMaxBytes ?? LIMITS.walBytes.value;
+    const isLarge = this.memtableBytes > memtableLimit || this.wal.fileBytes > walLimit;
+    if (isLarge && this.#maintenance?.isFlushing === false) this.#supervise('flush', this.flush());
+  }
+
+  #supervise(what: string, work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.#log('error', `${what} failed`, { error }));
+  }
+
+  async #runBackground(): Promise<void> {
+    const { clock } = this.environment;
+    const { signal } = this.#background;
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(BACKGROUND_STEP_MS, signal);
+        await this.#backgroundStep();
+      } catch (error) {
+        if (!signal.aborted) this.#log('error', 'background work failed', { error });
+      }
+    }
+  }
+
+  async #backgroundStep(): Promise<void> {
+    const now = this.environment.clock.monotonicMs();
+    let oldestMs = 0;
+    let quietMs = Number.POSITIVE_INFINITY;
+    for (const shard of this.shards.all()) {
+      if (shard.active.size === 0) continue;
+      quietMs = Math.min(quietMs, now - shard.lastWriteMs);
+      oldestMs = Math.max(oldestMs, now - shard.activeSinceMs);
+    }
+    const hasBurst = this.memtableBytes > BURST_BYTES && quietMs > QUIET_MS;
+    if (hasBurst || oldestMs > MAX_MEMTABLE_AGE_MS) await this.flush();
+    if (this.#options.walFsync === 'interval') await this.wal.syncNow();
+    await this.#maintenance?.compact({ all: false });
   }
 
   async delete(request: DeleteRequest): Promise<void> {
@@ -225,23 +338,30 @@ export class Engine {
       if (shard === undefined) continue;
       shard.active = new Map(shard.active);
       deleteFromMemtable(shard.active, record);
-      this.#dropEmptySeries(database, shard, record);
+      if (shard.frozen !== undefined) {
+        // The flush goes on with the old tables; the tombstone covers what it writes.
+        shard.frozen = new Map(shard.frozen);
+        deleteFromMemtable(shard.frozen, record);
+      }
+      this.#addTombstones(shard, record);
+      shard.series = dropEmptySeries(database.index, shard, record);
       if (!record.freesTypes) continue;
       for (const { measurementId } of record.rows) shard.fields.removeMeasurement(measurementId);
     }
   }
 
-  #dropEmptySeries(database: Database, shard: Shard, record: DeleteRecord): void {
-    for (const { measurementId, series } of record.rows) {
-      const measurement = database.index.measurements[measurementId];
-      if (measurement === undefined) continue;
-      const table = shard.active.get(measurementId);
-      const remaining = new Set(table?.series.subarray(0, table.rows));
-      for (const id of series ?? measurement.seriesIds()) {
-        if (remaining.has(id)) continue;
-        if (shard.series.delete(id)) database.index.removedFromShard(id);
-      }
-    }
+  #addTombstones(shard: Shard, record: DeleteRecord): void {
+    if (shard.segments.length === 0 && shard.frozen === undefined) return;
+    const { timeRange, freesTypes } = record;
+    const sequence = this.takeSequence();
+    const added = record.rows.map(({ measurementId, series }) => ({
+      sequence,
+      measurementId,
+      series: series?.slice().sort(),
+      timeRange,
+      freesTypes,
+    }));
+    shard.tombstones = [...shard.tombstones, ...added];
   }
 
   async dropPolicy(policyId: number): Promise<void> {
@@ -266,6 +386,18 @@ export class Engine {
     if (shards.length === 0) return;
     const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
     await this.#openWal().append(encodeRecord(record), () => this.applyDrop(record));
+    await this.fault('drop:logged');
+    await this.#maintenance?.commitDrops(shards);
+    this.#removeOrphanIndexes();
+  }
+
+  #removeOrphanIndexes(): void {
+    const { disk } = this.environment;
+    const directory = indexDirectory(this.directory);
+    const used = new Set(Array.from(this.databases.values(), (d) => indexFileName(d.instance)));
+    for (const name of disk.list(directory)) {
+      if (!used.has(name)) disk.remove(`${directory}/${name}`);
+    }
   }
 
   /** Forgets shards, and databases whose last shard goes. */
@@ -283,8 +415,8 @@ export class Engine {
 
   async shardInfos(): Promise<readonly ShardInfo[]> {
     const infos: ShardInfo[] = [];
-    for (const { descriptor } of this.shards.all()) {
-      infos.push({ ...descriptor, shardGroupId: descriptor.id, diskBytes: 0 });
+    for (const { descriptor, diskBytes } of this.shards.all()) {
+      infos.push({ ...descriptor, shardGroupId: descriptor.id, diskBytes });
     }
     return infos.sort((a, b) => a.id - b.id);
   }
@@ -298,7 +430,13 @@ export class Engine {
     const wal = this.#wal;
     const counters: Record<string, number> = {
       ...this.#counters,
+      ...this.#maintenance?.counters,
       shards: this.shards.count,
+      segments: this.#segments().length,
+      segmentBytes: this.#segments().reduce((sum, segment) => sum + segment.info.sizeBytes, 0),
+      memtableBytes: this.memtableBytes,
+      openSnapshots: this.reclaimer.openCount,
+      filesWaitingForSnapshots: this.reclaimer.waitingCount,
       walBytes: wal?.fileBytes ?? 0,
       walRecords: wal?.counters.records ?? 0,
       walSyncs: wal?.counters.syncs ?? 0,
@@ -314,12 +452,28 @@ export class Engine {
 
   async flush(): Promise<void> {
     this.#openWal();
+    await this.#maintenance?.flush();
+  }
+
+  /** Merges segments until nothing needs to be done, whether their shards are at rest or not. */
+  async compact(): Promise<void> {
+    this.#openWal();
+    await this.#maintenance?.compact({ all: true });
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#background.abort();
+    await this.#backgroundDone;
+    await this.#maintenance?.idle();
     await this.#wal?.close();
+    this.reclaimer.drain();
+    for (const segment of this.#segments()) segment.close();
+  }
+
+  #segments(): Segment[] {
+    return [...this.shards.all()].flatMap((shard) => shard.segments);
   }
 
   #openWal(): Wal {
@@ -328,5 +482,13 @@ export class Engine {
     return this.#wal;
   }
 }
+
+/** Between two looks at what background work there is. */
+const BACKGROUND_STEP_MS = 1000;
+/** A burst of writes larger than this is flushed when it has been over for `QUIET_MS`. */
+const BURST_BYTES = 1 << 20;
+const QUIET_MS = 2000;
+/** Rows of slow writers do not stay in the log longer than this. */
+const MAX_MEMTABLE_AGE_MS = 10 * 60_000;
 
 const ALL_INT64: TimeRange = { start: -(2n ** 63n), end: 2n ** 63n - 1n };

@@ -81,6 +81,7 @@ function localSnapshot(
     aggregate: (request, o) =>
       run((snapshot, counters) => aggregate(snapshot, request, counters), o),
     close: async () => {
+      held?.release();
       held = undefined;
     },
   };

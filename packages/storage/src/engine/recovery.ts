@@ -2,30 +2,147 @@
 import { Corruption } from '@tidemark/core';
 
 import { DecodeError } from '../bytes.ts';
-import type { Disk } from '../disk/disk.ts';
+import { readManifest } from '../manifest/manifest.ts';
+import type { ManifestShard } from '../manifest/manifest.ts';
 import type { StorageLog } from '../options.ts';
+import { PageCache } from '../segment/page-cache.ts';
+import type { Segment } from '../segment/segment.ts';
+import { IndexLog } from '../series/index-log.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
-import { applyAdditions, applyRows } from './apply.ts';
+import { applyAdditions, applyRows, hasRowsInSegments } from './apply.ts';
 import type { Engine } from './engine.ts';
+import { Maintenance } from './maintenance.ts';
+import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from './paths.ts';
 
-export type RecoveryOptions = {
-  readonly disk: Disk;
-  readonly directory: string;
-  readonly log: StorageLog;
-};
+export type Recovered = { readonly maintenance: Maintenance; readonly nextWalFileId: number };
 
-/** Applies all records and returns the id for the next log file. */
-export async function replayLog(engine: Engine, options: RecoveryOptions): Promise<number> {
-  const { disk, directory, log } = options;
+/** Brings the engine to the state of the last acknowledged write. */
+export async function recover(engine: Engine, log: StorageLog): Promise<Recovered> {
+  const { disk } = engine.environment;
+  const { directory } = engine;
+  for (const path of [
+    walDirectory(directory),
+    indexDirectory(directory),
+    shardsDirectory(directory),
+  ]) {
+    disk.makeDirectory(path);
+  }
+  const manifest = readManifest(disk, directory);
+  engine.reserveIds(manifest);
+  engine.shards.reserveIds(manifest.nextShardId);
+  const maintenance = new Maintenance(engine, new PageCache(), manifest.walStart);
+  for (const { name, instance } of manifest.databases) {
+    await openDatabase(engine, { name, instance, log });
+  }
+  for (const shard of manifest.shards) openShard(engine, shard, { maintenance, log });
+  const nextWalFileId = await replayLog(engine, { log, walStart: manifest.walStart });
+  removeOrphans(engine);
+  return { maintenance, nextWalFileId };
+}
+
+async function openDatabase(
+  engine: Engine,
+  options: { readonly name: string; readonly instance: number; readonly log: StorageLog },
+): Promise<void> {
+  const { name, instance, log } = options;
+  const database = engine.addDatabase(name, instance);
+  const directory = indexDirectory(engine.directory);
+  const index = new IndexLog(engine.environment.disk, directory, instance);
+  const { additions, damagedAt } = await index.read();
+  for (const offset of damagedAt) {
+    log('error', 'series index is damaged; series are missing', { file: index.path, offset });
+  }
+  for (const entry of additions) applyAdditions(database.index, entry);
+  database.markLogged();
+  database.markPersisted();
+}
+
+function openShard(
+  engine: Engine,
+  stored: ManifestShard,
+  options: { readonly maintenance: Maintenance; readonly log: StorageLog },
+): void {
+  const shard = engine.shards.add(stored.descriptor);
+  const { id, database: name } = stored.descriptor;
+  const segments: Segment[] = [];
+  for (const info of stored.segments) {
+    try {
+      segments.push(options.maintenance.openSegment(id, info));
+    } catch (error) {
+      shard.damage = asCorruption(error, segmentPath(engine.directory, id, info.fileId));
+      options.log('error', 'segment can not be opened', { error });
+    }
+  }
+  shard.segments = segments;
+  shard.tombstones = stored.tombstones;
+  const index = engine.databases.get(name)?.index;
+  if (index === undefined) return;
+  for (const segment of segments) {
+    for (const measurement of segment.footer.measurements) {
+      const { measurementId } = measurement;
+      const freed = stored.tombstones.some(
+        (t) =>
+          t.freesTypes && t.measurementId === measurementId && t.sequence > segment.info.sequence,
+      );
+      if (!freed) {
+        for (const field of measurement.fields) {
+          shard.fields.set(measurementId, field.name, field.type);
+        }
+      }
+      const isTouched = stored.tombstones.some((t) => t.measurementId === measurementId);
+      for (const series of measurement.series) {
+        if (isTouched && !hasRowsInSegments(shard, measurementId, series)) continue;
+        if (shard.series.add(series)) index.addedToShard(series);
+      }
+    }
+  }
+}
+
+function asCorruption(error: unknown, file: string): Corruption {
+  if (error instanceof Corruption) return error;
+  return new Corruption(`segment can not be opened: ${String(error)}`, { file, offset: 0 });
+}
+
+/** Files that a crash left behind: written, but not part of the manifest. */
+function removeOrphans(engine: Engine): void {
+  const { disk } = engine.environment;
+  const root = shardsDirectory(engine.directory);
+  for (const name of disk.list(root)) {
+    const shard = engine.shards.get(Number(name));
+    if (shard === undefined) {
+      disk.removeDirectory(`${root}/${name}`);
+      continue;
+    }
+    // Files of a damaged shard are evidence: repair looks at them.
+    if (shard.damage !== undefined) continue;
+    const used = new Set(shard.segments.map((segment) => segment.path));
+    for (const file of disk.list(`${root}/${name}`)) {
+      if (!used.has(`${root}/${name}/${file}`)) disk.remove(`${root}/${name}/${file}`);
+    }
+  }
+}
+
+/** Applies the records of files from `walStart` on and returns the id for the next log file. */
+async function replayLog(
+  engine: Engine,
+  options: { readonly walStart: number; readonly log: StorageLog },
+): Promise<number> {
+  const { log, walStart } = options;
+  const { disk } = engine.environment;
+  const directory = walDirectory(engine.directory);
   const replay = new Replay(engine, log);
-  let nextFileId = 1;
+  let nextFileId = Math.max(1, walStart);
   for (const name of disk.list(directory)) {
     const id = walFileId(name);
     if (id === undefined) continue;
-    nextFileId = id + 1;
+    if (id < walStart) {
+      disk.remove(`${directory}/${name}`);
+      continue;
+    }
+    nextFileId = Math.max(nextFileId, id + 1);
     const file = disk.open(`${directory}/${name}`, 'modify');
     try {
       const scan = scanWalFile(file);
@@ -34,13 +151,10 @@ export async function replayLog(engine: Engine, options: RecoveryOptions): Promi
       }
       for (const payload of scan.payloads) replay.apply(payload, file.path);
       if (scan.goodBytes < scan.fileBytes) {
-        const cutBytes = scan.fileBytes - scan.goodBytes;
-        log('warn', 'torn tail of the log was cut', {
-          file: file.path,
-          offset: scan.goodBytes,
-          cutBytes,
-        });
-        file.truncate(scan.goodBytes);
+        const { goodBytes: offset, fileBytes } = scan;
+        const details = { file: file.path, offset, cutBytes: fileBytes - offset };
+        log('warn', 'torn tail of the log was cut', details);
+        file.truncate(offset);
         await file.sync();
       }
     } finally {
@@ -100,11 +214,12 @@ class Replay {
       if (this.#droppedShards.has(descriptor.id)) continue;
       const { shards } = this.#engine;
       const shard = shards.get(descriptor.id) ?? shards.add(descriptor);
+      shard.lastWriteMs = this.#engine.environment.clock.monotonicMs();
       for (const table of tables) {
         for (const column of table.columns) {
           shard.fields.set(table.measurementId, column.name, column.type);
         }
-        applyRows(database.index, shard, table);
+        this.#engine.memtableBytes += applyRows(database.index, shard, table);
       }
     }
   }

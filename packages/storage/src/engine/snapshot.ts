@@ -1,6 +1,9 @@
-// What one reader sees: per shard the tables of the memtable with the number of rows that were visible.
+// What one reader sees: per shard the segments, the tombstones and the visible rows of the memtable.
 import type { Table } from '../memtable/table.ts';
-import type { Shard } from '../shard/shard.ts';
+import type { Segment } from '../segment/segment.ts';
+import type { SeriesSet } from '../shard/series-set.ts';
+import type { MemtableTables, Shard } from '../shard/shard.ts';
+import type { Tombstone } from '../shard/tombstone.ts';
 import type { Database } from './database.ts';
 import type { Engine } from './engine.ts';
 
@@ -9,21 +12,40 @@ export type TableView = { readonly table: Table; readonly rows: number };
 
 export type ShardView = {
   readonly shard: Shard;
-  /** By measurement id, oldest first. */
+  readonly series: SeriesSet;
+  readonly segments: readonly Segment[];
+  readonly tombstones: readonly Tombstone[];
+  /** By measurement id, oldest first; newer than all segments. */
   readonly tables: ReadonlyMap<number, readonly TableView[]>;
 };
 
 export type Snapshot = {
   readonly shards: readonly ShardView[];
   readonly databases: ReadonlyMap<string, Database>;
+  /** Allows the files that were replaced since to be removed. Idempotent. */
+  readonly release: () => void;
 };
 
 export function takeSnapshot(engine: Engine): Snapshot {
   const shards: ShardView[] = [];
-  for (const shard of engine.shards.all()) {
-    const tables = new Map<number, TableView[]>();
-    for (const [id, table] of shard.active) tables.set(id, [{ table, rows: table.rows }]);
-    shards.push({ shard, tables });
+  for (const shard of engine.shards.all()) shards.push(viewOf(shard));
+  const release = engine.reclaimer.enter();
+  return { shards, databases: new Map(engine.databases), release };
+}
+
+export function viewOf(shard: Shard): ShardView {
+  const tables = new Map<number, TableView[]>();
+  if (shard.frozen !== undefined) addTables(tables, shard.frozen);
+  addTables(tables, shard.active);
+  const { series, segments, tombstones } = shard;
+  return { shard, series, segments, tombstones, tables };
+}
+
+function addTables(views: Map<number, TableView[]>, tables: MemtableTables): void {
+  for (const [id, table] of tables) {
+    const view = { table, rows: table.rows };
+    const held = views.get(id);
+    if (held === undefined) views.set(id, [view]);
+    else held.push(view);
   }
-  return { shards, databases: new Map(engine.databases) };
 }

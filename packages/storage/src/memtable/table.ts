@@ -3,8 +3,8 @@
 //
 // Append-only is what makes snapshots free: a reader remembers the row count, and rows below it never change; growing
 // replaces the arrays and leaves those of the reader alone.
-import { assert } from '@tidemark/core';
-import type { FieldType } from '@tidemark/core';
+import { assert, columnLength } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
 
 import type { SeriesId } from '../series/series-index.ts';
 
@@ -135,6 +135,27 @@ export class Table {
         column.valid ??= new Uint8Array(this.#capacity).fill(1, 0, start);
       } else this.#appendColumn(column, from, start, count);
     }
+  }
+
+  /** Sets all rows of a field that is new here. */
+  setColumn(name: string, from: Column): void {
+    assert(this.columnIndex(name) < 0, 'the field is new');
+    assert(columnLength(from) === this.#rows, 'one value per row');
+    const column = this.columns[this.addColumn(name, from.type)]!;
+    column.valid = from.valid === undefined ? undefined : this.#padded(from.valid);
+    if (from.type !== 'string') {
+      copyValues(column.values, from.values, 0);
+      return;
+    }
+    const { pool } = column;
+    const codes = Uint32Array.from(from.dictionary, (text) => pool!.code(text));
+    for (let i = 0; i < from.codes.length; i++) column.values[i] = codes[from.codes[i]!] ?? 0;
+  }
+
+  #padded(valid: Uint8Array): Uint8Array {
+    const padded = new Uint8Array(this.#capacity);
+    padded.set(valid);
+    return padded;
   }
 
   /** A new table of the given rows, in their order. Columns without a value among them are left out. */

@@ -14,6 +14,7 @@ import { filterRun, lowerBound } from './run.ts';
 import type { Run } from './run.ts';
 import { withConditionFields } from './scan.ts';
 import { readSeries } from './series-reader.ts';
+import type { WholeChunk } from './series-reader.ts';
 
 const WINDOWS_PER_BATCH = 8192;
 
@@ -49,15 +50,20 @@ function* aggregateGroup(
     const condition = residualCondition(request.where, tags);
     const fields = withConditionFields(wanted, condition);
     for (const view of shards) {
-      if (!view.shard.series.has(series)) continue;
-      const source = { database, series, fields, timeRange: request.timeRange };
-      for (const run of readSeries(view, source)) {
-        counters.rowsRead += run.times.length;
-        let kept = run;
+      if (!view.series.has(series)) continue;
+      const source = { database, series, fields, timeRange: request.timeRange, counters };
+      for (const part of readSeries(view, source, { descending: false })) {
+        if (condition === undefined && part.chunk !== undefined) {
+          if (addChunk(windows, part.chunk, request)) {
+            counters.chunksAnsweredByStatistics++;
+            continue;
+          }
+        }
+        let kept = part.load();
         if (condition !== undefined) {
           const extra = (name: string): number =>
             fields.findIndex((field, i) => i >= wanted.length && field.name === name);
-          kept = filterRun(run, evaluate(condition, run, extra));
+          kept = filterRun(kept, evaluate(condition, kept, extra));
         }
         addRun(windows, kept, request);
         yield undefined;
@@ -73,21 +79,56 @@ function addRun(windows: Windows, run: Run, request: AggregateRequest): void {
   for (let start = 0; start < times.length;) {
     const window = windowOf(times[start]!, request.window, request.timeRange);
     const end = window.end === undefined ? times.length : lowerBound(times, window.end, start);
-    let partials = windows.get(window.start);
     for (let i = 0; i < fieldCount; i++) {
       const column = run.columns[i];
       const partial = column && partialOf(column, times, start, end);
-      if (partial === undefined) continue;
-      if (partials === undefined) {
-        partials = new Array<Partial | undefined>(fieldCount).fill(undefined);
-        windows.set(window.start, partials);
-      }
-      const held = partials[i];
-      if (held === undefined) partials[i] = partial;
-      else foldPartial(held, partial);
+      if (partial !== undefined) addPartial(windows, window.start, i, fieldCount, partial);
     }
     start = end;
   }
+}
+
+function addPartial(
+  windows: Windows,
+  start: bigint,
+  field: number,
+  fieldCount: number,
+  partial: Partial,
+): void {
+  let partials = windows.get(start);
+  if (partials === undefined) {
+    partials = Array.from({ length: fieldCount }, () => undefined);
+    windows.set(start, partials);
+  }
+  const held = partials[field];
+  if (held === undefined) partials[field] = partial;
+  else foldPartial(held, partial);
+}
+
+/** Adds a chunk by its statistics; `false` when they do not suffice and the rows are needed. */
+function addChunk(windows: Windows, chunk: WholeChunk, request: AggregateRequest): boolean {
+  const { minTime, maxTime } = chunk.meta;
+  const window = windowOf(minTime, request.window, request.timeRange);
+  if (window.end !== undefined && maxTime >= window.end) return false;
+  const isUsable = chunk.columns.every(
+    (column, i) =>
+      column === undefined ||
+      (column.statistics !== undefined && chunk.types[i] === request.aggregates[i]?.type),
+  );
+  if (!isUsable) return false;
+  chunk.columns.forEach((column, i) => {
+    if (column?.statistics === undefined) return;
+    const s = column.statistics;
+    addPartial(windows, window.start, i, request.aggregates.length, {
+      count: column.count,
+      sum: s.sum,
+      min: { value: s.min, time: s.minTime },
+      max: { value: s.max, time: s.maxTime },
+      first: { value: s.first, time: s.firstTime },
+      last: { value: s.last, time: s.lastTime },
+    });
+  });
+  return true;
 }
 
 /** Window of a time; `end` is exclusive, `undefined` = no end. */

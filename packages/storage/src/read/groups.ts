@@ -49,7 +49,7 @@ export function select(snapshot: Snapshot, request: SelectionRequest): Selection
   const groups = groupSeries(database, measurement, {
     ordinals: ordinals.filter((ordinal) => {
       const id = measurement.seriesId(ordinal);
-      return shards.some(({ shard }) => shard.series.has(id));
+      return shards.some((view) => view.series.has(id));
     }),
     groupBy: request.groupBy,
   });

@@ -1,6 +1,6 @@
 // Runs: rows of one series in columns, strictly ascending in time. What readers produce, merge, cut and filter.
 import { assert } from '@tidemark/core';
-import type { Column, FieldType } from '@tidemark/core';
+import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
 import { copyValues, newFieldArray } from '../memtable/table.ts';
 import type { FieldArray } from '../memtable/table.ts';
@@ -70,6 +70,7 @@ export function takeRows(run: Run, rows: Uint32Array): Run {
 }
 
 function takeColumn(column: Column, rows: Uint32Array): Column {
+  if (column.type === 'string') return takeStrings(column, rows);
   const from = valuesOf(column);
   const values = newFieldArray(column.type, rows.length);
   for (let i = 0; i < rows.length; i++) values[i] = from[rows[i]!]!;
@@ -77,6 +78,31 @@ function takeColumn(column: Column, rows: Uint32Array): Column {
   const valid = new Uint8Array(rows.length);
   for (let i = 0; i < rows.length; i++) valid[i] = column.valid[rows[i]!]!;
   return rebuilt(column, values, valid);
+}
+
+/** The dictionary is cut to the texts in use: that of a memtable may hold a hundred thousand of others. */
+function takeStrings(column: StringColumn, rows: Uint32Array): Column {
+  const codes = new Uint32Array(rows.length);
+  const valid = column.valid === undefined ? undefined : new Uint8Array(rows.length);
+  const dictionary: string[] = [];
+  const newCodes = new Map<number, number>();
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    if (valid !== undefined) {
+      valid[i] = column.valid![row]!;
+      if (valid[i] === 0) continue;
+    }
+    const code = column.codes[row]!;
+    let known = newCodes.get(code);
+    if (known === undefined) {
+      known = dictionary.push(column.dictionary[code] ?? '') - 1;
+      newCodes.set(code, known);
+    }
+    codes[i] = known;
+  }
+  // Codes of nulls point somewhere too.
+  if (dictionary.length === 0) dictionary.push('');
+  return { type: 'string', codes, dictionary, valid };
 }
 
 export function reverseRun(run: Run): Run {

@@ -30,11 +30,10 @@ export function* scan(
       let left = request.limitPerSeries ?? Number.POSITIVE_INFINITY;
       for (const view of shards) {
         if (left <= 0) break;
-        if (!view.shard.series.has(series)) continue;
-        const runs = readSeries(view, { database, series, fields, timeRange: request.timeRange });
-        for (const run of request.descending ? [...runs].reverse() : runs) {
-          counters.rowsRead += run.times.length;
-          let kept = keepRows(run, { condition, fields, wanted: request.fields.length });
+        if (!view.series.has(series)) continue;
+        const source = { database, series, fields, timeRange: request.timeRange, counters };
+        for (const part of readSeries(view, source, request)) {
+          let kept = keepRows(part.load(), { condition, fields, wanted: request.fields.length });
           if (request.descending) kept = reverseRun(kept);
           if (kept.times.length > left) kept = sliceRun(kept, 0, left);
           left -= kept.times.length;

@@ -79,7 +79,7 @@ function liveOrdinals(
   const { index } = scope.database;
   return selectOrdinals(index, measurement, filter.where).filter((ordinal) => {
     const id = measurement.seriesId(ordinal);
-    return index.isLive(id) && scope.shards.some(({ shard }) => shard.series.has(id));
+    return index.isLive(id) && scope.shards.some((view) => view.series.has(id));
   });
 }
 
@@ -101,12 +101,12 @@ function cardinality(
 function fieldsBatch(scope: Scope, measurement: MeasurementIndex): SchemaBatch {
   const fields: { name: string; type: FieldType }[] = [];
   const seen = new Set<string>();
-  const isHeld = (shard: ShardView['shard']): boolean => {
-    for (const id of measurement.seriesIds()) if (shard.series.has(id)) return true;
+  const isHeld = (series: ShardView['series']): boolean => {
+    for (const id of measurement.seriesIds()) if (series.has(id)) return true;
     return false;
   };
-  for (const { shard } of scope.shards) {
-    if (!isHeld(shard)) continue;
+  for (const { shard, series } of scope.shards) {
+    if (!isHeld(series)) continue;
     for (const [name, type] of shard.fields.of(measurement.id)) {
       if (seen.has(`${type} ${name}`)) continue;
       seen.add(`${type} ${name}`);

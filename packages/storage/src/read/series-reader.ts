@@ -1,10 +1,16 @@
 // Rows of one series in one shard: pieces from memtable and segments, merged where they overlap.
 import type { FieldType, TimeRange } from '@tidemark/core';
+import type { SourceCounters } from '@tidemark/query';
 
 import type { Database } from '../engine/database.ts';
 import type { ShardView, TableView } from '../engine/snapshot.ts';
 import { rowsOfSeries } from '../memtable/table-order.ts';
+import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
+import type { Segment } from '../segment/segment.ts';
+import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesId } from '../series/series-index.ts';
+import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
+import type { Tombstone } from '../shard/tombstone.ts';
 import { convertColumn } from './convert.ts';
 import { clipRun, columnOf, mergeRuns, takeRows } from './run.ts';
 import type { Run } from './run.ts';
@@ -17,24 +23,49 @@ export type SeriesRequest = {
   readonly series: SeriesId;
   readonly fields: readonly WantedField[];
   readonly timeRange: TimeRange;
+  readonly counters: SourceCounters;
 };
 
 /** Rows of a series that one source holds. Pieces of a series come oldest write first. */
-export type Piece = {
+type Piece = {
   readonly minTime: bigint;
   readonly maxTime: bigint;
-  /** Strictly ascending, clipped to the request's time range, fields in their stored type. */
+  /** Strictly ascending, fields in their stored type; may reach beyond the request's time range. */
   readonly load: () => Run;
+  /** Set when no row of the chunk is deleted or outside the time range. */
+  readonly chunk?: WholeChunk | undefined;
 };
 
-/** Runs of a series in a shard, ascending and not overlapping, in the wanted types. */
-export function* readSeries(view: ShardView, request: SeriesRequest): Generator<Run> {
+/** A chunk that is part of the answer with all its rows, read on demand. */
+export type WholeChunk = {
+  readonly meta: ChunkMeta;
+  /** In the order of the wanted fields; `undefined` = the chunk lacks the field. */
+  readonly columns: readonly (ColumnMeta | undefined)[];
+  /** Stored types, in the order of the wanted fields. */
+  readonly types: readonly (FieldType | undefined)[];
+};
+
+/** What comes next of a series: rows, or a chunk of which nobody wants the rows if its statistics suffice. */
+export type SeriesPart = { readonly chunk: WholeChunk | undefined; readonly load: () => Run };
+
+/** Parts of a series in a shard, in time order (or reversed), not overlapping. Rows are ascending within a part. */
+export function* readSeries(
+  view: ShardView,
+  request: SeriesRequest,
+  order: { readonly descending: boolean },
+): Generator<SeriesPart> {
   const { start, end } = request.timeRange;
-  const pieces = piecesOf(view, request);
-  for (const cluster of clusters(pieces)) {
-    const runs = cluster.map((piece) => piece.load());
-    const run = clipRun(mergeRuns(runs), start, end);
-    if (run.times.length > 0) yield convertRun(run, request.fields);
+  const groups = clusters(piecesOf(view, request));
+  if (order.descending) groups.reverse();
+  for (const cluster of groups) {
+    const load = (): Run => {
+      const runs = cluster.map((piece) => piece.load());
+      const run = clipRun(mergeRuns(runs), start, end);
+      request.counters.rowsRead += run.times.length;
+      return convertRun(run, request.fields);
+    };
+    const [only] = cluster;
+    yield { chunk: cluster.length === 1 ? only?.chunk : undefined, load };
   }
 }
 
@@ -79,11 +110,68 @@ function piecesOf(view: ShardView, request: SeriesRequest): Piece[] {
   const { index } = request.database;
   const measurement = index.measurementOf(request.series);
   const pieces: Piece[] = [];
+  if (view.shard.damage !== undefined) throw view.shard.damage;
+  for (const segment of view.segments) {
+    segmentPieces(pieces, segment, { ...request, measurement, tombstones: view.tombstones });
+  }
   for (const table of view.tables.get(measurement.id) ?? []) {
     const piece = memtablePiece(table, request);
     if (piece !== undefined) pieces.push(piece);
   }
   return pieces;
+}
+
+type SegmentRequest = SeriesRequest & {
+  readonly measurement: MeasurementIndex;
+  readonly tombstones: readonly Tombstone[];
+};
+
+function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentRequest): void {
+  const { series, measurement, counters } = request;
+  const stored = segment.measurement(measurement.id);
+  const { footer } = segment;
+  const { start, end } = request.timeRange;
+  if (stored === undefined || footer.minTime > end || footer.maxTime < start) return;
+  const chunks = segment.chunks(stored, series);
+  if (chunks.length === 0) return;
+  const deleted = deletedRanges(request.tombstones, {
+    measurementId: measurement.id,
+    series,
+    sequence: segment.info.sequence,
+  });
+  const fields = request.fields.map(({ name }) => fieldIndex(stored, name));
+  const types = fields.map((field) => stored.fields[field]?.type);
+  for (const meta of chunks) {
+    const { minTime, maxTime } = meta;
+    if (minTime > end || maxTime < start) {
+      counters.chunksSkipped++;
+      continue;
+    }
+    const covered = deleted.length === 0 ? 'none' : coverage(deleted, minTime, maxTime);
+    if (covered === 'all') continue;
+    const columns = fields.map((field) => meta.columns.find((column) => column.field === field));
+    const load = (): Run => {
+      counters.chunksRead++;
+      const times = segment.times(meta);
+      counters.bytesRead += meta.timeBytes;
+      const run: Run = {
+        times,
+        columns: columns.map((column) => {
+          if (column === undefined) return undefined;
+          counters.bytesRead += column.validBytes + column.valueBytes;
+          return segment.column(stored, meta, column);
+        }),
+      };
+      return covered === 'none' ? run : withoutRanges(run, deleted);
+    };
+    const isWhole = covered === 'none' && minTime >= start && maxTime <= end;
+    pieces.push({ minTime, maxTime, load, chunk: isWhole ? { meta, columns, types } : undefined });
+  }
+}
+
+function fieldIndex(stored: SegmentMeasurement, name: string): number {
+  for (let i = 0; i < stored.fields.length; i++) if (stored.fields[i]!.name === name) return i;
+  return -1;
 }
 
 function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefined {
@@ -108,8 +196,9 @@ function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefin
       const column = table.columns[table.columnIndex(name)];
       if (column === undefined) return undefined;
       const { values, valid, pool } = column;
-      return columnOf(column.type, { values, valid, dictionary: pool?.texts.slice() });
+      return columnOf(column.type, { values, valid, dictionary: pool?.texts });
     });
+    // Copies the rows: what is handed out does not change when the table grows.
     return mergeRuns([takeRows({ times: table.times, columns }, rows)]);
   };
   return { minTime, maxTime, load };

@@ -43,6 +43,13 @@ export class SeriesSet {
     return true;
   }
 
+  clone(): SeriesSet {
+    const copy = new SeriesSet();
+    for (const [pageNumber, page] of this.#pages) copy.#pages.set(pageNumber, page.slice());
+    copy.#size = this.#size;
+    return copy;
+  }
+
   /** Members in no particular order. */
   *[Symbol.iterator](): Generator<number> {
     for (const [pageNumber, page] of this.#pages) {

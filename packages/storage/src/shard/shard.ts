@@ -1,9 +1,11 @@
 // A shard: what one retention policy holds for one range of time.
-import type { Timestamp } from '@tidemark/core';
+import type { Corruption, Timestamp } from '@tidemark/core';
 
 import { Table } from '../memtable/table.ts';
 import { FieldRegistry } from './field-registry.ts';
+import type { Segment } from '../segment/segment.ts';
 import { SeriesSet } from './series-set.ts';
+import type { Tombstone } from './tombstone.ts';
 
 export type ShardDescriptor = {
   readonly id: number;
@@ -21,13 +23,31 @@ export type MemtableTables = Map<number, Table>;
 export class Shard {
   readonly descriptor: ShardDescriptor;
   readonly fields = new FieldRegistry();
-  readonly series = new SeriesSet();
+  /** Series with data here. Replaced when series leave, so that snapshots keep theirs. */
+  series = new SeriesSet();
   /** Rows that are not in a segment yet, by measurement; the newest. */
   active: MemtableTables = new Map();
+  /** Rows that are being flushed. */
+  frozen: MemtableTables | undefined;
+  /** Oldest writes first. Replaced, never changed. */
+  segments: readonly Segment[] = [];
+  /** Replaced, never changed. */
+  tombstones: readonly Tombstone[] = [];
+  /** Set when a file of the shard can not be opened: its rows are unknown, so reading the shard fails. */
+  damage: Corruption | undefined;
+  /** Monotonic time of the last applied write, for compaction of shards that have come to rest. */
+  lastWriteMs = 0;
 
   constructor(descriptor: ShardDescriptor) {
     this.descriptor = descriptor;
   }
+
+  get diskBytes(): number {
+    return this.segments.reduce((sum, segment) => sum + segment.info.sizeBytes, 0);
+  }
+
+  /** Monotonic time at which the oldest row of the memtable arrived. */
+  activeSinceMs = 0;
 
   activeTable(measurementId: number): Table {
     let table = this.active.get(measurementId);

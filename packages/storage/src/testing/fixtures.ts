@@ -7,6 +7,7 @@ import { columnValue, NANOS_PER_WEEK } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 import type { AggregateRequest, ScanRequest, SchemaBatch, SchemaRequest } from '@tidemark/query';
 
+import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../open.ts';
 import type { StorageEnvironment, StorageOptions } from '../options.ts';
 import type { PolicyRef, StorageEngine, WriteOutcome } from '../storage-engine.ts';
@@ -34,7 +35,10 @@ export async function testEngine(
 ): Promise<TestEngine> {
   const directory = mkdtempSync(join(tmpdir(), 'storage-'));
   const open = (): Promise<StorageEngine> =>
-    openStorageInline({ directory, ...options }, environment);
+    openStorageInline(
+      { directory, hasBackgroundWork: false, ...options },
+      { disk: nodeDisk(), ...environment },
+    );
   const result: TestEngine = {
     engine: await open(),
     directory,

@@ -2,7 +2,7 @@
 import { Corruption } from '@tidemark/core';
 
 import { ByteReader, ByteWriter } from '../bytes.ts';
-import { crc32c } from '../crc32c.ts';
+import { crc32c } from '../codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
 
 const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian

@@ -1,21 +1,11 @@
 // Log records as values, and their bytes (docs/formats/wal.md).
-import { unreachable } from '@tidemark/core';
-import type { FieldType, TimeRange } from '@tidemark/core';
-import { compressSync, uncompressSync } from 'lz4-napi';
+import { columnLength, FIELD_TYPES, unreachable } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
 
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
-import {
-  decodeBits,
-  decodeIds,
-  decodeTimes,
-  decodeValues,
-  encodeBits,
-  encodeIds,
-  encodeTimes,
-  encodeValues,
-} from '../codecs.ts';
-import { copyValues, Table } from '../memtable/table.ts';
-import type { FieldArray, TableColumn } from '../memtable/table.ts';
+import { codecs, decoding } from '../codecs.ts';
+import { Table } from '../memtable/table.ts';
+import { columnOf } from '../read/run.ts';
 import type { SeriesId, TagPair } from '../series/series-index.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
 
@@ -64,37 +54,30 @@ export type DropRecord = { readonly kind: 'drop'; readonly shardIds: readonly nu
 export type WalRecord = RowsRecord | DeleteRecord | DropRecord;
 
 const KINDS: readonly WalRecord['kind'][] = ['rows', 'delete', 'drop'];
-const TYPES: readonly FieldType[] = ['float', 'integer', 'unsigned', 'string', 'boolean'];
 
 export function encodeRecord(record: WalRecord): Uint8Array {
-  const body = new ByteWriter(1 << 12);
+  const out = new ByteWriter(1 << 12);
+  out.u8(KINDS.indexOf(record.kind));
   switch (record.kind) {
     case 'rows':
-      encodeRows(record, body);
+      encodeRows(record, out);
       break;
     case 'delete':
-      encodeDelete(record, body);
+      encodeDelete(record, out);
       break;
     case 'drop':
-      encodeIdList(record.shardIds, body);
+      encodeIdList(record.shardIds, out);
       break;
     default:
       unreachable(record);
   }
-  const plain = body.finish();
-  const out = new ByteWriter(plain.length + 16);
-  out.u8(KINDS.indexOf(record.kind));
-  out.varint(plain.length);
-  out.raw(compressSync(Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength)));
   return out.finish();
 }
 
 /** Throws `DecodeError` for anything that `encodeRecord` did not write. */
 export function decodeRecord(bytes: Uint8Array): WalRecord {
-  const head = new ByteReader(bytes);
-  const kind = KINDS[head.u8()];
-  const length = head.varint();
-  const reader = new ByteReader(decompress(head.raw(head.remaining), length));
+  const reader = new ByteReader(bytes);
+  const kind = KINDS[reader.u8()];
   switch (kind) {
     case 'rows':
       return decodeRows(reader);
@@ -109,21 +92,8 @@ export function decodeRecord(bytes: Uint8Array): WalRecord {
   }
 }
 
-function decompress(bytes: Uint8Array, length: number): Uint8Array {
-  let plain: Uint8Array;
-  try {
-    plain = uncompressSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  } catch (cause) {
-    // The library has no error classes; whatever it says, the bytes are not LZ4.
-    throw new DecodeError('block can not be decompressed', { cause });
-  }
-  if (plain.length !== length) throw new DecodeError('block has another length');
-  return plain;
-}
-
-function encodeRows(record: RowsRecord, out: ByteWriter): void {
-  const { additions } = record;
-  encodeDatabase(record.database, out);
+/** Index entries, also as the records of the index log. */
+export function encodeAdditions(additions: IndexAdditions, out: ByteWriter): void {
   out.varint(additions.firstMeasurementId);
   out.varint(additions.measurements.length);
   for (const name of additions.measurements) out.text(name);
@@ -137,16 +107,9 @@ function encodeRows(record: RowsRecord, out: ByteWriter): void {
       out.text(value);
     }
   }
-  out.varint(record.parts.length);
-  for (const { shard, tables } of record.parts) {
-    encodeShard(shard, out);
-    out.varint(tables.length);
-    for (const table of tables) encodeTable(table, out);
-  }
 }
 
-function decodeRows(reader: ByteReader): RowsRecord {
-  const database = decodeDatabase(reader);
+export function decodeAdditions(reader: ByteReader): IndexAdditions {
   const firstMeasurementId = reader.varint();
   const measurements: string[] = [];
   for (let n = reader.count(); n > 0; n--) measurements.push(reader.text());
@@ -158,6 +121,23 @@ function decodeRows(reader: ByteReader): RowsRecord {
     for (let m = reader.count(2); m > 0; m--) tags.push([reader.text(), reader.text()]);
     series.push({ measurementId, tags });
   }
+  return { firstMeasurementId, measurements, firstSeriesId, series };
+}
+
+function encodeRows(record: RowsRecord, out: ByteWriter): void {
+  encodeDatabase(record.database, out);
+  encodeAdditions(record.additions, out);
+  out.varint(record.parts.length);
+  for (const { shard, tables } of record.parts) {
+    encodeShard(shard, out);
+    out.varint(tables.length);
+    for (const table of tables) encodeTable(table, out);
+  }
+}
+
+function decodeRows(reader: ByteReader): RowsRecord {
+  const database = decodeDatabase(reader);
+  const additions = decodeAdditions(reader);
   const parts: { shard: ShardDescriptor; tables: Table[] }[] = [];
   for (let n = reader.count(); n > 0; n--) {
     const shard = decodeShard(reader);
@@ -165,7 +145,6 @@ function decodeRows(reader: ByteReader): RowsRecord {
     for (let m = reader.count(); m > 0; m--) tables.push(decodeTable(reader));
     parts.push({ shard, tables });
   }
-  const additions = { firstMeasurementId, measurements, firstSeriesId, series };
   return { kind: 'rows', database, additions, parts };
 }
 
@@ -194,51 +173,45 @@ function encodeTable(table: Table, out: ByteWriter): void {
   const { rows } = table;
   out.varint(table.measurementId);
   out.varint(rows);
-  encodeIds(table.series.subarray(0, rows), out);
-  encodeTimes(table.times.subarray(0, rows), out);
+  out.block(codecs().encodeIntegers(BigInt64Array.from(table.series.subarray(0, rows), BigInt)));
+  out.block(codecs().encodeTimes(table.times.subarray(0, rows)));
   out.varint(table.columns.length);
   for (const column of table.columns) {
     out.text(column.name);
-    out.u8(TYPES.indexOf(column.type));
+    out.u8(FIELD_TYPES.indexOf(column.type));
     out.u8(column.valid === undefined ? 0 : 1);
-    if (column.valid !== undefined) encodeBits(column.valid.subarray(0, rows), out);
-    const values = column.values.subarray(0, rows);
-    encodeValues({ type: column.type, values, dictionary: column.pool?.texts }, out);
+    if (column.valid !== undefined) {
+      out.block(codecs().encodeValidity(column.valid.subarray(0, rows)));
+    }
+    const values = column.values.subarray(0, rows) as typeof column.values;
+    const dictionary = column.pool?.texts;
+    out.block(
+      codecs().encodeColumn(columnOf(column.type, { values, valid: undefined, dictionary })),
+    );
   }
 }
 
 function decodeTable(reader: ByteReader): Table {
   const measurementId = reader.varint();
-  const rows = reader.count(12);
+  const rows = reader.varint();
+  const series = decoding((c) => c.decodeIntegers(reader.block()));
+  const times = decoding((c) => c.decodeTimes(reader.block()));
+  if (series.length !== rows || times.length !== rows) throw new DecodeError('column length');
   const table = new Table(measurementId, Math.max(rows, 1));
-  const series = decodeIds(reader, rows);
-  const times = decodeTimes(reader, rows);
-  for (let row = 0; row < rows; row++) table.addRow(series[row]!, times[row]!);
+  for (let row = 0; row < rows; row++) table.addRow(Number(series[row]), times[row]!);
   for (let n = reader.count(); n > 0; n--) {
     const name = reader.text();
-    const type = TYPES[reader.u8()];
+    const type = FIELD_TYPES[reader.u8()];
     if (type === undefined) throw new DecodeError('unknown field type');
-    const valid = reader.u8() === 1 ? decodeBits(reader, rows) : undefined;
-    const plain = decodeValues(type, reader, rows);
-    const column = table.columns[table.addColumn(name, type)]!;
-    column.valid = valid;
-    fillColumn(column, plain.values, plain.dictionary);
+    const hasNulls = reader.u8() === 1;
+    const valid = hasNulls ? decoding((c) => c.decodeValidity(reader.block())) : undefined;
+    const column = decoding((c) => c.decodeColumn(type, reader.block(), valid));
+    if (columnLength(column) !== rows || (valid !== undefined && valid.length !== rows)) {
+      throw new DecodeError('column length');
+    }
+    table.setColumn(name, column);
   }
   return table;
-}
-
-function fillColumn(
-  column: TableColumn,
-  values: FieldArray,
-  dictionary: readonly string[] | undefined,
-): void {
-  if (column.pool === undefined || dictionary === undefined) {
-    copyValues(column.values, values, 0);
-    return;
-  }
-  const { pool } = column;
-  const codes = Uint32Array.from(dictionary, (text) => pool.code(text));
-  for (let i = 0; i < values.length; i++) column.values[i] = codes[Number(values[i])] ?? 0;
 }
 
 function encodeDelete(record: DeleteRecord, out: ByteWriter): void {
@@ -252,8 +225,7 @@ function encodeDelete(record: DeleteRecord, out: ByteWriter): void {
     out.varint(measurementId);
     out.u8(series === undefined ? 0 : 1);
     if (series === undefined) continue;
-    out.varint(series.length);
-    encodeIds(series, out);
+    out.block(codecs().encodeIntegers(BigInt64Array.from(series, BigInt)));
   }
 }
 
@@ -265,7 +237,7 @@ function decodeDelete(reader: ByteReader): DeleteRecord {
   const rows: DeletedRows[] = [];
   for (let n = reader.count(2); n > 0; n--) {
     const measurementId = reader.varint();
-    const series = reader.u8() === 0 ? undefined : decodeIds(reader, reader.count(4));
+    const series = reader.u8() === 0 ? undefined : decodeIds(reader);
     rows.push({ measurementId, series });
   }
   return { kind: 'delete', database, shardIds, timeRange, rows, freesTypes };
@@ -289,4 +261,11 @@ function decodeIdList(reader: ByteReader): number[] {
   const ids: number[] = [];
   for (let n = reader.count(); n > 0; n--) ids.push(reader.varint());
   return ids;
+}
+
+function decodeIds(reader: ByteReader): Uint32Array {
+  return Uint32Array.from(
+    decoding((c) => c.decodeIntegers(reader.block())),
+    Number,
+  );
 }

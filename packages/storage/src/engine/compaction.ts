@@ -1,0 +1,236 @@
+// Compaction: neighbouring segments of a shard become one, without the rows that tombstones cover.
+//
+// Levels: a flush writes level 0; four neighbours of one level become one of the next. A shard that has come to rest
+// becomes a single segment. Only neighbours are merged, so the order of writes is kept; every step writes more rows
+// per file than it read files, so it converges and stops.
+import type { Disk } from '../disk/disk.ts';
+import { concatRuns, mergeRuns } from '../read/run.ts';
+import type { Run } from '../read/run.ts';
+import { MAX_CHUNK_ROWS } from '../segment/format.ts';
+import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
+import type { Segment } from '../segment/segment.ts';
+import { SegmentWriter } from '../segment/writer.ts';
+import type { SeriesId } from '../series/series-index.ts';
+import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
+import type { Tombstone } from '../shard/tombstone.ts';
+import type { Pacer } from './pacer.ts';
+
+export const SEGMENTS_PER_LEVEL = 4;
+/** Segments larger than this are merged only with others when the shard is at rest. */
+const LARGE_SEGMENT_BYTES = 256 << 20;
+
+const LARGE_HEAD_RATIO = 8;
+/** Always worth merging: rewriting this much takes less than a tenth of a second. */
+const SMALL_SEGMENT_BYTES = 4 << 20;
+
+/** Which neighbours to merge next; `undefined` when nothing needs to be done. */
+export function planCompaction(
+  segments: readonly Segment[],
+  state: { readonly isAtRest: boolean; readonly hasTombstones: boolean },
+): readonly Segment[] | undefined {
+  if (state.hasTombstones && state.isAtRest && segments.length > 0) return segments;
+  if (state.isAtRest) {
+    const rest = withoutLargeHead(segments);
+    if (rest.length > 1) return rest;
+  }
+  for (let start = 0; start < segments.length;) {
+    const { level } = segments[start]!.info;
+    let end = start;
+    while (segments[end]?.info.level === level) end++;
+    const run = segments.slice(start, start + Math.min(end - start, SEGMENTS_PER_LEVEL * 2));
+    const size = run.reduce((sum, segment) => sum + segment.info.sizeBytes, 0);
+    if (run.length >= SEGMENTS_PER_LEVEL && size < LARGE_SEGMENT_BYTES) return run;
+    start = end;
+  }
+  return undefined;
+}
+
+/** Leaves out leading segments that dwarf what follows: rewriting them for a little more is not worth it. */
+function withoutLargeHead(segments: readonly Segment[]): readonly Segment[] {
+  let start = 0;
+  let following = segments.reduce((sum, segment) => sum + segment.info.sizeBytes, 0);
+  for (; start < segments.length; start++) {
+    const size = segments[start]!.info.sizeBytes;
+    following -= size;
+    if (size <= following * LARGE_HEAD_RATIO || size < SMALL_SEGMENT_BYTES) break;
+  }
+  return segments.slice(start);
+}
+
+export type CompactionTarget = {
+  readonly disk: Disk;
+  readonly path: string;
+  readonly shardId: number;
+};
+
+/** Writes and syncs the merged segment; returns its size. The file is removed when anything fails. */
+export async function compactSegments(
+  inputs: readonly Segment[],
+  tombstones: readonly Tombstone[],
+  options: { readonly target: CompactionTarget; readonly pacer: Pacer },
+): Promise<number> {
+  const { disk, path, shardId } = options.target;
+  const writer = new SegmentWriter(disk, path, shardId);
+  try {
+    const ids = new Set(inputs.flatMap((s) => s.footer.measurements.map((m) => m.measurementId)));
+    for (const id of [...ids].sort((a, b) => a - b)) {
+      await compactMeasurement(writer, { id, inputs, tombstones }, options.pacer);
+    }
+    return await writer.finish();
+  } catch (error) {
+    writer.abort();
+    throw error;
+  }
+}
+
+type MeasurementWork = {
+  readonly id: number;
+  readonly inputs: readonly Segment[];
+  readonly tombstones: readonly Tombstone[];
+};
+
+type Input = {
+  readonly segment: Segment;
+  readonly measurement: SegmentMeasurement;
+  /** Output field of each field here. */
+  readonly fieldMap: readonly number[];
+};
+
+async function compactMeasurement(
+  writer: SegmentWriter,
+  work: MeasurementWork,
+  pacer: Pacer,
+): Promise<void> {
+  const { fields, inputs } = mergeFields(work);
+  if (inputs.length === 0) return;
+  writer.beginMeasurement(work.id, fields);
+  for (const series of mergedIds(inputs)) {
+    compactSeries(writer, series, { fields, inputs, work });
+    writer.endSeries(series);
+    await pacer.pause();
+  }
+  writer.endMeasurement();
+}
+
+/** Fields of all inputs; those of inputs from before a DROP MEASUREMENT are forgotten together with their rows. */
+function mergeFields(work: MeasurementWork): {
+  readonly fields: readonly SegmentField[];
+  readonly inputs: readonly Input[];
+} {
+  const freedAt = Math.max(
+    0,
+    ...work.tombstones
+      .filter((t) => t.freesTypes && t.measurementId === work.id)
+      .map((t) => t.sequence),
+  );
+  const fields: SegmentField[] = [];
+  const inputs: Input[] = [];
+  for (const segment of work.inputs) {
+    const measurement = segment.measurement(work.id);
+    if (measurement === undefined || segment.info.sequence < freedAt) continue;
+    const fieldMap = measurement.fields.map((field) => {
+      const known = fields.findIndex((other) => other.name === field.name);
+      return known >= 0 ? known : fields.push(field) - 1;
+    });
+    inputs.push({ segment, measurement, fieldMap });
+  }
+  return { fields, inputs };
+}
+
+function mergedIds(inputs: readonly Input[]): Iterable<SeriesId> {
+  const [only] = inputs;
+  if (inputs.length === 1 && only !== undefined) return only.measurement.series;
+  const ids = new Set<SeriesId>();
+  for (const { measurement } of inputs) for (const id of measurement.series) ids.add(id);
+  return Uint32Array.from(ids).sort();
+}
+
+type SeriesWork = {
+  readonly fields: readonly SegmentField[];
+  readonly inputs: readonly Input[];
+  readonly work: MeasurementWork;
+};
+
+type Source = {
+  readonly input: Input;
+  readonly meta: ChunkMeta;
+  readonly order: number;
+  readonly isTouched: boolean;
+  readonly load: () => Run;
+};
+
+function compactSeries(writer: SegmentWriter, series: SeriesId, work: SeriesWork): void {
+  const sources = sourcesOf(series, work);
+  sources.sort((a, b) => (a.meta.minTime < b.meta.minTime ? -1 : 1));
+  // Rows that wait to become chunks together; chunks that are full already are copied as they are.
+  let pending: Run[] = [];
+  let pendingRows = 0;
+  const flush = (): void => {
+    if (pending.length > 0) writer.addRun(joinRuns(pending));
+    pending = [];
+    pendingRows = 0;
+  };
+  for (let i = 0; i < sources.length;) {
+    let end = i + 1;
+    let maxTime = sources[i]!.meta.maxTime;
+    while (end < sources.length && sources[end]!.meta.minTime <= maxTime) {
+      const other = sources[end++]!.meta.maxTime;
+      if (other > maxTime) maxTime = other;
+    }
+    const cluster = sources.slice(i, end).sort((a, b) => a.order - b.order);
+    i = end;
+    const [only] = cluster;
+    const isAlone = cluster.length === 1 && only !== undefined && !only.isTouched;
+    const isFull = (rows: number): boolean => rows >= MAX_CHUNK_ROWS / 2;
+    if (isAlone && isFull(only.meta.rows) && (pendingRows === 0 || isFull(pendingRows))) {
+      flush();
+      copyChunk(writer, only);
+      continue;
+    }
+    const run = mergeRuns(cluster.map((source) => source.load()));
+    if (run.times.length === 0) continue;
+    pending.push(run);
+    pendingRows += run.times.length;
+    if (pendingRows >= MAX_CHUNK_ROWS) flush();
+  }
+  flush();
+}
+
+function joinRuns(runs: readonly Run[]): Run {
+  // They do not overlap and ascend, so merging is concatenation.
+  return runs.length === 1 && runs[0] !== undefined ? runs[0] : concatRuns(runs);
+}
+
+function copyChunk(writer: SegmentWriter, { input, meta }: Source): void {
+  const bytes = input.segment.rawChunk(meta);
+  const columns = meta.columns.map((column) => ({
+    ...column,
+    field: input.fieldMap[column.field] ?? column.field,
+  }));
+  writer.addRawChunk({ meta: { ...meta, columns }, bytes });
+}
+
+function sourcesOf(series: SeriesId, { fields, inputs, work }: SeriesWork): Source[] {
+  const sources: Source[] = [];
+  inputs.forEach((input, order) => {
+    const { segment, measurement, fieldMap } = input;
+    const deleted = deletedRanges(work.tombstones, {
+      measurementId: work.id,
+      series,
+      sequence: segment.info.sequence,
+    });
+    for (const meta of segment.chunks(measurement, series)) {
+      const covered = coverage(deleted, meta.minTime, meta.maxTime);
+      if (covered === 'all') continue;
+      const load = (): Run => {
+        const columns: Run['columns'][number][] = fields.map(() => undefined);
+        for (const column of meta.columns) {
+          columns[fieldMap[column.field]!] = segment.column(measurement, meta, column);
+        }
+        return withoutRanges({ times: segment.times(meta), columns }, deleted);
+      };
+      sources.push({ input, meta, order, isTouched: covered !== 'none', load });
+    }
+  });
+  return sources;
+}

@@ -1,0 +1,334 @@
+// Flush, compaction and the manifest: what moves rows from the log and the memtable into segments and keeps the
+// number of files small. One of each runs at a time; commits of the manifest follow each other.
+import { assert } from '@tidemark/core';
+
+import { LIMITS } from '../limits.ts';
+import { writeManifest } from '../manifest/manifest.ts';
+import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
+import type { PageCache } from '../segment/page-cache.ts';
+import { Segment } from '../segment/segment.ts';
+import type { SegmentInfo } from '../segment/segment.ts';
+import type { MemtableTables, Shard } from '../shard/shard.ts';
+import type { Tombstone } from '../shard/tombstone.ts';
+import { walFileId, walPath } from '../wal/wal.ts';
+import { compactSegments, planCompaction } from './compaction.ts';
+import type { Engine } from './engine.ts';
+import { writeTables } from './flush-writer.ts';
+import { Pacer } from './pacer.ts';
+import { segmentPath, shardDirectory, walDirectory } from './paths.ts';
+
+type FrozenShard = {
+  readonly shard: Shard;
+  readonly tables: MemtableTables;
+  readonly sequence: number;
+  /** Set when its segment is written. */
+  segment: Segment | undefined;
+};
+
+/** A flush that has begun; it is taken up again when writing it failed. */
+type FlushJob = { readonly walStart: number; readonly shards: readonly FrozenShard[] };
+
+/** What a commit changes besides the shards' present state. */
+type Change = {
+  readonly walStart?: number | undefined;
+  readonly segments: ReadonlyMap<number, readonly SegmentInfo[]>;
+  readonly tombstones?: ReadonlyMap<number, readonly Tombstone[]> | undefined;
+};
+
+const NO_CHANGE: Change = { segments: new Map() };
+/** A shard without writes for this long is at rest and becomes one segment. */
+const REST_MS = 5000;
+
+export class Maintenance {
+  readonly #engine: Engine;
+  readonly #pages: PageCache;
+  #job: FlushJob | undefined;
+  #flushing: Promise<void> | undefined;
+  #compacting: Promise<void> | undefined;
+  #commits: Promise<void> = Promise.resolve();
+  #walStart: number;
+  readonly counters = { flushes: 0, flushedRows: 0, compactions: 0, flushFailures: 0 };
+
+  constructor(engine: Engine, pages: PageCache, walStart: number) {
+    this.#engine = engine;
+    this.#pages = pages;
+    this.#walStart = walStart;
+  }
+
+  get isFlushing(): boolean {
+    return this.#flushing !== undefined;
+  }
+
+  /** Everything that is in memory now is in segments when it resolves. */
+  async flush(): Promise<void> {
+    // The one that runs may have begun before the rows that the caller means.
+    await this.#flushing;
+    await this.flushOnce();
+  }
+
+  /** Begins a flush, or joins the one that runs. */
+  flushOnce(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  /** Merges segments until nothing needs to be done. `all` treats every shard as one at rest. */
+  compact(options: { readonly all: boolean }): Promise<void> {
+    const previous = this.#compacting ?? Promise.resolve();
+    const next = previous.then(() => this.#compactAll(options.all));
+    const settled = next
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#compacting === settled) this.#compacting = undefined;
+      });
+    this.#compacting = settled;
+    return next;
+  }
+
+  /** Resolves when nothing runs any more. */
+  async idle(): Promise<void> {
+    await this.#compacting;
+    await this.#flushing?.catch(() => undefined);
+    await this.#commits;
+  }
+
+  async #flush(): Promise<void> {
+    const engine = this.#engine;
+    try {
+      this.#job ??= await this.#freeze();
+      const job = this.#job;
+      for (const frozen of job.shards) frozen.segment ??= await this.#writeSegment(frozen);
+      await engine.fault('flush:segments-written');
+      for (const database of engine.databases.values()) await engine.persistIndex(database);
+      await engine.fault('flush:index-written');
+      await this.#commitFlush(job);
+      this.#job = undefined;
+      this.#removeLogs();
+    } catch (error) {
+      this.counters.flushFailures++;
+      throw error;
+    }
+  }
+
+  /** Ends the memtables of all shards at one point of the log. */
+  async #freeze(): Promise<FlushJob> {
+    const engine = this.#engine;
+    let job: FlushJob | undefined;
+    await engine.wal.rotate((walStart) => {
+      const shards: FrozenShard[] = [];
+      for (const shard of engine.shards.all()) {
+        assert(shard.frozen === undefined, 'one flush at a time');
+        if (shard.active.size === 0) continue;
+        shard.frozen = shard.active;
+        shard.active = new Map();
+        const sequence = engine.takeSequence();
+        shards.push({ shard, tables: shard.frozen, sequence, segment: undefined });
+      }
+      engine.memtableBytes = 0;
+      job = { walStart, shards };
+    });
+    assert(job !== undefined, 'rotation calls back');
+    return job;
+  }
+
+  async #writeSegment({ shard, tables, sequence }: FrozenShard): Promise<Segment | undefined> {
+    const engine = this.#engine;
+    const { id, database: name } = shard.descriptor;
+    const database = engine.databases.get(name);
+    if (database === undefined || engine.shards.get(id) !== shard) return undefined;
+    const { disk, clock } = engine.environment;
+    const fileId = engine.takeFileId();
+    const path = segmentPath(engine.directory, id, fileId);
+    await this.#makeShardDirectory(id);
+    const sizeBytes = await writeTables(tables, database.index, {
+      target: { disk, path, shardId: id },
+      pacer: new Pacer(clock, LIMITS.sliceMs.value),
+    });
+    await disk.syncDirectory(shardDirectory(engine.directory, id));
+    return this.openSegment(id, { fileId, sequence, level: 0, sizeBytes });
+  }
+
+  async #makeShardDirectory(shardId: number): Promise<void> {
+    const { disk } = this.#engine.environment;
+    const path = shardDirectory(this.#engine.directory, shardId);
+    if (disk.exists(path)) return;
+    disk.makeDirectory(path);
+    await disk.syncDirectory(`${this.#engine.directory}/shards`);
+  }
+
+  openSegment(shardId: number, info: SegmentInfo): Segment {
+    const { disk } = this.#engine.environment;
+    const file = disk.open(segmentPath(this.#engine.directory, shardId, info.fileId), 'read');
+    try {
+      return Segment.open(info, file, this.#pages);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  async #commitFlush(job: FlushJob): Promise<void> {
+    await this.#commit(
+      () => {
+        const segments = new Map<number, readonly SegmentInfo[]>();
+        for (const { shard, segment } of job.shards) {
+          if (segment === undefined) continue;
+          segments.set(
+            shard.descriptor.id,
+            [...shard.segments, segment].map((s) => s.info),
+          );
+        }
+        return { walStart: job.walStart, segments };
+      },
+      () => {
+        this.#walStart = job.walStart;
+        this.counters.flushes++;
+        for (const { shard, tables, segment } of job.shards) {
+          shard.frozen = undefined;
+          for (const table of tables.values()) this.counters.flushedRows += table.rows;
+          if (segment === undefined) continue;
+          if (this.#engine.shards.get(shard.descriptor.id) === shard) {
+            shard.segments = [...shard.segments, segment];
+          } else this.#retire(shard.descriptor.id, [segment]);
+        }
+      },
+    );
+  }
+
+  #removeLogs(): void {
+    const { disk } = this.#engine.environment;
+    const directory = walDirectory(this.#engine.directory);
+    for (const name of disk.list(directory)) {
+      const id = walFileId(name);
+      if (id !== undefined && id < this.#walStart) disk.remove(walPath(directory, id));
+    }
+  }
+
+  async #compactAll(all: boolean): Promise<void> {
+    const now = this.#engine.environment.clock.monotonicMs();
+    for (const shard of this.#engine.shards.all()) {
+      for (;;) {
+        const isAtRest = all || now - shard.lastWriteMs > REST_MS;
+        const hasTombstones = shard.tombstones.length > 0;
+        const inputs = planCompaction(shard.segments, { isAtRest, hasTombstones });
+        if (inputs === undefined || shard.damage !== undefined) break;
+        await this.#compactShard(shard, inputs);
+      }
+    }
+  }
+
+  async #compactShard(shard: Shard, inputs: readonly Segment[]): Promise<void> {
+    const engine = this.#engine;
+    const { disk, clock } = engine.environment;
+    const { id } = shard.descriptor;
+    const { tombstones } = shard;
+    const fileId = engine.takeFileId();
+    const path = segmentPath(engine.directory, id, fileId);
+    const sizeBytes = await compactSegments(inputs, tombstones, {
+      target: { disk, path, shardId: id },
+      pacer: new Pacer(clock, LIMITS.sliceMs.value),
+    });
+    await engine.fault('compaction:segment-written');
+    await disk.syncDirectory(shardDirectory(engine.directory, id));
+    const sequence = Math.max(...inputs.map((segment) => segment.info.sequence));
+    const level = Math.max(...inputs.map((segment) => segment.info.level)) + 1;
+    const output = this.openSegment(id, { fileId, sequence, level, sizeBytes });
+    const replaced = (): readonly Segment[] => {
+      const at = shard.segments.indexOf(inputs[0]!);
+      return [...shard.segments.slice(0, at), output, ...shard.segments.slice(at + inputs.length)];
+    };
+    // Tombstones are done with when no older segment is left that still holds the rows.
+    const isWhole = (): boolean => shard.segments.indexOf(inputs[0]!) === 0;
+    const remaining = (): readonly Tombstone[] =>
+      isWhole()
+        ? shard.tombstones.filter(
+            (t) => !tombstones.includes(t) || isNeeded(t, replaced().slice(1)),
+          )
+        : shard.tombstones;
+    await this.#commit(
+      () => ({
+        segments: new Map([[id, replaced().map((segment) => segment.info)]]),
+        tombstones: new Map([[id, remaining()]]),
+      }),
+      () => {
+        this.counters.compactions++;
+        if (engine.shards.get(id) !== shard) {
+          this.#retire(id, [output]);
+          return;
+        }
+        const kept = remaining();
+        shard.segments = replaced();
+        shard.tombstones = kept;
+        this.#retire(id, inputs);
+      },
+    );
+    await engine.fault('compaction:committed');
+  }
+
+  /** Files are removed when the last reader is gone. */
+  #retire(shardId: number, segments: readonly Segment[]): void {
+    const { disk } = this.#engine.environment;
+    this.#engine.reclaimer.retire(() => {
+      for (const segment of segments) {
+        segment.close();
+        disk.remove(segmentPath(this.#engine.directory, shardId, segment.info.fileId));
+      }
+    });
+  }
+
+  /** Forgets dropped shards on disk too. */
+  async commitDrops(shards: readonly Shard[]): Promise<void> {
+    await this.#commit(
+      () => NO_CHANGE,
+      () => {
+        const { disk } = this.#engine.environment;
+        this.#engine.reclaimer.retire(() => {
+          for (const shard of shards) {
+            for (const segment of shard.segments) segment.close();
+            disk.removeDirectory(shardDirectory(this.#engine.directory, shard.descriptor.id));
+          }
+        });
+      },
+    );
+  }
+
+  /** Writes the manifest with the change applied, then applies it in memory. Commits never overlap. */
+  #commit(change: () => Change, apply: () => void): Promise<void> {
+    const next = this.#commits.then(async () => {
+      const engine = this.#engine;
+      await engine.fault('manifest:before');
+      await writeManifest(engine.environment.disk, engine.directory, this.#manifest(change()));
+      apply();
+      await engine.fault('manifest:after');
+    });
+    this.#commits = next.catch(() => undefined);
+    return next;
+  }
+
+  #manifest(change: Change): Manifest {
+    const engine = this.#engine;
+    const shards: ManifestShard[] = [];
+    for (const shard of engine.shards.all()) {
+      const { descriptor } = shard;
+      shards.push({
+        descriptor,
+        segments: change.segments.get(descriptor.id) ?? shard.segments.map((s) => s.info),
+        tombstones: change.tombstones?.get(descriptor.id) ?? shard.tombstones,
+      });
+    }
+    const databases = Array.from(engine.databases.values(), (database) => database.ref);
+    return {
+      walStart: change.walStart ?? this.#walStart,
+      ...engine.nextIds(),
+      nextShardId: engine.shards.nextId,
+      databases,
+      shards,
+    };
+  }
+}
+
+function isNeeded(tombstone: Tombstone, segments: readonly Segment[]): boolean {
+  return segments.some((segment) => segment.info.sequence < tombstone.sequence);
+}

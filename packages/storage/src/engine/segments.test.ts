@@ -1,0 +1,276 @@
+// The same questions give the same answers wherever the rows are: memtable, segments, compacted, after a restart.
+import { readdirSync } from 'node:fs';
+
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import {
+  aggregateRows,
+  EVERYTHING,
+  scanRows,
+  schemaBatches,
+  testEngine,
+  write,
+} from '../testing/fixtures.ts';
+import type { TestEngine } from '../testing/fixtures.ts';
+
+let storage: TestEngine;
+
+beforeEach(async () => {
+  storage = await testEngine();
+});
+
+afterEach(async () => {
+  await storage.dispose();
+});
+
+const FIELDS = [
+  ['f', 'float'],
+  ['i', 'integer'],
+  ['s', 'string'],
+  ['b', 'boolean'],
+] as const;
+
+test('rows of memtable and segments are merged field by field, the last write wins', async () => {
+  await write(storage.engine, 'm,t=a f=1,i=1i,s="x",b=true 1\nm,t=a f=2 2\n');
+  await storage.engine.flush();
+  await write(storage.engine, 'm,t=a f=9 1\nm,t=a i=3i 3\n');
+  await storage.engine.flush();
+  await write(storage.engine, 'm,t=a s="y" 2\n');
+
+  const rows = [
+    ['m,t=a', 1n, 9, 1n, 'x', true],
+    ['m,t=a', 2n, 2, null, 'y', null],
+    ['m,t=a', 3n, null, 3n, null, null],
+  ];
+  expect(await scanRows(storage.engine, 'm', FIELDS)).toEqual(rows);
+  await storage.engine.flush();
+  await storage.engine.compact();
+  expect(await scanRows(storage.engine, 'm', FIELDS)).toEqual(rows);
+  await storage.reopen('crash');
+  expect(await scanRows(storage.engine, 'm', FIELDS)).toEqual(rows);
+});
+
+test('a flush empties the log and a restart reads segments only', async () => {
+  await write(storage.engine, 'm,t=a f=1 1\n');
+  await storage.engine.flush();
+
+  expect(readdirSync(`${storage.directory}/wal`)).toEqual([]);
+  await storage.reopen('crash');
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([['m,t=a', 1n, 1]]);
+});
+
+test('whole chunks are answered by their statistics', async () => {
+  const lines = Array.from({ length: 100 }, (_, i) => `m f=${i},i=${i}i ${i}\n`).join('');
+  await write(storage.engine, lines);
+  const before = await aggregateAll(storage);
+  await storage.engine.flush();
+
+  expect(await aggregateAll(storage)).toEqual(before);
+  const snapshot = await storage.engine.source.snapshot();
+  const counters = {
+    seriesVisited: 0,
+    chunksRead: 0,
+    chunksSkipped: 0,
+    chunksAnsweredByStatistics: 0,
+    rowsRead: 0,
+    bytesRead: 0,
+  };
+  const batches = snapshot.aggregate(
+    {
+      source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+      timeRange: EVERYTHING,
+      descending: false,
+      groupBy: [],
+      aggregates: [{ field: 'f', type: 'float', functions: ['mean'] }],
+    },
+    { signal: new AbortController().signal, counters },
+  );
+  for await (const batch of batches) expect(batch.windowStarts.length).toBe(1);
+  await snapshot.close();
+  expect(counters).toMatchObject({ chunksRead: 0, chunksAnsweredByStatistics: 1 });
+});
+
+function aggregateAll({ engine }: TestEngine): Promise<unknown> {
+  const functions = ['count', 'sum', 'mean', 'min', 'max', 'first', 'last', 'spread'] as const;
+  return aggregateRows(engine, 'm', [
+    { field: 'f', type: 'float', functions },
+    { field: 'i', type: 'integer', functions },
+  ]);
+}
+
+test('deletes cover segments, frozen and new rows, and compaction removes the bytes', async () => {
+  await write(storage.engine, 'm,t=a f=1 1\nm,t=a f=2 2\nm,t=b f=3 1\n');
+  await storage.engine.flush();
+  await write(storage.engine, 'm,t=b f=4 2\n');
+  await storage.engine.delete({
+    database: 'db',
+    where: { kind: 'tag', key: 't', operator: '=', value: 'b' },
+  });
+  await write(storage.engine, 'm,t=b f=5 1\n');
+
+  const rows = [
+    ['m,t=a', 1n, 1],
+    ['m,t=a', 2n, 2],
+    ['m,t=b', 1n, 5],
+  ];
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual(rows);
+  await storage.reopen('crash');
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual(rows);
+  await storage.engine.flush();
+  await storage.engine.compact();
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual(rows);
+  await storage.reopen();
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual(rows);
+});
+
+test('a series whose rows are all deleted leaves the schema, also from segments', async () => {
+  await write(storage.engine, 'm,t=a f=1 1\nm,t=a f=2 2\nm,t=b f=3 1\n');
+  await storage.engine.flush();
+  await storage.engine.delete({
+    database: 'db',
+    where: { kind: 'tag', key: 't', operator: '=', value: 'a' },
+    timeRange: { start: 1n, end: 2n },
+  });
+  const keys = [{ kind: 'series', keys: ['m,t=b'] }];
+
+  const request = { kind: 'series', filter: { database: 'db' } } as const;
+  expect(await schemaBatches(storage.engine, request)).toEqual(keys);
+  await storage.reopen('crash');
+  expect(await schemaBatches(storage.engine, request)).toEqual(keys);
+});
+
+test('dropping a measurement frees its types in segments too', async () => {
+  await write(storage.engine, 'm f=1 1\nn f=1 1\n');
+  await storage.engine.flush();
+  await storage.engine.dropMeasurement('db', 'm');
+  await write(storage.engine, 'm f=2i 1\n');
+  await storage.engine.flush();
+
+  await storage.reopen('crash');
+  expect(await scanRows(storage.engine, 'm', [['f', 'integer']])).toEqual([['m', 1n, 2n]]);
+  await storage.engine.compact();
+  expect(await scanRows(storage.engine, 'm', [['f', 'integer']])).toEqual([['m', 1n, 2n]]);
+});
+
+test('a snapshot keeps its rows while they are overwritten, flushed, compacted and dropped', async () => {
+  await write(storage.engine, 'm f=1 1\n');
+  await storage.engine.flush();
+  await write(storage.engine, 'm f=2 2\n');
+  const snapshot = await storage.engine.source.snapshot();
+
+  await write(storage.engine, 'm f=9 1\nm f=9 3\n');
+  await storage.engine.flush();
+  await storage.engine.compact();
+  await storage.engine.dropPolicy(1);
+
+  const times: bigint[] = [];
+  const batches = snapshot.scan(
+    {
+      source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+      timeRange: EVERYTHING,
+      descending: false,
+      groupBy: 'all',
+      fields: [{ name: 'f', type: 'float' }],
+    },
+    { signal: new AbortController().signal },
+  );
+  for await (const batch of batches) times.push(...batch.times);
+  expect(times).toEqual([1n, 2n]);
+  await snapshot.close();
+  expect((await storage.engine.statistics()).counters['filesWaitingForSnapshots']).toBe(0);
+  expect(readdirSync(`${storage.directory}/shards`)).toEqual([]);
+});
+
+type Step =
+  | { readonly kind: 'write'; readonly rows: readonly (readonly [number, number, number])[] }
+  | { readonly kind: 'flush' | 'compact' | 'reopen' | 'crash' }
+  | {
+      readonly kind: 'delete';
+      readonly series: number;
+      readonly from: number;
+      readonly to: number;
+    };
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('write' as const),
+      rows: fc.array(fc.tuple(fc.nat(3), fc.nat(200), fc.nat(9)), { maxLength: 60 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom('flush', 'compact', 'reopen', 'crash') }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('delete' as const),
+      series: fc.nat(3),
+      from: fc.nat(200),
+      to: fc.nat(200),
+    }),
+  },
+);
+
+test('any order of writes, flushes, compactions, deletes and restarts equals a plain map', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { maxLength: 25 }), async (plan) => {
+      const own = await testEngine();
+      try {
+        const model = new Map<string, number>();
+        for (const step of plan) await applyStep(own, model, step);
+        const rows = await scanRows(own.engine, 'm', [['f', 'float']]);
+        const expected = [...model].map(([key, value]) => {
+          const [series, time] = key.split(' ');
+          return [`m,t=${series}`, BigInt(time!), value] as const;
+        });
+        expected.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : Number(a[1] - b[1])));
+        expect(rows).toEqual(expected);
+      } finally {
+        await own.dispose();
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function applyStep(own: TestEngine, model: Map<string, number>, step: Step): Promise<void> {
+  switch (step.kind) {
+    case 'write': {
+      const lines = step.rows.map(([series, time, value]) => {
+        model.set(`${series} ${time}`, value);
+        return `m,t=${series} f=${value} ${time}\n`;
+      });
+      await write(own.engine, lines.join(''));
+      break;
+    }
+    case 'delete': {
+      const { series, from, to } = step;
+      for (const key of model.keys()) {
+        const [id, time] = key.split(' ').map(Number);
+        if (id === series && time! >= from && time! <= to) model.delete(key);
+      }
+      await own.engine.delete({
+        database: 'db',
+        where: { kind: 'tag', key: 't', operator: '=', value: String(series) },
+        timeRange: { start: BigInt(from), end: BigInt(to) },
+      });
+      break;
+    }
+    case 'flush':
+      await own.engine.flush();
+      break;
+    case 'compact':
+      await own.engine.compact();
+      break;
+    case 'reopen':
+      await own.reopen('close');
+      break;
+    case 'crash':
+      await own.reopen('crash');
+      break;
+  }
+}

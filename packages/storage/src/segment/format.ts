@@ -1,0 +1,285 @@
+// The bytes of segment files (docs/formats/segment.md): directory entries, footer, and what both sides agree on.
+import { FIELD_TYPES } from '@tidemark/core';
+import type { FieldType } from '@tidemark/core';
+
+import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
+import { codecs, crc32c, decoding } from '../codecs.ts';
+import type { SeriesId } from '../series/series-index.ts';
+
+/** "TDMSEG" little-endian, then the version in the upper 16 bits. */
+export const SEGMENT_MAGIC = 0x4745534d4454n | (1n << 48n);
+export const SEGMENT_HEADER_BYTES = 16;
+/** Footer offset (8), footer length (4), footer checksum (4), magic (8). */
+export const SEGMENT_TRAILER_BYTES = 24;
+/** Rows per chunk at most: one hour at one point per second, and small enough that reading a part is cheap. */
+export const MAX_CHUNK_ROWS = 4096;
+/** Chunks below this many rows carry no statistics: decoding them is as fast as reading those. */
+export const MIN_STATISTICS_ROWS = 32;
+/** A directory page is closed when it is longer than this. */
+export const DIRECTORY_PAGE_BYTES = 16 << 10;
+
+export type NumericStatistics = {
+  readonly min: number | bigint;
+  readonly max: number | bigint;
+  readonly sum: number | bigint;
+  readonly first: number | bigint;
+  readonly last: number | bigint;
+  readonly minTime: bigint;
+  readonly maxTime: bigint;
+  readonly firstTime: bigint;
+  readonly lastTime: bigint;
+};
+
+/** One column of a chunk: two blocks one behind the other, the validity (if any value is null) and the values. */
+export type ColumnMeta = {
+  /** Index into the measurement's fields. */
+  readonly field: number;
+  /** Values that are not null. */
+  readonly count: number;
+  readonly offset: number;
+  readonly validBytes: number;
+  readonly valueBytes: number;
+  readonly statistics: NumericStatistics | undefined;
+};
+
+export type ChunkMeta = {
+  readonly minTime: bigint;
+  readonly maxTime: bigint;
+  readonly rows: number;
+  readonly timeOffset: number;
+  readonly timeBytes: number;
+  readonly columns: readonly ColumnMeta[];
+};
+
+export type SegmentField = { readonly name: string; readonly type: FieldType };
+
+/** Where the directory entries of some consecutive series are. */
+export type PageMeta = {
+  readonly firstSeries: SeriesId;
+  readonly offset: number;
+  readonly length: number;
+};
+
+export type SegmentMeasurement = {
+  readonly measurementId: number;
+  readonly fields: readonly SegmentField[];
+  /** Strictly increasing. */
+  readonly series: Uint32Array;
+  readonly pages: readonly PageMeta[];
+  readonly rows: number;
+};
+
+export type SegmentFooter = {
+  readonly shardId: number;
+  readonly minTime: bigint;
+  readonly maxTime: bigint;
+  readonly measurements: readonly SegmentMeasurement[];
+};
+
+/** Bytes behind every block: its CRC-32C. */
+export const BLOCK_CHECKSUM_BYTES = 4;
+
+const HAS_NULLS = 1;
+const HAS_STATISTICS = 2;
+
+/** Appends a directory entry. Blocks of a page lie one behind the other, so entries hold lengths only. */
+export function writeEntry(
+  out: ByteWriter,
+  entry: { readonly seriesDelta: number; readonly chunks: readonly ChunkMeta[] },
+  fields: readonly SegmentField[],
+): void {
+  out.varint(entry.seriesDelta);
+  out.varint(entry.chunks.length);
+  for (const chunk of entry.chunks) {
+    out.i64(chunk.minTime);
+    out.varint64(chunk.maxTime - chunk.minTime);
+    out.varint(chunk.rows);
+    out.varint(chunk.timeBytes);
+    out.varint(chunk.columns.length);
+    for (const column of chunk.columns) writeColumn(out, chunk, column, fields);
+  }
+}
+
+function writeColumn(
+  out: ByteWriter,
+  chunk: ChunkMeta,
+  column: ColumnMeta,
+  fields: readonly SegmentField[],
+): void {
+  const hasNulls = column.validBytes > 0;
+  const { statistics } = column;
+  out.varint(column.field);
+  out.u8((hasNulls ? HAS_NULLS : 0) | (statistics === undefined ? 0 : HAS_STATISTICS));
+  if (hasNulls) {
+    out.varint(column.count);
+    out.varint(column.validBytes);
+  }
+  out.varint(column.valueBytes);
+  if (statistics === undefined) return;
+  const type = fields[column.field]?.type ?? 'float';
+  const { min, max, sum, first, last } = statistics;
+  for (const value of [min, max, sum, first, last]) writeNumber(out, type, value);
+  out.varint64(statistics.minTime - chunk.minTime);
+  out.varint64(statistics.maxTime - chunk.minTime);
+  if (!hasNulls) return;
+  out.varint64(statistics.firstTime - chunk.minTime);
+  out.varint64(chunk.maxTime - statistics.lastTime);
+}
+
+function writeNumber(out: ByteWriter, type: FieldType, value: number | bigint): void {
+  if (type === 'float') out.f64(Number(value));
+  else out.varint64(BigInt.asIntN(64, BigInt(value)));
+}
+
+function readNumber(reader: ByteReader, type: FieldType): number | bigint {
+  if (type === 'float') return reader.f64();
+  const value = reader.varint64();
+  return type === 'unsigned' ? BigInt.asUintN(64, value) : value;
+}
+
+/** Chunks of the series of one directory page. */
+export function readPage(
+  bytes: Uint8Array,
+  page: PageMeta,
+  fields: readonly SegmentField[],
+): Map<SeriesId, ChunkMeta[]> {
+  const reader = new ByteReader(bytes);
+  const result = new Map<SeriesId, ChunkMeta[]>();
+  const cursor = { offset: reader.varint() };
+  let series = page.firstSeries;
+  while (reader.remaining > 0) {
+    series += reader.varint();
+    const chunks: ChunkMeta[] = [];
+    for (let n = reader.count(8); n > 0; n--) chunks.push(readChunk(reader, cursor, fields));
+    result.set(series, chunks);
+  }
+  return result;
+}
+
+function readChunk(
+  reader: ByteReader,
+  cursor: { offset: number },
+  fields: readonly SegmentField[],
+): ChunkMeta {
+  const minTime = reader.i64();
+  const maxTime = minTime + reader.varint64();
+  const rows = reader.varint();
+  const timeBytes = reader.varint();
+  const timeOffset = cursor.offset;
+  cursor.offset += timeBytes + BLOCK_CHECKSUM_BYTES;
+  const columns: ColumnMeta[] = [];
+  const chunk = { minTime, maxTime, rows, timeOffset, timeBytes, columns };
+  for (let n = reader.count(3); n > 0; n--) columns.push(readColumn(reader, cursor, chunk, fields));
+  return chunk;
+}
+
+function readColumn(
+  reader: ByteReader,
+  cursor: { offset: number },
+  chunk: ChunkMeta,
+  fields: readonly SegmentField[],
+): ColumnMeta {
+  const field = reader.varint();
+  const type = fields[field]?.type;
+  if (type === undefined) throw new DecodeError('field out of range');
+  const flags = reader.u8();
+  const hasNulls = (flags & HAS_NULLS) !== 0;
+  const count = hasNulls ? reader.varint() : chunk.rows;
+  const validBytes = hasNulls ? reader.varint() : 0;
+  const valueBytes = reader.varint();
+  const offset = cursor.offset;
+  cursor.offset += validBytes + valueBytes + BLOCK_CHECKSUM_BYTES;
+  const hasStatistics = (flags & HAS_STATISTICS) !== 0;
+  const statistics = hasStatistics ? readStatistics(reader, chunk, type, hasNulls) : undefined;
+  return { field, count, offset, validBytes, valueBytes, statistics };
+}
+
+function readStatistics(
+  reader: ByteReader,
+  chunk: ChunkMeta,
+  type: FieldType,
+  hasNulls: boolean,
+): NumericStatistics {
+  const min = readNumber(reader, type);
+  const max = readNumber(reader, type);
+  const sum = readNumber(reader, type);
+  const first = readNumber(reader, type);
+  const last = readNumber(reader, type);
+  const minTime = chunk.minTime + reader.varint64();
+  const maxTime = chunk.minTime + reader.varint64();
+  const firstTime = hasNulls ? chunk.minTime + reader.varint64() : chunk.minTime;
+  const lastTime = hasNulls ? chunk.maxTime - reader.varint64() : chunk.maxTime;
+  return { min, max, sum, first, last, minTime, maxTime, firstTime, lastTime };
+}
+
+export function encodeFooter(footer: SegmentFooter): Uint8Array {
+  const out = new ByteWriter(1 << 10);
+  out.varint(footer.shardId);
+  out.i64(footer.minTime);
+  out.i64(footer.maxTime);
+  out.varint(footer.measurements.length);
+  for (const measurement of footer.measurements) {
+    out.varint(measurement.measurementId);
+    out.varint(measurement.rows);
+    out.varint(measurement.fields.length);
+    for (const { name, type } of measurement.fields) {
+      out.text(name);
+      out.u8(FIELD_TYPES.indexOf(type));
+    }
+    out.block(codecs().encodeIntegers(BigInt64Array.from(measurement.series, BigInt), 'small'));
+    out.varint(measurement.pages.length);
+    for (const page of measurement.pages) {
+      out.varint(page.firstSeries);
+      out.varint(page.offset);
+      out.varint(page.length);
+    }
+  }
+  return out.finish();
+}
+
+export function decodeFooter(bytes: Uint8Array): SegmentFooter {
+  const reader = new ByteReader(bytes);
+  const shardId = reader.varint();
+  const minTime = reader.i64();
+  const maxTime = reader.i64();
+  const measurements: SegmentMeasurement[] = [];
+  for (let n = reader.count(4); n > 0; n--) {
+    const measurementId = reader.varint();
+    const rows = reader.varint();
+    const fields: SegmentField[] = [];
+    for (let m = reader.count(2); m > 0; m--) {
+      const name = reader.text();
+      const type = FIELD_TYPES[reader.u8()];
+      if (type === undefined) throw new DecodeError('unknown field type');
+      fields.push({ name, type });
+    }
+    const ids = decoding((c) => c.decodeIntegers(reader.block()));
+    const pages: PageMeta[] = [];
+    for (let m = reader.count(3); m > 0; m--) {
+      pages.push({
+        firstSeries: reader.varint(),
+        offset: reader.varint(),
+        length: reader.varint(),
+      });
+    }
+    measurements.push({
+      measurementId,
+      rows,
+      fields,
+      series: Uint32Array.from(ids, Number),
+      pages,
+    });
+  }
+  return { shardId, minTime, maxTime, measurements };
+}
+
+export function segmentHeader(shardId: number): Uint8Array {
+  const out = new ByteWriter(SEGMENT_HEADER_BYTES);
+  out.i64(SEGMENT_MAGIC);
+  out.u32(shardId);
+  const whole = new ByteWriter(SEGMENT_HEADER_BYTES);
+  const head = out.finish();
+  whole.raw(head);
+  whole.u32(crc32c(head));
+  return whole.finish();
+}

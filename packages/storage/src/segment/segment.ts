@@ -1,0 +1,219 @@
+// An open segment file: finds the chunks of a series and decodes columns. Everything that is read is checked; what
+// does not fit is `Corruption` of this file, and concerns only the request that met it.
+import { assert, Corruption } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
+
+import { ByteReader, DecodeError } from '../bytes.ts';
+import { codecs, crc32c } from '../codecs.ts';
+import type { DiskFile } from '../disk/disk.ts';
+import { newFieldArray } from '../memtable/table.ts';
+import { columnOf, valuesOf } from '../read/run.ts';
+import type { SeriesId } from '../series/series-index.ts';
+import {
+  BLOCK_CHECKSUM_BYTES,
+  decodeFooter,
+  readPage,
+  SEGMENT_HEADER_BYTES,
+  SEGMENT_MAGIC,
+  SEGMENT_TRAILER_BYTES,
+  segmentHeader,
+} from './format.ts';
+import type {
+  ChunkMeta,
+  ColumnMeta,
+  PageMeta,
+  SegmentFooter,
+  SegmentMeasurement,
+} from './format.ts';
+import type { PageCache } from './page-cache.ts';
+
+export type SegmentInfo = {
+  /** Names the file; unique for ever. */
+  readonly fileId: number;
+  /** Order of writes: of two values of one field and time, the one in the segment with the larger one counts. */
+  readonly sequence: number;
+  readonly level: number;
+  readonly sizeBytes: number;
+};
+
+export class Segment {
+  readonly info: SegmentInfo;
+  readonly footer: SegmentFooter;
+  readonly #file: DiskFile;
+  readonly #cache: PageCache;
+  readonly #measurements = new Map<number, SegmentMeasurement>();
+
+  private constructor(
+    info: SegmentInfo,
+    parts: { readonly file: DiskFile; readonly footer: SegmentFooter; readonly cache: PageCache },
+  ) {
+    this.info = info;
+    this.footer = parts.footer;
+    this.#file = parts.file;
+    this.#cache = parts.cache;
+    for (const measurement of parts.footer.measurements) {
+      this.#measurements.set(measurement.measurementId, measurement);
+    }
+  }
+
+  /** Takes over the file. Throws `Corruption` when header or footer are not right. */
+  static open(info: SegmentInfo, file: DiskFile, cache: PageCache): Segment {
+    const size = file.size();
+    const damaged = (what: string, offset: number): Corruption =>
+      new Corruption(`segment is damaged: ${what}`, { file: file.path, offset });
+    if (size < SEGMENT_HEADER_BYTES + SEGMENT_TRAILER_BYTES) throw damaged('too short', size);
+    const trailerAt = size - SEGMENT_TRAILER_BYTES;
+    const trailer = new Uint8Array(SEGMENT_TRAILER_BYTES);
+    file.read(trailer, trailerAt);
+    const reader = new ByteReader(trailer);
+    const offset = Number(reader.i64());
+    const length = reader.u32();
+    const checksum = reader.u32();
+    if (reader.i64() !== SEGMENT_MAGIC) throw damaged('no trailer', trailerAt);
+    if (offset < SEGMENT_HEADER_BYTES || offset + length !== trailerAt) {
+      throw damaged('footer is out of bounds', trailerAt);
+    }
+    const bytes = new Uint8Array(length);
+    file.read(bytes, offset);
+    if (crc32c(bytes) !== checksum) throw damaged('footer checksum', offset);
+    try {
+      const footer = decodeFooter(bytes);
+      const header = new Uint8Array(SEGMENT_HEADER_BYTES);
+      file.read(header, 0);
+      if (Buffer.compare(header, segmentHeader(footer.shardId)) !== 0) throw damaged('header', 0);
+      return new Segment(info, { file, footer, cache });
+    } catch (error) {
+      if (error instanceof DecodeError) throw damaged(error.message, offset);
+      throw error;
+    }
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  measurement(measurementId: number): SegmentMeasurement | undefined {
+    return this.#measurements.get(measurementId);
+  }
+
+  /** Chunks of a series, ascending and not overlapping; empty when it has none here. */
+  chunks(measurement: SegmentMeasurement, series: SeriesId): readonly ChunkMeta[] {
+    const page = findPage(measurement.pages, series);
+    if (page === undefined) return NO_CHUNKS;
+    return this.page(measurement, page).get(series) ?? NO_CHUNKS;
+  }
+
+  /** All chunks of the series of one directory page. */
+  page(
+    measurement: SegmentMeasurement,
+    page: PageMeta,
+  ): ReadonlyMap<SeriesId, readonly ChunkMeta[]> {
+    const known = this.#cache.get(this, page);
+    if (known !== undefined) return known;
+    const bytes = this.#readBlock(page.offset, page.length);
+    const parsed = this.#decoding(page.offset, () => readPage(bytes, page, measurement.fields));
+    this.#cache.set(this, page, parsed);
+    return parsed;
+  }
+
+  times(chunk: ChunkMeta): BigInt64Array {
+    const bytes = this.#readBlock(chunk.timeOffset, chunk.timeBytes);
+    const times = this.#decoding(chunk.timeOffset, () => codecs().decodeTimes(bytes));
+    this.#check(times.length === chunk.rows, 'number of times', chunk.timeOffset);
+    return times;
+  }
+
+  column(measurement: SegmentMeasurement, chunk: ChunkMeta, meta: ColumnMeta): Column {
+    const { offset, validBytes, valueBytes } = meta;
+    const bytes = this.#readBlock(offset, validBytes + valueBytes);
+    const field = measurement.fields[meta.field];
+    assert(field !== undefined, 'directory pages name existing fields');
+    const dense = this.#decoding(offset, () =>
+      codecs().decodeColumn(field.type, bytes.subarray(validBytes)),
+    );
+    this.#check(valuesOf(dense).length === meta.count, 'number of values', offset);
+    if (validBytes === 0) return dense;
+    const valid = this.#decoding(offset, () =>
+      codecs().decodeValidity(bytes.subarray(0, validBytes)),
+    );
+    this.#check(valid.length === chunk.rows, 'number of validity bits', offset);
+    return this.#spread(dense, valid, offset);
+  }
+
+  /** All bytes of a chunk, checksums included, as `SegmentWriter.addRawChunk` takes them. */
+  rawChunk(chunk: ChunkMeta): Uint8Array {
+    let end = chunk.timeOffset + chunk.timeBytes + BLOCK_CHECKSUM_BYTES;
+    for (const column of chunk.columns) {
+      end = column.offset + column.validBytes + column.valueBytes + BLOCK_CHECKSUM_BYTES;
+    }
+    const bytes = new Uint8Array(end - chunk.timeOffset);
+    this.#file.read(bytes, chunk.timeOffset);
+    this.#checkBlock(bytes.subarray(0, chunk.timeBytes + BLOCK_CHECKSUM_BYTES), chunk.timeOffset);
+    for (const { offset, validBytes, valueBytes } of chunk.columns) {
+      const start = offset - chunk.timeOffset;
+      const length = validBytes + valueBytes + BLOCK_CHECKSUM_BYTES;
+      this.#checkBlock(bytes.subarray(start, start + length), offset);
+    }
+    return bytes;
+  }
+
+  close(): void {
+    this.#cache.forget(this);
+    this.#file.close();
+  }
+
+  #spread(dense: Column, valid: Uint8Array, offset: number): Column {
+    const from = valuesOf(dense);
+    const values = newFieldArray(dense.type, valid.length);
+    let at = 0;
+    for (let i = 0; i < valid.length; i++) if (valid[i] === 1) values[i] = from[at++] ?? from[0]!;
+    this.#check(at === from.length, 'validity bits', offset);
+    const dictionary = dense.type === 'string' ? dense.dictionary : undefined;
+    return columnOf(dense.type, { values, valid, dictionary });
+  }
+
+  #readBlock(offset: number, length: number): Uint8Array {
+    const bytes = new Uint8Array(length + BLOCK_CHECKSUM_BYTES);
+    const count = this.#file.read(bytes, offset);
+    this.#check(count === bytes.length, 'block is cut off', offset);
+    this.#checkBlock(bytes, offset);
+    return bytes.subarray(0, length);
+  }
+
+  #checkBlock(bytes: Uint8Array, offset: number): void {
+    const length = bytes.length - BLOCK_CHECKSUM_BYTES;
+    const expected = new ByteReader(bytes, length).u32();
+    this.#check(crc32c(bytes.subarray(0, length)) === expected, 'block checksum', offset);
+  }
+
+  #check(condition: boolean, what: string, offset: number): void {
+    if (!condition) {
+      throw new Corruption(`segment is damaged: ${what}`, { file: this.path, offset });
+    }
+  }
+
+  #decoding<T>(offset: number, decode: () => T): T {
+    try {
+      return decode();
+    } catch (cause) {
+      const isDamage = cause instanceof DecodeError || (cause as Error).name === 'CodecError';
+      if (!isDamage) throw cause;
+      const { message } = cause as Error;
+      throw new Corruption(`segment is damaged: ${message}`, { file: this.path, offset });
+    }
+  }
+}
+
+const NO_CHUNKS: readonly ChunkMeta[] = [];
+
+/** The last page whose first series is not above `series`. */
+function findPage(pages: readonly PageMeta[], series: SeriesId): PageMeta | undefined {
+  let low = 0;
+  let high = pages.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (pages[middle]!.firstSeries <= series) low = middle + 1;
+    else high = middle;
+  }
+  return pages[low - 1];
+}

@@ -1,0 +1,269 @@
+// Writes a segment file: chunks as they come, directory pages per measurement, footer. The file exists for others
+// only after `finish`, which syncs it; the caller makes its name durable.
+import { assert } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
+
+import { ByteWriter } from '../bytes.ts';
+import { codecs, crc32c } from '../codecs.ts';
+import type { Disk, DiskFile } from '../disk/disk.ts';
+import { partialOf } from '../read/accumulator.ts';
+import { columnOf, sliceRun, valuesOf } from '../read/run.ts';
+import type { Run } from '../read/run.ts';
+import { newFieldArray } from '../memtable/table.ts';
+import type { SeriesId } from '../series/series-index.ts';
+import {
+  DIRECTORY_PAGE_BYTES,
+  encodeFooter,
+  MAX_CHUNK_ROWS,
+  MIN_STATISTICS_ROWS,
+  SEGMENT_HEADER_BYTES,
+  SEGMENT_MAGIC,
+  segmentHeader,
+  writeEntry,
+} from './format.ts';
+import type {
+  ChunkMeta,
+  ColumnMeta,
+  NumericStatistics,
+  PageMeta,
+  SegmentField,
+  SegmentMeasurement,
+} from './format.ts';
+
+const WRITE_BUFFER_BYTES = 256 << 10;
+
+/** A chunk taken over from another segment as it is: its blocks are not decoded. */
+export type RawChunk = { readonly meta: ChunkMeta; readonly bytes: Uint8Array };
+
+export class SegmentWriter {
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #file: DiskFile;
+  readonly #shardId: number;
+  readonly #measurements: SegmentMeasurement[] = [];
+  #buffer = new ByteWriter(WRITE_BUFFER_BYTES);
+  #bufferOffset = 0;
+  #minTime = 2n ** 63n - 1n;
+  #maxTime = -(2n ** 63n);
+
+  // Of the measurement being written.
+  #fields: readonly SegmentField[] = [];
+  #measurementId = -1;
+  #series: SeriesId[] = [];
+  #pages: PageMeta[] = [];
+  #rows = 0;
+  #page = new ByteWriter();
+  #pageFirst = 0;
+  #pageLast = 0;
+  #chunks: ChunkMeta[] = [];
+  /** Encoded pages of the measurement; they follow its chunks in the file. */
+  #encodedPages: { readonly firstSeries: SeriesId; readonly bytes: Uint8Array }[] = [];
+
+  constructor(disk: Disk, path: string, shardId: number) {
+    this.#disk = disk;
+    this.#path = path;
+    this.#shardId = shardId;
+    this.#file = disk.open(path, 'create');
+    this.#buffer.raw(segmentHeader(shardId));
+  }
+
+  get bytesWritten(): number {
+    return this.#bufferOffset + this.#buffer.length;
+  }
+
+  /** Measurements may come in any order, each once. */
+  beginMeasurement(measurementId: number, fields: readonly SegmentField[]): void {
+    assert(this.#measurementId < 0, 'the previous measurement is ended');
+    this.#measurementId = measurementId;
+    this.#fields = fields;
+    this.#series = [];
+    this.#pages = [];
+    this.#encodedPages = [];
+    this.#rows = 0;
+    this.#page = new ByteWriter(DIRECTORY_PAGE_BYTES);
+  }
+
+  /** Rows of the present series: strictly ascending and behind all that it has so far. Columns as `fields`. */
+  addRun(run: Run): void {
+    const { length } = run.times;
+    // Even parts: 4,100 rows become two chunks of 2,050, not one full and one of four rows.
+    const parts = Math.ceil(length / MAX_CHUNK_ROWS);
+    for (let i = 0; i < parts; i++) {
+      const start = Math.floor((length * i) / parts);
+      const end = Math.floor((length * (i + 1)) / parts);
+      this.#chunks.push(this.#writeChunk(sliceRun(run, start, end)));
+    }
+  }
+
+  addRawChunk({ meta, bytes }: RawChunk): void {
+    const shift = this.bytesWritten - meta.timeOffset;
+    this.#buffer.raw(bytes);
+    this.#flushBuffer();
+    this.#chunks.push({
+      ...meta,
+      timeOffset: meta.timeOffset + shift,
+      columns: meta.columns.map((column) => ({ ...column, offset: column.offset + shift })),
+    });
+  }
+
+  /** Series come in ascending order; one without chunks is left out. */
+  endSeries(series: SeriesId): void {
+    const chunks = this.#chunks;
+    if (chunks.length === 0) return;
+    assert(this.#series.length === 0 || series > this.#series.at(-1)!, 'series ascend');
+    if (this.#page.length === 0) {
+      this.#page.varint(chunks[0]!.timeOffset);
+      this.#pageFirst = series;
+      this.#pageLast = series;
+    }
+    writeEntry(this.#page, { seriesDelta: series - this.#pageLast, chunks }, this.#fields);
+    this.#pageLast = series;
+    this.#series.push(series);
+    for (const chunk of chunks) {
+      this.#rows += chunk.rows;
+      if (chunk.minTime < this.#minTime) this.#minTime = chunk.minTime;
+      if (chunk.maxTime > this.#maxTime) this.#maxTime = chunk.maxTime;
+    }
+    this.#chunks = [];
+    if (this.#page.length > DIRECTORY_PAGE_BYTES) this.#closePage();
+  }
+
+  #closePage(): void {
+    if (this.#page.length === 0) return;
+    this.#encodedPages.push({ firstSeries: this.#pageFirst, bytes: this.#page.finish() });
+    this.#page = new ByteWriter(DIRECTORY_PAGE_BYTES);
+  }
+
+  endMeasurement(): void {
+    assert(this.#chunks.length === 0, 'the last series is ended');
+    this.#closePage();
+    for (const { firstSeries, bytes } of this.#encodedPages) {
+      this.#pages.push({ firstSeries, offset: this.bytesWritten, length: bytes.length });
+      this.#writeBlock(bytes);
+    }
+    this.#measurements.push({
+      measurementId: this.#measurementId,
+      fields: this.#fields,
+      series: Uint32Array.from(this.#series),
+      pages: this.#pages,
+      rows: this.#rows,
+    });
+    this.#measurementId = -1;
+  }
+
+  /** Writes the footer and syncs. Returns the size of the file. */
+  async finish(): Promise<number> {
+    assert(this.#measurementId < 0, 'the last measurement is ended');
+    const footer = encodeFooter({
+      shardId: this.#shardId,
+      minTime: this.#minTime,
+      maxTime: this.#maxTime,
+      measurements: this.#measurements,
+    });
+    const offset = this.bytesWritten;
+    this.#buffer.raw(footer);
+    this.#buffer.i64(BigInt(offset));
+    this.#buffer.u32(footer.length);
+    this.#buffer.u32(crc32c(footer));
+    this.#buffer.i64(SEGMENT_MAGIC);
+    this.#flushBuffer(0);
+    await this.#file.sync();
+    this.#file.close();
+    assert(offset >= SEGMENT_HEADER_BYTES, 'the footer follows the header');
+    return this.#bufferOffset;
+  }
+
+  /** Gives up: closes and removes the file. */
+  abort(): void {
+    this.#file.close();
+    this.#disk.remove(this.#path);
+  }
+
+  #writeChunk(run: Run): ChunkMeta {
+    const { times } = run;
+    const timeOffset = this.bytesWritten;
+    const timeBytes = this.#writeBlock(codecs().encodeTimes(times, 'small'));
+    const columns: ColumnMeta[] = [];
+    for (let field = 0; field < this.#fields.length; field++) {
+      const column = run.columns[field];
+      if (column === undefined) continue;
+      const meta = this.#writeColumn(field, column, times);
+      if (meta !== undefined) columns.push(meta);
+    }
+    const rows = times.length;
+    return { minTime: times[0]!, maxTime: times[rows - 1]!, rows, timeOffset, timeBytes, columns };
+  }
+
+  /** `undefined` when all values are null. */
+  #writeColumn(field: number, column: Column, times: BigInt64Array): ColumnMeta | undefined {
+    const rows = times.length;
+    const { dense, count } = denseColumn(column);
+    if (count === 0) return undefined;
+    const offset = this.bytesWritten;
+    const valid =
+      count === rows ? undefined : codecs().encodeValidity(column.valid ?? new Uint8Array(rows));
+    const values = codecs().encodeColumn(dense, 'small');
+    const both = new ByteWriter(values.length + (valid?.length ?? 0));
+    if (valid !== undefined) both.raw(valid);
+    both.raw(values);
+    this.#writeBlock(both.finish());
+    const statistics = rows < MIN_STATISTICS_ROWS ? undefined : statisticsOf(column, times);
+    return {
+      field,
+      count,
+      offset,
+      validBytes: valid?.length ?? 0,
+      valueBytes: values.length,
+      statistics,
+    };
+  }
+
+  /** Appends a block and its checksum; returns the block's length. */
+  #writeBlock(bytes: Uint8Array): number {
+    this.#buffer.raw(bytes);
+    this.#buffer.u32(crc32c(bytes));
+    this.#flushBuffer();
+    return bytes.length;
+  }
+
+  #flushBuffer(threshold = WRITE_BUFFER_BYTES): void {
+    if (this.#buffer.length < threshold) return;
+    const bytes = this.#buffer.finish();
+    this.#file.write(bytes, this.#bufferOffset);
+    this.#bufferOffset += bytes.length;
+    this.#buffer = new ByteWriter(WRITE_BUFFER_BYTES);
+  }
+}
+
+/** The values that are not null, one behind the other. */
+function denseColumn(column: Column): { readonly dense: Column; readonly count: number } {
+  const { valid } = column;
+  const values = valuesOf(column);
+  if (valid === undefined) return { dense: column, count: values.length };
+  let count = 0;
+  for (let i = 0; i < valid.length; i++) count += valid[i]!;
+  if (count === valid.length) return { dense: { ...column, valid: undefined }, count };
+  const dense = newFieldArray(column.type, count);
+  let at = 0;
+  for (let i = 0; i < valid.length; i++) if (valid[i] === 1) dense[at++] = values[i]!;
+  const dictionary = column.type === 'string' ? column.dictionary : undefined;
+  return { dense: columnOf(column.type, { values: dense, valid: undefined, dictionary }), count };
+}
+
+function statisticsOf(column: Column, times: BigInt64Array): NumericStatistics | undefined {
+  if (column.type === 'string' || column.type === 'boolean') return undefined;
+  const partial = partialOf(column, times, 0, times.length);
+  if (partial?.min === undefined || partial.max === undefined) return undefined;
+  const sum = typeof partial.sum === 'bigint' ? BigInt.asIntN(64, partial.sum) : partial.sum;
+  return {
+    min: partial.min.value as number | bigint,
+    max: partial.max.value as number | bigint,
+    sum: column.type === 'unsigned' ? BigInt.asUintN(64, BigInt(sum)) : sum,
+    first: partial.first.value as number | bigint,
+    last: partial.last.value as number | bigint,
+    minTime: partial.min.time,
+    maxTime: partial.max.time,
+    firstTime: partial.first.time,
+    lastTime: partial.last.time,
+  };
+}

@@ -1,0 +1,86 @@
+// Series of one database on disk: a file of checksummed records, appended at every flush, so that what the log files
+// no longer hold is known at the next start. Framing is that of the log; format in docs/formats/series-index.md.
+import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
+import type { Disk } from '../disk/disk.ts';
+import { frameRecord, scanWalFile, WAL_HEADER_BYTES, walHeader } from '../wal/wal-file.ts';
+import { decodeAdditions, encodeAdditions } from '../wal/wal-record.ts';
+import type { IndexAdditions } from '../wal/wal-record.ts';
+
+export type IndexLogContents = {
+  readonly additions: readonly IndexAdditions[];
+  readonly damagedAt: readonly number[];
+};
+
+export class IndexLog {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #path: string;
+
+  constructor(disk: Disk, directory: string, instance: number) {
+    this.#disk = disk;
+    this.#directory = directory;
+    this.#path = `${directory}/${indexFileName(instance)}`;
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  /** Reads all good records and cuts a torn tail. */
+  async read(): Promise<IndexLogContents> {
+    if (!this.#disk.exists(this.#path)) return { additions: [], damagedAt: [] };
+    const file = this.#disk.open(this.#path, 'modify');
+    try {
+      const scan = scanWalFile(file);
+      if (scan.goodBytes < scan.fileBytes) {
+        file.truncate(scan.goodBytes);
+        await file.sync();
+      }
+      const additions: IndexAdditions[] = [];
+      const damagedAt = [...scan.damagedAt];
+      for (const payload of scan.payloads) {
+        try {
+          additions.push(decodeAdditions(new ByteReader(payload)));
+        } catch (error) {
+          if (!(error instanceof DecodeError)) throw error;
+          damagedAt.push(payload.byteOffset);
+        }
+      }
+      return { additions, damagedAt };
+    } finally {
+      file.close();
+    }
+  }
+
+  /** Appends entries; durable when it resolves. */
+  async append(additions: IndexAdditions): Promise<void> {
+    if (additions.series.length === 0 && additions.measurements.length === 0) return;
+    const out = new ByteWriter(1 << 12);
+    encodeAdditions(additions, out);
+    const isNew = !this.#disk.exists(this.#path);
+    const file = this.#disk.open(this.#path, isNew ? 'create' : 'modify');
+    try {
+      if (file.size() < WAL_HEADER_BYTES) file.write(walHeader(), 0);
+      const end = Math.max(file.size(), WAL_HEADER_BYTES);
+      try {
+        file.write(frameRecord(out.finish()), end);
+      } catch (error) {
+        // A full disk may have taken a part; the next append must not follow it.
+        file.truncate(end);
+        throw error;
+      }
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    if (isNew) await this.#disk.syncDirectory(this.#directory);
+  }
+
+  remove(): void {
+    this.#disk.remove(this.#path);
+  }
+}
+
+export function indexFileName(instance: number): string {
+  return `${String(instance).padStart(8, '0')}.series`;
+}

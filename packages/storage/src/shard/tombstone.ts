@@ -1,0 +1,73 @@
+// Tombstones: rows of segments that are deleted but still in the files. Applied at read, dropped by compaction.
+import type { TimeRange } from '@tidemark/core';
+
+import { filterRun, lowerBound } from '../read/run.ts';
+import type { Run } from '../read/run.ts';
+import type { SeriesId } from '../series/series-index.ts';
+
+export type Tombstone = {
+  /** Covers rows of segments with a smaller sequence number. */
+  readonly sequence: number;
+  readonly measurementId: number;
+  /** Sorted ascending; `undefined` = all series of the measurement. */
+  readonly series: Uint32Array | undefined;
+  readonly timeRange: TimeRange;
+  /** DROP MEASUREMENT: earlier field types are forgotten. */
+  readonly freesTypes: boolean;
+};
+
+/** Ranges that are deleted for a series in segments of the given sequence number. */
+export function deletedRanges(
+  tombstones: readonly Tombstone[],
+  row: { readonly measurementId: number; readonly series: SeriesId; readonly sequence: number },
+): readonly TimeRange[] {
+  if (tombstones.length === 0) return NO_RANGES;
+  const ranges: TimeRange[] = [];
+  for (const tombstone of tombstones) {
+    if (tombstone.measurementId !== row.measurementId) continue;
+    if (tombstone.sequence <= row.sequence) continue;
+    if (tombstone.series !== undefined && !hasId(tombstone.series, row.series)) continue;
+    ranges.push(tombstone.timeRange);
+  }
+  return ranges;
+}
+
+const NO_RANGES: readonly TimeRange[] = [];
+
+function hasId(ids: Uint32Array, id: number): boolean {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ids[middle]! < id) low = middle + 1;
+    else high = middle;
+  }
+  return ids[low] === id;
+}
+
+/** How much of [min, max] the ranges cover. */
+export function coverage(
+  ranges: readonly TimeRange[],
+  min: bigint,
+  max: bigint,
+): 'none' | 'part' | 'all' {
+  let isTouched = false;
+  for (const { start, end } of ranges) {
+    if (start <= min && end >= max) return 'all';
+    if (start <= max && end >= min) isTouched = true;
+  }
+  return isTouched ? 'part' : 'none';
+}
+
+/** Rows that no range covers. */
+export function withoutRanges(run: Run, ranges: readonly TimeRange[]): Run {
+  let keep: Uint8Array | undefined;
+  for (const { start, end } of ranges) {
+    const first = lowerBound(run.times, start);
+    const last = lowerBound(run.times, end + 1n, first);
+    if (first === last) continue;
+    keep ??= new Uint8Array(run.times.length).fill(1);
+    keep.fill(0, first, last);
+  }
+  return keep === undefined ? run : filterRun(run, keep);
+}
