@@ -44,7 +44,9 @@ function resolveRetentionPolicy(
     return written;
   }
   const byDefault = catalog.defaultRetentionPolicy(database);
-  if (byDefault === undefined) throw retentionPolicyNotFound('autogen');
+  if (byDefault === undefined || !catalog.hasRetentionPolicy(database, byDefault)) {
+    throw retentionPolicyNotFound(byDefault ?? 'autogen');
+  }
   return byDefault;
 }
 

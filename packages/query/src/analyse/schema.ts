@@ -59,7 +59,10 @@ export async function loadSchemas(
     }
   }
   const tags = new Map<string, Set<string>>();
-  for await (const batch of context.snapshot.schema({ kind: 'tag-keys', filter }, options)) {
+  // Tags belong to the whole database, as recorded: a tag of another policy's measurement of the same name counts.
+  const everywhere = { ...filter, retentionPolicy: undefined, timeRange: undefined };
+  const tagRequest = { kind: 'tag-keys', filter: everywhere } as const;
+  for await (const batch of context.snapshot.schema(tagRequest, options)) {
     if (batch.kind !== 'tag-keys') continue;
     const known = tags.get(batch.measurement);
     tags.set(batch.measurement, new Set([...(known ?? []), ...batch.keys]));

@@ -4,7 +4,7 @@ import { ExponentialAverage } from './exponential-average.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 import type { Indicator } from './indicator.ts';
 
-/** 100 · (up - down) / (up + down), 0 where nothing moved. */
+/** (up - down) / (up + down) · 100, 0 where nothing moved. */
 export function chandeMomentumOscillator(options: {
   readonly period: number;
   readonly hold: number;
@@ -53,5 +53,5 @@ function smoothed(period: number, warmUp: WarmUp): Indicator {
 }
 
 function balance(up: number, down: number): number {
-  return up === 0 && down === 0 ? 0 : (100 * (up - down)) / (up + down);
+  return up === 0 && down === 0 ? 0 : 100 * ((up - down) / (up + down));
 }

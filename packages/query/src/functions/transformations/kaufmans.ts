@@ -6,8 +6,9 @@ import { holdOr, indicatorTransformation } from './indicator.ts';
 type Options = { readonly period: number; readonly hold: number };
 
 /** Weights of an exponential mean over 2 and over 30 values. */
-const FASTEST = 2 / 3;
 const SLOWEST = 2 / 31;
+// 2/3 - 2/31, rounded once: the difference of the two rounded numbers is another one.
+const SPAN = 56 / 93;
 
 /** Distance from the value `period` points ago, divided by the sum of the steps in between. Natural hold: period. */
 export function kaufmansEfficiencyRatio(options: Options): Transformation {
@@ -22,7 +23,7 @@ export function kaufmansAdaptiveMovingAverage(options: Options): Transformation 
 
   function indicator(value: number): number {
     if (!ratio.isWarm) mean = ratio.latest;
-    const share = (ratio.add(value) * (FASTEST - SLOWEST) + SLOWEST) ** 2;
+    const share = (ratio.add(value) * SPAN + SLOWEST) ** 2;
     mean += share * (value - mean);
     return mean;
   }
