@@ -10,6 +10,7 @@ import { templateCommand } from './commands/engine-client/template.ts';
 import { handlerCommand, topicCommand } from './commands/engine-client/topic.ts';
 import { engineCommand } from './commands/engine.ts';
 import { rewriteOldSpellings, shellCommand } from './commands/shell.ts';
+import { tsdbImportCommand } from './commands/tsdb-import.ts';
 import { tsdbCommand } from './commands/tsdb.ts';
 import { upCommand } from './commands/up.ts';
 import { commandFlags } from './config/config-files.ts';
@@ -55,7 +56,9 @@ export async function main(argv: readonly string[]): Promise<void> {
       process.exitCode = status;
     };
     program.addCommand(upCommand(flags, finish));
-    program.addCommand(tsdbCommand(flags, finish));
+    const tsdb = tsdbCommand(flags, finish);
+    tsdb.addCommand(tsdbImportCommand(finish));
+    program.addCommand(tsdb);
     const engine = engineCommand(flags, finish);
     for (const command of engineClientCommands()) engine.addCommand(command);
     program.addCommand(engine);

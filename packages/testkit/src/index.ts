@@ -1,6 +1,8 @@
 // Public face of @tidemark/testkit: what only tests need.
 export { eventually, query, send, write } from './http.ts';
 export type { Answer, QuerySeries } from './http.ts';
+export { startInfluxdb } from './influxdb.ts';
+export type { Influxdb } from './influxdb.ts';
 export { hasPeer } from './peers.ts';
 export {
   EXECUTABLE,

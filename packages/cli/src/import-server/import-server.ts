@@ -1,0 +1,174 @@
+// Copies a running InfluxDB 1.x server into a running Tidemark: schema first, then points, then the check.
+import { randomBytes } from 'node:crypto';
+
+import type { TsdbClient } from '@tidemark/client';
+import { quoteIdentifier, quoteString } from '@tidemark/influxql';
+
+import { copyRange, verifyMeasurement } from './copy-measurement.ts';
+import type { CopyRange, MeasurementRef, Mismatch } from './copy-measurement.ts';
+import { readDatabases, readMeasurements, readUsers } from './source-schema.ts';
+import type { SourceDatabase } from './source-schema.ts';
+import type { ImportState } from './state.ts';
+
+export type ImportServerOptions = {
+  readonly from: TsdbClient;
+  readonly to: TsdbClient;
+  readonly state: ImportState;
+  /** Empty copies all. */
+  readonly databases: readonly string[];
+  readonly hasUsers: boolean;
+  readonly onProgress: (progress: ImportProgress) => void;
+};
+
+export type ImportProgress = {
+  readonly done: number;
+  readonly total: number;
+  readonly label: string;
+  readonly points: number;
+};
+
+export type ImportReport = {
+  readonly databases: number;
+  readonly measurements: number;
+  readonly points: number;
+  readonly continuousQueries: number;
+  /** Users that were created, with the password they got; passwords cannot be copied. */
+  readonly users: readonly { readonly name: string; readonly password: string }[];
+  readonly mismatches: readonly Mismatch[];
+};
+
+// One piece is what an interruption repeats; a week is the longest default shard.
+const PIECE_NANOS = 7n * 86_400_000_000_000n;
+
+/** Runs the import. Writing a point twice is harmless, so a repeated piece does no damage. */
+export async function importServer(options: ImportServerOptions): Promise<ImportReport> {
+  const { from, to } = options;
+  const databases = await readDatabases(from, options.databases);
+  for (const database of databases) await createDatabase(to, database);
+  const refs = await measurementsOf(from, databases);
+  const pieces = await piecesOf(from, refs);
+  let points = 0;
+  for (const [i, piece] of pieces.entries()) {
+    options.onProgress({ done: i, total: pieces.length, label: piece.ref.measurement, points });
+    if (options.state.isDone(piece.name)) continue;
+    const copied = await copyRange(from, to, piece.ref, piece.range);
+    points += copied;
+    options.state.finish(piece.name, copied);
+  }
+  options.onProgress({ done: pieces.length, total: pieces.length, label: 'checking', points });
+  const mismatches: Mismatch[] = [];
+  for (const { ref, range } of pieces)
+    mismatches.push(...(await verifyMeasurement(from, to, ref, range)));
+  const continuousQueries = await createContinuousQueries(to, databases);
+  const users = options.hasUsers ? await createUsers(from, to) : [];
+  return {
+    databases: databases.length,
+    measurements: refs.length,
+    points,
+    continuousQueries,
+    users,
+    mismatches,
+  };
+}
+
+async function createDatabase(to: TsdbClient, { name, policies }: SourceDatabase): Promise<void> {
+  const database = quoteIdentifier(name);
+  await to.rows(`CREATE DATABASE ${database}`);
+  const existing = new Set(
+    (await to.rows(`SHOW RETENTION POLICIES ON ${database}`)).flatMap((series) =>
+      (series.values ?? []).map(([policy]) => String(policy)),
+    ),
+  );
+  for (const policy of policies) {
+    const target = `RETENTION POLICY ${quoteIdentifier(policy.name)} ON ${database}`;
+    const duration = policy.duration === '0s' ? 'INF' : policy.duration;
+    const settings = `DURATION ${duration} REPLICATION ${policy.replication} SHARD DURATION ${policy.shardDuration}${policy.isDefault ? ' DEFAULT' : ''}`;
+    await to.rows(`${existing.has(policy.name) ? 'ALTER' : 'CREATE'} ${target} ${settings}`);
+  }
+}
+
+async function measurementsOf(
+  from: TsdbClient,
+  databases: readonly SourceDatabase[],
+): Promise<readonly MeasurementRef[]> {
+  const refs: MeasurementRef[] = [];
+  for (const database of databases) {
+    for (const policy of database.policies) {
+      for (const [measurement, fields] of await readMeasurements(
+        from,
+        database.name,
+        policy.name,
+      )) {
+        refs.push({ database: database.name, policy: policy.name, measurement, fields });
+      }
+    }
+  }
+  return refs;
+}
+
+type Piece = { readonly name: string; readonly ref: MeasurementRef; readonly range: CopyRange };
+
+async function piecesOf(
+  from: TsdbClient,
+  refs: readonly MeasurementRef[],
+): Promise<readonly Piece[]> {
+  const pieces: Piece[] = [];
+  for (const ref of refs) {
+    const source = [ref.database, ref.policy, ref.measurement].map(quoteIdentifier).join('.');
+    const edge = async (order: 'ASC' | 'DESC'): Promise<bigint | undefined> => {
+      const [series] = await from.rows(`SELECT * FROM ${source} ORDER BY time ${order} LIMIT 1`, {
+        database: ref.database,
+        epoch: 'ns',
+      });
+      const time = series?.values?.[0]?.[0];
+      return time === undefined || time === null ? undefined : BigInt(String(time));
+    };
+    const [first, last] = [await edge('ASC'), await edge('DESC')];
+    if (first === undefined || last === undefined) continue;
+    for (let start = first; start <= last; start += PIECE_NANOS) {
+      const end = start + PIECE_NANOS > last ? last + 1n : start + PIECE_NANOS;
+      pieces.push({ name: `${source} ${start}`, ref, range: { start, end } });
+    }
+  }
+  return pieces;
+}
+
+async function createContinuousQueries(
+  to: TsdbClient,
+  databases: readonly SourceDatabase[],
+): Promise<number> {
+  let count = 0;
+  for (const { continuousQueries } of databases) {
+    for (const { text } of continuousQueries) {
+      await to.rows(text);
+      count++;
+    }
+  }
+  return count;
+}
+
+async function createUsers(from: TsdbClient, to: TsdbClient): Promise<ImportReport['users']> {
+  const existing = new Set(
+    (await to.rows('SHOW USERS')).flatMap((series) =>
+      (series.values ?? []).map(([name]) => String(name)),
+    ),
+  );
+  const created: { name: string; password: string }[] = [];
+  for (const user of await readUsers(from)) {
+    const name = quoteIdentifier(user.name);
+    if (!existing.has(user.name)) {
+      const password = randomBytes(18).toString('base64url');
+      await to.rows(
+        `CREATE USER ${name} WITH PASSWORD ${quoteString(password)}${user.isAdmin ? ' WITH ALL PRIVILEGES' : ''}`,
+      );
+      created.push({ name: user.name, password });
+    }
+    for (const { database, privilege } of user.grants) {
+      if (privilege === 'NO PRIVILEGES') continue;
+      await to.rows(
+        `GRANT ${privilege === 'ALL PRIVILEGES' ? 'ALL' : privilege} ON ${quoteIdentifier(database)} TO ${name}`,
+      );
+    }
+  }
+  return created;
+}

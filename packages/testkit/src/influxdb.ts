@@ -1,0 +1,68 @@
+// Starts a real InfluxDB 1.6 of the distribution on free ports, for tests that compare with it or move from it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import { eventually } from './http.ts';
+import { makeDirectory, removeDirectory } from './tidemark.ts';
+
+export type Influxdb = { readonly url: string; readonly directory: string; stop(): Promise<void> };
+
+const START_TIMEOUT_MS = 30_000;
+
+/** A port that was free a moment ago; the peer cannot be told to choose one itself. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Starts the server and waits until it answers. */
+export async function startInfluxdb(
+  settings: { readonly isAuthenticated?: boolean } = {},
+): Promise<Influxdb> {
+  const directory = await makeDirectory();
+  const [port, backupPort] = [await freePort(), await freePort()];
+  const file = join(directory, 'influxdb.conf');
+  await writeFile(
+    file,
+    `reporting-disabled = true
+bind-address = "127.0.0.1:${backupPort}"
+[meta]
+  dir = "${directory}/meta"
+[data]
+  dir = "${directory}/data"
+  wal-dir = "${directory}/wal"
+[monitor]
+  store-enabled = false
+[http]
+  bind-address = "127.0.0.1:${port}"
+  auth-enabled = ${settings.isAuthenticated === true}
+  log-enabled = false
+[subscriber]
+  write-concurrency = 1
+`,
+  );
+  const child = spawn('influxd', ['-config', file], { stdio: 'ignore' });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(
+    'InfluxDB',
+    async () => (await fetch(`${url}/ping`).catch(() => undefined))?.ok === true || undefined,
+    START_TIMEOUT_MS,
+  );
+  return {
+    url,
+    directory,
+    stop: async () => {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+      await removeDirectory(directory);
+    },
+  };
+}
