@@ -14,6 +14,7 @@ import {
 } from './status-routes.ts';
 import { handleWrite, handleWriteV2 } from './write-route.ts';
 import { handleFluxQuery } from './compat-routes.ts';
+import { handlePrometheusRead, handlePrometheusWrite } from './prometheus-routes.ts';
 
 /**
  * `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin with `http.pprof-auth-enabled`.
@@ -114,6 +115,22 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Write points into bucket database/policy',
     isCompat: true,
     handle: handleWriteV2,
+  },
+  {
+    path: '/api/v1/prom/write',
+    methods: ['POST'],
+    right: 'write',
+    summary: 'Remote write of Prometheus',
+    isCompat: false,
+    handle: handlePrometheusWrite,
+  },
+  {
+    path: '/api/v1/prom/read',
+    methods: ['POST'],
+    right: 'read',
+    summary: 'Remote read of Prometheus',
+    isCompat: false,
+    handle: handlePrometheusRead,
   },
   {
     path: '/api/v2/query',

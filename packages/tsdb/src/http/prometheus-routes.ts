@@ -1,0 +1,104 @@
+// POST /api/v1/prom/write and read: Prometheus' remote storage. Bodies are snappy over protobuf.
+import { InvalidRequest } from '@tidemark/core';
+import { compress, uncompress } from 'snappy';
+
+import { requireRead, requireWrite } from '../auth/identity.ts';
+import { DATABASE_REQUIRED } from '../compat/messages.ts';
+import { readReadRequest, readWriteRequest, writeReadResponse } from '../prometheus/messages.ts';
+import { pointsOf } from '../prometheus/points.ts';
+import { runRemoteQuery } from '../prometheus/read.ts';
+import { BodyTooLarge, sendBody, sendEmpty, sendError } from './answer.ts';
+import { readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+import { describeProblem } from './write-route.ts';
+
+export async function handlePrometheusWrite(
+  exchange: Exchange,
+  services: HttpServices,
+): Promise<void> {
+  const identity = await services.authenticator.authenticate(exchange);
+  const database = requireDatabaseName(exchange);
+  services.writer.requireDatabase(database);
+  requireWrite(identity, database);
+  services.counters.promWriteReq++;
+  const { points, dropped } = pointsOf(readWriteRequest(await readSnappy(exchange, services)));
+  services.counters.pointsWrittenDropped += dropped;
+  if (points.length === 0) return sendEmpty(exchange);
+  const target = { database, retentionPolicy: exchange.parameters.get('rp') };
+  const outcome = await services.writer.writePoints(target, points);
+  services.counters.pointsWrittenOK += outcome.pointsWritten;
+  services.counters.valuesWrittenOK += outcome.valuesWritten;
+  const problem = describeProblem(outcome);
+  if (problem === undefined) return sendEmpty(exchange);
+  services.counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
+  sendError(exchange, 400, problem);
+}
+
+export async function handlePrometheusRead(
+  exchange: Exchange,
+  services: HttpServices,
+): Promise<void> {
+  const identity = await services.authenticator.authenticate(exchange);
+  const name = requireDatabaseName(exchange);
+  const { database, policy } = services.writer.resolve({
+    database: name,
+    retentionPolicy: exchange.parameters.get('rp'),
+  });
+  requireRead(identity, name);
+  services.counters.promReadReq++;
+  const queries = readReadRequest(await readSnappy(exchange, services));
+  const running = services.queries.start({ text: 'prometheus remote read', database: name });
+  const onClose = (): void => services.queries.cancel(running);
+  exchange.response.once('close', onClose);
+  const snapshot = await services.storage.source.snapshot();
+  try {
+    const target = { database: database.name, retentionPolicy: policy.name };
+    const results = [];
+    for (const query of queries) {
+      results.push(await runRemoteQuery(snapshot, query, { target, signal: running.signal }));
+    }
+    const content = await compress(Buffer.from(writeReadResponse(results)));
+    exchange.response.setHeader('Content-Encoding', 'snappy');
+    sendBody(exchange, 200, { type: 'application/x-protobuf', content });
+  } finally {
+    exchange.response.off('close', onClose);
+    await snapshot.close();
+    services.queries.finish(running);
+  }
+}
+
+function requireDatabaseName(exchange: Exchange): string {
+  const name = exchange.parameters.get('db');
+  if (name === '') throw new InvalidRequest(DATABASE_REQUIRED);
+  return name;
+}
+
+async function readSnappy(exchange: Exchange, services: HttpServices): Promise<Uint8Array> {
+  const limit = services.config.http.maxBodySizeBytes;
+  // The content encoding is snappy here, which `readBody` does not know.
+  delete exchange.request.headers['content-encoding'];
+  const body = await readBody(exchange.request, limit);
+  services.counters.writeReqBytes += body.length;
+  const unpackedBytes = snappyLength(body);
+  if (unpackedBytes === undefined) throw new InvalidRequest('snappy: corrupt input');
+  if (limit > 0 && unpackedBytes > limit) throw new BodyTooLarge();
+  try {
+    const unpacked = await uncompress(Buffer.from(body), { asBuffer: true });
+    return typeof unpacked === 'string' ? Buffer.from(unpacked) : unpacked;
+  } catch (error) {
+    throw new InvalidRequest('snappy: corrupt input', { cause: error });
+  }
+}
+
+/** The length that the block's header declares: a varint of 32 bits. */
+function snappyLength(body: Uint8Array): number | undefined {
+  let length = 0;
+  for (let i = 0; i < 5; i++) {
+    const byte = body[i];
+    if (byte === undefined) return undefined;
+    length += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) return length <= 0xffff_ffff ? length : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,116 @@
+// A remote read: matchers become a scan of the field `value` of the measurements that are named.
+import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, floorDiv } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
+import type { Predicate, SourceSnapshot } from '@tidemark/query';
+
+import type { Label, Matcher, RemoteQuery, RemoteSeries, Sample } from './messages.ts';
+import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
+
+export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
+
+/** Runs one query; all of a request share a snapshot that the caller closes. */
+export async function runRemoteQuery(
+  snapshot: SourceSnapshot,
+  query: RemoteQuery,
+  context: { readonly target: ReadTarget; readonly signal: AbortSignal },
+): Promise<readonly RemoteSeries[]> {
+  const timeRange = rangeOf(query);
+  const where = predicateOf(query.matchers.filter(({ name }) => name !== METRIC_LABEL));
+  const series: RemoteSeries[] = [];
+  for (const measurement of await measurementsOf(snapshot, query, context)) {
+    const batches = snapshot.scan(
+      {
+        source: { ...context.target, measurement },
+        timeRange,
+        where,
+        descending: false,
+        groupBy: 'all',
+        fields: [{ name: VALUE_FIELD, type: 'float' }],
+      },
+      { signal: context.signal },
+    );
+    let key: string | undefined;
+    let samples: Sample[] = [];
+    for await (const batch of batches) {
+      if (batch.seriesKey !== key) {
+        key = batch.seriesKey;
+        samples = [];
+        series.push({ labels: labelsOf(measurement, batch.tags), samples });
+      }
+      appendSamples(batch, samples);
+    }
+  }
+  return series;
+}
+
+function rangeOf({ startMs, endMs }: RemoteQuery): TimeRange {
+  const clamp = (time: bigint): bigint =>
+    time < MIN_TIME ? MIN_TIME : time > MAX_TIME ? MAX_TIME : time;
+  return {
+    start: clamp(startMs * NANOS_PER_MILLISECOND),
+    end: clamp(endMs * NANOS_PER_MILLISECOND),
+  };
+}
+
+/** Regular expressions of Prometheus match whole values. */
+const anchored = (pattern: string): string => `^(?:${pattern})$`;
+
+function predicateOf(matchers: readonly Matcher[]): Predicate | undefined {
+  let predicate: Predicate | undefined;
+  for (const { kind, name, value } of matchers) {
+    const leaf: Predicate =
+      kind === '=' || kind === '!='
+        ? { kind: 'tag', key: name, operator: kind, value }
+        : { kind: 'tag-regex', key: name, operator: kind, pattern: anchored(value) };
+    predicate = predicate === undefined ? leaf : { kind: 'and', left: predicate, right: leaf };
+  }
+  return predicate;
+}
+
+/** An exact name needs no look-up; anything else asks the schema. */
+async function measurementsOf(
+  snapshot: SourceSnapshot,
+  query: RemoteQuery,
+  context: { readonly target: ReadTarget; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const matchers = query.matchers.filter(({ name }) => name === METRIC_LABEL);
+  const exact = matchers.find(({ kind }) => kind === '=');
+  if (exact !== undefined) return [exact.value];
+  const measurementPattern = matchers.find(({ kind }) => kind === '=~')?.value;
+  const names: string[] = [];
+  const request = {
+    kind: 'measurements',
+    filter: {
+      ...context.target,
+      measurementPattern: measurementPattern && anchored(measurementPattern),
+      // The name is a label too, so what it must not be is left to the labels.
+      where: predicateOf(matchers.filter(({ kind }) => kind === '!=' || kind === '!~')),
+    },
+  } as const;
+  for await (const batch of snapshot.schema(request, { signal: context.signal })) {
+    if (batch.kind === 'measurements') names.push(...batch.names);
+  }
+  return names;
+}
+
+function labelsOf(measurement: string, tags: ReadonlyMap<string, string>): readonly Label[] {
+  const all = new Map(tags).set(METRIC_LABEL, measurement);
+  return [...all]
+    .map(([name, value]) => ({ name, value }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function appendSamples(
+  batch: { readonly times: BigInt64Array; readonly columns: readonly { readonly type: string }[] },
+  into: Sample[],
+): void {
+  const column = batch.columns[0] as
+    | { readonly values: Float64Array; readonly valid: Uint8Array | undefined }
+    | undefined;
+  if (column === undefined) return;
+  for (let i = 0; i < batch.times.length; i++) {
+    if (column.valid !== undefined && column.valid[i] !== 1) continue;
+    const timestampMs = floorDiv(batch.times[i] ?? 0n, NANOS_PER_MILLISECOND);
+    into.push({ value: column.values[i] ?? 0, timestampMs });
+  }
+}
