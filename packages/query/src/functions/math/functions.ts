@@ -1,4 +1,6 @@
 // Math functions of one and two numbers.
+import { exp, ln, log, log10, log2, pow } from './exponential.ts';
+import { acos, asin, atan, atan2, cos, sin, tan } from './trigonometry.ts';
 
 export type UnaryFunction = {
   readonly apply: (value: number) => number;
@@ -14,34 +16,27 @@ export const UNARY_FUNCTIONS: ReadonlyMap<string, UnaryFunction> = new Map([
   ['ceil', keeping(Math.ceil)],
   ['floor', keeping(Math.floor)],
   ['round', keeping(roundHalfAway)],
-  ['sin', giving(Math.sin)],
-  ['cos', giving(Math.cos)],
-  ['tan', giving(Math.tan)],
-  ['asin', giving(Math.asin)],
-  ['acos', giving(Math.acos)],
-  ['atan', giving(Math.atan)],
-  ['exp', giving(Math.exp)],
-  ['ln', giving(Math.log)],
-  ['log2', giving(Math.log2)],
-  ['log10', giving(Math.log10)],
+  ['sin', giving(sin)],
+  ['cos', giving(cos)],
+  ['tan', giving(tan)],
+  ['asin', giving(asin)],
+  ['acos', giving(acos)],
+  ['atan', giving(atan)],
+  ['exp', giving(exp)],
+  ['ln', giving(ln)],
+  ['log2', giving(log2)],
+  ['log10', giving(log10)],
   ['sqrt', giving(Math.sqrt)],
 ]);
 
 export const BINARY_FUNCTIONS: ReadonlyMap<string, (a: number, b: number) => number> = new Map([
-  ['atan2', Math.atan2],
-  ['pow', power],
-  ['log', (value: number, base: number) => Math.log(value) / Math.log(base)],
+  ['atan2', atan2],
+  ['pow', pow],
+  ['log', log],
 ]);
 
 /** `Math.round` rounds -1.5 up to -1; here halves go away from zero. */
 function roundHalfAway(value: number): number {
   const whole = Math.trunc(value);
   return Math.abs(value - whole) >= 0.5 ? whole + Math.sign(value) : whole;
-}
-
-/** 1 to any power, and -1 to an infinite one, is 1; JavaScript says NaN. */
-function power(base: number, exponent: number): number {
-  if (base === 1) return 1;
-  if (base === -1 && Math.abs(exponent) === Infinity) return 1;
-  return base ** exponent;
 }

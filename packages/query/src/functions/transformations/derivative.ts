@@ -62,6 +62,7 @@ export function derivative(
   return { type: 'float', push, finish: () => noPoints('float') };
 }
 
+/** Integers wrap, as their difference does; unsigned values do not, so that a fall stays a fall. */
 function integerDifference(
   lowA: number,
   highA: number,
@@ -69,7 +70,7 @@ function integerDifference(
   highB: number,
   isUnsigned: boolean,
 ): number {
-  return isUnsigned
-    ? differenceOfWords(lowA, highA >>> 0, lowB, highB >>> 0)
-    : differenceOfWords(lowA, highA, lowB, highB);
+  if (isUnsigned) return differenceOfWords(lowA, highA >>> 0, lowB, highB >>> 0);
+  const borrow = lowA >>> 0 < lowB >>> 0 ? 1 : 0;
+  return differenceOfWords(lowA - lowB, (highA - highB - borrow) | 0, 0, 0);
 }
