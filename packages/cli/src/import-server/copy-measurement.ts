@@ -30,7 +30,6 @@ export async function copyRange(
   ref: MeasurementRef,
   range: CopyRange,
 ): Promise<number> {
-  // A field whose type differs between shards is asked for in each type, so that no value is converted or lost.
   const selected = ref.fields.map(
     (field, i) => `${quoteIdentifier(field.name)}::${field.type} AS f${i}`,
   );

@@ -6,7 +6,13 @@ import { quoteIdentifier, quoteString } from '@tidemark/influxql';
 
 import { copyRange, verifyMeasurement } from './copy-measurement.ts';
 import type { CopyRange, MeasurementRef, Mismatch } from './copy-measurement.ts';
-import { readDatabases, readMeasurements, readUsers } from './source-schema.ts';
+import {
+  fieldsWithin,
+  readDatabases,
+  readMeasurements,
+  readShardRanges,
+  readUsers,
+} from './source-schema.ts';
 import type { SourceDatabase } from './source-schema.ts';
 import type { ImportState } from './state.ts';
 
@@ -36,9 +42,6 @@ export type ImportReport = {
   readonly users: readonly { readonly name: string; readonly password: string }[];
   readonly mismatches: readonly Mismatch[];
 };
-
-// One piece is what an interruption repeats; a week is the longest default shard.
-const PIECE_NANOS = 7n * 86_400_000_000_000n;
 
 /** Runs the import. Writing a point twice is harmless, so a repeated piece does no damage. */
 export async function importServer(options: ImportServerOptions): Promise<ImportReport> {
@@ -108,26 +111,22 @@ async function measurementsOf(
 
 type Piece = { readonly name: string; readonly ref: MeasurementRef; readonly range: CopyRange };
 
+/** One piece is what an interruption repeats: a measurement within a shard. */
 async function piecesOf(
   from: TsdbClient,
   refs: readonly MeasurementRef[],
 ): Promise<readonly Piece[]> {
   const pieces: Piece[] = [];
   for (const ref of refs) {
-    const source = [ref.database, ref.policy, ref.measurement].map(quoteIdentifier).join('.');
-    const edge = async (order: 'ASC' | 'DESC'): Promise<bigint | undefined> => {
-      const [series] = await from.rows(`SELECT * FROM ${source} ORDER BY time ${order} LIMIT 1`, {
+    const path = [ref.database, ref.policy, ref.measurement].map(quoteIdentifier).join('.');
+    for (const range of await readShardRanges(from, ref.database, ref.policy)) {
+      const condition = `time >= ${range.start} AND time < ${range.end}`;
+      const fields = await fieldsWithin(from, ref.fields, {
         database: ref.database,
-        epoch: 'ns',
+        path,
+        condition,
       });
-      const time = series?.values?.[0]?.[0];
-      return time === undefined || time === null ? undefined : BigInt(String(time));
-    };
-    const [first, last] = [await edge('ASC'), await edge('DESC')];
-    if (first === undefined || last === undefined) continue;
-    for (let start = first; start <= last; start += PIECE_NANOS) {
-      const end = start + PIECE_NANOS > last ? last + 1n : start + PIECE_NANOS;
-      pieces.push({ name: `${source} ${start}`, ref, range: { start, end } });
+      pieces.push({ name: `${path} ${range.start}`, ref: { ...ref, fields }, range });
     }
   }
   return pieces;

@@ -1,5 +1,6 @@
 // Reads from a running server what there is to copy: databases, policies, continuous queries, users, measurements.
 import type { Cell, Series, TsdbClient } from '@tidemark/client';
+import { parseRfc3339 } from '@tidemark/core';
 import { formatIdentifier, quoteIdentifier } from '@tidemark/influxql';
 
 export type SourcePolicy = {
@@ -101,4 +102,51 @@ export async function readMeasurements(
       (one.values ?? []).map(([name, type]) => ({ name: String(name), type: String(type) })),
     ]),
   );
+}
+
+/** Time ranges of the shards of a policy, oldest first. Within one of them a field has one type. */
+export async function readShardRanges(
+  client: TsdbClient,
+  database: string,
+  policy: string,
+): Promise<readonly { readonly start: bigint; readonly end: bigint }[]> {
+  const series = (await client.rows('SHOW SHARDS', {})).filter((one) => one.name === database);
+  const ranges = series.flatMap(({ columns, values }) =>
+    (values ?? []).flatMap((row) => {
+      const cell = (title: string): string => String(row[columns.indexOf(title)]);
+      const start = parseRfc3339(cell('start_time'));
+      const end = parseRfc3339(cell('end_time'));
+      const isWanted =
+        cell('retention_policy') === policy && start !== undefined && end !== undefined;
+      return isWanted ? [{ start, end }] : [];
+    }),
+  );
+  return ranges.toSorted((a, b) => (a.start < b.start ? -1 : 1));
+}
+
+const NUMERIC = new Set(['float', 'integer', 'unsigned']);
+
+/**
+ * The fields as they are within one shard. A numeric field that has several types over all shards reads back in each
+ * of them, because numbers convert; which one is its own is told by an operator that floats do not have.
+ */
+export async function fieldsWithin(
+  client: TsdbClient,
+  fields: readonly SourceField[],
+  source: { readonly database: string; readonly path: string; readonly condition: string },
+): Promise<readonly SourceField[]> {
+  const own: SourceField[] = [];
+  for (const field of fields) {
+    const numericTypes = fields.filter(
+      (other) => other.name === field.name && NUMERIC.has(other.type),
+    );
+    if (!NUMERIC.has(field.type) || numericTypes.length === 1) own.push(field);
+    else if (!own.some((other) => other.name === field.name && NUMERIC.has(other.type))) {
+      const probe = `SELECT ${quoteIdentifier(field.name)} & 1 FROM ${source.path} WHERE ${source.condition} LIMIT 1`;
+      const answer = await client.query(probe, { database: source.database });
+      const isFloat = /type error|cannot use/.test(answer.results?.[0]?.error ?? '');
+      own.push({ name: field.name, type: isFloat ? 'float' : 'integer' });
+    }
+  }
+  return own;
 }
