@@ -1,6 +1,8 @@
 // Public face of @tidemark/pipeline: what a task says.
 export { buildPipeline, definitionErrorText } from './build.ts';
 export type { BuildError, BuildOptions, BuildResult, ParsedScript } from './build.ts';
+export { completeScript } from './complete.ts';
+export type { Completion, CompletionResult } from './complete.ts';
 export { formatDot, formatRunningDot } from './dot.ts';
 export type { DotView, NodeStats, PipelineStats } from './dot.ts';
 export { DEFAULT_DEADMAN } from './evaluate/graph.ts';
@@ -59,3 +61,4 @@ export type {
   JsonValue,
   ParsePipelineResult,
 } from './pipeline-json.ts';
+export { formatHandlerReference, formatNodeReference } from './reference.ts';

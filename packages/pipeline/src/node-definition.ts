@@ -85,6 +85,15 @@ export type PropertyRow = Pick<
   readonly defaultValue: SpecValue | undefined;
 };
 
+/** The property that every node has. */
+export const QUIET: PropertyRow = {
+  name: 'quiet',
+  summary: 'errors of this node are counted but not logged',
+  style: 'call',
+  parameters: [],
+  defaultValue: undefined,
+};
+
 /** A row of the registry: a definition whose options' type is hidden. */
 export type NodeRow = Omit<
   NodeDefinition<unknown>,

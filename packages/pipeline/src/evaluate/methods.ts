@@ -3,10 +3,12 @@
 import type { Span } from '@tidemark/core';
 import { findHandler, HANDLERS } from '../handlers/registry.ts';
 import { MAX_CALLS_PER_NODE } from '../limits.ts';
+import { QUIET } from '../node-definition.ts';
 import type { PropertyRow } from '../node-definition.ts';
-import { findNode, NODES } from '../nodes/registry.ts';
+import { findNode } from '../nodes/registry.ts';
 import { udfNode } from '../nodes/udf.ts';
 import type { UdfRegistry } from '../udf.ts';
+import { chainMethodsOf } from './chain-methods.ts';
 import { closestName } from './closest-name.ts';
 import type { DraftHandler, DraftNode } from './draft.ts';
 import { ArgumentFailure, EvaluationFailure } from './failure.ts';
@@ -34,36 +36,6 @@ export type MethodCall = {
 };
 
 type Target = { readonly node: DraftNode; readonly handler?: DraftHandler | undefined };
-
-const STATS_METHODS = ['stats', 'deadman'];
-const SOURCE_TYPES = ['stream', 'batch', 'from', 'query', 'noOp', 'stats'];
-const CHAIN_METHODS = [
-  ...NODES.map((row) => row.type).filter((type) => !SOURCE_TYPES.includes(type)),
-  ...STATS_METHODS,
-];
-
-/** Names of methods that make new nodes below this one. */
-export function chainMethodsOf(node: DraftNode): readonly string[] {
-  if (node.provides === 'none') return STATS_METHODS;
-  switch (node.row.type) {
-    case 'stream':
-      return ['from', ...STATS_METHODS];
-    case 'batch':
-      return ['query', 'queryFlux', ...STATS_METHODS];
-    case 'from':
-      return ['from', ...CHAIN_METHODS];
-    default:
-      return CHAIN_METHODS;
-  }
-}
-
-const QUIET: PropertyRow = {
-  name: 'quiet',
-  summary: 'errors of this node are counted but not logged',
-  style: 'call',
-  parameters: [],
-  defaultValue: undefined,
-};
 
 const PARAMETERS_OF_MACROS: ReadonlyMap<string, readonly Parameter[]> = new Map([
   ['stats', [parameter('interval', 'duration')]],
@@ -121,7 +93,7 @@ export class Methods {
     );
     const property = this.#property(node, call.name);
     const handler = node.row.hasHandlers ? handlerNamed(call.name) : undefined;
-    const chain = chainMethodsOf(node).find((each) => isSameName(each, call.name));
+    const chain = chainMethodsOf(node.row).find((each) => isSameName(each, call.name));
     const hasProperty = handlerProperty !== undefined || property !== undefined;
     if (call.operator === '.') {
       if (handlerProperty !== undefined && target.handler !== undefined) {
@@ -189,6 +161,10 @@ export class Methods {
   #chain(node: DraftNode, method: string, call: MethodCall): Value {
     const { values, span } = call;
     const row = findNode(method);
+    if (method === 'queryFlux') {
+      const text = 'Flux queries are not supported; write the query in InfluxQL and use |query()';
+      throw refused('TICK_UNSUPPORTED', text, call);
+    }
     checkParameters(PARAMETERS_OF_MACROS.get(method) ?? row?.parameters ?? [], call);
     const given = new Arguments(values, () => undefined);
     if (method === 'stats') {
@@ -204,10 +180,6 @@ export class Methods {
         span,
       });
       return { kind: 'node', node: alert };
-    }
-    if (method === 'queryFlux') {
-      const text = 'Flux queries are not supported; write the query in InfluxQL and use |query()';
-      throw refused('TICK_UNSUPPORTED', text, call);
     }
     if (row === undefined) throw new TypeError(`chain method without a row: ${method}`);
     const takesNodes = row.parameters.some((each) => each.type === 'node');
@@ -255,7 +227,7 @@ export class Methods {
       ...(handler?.row.properties.map((each) => each.name) ?? []),
       ...node.row.properties.map((each) => each.name),
       ...(node.row.hasHandlers ? HANDLERS.map((each) => each.name) : []),
-      ...chainMethodsOf(node),
+      ...chainMethodsOf(node.row),
       ...this.#udfs.keys(),
     ];
     const closest = closestName(call.name, names);

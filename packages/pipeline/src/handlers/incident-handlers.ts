@@ -196,7 +196,7 @@ export const INCIDENT_HANDLERS: readonly HandlerRow[] = [
       text('eventClass', 'eventclass', 'template of the event class'),
       text('message', 'message', 'template of the message'),
       text('collector', 'collector', 'template of the collector'),
-      entry('customField', 'custom-fields', 'adds a field'),
+      entry('customField', 'custom_fields', 'adds a field'),
     ],
   },
 ];

@@ -1,0 +1,215 @@
+// Completion for editors: what can stand at a place of a script. Works on unfinished texts: types of nodes are followed
+// through the tree without evaluating it.
+import { LAMBDA_FUNCTIONS, parseScript, tokenize } from '@tidemark/tickscript';
+import type { ExpressionNode, Program, Token } from '@tidemark/tickscript';
+import { chainMethodsOf } from './evaluate/chain-methods.ts';
+import type { Parameter } from './evaluate/parameter.ts';
+import type { HandlerRow } from './handlers/handler-definition.ts';
+import { findHandler, HANDLERS } from './handlers/registry.ts';
+import { QUIET } from './node-definition.ts';
+import type { NodeRow } from './node-definition.ts';
+import { findNode } from './nodes/registry.ts';
+import { udfNode } from './nodes/udf.ts';
+import type { UdfRegistry } from './udf.ts';
+
+export type Completion = {
+  readonly label: string;
+  readonly kind: 'node' | 'property' | 'handler' | 'udf' | 'function' | 'var';
+  /** `(length: duration, …)`. */
+  readonly signature: string;
+  readonly summary: string;
+};
+
+export type CompletionResult = {
+  /** Start of the word that a completion replaces; it ends at the asked offset. */
+  readonly from: number;
+  readonly completions: readonly Completion[];
+};
+
+type Target = { readonly row: NodeRow; readonly handler?: HandlerRow | undefined };
+
+/** Completions at an offset, all that fit the place; the editor filters them by the word before the offset. */
+export function completeScript(
+  text: string,
+  offset: number,
+  options: { readonly udfs?: UdfRegistry | undefined } = {},
+): CompletionResult {
+  const udfs: UdfRegistry = options.udfs ?? new Map();
+  const before = text.slice(0, offset);
+  const tokens = tokenize(before).filter((token) => token.kind !== 'EOF');
+  const last = tokens.at(-1);
+  const isInWord = last?.kind === 'identifier' && last.end === offset;
+  const from = isInWord ? last.start : offset;
+  const operator = isInWord ? tokens.at(-2) : last;
+  if (operator?.kind === '|' || operator?.kind === '.' || operator?.kind === '@') {
+    const target = targetBefore(before.slice(0, operator.start), udfs);
+    return {
+      from,
+      completions: target === undefined ? [] : membersOf(target, operator.kind, udfs),
+    };
+  }
+  if (isInsideLambda(tokens)) return { from, completions: lambdaFunctions() };
+  return { from, completions: namesOf(parseScript(before.slice(0, from)).program) };
+}
+
+function membersOf(
+  { row, handler }: Target,
+  operator: '|' | '.' | '@',
+  udfs: UdfRegistry,
+): readonly Completion[] {
+  switch (operator) {
+    case '|':
+      return chainMethodsOf(row).map(chainCompletion);
+    case '@':
+      return [...udfs.keys()].map((name) => ({
+        label: name,
+        kind: 'udf',
+        signature: '()',
+        summary: `user-defined function ${name}`,
+      }));
+    case '.': {
+      const properties = [...(handler?.properties ?? []), ...row.properties, QUIET];
+      const handlers = row.hasHandlers ? HANDLERS : [];
+      return [
+        ...properties.map((each) => completion('property', each)),
+        ...handlers.map((each) => completion('handler', each)),
+      ];
+    }
+  }
+}
+
+function chainCompletion(name: string): Completion {
+  const row = findNode(name);
+  if (row !== undefined) return completion('node', { ...row, name });
+  const signature = '(threshold: float, interval: duration, condition: lambda…)';
+  return { label: name, kind: 'node', signature, summary: 'alerts when too few points come' };
+}
+
+function completion(
+  kind: Completion['kind'],
+  row: {
+    readonly name: string;
+    readonly summary: string;
+    readonly parameters: readonly Parameter[];
+  },
+): Completion {
+  return {
+    label: row.name,
+    kind,
+    signature: formatParameters(row.parameters),
+    summary: row.summary,
+  };
+}
+
+/** `(count: int, field: string…)`. */
+export function formatParameters(parameters: readonly Parameter[]): string {
+  const texts = parameters.map(
+    ({ name, type, isVariadic }) => `${name}: ${type}${isVariadic === true ? '…' : ''}`,
+  );
+  return `(${texts.join(', ')})`;
+}
+
+function lambdaFunctions(): readonly Completion[] {
+  return [...LAMBDA_FUNCTIONS.values()].map(({ name, summary, signatures }) => ({
+    label: name,
+    kind: 'function',
+    signature: signatures
+      .map((each) => `(${each.arguments.join(', ')}) ${each.result}`)
+      .join(' or '),
+    summary,
+  }));
+}
+
+/** The node (and handler) that a chain which ends here is about. */
+function targetBefore(head: string, udfs: UdfRegistry): Target | undefined {
+  const { program } = parseScript(head);
+  const last = program.statements.findLast((each) => each.kind !== 'comment');
+  const expression =
+    last?.kind === 'expression'
+      ? last.expression
+      : last?.kind === 'declaration'
+        ? last.value
+        : undefined;
+  return expression === undefined ? undefined : targetOf(expression, program, udfs);
+}
+
+const MAX_VAR_STEPS = 100;
+
+function targetOf(
+  expression: ExpressionNode,
+  program: Program,
+  udfs: UdfRegistry,
+  steps = 0,
+): Target | undefined {
+  if (steps > MAX_VAR_STEPS) return undefined;
+  const links = [];
+  let first = expression;
+  for (; first.kind === 'chain'; first = first.left) links.push(first);
+  if (first.kind !== 'identifier') return undefined;
+  const { name } = first;
+  const declaration = program.statements.find(
+    (each) => each.kind === 'declaration' && each.name === name,
+  );
+  let target: Target | undefined;
+  if (name === 'stream' || name === 'batch') target = rowTarget(findNode(name));
+  else if (declaration?.kind === 'declaration' && declaration.value !== expression) {
+    target = targetOf(declaration.value, program, udfs, steps + 1);
+  }
+  for (const { operator, right } of links.toReversed()) {
+    if (target === undefined) return undefined;
+    if (operator === '|')
+      target = rowTarget(findNode(right.name === 'deadman' ? 'alert' : right.name));
+    else if (operator === '@') {
+      const info = udfs.get(right.name);
+      target = info === undefined ? undefined : { row: udfNode(right.name, info) };
+    } else {
+      target = afterProperty(target, right.name);
+    }
+  }
+  return target;
+}
+
+function rowTarget(row: NodeRow | undefined): Target | undefined {
+  return row === undefined ? undefined : { row };
+}
+
+/** A handler stays the target while its own properties are called. */
+function afterProperty(target: Target, name: string): Target {
+  if (target.handler?.properties.some((each) => each.name === name) === true) return target;
+  if (target.row.properties.some((each) => each.name === name)) return { row: target.row };
+  return { row: target.row, handler: target.row.hasHandlers ? findHandler(name) : undefined };
+}
+
+/** Is the parenthesis still open in which the last lambda stands? */
+function isInsideLambda(tokens: readonly Token[]): boolean {
+  const start = tokens.findLastIndex((token) => token.kind === 'lambda');
+  if (start < 0) return false;
+  let depth = 0;
+  for (const token of tokens.slice(start)) {
+    if (token.kind === '(') depth++;
+    else if (token.kind === ')') depth--;
+    const isOver = depth < 0 || (depth === 0 && (token.kind === ',' || token.kind === 'var'));
+    if (isOver) return false;
+  }
+  return true;
+}
+
+function namesOf(program: Program): readonly Completion[] {
+  const vars = program.statements.flatMap((each) =>
+    each.kind === 'declaration' || each.kind === 'type-declaration' ? [each] : [],
+  );
+  return [
+    ...vars.map((each): Completion => ({
+      label: each.name,
+      kind: 'var',
+      signature: '',
+      summary: each.comment?.blocks.flat().join(' ') ?? '',
+    })),
+    ...['stream', 'batch'].map((label): Completion => ({
+      label,
+      kind: 'node',
+      signature: '',
+      summary: findNode(label)?.summary ?? '',
+    })),
+  ];
+}
