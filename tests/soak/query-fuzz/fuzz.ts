@@ -1,0 +1,148 @@
+// The loop: data into both servers, statements to both, answers compared, differences made small and reported.
+import { printStatement } from '@tidemark/influxql';
+import type { Statement } from '@tidemark/influxql';
+
+import { firstDifference } from './compare.ts';
+import { DATABASE, randomLines } from './data.ts';
+import { excuseFor } from './excuses.ts';
+import { Random } from './random.ts';
+import { shrink } from './shrink.ts';
+import type { FuzzCase } from './shrink.ts';
+import type { Answer } from './server.ts';
+import { randomStatement } from './statements.ts';
+
+/** What the loop needs of a server. */
+export interface FuzzServer {
+  load(lines: readonly string[]): Promise<void>;
+  query(text: string): Promise<Answer>;
+}
+
+export type FuzzOptions = {
+  readonly reference: FuzzServer;
+  readonly candidate: FuzzServer;
+  readonly seed: number;
+  /** Stops when this says so; asked before every statement. */
+  readonly isOver: () => boolean;
+  /** Statements per data set. */
+  readonly statementsPerRound: number;
+  readonly onDifference: (found: Difference) => void;
+};
+
+export type Difference = {
+  readonly seed: number;
+  readonly text: string;
+  readonly lines: readonly string[];
+  readonly what: string;
+  readonly reference: Answer;
+  readonly candidate: Answer;
+};
+
+export type FuzzReport = {
+  readonly rounds: number;
+  readonly statements: number;
+  /** Answers of the reference server that had rows. */
+  readonly withRows: number;
+  readonly differences: number;
+  readonly excused: number;
+};
+
+/** Runs until `isOver`. Every round has a seed of its own, which is named in what it finds. */
+export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const counts = { rounds: 0, statements: 0, withRows: 0, differences: 0, excused: 0 };
+  const seen = new Set<string>();
+  while (!options.isOver()) {
+    const seed = options.seed + counts.rounds++;
+    const random = new Random(seed);
+    const lines = randomLines(random, { ties: random.chance(0.1) });
+    await loadBoth(options, lines);
+    for (let k = 0; k < options.statementsPerRound && !options.isOver(); k++) {
+      const statement = randomStatement(random);
+      const outcome = await compare(options, statement);
+      counts.statements++;
+      if (outcome.reference.body.includes('"series"')) counts.withRows++;
+      if (outcome.what === undefined) continue;
+      if (excuseFor(outcome.text, outcome.reference.body) !== undefined) {
+        counts.excused++;
+        continue;
+      }
+      counts.differences++;
+      const found = await smallest(options, { lines, statement });
+      const signature = signatureOf(found.text);
+      if (!seen.has(signature)) options.onDifference({ seed, ...found });
+      seen.add(signature);
+      await loadBoth(options, lines);
+    }
+  }
+  return counts;
+}
+
+/** A case in the form of tests/compat/*.jsonl, with the reference server's answer as what is wanted. */
+export function asRecordedCase(found: Difference): string {
+  const { body } = found.reference;
+  return JSON.stringify({
+    group: 'fuzz',
+    setup: [`CREATE DATABASE ${DATABASE}`],
+    writes: found.lines.length === 0 ? [] : [{ db: DATABASE, precision: 's', lines: found.lines }],
+    request: { method: 'GET', path: '/query', params: { db: DATABASE, q: found.text } },
+    status: found.reference.status,
+    body: parsed(body) ?? body,
+    raw: body,
+  });
+}
+
+type Outcome = {
+  readonly text: string;
+  readonly reference: Answer;
+  readonly candidate: Answer;
+  readonly what: string | undefined;
+};
+
+async function compare(options: FuzzOptions, statement: Statement): Promise<Outcome> {
+  const text = printStatement(statement);
+  const [reference, candidate] = await Promise.all([
+    options.reference.query(text),
+    options.candidate.query(text),
+  ]);
+  const what =
+    reference.status === candidate.status
+      ? firstDifference(reference.body, candidate.body)
+      : `status: ${reference.status} against ${candidate.status}`;
+  return { text, reference, candidate, what };
+}
+
+async function smallest(options: FuzzOptions, start: FuzzCase): Promise<Omit<Difference, 'seed'>> {
+  let loaded: readonly string[] | undefined;
+  const outcomeOf = async (one: FuzzCase): Promise<Outcome> => {
+    if (loaded !== one.lines) await loadBoth(options, one.lines);
+    loaded = one.lines;
+    return compare(options, one.statement);
+  };
+  const found = await shrink(start, async (smaller) => {
+    const { what, text, reference } = await outcomeOf(smaller);
+    // A difference between two refusals is another finding than one between two answers.
+    return what !== undefined && excuseFor(text, reference.body) === undefined;
+  });
+  const { text, reference, candidate, what = '' } = await outcomeOf(found);
+  return { text, lines: found.lines, what, reference, candidate };
+}
+
+async function loadBoth(options: FuzzOptions, lines: readonly string[]): Promise<void> {
+  await Promise.all([options.reference.load(lines), options.candidate.load(lines)]);
+}
+
+/** Two findings with the same signature are most probably the same one. */
+function signatureOf(text: string): string {
+  return text
+    .replace(/\d+(\.\d+)?/g, '1')
+    .replace(/'[^']*'/g, "''")
+    .replace(/\b[fgi]\b/g, 'f');
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // Kept as the text that it is.
+    return undefined;
+  }
+}
