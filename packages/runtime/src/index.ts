@@ -5,6 +5,8 @@ export { SeriesTable } from './data/series.ts';
 export { DEFAULT_TASK_LIMITS } from './limits.ts';
 export { NodeFailed, StartError } from './node.ts';
 export { EXECUTABLE_NODE_TYPES } from './nodes/create.ts';
+export { WriteParser } from './ingest/parse-write.ts';
+export type { ParsedWrite, ParseWriteOptions } from './ingest/parse-write.ts';
 export { fieldTypeOf, PointBatchBuilder } from './point-batch.ts';
 export type { PointBatch, PointInput, RowBlock, SeriesRef } from './point-batch.ts';
 export type * from './running-task.ts';

@@ -33,6 +33,15 @@ import { clockTimers } from './timers.ts';
 /** What tasks of one thread share. */
 export type TaskThread = { readonly series: SeriesTable };
 
+/** The last write of each thread: tasks that get it one after the other share what was opened. */
+const opened = new WeakMap<SeriesTable, RowSource>();
+
+function open(batch: PointBatch, table: SeriesTable): RowSource {
+  let source = opened.get(table);
+  if (source?.batch !== batch) opened.set(table, (source = new RowSource(batch, table)));
+  return source;
+}
+
 type SourceChild = {
   readonly node: FromNode;
   readonly edge: Edge;
@@ -96,7 +105,7 @@ export class InlineTask implements RunningTask {
   }
 
   push(batch: PointBatch): void {
-    const source = new RowSource(batch, this.#context.series);
+    const source = open(batch, this.#context.series);
     this.pushRows(source);
     source.settle();
   }

@@ -53,6 +53,8 @@ export class Series {
 export class SeriesTable {
   #byKey = new Map<string, Series>();
   #keysByText = new Map<string, TagKeys>();
+  /** The write path hands out one object per series: found without building its key. */
+  #byRef = new WeakMap<SeriesRef, Series>();
   #epoch = 0;
   readonly #countMax: number;
 
@@ -70,6 +72,14 @@ export class SeriesTable {
 
   /** Tags must be sorted by key. */
   intern(ref: SeriesRef): Series {
+    const known = this.#byRef.get(ref);
+    if (known !== undefined) return known;
+    const series = this.#intern(ref);
+    this.#byRef.set(ref, series);
+    return series;
+  }
+
+  #intern(ref: SeriesRef): Series {
     let key = ref.name;
     for (let i = 0; i < ref.tagKeys.length; i++)
       key += `\u0000${ref.tagKeys[i]}\u0001${ref.tagValues[i]}`;
@@ -96,7 +106,7 @@ export class SeriesTable {
   /** The series of a name and tags in any order. */
   of(name: string, tags: Iterable<readonly [string, string]>): Series {
     const sorted = [...tags].sort((a, b) => (a[0] < b[0] ? -1 : 1));
-    return this.intern({
+    return this.#intern({
       name,
       tagKeys: sorted.map(([k]) => k),
       tagValues: sorted.map(([, v]) => v),
@@ -122,12 +132,13 @@ export class SeriesTable {
   withName(series: Series, name: string): Series {
     return name === series.name
       ? series
-      : this.intern({ name, tagKeys: series.keys.names, tagValues: series.values });
+      : this.#intern({ name, tagKeys: series.keys.names, tagValues: series.values });
   }
 
   #startEpoch(): void {
     this.#byKey = new Map();
     this.#keysByText = new Map();
+    this.#byRef = new WeakMap();
     this.#epoch++;
   }
 }

@@ -1,0 +1,54 @@
+// From the bytes of a write to a point batch. Plain lines, which is nearly all of what clients send, are read straight
+// into columns; a body with anything unusual in it goes through the line-protocol parser as a whole.
+import type { FieldValue, Timestamp } from '@tidemark/core';
+import { parseLines } from '@tidemark/line-protocol';
+import type { LineError, LineFieldValue, Precision, SeriesCache } from '@tidemark/line-protocol';
+import type { PointBatch } from '../point-batch.ts';
+import { PointBatchBuilder } from '../point-batch.ts';
+import { ColumnParser } from './column-parser.ts';
+
+export type ParseWriteOptions = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly precision: Precision;
+  /** Time of points without one. */
+  readonly now: Timestamp;
+};
+
+export type ParsedWrite = {
+  readonly batch: PointBatch;
+  /** Lines that could not be read, in their order. */
+  readonly errors: readonly LineError[];
+};
+
+/** Parses writes; keeps what it learned about series and field sets from one write to the next. */
+export class WriteParser {
+  readonly #columns = new ColumnParser();
+  readonly #cache: SeriesCache | undefined;
+
+  constructor(cache?: SeriesCache) {
+    this.#cache = cache;
+  }
+
+  parse(body: Uint8Array, options: ParseWriteOptions): ParsedWrite {
+    const batch = this.#columns.parse(body, options);
+    if (batch !== undefined) return { batch, errors: [] };
+    const { points, errors } = parseLines(body, {
+      precision: options.precision,
+      now: options.now,
+      ...(this.#cache === undefined ? {} : { cache: this.#cache }),
+    });
+    const builder = new PointBatchBuilder(options.database, options.retentionPolicy);
+    for (const { measurement, tags, fields, time } of points) {
+      // A field that occurs twice counts once, with its last value.
+      const last = new Map(fields.map(([name, value]) => [name, plain(value)]));
+      builder.add({ name: measurement, tags, fields: last, time });
+    }
+    return { batch: builder.build(), errors };
+  }
+}
+
+/** Scripts know no unsigned integers. */
+function plain(value: LineFieldValue): FieldValue {
+  return typeof value === 'object' ? BigInt.asIntN(64, value.unsigned) : value;
+}

@@ -1,0 +1,87 @@
+// Throughput of tasks inside one thread, from the bytes of a write to the last node.
+//
+//   node --conditions=source --import tsx tests/bench/runtime/run.ts [--only name,name] [--rows N] [--nodes]
+//
+// Prints rows per second with parsing, the share of parsing, and how that compares to the existing engine.
+import { systemClock } from '@tidemark/core';
+import { buildPipeline } from '@tidemark/pipeline';
+import { createTask, SeriesTable, WriteParser } from '@tidemark/runtime';
+import type { RunningTask, TaskServices } from '@tidemark/runtime';
+import type { BenchCase } from './cases.ts';
+import { COMPARED, NODES, writes } from './cases.ts';
+
+const argument = (name: string): string | undefined => {
+  const i = process.argv.indexOf(`--${name}`);
+  return i < 0 ? undefined : process.argv[i + 1];
+};
+const rowCount = Number(argument('rows') ?? 200_000);
+const only = argument('only')?.split(',');
+const cases = process.argv.includes('--nodes') ? NODES : COMPARED;
+
+let eventCount = 0;
+const services: TaskServices = {
+  alerts: {
+    openAnonymousTopic: () => undefined,
+    closeAnonymousTopic: () => undefined,
+    publish: () => {
+      eventCount++;
+    },
+    eventState: () => undefined,
+    updateEvent: () => undefined,
+  },
+  database: {
+    write: () => Promise.resolve(),
+    execute: () => Promise.resolve(),
+    query: () => Promise.resolve([]),
+  },
+  loopback: { write: () => undefined },
+  http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
+  log: { log: () => undefined },
+  server: { hostname: 'h', clusterId: 'c', serverId: 's' },
+};
+
+async function run(bench: BenchCase, rows: number): Promise<string> {
+  const bodies = writes(rows, bench.hostCount);
+  const thread = { series: new SeriesTable() };
+  const clock = systemClock();
+  const tasks: RunningTask[] = [];
+  for (const [i, script] of bench.scripts.entries()) {
+    const { pipeline, error } = buildPipeline(script);
+    if (pipeline === undefined) throw new Error(`${bench.name}: ${error?.text}`);
+    const task = createTask(pipeline, services, { taskId: `t${i}`, clock }, thread);
+    await task.start();
+    tasks.push(task);
+  }
+  const parser = new WriteParser();
+  const target = { database: 'd', retentionPolicy: 'r', precision: 's' as const, now: 0n };
+  let parseMs = 0;
+  const start = performance.now();
+  for (const body of bodies) {
+    const before = performance.now();
+    const { batch } = parser.parse(body, target);
+    parseMs += performance.now() - before;
+    for (const task of tasks) task.push(batch);
+  }
+  const totalMs = performance.now() - start;
+  for (const task of tasks) {
+    if (task.error !== undefined) throw new Error(`${bench.name}: ${task.error}`);
+    await task.close();
+  }
+  const rate = (rows / totalMs) * 1000;
+  const baseline = bench.baselineRowsPerSecond;
+  const factor = baseline === undefined ? '' : `${(rate / baseline).toFixed(1)}x`;
+  return [
+    bench.name.padEnd(18),
+    `${Math.round(rate).toLocaleString('en')} rows/s`.padStart(18),
+    `${((totalMs * 1000) / rows).toFixed(2)} µs/row`.padStart(14),
+    `parse ${((parseMs * 1000) / rows).toFixed(2)} µs`.padStart(16),
+    factor.padStart(8),
+  ].join('');
+}
+
+for (const bench of cases) {
+  if (only !== undefined && !only.includes(bench.name)) continue;
+  await run(bench, Math.min(rowCount, 50_000));
+  console.log(await run(bench, rowCount));
+}
+console.log(`${eventCount} events`);
