@@ -25,6 +25,7 @@ import { BackgroundJobs } from './background/jobs.ts';
 import { prepareMonitor, storeStatistics } from './background/monitor.ts';
 import { enforceRetention } from './background/retention.ts';
 import { ContinuousQueries } from './continuous/continuous-queries.ts';
+import { ProtocolListeners } from './listeners/listeners.ts';
 import { Subscriber } from './subscriber/subscriber.ts';
 import { runtimeModule } from './stats/runtime.ts';
 import { RunningQueries } from './query/running-queries.ts';
@@ -143,6 +144,10 @@ async function startBackground(
     statistics.add(() => subscriber.statistics());
     opened.push(() => subscriber.close());
   }
+  const listeners = new ProtocolListeners({ config, catalog, writer, clock, log });
+  opened.push(() => listeners.close());
+  statistics.add(() => listeners.statistics());
+  await listeners.open();
   const jobs = new BackgroundJobs(clock, log);
   opened.push(() => jobs.close());
   if (config.continuousQueries.enabled) {

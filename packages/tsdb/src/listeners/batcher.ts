@@ -1,0 +1,97 @@
+// Points of a listener, collected into batches: full ones are written at once, others after a time.
+import type { Clock } from '@tidemark/core';
+import type { NewPoint } from '@tidemark/storage';
+import type { Logger } from 'pino';
+
+import type { WriteService } from '../write/write-service.ts';
+
+export type BatcherOptions = {
+  readonly writer: WriteService;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly target: { readonly database: string; readonly retentionPolicy: string };
+  readonly batchSize: number;
+  /** Full batches that may wait; beyond it points are dropped. */
+  readonly maxPending: number;
+  readonly timeoutMs: number;
+};
+
+/** Counters that all listeners have. */
+export function listenerCounters() {
+  return {
+    bytesRx: 0,
+    pointsRx: 0,
+    pointsParseFail: 0,
+    pointsTx: 0,
+    pointsDropped: 0,
+    batchesTx: 0,
+    batchesTxFail: 0,
+  };
+}
+export type ListenerCounters = ReturnType<typeof listenerCounters>;
+
+export class Batcher {
+  readonly counters: ListenerCounters = listenerCounters();
+  readonly #options: BatcherOptions;
+  #points: NewPoint[] = [];
+  #pending = 0;
+  #timer: AbortController | undefined;
+  #tail: Promise<void> = Promise.resolve();
+
+  constructor(options: BatcherOptions) {
+    this.#options = options;
+  }
+
+  add(point: NewPoint): void {
+    this.counters.pointsRx++;
+    this.#points.push(point);
+    if (this.#points.length >= Math.max(1, this.#options.batchSize)) this.#send();
+    else this.#startTimer();
+  }
+
+  #startTimer(): void {
+    if (this.#timer !== undefined) return;
+    const timer = new AbortController();
+    this.#timer = timer;
+    this.#options.clock.sleep(this.#options.timeoutMs, timer.signal).then(
+      () => this.#send(),
+      () => undefined, // The batch became full first, or the listener is closed.
+    );
+  }
+
+  #send(): void {
+    this.#timer?.abort();
+    this.#timer = undefined;
+    const points = this.#points;
+    if (points.length === 0) return;
+    this.#points = [];
+    if (this.#pending >= Math.max(1, this.#options.maxPending)) {
+      this.counters.pointsDropped += points.length;
+      return;
+    }
+    this.#pending++;
+    this.#tail = this.#tail.then(() => this.#write(points));
+  }
+
+  async #write(points: readonly NewPoint[]): Promise<void> {
+    const { writer, target, log } = this.#options;
+    try {
+      const outcome = await writer.writePoints(target, points);
+      this.counters.batchesTx++;
+      this.counters.pointsTx += outcome.pointsWritten;
+      this.counters.pointsDropped += outcome.dropped?.count ?? 0;
+    } catch (error) {
+      // A sender of datagrams can not be told; the counter and the log are.
+      this.counters.batchesTxFail++;
+      log.warn({ err: error, points: points.length }, 'a batch of a listener could not be written');
+    } finally {
+      this.#pending--;
+    }
+  }
+
+  /** Writes what is left. */
+  async close(): Promise<void> {
+    this.#send();
+    await this.#tail;
+  }
+}

@@ -1,0 +1,294 @@
+import { createCipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startTestService, untilDefined } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+
+let service: TestService;
+let directory: string;
+let ports: Record<string, number>;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'tidemark-listeners-'));
+  writeFileSync(
+    join(directory, 'types.db'),
+    '# comment\ngauge value:GAUGE:U:U\nif_octets rx:DERIVE:0:U, tx:DERIVE:0:U\n',
+  );
+  writeFileSync(join(directory, 'auth'), '# users\nalice: secret\n');
+  const common = { enabled: true, 'bind-address': '127.0.0.1:0', 'batch-size': 1 };
+  const collectd = {
+    ...common,
+    typesdb: join(directory, 'types.db'),
+    'auth-file': join(directory, 'auth'),
+  };
+  service = await startTestService({
+    sections: {
+      udp: [{ ...common, database: 'udp', precision: 's' }],
+      graphite: [
+        {
+          ...common,
+          database: 'graphite',
+          tags: ['dc=x'],
+          templates: [
+            'servers.* .host.resource.measurement*',
+            'servers.localhost.special host.host.measurement.field* kind=s',
+          ],
+        },
+        { ...common, database: 'graphite', protocol: 'udp' },
+      ],
+      collectd: [
+        { ...collectd, database: 'collectd' },
+        {
+          ...collectd,
+          database: 'encrypted',
+          'security-level': 'encrypt',
+          'parse-multivalue-plugin': 'join',
+        },
+        { ...collectd, database: 'signed', 'security-level': 'sign' },
+      ],
+      opentsdb: [{ ...common, database: 'opentsdb' }],
+    },
+  });
+  ports = {};
+  for (const line of service.logged) {
+    const { listener, port } = JSON.parse(line) as { listener?: string; port?: number };
+    if (listener === undefined || port === undefined) continue;
+    const count = Object.keys(ports).filter((name) => name.startsWith(listener)).length;
+    ports[`${listener}${count}`] = port;
+  }
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(directory, { recursive: true });
+});
+
+function sendDatagram(listener: string, bytes: string | Uint8Array): Promise<void> {
+  const socket = createSocket('udp4');
+  return new Promise((resolve) => {
+    socket.send(bytes, ports[listener] ?? 0, '127.0.0.1', () => {
+      socket.close();
+      resolve();
+    });
+  });
+}
+
+function sendTcp(listener: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(ports[listener] ?? 0, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk.toString()));
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+    socket.end(text);
+  });
+}
+
+const rows = async (db: string, q: string): Promise<unknown[][] | undefined> => {
+  const { json } = await service.query(q, { db, epoch: 's' });
+  return json.results[0].series?.[0].values;
+};
+
+async function counters(module: string, bind = 0): Promise<Record<string, number>> {
+  const { json } = await service.get('/debug/vars');
+  const modules = Object.values(
+    json as Record<string, { name?: string; values: Record<string, number> }>,
+  );
+  return modules.filter(({ name }) => name === module)[bind]?.values ?? {};
+}
+
+test('UDP takes line protocol, counts what it can not read', async () => {
+  await sendDatagram('udp0', 'm,t=a f=1 5\nbad\nm f=2 6');
+  const found = await untilDefined('points', async () => {
+    const all = await rows('udp', 'SELECT f FROM m');
+    return all?.length === 2 ? all : undefined;
+  });
+  expect(found).toEqual([
+    [5, 1],
+    [6, 2],
+  ]);
+  expect(await counters('udp')).toMatchObject({ pointsRx: 2, pointsParseFail: 1, pointsTx: 2 });
+});
+
+describe('Graphite', () => {
+  test('templates name measurement, tags and fields; the most specific one wins', async () => {
+    await sendTcp(
+      'graphite0',
+      [
+        'servers.a.cpu.loadavg.10 1.5 100',
+        'servers.localhost.special.free.bytes 7 100',
+        'plain.path 3 100',
+        'not a number x',
+        '',
+      ].join('\n'),
+    );
+    await untilDefined('points', () => rows('graphite', 'SELECT * FROM "plain.path"'));
+    expect(await rows('graphite', 'SELECT value, host, resource, dc FROM "loadavg.10"')).toEqual([
+      [100, 1.5, 'a', 'cpu', 'x'],
+    ]);
+    expect(await rows('graphite', 'SELECT "free.bytes", host, kind FROM special')).toEqual([
+      [100, 7, 'servers.localhost', 's'],
+    ]);
+    expect((await counters('graphite')).pointsParseFail).toBe(1);
+  });
+
+  test('over UDP', async () => {
+    await sendDatagram('graphite1', 'over.udp 4 100\n');
+    expect(
+      await untilDefined('the point', () => rows('graphite', 'SELECT value FROM "over.udp"')),
+    ).toEqual([[100, 4]]);
+  });
+});
+
+describe('OpenTSDB', () => {
+  test('telnet puts, seconds and milliseconds', async () => {
+    const answer = await sendTcp(
+      'opentsdb0',
+      'version\nput sys.cpu 100 1.5 host=a cpu=0\nput sys.cpu 1356998400000 2 host=b\nput broken\n',
+    );
+    expect(answer).toBe('tidemark\n');
+    await untilDefined('points', async () =>
+      (await rows('opentsdb', 'SELECT value, host FROM "sys.cpu"'))?.length === 2
+        ? true
+        : undefined,
+    );
+    expect(await rows('opentsdb', 'SELECT value, host FROM "sys.cpu"')).toEqual([
+      [100, 1.5, 'a'],
+      [1356998400, 2, 'b'],
+    ]);
+    expect((await counters('opentsdb')).pointsParseFail).toBe(1);
+  });
+
+  test('JSON over HTTP on the same port', async () => {
+    const put = (body: string) =>
+      fetch(`http://127.0.0.1:${ports['opentsdb0']}/api/put`, { method: 'POST', body });
+    const point = { metric: 'http.m', timestamp: 100, value: 3, tags: { host: 'c' } };
+    expect((await put(JSON.stringify([point, { ...point, timestamp: 101 }]))).status).toBe(204);
+    expect((await put(JSON.stringify({ ...point, value: 'x' }))).status).toBe(400);
+    expect((await put('nonsense')).status).toBe(400);
+    await untilDefined('points', async () =>
+      (await rows('opentsdb', 'SELECT value, host FROM "http.m"'))?.length === 2 ? true : undefined,
+    );
+  });
+});
+
+describe('collectd', () => {
+  const part = (type: number, content: Buffer): Buffer => {
+    const header = Buffer.alloc(4);
+    header.writeUInt16BE(type, 0);
+    header.writeUInt16BE(content.length + 4, 2);
+    return Buffer.concat([header, content]);
+  };
+  const text = (type: number, value: string): Buffer => part(type, Buffer.from(`${value}\0`));
+  const number = (type: number, value: bigint): Buffer => {
+    const content = Buffer.alloc(8);
+    content.writeBigUInt64BE(value);
+    return part(type, content);
+  };
+  const values = (...all: readonly [kind: number, value: number][]): Buffer => {
+    const content = Buffer.alloc(2 + 9 * all.length);
+    content.writeUInt16BE(all.length, 0);
+    for (const [i, [kind, value]] of all.entries()) {
+      content.writeUInt8(kind, 2 + i);
+      const at = 2 + all.length + 8 * i;
+      if (kind === 1) content.writeDoubleLE(value, at);
+      else content.writeBigInt64BE(BigInt(value), at);
+    }
+    return part(6, content);
+  };
+  const packet = Buffer.concat([
+    text(0, 'myhost'),
+    number(8, 100n << 30n),
+    text(2, 'memory'),
+    text(4, 'gauge'),
+    text(5, 'used'),
+    values([1, 1.5]),
+    text(2, 'interface'),
+    text(3, 'eth0'),
+    text(4, 'if_octets'),
+    text(5, ''),
+    values([2, 10], [2, 20]),
+  ]);
+
+  test('values become points named by plugin and data source', async () => {
+    await sendDatagram('collectd0', packet);
+    await untilDefined('points', () => rows('collectd', 'SELECT value FROM interface_tx'));
+    expect(
+      await rows('collectd', 'SELECT value, host, type, type_instance FROM memory_value'),
+    ).toEqual([[100, 1.5, 'myhost', 'gauge', 'used']]);
+    expect(await rows('collectd', 'SELECT value, instance FROM interface_rx')).toEqual([
+      [100, 10, 'eth0'],
+    ]);
+  });
+
+  test('an encrypted packet is read, and its values joined when asked', async () => {
+    const user = Buffer.from('alice');
+    const iv = randomBytes(16);
+    const key = createHash('sha256').update('secret').digest();
+    const cipher = createCipheriv('aes-256-ofb', key, iv);
+    const plain = Buffer.concat([createHash('sha1').update(packet).digest(), packet]);
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(user.length);
+    await sendDatagram(
+      'collectd1',
+      part(0x210, Buffer.concat([length, user, iv, cipher.update(plain), cipher.final()])),
+    );
+    expect(
+      await untilDefined('points', () => rows('encrypted', 'SELECT rx, tx FROM interface')),
+    ).toEqual([[100, 10, 20]]);
+  });
+
+  test('what is not encrypted, or signed wrongly, is refused and counted', async () => {
+    await sendDatagram('collectd1', packet);
+    await untilDefined('the count', async () =>
+      (await counters('collectd', 1)).pointsParseFail === 1 ? true : undefined,
+    );
+
+    const user = Buffer.from('alice');
+    const signed = (password: string): Buffer =>
+      Buffer.concat([
+        part(
+          0x200,
+          Buffer.concat([
+            createHmac('sha256', password).update(user).update(packet).digest(),
+            user,
+          ]),
+        ),
+        packet,
+      ]);
+    await sendDatagram('collectd2', signed('wrong'));
+    await untilDefined('the count', async () =>
+      (await counters('collectd', 2)).pointsParseFail === 1 ? true : undefined,
+    );
+    expect(await rows('signed', 'SELECT * FROM memory_value')).toBeUndefined();
+    await sendDatagram('collectd2', signed('secret'));
+    await untilDefined('points', () => rows('signed', 'SELECT * FROM memory_value'));
+  });
+
+  test('any bytes are survived', async () => {
+    for (let i = 0; i < 50; i++) await sendDatagram('collectd0', randomBytes(i));
+    expect((await service.get('/ping')).status).toBe(204);
+  });
+});
+
+test('a setting that makes no sense stops the start with its name', async () => {
+  await expect(
+    startTestService({
+      sections: {
+        graphite: [{ enabled: true, 'bind-address': '127.0.0.1:0', templates: ['a.b'] }],
+      },
+    }),
+  ).rejects.toThrow(/graphite.templates: "a.b" must be/);
+  await expect(
+    startTestService({
+      sections: {
+        collectd: [{ enabled: true, 'bind-address': '127.0.0.1:0', typesdb: '/nowhere' }],
+      },
+    }),
+  ).rejects.toThrow(/collectd.typesdb can not be read/);
+});

@@ -1,0 +1,55 @@
+// POST /api/put on the port of the telnet protocol: node's own HTTP parser on a socket that is open already.
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { BodyTooLarge } from '../http/answer.ts';
+import { readBody } from '../http/body.ts';
+import type { Batcher } from './batcher.ts';
+import { parsePutJson } from './opentsdb.ts';
+
+/** Largest body of one request. */
+export const MAX_PUT_BYTES = 10 * 1024 * 1024;
+
+// A server that never listens: connections are handed to it. The batcher of a socket is found by the socket.
+const batchers = new WeakMap<Socket, Batcher>();
+const server = createServer((request, response) => {
+  const batcher = batchers.get(request.socket);
+  if (batcher !== undefined) void answer(request, response, batcher); // Never rejects.
+});
+
+/** Gives a connection, whose first bytes were read, to the HTTP parser. */
+export function answerPut(socket: Socket, first: Buffer, batcher: Batcher): void {
+  batchers.set(socket, batcher);
+  server.emit('connection', socket);
+  socket.unshift(first);
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  batcher: Batcher,
+): Promise<void> {
+  const end = (status: number, text = ''): void => {
+    response.statusCode = status;
+    response.end(text);
+  };
+  if (!(request.url ?? '').startsWith('/api/put')) return end(404, 'not found\n');
+  if (request.method !== 'POST') return end(405, 'Method Not Allowed\n');
+  try {
+    const body = await readBody(request, MAX_PUT_BYTES);
+    batcher.counters.bytesRx += body.length;
+    const parsed = parsePutJson(Buffer.from(body).toString('utf8'));
+    if (parsed === undefined) return end(400, 'json object or array expected\n');
+    for (const point of parsed.points) batcher.add(point);
+    batcher.counters.pointsParseFail += parsed.failed;
+    if (parsed.failed > 0) return end(400, `${parsed.failed} points could not be read\n`);
+    end(204);
+  } catch (error) {
+    // A body that is too large or broken is the client's to repair.
+    end(
+      error instanceof BodyTooLarge ? 413 : 400,
+      error instanceof Error ? `${error.message}\n` : '',
+    );
+  }
+}

@@ -1,0 +1,104 @@
+// Sockets of listeners: datagrams, and lines over TCP.
+import { createSocket } from 'node:dgram';
+import type { Socket as UdpSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+
+import { parseBind } from '../http/listen.ts';
+
+export type OpenSocket = { readonly port: number; close(): Promise<void> };
+
+/** Listens for datagrams. */
+export async function openUdp(
+  options: { readonly bindAddress: string; readonly setting: string; readonly readBuffer: number },
+  onDatagram: (bytes: Uint8Array) => void,
+): Promise<OpenSocket> {
+  const bind = parseBind(options.bindAddress, options.setting);
+  const socket: UdpSocket = createSocket({
+    type: bind.host.includes(':') ? 'udp6' : 'udp4',
+    ...(options.readBuffer > 0 ? { recvBufferSize: options.readBuffer } : {}),
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.bind(bind.port, bind.host === '' ? undefined : bind.host, () => {
+      socket.off('error', reject);
+      // A single failed receive is no reason to stop listening.
+      socket.on('error', () => undefined);
+      resolve();
+    });
+  });
+  socket.on('message', onDatagram);
+  return {
+    port: socket.address().port,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}
+
+/** Longest line of a text protocol over TCP; a longer one ends its connection. */
+export const MAX_TEXT_LINE_BYTES = 64 * 1024;
+
+/** Silence after which a connection is closed. */
+const IDLE_MS = 10 * 60_000;
+
+/** Listens for connections; `onConnection` owns the socket. */
+export async function openTcp(
+  options: {
+    readonly bindAddress: string;
+    readonly setting: string;
+    readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  },
+  onConnection: (socket: Socket) => void,
+): Promise<OpenSocket> {
+  const bind = parseBind(options.bindAddress, options.setting);
+  const sockets = new Set<Socket>();
+  const accept = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    socket.setTimeout(IDLE_MS, () => socket.destroy());
+    // The client went away; `close` follows.
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  };
+  const server: Server =
+    options.tls === undefined ? createServer(accept) : createTlsServer(options.tls, accept);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(bind.port, bind.host === '' ? undefined : bind.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : bind.port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** Cuts a connection's bytes into lines without `\n` and `\r`; the last one may lack its newline. */
+export function onLines(socket: Socket, onLine: (line: string) => void, first = ''): void {
+  let rest = first;
+  const take = (): void => {
+    for (let newline = rest.indexOf('\n'); newline >= 0; newline = rest.indexOf('\n')) {
+      const line = rest.slice(0, newline);
+      rest = rest.slice(newline + 1);
+      onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+    }
+    if (rest.length > MAX_TEXT_LINE_BYTES) socket.destroy();
+  };
+  take();
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk) => {
+    rest += String(chunk);
+    take();
+  });
+  socket.on('end', () => {
+    if (rest !== '') onLine(rest);
+    rest = '';
+  });
+}
