@@ -28,11 +28,17 @@ const POSIX_CLASSES = new Set(
   'alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit'.split(' '),
 );
 
+type Repetition = { readonly text: string; readonly count: number };
+
 class RegexChecker {
   readonly #pattern: string;
   readonly #groupNames = new Set<string>();
   #index = 0;
   #depth = 0;
+  /** Counted repetitions inside each other multiply: the largest product in every open group, innermost last. */
+  readonly #products: number[] = [1];
+  /** The product inside the element read last. */
+  #lastProduct = 1;
 
   constructor(pattern: string) {
     this.#pattern = pattern;
@@ -51,6 +57,7 @@ class RegexChecker {
           throw new RegexFailure('missing argument to repetition operator', repeat.text);
         }
         this.#index = start + repeat.text.length;
+        this.#multiply(repeat);
         if (repeatStart >= 0) {
           const both = this.#pattern.slice(repeatStart, this.#index);
           throw new RegexFailure('invalid nested repetition operator', both);
@@ -59,21 +66,27 @@ class RegexChecker {
         continue;
       }
       repeatStart = -1;
-      canRepeat = this.#element(char);
+      canRepeat = this.#element(char, canRepeat);
     }
     if (this.#depth > 0) throw new RegexFailure('missing closing )', this.#pattern);
   }
 
-  /** Reads one element that is no repetition; answers whether it can be repeated. */
-  #element(char: string): boolean {
+  /** Reads one element that is no repetition; answers whether a repetition may follow. */
+  #element(char: string, canRepeatBefore: boolean): boolean {
+    if (char === '(') {
+      // Flags alone leave what is before them to be repeated.
+      if (this.#open() === 'flags') return canRepeatBefore;
+      this.#products.push(1);
+      return false;
+    }
+    this.#lastProduct = 1;
     switch (char) {
-      case '(':
-        this.#open();
-        return false;
       case ')':
         if (this.#depth === 0) throw new RegexFailure('unexpected )', this.#pattern);
         this.#depth--;
         this.#index++;
+        this.#lastProduct = this.#products.pop() ?? 1;
+        this.#noteProduct(this.#lastProduct);
         return true;
       case '|':
         this.#index++;
@@ -91,7 +104,7 @@ class RegexChecker {
   }
 
   /** `*`, `+`, `?`, `{n}`, `{n,}`, `{n,m}` with an optional `?`; any other brace is a literal. */
-  #repetitionAt(index: number): { readonly text: string } | undefined {
+  #repetitionAt(index: number): Repetition | undefined {
     const match = /(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/y;
     match.lastIndex = index;
     const found = match.exec(this.#pattern);
@@ -101,17 +114,30 @@ class RegexChecker {
     if (least > MAX_REPEAT || most > MAX_REPEAT || most < least) {
       throw new RegexFailure('invalid repeat count', found[0].replace(/\?$/, ''));
     }
-    return { text: found[0] };
+    return { text: found[0], count: Math.max(1, most) };
   }
 
-  #open(): void {
+  #multiply({ text, count }: Repetition): void {
+    this.#lastProduct *= count;
+    if (this.#lastProduct > MAX_REPEAT) {
+      throw new RegexFailure('invalid repeat count', text.replace(/(.)\?$/, '$1'));
+    }
+    this.#noteProduct(this.#lastProduct);
+  }
+
+  #noteProduct(product: number): void {
+    const top = this.#products.length - 1;
+    this.#products[top] = Math.max(this.#products[top] ?? 1, product);
+  }
+
+  #open(): 'group' | 'flags' {
     if (++this.#depth > MAX_GROUP_DEPTH) {
       throw new RegexFailure('expression nests too deeply', this.#pattern);
     }
     const rest = this.#pattern.slice(this.#index);
     if (!rest.startsWith('(?')) {
       this.#index++;
-      return;
+      return 'group';
     }
     const named = /^\(\?P?<([^>]*)>/.exec(rest);
     if (named !== null && !/^\(\?<[=!]/.test(rest)) {
@@ -120,16 +146,18 @@ class RegexChecker {
       if (this.#groupNames.has(name)) throw new RegexFailure('duplicate capture group name', name);
       this.#groupNames.add(name);
       this.#index += named[0].length;
-      return;
+      return 'group';
     }
     if (rest.startsWith('(?P<')) throw new RegexFailure('invalid named capture', rest);
     const flags = /^\(\?(?:[imsU]+(?:-[imsU]+)?|-[imsU]+)?([:)])/.exec(rest);
     if (flags === null) {
-      const part = /^\(\?[^:)]?[=!]?/.exec(rest)?.[0] ?? rest;
+      const part = /^\(\?(?:<?[=!]|[imsU-]*.?)/s.exec(rest)?.[0] ?? rest;
       throw new RegexFailure('invalid or unsupported Perl syntax', part);
     }
-    if (flags[1] === ')') this.#depth--;
     this.#index += flags[0].length;
+    if (flags[1] === ':') return 'group';
+    this.#depth--;
+    return 'flags';
   }
 
   #escapeOrQuotation(): void {
@@ -138,7 +166,7 @@ class RegexChecker {
       this.#index = end < 0 ? this.#pattern.length : end + 2;
       return;
     }
-    if (/^\\[AzbBC]/.test(this.#pattern.slice(this.#index, this.#index + 2))) {
+    if (/^\\[AzbB]/.test(this.#pattern.slice(this.#index, this.#index + 2))) {
       this.#index += 2;
       return;
     }
