@@ -19,7 +19,7 @@ describe.skipIf(!hasPeer('influxdb', 'influxd', ['version']))('tidemark tsdb imp
 
   beforeAll(async () => {
     old = await startInfluxdb();
-    server = await startTidemark({ command: 'tsdb' });
+    server = await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled', 'false'] });
     await query(
       old.url,
       'CREATE DATABASE plant; CREATE RETENTION POLICY "raw data" ON plant DURATION 30d REPLICATION 1 SHARD DURATION 1d',
