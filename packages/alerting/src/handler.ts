@@ -26,6 +26,8 @@ export type SectionSpec = {
 export type ServiceTestSpec = {
   readonly name: string;
   readonly options: readonly OptionSpec[];
+  /** Options whose default is what the service's section has under the same name. */
+  readonly configured?: readonly string[];
   readonly run: (options: Options, context: HandlerContext) => Promise<void>;
 };
 
@@ -43,6 +45,8 @@ export type HandlerContext = {
   readonly clock: Clock;
   /** Renders a text template. Throws when the template or its execution fails. */
   render(template: string, scope: TemplateScope): string;
+  /** What is wrong with the syntax of a template; `name` appears in the text. */
+  checkTemplate(name: string, template: string): string | undefined;
   /** Publishes into another topic. */
   publish(topic: string, event: TopicEvent): void;
   /** Why a program or file may not be used; `undefined` when it may. */

@@ -33,6 +33,8 @@ export type OptionSpec = {
   readonly isSecret?: true;
   /** Not part of what older clients know: left out of answers while it has its default. */
   readonly isShownWhenSet?: true;
+  /** A template over the event; its syntax is checked when the handler is defined. */
+  readonly isTemplate?: true;
 };
 
 /** Values by option name; every name of the table is present. */
@@ -48,21 +50,15 @@ export function defaultOptions(table: readonly OptionSpec[]): Options {
 }
 
 /**
- * Converts what a client sent into the option's type. Strings become numbers, booleans and durations where they can be
- * read as such; a bare integer is a duration in nanoseconds.
+ * Converts what a client sent into the option's type. Strings become numbers and durations where they can be read as
+ * such; a bare integer is a duration in nanoseconds.
  */
 export function convertOption(type: OptionType, value: unknown): Converted {
   switch (type) {
     case 'string':
-      if (typeof value === 'string') return ok(value);
-      return typeof value === 'number' || typeof value === 'boolean'
-        ? ok(String(value))
-        : no(value, 'string');
+      return typeof value === 'string' ? ok(value) : no(value, 'string');
     case 'boolean':
-      if (typeof value === 'boolean') return ok(value);
-      if (value === 'true' || value === '1' || value === 't' || value === 'T') return ok(true);
-      if (value === 'false' || value === '0' || value === 'f' || value === 'F') return ok(false);
-      return no(value, 'bool');
+      return typeof value === 'boolean' ? ok(value) : no(value, 'bool');
     case 'integer':
       return convertNumber(value, true);
     case 'float':

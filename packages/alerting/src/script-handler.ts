@@ -3,7 +3,7 @@ import { InvalidRequest } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { CheckedAction } from './chain.ts';
 import type { HandlerContext } from './handler.ts';
-import { decodeOptions } from './options.ts';
+import { decodeOptions, text } from './options.ts';
 import { findHandlerKind } from './registry.ts';
 
 /** Checks a kind with its options, of a script or of a topic handler. Throws `InvalidRequest` with what is wrong. */
@@ -17,6 +17,13 @@ export function checkAction(
     throw new InvalidRequest(`unsupported action kind ${JSON.stringify(name)}`);
   const decoded = decodeOptions(kind.options, kind.kind, given);
   if (!decoded.ok) throw new InvalidRequest(decoded.reason);
+  for (const spec of kind.options) {
+    if (spec.isTemplate !== true) continue;
+    const broken = context.checkTemplate(spec.name, text(decoded.options, spec.name));
+    if (broken !== undefined) {
+      throw new InvalidRequest(`failed to create ${kind.kind} handler: ${broken}`);
+    }
+  }
   const problem = kind.validate?.(decoded.options, { ...context, signal: AbortSignal.abort() });
   if (problem !== undefined) throw new InvalidRequest(problem);
   return { kind, options: decoded.options };

@@ -50,6 +50,11 @@ export function str(name: string, doc: string, value: OptionValue = ''): OptionS
   return { name, type: 'string', default: value, doc };
 }
 
+/** A string that is a template over the event. */
+export function template(name: string, doc: string, value = ''): OptionSpec {
+  return { ...str(name, doc, value), isTemplate: true };
+}
+
 /** A string that is never shown. */
 export function secret(name: string, doc: string, value = ''): OptionSpec {
   return { name, type: 'string', default: value, doc, isSecret: true };

@@ -36,6 +36,7 @@ export type EngineOptions = {
   readonly log: LogSink;
   readonly createTask: CreateTask;
   readonly render: HandlerContext['render'];
+  readonly checkTemplate: HandlerContext['checkTemplate'];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly skipConfigOverrides: boolean;
 };
@@ -228,12 +229,13 @@ function handlerContext(
     readonly connections: ConnectionCache;
   },
 ): AlertServiceOptions['context'] {
-  const { config, clock, render } = options;
+  const { config, clock, render, checkTemplate } = options;
   return {
     section: (name, element) => parts.overrides.section(name, element),
     http: parts.http,
     clock,
     render,
+    checkTemplate,
     access: accessPolicy({
       programs: config.alert.allowedPrograms,
       files: config.alert.allowedFiles,

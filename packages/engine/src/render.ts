@@ -25,6 +25,17 @@ export const renderTemplate: HandlerContext['render'] = (text, scope) => {
   }
 };
 
+/** What is wrong with the syntax of a template. */
+export const checkTemplate: HandlerContext['checkTemplate'] = (name, text) => {
+  try {
+    new Template(name, text, { functions: JSON_FUNCTIONS });
+    return undefined;
+  } catch (cause) {
+    // A template that can not be read is what is asked about.
+    return cause instanceof Error ? cause.message : String(cause);
+  }
+};
+
 function templateOf(text: string): Template {
   let template = parsed.get(text);
   if (template === undefined) {

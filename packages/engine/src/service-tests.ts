@@ -9,13 +9,7 @@ import {
   str,
   text,
 } from '@tidemark/alerting';
-import type {
-  HandlerContext,
-  JsonValue,
-  Options,
-  OptionSpec,
-  ServiceTestSpec,
-} from '@tidemark/alerting';
+import type { HandlerContext, JsonValue, Options, ServiceTestSpec } from '@tidemark/alerting';
 import type { Clusters } from './database/clusters.ts';
 
 export type ServiceTestView = {
@@ -25,17 +19,11 @@ export type ServiceTestView = {
 
 export type ServiceTestResult = { readonly success: boolean; readonly message: string };
 
-type Test = {
-  readonly name: string;
-  readonly options: readonly OptionSpec[];
-  readonly run: (options: Options, context: HandlerContext) => Promise<void>;
-};
+type Test = ServiceTestSpec;
 
 export type ServiceTestsOptions = {
   readonly clusters: Clusters;
   readonly context: Omit<HandlerContext, 'signal' | 'publish'>;
-  /** Services beside handlers and the database, for example scrapers. */
-  readonly more: readonly ServiceTestSpec[];
 };
 
 const TEST_TIMEOUT_MS = 30_000;
@@ -49,7 +37,7 @@ export class ServiceTests {
     const tests = [
       ...clusterTests(options.clusters),
       ...HANDLER_KINDS.flatMap((kind) => kind.tests ?? []),
-      ...options.more,
+      ...absentTests(),
     ].sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#tests = new Map(tests.map((test) => [test.name, test]));
   }
@@ -117,23 +105,44 @@ export class ServiceTests {
     };
   }
 
-  // Options of the same name as in the service's section start with what is configured there, secrets excepted.
+  // What the service's section holds is what a test starts with, where the test says so.
   #defaults(test: Test): Options {
-    const defaults = { ...defaultOptions(test.options) };
+    const defaults: Record<string, Options[string]> = { ...defaultOptions(test.options) };
     const kind = HANDLER_KINDS.find((each) => each.tests?.some(({ name }) => name === test.name));
-    const section = kind?.section;
-    const configured =
-      section === undefined ? undefined : this.#options.context.section(section.name);
-    if (configured === undefined || section === undefined) return defaults;
-    for (const spec of test.options) {
-      const own = section.options.find(({ name }) => name === spec.name);
-      const isEmpty = defaults[spec.name] === '' || defaults[spec.name] === null;
-      const value = configured[spec.name];
-      if (own === undefined || own.isSecret === true || !isEmpty || value === undefined) continue;
-      if (own.type === spec.type) defaults[spec.name] = value;
+    const configured = this.#options.context.section(kind?.section?.name ?? '');
+    for (const name of test.configured ?? []) {
+      const value = configured?.[name];
+      const isEmptyList = value === null && Array.isArray(defaults[name]);
+      if (value !== undefined && !isEmptyList) defaults[name] = value;
     }
     return defaults;
   }
+}
+
+/** Services of the older system that this engine does not have: their tests say so. */
+const ABSENT_SERVICES: readonly (readonly [name: string, option: string])[] = [
+  ['azure', 'id'],
+  ['consul', 'id'],
+  ['dns', 'id'],
+  ['ec2', 'id'],
+  ['file-discovery', 'id'],
+  ['gce', 'id'],
+  ['kubernetes', 'id'],
+  ['marathon', 'id'],
+  ['nerve', 'id'],
+  ['scraper', 'name'],
+  ['serverset', 'id'],
+  ['static-discovery', 'id'],
+  ['swarm', 'id'],
+  ['triton', 'id'],
+];
+
+function absentTests(): readonly Test[] {
+  return ABSENT_SERVICES.map(([name, option]) => ({
+    name,
+    options: [str(option, 'Element of the configuration.')],
+    run: () => Promise.reject(new InvalidRequest('service is not enabled')),
+  }));
 }
 
 function clusterTests(clusters: Clusters): readonly Test[] {

@@ -23,7 +23,7 @@ import { Reporter } from './reporter.ts';
 import { ServiceTests } from './service-tests.ts';
 import { UdpListener } from './udp-listener.ts';
 import type { LogSink } from './log-hub.ts';
-import { renderTemplate } from './render.ts';
+import { checkTemplate, renderTemplate } from './render.ts';
 import { Ticker } from './ticker.ts';
 
 export type StartEngineOptions = {
@@ -60,6 +60,7 @@ export async function startEngine(
     log: options.log,
     createTask: (pipeline, services, task) => createTask(pipeline, services, task, thread),
     render: renderTemplate,
+    checkTemplate,
     environment: options.environment ?? {},
     skipConfigOverrides: options.skipConfigOverrides === true,
   });
@@ -190,7 +191,7 @@ class RunningEngine implements EngineService {
     addConfigRoutes(server, this.#parts.overrides);
     addOperationRoutes(server, {
       metadata,
-      tests: new ServiceTests({ clusters, context, more: [] }),
+      tests: new ServiceTests({ clusters, context }),
     });
     addMiscRoutes(server, {
       writes,

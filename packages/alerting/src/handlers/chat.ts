@@ -82,6 +82,7 @@ export const chat: HandlerKind = {
   send: (event, options, context) => say(event.message, event.level, { options, context }),
   tests: ['chat', 'slack'].map((name) => ({
     name,
+    configured: ['channel'],
     options: [
       str('workspace', 'Element of the configuration.'),
       str('channel', 'Channel or user.'),

@@ -7,7 +7,7 @@ import { templateScope } from '../handler.ts';
 import { refusal } from '../http-sender.ts';
 import { durationMs, flag, map, text } from '../options.ts';
 import type { Options } from '../options.ts';
-import { bool, str } from '../section-options.ts';
+import { bool, str, template } from '../section-options.ts';
 
 const section: SectionSpec = {
   name: 'httppost',
@@ -24,9 +24,9 @@ const section: SectionSpec = {
       doc: '`username` and `password` of basic authentication.',
       isSecret: true,
     },
-    str('alert-template', 'Template of the body for alerts; empty sends JSON.'),
+    template('alert-template', 'Template of the body for alerts; empty sends JSON.'),
     str('alert-template-file', 'File that holds the template of the body for alerts.'),
-    str('row-template', 'Template of the body for rows; empty sends JSON.'),
+    template('row-template', 'Template of the body for rows; empty sends JSON.'),
     str('row-template-file', 'File that holds the template of the body for rows.'),
   ],
   defaultElements: [

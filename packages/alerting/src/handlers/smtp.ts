@@ -95,6 +95,7 @@ export const smtp: HandlerKind = {
   tests: [
     {
       name: 'smtp',
+      configured: ['to'],
       options: [
         list('to', 'Recipients; none means the configured ones.'),
         str('subject', 'Subject.', 'test subject'),

@@ -53,10 +53,10 @@ export function decode(text: string): string {
 
 /** `offset` and `limit` of a list. */
 export function readPage(params: QueryParams): { readonly offset: number; readonly limit: number } {
-  return {
-    offset: readInteger(params, 'offset', 0),
-    limit: readInteger(params, 'limit', LIST_LIMIT_DEFAULT),
-  };
+  const offset = Math.max(0, readInteger(params, 'offset', 0));
+  const limit = readInteger(params, 'limit', LIST_LIMIT_DEFAULT);
+  // Recorded so: a negative limit means all.
+  return { offset, limit: limit < 0 ? Number.POSITIVE_INFINITY : limit };
 }
 
 function readInteger(params: QueryParams, name: string, fallback: number): number {
@@ -69,7 +69,7 @@ function readInteger(params: QueryParams, name: string, fallback: number): numbe
       `invalid ${name} parameter ${shown} must be an integer: strconv.ParseInt: parsing ${shown}: invalid syntax`,
     );
   }
-  return Math.max(0, value);
+  return value;
 }
 
 /** The fields that a list shows: all, or `id`, `link` and the asked ones. Throws for a name that is not known. */
