@@ -44,6 +44,17 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       ),
     }),
   },
+  '/debug/pprof/profile': {
+    querystring: Type.Object({
+      seconds: Type.Optional(Type.Number({ default: 10, maximum: 300 })),
+    }),
+  },
+  '/api/v1/prom/write': {
+    querystring: Type.Object({ db: Type.String(), rp: text('target retention policy') }),
+  },
+  '/api/v1/prom/read': {
+    querystring: Type.Object({ db: Type.String(), rp: text('retention policy to read') }),
+  },
   '/api/v2/write': {
     querystring: Type.Object({
       bucket: Type.String({ description: '`database/policy`, or `database`' }),

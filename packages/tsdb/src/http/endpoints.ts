@@ -1,6 +1,7 @@
 // Every endpoint with its methods, the right it needs, and what serves it. The routes, the authorization test and the
 // API document are made from this table.
 import type { Exchange } from './exchange.ts';
+import { handleCpuProfile, handleHeapSnapshot, handleProfileIndex } from './profile-routes.ts';
 import { handleQuery } from './query-route.ts';
 import type { HttpServices } from './services.ts';
 import {
@@ -99,6 +100,30 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'The last refused lines and their number by source',
     isCompat: false,
     handle: handleDebugRejected,
+  },
+  {
+    path: '/debug/pprof',
+    methods: GET,
+    right: 'debug',
+    summary: 'Profiles that can be taken',
+    isCompat: false,
+    handle: handleProfileIndex,
+  },
+  {
+    path: '/debug/pprof/profile',
+    methods: ['GET'],
+    right: 'debug',
+    summary: 'CPU profile of some seconds',
+    isCompat: false,
+    handle: handleCpuProfile,
+  },
+  {
+    path: '/debug/pprof/heap',
+    methods: GET,
+    right: 'debug',
+    summary: 'Heap snapshot',
+    isCompat: false,
+    handle: handleHeapSnapshot,
   },
   {
     path: '/status',

@@ -203,6 +203,23 @@ describe('answers of /query', () => {
   });
 });
 
+describe('profiles', () => {
+  test('a CPU profile has nodes and samples', async () => {
+    const { json } = await service.get('/debug/pprof/profile?seconds=0.05');
+    expect(json.nodes.length).toBeGreaterThan(0);
+    expect(json.samples.length).toBe(json.timeDeltas.length);
+  });
+
+  test('a heap snapshot has nodes', async () => {
+    const { json } = await service.get('/debug/pprof/heap');
+    expect(json.snapshot.node_count).toBeGreaterThan(1000);
+  });
+
+  test('seconds are bounded', async () => {
+    expect((await service.get('/debug/pprof/profile?seconds=301')).status).toBe(400);
+  });
+});
+
 describe('requests by user and address', () => {
   test('are counted while somebody looks', async () => {
     const watch = service.get('/debug/requests?seconds=1');

@@ -1,0 +1,98 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { RequestOptions } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { startTestService } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+import { isLoopback, parseBind } from './listen.ts';
+
+const CERTIFICATE = fileURLToPath(new URL('../testdata/localhost.pem', import.meta.url));
+
+let directory: string;
+let service: TestService | undefined;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tidemark-listen-'));
+});
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const statusOf = (start: typeof httpRequest, options: RequestOptions) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const request = start(options, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode));
+    });
+    request.on('error', reject);
+    request.end();
+  });
+
+test('HTTPS with certificate and key of a file', async () => {
+  const file = join(directory, 'cert.pem');
+  copyFileSync(CERTIFICATE, file);
+  service = await startTestService({
+    config: { http: { 'https-enabled': true, 'https-certificate': file } },
+  });
+  expect(service.url).toMatch(/^https:/);
+  const { port } = new URL(service.url);
+  const options = { host: '127.0.0.1', port, path: '/ping', rejectUnauthorized: false };
+  expect(await statusOf(httpsRequest, options)).toBe(204);
+  await expect(statusOf(httpsRequest, { ...options, maxVersion: 'TLSv1.1' })).rejects.toThrow();
+  await expect(statusOf(httpRequest, options)).rejects.toThrow();
+});
+
+test('a certificate that can not be read is named', async () => {
+  await expect(
+    startTestService({
+      config: { http: { 'https-enabled': true, 'https-certificate': join(directory, 'nope') } },
+    }),
+  ).rejects.toThrow(/http.https-certificate can not be read/);
+});
+
+test('a unix socket, and several addresses with IPv6', async () => {
+  const socketPath = join(directory, 'tsdb.sock');
+  service = await startTestService({
+    config: {
+      http: {
+        'unix-socket-enabled': true,
+        'bind-socket': socketPath,
+        'bind-address': '127.0.0.1:0, [::1]:0',
+      },
+    },
+  });
+  expect(await statusOf(httpRequest, { socketPath, path: '/ping' })).toBe(204);
+  expect((await service.get('/ping')).status).toBe(204);
+});
+
+test('a port that is taken is a sentence', async () => {
+  service = await startTestService();
+  const taken = new URL(service.url).host;
+  await expect(startTestService({ config: { http: { 'bind-address': taken } } })).rejects.toThrow(
+    `${taken} is already in use: another process listens there. Stop it or choose another address`,
+  );
+});
+
+test.each([
+  ['127.0.0.1:8086', { host: '127.0.0.1', port: 8086 }, true],
+  [':8086', { host: '', port: 8086 }, false],
+  ['[::1]:0', { host: '::1', port: 0 }, true],
+  ['localhost:1', { host: 'localhost', port: 1 }, true],
+  ['example.org:80', { host: 'example.org', port: 80 }, false],
+])('%s', (text, bind, loopback) => {
+  expect(parseBind(text, 's')).toEqual(bind);
+  expect(isLoopback(bind)).toBe(loopback);
+});
+
+test.each(['8086', 'a:b', ':70000', '::1:80', ''])('%j is no address', (text) => {
+  expect(() => parseBind(text, 'http.bind-address')).toThrow(
+    /^http.bind-address must be HOST:PORT/,
+  );
+});

@@ -1,0 +1,84 @@
+// /debug/pprof: profiles of the running process that open in the developer tools of a browser.
+import { Session } from 'node:inspector/promises';
+import { pipeline } from 'node:stream/promises';
+import { getHeapSnapshot } from 'node:v8';
+
+import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
+
+import { sendBody, sendJson } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+
+const DEFAULT_PROFILE_SECONDS = 10;
+const MAX_PROFILE_SECONDS = 300;
+
+// The inspector has one profiler per thread.
+let isProfiling = false;
+
+function requireEnabled(services: HttpServices): void {
+  if (services.config.http.pprofEnabled) return;
+  throw new NotFound('profiles are switched off (http.pprof-enabled)');
+}
+
+/** What there is. */
+export async function handleProfileIndex(
+  exchange: Exchange,
+  services: HttpServices,
+): Promise<void> {
+  requireEnabled(services);
+  sendJson(exchange, 200, {
+    '/debug/pprof/profile?seconds=10': 'CPU profile; save as .cpuprofile',
+    '/debug/pprof/heap': 'heap snapshot; save as .heapsnapshot',
+  });
+}
+
+/** Samples the CPU for some seconds. */
+export async function handleCpuProfile(exchange: Exchange, services: HttpServices): Promise<void> {
+  requireEnabled(services);
+  const seconds = readSeconds(exchange.parameters.get('seconds'));
+  if (isProfiling) throw new Conflict('a CPU profile is being taken already');
+  isProfiling = true;
+  const session = new Session();
+  const gone = new AbortController();
+  exchange.response.once('close', () => gone.abort());
+  try {
+    session.connect();
+    await session.post('Profiler.enable');
+    await session.post('Profiler.start');
+    await services.clock.sleep(seconds * 1000, gone.signal).catch(() => undefined); // The client has gone.
+    const { profile } = await session.post('Profiler.stop');
+    exchange.response.setHeader(
+      'Content-Disposition',
+      'attachment; filename="tidemark.cpuprofile"',
+    );
+    sendBody(exchange, 200, { type: 'application/json', content: JSON.stringify(profile) });
+  } finally {
+    session.disconnect();
+    isProfiling = false;
+  }
+}
+
+/** Everything on the heap of the main thread. The process stands still while it is taken. */
+export async function handleHeapSnapshot(
+  exchange: Exchange,
+  services: HttpServices,
+): Promise<void> {
+  requireEnabled(services);
+  const { response } = exchange;
+  response.statusCode = 200;
+  response.setHeader('Content-Type', 'application/json');
+  response.setHeader('Content-Disposition', 'attachment; filename="tidemark.heapsnapshot"');
+  if (exchange.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  await pipeline(getHeapSnapshot(), response);
+}
+
+function readSeconds(text: string): number {
+  const seconds = text === '' ? DEFAULT_PROFILE_SECONDS : Number(text);
+  if (!(seconds > 0 && seconds <= MAX_PROFILE_SECONDS)) {
+    throw new InvalidRequest(`seconds must be between 0 and ${MAX_PROFILE_SECONDS}`);
+  }
+  return seconds;
+}
