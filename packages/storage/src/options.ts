@@ -28,6 +28,8 @@ export type StorageOptions = {
   /** `false`: flush and compaction run only when asked, for tests and offline tools. */
   readonly hasBackgroundWork?: boolean | undefined;
   readonly log?: StorageLog | undefined;
+  /** The storage thread failed twice within a minute and stays down: the process should end with this reason. */
+  readonly onFatal?: ((reason: Error) => void) | undefined;
 };
 
 /** What the engine needs besides: tests pass their own. */

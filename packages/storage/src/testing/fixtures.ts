@@ -8,7 +8,7 @@ import type { FieldType, FieldValue } from '@tidemark/core';
 import type { AggregateRequest, ScanRequest, SchemaBatch, SchemaRequest } from '@tidemark/query';
 
 import { nodeDisk } from '../disk/node-disk.ts';
-import { openStorageInline } from '../open.ts';
+import { openStorageInline } from '../open-inline.ts';
 import type { StorageEnvironment, StorageOptions } from '../options.ts';
 import type { PolicyRef, StorageEngine, WriteOutcome } from '../storage-engine.ts';
 

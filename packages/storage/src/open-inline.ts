@@ -1,4 +1,4 @@
-// Opening the engine, inline or (by default) in a thread of its own.
+// The engine in the calling thread: inside the storage thread, for tests and for offline tools.
 import { systemClock } from '@tidemark/core';
 
 import { lockDirectory } from './disk/directory-lock.ts';
@@ -9,7 +9,7 @@ import { LIMITS } from './limits.ts';
 import type { StorageEnvironment, StorageOptions } from './options.ts';
 import type { StorageEngine } from './storage-engine.ts';
 
-/** Opens the engine in the calling thread: for tests and offline tools. */
+/** Opens the engine in the calling thread. One process per directory. */
 export async function openStorageInline(
   options: StorageOptions,
   environment: Partial<StorageEnvironment> = {},
@@ -45,9 +45,4 @@ export async function openStorageInline(
       await lock?.release();
     },
   };
-}
-
-/** Opens the engine. One process per directory. */
-export function openStorage(options: StorageOptions): Promise<StorageEngine> {
-  return openStorageInline(options);
 }

@@ -1,0 +1,166 @@
+// The storage thread: runs the engine and answers the proxy's messages.
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { assert, Cancelled, NotFound } from '@tidemark/core';
+import type { SourceCounters, SourceSnapshot } from '@tidemark/query';
+
+import { emptyCounters } from '../engine/local-source.ts';
+import { openStorageInline } from '../open-inline.ts';
+import type { StorageEngine } from '../storage-engine.ts';
+import { errorToMessage } from './errors.ts';
+import type { FromThread, StreamBatch, StreamRequest, ThreadData, ToThread } from './protocol.ts';
+import { batchBytes, prepareBatch } from './transfer.ts';
+
+assert(parentPort !== null, 'runs in a thread');
+const port = parentPort;
+const { options } = workerData as ThreadData;
+
+/** Batches are sent when they hold this much, so that a large answer takes few messages. */
+const MESSAGE_BYTES = 256 << 10;
+
+type Stream = {
+  readonly abort: AbortController;
+  readonly iterator: AsyncIterator<StreamBatch>;
+  readonly counters: SourceCounters;
+};
+
+function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, [...transfer]);
+}
+
+class Host {
+  readonly #engine: StorageEngine;
+  readonly #snapshots = new Map<number, Promise<SourceSnapshot>>();
+  readonly #streams = new Map<number, Stream>();
+
+  constructor(engine: StorageEngine) {
+    this.#engine = engine;
+  }
+
+  handle(message: ToThread): void {
+    switch (message.kind) {
+      case 'call':
+        this.#answer(message.id, this.#call(message.name, message.args));
+        break;
+      case 'snapshot':
+        this.#snapshots.set(message.snapshot, this.#engine.source.snapshot());
+        break;
+      case 'release':
+        this.#release(message.snapshot);
+        break;
+      case 'stream':
+        this.#openStream(message).catch((error: unknown) => this.#fail(message.id, error));
+        break;
+      case 'pull':
+        this.#pull(message.id);
+        break;
+      case 'cancel':
+        this.#streams.get(message.id)?.abort.abort(new Cancelled('request was cancelled'));
+        break;
+      case 'close':
+        this.#answer(message.id, this.#engine.close());
+        break;
+    }
+  }
+
+  #call(name: (ToThread & { kind: 'call' })['name'], args: unknown[]): Promise<unknown> {
+    // The proxy is typed by the same interface; nothing else posts to this port.
+    const method = this.#engine[name] as (...values: unknown[]) => Promise<unknown>;
+    return method(...args);
+  }
+
+  #answer(id: number, work: Promise<unknown>): void {
+    work.then(
+      (value) => send({ kind: 'result', id, value }),
+      (error: unknown) => this.#fail(id, error),
+    );
+  }
+
+  #fail(id: number, error: unknown): void {
+    send({ kind: 'failed', id, error: errorToMessage(error) });
+  }
+
+  #release(id: number): void {
+    const snapshot = this.#snapshots.get(id);
+    this.#snapshots.delete(id);
+    snapshot?.then(
+      (held) => held.close(),
+      // It was never taken; the stream that wanted it has been told.
+      () => undefined,
+    );
+  }
+
+  async #openStream(message: ToThread & { kind: 'stream' }): Promise<void> {
+    const abort = new AbortController();
+    const held = this.#snapshots.get(message.snapshot);
+    if (held === undefined) throw new NotFound('snapshot is closed');
+    const counters = emptyCounters();
+    const snapshot = await held;
+    const batches = start(snapshot, message.request, {
+      signal: abort.signal,
+      counters,
+      memoryLimitBytes: message.memoryLimitBytes,
+    });
+    const iterator = batches[Symbol.asyncIterator]();
+    this.#streams.set(message.id, { abort, iterator, counters });
+    this.#pull(message.id);
+  }
+
+  #pull(id: number): void {
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return;
+    this.#collect(id, stream).catch((error: unknown) => {
+      this.#streams.delete(id);
+      this.#fail(id, error);
+    });
+  }
+
+  async #collect(id: number, stream: Stream): Promise<void> {
+    const batches: StreamBatch[] = [];
+    const transfer = new Set<ArrayBuffer>();
+    let bytes = 0;
+    let isLast = false;
+    while (bytes < MESSAGE_BYTES) {
+      const step = await stream.iterator.next();
+      if (step.done === true) {
+        isLast = true;
+        break;
+      }
+      bytes += batchBytes(step.value);
+      batches.push(prepareBatch(step.value, transfer));
+    }
+    if (isLast) this.#streams.delete(id);
+    send({ kind: 'batches', id, batches, isLast, counters: stream.counters }, [...transfer]);
+  }
+}
+
+function start(
+  snapshot: SourceSnapshot,
+  { kind, request }: StreamRequest,
+  how: Parameters<SourceSnapshot['scan']>[1],
+): AsyncIterable<StreamBatch> {
+  switch (kind) {
+    case 'schema':
+      return snapshot.schema(request, how);
+    case 'scan':
+      return snapshot.scan(request, how);
+    case 'aggregate':
+      return snapshot.aggregate(request, how);
+  }
+}
+
+try {
+  const engine = await openStorageInline({
+    ...options,
+    log: (level, message, details) => {
+      const error = details?.['error'];
+      const plain = error === undefined ? details : { ...details, error: String(error) };
+      send({ kind: 'log', level, message, details: plain });
+    },
+  });
+  const host = new Host(engine);
+  port.on('message', (message: ToThread) => host.handle(message));
+  send({ kind: 'opened' });
+} catch (error) {
+  send({ kind: 'open-failed', error: errorToMessage(error) });
+}

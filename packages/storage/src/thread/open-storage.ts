@@ -1,0 +1,107 @@
+// The engine in a thread of its own, behind the same interface (docs/adr/0002-threads.md).
+import { systemClock, Unavailable } from '@tidemark/core';
+
+import type { StorageOptions } from '../options.ts';
+import type { StorageEngine, WriteLinesRequest, WriteOutcome } from '../storage-engine.ts';
+import { Connection } from './connection.ts';
+import type { CallName } from './protocol.ts';
+import { remoteSource } from './remote-source.ts';
+
+/** A second failure within this time is not the first one's bad luck. */
+const FAILURE_WINDOW_MS = 60_000;
+
+/** Opens the engine in the storage thread. One process per directory. */
+export async function openStorage(options: StorageOptions): Promise<StorageEngine> {
+  const proxy = new StorageProxy(options);
+  await proxy.open();
+  const call =
+    <K extends CallName>(name: K) =>
+    (...args: Parameters<StorageEngine[K]>): ReturnType<StorageEngine[K]> =>
+      proxy.call(name, args) as ReturnType<StorageEngine[K]>;
+  return {
+    source: remoteSource(() => proxy.connection()),
+    writeLines: (request) => proxy.writeLines(request),
+    writePoints: call('writePoints'),
+    delete: call('delete'),
+    dropMeasurement: call('dropMeasurement'),
+    dropPolicy: call('dropPolicy'),
+    retainPolicies: call('retainPolicies'),
+    dropShard: call('dropShard'),
+    shards: call('shards'),
+    statistics: call('statistics'),
+    flush: call('flush'),
+    compact: call('compact'),
+    close: () => proxy.close(),
+  };
+}
+
+class StorageProxy {
+  readonly #options: StorageOptions;
+  readonly #clock = systemClock();
+  #connection: Connection | undefined;
+  #lastFailureMs = Number.NEGATIVE_INFINITY;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: StorageOptions) {
+    this.#options = options;
+  }
+
+  async open(): Promise<void> {
+    const { log = () => undefined, onFatal: _onFatal, ...threadOptions } = this.#options;
+    this.#connection = await Connection.open(threadOptions, {
+      log,
+      onLost: (reason) => this.#onLost(reason),
+    });
+  }
+
+  connection(): Connection {
+    if (this.#closing !== undefined) throw new Unavailable('storage is closed');
+    if (this.#connection === undefined) throw new Unavailable('storage is restarting');
+    return this.#connection;
+  }
+
+  async call(name: CallName, args: unknown[]): Promise<unknown> {
+    return this.connection().call((id) => ({ kind: 'call', id, name, args }));
+  }
+
+  async writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
+    const body = ownBytes(request.body);
+    const answer = this.connection().call(
+      (id) => ({ kind: 'call', id, name: 'writeLines', args: [{ ...request, body }] }),
+      body.byteLength > 0 ? [body.buffer] : [],
+    );
+    return (await answer) as WriteOutcome;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#connection?.close() ?? Promise.resolve();
+    return this.#closing;
+  }
+
+  /** The thread died: it is opened again from its log, once a minute at most. */
+  #onLost(reason: Error): void {
+    const { log = () => undefined, onFatal } = this.#options;
+    this.#connection = undefined;
+    const nowMs = this.#clock.monotonicMs();
+    const isRepeated = nowMs - this.#lastFailureMs < FAILURE_WINDOW_MS;
+    this.#lastFailureMs = nowMs;
+    log('error', 'storage thread failed', { error: reason, stack: reason.stack });
+    if (isRepeated) {
+      onFatal?.(reason);
+      return;
+    }
+    this.open().catch((error: unknown) => {
+      log('error', 'storage thread can not be opened again', { error });
+      onFatal?.(error instanceof Error ? error : new Unavailable(String(error)));
+    });
+  }
+}
+
+/** The bytes in a buffer of their own, which can be handed over. Small Node buffers share one with others. */
+function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes;
+  if (buffer instanceof ArrayBuffer && bytes.byteLength === buffer.byteLength) {
+    return new Uint8Array(buffer);
+  }
+  return new Uint8Array(bytes);
+}

@@ -1,0 +1,69 @@
+// Messages between the proxy and the storage thread. Requests carry a number that their answers repeat; messages are
+// handled in order, so that what follows a resolved write sees it.
+import type {
+  AggregateBatch,
+  AggregateRequest,
+  ScanRequest,
+  SchemaBatch,
+  SchemaRequest,
+  SeriesBatch,
+  SourceCounters,
+} from '@tidemark/query';
+
+import type { LogLevel, StorageOptions } from '../options.ts';
+import type { StorageEngine } from '../storage-engine.ts';
+import type { ErrorMessage } from './errors.ts';
+
+export type CallName = Exclude<keyof StorageEngine, 'source' | 'close'>;
+
+export type StreamRequest =
+  | { readonly kind: 'schema'; readonly request: SchemaRequest }
+  | { readonly kind: 'scan'; readonly request: ScanRequest }
+  | { readonly kind: 'aggregate'; readonly request: AggregateRequest };
+
+export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch;
+
+export type ToThread =
+  | {
+      readonly kind: 'call';
+      readonly id: number;
+      readonly name: CallName;
+      readonly args: unknown[];
+    }
+  | { readonly kind: 'snapshot'; readonly snapshot: number }
+  | { readonly kind: 'release'; readonly snapshot: number }
+  | {
+      readonly kind: 'stream';
+      readonly id: number;
+      readonly snapshot: number;
+      readonly request: StreamRequest;
+      readonly memoryLimitBytes: number | undefined;
+    }
+  /** The reader has taken everything and wants more. */
+  | { readonly kind: 'pull'; readonly id: number }
+  | { readonly kind: 'cancel'; readonly id: number }
+  | { readonly kind: 'close'; readonly id: number };
+
+export type FromThread =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'open-failed'; readonly error: ErrorMessage }
+  | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly id: number; readonly error: ErrorMessage }
+  | {
+      readonly kind: 'batches';
+      readonly id: number;
+      readonly batches: readonly StreamBatch[];
+      readonly isLast: boolean;
+      readonly counters: SourceCounters;
+    }
+  | {
+      readonly kind: 'log';
+      readonly level: LogLevel;
+      readonly message: string;
+      readonly details: Readonly<Record<string, unknown>> | undefined;
+    };
+
+/** Options without what can not be sent. */
+export type ThreadOptions = Omit<StorageOptions, 'log' | 'onFatal'>;
+
+export type ThreadData = { readonly entry: string; readonly options: ThreadOptions };

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Cancelled, Conflict, LimitExceeded } from '@tidemark/core';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import type { StorageEngine } from '../storage-engine.ts';
+import { EVERYTHING, POLICY, scanRows, write } from '../testing/fixtures.ts';
+import { errorFromMessage, errorToMessage } from './errors.ts';
+import { openStorage } from './open-storage.ts';
+
+let directory: string;
+let engine: StorageEngine;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'storage-thread-'));
+  engine = await openStorage({ directory });
+});
+
+afterEach(async () => {
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('writes and reads cross the thread, from memory and from segments', async () => {
+  const outcome = await write(engine, 'm,t=a f=1,s="x" 1\nm,t=b f=2 2\nbad\n');
+  const rows = [
+    ['m,t=a', 1n, 1, 'x'],
+    ['m,t=b', 2n, 2, null],
+  ];
+  const fields = [
+    ['f', 'float'],
+    ['s', 'string'],
+  ] as const;
+
+  expect(outcome).toMatchObject({ pointsWritten: 2, valuesWritten: 3 });
+  expect(await scanRows(engine, 'm', fields)).toEqual(rows);
+  await engine.flush();
+  expect(await scanRows(engine, 'm', fields)).toEqual(rows);
+});
+
+test('a second engine on the same directory is refused and names the owner', async () => {
+  await expect(openStorage({ directory })).rejects.toThrow(Conflict);
+  await expect(openStorage({ directory })).rejects.toThrow(`"pid":${process.pid}`);
+});
+
+test('a directory can be opened again after it was closed', async () => {
+  await write(engine, 'm f=1 1\n');
+  await engine.close();
+  engine = await openStorage({ directory });
+
+  expect(await scanRows(engine, 'm', [['f', 'float']])).toEqual([['m', 1n, 1]]);
+});
+
+test('a cancelled request ends with an error and others go on', async () => {
+  await write(engine, 'm f=1 1\n');
+  const abort = new AbortController();
+  const snapshot = await engine.source.snapshot();
+  const batches = snapshot.scan(
+    {
+      source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+      timeRange: EVERYTHING,
+      descending: false,
+      groupBy: 'all',
+      fields: [{ name: 'f', type: 'float' }],
+    },
+    { signal: abort.signal },
+  );
+  const first = batches[Symbol.asyncIterator]().next();
+  abort.abort(new Error('enough'));
+
+  await expect(first).rejects.toThrow(Cancelled);
+  await snapshot.close();
+  expect(await scanRows(engine, 'm', [['f', 'float']])).toHaveLength(1);
+});
+
+test('points from inside the process keep their types', async () => {
+  await engine.writePoints({
+    policy: POLICY,
+    points: [
+      {
+        measurement: 'm',
+        tags: [['t', 'a']],
+        fields: [
+          ['i', 5n],
+          ['u', { unsigned: 2n ** 64n - 1n }],
+          ['skipped', Number.NaN],
+        ],
+        time: 7n,
+      },
+    ],
+  });
+
+  const fields = [
+    ['i', 'integer'],
+    ['u', 'unsigned'],
+  ] as const;
+  expect(await scanRows(engine, 'm', fields)).toEqual([['m,t=a', 7n, 5n, 2n ** 64n - 1n]]);
+});
+
+test('errors keep their class and what they carry', () => {
+  const limit = errorFromMessage(errorToMessage(new LimitExceeded('too much', 'a.b')));
+
+  expect(limit).toBeInstanceOf(LimitExceeded);
+  expect(limit).toMatchObject({ message: 'too much', setting: 'a.b' });
+});
