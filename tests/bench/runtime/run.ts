@@ -55,6 +55,7 @@ async function run(bench: BenchCase, rows: number): Promise<string> {
   const parser = new WriteParser();
   const target = { database: 'd', retentionPolicy: 'r', precision: 's' as const, now: 0n };
   let parseMs = 0;
+  const cpuBefore = process.cpuUsage();
   const start = performance.now();
   for (const body of bodies) {
     const before = performance.now();
@@ -63,6 +64,8 @@ async function run(bench: BenchCase, rows: number): Promise<string> {
     for (const task of tasks) task.push(batch);
   }
   const totalMs = performance.now() - start;
+  const cpu = process.cpuUsage(cpuBefore);
+  const cpuMicros = (cpu.user + cpu.system) / rows;
   for (const task of tasks) {
     if (task.error !== undefined) throw new Error(`${bench.name}: ${task.error}`);
     await task.close();
@@ -73,7 +76,7 @@ async function run(bench: BenchCase, rows: number): Promise<string> {
   return [
     bench.name.padEnd(18),
     `${Math.round(rate).toLocaleString('en')} rows/s`.padStart(18),
-    `${((totalMs * 1000) / rows).toFixed(2)} µs/row`.padStart(14),
+    `${cpuMicros.toFixed(2)} CPU µs/row`.padStart(18),
     `parse ${((parseMs * 1000) / rows).toFixed(2)} µs`.padStart(16),
     factor.padStart(8),
   ].join('');

@@ -4,7 +4,7 @@ import type { FieldValue, Timestamp } from '@tidemark/core';
 import { formatDuration } from '../lambda/duration.ts';
 import type { OutputPoint } from '../services.ts';
 import type { Group } from './group.ts';
-import type { Rows, Schema, Value, ValueType } from './schema.ts';
+import type { Field, Rows, Schema, Value, ValueType } from './schema.ts';
 import { NO_ROWS } from './schema.ts';
 import type { Series } from './series.ts';
 
@@ -123,7 +123,10 @@ export class Point {
   }
 
   values(): Value[] {
-    return this.schema.fields.map((field) => field.read(this));
+    const { fields } = this.schema;
+    const values: Value[] = [];
+    for (let i = 0; i < fields.length; i++) values.push((fields[i] as Field).read(this));
+    return values;
   }
 
   fieldValue(name: string): Value | undefined {

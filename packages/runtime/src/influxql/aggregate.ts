@@ -188,7 +188,7 @@ const max = selector(NUMBERS, (candidate, best, samples) => {
   return order > 0 || (order === 0 && timeAt(samples, candidate) < timeAt(samples, best));
 });
 
-/** Nearest rank; out of range gives nothing. */
+/** Nearest rank; out of range gives nothing. Of equal values the earlier in the batch has the lower rank. */
 export function percentile(p: number): Aggregate {
   return {
     types: NUMBERS,
@@ -197,11 +197,27 @@ export function percentile(p: number): Aggregate {
       const { values } = samples;
       const rank = Math.floor((values.length * p) / 100 + 0.5) - 1;
       if (rank < 0 || rank >= values.length) return [];
-      const order = values.map((_, i) => i);
-      order.sort((a, b) => compareAt(samples, a, b) || a - b);
-      return selected(samples, order[rank] ?? 0);
+      return selected(samples, indexOfRank(values, rank));
     },
   };
+}
+
+/** Typed arrays sort numbers several times faster than a comparison function does. */
+function indexOfRank(values: readonly Value[], rank: number): number {
+  const sorted =
+    typeof values[0] === 'bigint'
+      ? BigInt64Array.from(values as readonly bigint[]).sort()
+      : Float64Array.from(values as readonly number[]).sort();
+  const wanted = sorted[rank];
+  let skip = 0;
+  for (let i = rank - 1; i >= 0 && sorted[i] === wanted; i--) skip++;
+  for (let i = 0; i < values.length; i++) {
+    if (Object.is(values[i], wanted) || values[i] === wanted) {
+      if (skip === 0) return i;
+      skip--;
+    }
+  }
+  return 0;
 }
 
 /** One result per distinct value, in order of first appearance in time. */

@@ -9,6 +9,7 @@ import { BlockColumns } from './block-columns.ts';
 import type { FieldKind } from './block-columns.ts';
 import type { ParseWriteOptions } from './parse-write.ts';
 import { SeriesIndex } from './series-index.ts';
+import { textOf } from './text.ts';
 
 const NEWLINE = 10;
 const SPACE = 32;
@@ -34,7 +35,6 @@ const BLOCKS_MAX = 256;
 
 export class ColumnParser {
   readonly #series = new SeriesIndex();
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #body: Uint8Array = new Uint8Array(0);
   #position = 0;
   /** Blocks of the present write, the one of the last line first in mind. */
@@ -189,7 +189,7 @@ export class ColumnParser {
     if (this.#blocks.length >= BLOCKS_MAX) return undefined;
     let block = this.#spare.find((spare) => spare.has(names, kinds));
     if (block === undefined) {
-      const texts = names.map((name) => this.#text(name, 0, name.length - 1));
+      const texts = names.map((name) => textOf(name, 0, name.length - 1));
       if (texts.includes(undefined) || new Set(texts).size < texts.length) return undefined;
       block = new BlockColumns(names, kinds, texts as string[]);
     }
@@ -197,15 +197,6 @@ export class ColumnParser {
     block.clear();
     this.#blocks.push(block);
     return block;
-  }
-
-  #text(bytes: Uint8Array, start: number, end: number): string | undefined {
-    try {
-      return this.#decoder.decode(bytes.subarray(start, end));
-    } catch {
-      // Not UTF-8: the general parser decides what becomes of it.
-      return undefined;
-    }
   }
 
   /** Reads one value; its kind, `undefined` when it is not a plain one. */
@@ -254,7 +245,7 @@ export class ColumnParser {
     const body = this.#body;
     let p = this.#position;
     while (!isValueEnd(body[p])) p++;
-    const text = this.#text(body, this.#position, p) ?? '';
+    const text = textOf(body, this.#position, p) ?? '';
     if (!NUMBER.test(text)) return undefined;
     const value = Number(text);
     if (!Number.isFinite(value)) return undefined;
@@ -272,14 +263,14 @@ export class ColumnParser {
         if (body[p] === BACKSLASH || body[p] === NEWLINE) return undefined;
       }
       if (!isValueEnd(body[p + 1]) || p >= body.length) return undefined;
-      const text = this.#text(body, start + 1, p);
+      const text = textOf(body, start + 1, p);
       if (text === undefined) return undefined;
       this.#position = p + 1;
       this.#valueText = text;
       return 'string';
     }
     while (!isValueEnd(body[p])) p++;
-    const value = BOOLEANS.get(this.#text(body, start, p) ?? '');
+    const value = BOOLEANS.get(textOf(body, start, p) ?? '');
     if (value === undefined) return undefined;
     this.#position = p;
     this.#valueNumber = value;

@@ -1,6 +1,7 @@
 // Finds series by the bytes of measurement and tags as clients write them, from one write to the next. Bounded.
 import { compareBytes } from '@tidemark/core';
 import type { SeriesRef } from '../point-batch.ts';
+import { textOf } from './text.ts';
 
 type Entry = {
   readonly hash: number;
@@ -21,9 +22,7 @@ export class SeriesIndex {
   #count = 0;
   #write = 0;
   #series: SeriesRef[] = [];
-  /** By canonical text: two spellings of one series (tags in another order) are one. */
-  readonly #byText = new Map<string, SeriesRef>();
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  #lastKeys: readonly string[] = [];
 
   begin(): void {
     this.#write++;
@@ -31,7 +30,6 @@ export class SeriesIndex {
     if (this.#count > ENTRIES_MAX) {
       this.#slots = Array.from({ length: 1024 }, () => undefined);
       this.#count = 0;
-      this.#byText.clear();
     }
   }
 
@@ -71,13 +69,8 @@ export class SeriesIndex {
 
   #parse(body: Uint8Array, start: number, end: number): SeriesRef | undefined {
     if (end - start > KEY_BYTES_MAX) return undefined;
-    let text: string;
-    try {
-      text = this.#decoder.decode(body.subarray(start, end));
-    } catch {
-      // Not UTF-8: the general parser decides.
-      return undefined;
-    }
+    const text = textOf(body, start, end);
+    if (text === undefined) return undefined;
     const [name = '', ...parts] = text.split(',');
     if (name === '' || name.startsWith('#') || text.includes('\u007f')) return undefined;
     const tags: [string, string][] = [];
@@ -88,14 +81,16 @@ export class SeriesIndex {
     }
     tags.sort(([a], [b]) => compareBytes(a, b));
     if (tags.some(([key], i) => i > 0 && tags[i - 1]?.[0] === key)) return undefined;
-    const canonical = `${name},${tags.map(([key, value]) => `${key}=${value}`).join(',')}`;
-    const known = this.#byText.get(canonical);
-    if (known !== undefined) return known;
-    const tagKeys = tags.map(([key]) => key);
-    const tagValues = tags.map(([, value]) => value);
-    const ref = { name, tagKeys, tagValues };
-    this.#byText.set(canonical, ref);
-    return ref;
+    const tagKeys = this.#sharedKeys(tags.map(([key]) => key));
+    return { name, tagKeys, tagValues: tags.map(([, value]) => value) };
+  }
+
+  /** Most series have the same tag keys: one array for all of them. */
+  #sharedKeys(keys: readonly string[]): readonly string[] {
+    const last = this.#lastKeys;
+    if (last.length === keys.length && keys.every((key, i) => key === last[i])) return last;
+    this.#lastKeys = keys;
+    return keys;
   }
 
   #grow(): void {

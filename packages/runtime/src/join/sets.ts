@@ -28,11 +28,14 @@ export class JoinSets<M> {
   }
 
   add(parent: number, time: bigint, message: M): void {
-    const entry = this.#entry(time);
-    let set = entry.sets.find((parts) => parts[parent] === undefined);
+    const { sets } = this.#entry(time);
+    let i = 0;
+    while (i < sets.length && (sets[i] as Part<M>[])[parent] !== undefined) i++;
+    let set = sets[i];
     if (set === undefined) {
-      set = Array.from({ length: this.#parentCount }, () => undefined);
-      entry.sets.push(set);
+      set = [];
+      for (let k = 0; k < this.#parentCount; k++) set.push(undefined);
+      sets.push(set);
     }
     set[parent] = message;
     this.#heads[parent] = time;
@@ -99,18 +102,24 @@ export class JoinSets<M> {
     for (;;) {
       const entry = this.#entries[0];
       if (entry === undefined) return;
-      const isOpen = this.#heads.some((head) => head === undefined || head <= entry.time);
+      const isOpen = this.#isOpen(entry.time);
       const { sets } = entry;
       let count = 0;
       while (count < sets.length) {
-        const set = sets[count] as Part<M>[];
-        if (isOpen && set.includes(undefined)) break;
+        if (isOpen && (sets[count] as Part<M>[]).includes(undefined)) break;
         count++;
       }
+      if (count === 0) return;
       if (count === sets.length) this.#entries.shift();
       else entry.sets = sets.slice(count);
       for (let i = 0; i < count; i++) this.#emit(entry.time, sets[i] as Part<M>[]);
       if (isOpen) return;
     }
+  }
+
+  /** Whether a parent may still send something for `time`. */
+  #isOpen(time: bigint): boolean {
+    for (const head of this.#heads) if (head === undefined || head <= time) return true;
+    return false;
   }
 }

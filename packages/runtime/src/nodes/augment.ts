@@ -2,7 +2,7 @@
 import type { Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
-import { field, Schema } from '../data/schema.ts';
+import { field, Schema, SchemaCache } from '../data/schema.ts';
 import type { Group } from '../data/group.ts';
 import type { Series } from '../data/series.ts';
 import type { NodeContext } from '../node.ts';
@@ -48,11 +48,27 @@ function addToPoint(ctx: NodeContext, point: Point, added: Additions): Point {
   return result.withSeries(series, group);
 }
 
-/** A copy with fields set. */
+/** A copy with fields set. For nodes that add the same fields to every point, `FieldAdder` is faster. */
 export function addFields(point: Point, fields: Additions['fields']): Point {
   if (fields.length === 0) return point.withValues(point.schema, point.own);
   const own = [...point.own, ...fields.map(({ value }) => value)];
   return point.withValues(extended(point.schema, fields), own);
+}
+
+/** Adds one field, of one name and type, to points. */
+export class FieldAdder {
+  readonly #schemas: SchemaCache<Schema>;
+
+  constructor(name: string, type: ValueType) {
+    const added = [{ name, type }];
+    this.#schemas = new SchemaCache((schema) => extended(schema, added));
+  }
+
+  add(point: Point, value: Value): Point {
+    const { own } = point;
+    const values = own.length === 0 ? [value] : [...own, value];
+    return point.withValues(this.#schemas.get(point.schema), values);
+  }
 }
 
 /** Schemas by what was added to which; bounded by the schemas that live. */

@@ -17,7 +17,7 @@ import type { Frame } from '../lambda/typed.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import { truncateTime } from '../time-math.ts';
-import { addFields } from './augment.ts';
+import { FieldAdder } from './augment.ts';
 import { compileFor } from './compile.ts';
 import { MapNode } from './map-node.ts';
 import { requiredLambda } from './required-lambda.ts';
@@ -84,6 +84,7 @@ export class ShiftNode implements RunningNode {
 export function createDerivative(ctx: NodeContext<DerivativeOptions>): RunningNode {
   const { field, as, unitNanos, isNonNegative } = ctx.options;
   const unit = Number(unitNanos);
+  const adder = new FieldAdder(as, 'float');
   type State = { time: bigint | undefined; value: number };
   return new MapNode<State>(ctx as NodeContext<never>, {
     isGrouped: true,
@@ -106,7 +107,7 @@ export function createDerivative(ctx: NodeContext<DerivativeOptions>): RunningNo
       }
       const change = current - value;
       if (isNonNegative && change < 0) return undefined;
-      return addFields(point, [{ name: as, type: 'float', value: change / (elapsed / unit) }]);
+      return adder.add(point, change / (elapsed / unit));
     },
     encode: (state) => state,
     decode: (code) => ({ ...(code as State) }),
@@ -172,6 +173,7 @@ export function createStateDuration(ctx: NodeContext<StateDurationOptions>): Run
     'Failed to compile expression in stateDuration',
   );
   const unit = Number(unitNanos);
+  const adder = new FieldAdder(as, 'float');
   type State = Tracked & { since: bigint | undefined };
   return new MapNode<State>(ctx as NodeContext<never>, {
     isGrouped: true,
@@ -186,7 +188,7 @@ export function createStateDuration(ctx: NodeContext<StateDurationOptions>): Run
       } else {
         state.since = undefined;
       }
-      return addFields(point, [{ name: as, type: 'float', value }]);
+      return adder.add(point, value);
     },
     encode: ({ since, frame }) => ({ since, states: frame.states }),
     decode: (code) => {
@@ -203,6 +205,7 @@ export function createStateCount(ctx: NodeContext<StateCountOptions>): RunningNo
     requiredLambda(ctx.options.expression),
     'Failed to compile expression in stateCount',
   );
+  const adder = new FieldAdder(as, 'int');
   type State = Tracked & { count: number };
   return new MapNode<State>(ctx as NodeContext<never>, {
     isGrouped: true,
@@ -212,7 +215,7 @@ export function createStateCount(ctx: NodeContext<StateCountOptions>): RunningNo
       if (isTrue === undefined) return undefined;
       state.count = isTrue ? state.count + 1 : 0;
       const value = isTrue ? BigInt(state.count) : -1n;
-      return addFields(point, [{ name: as, type: 'int', value }]);
+      return adder.add(point, value);
     },
     encode: ({ count, frame }) => ({ count, states: frame.states }),
     decode: (code) => {

@@ -1,0 +1,21 @@
+// Text from bytes. Names are ASCII nearly always, and short: making those strings here is several times cheaper than
+// a call of the decoder.
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Longer texts go to the decoder at once; arguments of a call are limited. */
+const SHORT = 512;
+
+/** The text of `bytes[start, end)`; `undefined` when they are not UTF-8. */
+export function textOf(bytes: Uint8Array, start: number, end: number): string | undefined {
+  if (end - start <= SHORT) {
+    let i = start;
+    while (i < end && (bytes[i] as number) < 128) i++;
+    if (i === end) return String.fromCharCode(...bytes.subarray(start, end));
+  }
+  try {
+    return decoder.decode(bytes.subarray(start, end));
+  } catch {
+    // Not UTF-8: the general parser decides what becomes of it.
+    return undefined;
+  }
+}
