@@ -186,6 +186,19 @@ describe('vars', () => {
     expect(buildPipeline(script).error?.text).toBe('missing value for var "p".');
   });
 
+  test('used twice in a lambda are two parts with state of their own, also inside other vars', () => {
+    const pipeline = build(
+      "var c = lambda: count()\nvar d = lambda: c + 1\nstream|from()|eval(lambda: d + d).as('x')",
+    );
+    const calls = new Set<unknown>();
+    JSON.stringify(optionsOf<EvalOptions>(pipeline, 'eval2'), function (key, value: unknown) {
+      if (key === 'name' && value === 'count') calls.add(this);
+      return typeof value === 'bigint' ? String(value) : value;
+    });
+
+    expect(calls.size).toBe(2);
+  });
+
   test('embedded in each other give a default text that can be given to a var again', () => {
     const { vars } = buildPipeline(
       'var a = lambda: "x" > 1 OR "y"\nvar b = lambda: a AND "z"\nstream|from().where(b)',

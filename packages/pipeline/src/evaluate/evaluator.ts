@@ -1,5 +1,5 @@
 // Evaluation of a script: statements from top to bottom, which define vars and build the graph of nodes.
-import type { Span } from '@tidemark/core';
+import type { Limit, Span } from '@tidemark/core';
 import { unreachable } from '@tidemark/core';
 import type {
   DeclarationStatement,
@@ -21,6 +21,7 @@ import { ArgumentFailure, EvaluationFailure } from './failure.ts';
 import { Graph } from './graph.ts';
 import type { DeadmanConfig } from './graph.ts';
 import { substitute } from './lambda.ts';
+import type { Substitution } from './lambda.ts';
 import { measureExpression } from './measure.ts';
 import { Methods } from './methods.ts';
 import { checkCall, variadic } from './parameter.ts';
@@ -45,10 +46,15 @@ export class Evaluator {
   readonly #input: EvaluationInput;
   readonly #scope = new Scope(['time']);
   readonly #methods: Methods;
+  readonly #substitution: Substitution;
   #expressionSize = 0;
 
   constructor(input: EvaluationInput) {
     this.#input = input;
+    this.#substitution = {
+      scope: this.#scope,
+      spend: (nodes, span) => this.#spend(nodes, span),
+    };
     this.#methods = new Methods(this.graph, input.udfs, input.deadman);
     const row = input.taskType === 'stream' ? streamNode : batchNode;
     this.source = this.graph.add(row, { parents: [], values: [], span: { start: 0, end: 0 } });
@@ -178,18 +184,16 @@ export class Evaluator {
 
   /** Puts vars into an expression, within the budget of the script. */
   #substitute(node: ExpressionNode): ExpressionNode {
-    const expression = substitute(node, this.#scope);
+    const expression = substitute(node, this.#substitution);
     const { nodes, depth } = measureExpression(expression);
+    this.#spend(nodes, node.span);
+    if (depth > MAX_EXPRESSION_DEPTH.value) throw tooLarge(MAX_EXPRESSION_DEPTH, node.span);
+    return expression;
+  }
+
+  #spend(nodes: number, span: Span): void {
     this.#expressionSize += nodes;
-    const limit =
-      this.#expressionSize > MAX_EXPRESSION_SIZE.value
-        ? MAX_EXPRESSION_SIZE
-        : depth > MAX_EXPRESSION_DEPTH.value
-          ? MAX_EXPRESSION_DEPTH
-          : undefined;
-    if (limit === undefined) return expression;
-    const text = `expressions are too large with the vars put in (${limit.setting} is ${limit.value})`;
-    throw new EvaluationFailure('TICK_TOO_LARGE', text, { span: node.span, isPositioned: true });
+    if (this.#expressionSize > MAX_EXPRESSION_SIZE.value) throw tooLarge(MAX_EXPRESSION_SIZE, span);
   }
 
   /** Lists hold strings and stars, written or named. */
@@ -263,6 +267,11 @@ export class Evaluator {
     const [only] = values;
     return values.length === 1 && only?.kind === 'list' ? only.items : values;
   }
+}
+
+function tooLarge(limit: Limit, span: Span): EvaluationFailure {
+  const text = `expressions are too large with the vars put in (${limit.setting} is ${limit.value})`;
+  return new EvaluationFailure('TICK_TOO_LARGE', text, { span, isPositioned: true });
 }
 
 function descriptionOf({

@@ -1,12 +1,21 @@
 // Lambdas while a script is evaluated: identifiers are replaced by the values which they have at that moment.
 import { unreachable } from '@tidemark/core';
-import type { ExpressionNode } from '@tidemark/tickscript';
+import type { Span } from '@tidemark/core';
+import type { ExpressionNode, LambdaNode } from '@tidemark/tickscript';
 import { EvaluationFailure } from './failure.ts';
+import { measureExpression } from './measure.ts';
 import type { Scope } from './scope.ts';
 import { literalOf, typeName } from './value.ts';
 
+/** Where names are looked up, and who pays for what is put in their place. */
+export type Substitution = {
+  readonly scope: Scope;
+  /** Called before an expression of this size is copied; may throw. */
+  readonly spend: (nodes: number, span: Span) => void;
+};
+
 /** The expression without identifiers. Throws `EvaluationFailure` for unknown names and for nodes. */
-export function substitute(node: ExpressionNode, scope: Scope): ExpressionNode {
+export function substitute(node: ExpressionNode, substitution: Substitution): ExpressionNode {
   switch (node.kind) {
     case 'boolean':
     case 'integer':
@@ -18,8 +27,9 @@ export function substitute(node: ExpressionNode, scope: Scope): ExpressionNode {
     case 'reference':
       return node;
     case 'identifier': {
-      const value = scope.get(node.name, node.span);
+      const value = substitution.scope.get(node.name, node.span);
       const literal = literalOf(value);
+      if (literal?.kind === 'lambda') return embedded(literal, node.span, substitution);
       if (literal !== undefined) return { ...literal, span: node.span };
       const text = `unsupported literal type ${typeName(value)}`;
       throw new EvaluationFailure('TICK_NO_LITERAL', text, {
@@ -28,21 +38,46 @@ export function substitute(node: ExpressionNode, scope: Scope): ExpressionNode {
       });
     }
     case 'unary':
-      return { ...node, operand: substitute(node.operand, scope) };
+      return { ...node, operand: substitute(node.operand, substitution) };
     case 'binary':
-      return { ...node, left: substitute(node.left, scope), right: substitute(node.right, scope) };
+      return {
+        ...node,
+        left: substitute(node.left, substitution),
+        right: substitute(node.right, substitution),
+      };
     case 'function':
-      return { ...node, arguments: node.arguments.map((each) => substitute(each, scope)) };
+      return { ...node, arguments: node.arguments.map((each) => substitute(each, substitution)) };
     case 'lambda':
-      return { ...node, expression: substitute(node.expression, scope) };
+      return { ...node, expression: substitute(node.expression, substitution) };
     case 'list':
-      return { ...node, items: node.items.map((each) => substitute(each, scope)) };
+      return { ...node, items: node.items.map((each) => substitute(each, substitution)) };
     case 'chain': {
       const text = 'nodes cannot be part of an expression';
       throw new EvaluationFailure('TICK_NO_LITERAL', text, { span: node.span, isPositioned: true });
     }
     default:
       return unreachable(node);
+  }
+}
+
+/** A copy for every use: stateful functions of each use count for themselves, and are told apart by their nodes. */
+function embedded(lambda: LambdaNode, span: Span, { spend }: Substitution): ExpressionNode {
+  spend(measureExpression(lambda.expression).nodes, span);
+  return { ...lambda, expression: copyOf(lambda.expression), span };
+}
+
+function copyOf(node: ExpressionNode): ExpressionNode {
+  switch (node.kind) {
+    case 'unary':
+      return { ...node, operand: copyOf(node.operand) };
+    case 'binary':
+      return { ...node, left: copyOf(node.left), right: copyOf(node.right) };
+    case 'function':
+      return { ...node, arguments: node.arguments.map(copyOf) };
+    case 'lambda':
+      return { ...node, expression: copyOf(node.expression) };
+    default:
+      return node;
   }
 }
 
