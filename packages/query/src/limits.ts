@@ -30,6 +30,12 @@ export const SLICE_MS = 4;
 /** Rows of one batch between operators and of one result batch. */
 export const BATCH_ROWS = 4096;
 
+/** Rows of one group that are merged at once; more are read in slices of time. About 25 MB with ten fields. */
+export const MERGE_ROWS = 200_000;
+
+/** Slices that one scan is cut into at most: data that is crowded in time ends at the memory limit instead. */
+export const MAX_TIME_SLICES = 100_000;
+
 /** Rows that INTO hands to the sink at once. */
 export const INTO_BATCH_ROWS = 10_000;
 

@@ -6,13 +6,8 @@ import type { LeafWriter } from '../operators/leaf-writer.ts';
 import type { ReducerSpec } from '../plan/select-plan.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
-import {
-  DistinctAccumulator,
-  MedianAccumulator,
-  ModeAccumulator,
-  PercentileAccumulator,
-  StddevAccumulator,
-} from './value-lists.ts';
+import { CountDistinctAccumulator, DistinctAccumulator, ModeAccumulator } from './distinct.ts';
+import { MedianAccumulator, PercentileAccumulator, StddevAccumulator } from './value-lists.ts';
 import { RankingAccumulator } from './ranking.ts';
 import { SampleAccumulator } from './sample.ts';
 
@@ -39,6 +34,8 @@ export interface Accumulator {
 export type AccumulatorContext = {
   readonly inputType: FieldType;
   readonly random: () => number;
+  /** Counts memory that the accumulator takes (or, negative, gives back) as the query's. */
+  readonly hold: (bytes: number) => void;
 };
 
 /** A new accumulator for a group. */
@@ -60,17 +57,17 @@ export function createAccumulator(spec: ReducerSpec, context: AccumulatorContext
     case 'last':
       return new FirstLastAccumulator(spec.kind);
     case 'median':
-      return new MedianAccumulator();
+      return new MedianAccumulator(context);
     case 'mode':
-      return new ModeAccumulator();
+      return new ModeAccumulator(context);
     case 'stddev':
-      return new StddevAccumulator();
+      return new StddevAccumulator(context);
     case 'distinct':
-      return new DistinctAccumulator(false);
+      return new DistinctAccumulator(context);
     case 'count-distinct':
-      return new DistinctAccumulator(true);
+      return new CountDistinctAccumulator(context);
     case 'percentile':
-      return new PercentileAccumulator(spec.percent);
+      return new PercentileAccumulator(spec.percent, context);
     case 'sample':
       return new SampleAccumulator(spec.size, context.random);
     case 'top':

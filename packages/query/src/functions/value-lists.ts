@@ -1,59 +1,28 @@
-// median, mode, stddev, percentile, distinct: reducers that need all values of the window at once.
-import type { FieldValue } from '@tidemark/core';
-import { columnValue, compareBytes } from '@tidemark/core';
-
+// median, stddev, percentile: reducers over all numbers of the window.
 import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
-import type { Accumulator, ReducerInput } from './reducers.ts';
-
-type Point = { readonly time: bigint; readonly value: FieldValue; readonly row: RowRef };
+import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
+import { ValueList } from './value-list.ts';
 
 const EPOCH = 0n;
 
-/** Order of values of one type: numbers by size, false before true, strings by bytes. */
-export function compareValues(a: FieldValue, b: FieldValue): number {
-  if (typeof a === 'string' && typeof b === 'string') return compareBytes(a, b);
-  if (a < b) return -1;
-  return a > b ? 1 : 0;
-}
+/** The middle value; of an even number of values, the middle of the two in the middle. */
+export class MedianAccumulator implements Accumulator {
+  readonly #list: ValueList;
 
-function compareTimes(a: Point, b: Point): number {
-  if (a.time < b.time) return -1;
-  return a.time > b.time ? 1 : 0;
-}
+  constructor({ hold }: AccumulatorContext) {
+    this.#list = new ValueList(hold);
+  }
 
-abstract class ListAccumulator implements Accumulator {
-  protected points: Point[] = [];
-
-  add({ times, column, columns }: ReducerInput, from: number, to: number): void {
-    for (let i = from; i < to; i++) {
-      const value = columnValue(column, i);
-      if (value !== null) this.points.push({ time: times[i]!, value, row: { columns, row: i } });
-    }
+  add({ column }: ReducerInput, from: number, to: number): void {
+    this.#list.append(column, from, to);
   }
 
   emit(stamp: bigint | undefined, out: LeafWriter): void {
-    const { points } = this;
-    this.points = [];
-    if (points.length > 0) this.reduce(points, stamp, out);
-  }
-
-  /** Appends what the points of a window come to. There is at least one. */
-  protected abstract reduce(points: Point[], stamp: bigint | undefined, out: LeafWriter): void;
-}
-
-function byValue(points: Point[]): Point[] {
-  return points.sort((a, b) => compareValues(a.value, b.value) || compareTimes(a, b));
-}
-
-export class MedianAccumulator extends ListAccumulator {
-  protected reduce(points: Point[], stamp: bigint | undefined, out: LeafWriter): void {
-    const sorted = byValue(points);
-    const high = sorted[sorted.length >> 1]!.value;
-    if (sorted.length % 2 === 1) {
-      out.append(stamp ?? EPOCH, Number(high));
-      return;
-    }
-    const low = sorted[(sorted.length >> 1) - 1]!.value;
+    const sorted = this.#list.sorted();
+    this.#list.clear();
+    const high = sorted[sorted.length >> 1];
+    if (high === undefined) return;
+    const low = sorted.length % 2 === 1 ? high : sorted[(sorted.length >> 1) - 1]!;
     const distance =
       typeof low === 'bigint' && typeof high === 'bigint'
         ? Number(BigInt.asIntN(64, high - low))
@@ -62,82 +31,82 @@ export class MedianAccumulator extends ListAccumulator {
   }
 }
 
-/** The most frequent value. Among values that occur once only, the smallest; ties go to the earlier occurrence. */
-export class ModeAccumulator extends ListAccumulator {
-  protected reduce(points: Point[], stamp: bigint | undefined, out: LeafWriter): void {
-    const sorted = byValue(points);
-    let best = sorted[0]!;
-    let bestCount = 0;
-    let bestFirst = best.time;
-    for (let start = 0; start < sorted.length;) {
-      const first = sorted[start]!;
-      let end = start + 1;
-      while (end < sorted.length && sorted[end]!.value === first.value) end++;
-      const count = end - start;
-      const isEarlier = count === bestCount && count > 1 && first.time <= bestFirst;
-      if (count > bestCount || isEarlier) {
-        best = first;
-        bestCount = count;
-        bestFirst = first.time;
-      }
-      start = end;
-    }
-    out.append(stamp ?? EPOCH, best.value);
-  }
-}
-
 /** Standard deviation of the sample; a single value has none, which is null. */
-export class StddevAccumulator extends ListAccumulator {
-  protected reduce(points: Point[], stamp: bigint | undefined, out: LeafWriter): void {
+export class StddevAccumulator implements Accumulator {
+  readonly #list: ValueList;
+
+  constructor({ hold }: AccumulatorContext) {
+    this.#list = new ValueList(hold);
+  }
+
+  add({ column }: ReducerInput, from: number, to: number): void {
+    this.#list.append(column, from, to);
+  }
+
+  emit(stamp: bigint | undefined, out: LeafWriter): void {
+    const values = Float64Array.from(this.#list.values(), Number);
+    this.#list.clear();
+    const { length } = values;
+    if (length === 0) return;
+    // The mean grows value by value and the squares are summed in a second pass, as recorded: digits depend on it.
     let mean = 0;
-    let count = 0;
-    for (const { value } of points) mean += (Number(value) - mean) / ++count;
+    for (let i = 0; i < length; i++) mean += (values[i]! - mean) / (i + 1);
     let squares = 0;
-    for (const { value } of points) squares += (Number(value) - mean) ** 2;
-    const deviation = count < 2 ? null : Math.sqrt(squares / (count - 1));
-    out.append(stamp ?? EPOCH, deviation);
+    for (let i = 0; i < length; i++) squares += (values[i]! - mean) ** 2;
+    out.append(stamp ?? EPOCH, length < 2 ? null : Math.sqrt(squares / (length - 1)));
   }
 }
 
-/** Nearest rank; no point for ranks outside the window's points. */
-export class PercentileAccumulator extends ListAccumulator {
+/** Rows that a list's values came from: they are looked up again only for the one that is picked. */
+type Piece = { readonly input: ReducerInput; readonly from: number; readonly to: number };
+
+/** Nearest rank by value, then by time; no point for ranks outside the window's points. */
+export class PercentileAccumulator implements Accumulator {
   readonly #percent: number;
+  readonly #list: ValueList;
+  #pieces: Piece[] = [];
 
-  constructor(percent: number) {
-    super();
+  constructor(percent: number, { hold }: AccumulatorContext) {
     this.#percent = percent;
+    this.#list = new ValueList(hold);
   }
 
-  protected reduce(points: Point[], stamp: bigint | undefined, out: LeafWriter): void {
-    const rank = Math.floor((points.length * this.#percent) / 100 + 0.5) - 1;
-    if (rank < 0 || rank >= points.length) return;
-    const point = byValue(points)[rank]!;
-    out.append(stamp ?? point.time, point.value, point.row);
+  add(input: ReducerInput, from: number, to: number): void {
+    this.#list.append(input.column, from, to);
+    this.#pieces.push({ input, from, to });
+  }
+
+  emit(stamp: bigint | undefined, out: LeafWriter): void {
+    const sorted = this.#list.sorted();
+    const pieces = this.#pieces;
+    this.#list.clear();
+    this.#pieces = [];
+    const rank = Math.floor((sorted.length * this.#percent) / 100 + 0.5) - 1;
+    const value = sorted[rank];
+    if (value === undefined) return;
+    let equalBefore = 0;
+    while (equalBefore < rank && sorted[rank - equalBefore - 1] === value) equalBefore++;
+    const found = nthEqual(pieces, value, equalBefore);
+    if (found !== undefined) out.append(stamp ?? found.time, value, found.row);
   }
 }
 
-/** The different values by first occurrence, or their number. */
-export class DistinctAccumulator extends ListAccumulator {
-  readonly #wantsCount: boolean;
-
-  constructor(wantsCount: boolean) {
-    super();
-    this.#wantsCount = wantsCount;
-  }
-
-  protected reduce(points: Point[], stamp: bigint | undefined, out: LeafWriter): void {
-    const earliest = new Map<FieldValue, Point>();
-    for (const point of points) {
-      const known = earliest.get(point.value);
-      if (known === undefined || point.time < known.time) earliest.set(point.value, point);
+/** The n-th point in ascending time that holds a value. */
+function nthEqual(
+  pieces: readonly Piece[],
+  value: number | bigint,
+  n: number,
+): { readonly time: bigint; readonly row: RowRef } | undefined {
+  const found: { readonly time: bigint; readonly row: RowRef }[] = [];
+  for (const { input, from, to } of pieces) {
+    const { column, times, columns } = input;
+    if (column.type === 'string' || column.type === 'boolean') continue;
+    for (let i = from; i < to; i++) {
+      if (column.values[i] !== value) continue;
+      if (column.valid !== undefined && column.valid[i] !== 1) continue;
+      found.push({ time: times[i]!, row: { columns, row: i } });
     }
-    if (this.#wantsCount) {
-      out.append(stamp ?? EPOCH, BigInt(earliest.size));
-      return;
-    }
-    const ordered = [...earliest.values()].sort(
-      (a, b) => compareTimes(a, b) || compareValues(a.value, b.value),
-    );
-    for (const { value } of ordered) out.append(stamp ?? EPOCH, value);
   }
+  found.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+  return found[n];
 }

@@ -1,7 +1,6 @@
 // Leaves whose reduction the source computes itself: windowed partial aggregates instead of rows.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 
-import { requestOptions } from '../analyse/schema.ts';
 import type { GroupKey } from '../batch/row-batch.ts';
 import { nullColumn } from '../batch/column-ops.ts';
 import type { Leaf, MeasurementPlan, ReducerSpec, SelectPlan } from '../plan/select-plan.ts';
@@ -86,20 +85,21 @@ export type AggregateOptions = {
 export async function* aggregateMeasurement(
   source: MeasurementPlan,
   plan: SelectPlan,
-  options: AggregateOptions,
+  wanted: AggregateOptions,
   run: RunContext,
 ): AsyncIterable<AggregatedGroup> {
-  const { request, places } = aggregateRequest(source, plan, options);
+  const { request, places } = aggregateRequest(source, plan, wanted);
   if (request.aggregates.length === 0) return;
   const { query } = run;
   let group: GroupKey | undefined;
-  for await (const batch of query.snapshot.aggregate(request, requestOptions(query))) {
+  const options = run.countingOptions();
+  for await (const batch of query.snapshot.aggregate(request, options)) {
     await run.pace.turn();
+    run.checkRowsRead(options.counters);
     const tags = plan.dimensions.map((name) => batch.groupTags.get(name) ?? '');
     if (group === undefined || group.tags.some((value, i) => value !== tags[i])) {
       group = { name: source.measurement.measurement, tags };
     }
-    run.hold(0);
     const { windowStarts } = batch;
     const leaves = places.map((place): AggregateColumn =>
       place === undefined

@@ -14,6 +14,7 @@ import { LeafQueue } from './leaf-pipeline.ts';
 import { LeafWriter } from './leaf-writer.ts';
 import type { Run } from './merge-runs.ts';
 import { Reduction } from './reduce.ts';
+import type { RunContext } from './run-context.ts';
 import type { ZippedRows } from './zip-leaves.ts';
 import { LeafZipper } from './zip-leaves.ts';
 import { Windows } from './windows.ts';
@@ -80,11 +81,11 @@ export class GroupLeaves {
   readonly #reductions: readonly (Reduction | undefined)[];
   readonly #zipper: LeafZipper;
 
-  constructor(leaves: LeavesPlan, random: () => number) {
+  constructor(leaves: LeavesPlan, run: RunContext) {
     this.#leaves = leaves;
     const { plan } = leaves;
     this.#queues = plan.leaves.map((leaf) => new LeafQueue(stepsOf(leaf, leaves)));
-    this.#reductions = plan.leaves.map((leaf) => reductionOf(leaf, leaves, random));
+    this.#reductions = plan.leaves.map((leaf) => reductionOf(leaf, leaves, run));
     this.#zipper = new LeafZipper(this.#queues, leaves.types, plan.descending);
   }
 
@@ -144,7 +145,7 @@ export class GroupLeaves {
   }
 }
 
-function reductionOf(leaf: Leaf, leaves: LeavesPlan, random: () => number): Reduction | undefined {
+function reductionOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): Reduction | undefined {
   const { reducer, input, inputType } = leaf;
   if (reducer === undefined || input === undefined) return undefined;
   return new Reduction(
@@ -156,7 +157,11 @@ function reductionOf(leaf: Leaf, leaves: LeavesPlan, random: () => number): Redu
       input,
       inputType,
     },
-    createAccumulator(reducer, { inputType, random }),
+    createAccumulator(reducer, {
+      inputType,
+      random: run.query.random,
+      hold: (bytes) => run.hold(bytes),
+    }),
     new LeafWriter(reducedType(leaf), leaves.auxiliary),
   );
 }

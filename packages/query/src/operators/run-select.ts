@@ -4,6 +4,7 @@ import { compareBytes, MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import { sliceColumn } from '../batch/column-ops.ts';
+import { requestOptions } from '../analyse/schema.ts';
 import { bucketLimitExceeded } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from './aggregate-measurement.ts';
@@ -16,11 +17,12 @@ import type { RunContext } from './run-context.ts';
 import type { ScanOptions } from './scan-measurement.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
-import { limitSeries } from './series-limit.ts';
+import { limitSeries, onlyTags } from './series-limit.ts';
 
 /** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
 export async function* runSelect(plan: SelectPlan, run: RunContext): RowStream {
   checkBuckets(plan, run);
+  await checkSeries(plan, run);
   const rows = plan.leaves.length === 0 ? limitRows(runRaw(plan, run), plan) : runLeaves(plan, run);
   for await (const batch of rows) {
     await run.pace.turn();
@@ -39,6 +41,27 @@ function checkBuckets(plan: SelectPlan, run: RunContext): void {
   const last = windows.of(end).start;
   const count = Number((last - first) / windows.everyNanos) + 1;
   if (count > limit) throw bucketLimitExceeded(count, limit);
+}
+
+/** Counts the series that will be read, when there is a limit, before anything is read. */
+async function checkSeries(plan: SelectPlan, run: RunContext): Promise<void> {
+  const { query } = run;
+  if (query.limits.maxSelectSeries === 0) return;
+  for (const source of plan.sources) {
+    if (source.kind !== 'measurement') continue;
+    const { pushed } = plan.condition;
+    const filter = {
+      database: source.measurement.database,
+      retentionPolicy: source.measurement.retentionPolicy,
+      measurements: [source.measurement.measurement],
+      where: pushed === undefined ? undefined : onlyTags(pushed),
+      timeRange: plan.range,
+    };
+    const request = { kind: 'series', filter } as const;
+    for await (const batch of query.snapshot.schema(request, requestOptions(query))) {
+      if (batch.kind === 'series') for (const key of batch.keys) run.countSeries(key);
+    }
+  }
 }
 
 /** Rows of all sources, filtered, in the order of the answer. */
@@ -79,7 +102,6 @@ async function* runRaw(plan: SelectPlan, run: RunContext): RowStream {
 
 async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
   const leaves = new LeavesPlan(plan);
-  const random = run.query.random;
   const isPushed =
     plan.seriesLimit === 0 &&
     plan.seriesOffset === 0 &&
@@ -94,7 +116,7 @@ async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
         yield* finishGroup(current, { plan, group, defaults, run });
       }
       group = key;
-      current = new GroupLeaves(leaves, random);
+      current = new GroupLeaves(leaves, run);
       defaults.startGroup();
     }
     if (current.isSatisfied) continue;

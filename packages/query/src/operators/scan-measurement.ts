@@ -5,12 +5,14 @@ import { columnLength } from '@tidemark/core';
 import { requestOptions } from '../analyse/schema.ts';
 import { constantColumn, nullColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
+import { MERGE_ROWS } from '../limits.ts';
 import type { MeasurementPlan, RowInput, SelectPlan } from '../plan/select-plan.ts';
 import type { FieldRef, ScanRequest, SeriesBatch } from '../series-source.ts';
 import { evaluate, truth } from './evaluate.ts';
 import type { Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
 import type { RunContext } from './run-context.ts';
+import { timeSlices } from './time-slices.ts';
 
 /** Types of the columns that a plan's inputs become. */
 export function inputTypes(inputs: readonly RowInput[]): readonly FieldType[] {
@@ -23,7 +25,10 @@ export type ScanOptions = {
   readonly limitPerSeries: number | undefined;
 };
 
-/** Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. */
+/**
+ * Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. Rows of one group that are
+ * too many to be merged at once are read again in slices of time, each of which is merged by itself.
+ */
 export async function* scanMeasurement(
   source: MeasurementPlan,
   plan: SelectPlan,
@@ -32,42 +37,97 @@ export async function* scanMeasurement(
 ): RowStream {
   const layout = new InputLayout(plan);
   if (layout.fields.length === 0) return;
+  const scan = { source, plan, layout, run };
+  const canSlice = plan.dimensions.length === 0;
+  const isComplete = yield* scanRange(scan, options, canSlice ? MERGE_ROWS : Infinity);
+  if (isComplete) return;
+  const group: GroupKey = { name: source.measurement.measurement, tags: [] };
+  let left = options.limitPerSeries ?? Infinity;
+  for (const range of await timeSlices(source, plan, options.range, run)) {
+    for await (const batch of scanRange(scan, { ...options, range }, Infinity)) {
+      yield { ...batch, group };
+      left -= batch.times.length;
+    }
+    if (left <= 0) return;
+  }
+}
+
+type Scan = {
+  readonly source: MeasurementPlan;
+  readonly plan: SelectPlan;
+  readonly layout: InputLayout;
+  readonly run: RunContext;
+};
+
+/** Scans a range of time. Gives up without a row, and returns false, when a group has more rows than `maxRows`. */
+async function* scanRange(
+  { source, plan, layout, run }: Scan,
+  options: ScanOptions,
+  maxRows: number,
+): AsyncGenerator<RowBatch, boolean> {
   const request = scanRequest(source, plan, layout.fields, options);
   const types = inputTypes(plan.inputs);
+  const held = new HeldRows(run);
   const { query } = run;
   let group: GroupKey | undefined;
-  let seriesKey: string | undefined;
-  let runs: Run[] = [];
-  let heldBytes = 0;
   const merged = (key: GroupKey): RowBatch => {
+    const runs = held.take();
     // Among equal times rows come in the order of their series keys, in descending queries too.
     if (plan.descending) runs.reverse();
-    const rows = mergeRuns(runs, types, plan.descending);
-    runs = [];
-    run.release(heldBytes);
-    heldBytes = 0;
-    return { group: key, ...rows };
+    return { group: key, ...mergeRuns(runs, types, plan.descending) };
   };
-  for await (const batch of query.snapshot.scan(request, requestOptions(query))) {
-    await run.pace.turn();
-    const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
-    if (group === undefined || !isSameGroup(group.tags, tags)) {
-      if (group !== undefined && runs.length > 0) yield merged(group);
-      group = { name: source.measurement.measurement, tags };
+  try {
+    for await (const batch of query.snapshot.scan(request, requestOptions(query))) {
+      await run.pace.turn();
+      const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
+      if (group === undefined || !isSameGroup(group.tags, tags)) {
+        if (group !== undefined && held.rowCount > 0) yield merged(group);
+        group = { name: source.measurement.measurement, tags };
+      }
+      run.countSeries(batch.seriesKey);
+      const rows = layout.rows(batch, plan);
+      if (rows === undefined) {
+        run.countPoints(batch.times.length);
+        continue;
+      }
+      if (held.rowCount + rows.times.length > maxRows) return false;
+      run.countPoints(batch.times.length);
+      held.add(rows);
     }
-    if (batch.seriesKey !== seriesKey) {
-      run.countSeries(1);
-      seriesKey = batch.seriesKey;
-    }
-    run.countPoints(batch.times.length);
-    const rows = layout.rows(batch, plan);
-    if (rows === undefined) continue;
-    const bytes = rows.times.length * 8 * (rows.columns.length + 1);
-    run.hold(bytes);
-    heldBytes += bytes;
-    runs.push(rows);
+    if (group !== undefined && held.rowCount > 0) yield merged(group);
+    return true;
+  } finally {
+    held.take();
   }
-  if (group !== undefined && runs.length > 0) yield merged(group);
+}
+
+/** Rows that wait for their group to be complete; their memory counts as the query's. */
+class HeldRows {
+  readonly #run: RunContext;
+  #runs: Run[] = [];
+  #bytes = 0;
+  rowCount = 0;
+
+  constructor(run: RunContext) {
+    this.#run = run;
+  }
+
+  add(rows: Run): void {
+    const bytes = rows.times.length * 8 * (rows.columns.length + 1);
+    this.#run.hold(bytes);
+    this.#bytes += bytes;
+    this.rowCount += rows.times.length;
+    this.#runs.push(rows);
+  }
+
+  take(): Run[] {
+    const runs = this.#runs;
+    this.#run.release(this.#bytes);
+    this.#runs = [];
+    this.#bytes = 0;
+    this.rowCount = 0;
+    return runs;
+  }
 }
 
 function isSameGroup(a: readonly string[], b: readonly string[]): boolean {

@@ -1,0 +1,108 @@
+// distinct, count(distinct()) and mode: reducers that keep one entry per different value of the window.
+import type { FieldValue } from '@tidemark/core';
+import { columnValue, compareBytes } from '@tidemark/core';
+
+import type { LeafWriter } from '../operators/leaf-writer.ts';
+import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
+
+const EPOCH = 0n;
+
+/** Bytes that one entry takes, about. */
+const ENTRY_BYTES = 100;
+
+type Entry = { count: number; earliest: bigint };
+
+/** Order of values of one type: numbers by size, false before true, strings by bytes. */
+export function compareValues(a: FieldValue, b: FieldValue): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareBytes(a, b);
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
+}
+
+function compareTimes(a: Entry, b: Entry): number {
+  if (a.earliest < b.earliest) return -1;
+  return a.earliest > b.earliest ? 1 : 0;
+}
+
+abstract class PerValueAccumulator implements Accumulator {
+  #entries = new Map<FieldValue, Entry>();
+  readonly #hold: (bytes: number) => void;
+
+  constructor({ hold }: AccumulatorContext) {
+    this.#hold = hold;
+  }
+
+  add({ times, column }: ReducerInput, from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      const value = columnValue(column, i);
+      if (value === null) continue;
+      const time = times[i]!;
+      const entry = this.#entries.get(value);
+      if (entry === undefined) {
+        this.#hold(ENTRY_BYTES);
+        this.#entries.set(value, { count: 1, earliest: time });
+        continue;
+      }
+      entry.count++;
+      if (time < entry.earliest) entry.earliest = time;
+    }
+  }
+
+  emit(stamp: bigint | undefined, out: LeafWriter): void {
+    const entries = this.#entries;
+    this.#hold(-entries.size * ENTRY_BYTES);
+    this.#entries = new Map();
+    if (entries.size > 0) this.reduce(entries, stamp ?? EPOCH, out);
+  }
+
+  /** Appends what the values of a window come to. There is at least one. */
+  protected abstract reduce(
+    entries: ReadonlyMap<FieldValue, Entry>,
+    stamp: bigint,
+    out: LeafWriter,
+  ): void;
+}
+
+/** The different values by first occurrence, among equal times the smaller one first. */
+export class DistinctAccumulator extends PerValueAccumulator {
+  protected reduce(entries: ReadonlyMap<FieldValue, Entry>, stamp: bigint, out: LeafWriter): void {
+    const ordered = [...entries].sort(
+      ([a, first], [b, second]) => compareTimes(first, second) || compareValues(a, b),
+    );
+    for (const [value] of ordered) out.append(stamp, value);
+  }
+}
+
+/** The number of different values. */
+export class CountDistinctAccumulator extends PerValueAccumulator {
+  protected reduce(entries: ReadonlyMap<FieldValue, Entry>, stamp: bigint, out: LeafWriter): void {
+    out.append(stamp, BigInt(entries.size));
+  }
+}
+
+/**
+ * The most frequent value; ties go to the one that occurred first. Where every value occurs once, the smallest one
+ * (recorded).
+ */
+export class ModeAccumulator extends PerValueAccumulator {
+  protected reduce(entries: ReadonlyMap<FieldValue, Entry>, stamp: bigint, out: LeafWriter): void {
+    let best: readonly [FieldValue, Entry] | undefined;
+    for (const candidate of entries) {
+      if (best === undefined || isBetter(candidate, best)) best = candidate;
+    }
+    if (best !== undefined) out.append(stamp, best[0]);
+  }
+}
+
+function isBetter(
+  [value, entry]: readonly [FieldValue, Entry],
+  [bestValue, best]: readonly [FieldValue, Entry],
+): boolean {
+  if (entry.count !== best.count) return entry.count > best.count;
+  if (entry.count > 1) {
+    const byTime = compareTimes(entry, best);
+    // True wins among booleans, the larger of two values that began together: the later one in ascending order.
+    return byTime !== 0 ? byTime < 0 : compareValues(value, bestValue) > 0;
+  }
+  return compareValues(value, bestValue) < 0;
+}

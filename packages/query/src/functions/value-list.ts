@@ -1,0 +1,75 @@
+// Growing lists of numbers of one field, for reducers that need all values of a window at once.
+import type { Column } from '@tidemark/core';
+
+const FIRST_CAPACITY = 256;
+
+type Numbers = Float64Array | BigInt64Array | BigUint64Array;
+
+function newNumbers(type: Column['type'], capacity: number): Numbers {
+  switch (type) {
+    case 'integer':
+      return new BigInt64Array(capacity);
+    case 'unsigned':
+      return new BigUint64Array(capacity);
+    default:
+      return new Float64Array(capacity);
+  }
+}
+
+/** Values in the order in which they came. The memory of the list counts as the query's. */
+export class ValueList {
+  #values: Numbers | undefined;
+  #length = 0;
+  readonly #hold: (bytes: number) => void;
+
+  constructor(hold: (bytes: number) => void) {
+    this.#hold = hold;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Appends rows `[from, to)`; nulls and what is no number are left out. */
+  append(column: Column, from: number, to: number): void {
+    if (column.type === 'string' || column.type === 'boolean') return;
+    this.#reserve(column.type, to - from);
+    const target = this.#values;
+    if (target === undefined) return;
+    const { values, valid } = column;
+    if (valid === undefined) {
+      // The types of both arrays follow from the column's type; the compiler can not relate them.
+      (target as Float64Array).set(values.subarray(from, to) as Float64Array, this.#length);
+      this.#length += to - from;
+      return;
+    }
+    for (let i = from; i < to; i++) {
+      if (valid[i] === 1) (target as Float64Array)[this.#length++] = values[i] as number;
+    }
+  }
+
+  /** The values, shared; `sorted` is a copy in ascending order. */
+  values(): Numbers {
+    return (this.#values ?? new Float64Array(0)).subarray(0, this.#length);
+  }
+
+  sorted(): Numbers {
+    return this.values().slice().sort();
+  }
+
+  clear(): void {
+    if (this.#values !== undefined) this.#hold(-this.#values.byteLength);
+    this.#values = undefined;
+    this.#length = 0;
+  }
+
+  #reserve(type: Column['type'], count: number): void {
+    const capacity = this.#values?.length ?? 0;
+    const needed = this.#length + count;
+    if (needed <= capacity) return;
+    const grown = newNumbers(type, Math.max(needed, capacity * 2, FIRST_CAPACITY));
+    this.#hold(grown.byteLength - (this.#values?.byteLength ?? 0));
+    if (this.#values !== undefined) (grown as Float64Array).set(this.#values as Float64Array);
+    this.#values = grown;
+  }
+}

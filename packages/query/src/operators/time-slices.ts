@@ -1,0 +1,82 @@
+// Cuts a large scan into slices of time with about equally many rows, as far as counts and bounds can tell.
+import type { TimeRange } from '@tidemark/core';
+
+import { requestOptions } from '../analyse/schema.ts';
+import { MAX_TIME_SLICES, MERGE_ROWS } from '../limits.ts';
+import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
+import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
+import type { RunContext } from './run-context.ts';
+import { onlyTags } from './series-limit.ts';
+
+/** Slices that cover all rows of a range, in the order of the query. Neighbours do not overlap. */
+export async function timeSlices(
+  source: MeasurementPlan,
+  plan: SelectPlan,
+  range: TimeRange,
+  run: RunContext,
+): Promise<readonly TimeRange[]> {
+  const extent = await extentOf(source, plan, range, run);
+  if (extent === undefined) return [range];
+  const { first, last, rows } = extent;
+  // Half of what is merged at once, because rows are rarely spread evenly.
+  const wanted = Math.min(Math.ceil(rows / (MERGE_ROWS / 2)), MAX_TIME_SLICES);
+  const width = (last - first) / BigInt(wanted) + 1n;
+  const slices: TimeRange[] = [];
+  for (let start = first; start <= last; start += width) {
+    const end = start + width - 1n;
+    slices.push({ start, end: end > last ? last : end });
+  }
+  return plan.descending ? slices.reverse() : slices;
+}
+
+type Extent = { readonly first: bigint; readonly last: bigint; readonly rows: number };
+
+/** First and last time and number of rows, which sources know from their statistics. */
+async function extentOf(
+  source: MeasurementPlan,
+  plan: SelectPlan,
+  range: TimeRange,
+  run: RunContext,
+): Promise<Extent | undefined> {
+  const { query } = run;
+  const { aggregateFunctions } = query.capabilities;
+  const functions = ['first', 'last', 'count'] as const;
+  if (!functions.every((name) => aggregateFunctions.has(name))) return undefined;
+  const aggregates: FieldAggregates[] = [];
+  for (const input of plan.inputs.slice(0, plan.selectedInputCount)) {
+    if (input.kind === 'field') aggregates.push({ field: input.name, type: input.type, functions });
+  }
+  const { pushed } = plan.condition;
+  const request: AggregateRequest = {
+    source: source.measurement,
+    timeRange: range,
+    where: pushed === undefined ? undefined : onlyTags(pushed),
+    descending: false,
+    groupBy: [],
+    aggregates,
+  };
+  let extent: Extent | undefined;
+  for await (const batch of query.snapshot.aggregate(request, requestOptions(query))) {
+    for (const [first, last, count] of batch.fields) {
+      if (first === undefined || last === undefined || count?.values.type !== 'integer') continue;
+      for (let row = 0; row < batch.windowStarts.length; row++) {
+        if (count.values.valid?.[row] === 0 || count.values.values[row] === 0n) continue;
+        extent = widened(extent, {
+          first: first.pointTimes?.[row] ?? range.start,
+          last: last.pointTimes?.[row] ?? range.end,
+          rows: Number(count.values.values[row]),
+        });
+      }
+    }
+  }
+  return extent;
+}
+
+function widened(a: Extent | undefined, b: Extent): Extent {
+  if (a === undefined) return b;
+  return {
+    first: a.first < b.first ? a.first : b.first,
+    last: a.last > b.last ? a.last : b.last,
+    rows: Math.max(a.rows, b.rows),
+  };
+}
