@@ -42,6 +42,7 @@ import { serviceDiagnostics } from './stats/diagnostics.ts';
 import { policyRef } from './write/policy-ref.ts';
 import { RejectedLog } from './write/rejected-lines.ts';
 import { WriteService } from './write/write-service.ts';
+import { LIMITS } from './limits.ts';
 
 export type TsdbDependencies = { readonly log: Logger; readonly clock: Clock };
 
@@ -53,10 +54,6 @@ export interface TsdbService {
   /** Reads certificates again. */
   reload(): void;
 }
-
-// An orderly stop ends within ten seconds: queries that run longer are ended, then connections are cut off.
-const DRAIN_MS = 3_000;
-const CUT_MS = 2_000;
 
 /** Starts the service. Throws an `AppError` with a sentence when the configuration or the machine does not allow it. */
 export async function startTsdb(
@@ -341,9 +338,9 @@ class HttpServer {
     const timer = new AbortController();
     const { clock, queries } = this.#services;
     const cut = (async () => {
-      await clock.sleep(DRAIN_MS, timer.signal);
+      await clock.sleep(LIMITS.drainMs.value, timer.signal);
       queries.close();
-      await clock.sleep(CUT_MS, timer.signal);
+      await clock.sleep(LIMITS.cutMs.value, timer.signal);
       this.#listeners.closeAllConnections();
     })().catch(() => undefined); // Drained in time.
     await this.#listeners.close();

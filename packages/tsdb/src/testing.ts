@@ -30,7 +30,7 @@ export type TestService = {
   close(): Promise<void>;
 };
 
-export type TestAnswer = {
+type TestAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

@@ -23,7 +23,7 @@ export function canWrite(identity: Identity, database: string): boolean {
   return identity.kind === 'user' && hasRight(identity.user, database, 'write');
 }
 
-export function isAdmin(identity: Identity): boolean {
+function isAdmin(identity: Identity): boolean {
   return identity.kind === 'open' || (identity.kind === 'user' && identity.user.isAdmin);
 }
 

@@ -2,14 +2,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { compare, hash } from '@node-rs/bcrypt';
+import { LIMITS } from '../limits.ts';
 
 const BCRYPT_COST = 10;
 
 // A hash of nothing anybody knows: comparing with it takes as long as with a real one.
 const UNKNOWN_USER_HASH = '$2b$10$CwTycUXWue0Thq9StjUM0uJ8.ZrVVYz5f4rP0b1sZkqJv1n4lTLxC';
-
-/** Users whose last successful login is remembered. */
-export const MAX_CACHED_LOGINS = 10_000;
 
 export function hashPassword(password: string): Promise<string> {
   return hash(password, BCRYPT_COST);
@@ -36,7 +34,7 @@ export class PasswordChecker {
       if (timingSafeEqual(digestOf(login.salt, password), login.digest)) return true;
     }
     if (!(await compare(password, passwordHash))) return false;
-    if (this.#logins.size >= MAX_CACHED_LOGINS) this.#logins.clear();
+    if (this.#logins.size >= LIMITS.cachedLogins.value) this.#logins.clear();
     const salt = randomBytes(16);
     this.#logins.set(userName, { passwordHash, salt, digest: digestOf(salt, password) });
     return true;

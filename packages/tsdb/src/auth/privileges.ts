@@ -13,12 +13,12 @@ import { CREATE_ADMIN_FIRST } from '../compat/messages.ts';
 import { canRead, canWrite } from './identity.ts';
 import type { Identity } from './identity.ts';
 
-export type Requirement =
+type Requirement =
   | { readonly kind: 'admin' }
   | { readonly kind: 'read' | 'write'; readonly database: string };
 
 /** What a statement needs; `database` is that of the request. Empty: any known user may. */
-export function requirementsOf(statement: Statement, database: string): readonly Requirement[] {
+function requirementsOf(statement: Statement, database: string): readonly Requirement[] {
   switch (statement.kind) {
     case 'select':
       return selectRequirements(statement, database);

@@ -1,12 +1,8 @@
 // Brake on guessing: after some failures in a row, an address and user wait longer for each further attempt.
 import { LimitExceeded } from '@tidemark/core';
+import { LIMITS } from '../limits.ts';
 
-/** Failures in a row that cost nothing: people mistype. */
-export const FREE_FAILURES = 10;
-/** Longest time for which further attempts are refused. */
-export const MAX_BLOCK_MS = 60_000;
-/** Pairs of address and user that are remembered; beyond it, the oldest is forgotten. */
-export const MAX_TRACKED_LOGINS = 10_000;
+const FREE_FAILURES = LIMITS.freeLoginFailures.value;
 
 type Failures = { count: number; blockedUntilMs: number };
 
@@ -30,12 +26,15 @@ export class LoginThrottle {
     const failures = this.#failures.get(key) ?? { count: 0, blockedUntilMs: 0 };
     failures.count++;
     if (failures.count > FREE_FAILURES) {
-      const blockMs = Math.min(MAX_BLOCK_MS, 1000 * 2 ** (failures.count - FREE_FAILURES - 1));
+      const blockMs = Math.min(
+        LIMITS.loginBlockMs.value,
+        1000 * 2 ** (failures.count - FREE_FAILURES - 1),
+      );
       failures.blockedUntilMs = this.#monotonicMs() + blockMs;
     }
     this.#failures.delete(key);
     this.#failures.set(key, failures);
-    if (this.#failures.size > MAX_TRACKED_LOGINS) {
+    if (this.#failures.size > LIMITS.trackedLogins.value) {
       const oldest = this.#failures.keys().next().value;
       if (oldest !== undefined) this.#failures.delete(oldest);
     }

@@ -8,7 +8,7 @@ import { createDatabase } from '../catalog/databases.ts';
 import type { Statistics } from '../stats/statistics.ts';
 import type { WriteService } from '../write/write-service.ts';
 
-export const MONITOR_POLICY = 'monitor';
+const MONITOR_POLICY = 'monitor';
 
 export type MonitorOptions = {
   readonly catalog: Catalog;

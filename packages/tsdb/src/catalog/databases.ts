@@ -14,19 +14,19 @@ import {
 import { findPolicy, withDatabase } from './model.ts';
 import type { CatalogState, Database, RetentionPolicy } from './model.ts';
 
-export const DEFAULT_POLICY_NAME = 'autogen';
+const DEFAULT_POLICY_NAME = 'autogen';
 
 const MIN_POLICY_NANOS = NANOS_PER_HOUR;
 const MIN_SHARD_NANOS = NANOS_PER_HOUR;
 
 /** Names become parts of paths in backups and exports. */
-export function isValidName(name: string): boolean {
+function isValidName(name: string): boolean {
   // eslint-disable-next-line no-control-regex
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\u0000-\u001f\u007f]/.test(name);
 }
 
 /** Length of shard groups where the user names none. */
-export function defaultShardDuration(durationNanos: bigint): bigint {
+function defaultShardDuration(durationNanos: bigint): bigint {
   if (durationNanos === 0n || durationNanos >= 180n * NANOS_PER_DAY) return 7n * NANOS_PER_DAY;
   return durationNanos >= 2n * NANOS_PER_DAY ? NANOS_PER_DAY : NANOS_PER_HOUR;
 }

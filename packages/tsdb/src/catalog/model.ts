@@ -1,6 +1,6 @@
 // What the catalog holds: plain immutable data. Durations in nanoseconds, 0 = for ever.
 
-export type SubscriptionMode = 'ALL' | 'ANY';
+type SubscriptionMode = 'ALL' | 'ANY';
 
 export type Subscription = {
   readonly name: string;

@@ -39,7 +39,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** JSON in which `<`, `>` and `&` are written as codes, as existing clients see them. */
-export function escapedJson(value: unknown, indent?: string): string {
+function escapedJson(value: unknown, indent?: string): string {
   return JSON.stringify(value, undefined, indent).replace(
     /[<>&\u2028\u2029]/g,
     (character) => ESCAPES[character] ?? character,

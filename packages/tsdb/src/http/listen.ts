@@ -10,6 +10,7 @@ import type { SecureVersion } from 'node:tls';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
+import { LIMITS } from '../limits.ts';
 
 export type Bind = { readonly host: string; readonly port: number };
 
@@ -115,18 +116,12 @@ export class Listeners {
   }
 }
 
-// Slow clients are cut off: headers must be complete within this time.
-const HEADERS_TIMEOUT_MS = 20_000;
-const KEEP_ALIVE_MS = 75_000;
-const MAX_HEADER_BYTES = 1024 * 1024;
-
 function serverOptions({ http }: TsdbConfig) {
   return {
     requestTimeout: http.requestTimeoutMs,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // GET requests carry whole queries in the URL.
-    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: LIMITS.headersMs.value,
+    keepAliveTimeout: LIMITS.keepAliveMs.value,
+    maxHeaderSize: LIMITS.headerBytes.value,
     noDelay: true,
   };
 }

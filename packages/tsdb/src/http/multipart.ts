@@ -1,8 +1,6 @@
 // Multipart forms, for statements that are sent as a file. Bounded by the body's limit; nothing is written to disk.
 import { Parameters } from './parameters.ts';
-
-// Forms of this interface have three fields; a body of thousands of tiny parts is somebody's attack.
-const MAX_PARTS = 100;
+import { LIMITS } from '../limits.ts';
 
 /** The boundary of a `multipart/form-data` content type. */
 export function multipartBoundary(contentType: string): string | undefined {
@@ -15,7 +13,7 @@ export function multipartBoundary(contentType: string): string | undefined {
 export function parseMultipart(body: Uint8Array, boundary: string): Parameters {
   const parameters = new Parameters();
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  const parts = text.split(`--${boundary}`).slice(1, MAX_PARTS + 1);
+  const parts = text.split(`--${boundary}`).slice(1, LIMITS.multipartParts.value + 1);
   for (const part of parts) {
     if (part.startsWith('--')) break;
     const headerEnd = part.indexOf('\r\n\r\n');

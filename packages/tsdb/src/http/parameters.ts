@@ -1,7 +1,7 @@
 // Parameters of a request: from the URL, from a form, or both. Values keep their order and may repeat.
 
 /** Decodes `%41` and `+`; a percent sign that starts no byte stays as it is. */
-export function decodeFormText(text: string): string {
+function decodeFormText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   const spaced = text.replaceAll('+', ' ');
   try {

@@ -8,9 +8,10 @@ import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 import { sendBody, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpServices } from './services.ts';
+import { LIMITS } from '../limits.ts';
 
 const DEFAULT_PROFILE_SECONDS = 10;
-const MAX_PROFILE_SECONDS = 300;
+const MAX_PROFILE_SECONDS = LIMITS.profileSeconds.value;
 
 // The inspector has one profiler per thread.
 let isProfiling = false;

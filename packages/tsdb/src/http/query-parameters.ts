@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts';
 import { multipartBoundary, parseMultipart } from './multipart.ts';
 import { Parameters } from './parameters.ts';
 
-export const DEFAULT_CHUNK_ROWS = 10_000;
+const DEFAULT_CHUNK_ROWS = 10_000;
 
 export type QueryRequest = {
   readonly text: string;

@@ -45,7 +45,7 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
 }
 
 /** Statements that change something. */
-export function isReadOnly(statement: Statement): boolean {
+function isReadOnly(statement: Statement): boolean {
   switch (statement.kind) {
     case 'select':
       return statement.into === undefined;

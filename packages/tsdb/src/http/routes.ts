@@ -15,7 +15,7 @@ import type { Exchange } from './exchange.ts';
 // Ids of other services are up to 1,024 bytes; the two share their traps (docs/adr/0005).
 const MAX_PARAMETER_BYTES = 1100;
 
-export const OPENAPI_PATH = '/openapi.json';
+const OPENAPI_PATH = '/openapi.json';
 
 const ErrorBody = Type.Object({ error: Type.String() });
 

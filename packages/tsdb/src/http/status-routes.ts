@@ -5,6 +5,7 @@ import { sendBody, sendEmpty, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { metricsText } from './metrics.ts';
 import type { HttpServices } from './services.ts';
+import { LIMITS } from '../limits.ts';
 
 export async function handlePing(exchange: Exchange): Promise<void> {
   const verbose = exchange.parameters.get('verbose');
@@ -35,7 +36,7 @@ export async function handleHealth(exchange: Exchange, services: HttpServices): 
 }
 
 const DEFAULT_WATCH_SECONDS = 10;
-const MAX_WATCH_SECONDS = 6 * 3600;
+const MAX_WATCH_SECONDS = LIMITS.watchSeconds.value;
 
 /** Who writes and queries: counts for some seconds, then answers. */
 export async function handleDebugRequests(
@@ -57,13 +58,9 @@ function readSeconds(text: string): number {
   }
   const seconds = Number(text);
   if (seconds > MAX_WATCH_SECONDS) {
-    throw new InvalidRequest(`exceeded maximum interval time: ${goSeconds(seconds)} > 6h`);
+    throw new InvalidRequest(`exceeded maximum interval time: ${seconds}s > 6h`);
   }
   return Math.max(0, seconds);
-}
-
-function goSeconds(seconds: number): string {
-  return `${seconds}s`;
 }
 
 /** All statistics as one JSON object, keyed by module and tags. */

@@ -15,7 +15,7 @@ import type { HttpServices } from './services.ts';
 
 const CONSISTENCY_LEVELS = new Set(['', 'any', 'one', 'quorum', 'all']);
 
-export type WriteRequest = {
+type WriteRequest = {
   readonly database: string;
   readonly retentionPolicy: string;
   readonly precision: Precision;
@@ -62,7 +62,7 @@ export async function handleWriteV2(exchange: Exchange, services: HttpServices):
 }
 
 /** `db/rp`, or `db` for the default policy. */
-export function parseBucket(bucket: string): { database: string; retentionPolicy: string } {
+function parseBucket(bucket: string): { database: string; retentionPolicy: string } {
   const slash = bucket.indexOf('/');
   const database = slash < 0 ? bucket : bucket.slice(0, slash);
   if (database === '') {

@@ -17,7 +17,7 @@ export type BatcherOptions = {
 };
 
 /** Counters that all listeners have. */
-export function listenerCounters() {
+function listenerCounters() {
   return {
     bytesRx: 0,
     pointsRx: 0,

@@ -25,7 +25,7 @@ const Part = {
 
 const ValueKind = { Counter: 0, Gauge: 1, Derive: 2, Absolute: 3 } as const;
 
-export type SecurityLevel = 'none' | 'sign' | 'encrypt';
+type SecurityLevel = 'none' | 'sign' | 'encrypt';
 
 export type CollectdOptions = {
   readonly types: TypesDb;

@@ -7,9 +7,7 @@ import { BodyTooLarge } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
 import type { Batcher } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
-
-/** Largest body of one request. */
-export const MAX_PUT_BYTES = 10 * 1024 * 1024;
+import { LIMITS } from '../limits.ts';
 
 // A server that never listens: connections are handed to it. The batcher of a socket is found by the socket.
 const batchers = new WeakMap<Socket, Batcher>();
@@ -37,7 +35,7 @@ async function answer(
   if (!(request.url ?? '').startsWith('/api/put')) return end(404, 'not found\n');
   if (request.method !== 'POST') return end(405, 'Method Not Allowed\n');
   try {
-    const body = await readBody(request, MAX_PUT_BYTES);
+    const body = await readBody(request, LIMITS.putBytes.value);
     batcher.counters.bytesRx += body.length;
     const parsed = parsePutJson(Buffer.from(body).toString('utf8'));
     if (parsed === undefined) return end(400, 'json object or array expected\n');

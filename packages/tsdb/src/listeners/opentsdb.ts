@@ -6,7 +6,7 @@ import type { NewPoint } from '@tidemark/storage';
 /** Times above this many are milliseconds, below seconds. */
 const MAX_SECONDS = 9_999_999_999n;
 
-export function opentsdbTime(text: string): Timestamp | undefined {
+function opentsdbTime(text: string): Timestamp | undefined {
   if (!/^\d{1,13}$/.test(text)) return undefined;
   const value = BigInt(text);
   return value > MAX_SECONDS ? value * NANOS_PER_MILLISECOND : value * NANOS_PER_SECOND;

@@ -6,6 +6,7 @@ import type { Server, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
 import { parseBind } from '../http/listen.ts';
+import { LIMITS } from '../limits.ts';
 
 export type OpenSocket = { readonly port: number; close(): Promise<void> };
 
@@ -35,12 +36,6 @@ export async function openUdp(
   };
 }
 
-/** Longest line of a text protocol over TCP; a longer one ends its connection. */
-export const MAX_TEXT_LINE_BYTES = 64 * 1024;
-
-/** Silence after which a connection is closed. */
-const IDLE_MS = 10 * 60_000;
-
 /** Listens for connections; `onConnection` owns the socket. */
 export async function openTcp(
   options: {
@@ -55,7 +50,7 @@ export async function openTcp(
   const accept = (socket: Socket): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    socket.setTimeout(IDLE_MS, () => socket.destroy());
+    socket.setTimeout(LIMITS.listenerIdleMs.value, () => socket.destroy());
     // The client went away; `close` follows.
     socket.on('error', () => undefined);
     onConnection(socket);
@@ -89,7 +84,7 @@ export function onLines(socket: Socket, onLine: (line: string) => void, first = 
       rest = rest.slice(newline + 1);
       onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
     }
-    if (rest.length > MAX_TEXT_LINE_BYTES) socket.destroy();
+    if (rest.length > LIMITS.textLineBytes.value) socket.destroy();
   };
   take();
   socket.setEncoding('utf8');

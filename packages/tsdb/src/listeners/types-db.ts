@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export type TypesDb = ReadonlyMap<string, readonly string[]>;
 
 /** `type  name:kind:min:max, name:kind:min:max`; `#` begins a comment. */
-export function parseTypesDb(text: string): TypesDb {
+function parseTypesDb(text: string): TypesDb {
   const types = new Map<string, readonly string[]>();
   for (const line of text.split('\n')) {
     const [type, ...sources] = line

@@ -9,7 +9,7 @@ export type RemoteSeries = {
   readonly samples: readonly Sample[];
 };
 
-export type MatcherKind = '=' | '!=' | '=~' | '!~';
+type MatcherKind = '=' | '!=' | '=~' | '!~';
 export type Matcher = { readonly kind: MatcherKind; readonly name: string; readonly value: string };
 export type RemoteQuery = {
   readonly startMs: bigint;

@@ -2,6 +2,7 @@
 import type { Clock } from '@tidemark/core';
 
 import type { SubscriberLines } from './lines.ts';
+import { LIMITS } from '../limits.ts';
 
 /** Sends bytes somewhere. Rejects when that failed; `canRetry` of the error tells whether to try again. */
 export interface Transport {
@@ -28,9 +29,6 @@ export type DestinationOptions = {
   readonly maxQueuedBatches: number;
   readonly onFailure: (error: unknown) => void;
 };
-
-// A backlog is sent in large requests: one per batch would never catch up.
-const MAX_REQUEST_BYTES = 1024 * 1024;
 
 const RETRY_DELAYS_MS = [100, 500, 2000];
 
@@ -85,7 +83,7 @@ export class Destination {
     let sizeBytes = first.bytes.length;
     let count = 0;
     for (const { bytes } of this.#queue) {
-      if (sizeBytes + bytes.length + 1 > MAX_REQUEST_BYTES) break;
+      if (sizeBytes + bytes.length + 1 > LIMITS.deliveryBytes.value) break;
       sizeBytes += bytes.length + 1;
       count++;
     }

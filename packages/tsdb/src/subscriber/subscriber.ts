@@ -13,6 +13,7 @@ import type { AcceptedWrite, WriteSubscriber } from '../write/write-service.ts';
 import { Destination } from './destination.ts';
 import { subscriberLines } from './lines.ts';
 import { openTransport } from './transports.ts';
+import { LIMITS } from '../limits.ts';
 
 export type SubscriberOptions = {
   readonly catalog: Catalog;
@@ -30,9 +31,6 @@ type Open = {
   /** Where the next batch of an ANY subscription goes. */
   next: number;
 };
-
-// Receivers that are gone must not hold up a stop.
-const DRAIN_MS = 1_000;
 
 export class Subscriber implements WriteSubscriber {
   readonly #options: SubscriberOptions;
@@ -160,7 +158,7 @@ export class Subscriber implements WriteSubscriber {
   async close(): Promise<void> {
     const all = [...this.#open.values()].flat().flatMap(({ destinations }) => destinations);
     this.#open = new Map();
-    await Promise.all(all.map((destination) => destination.close(DRAIN_MS)));
+    await Promise.all(all.map((destination) => destination.close(LIMITS.subscriberDrainMs.value)));
   }
 }
 

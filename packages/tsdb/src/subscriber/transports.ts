@@ -5,6 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
 import { DeliveryRefused } from './destination.ts';
 import type { Transport } from './destination.ts';
+import { LIMITS } from '../limits.ts';
 
 export type TransportOptions = {
   readonly destination: string;
@@ -82,9 +83,6 @@ function httpTransport(url: URL, options: TransportOptions): Transport {
   };
 }
 
-// Small enough to pass most networks unbroken. A line that is longer goes alone.
-const MAX_DATAGRAM_BYTES = 1400;
-
 function udpTransport(url: URL): Transport {
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const socket = createSocket(hostname.includes(':') ? 'udp6' : 'udp4');
@@ -112,7 +110,7 @@ export function* datagrams(bytes: Uint8Array): Generator<Uint8Array> {
   while (lastEnd < bytes.length) {
     const newline = bytes.indexOf(10, lastEnd);
     const end = newline < 0 ? bytes.length : newline + 1;
-    if (end - start > MAX_DATAGRAM_BYTES && lastEnd > start) {
+    if (end - start > LIMITS.datagramBytes.value && lastEnd > start) {
       yield bytes.subarray(start, lastEnd);
       start = lastEnd;
     }

@@ -1,8 +1,12 @@
 // The last rejected lines by source, so that somebody can find out who sends what nobody can store.
 import type { RejectedLine } from '@tidemark/storage';
 
-/** Entries that are kept; the oldest goes first. */
-export const MAX_REJECTED_ENTRIES = 1000;
+import { LIMITS } from '../limits.ts';
+
+const MAX_ENTRIES = LIMITS.rejectedEntries.value;
+const MAX_TEXT_CHARACTERS = LIMITS.rejectedTextCharacters.value;
+/** Where lines of sources beyond the limit are counted. */
+const OTHER_SOURCES = 'others';
 
 export type RejectedEntry = {
   readonly time: string;
@@ -14,9 +18,6 @@ export type RejectedEntry = {
   readonly reason: string;
 };
 
-// A line may be megabytes long; the log is for reading.
-const MAX_TEXT_CHARACTERS = 500;
-
 export class RejectedLog {
   readonly #entries: RejectedEntry[] = [];
   readonly #counts = new Map<string, number>();
@@ -25,8 +26,11 @@ export class RejectedLog {
     place: { readonly time: string; readonly source: string; readonly database: string },
     lines: readonly RejectedLine[],
   ): void {
-    this.#counts.set(place.source, (this.#counts.get(place.source) ?? 0) + lines.length);
-    for (const line of lines.slice(-MAX_REJECTED_ENTRIES)) {
+    const isKnown =
+      this.#counts.has(place.source) || this.#counts.size < LIMITS.rejectedSources.value;
+    const source = isKnown ? place.source : OTHER_SOURCES;
+    this.#counts.set(source, (this.#counts.get(source) ?? 0) + lines.length);
+    for (const line of lines.slice(-MAX_ENTRIES)) {
       this.#entries.push({
         ...place,
         lineNumber: line.lineNumber,
@@ -34,8 +38,8 @@ export class RejectedLog {
         reason: line.reason,
       });
     }
-    if (this.#entries.length > MAX_REJECTED_ENTRIES) {
-      this.#entries.splice(0, this.#entries.length - MAX_REJECTED_ENTRIES);
+    if (this.#entries.length > MAX_ENTRIES) {
+      this.#entries.splice(0, this.#entries.length - MAX_ENTRIES);
     }
   }
 

@@ -1,0 +1,131 @@
+// Every bound of the service that is not a setting of the configuration: name, value, unit, reason.
+import type { Limit } from '@tidemark/core';
+
+export const LIMITS = {
+  cachedLogins: {
+    setting: 'cached logins',
+    value: 10_000,
+    unit: 'count',
+    reason: 'a right password is remembered as a digest; beyond this many users all are forgotten',
+  },
+  freeLoginFailures: {
+    setting: 'free login failures',
+    value: 10,
+    unit: 'count',
+    reason: 'people mistype; guessing takes more attempts',
+  },
+  loginBlockMs: {
+    setting: 'login block',
+    value: 60_000,
+    unit: 'ms',
+    reason: 'longest time for which further attempts of an address and user are refused',
+  },
+  trackedLogins: {
+    setting: 'tracked logins',
+    value: 10_000,
+    unit: 'count',
+    reason: 'pairs of address and user whose failures are remembered; the oldest is forgotten',
+  },
+  rejectedEntries: {
+    setting: 'rejected lines',
+    value: 1000,
+    unit: 'count',
+    reason: 'refused lines that /debug/rejected shows; the oldest goes first',
+  },
+  rejectedTextCharacters: {
+    setting: 'rejected text',
+    value: 500,
+    unit: 'bytes',
+    reason: 'a line may be megabytes long; the log is for reading',
+  },
+  rejectedSources: {
+    setting: 'rejected sources',
+    value: 10_000,
+    unit: 'count',
+    reason: 'sources whose refused lines are counted; further ones are counted together',
+  },
+  multipartParts: {
+    setting: 'form parts',
+    value: 100,
+    unit: 'count',
+    reason: 'forms of this interface have three; thousands of tiny parts are an attack',
+  },
+  headersMs: {
+    setting: 'headers timeout',
+    value: 20_000,
+    unit: 'ms',
+    reason: 'slow clients are cut off: headers must be complete by then',
+  },
+  keepAliveMs: {
+    setting: 'keep-alive',
+    value: 75_000,
+    unit: 'ms',
+    reason: 'longer than the idle time of usual proxies and clients',
+  },
+  headerBytes: {
+    setting: 'header size',
+    value: 1024 * 1024,
+    unit: 'bytes',
+    reason: 'GET requests carry whole queries in the URL',
+  },
+  profileSeconds: {
+    setting: 'profile seconds',
+    value: 300,
+    unit: 'count',
+    reason: 'samples are held in memory',
+  },
+  watchSeconds: {
+    setting: 'watch seconds',
+    value: 6 * 3600,
+    unit: 'count',
+    reason: 'what clients of /debug/requests know as the maximum',
+  },
+  deliveryBytes: {
+    setting: 'delivery size',
+    value: 1024 * 1024,
+    unit: 'bytes',
+    reason: 'a backlog is sent in large requests; one per batch would never catch up',
+  },
+  datagramBytes: {
+    setting: 'datagram size',
+    value: 1400,
+    unit: 'bytes',
+    reason: 'passes most networks unbroken; a line that is longer goes alone',
+  },
+  subscriberDrainMs: {
+    setting: 'subscriber drain',
+    value: 1000,
+    unit: 'ms',
+    reason: 'receivers that are gone must not hold up a stop',
+  },
+  drainMs: {
+    setting: 'drain',
+    value: 3000,
+    unit: 'ms',
+    reason: 'requests may end by themselves; then queries are ended',
+  },
+  cutMs: {
+    setting: 'cut',
+    value: 2000,
+    unit: 'ms',
+    reason: 'ended queries say so; then connections are cut off',
+  },
+  textLineBytes: {
+    setting: 'text line',
+    value: 64 * 1024,
+    unit: 'bytes',
+    reason: 'a longer line of Graphite or OpenTSDB ends its connection',
+  },
+  listenerIdleMs: {
+    setting: 'listener idle',
+    value: 600_000,
+    unit: 'ms',
+    reason: 'connections of listeners that are silent longer are closed',
+  },
+  putBytes: {
+    setting: 'put body',
+    value: 10 * 1024 * 1024,
+    unit: 'bytes',
+    reason: 'largest body of one OpenTSDB request',
+  },
+} as const satisfies Record<string, Limit>;
