@@ -427,6 +427,54 @@ add('disjoint-series', apart, [
   "SHOW TAG KEYS WHERE z = '9'",
 ]);
 
+// ------------------------------------------------ windows before the range
+const steadyLines = [];
+for (let i = 0; i < 144; i++)
+  steadyLines.push(`d v=${(i * 7) % 53},i=${(i * 11) % 37}i ${OPEN + i * 600}`);
+const steady = {
+  db: 'steadydb',
+  setup: ['CREATE DATABASE steadydb'],
+  writes: [{ db: 'steadydb', precision: 's', lines: steadyLines }],
+};
+add('windows-before', steady, [
+  ...combine(
+    "SELECT {call} FROM d WHERE time >= '2023-01-01T06:00:00Z' AND time < '2023-01-01T12:00:00Z' GROUP BY time(30m) ORDER BY time {order}",
+    {
+      call: [
+        'difference(mean(v))',
+        'derivative(mean(v), 1h)',
+        'elapsed(mean(v), 1m)',
+        'cumulative_sum(mean(v))',
+        'moving_average(mean(v), 2)',
+        'moving_average(mean(v), 5)',
+        'exponential_moving_average(mean(v), 3)',
+        'double_exponential_moving_average(sum(i), 3)',
+        'triple_exponential_moving_average(mean(v), 3)',
+        "triple_exponential_moving_average(mean(v), 3, -1, 'simple')",
+        'relative_strength_index(max(i), 3)',
+        'triple_exponential_derivative(mean(v), 3)',
+        'kaufmans_efficiency_ratio(mean(v), 3)',
+        'kaufmans_adaptive_moving_average(mean(v), 3)',
+        'chande_momentum_oscillator(mean(v), 3)',
+      ],
+      order: ['ASC', 'DESC'],
+    },
+  ),
+  ...combine(
+    "SELECT {call} FROM (SELECT mean(v) AS m FROM d GROUP BY time(30m)) WHERE time >= '2023-01-01T06:00:00Z' AND time < '2023-01-01T08:00:00Z'",
+    { call: ['difference(m)', 'moving_average(m, 3)', 'cumulative_sum(m)'] },
+  ),
+  ...combine(
+    "SELECT {call} FROM (SELECT v AS m FROM d) WHERE time >= '2023-01-01T06:00:00Z' AND time < '2023-01-01T08:00:00Z' GROUP BY time(30m)",
+    { call: ['difference(mean(m))', 'moving_average(mean(m), 3)', 'cumulative_sum(mean(m))'] },
+  ),
+  // An outer interval is inherited by an inner aggregate; its windows may begin before the range.
+  ...combine(
+    "SELECT {outer}(m) FROM (SELECT {inner}(v) AS m FROM d) WHERE time >= '2023-01-01T06:10:00Z' AND time < '2023-01-01T08:00:00Z' GROUP BY time({every})",
+    { outer: ['max', 'mean', 'count'], inner: ['mean', 'min', 'last'], every: ['30m', '1h'] },
+  ),
+]);
+
 // ------------------------------------------------ INTO with types
 const SELF = 'SELECT * FROM copy';
 add('into-types', shop, [

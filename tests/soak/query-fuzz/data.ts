@@ -18,8 +18,11 @@ export const SPAN_SECONDS = 4 * 3600;
 const HOSTS = ['a', 'b', 'c'] as const;
 const ZONES = ['', 'x', 'y'] as const;
 
-/** Lines with timestamps in seconds; no two points of one measurement share a time unless `ties` is set. */
-export function randomLines(random: Random, options: { readonly ties: boolean }): readonly Line[] {
+/**
+ * Lines with timestamps in seconds. No two points of one measurement share a time: the order of equal times is not
+ * defined on the reference server.
+ */
+export function randomLines(random: Random): readonly Line[] {
   const lines: Line[] = [];
   const used = new Set<string>();
   for (const measurement of MEASUREMENTS) {
@@ -29,9 +32,8 @@ export function randomLines(random: Random, options: { readonly ties: boolean })
       const tags = zone === '' ? `host=${host}` : `host=${host},zone=${zone}`;
       const count = random.below(18);
       for (let k = 0; k < count; k++) {
-        const step = options.ties ? 600 : 1;
-        const offset = Math.floor(random.below(SPAN_SECONDS) / step) * step;
-        const key = options.ties ? `${measurement},${tags} ${offset}` : `${measurement} ${offset}`;
+        const offset = random.below(SPAN_SECONDS);
+        const key = `${measurement} ${offset}`;
         const fields = randomFields(random);
         if (used.has(key) || fields === '') continue;
         used.add(key);

@@ -53,7 +53,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   while (!options.isOver()) {
     const seed = options.seed + counts.rounds++;
     const random = new Random(seed);
-    const lines = randomLines(random, { ties: random.chance(0.1) });
+    const lines = randomLines(random);
     await loadBoth(options, lines);
     for (let k = 0; k < options.statementsPerRound && !options.isOver(); k++) {
       const statement = randomStatement(random);
@@ -61,7 +61,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
       counts.statements++;
       if (outcome.reference.body.includes('"series"')) counts.withRows++;
       if (outcome.what === undefined) continue;
-      if (excuseFor(outcome.text, outcome.reference.body) !== undefined) {
+      if (excuseFor(outcome) !== undefined) {
         counts.excused++;
         continue;
       }
@@ -117,13 +117,19 @@ async function smallest(options: FuzzOptions, start: FuzzCase): Promise<Omit<Dif
     loaded = one.lines;
     return compare(options, one.statement);
   };
+  const isRefusal = hasError(await outcomeOf(start));
   const found = await shrink(start, async (smaller) => {
-    const { what, text, reference } = await outcomeOf(smaller);
-    // A difference between two refusals is another finding than one between two answers.
-    return what !== undefined && excuseFor(text, reference.body) === undefined;
+    const outcome = await outcomeOf(smaller);
+    if (outcome.what === undefined || excuseFor(outcome) !== undefined) return false;
+    // A difference between two messages is another finding than one between two answers.
+    return hasError(outcome) === isRefusal;
   });
   const { text, reference, candidate, what = '' } = await outcomeOf(found);
   return { text, lines: found.lines, what, reference, candidate };
+}
+
+function hasError({ reference, candidate }: Outcome): boolean {
+  return reference.body.includes('"error"') || candidate.body.includes('"error"');
 }
 
 async function loadBoth(options: FuzzOptions, lines: readonly string[]): Promise<void> {
