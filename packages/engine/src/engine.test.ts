@@ -179,6 +179,20 @@ describe('stream tasks', () => {
     expect(after.state.level).toBe('CRITICAL');
   });
 
+  test('open windows and counters go on after a restart of the engine', async () => {
+    const script =
+      "stream|from().measurement('m')|window().period(10s).every(10s)|sum('v')|httpOut('out')";
+    await call('POST', '/engine/v1/tasks', { id: 't', dbrps: DBRPS, script, status: 'enabled' });
+    await call('POST', '/write?db=d&rp=r&precision=s', 'm v=1 10\nm v=2 15');
+
+    await engine.close();
+    await start();
+    await call('POST', '/write?db=d&rp=r&precision=s', 'm v=4 19\nm v=8 20');
+
+    const { json } = await call('GET', '/engine/v1/tasks/t/out');
+    expect(json.series[0].values).toEqual([[expect.any(String), 7]]);
+  });
+
   test('a broken task shows its error and does not keep others from starting', async () => {
     await call('POST', '/engine/v1/tasks', { id: 'good', dbrps: DBRPS, script, status: 'enabled' });
     const bad = await call('POST', '/engine/v1/tasks', {

@@ -81,10 +81,14 @@ export class Executor {
   }
 
   /**
-   * Starts a task. `onError` is called once when it dies by itself. Rejects with the reason when it can not start;
+   * Starts a task, after `restore` has given it an earlier state. `onError` is called once when it dies by itself. Rejects with the reason when it can not start;
    * then nothing of it is left.
    */
-  async start(startable: Startable, onError: (error: string) => void): Promise<void> {
+  async start(
+    startable: Startable,
+    onError: (error: string) => void,
+    restore?: (task: RunningTask) => void,
+  ): Promise<void> {
     assert(!this.#entries.has(startable.id), 'a task is started once');
     const { clock, limits } = this.#options;
     const task = makeTask(this.#options.createTask, startable.pipeline, {
@@ -105,6 +109,7 @@ export class Executor {
     this.#entries.set(id, entry);
     try {
       task.onError(onError);
+      restore?.(task);
       await task.start();
       if (task.error !== undefined) throw new InvalidRequest(task.error);
       if (pipeline.type === 'stream') {

@@ -59,7 +59,8 @@ export class LogHub {
   }
 
   #log(level: LogLevel, msg: string, fields: Readonly<Record<string, unknown>>): void {
-    if (ORDER.indexOf(level) >= ORDER.indexOf(this.#level)) this.#sink[level](fields, msg);
+    if (ORDER.indexOf(level) >= ORDER.indexOf(this.#level))
+      this.#sink[level](sinkFields(fields), msg);
     if (this.#subscribers.size === 0) return;
     const line = { ts: formatRfc3339(this.#clock.now()), lvl: level, msg, fields };
     for (const subscriber of this.#subscribers) {
@@ -97,6 +98,11 @@ export class LogHub {
   close(): void {
     this.#subscribers.clear();
   }
+}
+
+// The process names its services itself; a part of the engine is a component there.
+function sinkFields({ service, ...fields }: Readonly<Record<string, unknown>>): object {
+  return { component: service, ...fields };
 }
 
 function wants(filter: LogFilter, line: LogLine): boolean {

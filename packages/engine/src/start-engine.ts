@@ -4,6 +4,7 @@ import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { createTask, SeriesTable } from '@tidemark/runtime';
 import { defaultOptions } from '@tidemark/alerting';
+import { Authenticator } from './authenticator.ts';
 import type { EngineConfig } from './config.ts';
 import { TSDB_SECTION } from './overridable-sections.ts';
 import { closeParts, isTrusted, listenAddress, openParts } from './engine.ts';
@@ -21,6 +22,7 @@ import { Recordings } from './jobs/recordings.ts';
 import { Replays } from './jobs/replays.ts';
 import { Reporter } from './reporter.ts';
 import { ServiceTests } from './service-tests.ts';
+import { Snapshots } from './snapshots.ts';
 import { UdpListener } from './udp-listener.ts';
 import type { LogSink } from './log-hub.ts';
 import { checkTemplate, renderTemplate } from './render.ts';
@@ -64,7 +66,10 @@ export async function startEngine(
     environment: options.environment ?? {},
     skipConfigOverrides: options.skipConfigOverrides === true,
   });
-  const service = new RunningEngine(parts);
+  const authenticator = config.http.authEnabled
+    ? await Authenticator.open({ ...parts, sharedSecret: config.http.sharedSecret })
+    : undefined;
+  const service = new RunningEngine(parts, authenticator);
   try {
     await service.open();
   } catch (error) {
@@ -77,22 +82,27 @@ export async function startEngine(
 /** Endpoints and background work around the parts. */
 class RunningEngine implements EngineService {
   readonly #parts: EngineParts;
+  readonly #authenticator: Authenticator | undefined;
   readonly #server: HttpServer;
   readonly #recordings: Recordings;
   readonly #replays: Replays;
   readonly #reporter: Reporter;
+  readonly #snapshots: Snapshots;
   readonly #tickers: Ticker[] = [];
   readonly #listeners: UdpListener[] = [];
   readonly #startedMs: number;
   #subscriptions: Subscriptions | undefined;
+  #areTasksStarted = false;
   #closing: Promise<void> | undefined;
   url = '';
 
-  constructor(parts: EngineParts) {
+  constructor(parts: EngineParts, authenticator: Authenticator | undefined) {
     const { config, clock } = parts;
     this.#parts = parts;
+    this.#authenticator = authenticator;
     this.#startedMs = clock.monotonicMs();
-    this.#server = makeServer(parts);
+    this.#server = makeServer(parts, authenticator);
+    this.#snapshots = new Snapshots(parts.metadata, parts.logs.logger('snapshot'));
     this.#recordings = new Recordings({
       ...parts,
       directory: config.replay.dir || join(config[''].dataDir, 'replay'),
@@ -118,7 +128,8 @@ class RunningEngine implements EngineService {
     const { config, clock, tasks, executor, hooks } = this.#parts;
     await this.#recordings.open();
     await this.#replays.open();
-    await tasks.startEnabled();
+    await tasks.startEnabled((record, task) => this.#snapshots.restore(record, task));
+    this.#areTasksStarted = true;
     await this.#listenForPackets();
     const { host, port } = listenAddress(config.http.bindAddress);
     this.url = await this.#server.listen(host, port);
@@ -129,6 +140,7 @@ class RunningEngine implements EngineService {
       serverId: this.#parts.metadata.serverId,
       hostname: config[''].hostname,
       port: Number(new URL(this.url).port),
+      token: this.#authenticator?.subscriberToken,
     });
     this.#subscriptions.start();
     hooks.taskStarted = () => this.#subscriptions?.requestSync();
@@ -136,6 +148,8 @@ class RunningEngine implements EngineService {
       if (section === 'tsdb') this.#subscriptions?.requestSync();
     };
     this.#tickers.push(new Ticker(clock, 1000, () => executor.measure()));
+    const snapshotMs = config.task.snapshotIntervalMs;
+    if (snapshotMs > 0) this.#tickers.push(new Ticker(clock, snapshotMs, () => this.#saveState()));
     if (config.stats.enabled) {
       const intervalMs = Math.max(100, config.stats.statsIntervalMs);
       this.#tickers.push(new Ticker(clock, intervalMs, () => this.#reporter.report()));
@@ -148,14 +162,22 @@ class RunningEngine implements EngineService {
   }
 
   async #close(): Promise<void> {
-    const { config } = this.#parts;
+    const { config, router } = this.#parts;
     await this.#subscriptions?.close();
     await this.#server.close();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
     await Promise.all(this.#tickers.map((ticker) => ticker.close()));
     await this.#replays.close();
     await this.#recordings.close();
+    await router.drained();
+    // Tasks that were never started must not cost the state they left.
+    if (this.#areTasksStarted) await this.#saveState();
     await closeParts(this.#parts, config.http.shutdownTimeoutMs);
+  }
+
+  #saveState(): Promise<void> {
+    const { executor, tasks } = this.#parts;
+    return this.#snapshots.saveAll(executor, (id) => tasks.get(id));
   }
 
   async #listenForPackets(): Promise<void> {
@@ -228,13 +250,16 @@ function withDefaultCluster(config: EngineConfig, url: string | undefined): Engi
   return { ...config, overridable: new Map([...config.overridable, ['tsdb', [cluster]]]) };
 }
 
-function makeServer({ config, logs }: EngineParts): HttpServer {
+function makeServer(
+  { config, logs }: EngineParts,
+  authenticator: Authenticator | undefined,
+): HttpServer {
   return new HttpServer({
     bodyBytesMax: config.http.maxBodySizeBytes,
     hasCompatPaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,
     log: logs.logger('http'),
-    authorize: () => undefined,
+    authorize: (request) => authenticator?.authorize(request),
     tls: config.http.httpsEnabled
       ? {
           certificateFile: config.http.httpsCertificate,

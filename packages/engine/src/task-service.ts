@@ -11,6 +11,7 @@ import type { Clock } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import { printVars } from '@tidemark/pipeline';
 import type { HandlerSpec, Pipeline, Vars } from '@tidemark/pipeline';
+import type { RunningTask } from '@tidemark/runtime';
 import type { BuildEnvironment, Definition } from './definition.ts';
 import { defineTask, readVars } from './definition.ts';
 import type { Executor } from './executor.ts';
@@ -78,11 +79,11 @@ export class TaskService {
   }
 
   /** Starts what was enabled when the engine was stopped. A task that can not start shows why; the others run. */
-  async startEnabled(): Promise<void> {
+  async startEnabled(restore?: (record: TaskRecord, task: RunningTask) => void): Promise<void> {
     for (const record of this.all()) {
       if (record.status !== 'enabled') continue;
       try {
-        await this.#start(record);
+        await this.#start(record, restore);
       } catch (error) {
         // The task's own record shows the reason.
         this.#options.log('failed to start task', { task: record.id, err: messageOf(error) });
@@ -284,9 +285,12 @@ export class TaskService {
     return definition;
   }
 
-  async #start(record: TaskRecord): Promise<void> {
+  async #start(
+    record: TaskRecord,
+    restore?: (record: TaskRecord, task: RunningTask) => void,
+  ): Promise<void> {
     try {
-      await this.#execute(record);
+      await this.#execute(record, restore);
       if (record.error !== '') await this.#setError(record.id, '');
     } catch (error) {
       const reason = messageOf(error);
@@ -296,12 +300,17 @@ export class TaskService {
   }
 
   /** Runs a task as the record says, in place of what ran under its id. */
-  async #execute(record: TaskRecord): Promise<void> {
+  async #execute(
+    record: TaskRecord,
+    restore?: (record: TaskRecord, task: RunningTask) => void,
+  ): Promise<void> {
     const { executor } = this.#options;
     await executor.stop(record.id);
     const { pipeline } = this.startableOf(record);
-    await executor.start({ id: record.id, pipeline, dbrps: record.dbrps }, (error) =>
-      this.#died(record.id, error),
+    await executor.start(
+      { id: record.id, pipeline, dbrps: record.dbrps },
+      (error) => this.#died(record.id, error),
+      (task) => restore?.(record, task),
     );
     this.#options.onStarted();
   }

@@ -1,9 +1,8 @@
 // Writes: line protocol in, batches of points to the router.
 import { InvalidRequest } from '@tidemark/core';
-import type { Clock, FieldValue } from '@tidemark/core';
-import { lineErrorMessage, parseLines, parsePrecision, SeriesCache } from '@tidemark/line-protocol';
-import type { LineFieldValue } from '@tidemark/line-protocol';
-import { PointBatchBuilder } from '@tidemark/runtime';
+import type { Clock } from '@tidemark/core';
+import { lineErrorMessage, parsePrecision, SeriesCache } from '@tidemark/line-protocol';
+import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import type { PointRouter } from './point-router.ts';
 
@@ -19,7 +18,7 @@ export class BadLine extends InvalidRequest {}
 export class WritePath {
   readonly #router: PointRouter;
   readonly #clock: Clock;
-  readonly #cache = new SeriesCache();
+  readonly #parser = new WriteParser(new SeriesCache());
   readonly counters = { bytes: 0, pointsOk: 0, pointsFailed: 0 };
 
   constructor(router: PointRouter, clock: Clock) {
@@ -37,26 +36,17 @@ export class WritePath {
   }
 
   #parse(body: Uint8Array, target: WriteTarget): PointBatch {
-    const { points, errors } = parseLines(body, {
+    const { batch, errors } = this.#parser.parse(body, {
+      database: target.database,
+      retentionPolicy: target.retentionPolicy,
       // An unknown unit means nanoseconds, as recorded.
       precision: parsePrecision(target.precision) ?? 'ns',
       now: this.#clock.now(),
-      cache: this.#cache,
     });
     if (errors.length > 0) {
-      this.counters.pointsFailed += points.length + errors.length;
+      this.counters.pointsFailed += batch.rowCount + errors.length;
       throw new BadLine(errors.map(lineErrorMessage).join('\n'));
     }
-    const builder = new PointBatchBuilder(target.database, target.retentionPolicy);
-    for (const { measurement, tags, fields, time } of points) {
-      builder.add({ name: measurement, tags, fields: fields.map(plainField), time });
-    }
-    return builder.build();
+    return batch;
   }
-}
-
-function plainField(field: readonly [string, LineFieldValue]): readonly [string, FieldValue] {
-  const [name, value] = field;
-  // Scripts know no unsigned integers.
-  return [name, typeof value === 'object' ? BigInt.asIntN(64, value.unsigned) : value];
 }

@@ -6,6 +6,7 @@ import type { Clock } from '@tidemark/core';
 import { quoteIdentifier, quoteString } from '@tidemark/influxql';
 import { durationMs, flag, integer, text } from '@tidemark/alerting';
 import type { Options } from '@tidemark/alerting';
+import { SUBSCRIBER } from '../authenticator.ts';
 import type { Logger } from '../log-hub.ts';
 import { UdpListener } from '../udp-listener.ts';
 import type { WritePath } from '../write-path.ts';
@@ -27,6 +28,8 @@ export type SubscriptionsOptions = {
   /** Under which the database reaches this engine. */
   readonly hostname: string;
   readonly port: number;
+  /** Of the subscriber, when the engine asks for credentials. */
+  readonly token?: string | undefined;
 };
 
 type Policy = { readonly database: string; readonly retentionPolicy: string };
@@ -131,7 +134,12 @@ export class Subscriptions {
       if (isWanted && subscription.destinations === destination) continue;
       await clusters.executeOn(cluster, dropStatement(subscription));
       await this.#closeListener(cluster, subscription);
-      log('info', 'dropped subscription', { ...subscription, cluster: text(cluster, 'name') });
+      const { database, retentionPolicy } = subscription;
+      log('info', 'dropped subscription', {
+        database,
+        retentionPolicy,
+        cluster: text(cluster, 'name'),
+      });
     }
     for (const policy of wanted) {
       const destination = await this.#destination(cluster, policy);
@@ -144,7 +152,6 @@ export class Subscriptions {
       log('info', 'created subscription', {
         ...policy,
         cluster: text(cluster, 'name'),
-        destination,
       });
     }
     return wanted.length;
@@ -175,12 +182,13 @@ export class Subscriptions {
   }
 
   async #destination(cluster: Options, policy: Policy): Promise<string> {
-    const { hostname, port } = this.#options;
+    const { hostname, port, token } = this.#options;
+    const user = token === undefined ? '' : `${SUBSCRIBER}:${token}@`;
     const host = text(cluster, 'hostname') || hostname;
     const protocol = text(cluster, 'subscription-protocol');
     if (protocol === 'udp') return `udp://${host}:${await this.#listen(cluster, policy)}`;
     const path = text(cluster, 'subscription-path').replace(/^\/*|\/*$/g, '');
-    const base = `${protocol}://${host}:${integer(cluster, 'http-port') || port}`;
+    const base = `${protocol}://${user}${host}:${integer(cluster, 'http-port') || port}`;
     return path === '' ? base : `${base}/${path}`;
   }
 

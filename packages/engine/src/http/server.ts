@@ -1,13 +1,13 @@
 // The HTTP server: fastify set up for this API (docs/adr/0005). Endpoints register themselves through `Api`; they get
 // a decoded request and return a value, everything else happens here.
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidRequest, LimitExceeded, TIDEMARK_VERSION } from '@tidemark/core';
+import { InvalidRequest, LimitExceeded, TIDEMARK_VERSION, Unavailable } from '@tidemark/core';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
 import { QueryParams } from './params.ts';
@@ -140,7 +140,12 @@ export class HttpServer implements Api {
 
   /** Starts to listen and returns the URL. */
   async listen(host: string, port: number): Promise<string> {
-    return this.#app.listen({ host, port });
+    try {
+      return await this.#app.listen({ host, port });
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Unavailable(`cannot listen on ${host}:${port}: ${reason}`, { cause });
+    }
   }
 
   async close(): Promise<void> {
@@ -299,10 +304,4 @@ function setCorsHeaders(request: FastifyRequest, reply: FastifyReply): void {
 /** A URL for the log, without the password that some clients put there. */
 function hideSecrets(url: string): string {
   return url.replace(/([?&]p=)[^&]*/g, '$1[REDACTED]');
-}
-
-/** Compares secrets without telling by its time how much of them agrees. */
-export function isSameSecret(a: string, b: string): boolean {
-  const [x, y] = [Buffer.from(a), Buffer.from(b)];
-  return x.length === y.length && timingSafeEqual(x, y);
 }
