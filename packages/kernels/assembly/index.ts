@@ -1,4 +1,4 @@
-// Everything that the loader can call.
+// Everything that the loader can call. Kept in step with src/kernel-exports.ts.
 export {
   blockBound,
   encodeBlock,
@@ -9,4 +9,99 @@ export {
 } from './blocks';
 export { crc32c } from './crc32c';
 export { memoryInUse, scratch, trimScratch } from './memory';
-export { stringBytes, stringCodes, stringEntries, stringOffsets, stringsBound } from './strings';
+export {
+  codeStrings,
+  stringBytes,
+  stringCodes,
+  stringEntries,
+  stringOffsets,
+  stringReferences,
+  stringsBound,
+} from './strings';
+
+export { arenaBytes } from './arena';
+export {
+  addPointField,
+  addShard,
+  admitSeries,
+  batchColumns,
+  batchNext,
+  batchRows,
+  beginBatch,
+  beginPoint,
+  dropPoint,
+  finishPoint,
+  forgetTables,
+  getBatchFirstSeries,
+  getBatchPoints,
+  getBatchTables,
+  getBatchValues,
+  getCursor,
+  getEventEnd,
+  getEventField,
+  getEventNew,
+  getEventOld,
+  getEventShard,
+  getEventStart,
+  getStagedKey,
+  getStagedKeyLength,
+  getStagedMeasurement,
+  getStagedTime,
+  run,
+  runPoint,
+  setTable,
+} from './ingest';
+export { openBody, setTimes } from './line-scan';
+export { decimalPowers } from './number';
+export {
+  decodeColumnRows,
+  decodeRowHeads,
+  encodeColumnRows,
+  encodeKeys,
+  encodeRowHeads,
+  insertKeyBlock,
+  insertKeys,
+} from './record';
+export {
+  findSeries,
+  hashKey,
+  nextSeriesId,
+  removeSeries,
+  seriesCount,
+  seriesKey,
+  seriesKeyLength,
+  seriesMemory,
+  setNextSeriesId,
+  setSeriesSeed,
+  truncateSeries,
+} from './series';
+export {
+  gather,
+  gatherNulls,
+  selectAll,
+  selectedRows,
+  selectedSeries,
+  selectedSeriesIds,
+  selectedStarts,
+  selectedTimes,
+  selectSeries,
+} from './sorted';
+export { fieldName, fieldNameLength, fieldOf, findField, measurementName, measurementNameLength, measurementOf } from './symbols';
+export {
+  addColumn,
+  columnField,
+  columnHasValues,
+  columnOf,
+  columnType,
+  createMemtable,
+  createTable,
+  freeMemtable,
+  memtableBytes,
+  tableColumns,
+  tableMaxTime,
+  tableMeasurement,
+  tableMinTime,
+  tableRows,
+  tableShard,
+  truncateTable,
+} from './table';

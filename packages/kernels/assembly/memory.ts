@@ -87,8 +87,9 @@ export function memoryInUse(): usize {
 }
 
 // A scratch buffer per purpose keeps its run from call to call and only ever grows.
-const SCRATCH_COUNT = 12;
-const scratchTable: usize = memory.data(12 * 8, 16);
+// 0-9 codecs, 10-11 bodies and records, 12-20 reads, 21 points and ids, 22 names.
+const SCRATCH_COUNT = 23;
+const scratchTable: usize = memory.data(23 * 8, 16);
 
 /** Buffer number `slot` with room for `bytes`; contents are lost when it has to grow. 0 when memory is exhausted. */
 export function scratch(slot: i32, bytes: usize): usize {

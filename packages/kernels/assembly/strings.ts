@@ -57,7 +57,7 @@ function buildDictionary(references: usize, count: u32): bool {
     const hash = <u32>hashBytes(address, <usize>length, 0);
     let slot = hash & mask;
     let code: u32 = 0;
-    for (;;) {
+    while (true) {
       const entry = table + <usize>slot * 8;
       const known = load<u32>(entry, 4);
       if (known === 0) {
@@ -91,6 +91,23 @@ function buildDictionary(references: usize, count: u32): bool {
 }
 
 let tableEntries: usize = 0;
+
+/**
+ * Codes texts without encoding them: u32 codes at `stringCodes`, references to the distinct texts at
+ * `stringReferences`. Returns how many there are, or an error.
+ */
+export function codeStrings(references: usize, count: u32): i32 {
+  if (!buildDictionary(references, count)) return ERROR_TOO_LARGE;
+  decodedCodes = scratch(SCRATCH_CODES, 0);
+  for (let i: u32 = 0; i < count; i++) {
+    store<u32>(decodedCodes + <usize>i * 4, <u32>load<u64>(decodedCodes + <usize>i * 8));
+  }
+  return <i32>dictionaryCount;
+}
+
+export function stringReferences(): usize {
+  return tableEntries;
+}
 
 /** Upper bound of an encoded block of `count` strings that are `bytes` long together. */
 export function stringsBound(count: u32, bytes: usize): usize {

@@ -4,6 +4,13 @@ export type { CodecErrorReason } from './codec-error.ts';
 export { Codecs } from './codecs.ts';
 export type { CodecEffort, CodedStrings } from './codecs.ts';
 export type * from './ingest-types.ts';
-export { BLOCK_VALUES_MAX } from './limits.ts';
+export { IngestKernel } from './ingest-kernel.ts';
+export type { IngestOptions, LineParser } from './ingest-kernel.ts';
+export {
+  BLOCK_VALUES_MAX,
+  FIELDS_PER_POINT_MAX,
+  MEMTABLE_BYTES_MAX,
+  PARSE_ERRORS_MAX,
+} from './limits.ts';
 export { compileKernels, Kernels } from './loader.ts';
 export type { KernelModule } from './loader.ts';

@@ -156,14 +156,21 @@ export interface Ingest {
   encodeBatch(batch: Batch): Uint8Array;
   /**
    * Appends what a log record holds, series under the ids that they had. Rows of shards for which `isWanted` says no
-   * (dropped, or already in segments) are skipped. Throws `CodecError` for bytes that are no record.
+   * (dropped, or already in segments) are skipped. Series that are known already under the same id are left alone.
+   * Throws `CodecError` for bytes that are no record; nothing of them stays then.
    */
-  replay(record: Uint8Array, isWanted: (shardId: number) => boolean): Batch;
+  replay(
+    record: Uint8Array,
+    host: Pick<IngestHost, 'fieldTypes'>,
+    isWanted: (shardId: number) => boolean,
+  ): Batch;
   /** Takes back a batch: its rows, new fields and new series. Only the newest batch that is still there. */
   rollback(batch: Batch): void;
 
   /** One more than the largest id. Ids of removed series are not used again. */
   readonly nextSeriesId: number;
+  /** Ids below `nextId` will not be given to new series; for opening an index whose last series were removed. */
+  reserveSeriesIds(nextId: number): void;
   /** Series that exist. */
   readonly seriesCount: number;
   /** Canonical key, `undefined` for ids that do not exist. */

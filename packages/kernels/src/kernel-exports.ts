@@ -1,15 +1,11 @@
 // What assembly/index.ts exports. Addresses and sizes are unsigned 32-bit; negative results are errors.
 import type { WasmMemory } from './web-assembly.ts';
 
-/** Exports of the compiled kernels. */
-export type KernelExports = {
-  readonly memory: WasmMemory;
+type CodecExports = {
   scratch(slot: number, bytes: number): number;
   trimScratch(bytes: number): void;
   memoryInUse(): number;
-
   crc32c(address: number, bytes: number, crc: number): number;
-
   blockBound(count: number): number;
   stringsBound(count: number, bytes: number): number;
   encodeBlock(kind: number, src: number, count: number, dst: number, effort: number): number;
@@ -17,8 +13,115 @@ export type KernelExports = {
   startBlock(src: number, bytes: number): number;
   finishBlock(kind: number, count: number, dst: number): number;
   finishStringBlock(count: number): number;
+  codeStrings(references: number, count: number): number;
   stringCodes(): number;
+  stringReferences(): number;
   stringOffsets(): number;
   stringBytes(): number;
   stringEntries(): number;
 };
+
+type IngestExports = {
+  arenaBytes(): number;
+  decimalPowers(): number;
+  openBody(bytes: number): number;
+  setTimes(unit: bigint, now: bigint): void;
+  beginBatch(start: number, asksForSeries: number, arenaLimit: number): void;
+  run(): number;
+  runPoint(): number;
+  addShard(id: number, start: bigint, end: bigint): void;
+  setTable(table: number): number;
+  forgetTables(): void;
+  admitSeries(): void;
+  dropPoint(): void;
+  beginPoint(key: number, length: number, measurementLength: number): void;
+  addPointField(name: number, length: number, type: number, bits: bigint): number;
+  finishPoint(time: bigint): void;
+  getCursor(): number;
+  getEventStart(): number;
+  getEventEnd(): number;
+  getEventField(): number;
+  getEventNew(): number;
+  getEventOld(): number;
+  getEventShard(): number;
+  getStagedTime(): bigint;
+  getStagedMeasurement(): number;
+  getStagedKey(): number;
+  getStagedKeyLength(): number;
+  getBatchPoints(): number;
+  getBatchValues(): number;
+  getBatchFirstSeries(): number;
+  getBatchTables(): number;
+  batchNext(table: number): number;
+  batchRows(table: number): number;
+  batchColumns(table: number): number;
+};
+
+type MemtableExports = {
+  createMemtable(shard: number): number;
+  freeMemtable(memtable: number): void;
+  memtableBytes(memtable: number): number;
+  createTable(memtable: number, measurement: number): number;
+  addColumn(table: number, field: number, type: number): number;
+  truncateTable(table: number, rowCount: number, columnCount: number): void;
+  tableRows(table: number): number;
+  tableMeasurement(table: number): number;
+  tableShard(table: number): number;
+  tableMinTime(table: number): bigint;
+  tableMaxTime(table: number): bigint;
+  tableColumns(table: number): number;
+  columnOf(table: number, field: number): number;
+  columnField(table: number, index: number): number;
+  columnType(table: number, index: number): number;
+  columnHasValues(table: number, index: number): number;
+  selectAll(table: number, rowLimit: number, start: bigint, end: bigint): number;
+  selectSeries(
+    table: number,
+    ids: number,
+    count: number,
+    rowLimit: number,
+    start: bigint,
+    end: bigint,
+  ): number;
+  selectedRows(): number;
+  selectedSeries(): number;
+  selectedTimes(): number;
+  selectedSeriesIds(): number;
+  selectedStarts(): number;
+  gather(table: number, field: number): number;
+  gatherNulls(): number;
+  encodeRowHeads(table: number, from: number, to: number): number;
+  encodeColumnRows(table: number, index: number, from: number, to: number): number;
+  encodeKeys(references: number, count: number, bytes: number): number;
+  decodeRowHeads(table: number, src: number, bytes: number): number;
+  decodeColumnRows(table: number, column: number, src: number, bytes: number, rows: number): number;
+};
+
+type NameExports = {
+  measurementOf(name: number, length: number): number;
+  measurementName(measurement: number): number;
+  measurementNameLength(measurement: number): number;
+  fieldOf(measurement: number, name: number, length: number): number;
+  findField(measurement: number, name: number, length: number): number;
+  fieldName(measurement: number, field: number): number;
+  fieldNameLength(measurement: number, field: number): number;
+  setSeriesSeed(seed: bigint): void;
+  setNextSeriesId(id: number): void;
+  nextSeriesId(): number;
+  seriesCount(): number;
+  seriesMemory(): number;
+  seriesKey(id: number): number;
+  seriesKeyLength(id: number): number;
+  hashKey(key: number, length: number): number;
+  findSeries(key: number, length: number, hash: number): number;
+  removeSeries(id: number): void;
+  truncateSeries(first: number): void;
+  insertKeys(references: number, ids: number, count: number): number;
+  insertKeyBlock(src: number, bytes: number, firstId: number): number;
+};
+
+/** Exports of the compiled kernels. */
+export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
+  IngestExports &
+  MemtableExports &
+  NameExports;

@@ -30,6 +30,11 @@ export class Kernels {
     return this.#bytes;
   }
 
+  /** The buffer of `bytes`. */
+  get buffer(): ArrayBuffer {
+    return this.#memory.buffer;
+  }
+
   get memoryBytes(): number {
     return this.bytes.byteLength;
   }

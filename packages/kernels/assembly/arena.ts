@@ -1,0 +1,69 @@
+// Memory of one memtable: bump allocation in chunks, given back all at once.
+import { allocateRun, freeRun } from './memory';
+
+// Small memtables (a shard that gets one late point) stay small, large ones waste little at the ends of chunks.
+const FIRST_CHUNK: usize = 65536;
+const NEXT_CHUNK: usize = 262144;
+const LARGE_CHUNK: usize = 1048576;
+const LARGE_ABOVE: usize = 4194304;
+
+@unmanaged
+export class Arena {
+  /** Newest chunk; its first words are the address of the one before and its size. */
+  chunk: usize;
+  at: usize;
+  end: usize;
+  bytes: usize;
+}
+
+/** Bytes of all arenas. */
+let total: usize = 0;
+/** Set when memory ran out; the batch then stops, see commit.ts. */
+let isExhausted: bool = false;
+
+export function arenaBytes(): usize {
+  return total;
+}
+
+export function arenaIsExhausted(): bool {
+  return isExhausted;
+}
+
+/** `bytes` at an address divisible by 8, contents unspecified; 0 when memory is exhausted. */
+@inline
+export function allocate(arena: Arena, bytes: usize): usize {
+  const address = arena.at;
+  const after = address + ((bytes + 7) & ~7);
+  if (after > arena.end) return allocateSlow(arena, bytes);
+  arena.at = after;
+  return address;
+}
+
+function allocateSlow(arena: Arena, bytes: usize): usize {
+  let size = arena.bytes === 0 ? FIRST_CHUNK : arena.bytes > LARGE_ABOVE ? LARGE_CHUNK : NEXT_CHUNK;
+  if (bytes + 24 > size) size = (bytes + 24 + 65535) & ~65535;
+  const chunk = allocateRun(size);
+  if (chunk === 0) {
+    isExhausted = true;
+    return 0;
+  }
+  store<u32>(chunk, <u32>arena.chunk);
+  store<u32>(chunk, <u32>size, 4);
+  arena.chunk = chunk;
+  arena.bytes += size;
+  total += size;
+  arena.at = chunk + 8 + ((bytes + 7) & ~7);
+  arena.end = chunk + size;
+  return chunk + 8;
+}
+
+export function freeArena(arena: Arena): void {
+  let chunk = arena.chunk;
+  while (chunk !== 0) {
+    const previous = <usize>load<u32>(chunk);
+    freeRun(chunk, <usize>load<u32>(chunk, 4));
+    chunk = previous;
+  }
+  total -= arena.bytes;
+  isExhausted = false;
+}

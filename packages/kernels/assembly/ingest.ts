@@ -1,0 +1,447 @@
+// Drives a body through the fast path and appends points. Whatever needs the caller ends `run` with an event; the
+// caller answers through the exported functions and calls `run` again. A staged point survives that.
+import { allocate, arenaBytes } from './arena';
+import { bodyEnd, lineEnd, scanLine } from './line-scan';
+import { allocateRun, freeRun } from './memory';
+import { addCached, addSeries, findSeries, hashKey, nextSeriesId, NO_SERIES } from './series';
+import {
+  clearStage,
+  finishStage,
+  isStaged,
+  resolveSeries,
+  stagedCount,
+  stagedField,
+  stagedKey,
+  stagedKeyHash,
+  stagedKeyLength,
+  stagedMeasurement,
+  stagedSeries,
+  stagedText,
+  stagedTextHash,
+  stagedTextLength,
+  stagedTime,
+  stageField,
+  stageKey,
+  stageSeries,
+} from './stage';
+import { fieldOf, measurementOf } from './symbols';
+import {
+  addColumn,
+  Column,
+  columnOf,
+  Memtable,
+  openColumnPage,
+  openPage,
+  Table,
+  truncateTable,
+  TYPE_BOOLEAN,
+  TYPE_STRING,
+} from './table';
+
+// Kept in step with src/ingest-events.ts.
+const EVENT_DONE: i32 = 0;
+const EVENT_LINE: i32 = 1; // the slow path must parse [eventStart, eventEnd)
+const EVENT_SHARD: i32 = 2; // no shard is known for stagedTime
+const EVENT_TABLE: i32 = 3; // shard eventShard needs a table for stagedMeasurement
+const EVENT_SERIES: i32 = 4; // may the staged series be created?
+const EVENT_CONFLICT: i32 = 5; // the point was dropped: field eventField is eventNew, not eventOld
+const EVENT_FULL: i32 = 6; // the batch must end before eventStart
+const EVENT_MEMORY: i32 = 7; // linear memory cannot grow; the staged point was not appended
+
+// A batch ends here so that its record stays within what one block holds.
+const BATCH_ROWS_MAX: u32 = 1 << 20;
+
+let cursor: usize = 0;
+let eventStart: usize = 0;
+let eventEnd: usize = 0;
+let eventField: u32 = 0;
+let eventNew: u32 = 0;
+let eventOld: u32 = 0;
+let eventShard: u32 = 0;
+let asksForSeries: bool = false;
+let isAdmitted: bool = false;
+let arenaLimit: usize = 0;
+
+let batch: u32 = 0;
+let batchTables: usize = 0;
+let batchPoints: u32 = 0;
+let batchValues: u32 = 0;
+let batchFirstSeries: u32 = 0;
+
+// Shards of this call, 24 bytes each: start, end, id. Few: a body rarely spans more.
+const SHARDS: u32 = 8;
+const shards: usize = memory.data(8 * 24, 16);
+let shardCount: u32 = 0;
+let shardSlot: u32 = 0;
+let shardStart: i64 = 0;
+let shardEnd: i64 = 0;
+let shardId: u32 = 0;
+
+// Measurement -> the table that its last row went to.
+let currentTables: usize = 0;
+let currentCapacity: u32 = 0;
+
+export function getCursor(): usize {
+  return cursor;
+}
+export function setCursor(position: usize): void {
+  cursor = position;
+}
+export function getEventStart(): usize {
+  return eventStart;
+}
+export function getEventEnd(): usize {
+  return eventEnd;
+}
+export function getEventField(): u32 {
+  return eventField;
+}
+export function getEventNew(): u32 {
+  return eventNew;
+}
+export function getEventOld(): u32 {
+  return eventOld;
+}
+export function getEventShard(): u32 {
+  return eventShard;
+}
+export function getStagedTime(): i64 {
+  return stagedTime;
+}
+export function getStagedMeasurement(): u32 {
+  return stagedMeasurement;
+}
+export function getStagedKey(): usize {
+  return stagedKey;
+}
+export function getStagedKeyLength(): u32 {
+  return stagedKeyLength;
+}
+export function getBatchPoints(): u32 {
+  return batchPoints;
+}
+export function getBatchValues(): u32 {
+  return batchValues;
+}
+export function getBatchFirstSeries(): u32 {
+  return batchFirstSeries;
+}
+export function getBatchTables(): usize {
+  return batchTables;
+}
+export function batchNext(table: usize): usize {
+  return changetype<Table>(table).batchNext;
+}
+export function batchRows(table: usize): u32 {
+  return changetype<Table>(table).batchRows;
+}
+export function batchColumns(table: usize): u32 {
+  return changetype<Table>(table).batchColumns;
+}
+
+/** Starts a batch: nothing appended, no shard known. */
+export function beginBatch(start: usize, asks: bool, limit: usize): void {
+  cursor = start;
+  asksForSeries = asks;
+  arenaLimit = limit;
+  batch++;
+  batchTables = 0;
+  batchPoints = 0;
+  batchValues = 0;
+  batchFirstSeries = nextSeriesId();
+  shardCount = 0;
+  shardSlot = 0;
+  shardStart = 0;
+  shardEnd = 0;
+  isAdmitted = false;
+  clearStage();
+}
+
+/** Answers EVENT_SHARD. */
+export function addShard(id: u32, start: i64, end: i64): void {
+  const entry = shards + <usize>shardSlot * 24;
+  store<i64>(entry, start);
+  store<i64>(entry, end, 8);
+  store<u32>(entry, id, 16);
+  shardSlot = (shardSlot + 1) % SHARDS;
+  if (shardCount < SHARDS) shardCount++;
+}
+
+/** Answers EVENT_TABLE, or makes a table the current one. False when memory is exhausted. */
+export function setTable(table: usize): bool {
+  const measurement = changetype<Table>(table).measurement;
+  if (measurement >= currentCapacity) {
+    let capacity: u32 = currentCapacity === 0 ? 16384 : currentCapacity * 2;
+    while (capacity <= measurement) capacity <<= 1;
+    const address = allocateRun(<usize>capacity * 4);
+    if (address === 0) return false;
+    memory.copy(address, currentTables, <usize>currentCapacity * 4);
+    memory.fill(
+      address + <usize>currentCapacity * 4,
+      0,
+      <usize>(capacity - currentCapacity) * 4,
+    );
+    if (currentCapacity > 0) freeRun(currentTables, <usize>currentCapacity * 4);
+    currentTables = address;
+    currentCapacity = capacity;
+  }
+  store<u32>(currentTables + <usize>measurement * 4, <u32>table);
+  return true;
+}
+
+/** Forgets current tables, because a memtable was sealed. */
+export function forgetTables(): void {
+  memory.fill(currentTables, 0, <usize>currentCapacity * 4);
+}
+
+/** Answers EVENT_SERIES with yes. */
+export function admitSeries(): void {
+  isAdmitted = true;
+}
+
+/** Drops the staged point. */
+export function dropPoint(): void {
+  clearStage();
+  isAdmitted = false;
+}
+
+/** Begins a point whose key (canonical; `measurementLength` bytes are the measurement) lies at `key`. */
+export function beginPoint(key: usize, length: u32, measurementLength: u32): void {
+  const hash = hashKey(key, <usize>length);
+  stageSeries(findSeries(key, length, hash), measurementOf(key, measurementLength));
+  stageKey(key, length, hash);
+}
+/** `bits` of a string: address and length. False when the point has too many fields. */
+export function addPointField(name: usize, length: u32, type: u32, bits: u64): bool {
+  return stageField(fieldOf(stagedMeasurement, name, length), type, bits);
+}
+/** The point is complete; `run` appends it. */
+export function finishPoint(time: i64): void {
+  finishStage(time);
+}
+
+function findShard(time: i64): bool {
+  for (let i: u32 = 0; i < shardCount; i++) {
+    const entry = shards + <usize>i * 24;
+    if (time < load<i64>(entry) || time >= load<i64>(entry, 8)) continue;
+    shardStart = load<i64>(entry);
+    shardEnd = load<i64>(entry, 8);
+    shardId = load<u32>(entry, 16);
+    return true;
+  }
+  return false;
+}
+
+@inline
+function touch(table: Table): void {
+  if (table.batch === batch) return;
+  table.batch = batch;
+  table.batchRows = table.rowCount;
+  table.batchColumns = table.columnCount;
+  table.batchNext = batchTables;
+  batchTables = changetype<usize>(table);
+}
+
+/** Compares the staged types with the table's; returns the number of fields without a column, or an event below 0. */
+@inline
+function checkTypes(table: Table): i32 {
+  const count = stagedCount();
+  let missing = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = stagedField(i);
+    const address = columnOf(table, load<u32>(entry));
+    if (address === 0) {
+      missing++;
+      continue;
+    }
+    const type = changetype<Column>(address).type;
+    if (type !== load<u32>(entry, 4)) {
+      eventField = load<u32>(entry);
+      eventNew = load<u32>(entry, 4);
+      eventOld = type;
+      return -EVENT_CONFLICT;
+    }
+  }
+  return missing;
+}
+
+/** Adds columns for new fields; all or none. Returns 0 or an event. */
+function addColumns(table: Table): i32 {
+  const address = changetype<usize>(table);
+  const before = table.columnCount;
+  const count = stagedCount();
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = stagedField(i);
+    const field = load<u32>(entry);
+    const type = load<u32>(entry, 4);
+    const known = columnOf(table, field);
+    if (known === 0) {
+      if (addColumn(address, field, type) !== 0) continue;
+      truncateTable(address, table.rowCount, before);
+      return EVENT_MEMORY;
+    }
+    // The same new field twice in one point, in two types.
+    if (changetype<Column>(known).type !== type) {
+      eventField = field;
+      eventNew = type;
+      eventOld = changetype<Column>(known).type;
+      truncateTable(address, table.rowCount, before);
+      return EVENT_CONFLICT;
+    }
+  }
+  return 0;
+}
+
+/** Creates the staged series. Returns 0 or an event. */
+function createSeries(): i32 {
+  if (asksForSeries && !isAdmitted) return EVENT_SERIES;
+  const id = nextSeriesId();
+  if (!addSeries(stagedKey, stagedKeyLength, stagedKeyHash, stagedMeasurement, id)) {
+    return EVENT_MEMORY;
+  }
+  isAdmitted = false;
+  resolveSeries(id);
+  if (stagedTextLength !== 0) addCached(stagedText, stagedTextLength, stagedTextHash, id);
+  return 0;
+}
+
+@inline
+function appendRow(table: Table): bool {
+  const row = table.rowCount;
+  if (row === table.pageEnd || table.pageEnd === 0) {
+    if (!openPage(table)) return false;
+  }
+  const time = stagedTime;
+  store<u32>(table.seriesBase + <usize>row * 4, stagedSeries);
+  store<i64>(table.timeBase + <usize>row * 8, time);
+  const count = stagedCount();
+  let isComplete = true;
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = stagedField(i);
+    const column = changetype<Column>(columnOf(table, load<u32>(entry)));
+    if (column.page !== table.page && !openColumnPage(table, column)) {
+      isComplete = false;
+      break;
+    }
+    const type = load<u32>(entry, 4);
+    let bits = load<u64>(entry, 8);
+    if (type === TYPE_BOOLEAN) {
+      store<u8>(column.base + <usize>row, <u8>bits);
+    } else {
+      if (type === TYPE_STRING) {
+        const length = <usize>(bits >> 32);
+        const text = allocate(changetype<Memtable>(table.memtable).arena, length);
+        if (text === 0) {
+          isComplete = false;
+          break;
+        }
+        memory.copy(text, <usize>(bits & 0xffffffff), length);
+        bits = <u64>text | (<u64>length << 32);
+      }
+      store<u64>(column.base + <usize>row * 8, bits);
+    }
+    store<u8>(column.validBase + <usize>row, 1);
+  }
+  table.rowCount = row + 1;
+  if (!isComplete) {
+    // Clears what was written of the row.
+    truncateTable(changetype<usize>(table), row, table.columnCount);
+    return false;
+  }
+  if (time < table.minTime) table.minTime = time;
+  if (time > table.maxTime) table.maxTime = time;
+  return true;
+}
+
+/** Appends the staged point. Returns 0 or an event. */
+function commit(): i32 {
+  const time = stagedTime;
+  if (time < shardStart || time >= shardEnd) {
+    if (!findShard(time)) return EVENT_SHARD;
+  }
+  const measurement = stagedMeasurement;
+  const address =
+    measurement < currentCapacity
+      ? <usize>load<u32>(currentTables + <usize>measurement * 4)
+      : 0;
+  if (address === 0 || changetype<Table>(address).shard !== shardId) {
+    eventShard = shardId;
+    return EVENT_TABLE;
+  }
+  const table = changetype<Table>(address);
+  const missing = checkTypes(table);
+  if (missing < 0) {
+    dropPoint();
+    return EVENT_CONFLICT;
+  }
+  touch(table);
+  if (missing > 0) {
+    const before = table.columnCount;
+    const event = addColumns(table);
+    if (event !== 0) {
+      dropPoint();
+      return event;
+    }
+    if (stagedSeries === NO_SERIES) {
+      const refused = createSeries();
+      if (refused !== 0) {
+        // Undone, because the point may be refused; if it is not, the columns are added again.
+        truncateTable(address, table.rowCount, before);
+        return refused;
+      }
+    }
+  } else if (stagedSeries === NO_SERIES) {
+    const refused = createSeries();
+    if (refused !== 0) return refused;
+  }
+  if (!appendRow(table)) return EVENT_MEMORY;
+  batchPoints++;
+  batchValues += stagedCount();
+  clearStage();
+  return 0;
+}
+
+/** Continues the batch until something is needed or the body ends. */
+export function run(): i32 {
+  while (true) {
+    if (isStaged) {
+      const event = commit();
+      if (event !== 0) return event;
+    }
+    let p = cursor;
+    let byte = <u32>load<u8>(p);
+    while (byte === 32 || byte === 9 || (byte === 0 && p < bodyEnd)) byte = <u32>load<u8>(++p);
+    if (p >= bodyEnd) {
+      cursor = bodyEnd;
+      return EVENT_DONE;
+    }
+    if (byte === 10) {
+      cursor = p + 1;
+      continue;
+    }
+    if (byte === 35) {
+      while (load<u8>(p) !== 10) p++;
+      cursor = p + 1;
+      continue;
+    }
+    eventStart = p;
+    if (batchPoints >= BATCH_ROWS_MAX || arenaBytes() > arenaLimit) {
+      cursor = p;
+      return EVENT_FULL;
+    }
+    const after = scanLine(p);
+    if (after !== 0) {
+      cursor = after + 1;
+      continue;
+    }
+    clearStage();
+    eventEnd = lineEnd(p);
+    cursor = eventEnd + 1;
+    return EVENT_LINE;
+  }
+}
+
+/** Appends the staged point without reading on; for points that come as values. */
+export function runPoint(): i32 {
+  return isStaged ? commit() : EVENT_DONE;
+}

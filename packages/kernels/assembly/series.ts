@@ -1,0 +1,226 @@
+// The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 8 bytes per slot.
+// In front of it a small cache from the text that clients send (tags in their order) to the id.
+import { hashBytes } from './hash';
+import { allocateRun, freeRun } from './memory';
+import { sameBytes } from './symbols';
+
+/** Highest id + 1 that tables in memory are sized for; ids are kept below 2^31. */
+export const NO_SERIES: u32 = u32.MAX_VALUE;
+
+// Slots: hash u32, id + 1 u32. Linear probing, at most three quarters full.
+let slots: usize = 0;
+let slotCount: u32 = 0;
+let filled: u32 = 0; // includes slots of removed series
+let alive: u32 = 0;
+let nextId: u32 = 0;
+let seed: u64 = 0;
+
+// Id -> address of (measurement u32, length u16, bytes); 0 where there is no series.
+let entries: usize = 0;
+let entryCapacity: u32 = 0;
+
+// Keys lie in chunks, one after the other.
+const KEY_HEADER: usize = 6;
+const KEY_CHUNK: usize = 262144;
+let keyAt: usize = 0;
+let keyEnd: usize = 0;
+let keyBytes: usize = 0;
+
+const REMOVED: u32 = u32.MAX_VALUE;
+
+export function setSeriesSeed(value: u64): void {
+  seed = value;
+}
+
+export function seriesCount(): u32 {
+  return alive;
+}
+export function nextSeriesId(): u32 {
+  return nextId;
+}
+export function setNextSeriesId(id: u32): void {
+  if (id > nextId) nextId = id;
+}
+/** Bytes that the table holds. */
+export function seriesMemory(): usize {
+  return keyBytes + <usize>slotCount * 8 + <usize>entryCapacity * 4;
+}
+
+@inline
+export function hashKey(key: usize, length: usize): u32 {
+  return <u32>hashBytes(key, length, seed);
+}
+
+@inline
+function entryOf(id: u32): usize {
+  return id < entryCapacity ? <usize>load<u32>(entries + <usize>id * 4) : 0;
+}
+
+@inline
+export function seriesExists(id: u32): bool {
+  return entryOf(id) !== 0;
+}
+export function seriesKey(id: u32): usize {
+  const entry = entryOf(id);
+  return entry === 0 ? 0 : entry + KEY_HEADER;
+}
+export function seriesKeyLength(id: u32): u32 {
+  const entry = entryOf(id);
+  return entry === 0 ? 0 : <u32>load<u16>(entry, 4);
+}
+@inline
+export function seriesMeasurement(id: u32): u32 {
+  return load<u32>(entryOf(id));
+}
+
+export function findSeries(key: usize, length: u32, hash: u32): u32 {
+  if (slotCount === 0) return NO_SERIES;
+  const mask = slotCount - 1;
+  let slot = hash & mask;
+  while (true) {
+    const address = slots + <usize>slot * 8;
+    const known = load<u32>(address, 4);
+    if (known === 0) return NO_SERIES;
+    if (load<u32>(address) === hash && known !== REMOVED) {
+      const entry = <usize>load<u32>(entries + <usize>(known - 1) * 4);
+      if (
+        <u32>load<u16>(entry, 4) === length &&
+        sameBytes(entry + KEY_HEADER, key, <usize>length)
+      ) {
+        return known - 1;
+      }
+    }
+    slot = (slot + 1) & mask;
+  }
+}
+
+function place(hash: u32, id: u32): void {
+  const mask = slotCount - 1;
+  let slot = hash & mask;
+  while (load<u32>(slots + <usize>slot * 8, 4) !== 0) slot = (slot + 1) & mask;
+  store<u32>(slots + <usize>slot * 8, hash);
+  store<u32>(slots + <usize>slot * 8, id + 1, 4);
+  filled++;
+}
+
+function resize(): bool {
+  const oldSlots = slots;
+  const oldCount = slotCount;
+  let count: u32 = 8192;
+  // Removed ones vanish here; half full afterwards at most.
+  while (count < (alive + 1) * 2) count <<= 1;
+  const address = allocateRun(<usize>count * 8);
+  if (address === 0) return false;
+  memory.fill(address, 0, <usize>count * 8);
+  slots = address;
+  slotCount = count;
+  filled = 0;
+  for (let i: u32 = 0; i < oldCount; i++) {
+    const known = load<u32>(oldSlots + <usize>i * 8, 4);
+    if (known !== 0 && known !== REMOVED) place(load<u32>(oldSlots + <usize>i * 8), known - 1);
+  }
+  if (oldCount > 0) freeRun(oldSlots, <usize>oldCount * 8);
+  return true;
+}
+
+function reserveEntry(id: u32): bool {
+  if (id < entryCapacity) return true;
+  let capacity: u32 = entryCapacity === 0 ? 16384 : entryCapacity * 2;
+  while (capacity <= id) capacity <<= 1;
+  const address = allocateRun(<usize>capacity * 4);
+  if (address === 0) return false;
+  memory.copy(address, entries, <usize>entryCapacity * 4);
+  memory.fill(address + <usize>entryCapacity * 4, 0, <usize>(capacity - entryCapacity) * 4);
+  if (entryCapacity > 0) freeRun(entries, <usize>entryCapacity * 4);
+  entries = address;
+  entryCapacity = capacity;
+  return true;
+}
+
+/** Adds a series that is known to be absent under the given id. False when memory is exhausted. */
+export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, id: u32): bool {
+  if ((filled + 1) * 4 > slotCount * 3 && !resize()) return false;
+  if (!reserveEntry(id)) return false;
+  const size = KEY_HEADER + <usize>length;
+  if (keyAt + size > keyEnd) {
+    keyAt = allocateRun(KEY_CHUNK);
+    if (keyAt === 0) {
+      keyEnd = 0;
+      return false;
+    }
+    keyEnd = keyAt + KEY_CHUNK;
+    keyBytes += KEY_CHUNK;
+  }
+  store<u32>(keyAt, measurement);
+  store<u16>(keyAt, <u16>length, 4);
+  memory.copy(keyAt + KEY_HEADER, key, <usize>length);
+  store<u32>(entries + <usize>id * 4, <u32>keyAt);
+  keyAt += size;
+  place(hash, id);
+  alive++;
+  if (id >= nextId) nextId = id + 1;
+  return true;
+}
+
+/** Forgets a series; its id is not used again, the bytes of its key stay taken. */
+export function removeSeries(id: u32): void {
+  const entry = entryOf(id);
+  if (entry === 0) return;
+  const hash = hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
+  const mask = slotCount - 1;
+  let slot = hash & mask;
+  while (load<u32>(slots + <usize>slot * 8, 4) !== id + 1) slot = (slot + 1) & mask;
+  store<u32>(slots + <usize>slot * 8, REMOVED, 4);
+  store<u32>(entries + <usize>id * 4, 0);
+  alive--;
+}
+
+/** Takes back series from `first` on, newest first: their ids are free again. */
+export function truncateSeries(first: u32): void {
+  while (nextId > first) removeSeries(--nextId);
+}
+
+// The cache: direct-mapped, 16 bytes a slot: hash, id, position, length. Texts lie in a ring; a slot whose text was
+// overwritten is recognised by its position, which only ever grows (modulo 2^32).
+const CACHE_SLOTS: u32 = 16384;
+const RING_BYTES: u32 = 1 << 22;
+// Longer texts are looked up in the table each time.
+const CACHED_LENGTH_MAX: u32 = 4096;
+let cache: usize = 0;
+let ring: usize = 0;
+let ringAt: u32 = 0;
+
+/** Id of a series by the text of its section; NO_SERIES when it is not in the cache. */
+export function findCached(text: usize, length: u32, hash: u32): u32 {
+  if (cache === 0) return NO_SERIES;
+  const slot = cache + <usize>(hash & (CACHE_SLOTS - 1)) * 16;
+  if (load<u32>(slot) !== hash || load<u32>(slot, 12) !== length) return NO_SERIES;
+  const position = load<u32>(slot, 8);
+  if (ringAt - position > RING_BYTES) return NO_SERIES;
+  const id = load<u32>(slot, 4);
+  if (!sameBytes(ring + <usize>(position & (RING_BYTES - 1)), text, <usize>length)) return NO_SERIES;
+  return seriesExists(id) ? id : NO_SERIES;
+}
+
+export function addCached(text: usize, length: u32, hash: u32, id: u32): void {
+  if (length > CACHED_LENGTH_MAX) return;
+  if (cache === 0) {
+    cache = allocateRun(<usize>CACHE_SLOTS * 16);
+    ring = allocateRun(<usize>RING_BYTES);
+    if (cache === 0 || ring === 0) {
+      cache = 0;
+      return;
+    }
+    memory.fill(cache, 0, <usize>CACHE_SLOTS * 16);
+  }
+  const offset = ringAt & (RING_BYTES - 1);
+  // A text never wraps around the end of the ring.
+  if (offset + length > RING_BYTES) ringAt += RING_BYTES - offset;
+  const slot = cache + <usize>(hash & (CACHE_SLOTS - 1)) * 16;
+  store<u32>(slot, hash);
+  store<u32>(slot, id, 4);
+  store<u32>(slot, ringAt, 8);
+  store<u32>(slot, length, 12);
+  memory.copy(ring + <usize>(ringAt & (RING_BYTES - 1)), text, <usize>length);
+  ringAt += length;
+}

@@ -1,0 +1,76 @@
+// One point between being read and being appended: its series, time and field values.
+import { allocateRun } from './memory';
+
+/** Most fields of one point. Kept in step with src/limits.ts. */
+export const FIELDS_MAX: u32 = 65536;
+
+let fields: usize = 0;
+let count: u32 = 0;
+
+/** Series, NO_SERIES when it must be created from `stagedKey`. */
+export let stagedSeries: u32 = 0;
+export let stagedMeasurement: u32 = 0;
+export let stagedKey: usize = 0;
+export let stagedKeyLength: u32 = 0;
+export let stagedKeyHash: u32 = 0;
+// The text that led to the series, for the cache; length 0 for none.
+export let stagedText: usize = 0;
+export let stagedTextLength: u32 = 0;
+export let stagedTextHash: u32 = 0;
+export let stagedTime: i64 = 0;
+export let isStaged: bool = false;
+
+export function stageSeries(series: u32, measurement: u32): void {
+  if (fields === 0) {
+    fields = allocateRun(<usize>FIELDS_MAX * 16);
+    if (fields === 0) unreachable();
+  }
+  stagedSeries = series;
+  stagedMeasurement = measurement;
+  stagedTextLength = 0;
+  count = 0;
+}
+@inline
+export function stageKey(key: usize, length: u32, hash: u32): void {
+  stagedKey = key;
+  stagedKeyLength = length;
+  stagedKeyHash = hash;
+}
+@inline
+export function stageText(text: usize, length: u32, hash: u32): void {
+  stagedText = text;
+  stagedTextLength = length;
+  stagedTextHash = hash;
+}
+/** False when the point has too many fields. */
+@inline
+export function stageField(field: u32, type: u32, bits: u64): bool {
+  if (count === FIELDS_MAX) return false;
+  const address = fields + <usize>count * 16;
+  store<u32>(address, field);
+  store<u32>(address, type, 4);
+  store<u64>(address, bits, 8);
+  count++;
+  return true;
+}
+@inline
+export function finishStage(time: i64): void {
+  stagedTime = time;
+  isStaged = true;
+}
+@inline
+export function clearStage(): void {
+  isStaged = false;
+}
+@inline
+export function resolveSeries(series: u32): void {
+  stagedSeries = series;
+}
+@inline
+export function stagedCount(): u32 {
+  return count;
+}
+@inline
+export function stagedField(index: u32): usize {
+  return fields + <usize>index * 16;
+}

@@ -1,0 +1,186 @@
+// Names of measurements and of their fields -> small dense numbers. Names are never forgotten.
+// Scope 0 holds measurements (escaped as in a series key); scope m + 1 holds the fields of measurement m (unescaped).
+import { hashBytes } from './hash';
+import { allocateRun, freeRun } from './memory';
+
+@unmanaged
+class Symbol {
+  scope: u32;
+  index: u32;
+  hash: u32;
+  length: u32;
+  // The bytes follow.
+}
+
+const HEADER: usize = 16;
+const CHUNK: usize = 65536;
+export const NO_SYMBOL: u32 = u32.MAX_VALUE;
+
+let slots: usize = 0; // address of a Symbol each
+let slotCount: u32 = 0;
+let used: u32 = 0;
+let at: usize = 0;
+let end: usize = 0;
+
+// Measurement number -> (name symbol, field count, addresses of its field symbols, capacity), 16 bytes each.
+let measurements: usize = 0;
+let measurementCapacity: u32 = 0;
+let measurementTotal: u32 = 0;
+
+@inline
+function entryOf(measurement: u32): usize {
+  return measurements + <usize>measurement * 16;
+}
+
+/** Whether two ranges hold the same bytes. */
+@inline
+export function sameBytes(a: usize, b: usize, length: usize): bool {
+  let i: usize = 0;
+  for (; i + 8 <= length; i += 8) {
+    if (load<u64>(a + i) !== load<u64>(b + i)) return false;
+  }
+  if (i === length) return true;
+  // Both sides may be read up to 7 bytes behind their end (memory.ts keeps slack); the mask ignores those bytes.
+  const mask = (<u64>1 << (<u64>(length - i) * 8)) - 1;
+  return ((load<u64>(a + i) ^ load<u64>(b + i)) & mask) === 0;
+}
+
+function grow(): void {
+  const oldSlots = slots;
+  const oldCount = slotCount;
+  slotCount = oldCount === 0 ? 16384 : oldCount * 2;
+  slots = allocateRun(<usize>slotCount * 4);
+  if (slots === 0) unreachable();
+  memory.fill(slots, 0, <usize>slotCount * 4);
+  for (let i: u32 = 0; i < oldCount; i++) {
+    const address = load<u32>(oldSlots + <usize>i * 4);
+    if (address === 0) continue;
+    let slot = changetype<Symbol>(<usize>address).hash & (slotCount - 1);
+    while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & (slotCount - 1);
+    store<u32>(slots + <usize>slot * 4, address);
+  }
+  if (oldCount > 0) freeRun(oldSlots, <usize>oldCount * 4);
+}
+
+function newSymbol(scope: u32, name: usize, length: u32, hash: u32): Symbol {
+  const size = (HEADER + <usize>length + 7) & ~7;
+  if (at + size > end) {
+    const chunk = size > CHUNK ? size : CHUNK;
+    at = allocateRun(chunk);
+    if (at === 0) unreachable();
+    end = at + chunk;
+  }
+  const symbol = changetype<Symbol>(at);
+  at += size;
+  symbol.scope = scope;
+  symbol.hash = hash;
+  symbol.length = length;
+  memory.copy(changetype<usize>(symbol) + HEADER, name, <usize>length);
+  return symbol;
+}
+
+function addMeasurement(symbol: Symbol): void {
+  if (measurementTotal === measurementCapacity) {
+    const capacity = measurementCapacity === 0 ? 4096 : measurementCapacity * 2;
+    const address = allocateRun(<usize>capacity * 16);
+    if (address === 0) unreachable();
+    memory.copy(address, measurements, <usize>measurementTotal * 16);
+    if (measurementCapacity > 0) freeRun(measurements, <usize>measurementCapacity * 16);
+    measurements = address;
+    measurementCapacity = capacity;
+  }
+  symbol.index = measurementTotal++;
+  const entry = entryOf(symbol.index);
+  store<u32>(entry, <u32>changetype<usize>(symbol));
+  store<u32>(entry, 0, 4);
+  store<u32>(entry, 0, 8);
+  store<u32>(entry, 0, 12);
+}
+
+function addField(measurement: u32, symbol: Symbol): void {
+  const entry = entryOf(measurement);
+  const count = load<u32>(entry, 4);
+  const capacity = load<u32>(entry, 12);
+  if (count === capacity) {
+    // Lists of up to 128 fields lie between the names; abandoned ones are not worth a free list.
+    const wanted: u32 = capacity === 0 ? 16 : capacity * 2;
+    const bytes = <usize>wanted * 4;
+    if (at + bytes > end) {
+      const chunk = bytes > CHUNK ? bytes : CHUNK;
+      at = allocateRun(chunk);
+      if (at === 0) unreachable();
+      end = at + chunk;
+    }
+    memory.copy(at, <usize>load<u32>(entry, 8), <usize>count * 4);
+    store<u32>(entry, <u32>at, 8);
+    store<u32>(entry, wanted, 12);
+    at += bytes;
+  }
+  store<u32>(<usize>load<u32>(entry, 8) + <usize>count * 4, <u32>changetype<usize>(symbol));
+  symbol.index = count;
+  store<u32>(entry, count + 1, 4);
+}
+
+function lookup(scope: u32, name: usize, length: u32, adds: bool): u32 {
+  if (used * 2 >= slotCount) grow();
+  const hash = <u32>hashBytes(name, <usize>length, <u64>scope + 1);
+  const mask = slotCount - 1;
+  let slot = hash & mask;
+  while (true) {
+    const address = <usize>load<u32>(slots + <usize>slot * 4);
+    if (address === 0) break;
+    const symbol = changetype<Symbol>(address);
+    if (
+      symbol.hash === hash &&
+      symbol.scope === scope &&
+      symbol.length === length &&
+      sameBytes(address + HEADER, name, <usize>length)
+    ) {
+      return symbol.index;
+    }
+    slot = (slot + 1) & mask;
+  }
+  if (!adds) return NO_SYMBOL;
+  const symbol = newSymbol(scope, name, length, hash);
+  store<u32>(slots + <usize>slot * 4, <u32>changetype<usize>(symbol));
+  used++;
+  if (scope === 0) addMeasurement(symbol);
+  else addField(scope - 1, symbol);
+  return symbol.index;
+}
+
+/** Number of a measurement, made when it is new. */
+export function measurementOf(name: usize, length: u32): u32 {
+  return lookup(0, name, length, true);
+}
+
+/** Number of a field within its measurement, made when it is new. */
+export function fieldOf(measurement: u32, name: usize, length: u32): u32 {
+  return lookup(measurement + 1, name, length, true);
+}
+
+/** Number of a field, NO_SYMBOL when nobody has named it yet. */
+export function findField(measurement: u32, name: usize, length: u32): u32 {
+  return lookup(measurement + 1, name, length, false);
+}
+
+export function measurementName(measurement: u32): usize {
+  return <usize>load<u32>(entryOf(measurement)) + HEADER;
+}
+export function measurementNameLength(measurement: u32): u32 {
+  return changetype<Symbol>(<usize>load<u32>(entryOf(measurement))).length;
+}
+export function fieldCount(measurement: u32): u32 {
+  return load<u32>(entryOf(measurement), 4);
+}
+
+@inline
+function fieldSymbol(measurement: u32, field: u32): usize {
+  return <usize>load<u32>(<usize>load<u32>(entryOf(measurement), 8) + <usize>field * 4);
+}
+export function fieldName(measurement: u32, field: u32): usize {
+  return fieldSymbol(measurement, field) + HEADER;
+}
+export function fieldNameLength(measurement: u32, field: u32): u32 {
+  return changetype<Symbol>(fieldSymbol(measurement, field)).length;
+}

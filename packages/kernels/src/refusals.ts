@@ -1,0 +1,77 @@
+// Counts what a batch refused and chooses the reason that the client is told (reference/line-protocol.md §7).
+import type { Batch, IngestRejectedLine } from './ingest-types.ts';
+import { PARSE_ERRORS_MAX } from './limits.ts';
+
+/** Why a point was refused, in the order in which reasons win. */
+export type RefusalKind = 'series' | 'time-tag' | 'field' | 'retention';
+
+const ORDER: readonly RefusalKind[] = ['series', 'time-tag', 'field', 'retention'];
+
+/** Where a line lies in the body; `undefined` for points that were no lines. */
+export type LinePlace = { readonly start: number; readonly text: string } | undefined;
+
+/** Collects refusals of one batch. */
+export class Refusals {
+  readonly #countNewlines: ((end: number) => number) | undefined;
+  readonly #reasons = new Map<RefusalKind, string>();
+  readonly #parseErrors: string[] = [];
+  readonly #rejectedLines: IngestRejectedLine[] = [];
+  #droppedCount = 0;
+  #parseErrorCount = 0;
+
+  /** `countNewlines(end)`: newlines of the body before `end`; given when lines are to be listed. */
+  constructor(countNewlines?: (end: number) => number) {
+    this.#countNewlines = countNewlines;
+  }
+
+  /** Whether callers need to say where the line is. */
+  get wantsLines(): boolean {
+    return this.#countNewlines !== undefined;
+  }
+
+  drop(kind: RefusalKind, reason: string, line: LinePlace): void {
+    this.#droppedCount++;
+    if (!this.#reasons.has(kind)) this.#reasons.set(kind, reason);
+    this.#list(reason, line);
+  }
+
+  parseError(reason: string, line: NonNullable<LinePlace>): void {
+    this.#parseErrorCount++;
+    if (this.#parseErrors.length < PARSE_ERRORS_MAX.value) {
+      this.#parseErrors.push(`unable to parse '${line.text}': ${reason}`);
+    }
+    this.#list(reason, line);
+  }
+
+  result(): Pick<Batch, 'parseErrors' | 'parseErrorCount' | 'dropped' | 'rejectedLines'> {
+    const kind = ORDER.find((k) => this.#reasons.has(k));
+    const reason = kind === undefined ? undefined : this.#reasons.get(kind);
+    return {
+      parseErrors: this.#parseErrors,
+      parseErrorCount: this.#parseErrorCount,
+      dropped: reason === undefined ? undefined : { count: this.#droppedCount, reason },
+      rejectedLines: this.#rejectedLines,
+    };
+  }
+
+  #list(reason: string, line: LinePlace): void {
+    if (this.#countNewlines === undefined || line === undefined) return;
+    if (this.#rejectedLines.length >= PARSE_ERRORS_MAX.value) return;
+    const lineNumber = this.#countNewlines(line.start) + 1;
+    this.#rejectedLines.push({ lineNumber, text: line.text, reason });
+  }
+}
+
+/** Counts newlines of `body` up to ever larger offsets, each byte once. */
+export function newlineCounter(body: Uint8Array): (end: number) => number {
+  let counted = 0;
+  let position = 0;
+  return (end) => {
+    for (;;) {
+      const found = body.indexOf(10, position);
+      if (found < 0 || found >= end) return counted;
+      counted++;
+      position = found + 1;
+    }
+  };
+}
