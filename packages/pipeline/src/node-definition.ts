@@ -27,7 +27,7 @@ export type NodeCategory =
   | 'internal';
 
 /** What a rule that needs more than the node's own options may look at. */
-export type ValidationContext = { readonly parentCount: number };
+type ValidationContext = { readonly parentCount: number };
 
 /** What is known when a task starts. */
 export type StartContext = {

@@ -43,6 +43,15 @@ test('user-defined functions are read back when they are configured', () => {
   expect(parsePipeline(json).error).toBe('no user-defined function smooth');
 });
 
+test('pipelines are plain data that another thread can be sent', () => {
+  const long = Array.from({ length: 1_900 }, (_, i) => `"h" == '${i}'`).join(' OR ');
+
+  for (const script of [...recordedScripts, `stream|from().where(lambda: ${long})`]) {
+    const { pipeline } = buildPipeline(script);
+    if (pipeline !== undefined) expect(structuredClone(pipeline)).toEqual(pipeline);
+  }
+});
+
 const source = {
   id: 0,
   name: 'stream0',

@@ -10,10 +10,9 @@ import type {
   FunctionNode,
   IdentifierNode,
 } from './ast.ts';
-import { parseDuration } from './duration.ts';
 import { MAX_NESTING, MAX_TREE_DEPTH } from './limits.ts';
 import { LineIndex } from './line-index.ts';
-import { checkRegexSyntax } from './regex-syntax.ts';
+import { literalOf } from './literals.ts';
 import { syntaxFailure, unexpectedToken } from './syntax-error.ts';
 import type { SyntaxFailure } from './syntax-error.ts';
 import type { Token, TokenKind } from './token.ts';
@@ -49,7 +48,6 @@ const OPERAND_NAMES = [
   '-',
   '!',
 ];
-const MAX_INTEGER = 9223372036854775807n;
 
 /** Reads expressions from a list of tokens. Throws `SyntaxFailure` where the text is wrong. */
 export class ExpressionParser {
@@ -283,25 +281,15 @@ export class ExpressionParser {
       case '(':
         return this.#parseParentheses();
       case 'number':
-        return this.#parseNumber();
       case 'string':
-        return this.#parseString();
       case 'TRUE':
       case 'FALSE':
-        this.skip();
-        return { kind: 'boolean', value: token.kind === 'TRUE', ...this.#base(token) };
       case 'duration':
-        return this.#parseDurationLiteral();
       case 'regex':
-        return this.#parseRegex();
       case '*':
+      case 'reference':
         this.skip();
-        return { kind: 'star', ...this.#base(token) };
-      case 'reference': {
-        this.skip();
-        const name = token.text.slice(1, -1).replaceAll('\\"', '"');
-        return { kind: 'reference', name, ...this.#base(token) };
-      }
+        return { ...literalOf(this.#text, token), ...this.#base(token) };
       case 'identifier':
         if (this.#tokens[this.#index + 1]?.kind === '(') return this.#parseFunction(true);
         return this.#parseIdentifier();
@@ -335,65 +323,6 @@ export class ExpressionParser {
     this.#leave();
     const span = { start: token.start, end: operand.span.end };
     return this.#grown({ ...base, kind: 'unary', operator, operand, span }, [operand]);
-  }
-
-  #parseNumber(): ExpressionNode {
-    const token = this.expect('number');
-    const digits = token.text;
-    if (digits.includes('.')) {
-      const value = Number(digits);
-      if (!Number.isFinite(value)) throw this.#illegalNumber(token);
-      return { kind: 'float', value, ...this.#base(token) };
-    }
-    const isOctal = digits.length > 1 && digits.startsWith('0');
-    if (isOctal && /[89]/.test(digits)) throw this.#illegalNumber(token);
-    const value = BigInt(isOctal ? `0o${digits}` : digits);
-    if (value > MAX_INTEGER) throw this.#illegalNumber(token);
-    return { kind: 'integer', value, isOctal, ...this.#base(token) };
-  }
-
-  #illegalNumber(token: Token): SyntaxFailure {
-    return syntaxFailure(this.#text, token, {
-      code: 'TICK_ILLEGAL_NUMBER',
-      message: `parser: illegal number syntax: "${token.text}"`,
-      hint: token.text.startsWith('0')
-        ? 'integers that begin with 0 are octal'
-        : 'integers go up to 9223372036854775807, floats up to 1.8e308',
-    });
-  }
-
-  #parseDurationLiteral(): ExpressionNode {
-    const token = this.expect('duration');
-    const nanos = parseDuration(token.text);
-    if (nanos === undefined) {
-      throw syntaxFailure(this.#text, token, {
-        code: 'TICK_ILLEGAL_DURATION',
-        message: `parser: invalid duration literal: "${token.text}"`,
-        hint: 'durations go up to 292 years',
-      });
-    }
-    return { kind: 'duration', nanos, text: token.text, ...this.#base(token) };
-  }
-
-  #parseString(): ExpressionNode {
-    const token = this.expect('string');
-    const isTripleQuoted = token.text.length >= 6 && token.text.startsWith("'''");
-    const value = isTripleQuoted
-      ? token.text.slice(3, -3)
-      : token.text.slice(1, -1).replaceAll("\\'", "'");
-    return { kind: 'string', value, isTripleQuoted, ...this.#base(token) };
-  }
-
-  #parseRegex(): ExpressionNode {
-    const token = this.expect('regex');
-    const literal = token.text.slice(1, -1);
-    const pattern = literal.replaceAll('\\/', '/');
-    const problem = checkRegexSyntax(pattern);
-    if (problem !== undefined) {
-      const message = `parser: ${problem}`;
-      throw syntaxFailure(this.#text, token, { code: 'TICK_INVALID_REGEX', message });
-    }
-    return { kind: 'regex', pattern, literal, ...this.#base(token) };
   }
 
   #base(token: Token): { readonly span: Span; readonly comment?: Comment } {

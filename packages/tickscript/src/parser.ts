@@ -5,6 +5,7 @@ import type { Span } from '@tidemark/core';
 import type { ExpressionNode, Program, Statement, Comment } from './ast.ts';
 import { ExpressionParser } from './expression-parser.ts';
 import { tokenize } from './lexer.ts';
+import { referenceName } from './literals.ts';
 import { MAX_DIAGNOSTICS, MAX_SCRIPT_LENGTH } from './limits.ts';
 import { syntaxFailure, SyntaxFailure } from './syntax-error.ts';
 import type { SyntaxDiagnostic } from './syntax-error.ts';
@@ -139,8 +140,8 @@ function parseDbrp(parser: ExpressionParser): Statement {
   const span: Span = { start, end: retentionPolicy.end };
   return withComment(comment, {
     kind: 'dbrp',
-    database: database.text.slice(1, -1).replaceAll('\\"', '"'),
-    retentionPolicy: retentionPolicy.text.slice(1, -1).replaceAll('\\"', '"'),
+    database: referenceName(database),
+    retentionPolicy: referenceName(retentionPolicy),
     span,
   });
 }

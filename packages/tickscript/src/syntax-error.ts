@@ -52,7 +52,8 @@ export function syntaxFailure(
   span: Span,
   finding: { readonly code: string; readonly message: string; readonly hint?: string | undefined },
 ): SyntaxFailure {
-  return new SyntaxFailure({ ...finding, span, ...bytePosition(text, span.start) });
+  const { start, end } = span;
+  return new SyntaxFailure({ ...finding, span: { start, end }, ...bytePosition(text, start) });
 }
 
 /** One-based line and byte column, the form in which recorded texts give positions. */

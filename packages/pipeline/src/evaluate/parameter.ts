@@ -53,7 +53,7 @@ const TYPE_NAMES: Readonly<Record<ParameterType, string>> = {
   any: 'interface {}',
 };
 
-export function accepts(type: ParameterType, value: Value): boolean {
+function accepts(type: ParameterType, value: Value): boolean {
   if (type === 'any') return true;
   if (value.kind === 'null') return type === 'lambda' && value.type === 'lambda';
   if (type === 'node' && value.kind === 'handler') return true;

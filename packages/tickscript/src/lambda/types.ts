@@ -51,7 +51,7 @@ const TABLE: readonly (readonly [readonly BinaryOperator[], LambdaType, LambdaTy
   ];
 
 /** Accepted operand types and result of every operator. */
-export const BINARY_OPERATIONS: ReadonlyMap<BinaryOperator, readonly OperatorRow[]> = groupTable();
+const BINARY_OPERATIONS: ReadonlyMap<BinaryOperator, readonly OperatorRow[]> = groupTable();
 
 function groupTable(): Map<BinaryOperator, OperatorRow[]> {
   const rows = new Map<BinaryOperator, OperatorRow[]>();
