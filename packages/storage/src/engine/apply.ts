@@ -1,6 +1,4 @@
 // Durable records to memory: what is applied here is visible to the next snapshot.
-import { assert } from '@tidemark/core';
-
 import type { Table } from '../memtable/table.ts';
 import type { SeriesSet } from '../shard/series-set.ts';
 import type { MemtableTables, Shard } from '../shard/shard.ts';
@@ -25,19 +23,40 @@ export function applyRows(index: SeriesIndex, shard: Shard, table: Table): numbe
   return target.memoryBytes - before;
 }
 
-/** Adds measurements and series that a record brings; those that are known already are skipped. */
+/**
+ * Adds measurements and series that a record brings; those that are known already are skipped. Entries that a damaged
+ * file lost are stood in for, so that later ids keep their meaning.
+ */
 export function applyAdditions(index: SeriesIndex, additions: IndexAdditions): void {
   const { measurements, series, firstMeasurementId, firstSeriesId } = additions;
+  padIndex(index, { measurements: firstMeasurementId, series: firstSeriesId });
   measurements.forEach((name, i) => {
-    const id = index.addMeasurement(name).id;
-    assert(id === firstMeasurementId + i, 'measurement ids follow the log');
+    if (firstMeasurementId + i < index.measurements.length) return;
+    const { id } = index.addMeasurement(name);
+    if (id !== firstMeasurementId + i)
+      padIndex(index, { measurements: firstMeasurementId + i + 1, series: 0 });
   });
   series.forEach(({ measurementId, tags }, i) => {
-    const measurement = index.measurements[measurementId];
-    assert(measurement !== undefined, 'measurements precede their series');
-    const id = index.addSeries(measurement, tags);
-    assert(id === firstSeriesId + i, 'series ids follow the log');
+    if (firstSeriesId + i < index.seriesCount) return;
+    padIndex(index, { measurements: measurementId + 1, series: 0 });
+    index.addSeries(index.measurements[measurementId]!, tags);
+    padIndex(index, { measurements: 0, series: firstSeriesId + i + 1 });
   });
+}
+
+/** Stands in for lost entries, so that the index has at least the given numbers of them. */
+export function padIndex(
+  index: SeriesIndex,
+  counts: { readonly measurements: number; readonly series: number },
+): void {
+  while (index.measurements.length < counts.measurements) {
+    // No line of line protocol can begin with this: the name is free.
+    index.addMeasurement(`\u0000lost ${index.measurements.length}`);
+  }
+  while (index.seriesCount < counts.series) {
+    const owner = index.measurements[0] ?? index.addMeasurement('\u0000lost 0');
+    index.addSeries(owner, [['\u0000lost', String(index.seriesCount)]]);
+  }
 }
 
 /** Removes the rows a delete covers from a memtable. Readers keep the old tables. */
@@ -90,6 +109,15 @@ export function dropEmptySeries(index: SeriesIndex, shard: Shard, record: Delete
 
 /** Whether a segment of the shard holds rows of the series that no tombstone covers. */
 export function hasRowsInSegments(shard: Shard, measurementId: number, series: number): boolean {
+  try {
+    return findRowsInSegments(shard, measurementId, series);
+  } catch {
+    // A block that can not be read proves nothing: the series stays listed, and reading it reports the damage.
+    return true;
+  }
+}
+
+function findRowsInSegments(shard: Shard, measurementId: number, series: number): boolean {
   for (const segment of shard.segments) {
     const measurement = segment.measurement(measurementId);
     if (measurement === undefined) continue;

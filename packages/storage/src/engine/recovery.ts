@@ -2,6 +2,7 @@
 import { Corruption } from '@tidemark/core';
 
 import { DecodeError } from '../bytes.ts';
+import type { Table } from '../memtable/table.ts';
 import { readManifest } from '../manifest/manifest.ts';
 import type { ManifestShard } from '../manifest/manifest.ts';
 import type { StorageLog } from '../options.ts';
@@ -12,7 +13,8 @@ import { scanWalFile } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
-import { applyAdditions, applyRows, hasRowsInSegments } from './apply.ts';
+import { applyAdditions, applyRows, hasRowsInSegments, padIndex } from './apply.ts';
+import type { Database } from './database.ts';
 import type { Engine } from './engine.ts';
 import { Maintenance } from './maintenance.ts';
 import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from './paths.ts';
@@ -83,6 +85,8 @@ function openShard(
   for (const segment of segments) {
     for (const measurement of segment.footer.measurements) {
       const { measurementId } = measurement;
+      const largest = measurement.series.at(-1) ?? -1;
+      padIndex(index, { measurements: measurementId + 1, series: largest + 1 });
       const freed = stored.tombstones.some(
         (t) =>
           t.freesTypes && t.measurementId === measurementId && t.sequence > segment.info.sequence,
@@ -210,6 +214,7 @@ class Replay {
     let database = this.#engine.databases.get(name);
     if (database?.instance !== instance) database = this.#engine.addDatabase(name, instance);
     applyAdditions(database.index, record.additions);
+    for (const { tables } of record.parts) for (const table of tables) padFor(database, table);
     for (const { shard: descriptor, tables } of record.parts) {
       if (this.#droppedShards.has(descriptor.id)) continue;
       const { shards } = this.#engine;
@@ -232,4 +237,11 @@ class Replay {
       if (!this.#engine.databases.has(database.name)) this.#droppedInstances.add(database.instance);
     }
   }
+}
+
+/** Rows whose series a damaged record lost are kept under a name that says so. */
+function padFor({ index }: Database, { measurementId, series, rows }: Table): void {
+  let largest = -1;
+  for (let row = 0; row < rows; row++) if (series[row]! > largest) largest = series[row]!;
+  padIndex(index, { measurements: measurementId + 1, series: largest + 1 });
 }

@@ -1,0 +1,237 @@
+// What the engine survives: power cuts at every operation on the disk, failed syncs, a full disk, damaged files.
+import { Unavailable } from '@tidemark/core';
+import { describe, expect, test } from 'vitest';
+
+import { openStorageInline } from '../open-inline.ts';
+import type { StorageEngine } from '../storage-engine.ts';
+import { POLICY, scanRows, write } from '../testing/fixtures.ts';
+import { randomNumbers, SimulatedDisk } from '../testing/simulated-disk.ts';
+
+const OPTIONS = { directory: '/data', hasBackgroundWork: false };
+
+function open(disk: SimulatedDisk): Promise<StorageEngine> {
+  return openStorageInline(OPTIONS, { disk });
+}
+
+/** Per key the values that may be read: the last acknowledged one and those that were on their way after it. */
+type Expectation = Map<string, { allowed: Set<number | undefined> }>;
+
+type Step = (engine: StorageEngine, expected: Expectation) => Promise<void>;
+
+function writeStep(keys: readonly string[], value: number): Step {
+  return async (engine, expected) => {
+    const lines = keys.map((key) => {
+      const [series, time] = key.split(' ');
+      return `m,t=${series} f=${value} ${time}\n`;
+    });
+    for (const key of keys) {
+      const known = expected.get(key) ?? { allowed: new Set([undefined]) };
+      known.allowed.add(value);
+      expected.set(key, known);
+    }
+    await write(engine, lines.join(''));
+    for (const key of keys) expected.set(key, { allowed: new Set([value]) });
+  };
+}
+
+function deleteStep(series: string): Step {
+  return async (engine, expected) => {
+    const keys = [...expected.keys()].filter((key) => key.startsWith(`${series} `));
+    for (const key of keys) expected.get(key)?.allowed.add(undefined);
+    await engine.delete({
+      database: 'db',
+      where: { kind: 'tag', key: 't', operator: '=', value: series },
+    });
+    for (const key of keys) expected.set(key, { allowed: new Set([undefined]) });
+  };
+}
+
+const flush: Step = (engine) => engine.flush();
+const compact: Step = (engine) => engine.compact();
+const WEEK = 604_800_000_000_000;
+
+const PLAN: readonly Step[] = [
+  writeStep(['a 1', 'b 1', `a ${WEEK}`], 1),
+  writeStep(['a 2', 'c 2'], 2),
+  flush,
+  writeStep(['a 1', 'b 3'], 3),
+  deleteStep('b'),
+  flush,
+  writeStep(['b 1', 'd 4'], 4),
+  compact,
+  deleteStep('a'),
+  writeStep(['a 9'], 5),
+  flush,
+  compact,
+  writeStep(['e 1'], 6),
+];
+
+async function run(disk: SimulatedDisk, expected: Expectation): Promise<void> {
+  const engine = await open(disk);
+  for (const step of PLAN) await step(engine, expected);
+  await engine.close();
+}
+
+async function check(disk: SimulatedDisk, expected: Expectation, what: string): Promise<void> {
+  const engine = await open(disk);
+  const rows = await scanRows(engine, 'm', [['f', 'float']]);
+  const found = new Map(rows.map(([key, time, value]) => [`${key.slice(4)} ${time}`, value]));
+  for (const [key, { allowed }] of expected) {
+    expect([...allowed], `${what}: ${key}`).toContain(found.get(key));
+    found.delete(key);
+  }
+  expect([...found], `${what}: invented`).toEqual([]);
+  // It goes on working: what is written now is there after the next start.
+  await write(engine, 'm,t=z f=7 1\n');
+  await engine.flush();
+  await engine.close();
+  const again = await open(disk);
+  expect(await scanRows(again, 'm', [['f', 'float']])).toContainEqual(['m,t=z', 1n, 7]);
+  await again.close();
+}
+
+test('a power cut at any operation loses nothing acknowledged and invents nothing', async () => {
+  const whole = new SimulatedDisk();
+  await run(whole, new Map());
+  expect(whole.operations).toBeGreaterThan(60);
+
+  for (let crashAt = 0; crashAt <= whole.operations; crashAt++) {
+    for (let seed = 1; seed <= 2; seed++) {
+      const disk = new SimulatedDisk();
+      disk.crashAt = crashAt;
+      const expected: Expectation = new Map();
+      await run(disk, expected).catch(() => undefined);
+      const random = randomNumbers(crashAt * 31 + seed);
+      await check(disk.afterCrash(random), expected, `crash at ${crashAt}, seed ${seed}`);
+    }
+  }
+}, 60_000);
+
+test('a failed sync is not retried on its file and what is acknowledged later survives', async () => {
+  const disk = new SimulatedDisk();
+  const engine = await open(disk);
+  const expected: Expectation = new Map();
+  await writeStep(['a 1'], 1)(engine, expected);
+
+  disk.failSyncs = 1;
+  await writeStep(['a 2'], 2)(engine, expected);
+  await writeStep(['a 3'], 3)(engine, expected);
+
+  await check(disk.afterCrash(randomNumbers(5)), expected, 'failed sync');
+});
+
+test('a sync that fails in the new file too refuses the write, and later writes work', async () => {
+  const disk = new SimulatedDisk();
+  const engine = await open(disk);
+  const expected: Expectation = new Map();
+  await writeStep(['a 1'], 1)(engine, expected);
+
+  disk.failSyncs = 2;
+  await expect(write(engine, 'm,t=new f=2 2\n')).rejects.toThrow(Unavailable);
+  expect(await scanRows(engine, 'm', [['f', 'float']])).toEqual([['m,t=a', 1n, 1]]);
+  expected.set('new 2', { allowed: new Set([undefined, 2]) });
+  await writeStep(['a 3', 'new 3'], 3)(engine, expected);
+
+  await check(disk.afterCrash(randomNumbers(6)), expected, 'failed syncs');
+});
+
+test('a full disk refuses writes with the reason, reads go on, freed space is used at once', async () => {
+  const disk = new SimulatedDisk();
+  const engine = await open(disk);
+  const expected: Expectation = new Map();
+  await writeStep(['a 1'], 1)(engine, expected);
+
+  disk.capacityBytes = 0;
+  await expect(write(engine, 'm,t=a f=2 2\n')).rejects.toThrow('no space left on device');
+  await expect(engine.flush()).rejects.toThrow('ENOSPC');
+  expect(await scanRows(engine, 'm', [['f', 'float']])).toEqual([['m,t=a', 1n, 1]]);
+  disk.capacityBytes = Number.POSITIVE_INFINITY;
+  expected.set('a 2', { allowed: new Set([undefined, 2]) });
+  await writeStep(['b 1'], 3)(engine, expected);
+  await engine.flush();
+
+  await check(disk.afterCrash(randomNumbers(7)), expected, 'full disk');
+});
+
+test('without free file handles writes are refused and work again later', async () => {
+  const disk = new SimulatedDisk();
+  const engine = await open(disk);
+
+  disk.openFilesMax = disk.openFiles;
+  await expect(write(engine, 'm f=1 1\n')).rejects.toThrow(Unavailable);
+  disk.openFilesMax = Number.POSITIVE_INFINITY;
+  await write(engine, 'm f=2 2\n');
+
+  expect(await scanRows(engine, 'm', [['f', 'float']])).toEqual([['m', 2n, 2]]);
+});
+
+describe('damaged files', () => {
+  async function damagedStart(kind: string): Promise<{ disk: SimulatedDisk; path: string }> {
+    const disk = new SimulatedDisk();
+    const engine = await open(disk);
+    await write(engine, 'm,t=a f=1,s="text" 1\nm,t=b f=2 2\n');
+    await write(engine, 'n,t=a f=1 1\n');
+    await engine.flush();
+    await write(engine, 'm,t=a f=3 3\n');
+    await write(engine, 'm,t=c f=4 4\n');
+    await engine.close();
+    const path = disk.paths().find((name) => name.includes(kind));
+    expect(path).toBeDefined();
+    return { disk, path: path! };
+  }
+
+  /** Opens and reads everything; only `Corruption` may come out of it. */
+  async function survives(disk: SimulatedDisk): Promise<void> {
+    let engine: StorageEngine;
+    try {
+      engine = await open(disk);
+    } catch (error) {
+      expect((error as Error).name).toBe('Corruption');
+      return;
+    }
+    for (const measurement of ['m', 'n']) {
+      try {
+        await scanRows(engine, measurement, [
+          ['f', 'float'],
+          ['s', 'string'],
+        ]);
+      } catch (error) {
+        expect((error as Error).name).toBe('Corruption');
+      }
+    }
+    await engine.writePoints({ policy: POLICY, points: [] });
+    await engine.close();
+  }
+
+  test.each(['.wal', '.seg', '.series', 'MANIFEST'])(
+    'a flipped bit or a cut anywhere in a %s file gives data or Corruption',
+    async (kind) => {
+      const { disk, path } = await damagedStart(kind);
+      const { length } = disk.bytes(path);
+      for (let at = 0; at < length; at++) {
+        const flipped = disk.copy();
+        flipped.bytes(path)[at]! ^= 1 << (at % 8);
+        await survives(flipped);
+        if (at % 5 !== 0) continue;
+        const cut = disk.copy();
+        cut.replace(path, disk.bytes(path).slice(0, at));
+        await survives(cut);
+      }
+    },
+    60_000,
+  );
+
+  test('a flipped bit in one record of the log loses that record only', async () => {
+    const { disk, path } = await damagedStart('.wal');
+    const bytes = disk.bytes(path);
+    bytes[40]! ^= 1;
+    const engine = await open(disk);
+
+    const rows = await scanRows(engine, 'm', [['f', 'float']]);
+    expect(rows.map(([key, time]) => [key, time])).toEqual([
+      ['m,t=a', 1n],
+      ['m,t=b', 2n],
+      ['m,t=c', 4n],
+    ]);
+  });
+});
