@@ -35,7 +35,7 @@ export function* smallerCases(from: FuzzCase): Generator<FuzzCase> {
   for (const simpler of simplerStatements(statement)) {
     if (simpler.kind !== 'select' || !hasOpenWindows(simpler)) yield { lines, statement: simpler };
   }
-  for (let size = lines.length >> 1; size >= 1; size >>= 1) {
+  for (let size = (lines.length + 1) >> 1; size >= 1; size >>= 1) {
     for (let at = 0; at < lines.length; at += size) {
       yield { statement, lines: [...lines.slice(0, at), ...lines.slice(at + size)] };
     }

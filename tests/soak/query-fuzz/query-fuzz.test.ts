@@ -1,0 +1,158 @@
+import { parseQuery, printStatement } from '@tidemark/influxql';
+import { describe, expect, test } from 'vitest';
+
+import { firstDifference } from './compare.ts';
+import { randomLines } from './data.ts';
+import { asRecordedCase, fuzz } from './fuzz.ts';
+import type { Difference, FuzzServer } from './fuzz.ts';
+import { Random } from './random.ts';
+import { shrink } from './shrink.ts';
+import { randomStatement } from './statements.ts';
+
+function statements(seed: number, count: number): readonly string[] {
+  const random = new Random(seed);
+  return Array.from({ length: count }, () => printStatement(randomStatement(random)));
+}
+
+describe('random statements', () => {
+  test('are the same for the same seed and differ for another', () => {
+    expect(statements(7, 50)).toEqual(statements(7, 50));
+    expect(statements(7, 50)).not.toEqual(statements(8, 50));
+  });
+
+  test('parse, and print as they were written', () => {
+    for (const text of statements(1, 2000)) {
+      const { query, error } = parseQuery(text);
+
+      expect(error).toBeUndefined();
+      expect(query.statements.map((one) => printStatement(one))).toEqual([text]);
+    }
+  });
+
+  test('cover the language', () => {
+    const all = statements(3, 3000).join('\n');
+
+    for (const part of [
+      'fill(linear)',
+      'ORDER BY time DESC',
+      'SLIMIT',
+      'TZ(',
+      'FROM (SELECT',
+      'top(',
+      'percentile(',
+      'moving_average(',
+      '!~',
+      'SHOW TAG VALUES',
+      'CARDINALITY',
+    ]) {
+      expect(all).toContain(part);
+    }
+  });
+});
+
+test('random points of one measurement never share a time', () => {
+  for (let seed = 0; seed < 50; seed++) {
+    const lines = randomLines(new Random(seed));
+
+    const times = lines.map((line) => `${line.charAt(0)} ${line.split(' ').at(-1)}`);
+    expect(new Set(times).size).toBe(lines.length);
+  }
+});
+
+describe('comparing answers', () => {
+  test.each([
+    ['{"a":[1,2]}', '{ "a": [1, 2] }'],
+    ['{"a":0.30000000000000004}', '{"a":0.3}'],
+    ['{"a":9007199254740993}', '{"a":9007199254740993}'],
+    ['bare text\n', 'bare text'],
+  ])('%s says the same as %s', (reference, candidate) => {
+    expect(firstDifference(reference, candidate)).toBeUndefined();
+  });
+
+  test.each([
+    ['{"a":[1,2]}', '{"a":[1]}', '$.a[1]: 2 against nothing'],
+    ['{"a":null}', '{"a":0}', '$.a: null against 0'],
+    ['{}', '{"a":"x"}', '$.a: nothing against "x"'],
+    [
+      '{"a":9007199254740993}',
+      '{"a":9007199254740992}',
+      '$.a: "9007199254740993" against "9007199254740992"',
+    ],
+    ['{"a":1.001}', '{"a":1}', '$.a: 1.001 against 1'],
+    ['bare text', '{}', '$: not JSON'],
+  ])('%s differs from %s', (reference, candidate, difference) => {
+    expect(firstDifference(reference, candidate)).toBe(difference);
+  });
+});
+
+test('shrinking keeps what matters and drops the rest', async () => {
+  const text =
+    "SELECT mean(f), max(i) + 1 FROM (SELECT f, i FROM m WHERE host = 'a') WHERE time > 1s AND time < 9s AND zone = 'x' GROUP BY time(1s), zone fill(0) LIMIT 3";
+  const [statement] = parseQuery(text).query.statements;
+  if (statement === undefined) throw new Error('a statement');
+  const lines = Array.from({ length: 40 }, (_, i) => `m f=${i}`);
+
+  const smallest = await shrink({ lines, statement }, async (one) => {
+    return printStatement(one.statement).includes('max(i)') && one.lines.includes('m f=17');
+  });
+
+  expect(smallest.lines).toEqual(['m f=17']);
+  expect(printStatement(smallest.statement)).toBe('SELECT max(i) FROM (SELECT i FROM m)');
+});
+
+describe('the loop', () => {
+  const server = (answer: (text: string) => string): FuzzServer => ({
+    load: async () => {},
+    query: async (text) => ({ status: 200, body: answer(text) }),
+  });
+
+  async function run(
+    candidate: (text: string) => string,
+    reference: (text: string) => string = () => '{}',
+  ): Promise<{
+    readonly found: readonly Difference[];
+    readonly differences: number;
+    readonly excused: number;
+  }> {
+    const found: Difference[] = [];
+    let asked = 0;
+    const report = await fuzz({
+      reference: server(reference),
+      candidate: server(candidate),
+      seed: 1,
+      statementsPerRound: 30,
+      isOver: () => asked++ > 150,
+      onDifference: (difference) => found.push(difference),
+    });
+    return { found, differences: report.differences, excused: report.excused };
+  }
+
+  test('finds nothing between equal servers', async () => {
+    expect(await run(() => '{}')).toEqual({ found: [], differences: 0, excused: 0 });
+  });
+
+  test('reports a difference once, made smaller, as a case that can be replayed', async () => {
+    const { found, differences } = await run((text) =>
+      text.includes('ORDER BY time DESC') ? '{"results":[]}' : '{}',
+    );
+
+    expect(differences).toBeGreaterThan(1);
+    expect(found.length).toBeLessThan(differences);
+    for (const one of found) {
+      expect(one.text).toContain('ORDER BY time DESC');
+      expect(one.lines).toEqual([]);
+      const recorded: unknown = JSON.parse(asRecordedCase(one));
+      expect(recorded).toMatchObject({ group: 'fuzz', status: 200, body: {}, raw: '{}' });
+    }
+  });
+
+  test('does not count what is excused', async () => {
+    const { differences, excused } = await run(
+      () => '{}',
+      () => 'json: unsupported value: +Inf',
+    );
+
+    expect(differences).toBe(0);
+    expect(excused).toBeGreaterThan(100);
+  });
+});
