@@ -318,6 +318,28 @@ describe('errors', () => {
     expect(buildPipeline(script).diagnostics[0]?.hint).toBe(hint);
   });
 
+  test('of several statements are found at once, each only once', () => {
+    const { error, diagnostics } = buildPipeline(
+      'var a = 1 + 2.0\nvar b = a * 2\nvar f = stream|from().nope()\nf|log()\nstream|from().measurement(b)\nstream|from()|windw()',
+    );
+
+    expect(error?.text).toMatch(/^mismatched type to binary operator/);
+    expect(diagnostics.map((each) => each.code)).toEqual([
+      'TICK_CONSTANT',
+      'TICK_UNKNOWN_METHOD',
+      'TICK_UNKNOWN_METHOD',
+    ]);
+  });
+
+  test('of several nodes are found at once', () => {
+    const { diagnostics } = buildPipeline("stream|from()|barrier()|default().field('a', 1s)");
+
+    expect(diagnostics.map((each) => each.message)).toEqual([
+      'idle must be greater than zero',
+      'unsupported type time.Duration for field "a", field default values must be float,int,string or bool',
+    ]);
+  });
+
   test('have the span of the word that is wrong', () => {
     const script = "stream\n    |from()\n        .nothing('x')";
     const { diagnostics, error } = buildPipeline(script);

@@ -85,7 +85,7 @@ export function buildPipeline(
     const place = { span, isPositioned: false };
     return {
       ...common,
-      ...refused(text, new EvaluationFailure('TICK_INVALID_VAR', problem, place)),
+      ...refused(text, [new EvaluationFailure('TICK_INVALID_VAR', problem, place)]),
     };
   }
   const evaluator = new Evaluator({
@@ -96,15 +96,10 @@ export function buildPipeline(
     deadman: options.deadman ?? DEFAULT_DEADMAN,
   });
   const declared = evaluator.declaredVars;
-  try {
-    evaluator.run(program);
-    validateNodes(evaluator.graph.nodes);
-  } catch (error) {
-    // Only complaints about the script are expected here; everything else is a bug and goes up.
-    if (!(error instanceof EvaluationFailure)) throw error;
-    return { ...common, vars: declared, ...refused(text, error) };
-  }
   const { nodes } = evaluator.graph;
+  const failures = evaluator.run(program);
+  const found = failures.length > 0 ? failures : validateNodes(nodes);
+  if (found.length > 0) return { ...common, vars: declared, ...refused(text, found) };
   return {
     ...common,
     vars: declared,
@@ -125,17 +120,15 @@ const TASK_TYPE_ERROR = {
   ],
 } as const;
 
+/** The first failure is the error that existing tools see; all of them are diagnostics. */
 function refused(
   text: string,
-  failure: EvaluationFailure,
+  failures: readonly EvaluationFailure[],
 ): Pick<BuildResult, 'error' | 'diagnostics'> {
-  const { line, column } = bytePosition(text, failure.span.start);
-  const message = failure.isPositioned
-    ? `line ${line} char ${column}: ${failure.message}`
-    : failure.message;
-  const { code, span, hint } = failure;
-  return {
-    error: { kind: 'evaluation', text: message },
-    diagnostics: [{ code, message, span, hint }],
-  };
+  const diagnostics = failures.map(({ code, span, hint, message, isPositioned }) => {
+    if (!isPositioned) return { code, message, span, hint };
+    const { line, column } = bytePosition(text, span.start);
+    return { code, message: `line ${line} char ${column}: ${message}`, span, hint };
+  });
+  return { error: { kind: 'evaluation', text: diagnostics[0]?.message ?? '' }, diagnostics };
 }

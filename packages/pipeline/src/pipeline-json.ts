@@ -174,7 +174,8 @@ class PipelineReader {
     if (this.#graph.nodes[0]?.row.type !== type) {
       throw new JsonFailure(`the first node must be the ${type} source`);
     }
-    validateNodes(this.#graph.nodes);
+    const [failure] = validateNodes(this.#graph.nodes);
+    if (failure !== undefined) throw failure;
     const pairs = listOf(dbrps ?? [], 'dbrps').map((each) => {
       const { db, rp } = recordOf(each, 'a dbrp');
       return { database: textOf(db, 'db'), retentionPolicy: textOf(rp, 'rp') };

@@ -1,10 +1,12 @@
 // Evaluation of a script: statements from top to bottom, which define vars and build the graph of nodes.
 import type { Limit, Span } from '@tidemark/core';
 import { unreachable } from '@tidemark/core';
+import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type {
   DeclarationStatement,
   ExpressionNode,
   Program,
+  Statement,
   TypeDeclarationStatement,
   VarType,
 } from '@tidemark/tickscript';
@@ -17,7 +19,7 @@ import type { Var, Vars } from '../vars.ts';
 import { evaluateConstant, negated } from './constant.ts';
 import type { Constant } from './constant.ts';
 import type { DraftNode } from './draft.ts';
-import { ArgumentFailure, EvaluationFailure } from './failure.ts';
+import { ArgumentFailure, EvaluationFailure, SkippedStatement } from './failure.ts';
 import { Graph } from './graph.ts';
 import type { DeadmanConfig } from './graph.ts';
 import { substitute } from './lambda.ts';
@@ -38,7 +40,7 @@ export type EvaluationInput = {
   readonly deadman: DeadmanConfig;
 };
 
-/** Evaluates one program. The graph and the declared vars are read when it is done. Throws `EvaluationFailure`. */
+/** Evaluates one program. The graph and the declared vars are read when it is done. */
 export class Evaluator {
   readonly graph = new Graph();
   readonly declaredVars = new Map<string, Var>();
@@ -61,37 +63,59 @@ export class Evaluator {
     this.#scope.set(input.taskType, { kind: 'node', node: this.source });
   }
 
-  run(program: Program): void {
+  /**
+   * Evaluates all statements and answers what is wrong with them, in order; nothing when the script is fine. A statement
+   * that builds on a failed one is skipped, so that every finding is one of its own.
+   */
+  run(program: Program): readonly EvaluationFailure[] {
+    const failures: EvaluationFailure[] = [];
     for (const statement of program.statements) {
-      switch (statement.kind) {
-        case 'declaration':
-          this.#declare(statement);
-          break;
-        case 'type-declaration':
-          this.#declareType(statement);
-          break;
-        case 'expression':
-          // A bare name or literal has no effect, and is not even looked up, as recorded.
-          if (statement.expression.kind === 'chain') this.#evaluate(statement.expression);
-          break;
-        case 'dbrp':
-        case 'comment':
-          break;
-        default:
-          return unreachable(statement);
+      if (failures.length >= MAX_DIAGNOSTICS.value) break;
+      try {
+        this.#execute(statement);
+      } catch (error) {
+        const isExpected = error instanceof EvaluationFailure || error instanceof SkippedStatement;
+        // Everything else is a bug and goes up.
+        if (!isExpected) throw error;
+        if (error instanceof EvaluationFailure) failures.push(error);
+        if (statement.kind === 'declaration' || statement.kind === 'type-declaration') {
+          this.#scope.markBroken(statement.name);
+        }
       }
     }
-    const { deadman } = this.#input;
-    if (deadman.isGlobal) {
-      const { threshold, intervalNanos } = deadman;
-      this.graph.addDeadman(this.source, {
-        threshold,
-        intervalNanos,
-        conditions: [],
-        config: deadman,
-        span: this.source.span,
-      });
+    if (failures.length === 0) this.#addGlobalDeadman();
+    return failures;
+  }
+
+  #execute(statement: Statement): void {
+    switch (statement.kind) {
+      case 'declaration':
+        return this.#declare(statement);
+      case 'type-declaration':
+        return this.#declareType(statement);
+      case 'expression':
+        // A bare name or literal has no effect, and is not even looked up, as recorded.
+        if (statement.expression.kind === 'chain') this.#evaluate(statement.expression);
+        return;
+      case 'dbrp':
+      case 'comment':
+        return;
+      default:
+        return unreachable(statement);
     }
+  }
+
+  #addGlobalDeadman(): void {
+    const { deadman } = this.#input;
+    if (!deadman.isGlobal) return;
+    const { threshold, intervalNanos } = deadman;
+    this.graph.addDeadman(this.source, {
+      threshold,
+      intervalNanos,
+      conditions: [],
+      config: deadman,
+      span: this.source.span,
+    });
   }
 
   #declare(statement: DeclarationStatement): void {

@@ -32,3 +32,8 @@ export class EvaluationFailure extends Error {
 export class ArgumentFailure extends Error {
   override readonly name = 'ArgumentFailure';
 }
+
+/** A statement uses a var whose own statement has failed; saying so again would not help. */
+export class SkippedStatement extends Error {
+  override readonly name = 'SkippedStatement';
+}

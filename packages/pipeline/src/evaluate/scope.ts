@@ -1,11 +1,12 @@
 // Names that a script can use at one point of its evaluation.
 import type { Span } from '@tidemark/core';
 import { closestName } from './closest-name.ts';
-import { EvaluationFailure } from './failure.ts';
+import { EvaluationFailure, SkippedStatement } from './failure.ts';
 import type { Value } from './value.ts';
 
 export class Scope {
   readonly #values = new Map<string, Value>();
+  readonly #broken = new Set<string>();
   /** Functions that are names too. */
   readonly #functions: readonly string[];
 
@@ -21,10 +22,16 @@ export class Scope {
     this.#values.set(name, value);
   }
 
+  /** The statement of this var has failed: statements that use it are skipped. */
+  markBroken(name: string): void {
+    if (!this.#values.has(name)) this.#broken.add(name);
+  }
+
   /** The value of a name; a function yields a value that nothing accepts. */
   get(name: string, span: Span): Value {
     const value = this.#values.get(name);
     if (value !== undefined) return value;
+    if (this.#broken.has(name)) throw new SkippedStatement(`var ${name} has no value`);
     if (this.#functions.includes(name)) return { kind: 'unbound-function', name };
     const names = [...this.#values.keys(), ...this.#functions].sort();
     const text = `name ${JSON.stringify(name)} is undefined. Names in scope: ${names.join(',')}`;

@@ -1,18 +1,24 @@
 // Rules that nodes must keep: when a script is defined, and when its task starts.
+import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type { StartContext } from '../node-definition.ts';
 import type { DraftNode } from './draft.ts';
 import { EvaluationFailure } from './failure.ts';
 import { topologicalOrder } from './graph.ts';
 
-/** Throws for the first node that breaks a rule, in the order in which recorded errors come. */
-export function validateNodes(nodes: readonly DraftNode[]): void {
+/** What is wrong with the nodes, in the order in which recorded errors come. */
+export function validateNodes(nodes: readonly DraftNode[]): readonly EvaluationFailure[] {
+  const failures: EvaluationFailure[] = [];
   for (const node of topologicalOrder(nodes)) {
+    if (failures.length >= MAX_DIAGNOSTICS.value) break;
     const problem =
       node.options.validate({ parentCount: node.parents.length }) ?? validateHandlers(node);
     if (problem === undefined) continue;
     const { span } = node;
-    throw new EvaluationFailure('TICK_INVALID_NODE', problem, { span, isPositioned: false });
+    failures.push(
+      new EvaluationFailure('TICK_INVALID_NODE', problem, { span, isPositioned: false }),
+    );
   }
+  return failures;
 }
 
 function validateHandlers(node: DraftNode): string | undefined {
