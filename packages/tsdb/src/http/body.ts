@@ -65,20 +65,32 @@ function receive(
   handler: { onData(chunk: Buffer): void; onEnd(): Uint8Array },
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
+    let isSettled = false;
     const fail = (error: Error): void => {
+      if (isSettled) return;
+      isSettled = true;
       request.pause();
       reject(error);
     };
+    // `close` comes after every request, so the error is made only where it means something.
+    const onGone = (): void => {
+      if (!isSettled) fail(new ClientGone('the client closed the connection'));
+    };
     request.on('data', (chunk: Buffer) => {
+      if (isSettled) return;
       try {
         handler.onData(chunk);
       } catch (error) {
         fail(error as Error);
       }
     });
-    request.on('end', () => resolve(handler.onEnd()));
-    request.on('error', () => fail(new ClientGone('the client closed the connection')));
-    request.on('close', () => fail(new ClientGone('the client closed the connection')));
+    request.on('end', () => {
+      if (isSettled) return;
+      isSettled = true;
+      resolve(handler.onEnd());
+    });
+    request.on('error', onGone);
+    request.on('close', onGone);
   });
 }
 

@@ -14,7 +14,7 @@ import { openExchange } from './exchange.ts';
 import type { Exchange, HeaderSettings } from './exchange.ts';
 import { chooseEncoding } from './query-parameters.ts';
 import type { HttpServices } from './services.ts';
-import { WriteGate } from './write-gate.ts';
+import { Throttled, WriteGate } from './write-gate.ts';
 
 /** Answers requests. Hot paths do not pass through fastify (docs/adr/0005). */
 export class Dispatch {
@@ -92,11 +92,12 @@ export class Dispatch {
       case 'write': {
         counters.writeReq++;
         counters.writeReqActive++;
-        const leave = await this.#writeGate.enter();
+        let leave: (() => void) | undefined;
         try {
+          leave = await this.#writeGate.enter();
           await endpoint.handle(exchange, this.#services);
         } finally {
-          leave();
+          leave?.();
           counters.writeReqActive--;
           counters.writeReqDurationNs += durationNs();
           requests.count('writes', exchange.userName, exchange.remoteAddress);
@@ -152,9 +153,19 @@ export class Dispatch {
     }
     if (error instanceof Unauthorized) {
       counters.authFail++;
+      log.warn(
+        {
+          audit: true,
+          address: exchange.remoteAddress,
+          path: exchange.path,
+          reason: error.message,
+        },
+        'credentials refused',
+      );
       response.setHeader('Www-Authenticate', `Basic realm="${config.http.realm}"`);
       return sendError(exchange, 401, error.message);
     }
+    if (error instanceof Throttled) return sendText(exchange, 503, error.message);
     if (error instanceof BodyTooLarge) {
       // What is still coming is not read, so the connection can not be used again.
       response.setHeader('Connection', 'close');

@@ -203,6 +203,49 @@ describe('answers of /query', () => {
   });
 });
 
+test('statements that change something are in the log with who sent them, without passwords', async () => {
+  await service.query("CREATE USER logged WITH PASSWORD 'hush'; DROP USER logged; SHOW USERS");
+  const audited = service.logged
+    .map((line) => JSON.parse(line))
+    .filter(({ audit, statement }) => audit === true && String(statement).includes('logged'));
+  expect(audited.map(({ statement, address }) => [statement, address])).toEqual([
+    ['CREATE USER logged WITH PASSWORD [REDACTED]', '127.0.0.1'],
+    ['DROP USER logged', '127.0.0.1'],
+  ]);
+  expect(service.logged.join('')).not.toContain('hush');
+});
+
+test('more writes than allowed at once wait, and are refused when the queue is full', async () => {
+  const narrow = await startTestService({
+    config: { http: { 'max-concurrent-write-limit': 1, 'max-enqueued-write-limit': 1 } },
+  });
+  try {
+    await narrow.query('CREATE DATABASE d');
+    const open = connect(Number(new URL(narrow.url).port), '127.0.0.1');
+    let answer = '';
+    open.on('data', (chunk) => (answer += chunk.toString()));
+    // The first one occupies the only place until its body is complete.
+    open.write('POST /write?db=d HTTP/1.1\r\nHost: x\r\nContent-Length: 7\r\n\r\nm f=');
+    await untilDefined('the first write', async () => {
+      const { json } = await narrow.get('/debug/vars');
+      return json.httpd.values.writeReqActive === 1 ? true : undefined;
+    });
+    const second = narrow.write('m f=2 2', { db: 'd' });
+    await untilDefined('the second write', async () => {
+      const { json } = await narrow.get('/debug/vars');
+      return json.httpd.values.writeReqActive === 2 ? true : undefined;
+    });
+    const third = await narrow.write('m f=3 3', { db: 'd' });
+    expect([third.status, third.text]).toEqual([503, 'request throttled, queue full\n']);
+    open.write('1 1');
+    expect((await second).status).toBe(204);
+    expect(answer).toMatch(/^HTTP\/1\.1 204/);
+    open.destroy();
+  } finally {
+    await narrow.close();
+  }
+});
+
 describe('profiles', () => {
   test('a CPU profile has nodes and samples', async () => {
     const { json } = await service.get('/debug/pprof/profile?seconds=0.05');

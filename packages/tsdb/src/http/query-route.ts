@@ -133,6 +133,7 @@ class QueryRun {
       messages: () => messages,
       onEnd: ({ error }) => {
         if (error !== undefined) services.log.debug({ err: error }, 'statement failed');
+        if (!isReadOnly(statement)) this.#audit(statement, error);
       },
       run: () => {
         const context: StatementContext = {
@@ -146,6 +147,22 @@ class QueryRun {
         return runStatement(statement, context);
       },
     };
+  }
+
+  /** Who changed what, in the log; passwords are not in it. */
+  #audit(statement: Statement, error: unknown): void {
+    const { exchange, services, request } = this.#options;
+    services.log.info(
+      {
+        audit: true,
+        user: exchange.userName,
+        address: exchange.remoteAddress,
+        database: request.database,
+        statement: printStatement(statement, { redactPasswords: true }),
+        ...(error instanceof Error ? { error: error.message } : {}),
+      },
+      'statement',
+    );
   }
 
   /** Registered with the first statement, so that a refusal is that statement's error. */

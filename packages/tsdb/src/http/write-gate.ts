@@ -4,6 +4,9 @@ import type { Clock } from '@tidemark/core';
 
 import { THROTTLED_QUEUE_FULL, THROTTLED_TIMEOUT } from '../compat/messages.ts';
 
+/** Too many writes; answered as plain text, as clients know it. */
+export class Throttled extends Unavailable {}
+
 export type WriteGateOptions = {
   /** 0 is no limit. */
   readonly maxActive: number;
@@ -49,19 +52,19 @@ export class WriteGate {
   #wait(): Promise<void> {
     const { clock, maxWaiting, timeoutMs } = this.#options;
     if (maxWaiting > 0 && this.#waiting.size >= maxWaiting) {
-      throw new Unavailable(THROTTLED_QUEUE_FULL);
+      throw new Throttled(THROTTLED_QUEUE_FULL);
     }
     return new Promise((resolve, reject) => {
       const timer = new AbortController();
       const admit = (): void => {
-        timer.abort();
+        timer.abort('admitted');
         resolve();
       };
       this.#waiting.add(admit);
       clock.sleep(timeoutMs, timer.signal).then(
         () => {
           this.#waiting.delete(admit);
-          reject(new Unavailable(THROTTLED_TIMEOUT));
+          reject(new Throttled(THROTTLED_TIMEOUT));
         },
         () => undefined, // Admitted in time.
       );

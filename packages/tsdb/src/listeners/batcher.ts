@@ -60,7 +60,7 @@ export class Batcher {
   }
 
   #send(): void {
-    this.#timer?.abort();
+    this.#timer?.abort('sent');
     this.#timer = undefined;
     const points = this.#points;
     if (points.length === 0) return;

@@ -86,7 +86,7 @@ export class RunningQueries {
     const entry = this.#entries.get(query.id);
     if (entry === undefined) return;
     this.#entries.delete(query.id);
-    entry.timer.abort();
+    entry.timer.abort('finished');
     const { counters, slowMs, onSlow } = this.#options;
     const listed = this.#listed(entry);
     counters.queriesActive = this.#entries.size;
