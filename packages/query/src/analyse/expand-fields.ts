@@ -45,6 +45,8 @@ export function expandFields(
 class NameSpace {
   readonly fields = new Map<string, FieldType>();
   readonly tags = new Set<string>();
+  /** Tags that a subquery selects: columns to a wildcard, but no arguments of functions. */
+  readonly tagColumns = new Set<string>();
 
   constructor(sources: readonly PreparedSource[]) {
     for (const source of sources) {
@@ -53,7 +55,8 @@ class NameSpace {
         for (const [name, type] of source.schema.fields) this.#add(name, type);
       } else {
         for (const column of source.select.columns) {
-          if (!column.isTag) this.#add(column.name, column.type);
+          this.#add(column.name, column.type);
+          if (column.isTag) this.tagColumns.add(column.name);
         }
       }
     }
@@ -154,7 +157,10 @@ function expandCall(call: Call, alias: string | undefined, names: NameSpace): re
   const { pattern, accepts } = innermostPattern(call);
   const matches = pattern?.kind === 'regex' ? textMatcher(pattern.pattern) : () => true;
   const fields = [...names.fields]
-    .filter(([name, type]) => matches(name) && ACCEPTED[accepts].includes(type))
+    .filter(
+      ([name, type]) =>
+        matches(name) && ACCEPTED[accepts].includes(type) && !names.tagColumns.has(name),
+    )
     .map(([name]) => name)
     .sort(compareBytes);
   return fields.map((name) => ({

@@ -43,10 +43,7 @@ export type PreparedSelect = {
 
 /** Tags that the source offers to GROUP BY and wildcards. */
 export function sourceTags(source: PreparedSource): readonly string[] {
-  if (source.kind === 'measurement') return [...source.schema.tags];
-  const { select } = source;
-  const tagColumns = select.columns.filter((column) => column.isTag).map((column) => column.name);
-  return [...select.tagDimensions, ...tagColumns];
+  return source.kind === 'measurement' ? [...source.schema.tags] : source.select.tagDimensions;
 }
 
 /** What a name stands for in a set of sources. */
@@ -70,13 +67,11 @@ export function resolveName(name: string, sources: readonly PreparedSource[]): R
 
 function sourceFieldType(source: PreparedSource, name: string): FieldType | undefined {
   if (source.kind === 'measurement') return source.schema.fields.get(name);
-  return source.select.columns.find((column) => column.name === name && !column.isTag)?.type;
+  // A tag that a subquery selects is a column of texts to the query around it.
+  return source.select.columns.find((column) => column.name === name)?.type;
 }
 
 function hasTag(source: PreparedSource, name: string): boolean {
   if (source.kind === 'measurement') return source.schema.tags.has(name);
-  const { columns, tagDimensions } = source.select;
-  return (
-    tagDimensions.includes(name) || columns.some((column) => column.isTag && column.name === name)
-  );
+  return source.select.tagDimensions.includes(name);
 }

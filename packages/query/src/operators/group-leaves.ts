@@ -17,6 +17,7 @@ import { Reduction } from './reduce.ts';
 import type { RunContext } from './run-context.ts';
 import type { ZippedRows } from './zip-leaves.ts';
 import { LeafZipper } from './zip-leaves.ts';
+import { mostPrefetched, rangeBefore } from '../plan/prefetch.ts';
 import { Windows } from './windows.ts';
 
 const POINT_TIME_ALWAYS: ReadonlySet<string> = new Set(['top', 'bottom', 'sample']);
@@ -53,24 +54,12 @@ export class LeavesPlan {
 
   /** The range of a leaf: transformations of windows look back beyond the query's own. */
   rangeOf(leaf: Leaf): TimeRange {
-    const { range, descending, interval } = this.plan;
-    if (leaf.prefetchWindows === 0 || interval === undefined) return range;
-    const extra = BigInt(leaf.prefetchWindows) * interval.everyNanos;
-    if (descending) return { start: range.start, end: range.end + extra };
-    return range.start === MIN_TIME ? range : { start: range.start - extra, end: range.end };
+    return rangeBefore(this.plan, leaf.prefetchWindows);
   }
 
   /** The range that covers all leaves. */
   get range(): TimeRange {
-    return this.plan.leaves
-      .map((leaf) => this.rangeOf(leaf))
-      .reduce(
-        (all, one) => ({
-          start: one.start < all.start ? one.start : all.start,
-          end: one.end > all.end ? one.end : all.end,
-        }),
-        this.plan.range,
-      );
+    return rangeBefore(this.plan, mostPrefetched(this.plan.leaves));
   }
 }
 
@@ -80,10 +69,12 @@ export class GroupLeaves {
   readonly #queues: readonly LeafQueue[];
   readonly #reductions: readonly (Reduction | undefined)[];
   readonly #zipper: LeafZipper;
+  readonly #mostPrefetched: number;
 
   constructor(leaves: LeavesPlan, run: RunContext) {
     this.#leaves = leaves;
     const { plan } = leaves;
+    this.#mostPrefetched = mostPrefetched(plan.leaves);
     this.#queues = plan.leaves.map((leaf) => new LeafQueue(stepsOf(leaf, leaves)));
     this.#reductions = plan.leaves.map((leaf) => reductionOf(leaf, leaves, run));
     this.#zipper = new LeafZipper(this.#queues, leaves.types, plan.descending);
@@ -94,7 +85,9 @@ export class GroupLeaves {
     const { plan } = this.#leaves;
     for (const [i, leaf] of plan.leaves.entries()) {
       if (leaf.input === undefined) continue;
-      const rows = withinRange(run, this.#leaves.rangeOf(leaf), plan.descending);
+      const isWhole = leaf.prefetchWindows === this.#mostPrefetched;
+      const range = this.#leaves.rangeOf(leaf);
+      const rows = isWhole ? run : withinRange(run, range, plan.descending);
       if (rows.times.length === 0) continue;
       const reduction = this.#reductions[i];
       if (reduction === undefined) {

@@ -66,12 +66,32 @@ async function checkSeries(plan: SelectPlan, run: RunContext): Promise<void> {
 
 /** Rows of all sources, filtered, in the order of the answer. */
 function openRows(plan: SelectPlan, options: ScanOptions, run: RunContext): RowStream {
-  const streams = inNameOrder(plan).map((source): RowStream => {
-    if (source.kind === 'measurement') return scanMeasurement(source, plan, options, run);
-    return scanSubquery(source, plan, runSelect(source.plan, run), run);
-  });
-  const merged = mergeSources(streams, inputTypes(plan.inputs), plan.descending);
-  return limitSeries(merged, plan, run);
+  const open = (source: SourcePlan): RowStream =>
+    source.kind === 'measurement'
+      ? scanMeasurement(source, plan, options, run)
+      : scanSubquery(source, plan, runSelect(source.plan, run), run);
+  const rows = haveDistinctNames(plan)
+    ? oneAfterTheOther(inNameOrder(plan), open)
+    : mergeSources(plan.sources.map(open), inputTypes(plan.inputs), plan.descending);
+  return limitSeries(rows, plan, run);
+}
+
+/** Measurements with names of their own need no merge: their groups follow each other. */
+async function* oneAfterTheOther(
+  sources: readonly SourcePlan[],
+  open: (source: SourcePlan) => RowStream,
+): RowStream {
+  for (const source of sources) yield* open(source);
+}
+
+function haveDistinctNames(plan: SelectPlan): boolean {
+  if (plan.sources.length === 1) return true;
+  const names = new Set<string>();
+  for (const source of plan.sources) {
+    if (source.kind !== 'measurement') return false;
+    names.add(source.measurement.measurement);
+  }
+  return names.size === plan.sources.length;
 }
 
 function inNameOrder(plan: SelectPlan): readonly SourcePlan[] {

@@ -1,7 +1,13 @@
 // Rows of a subquery as the query around it reads them: regrouped by the outer dimensions and filtered.
 import type { Column } from '@tidemark/core';
 
-import { constantColumn, nullColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
+import {
+  constantColumn,
+  convertColumn,
+  nullColumn,
+  takeInt64,
+  takeRows,
+} from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
 import { compareGroups } from './group-order.ts';
@@ -29,9 +35,14 @@ export async function* scanSubquery(
   const groups = new Map<string, CollectedGroup>();
   // Windows come in the order of time; without windows a group's one result stands where its group stands.
   const keepsInnerOrder =
-    plan.leaves.length === 0 && source.plan.leaves.length > 0 && source.plan.interval === undefined;
+    plan.leaves.every((leaf) => leaf.reducer === undefined) &&
+    source.plan.leaves.length > 0 &&
+    source.plan.leaves.every((leaf) => leaf.reducer !== undefined) &&
+    source.plan.interval === undefined;
   const finish = function* (collected: CollectedGroup): Iterable<RowBatch> {
     run.release(collected.bytes);
+    // Inner groups count in ascending order among equal times, in descending queries too.
+    if (plan.descending) collected.runs.reverse();
     if (keepsInnerOrder) {
       for (const rows of collected.runs) yield { group: collected.key, ...rows };
     } else if (collected.runs.length > 0) {
@@ -74,7 +85,7 @@ function outerRows(batch: RowBatch, source: SubqueryPlan, plan: SelectPlan): Run
     const type = input.kind === 'tag' ? 'string' : input.type;
     switch (pick.kind) {
       case 'column':
-        return batch.columns[pick.index] ?? nullColumn(type, rowCount);
+        return convertColumn(batch.columns[pick.index] ?? nullColumn(type, rowCount), type);
       case 'dimension': {
         const value = batch.group.tags[pick.index] ?? '';
         return constantColumn(value === '' ? null : value, 'string', rowCount);

@@ -16,8 +16,7 @@ export async function* limitSeries(rows: RowStream, plan: SelectPlan, run: RunCo
   const allowed = new Set<string>();
   for (const source of plan.sources) {
     if (source.kind !== 'measurement') {
-      // Subqueries have no series of their own: everything they answer passes.
-      yield* rows;
+      yield* limitGroups(rows, plan);
       return;
     }
     for (const id of await chosenSeries(source, plan, run)) allowed.add(id);
@@ -30,6 +29,21 @@ export async function* limitSeries(rows: RowStream, plan: SelectPlan, run: RunCo
       isAllowed = allowed.has(groupId(group.name, group.tags));
     }
     if (isAllowed) yield batch;
+  }
+}
+
+/** Subqueries have no series of their own; their groups are counted as they come. */
+async function* limitGroups(rows: RowStream, plan: SelectPlan): RowStream {
+  let group: GroupKey | undefined;
+  let count = -1;
+  const end = plan.seriesLimit === 0 ? Infinity : plan.seriesOffset + plan.seriesLimit;
+  for await (const batch of rows) {
+    if (batch.group !== group) {
+      group = batch.group;
+      count++;
+    }
+    if (count >= end) return;
+    if (count >= plan.seriesOffset) yield batch;
   }
 }
 

@@ -237,28 +237,16 @@ function warmUpOf(node: Expression | undefined): WarmUp | undefined {
   return node.value === 'exponential' || node.value === 'simple' ? node.value : undefined;
 }
 
-/** Windows before the range that a transformation looks at. */
+/** Windows before the range that a transformation looks at: one, however many it averages (recorded). */
 function windowsBefore(spec: TransformationSpec): number {
   switch (spec.kind) {
-    case 'derivative':
-    case 'non_negative_derivative':
-    case 'difference':
-    case 'non_negative_difference':
-    case 'elapsed':
-      return 1;
-    case 'moving_average':
-      return spec.points - 1;
-    case 'exponential_moving_average':
-    case 'double_exponential_moving_average':
-    case 'triple_exponential_moving_average':
-    case 'relative_strength_index':
-    case 'triple_exponential_derivative':
-    case 'kaufmans_efficiency_ratio':
-    case 'kaufmans_adaptive_moving_average':
-    case 'chande_momentum_oscillator':
-      return spec.period;
-    default:
+    case 'cumulative_sum':
+    case 'holt_winters':
+    case 'holt_winters_with_fit':
+    case 'integral':
       return 0;
+    default:
+      return 1;
   }
 }
 

@@ -9,6 +9,7 @@ import { intersect } from '../analyse/time-range.ts';
 import type { Zone } from '../analyse/zone.ts';
 import { buildColumns } from './build-columns.ts';
 import { buildCondition } from './build-condition.ts';
+import { mostPrefetched, rangeBefore } from './prefetch.ts';
 import type { RowInput, SelectPlan, SourcePlan, SubqueryInput } from './select-plan.ts';
 
 /** What a query passes on to its subqueries. */
@@ -54,7 +55,8 @@ function plan(
   );
   let range = around === undefined ? split.range : intersect(split.range, around.range);
   if (interval !== undefined && range.end === MAX_TIME) range = { ...range, end: options.now };
-  const inner: Surroundings = { range, interval, zone, dimensions, descending };
+  const read = rangeBefore({ range, interval, descending }, mostPrefetched(columns.leaves));
+  const inner: Surroundings = { range: read, interval, zone, dimensions, descending };
   return {
     sources: prepared.sources.map((source) => planSource(source, inner, inputs, options)),
     inputs,
@@ -109,12 +111,9 @@ function subqueryInput(
   prepared: PreparedSelect,
   inner: SelectPlan,
 ): SubqueryInput {
-  const wantsTag = input.kind === 'tag';
-  const index = prepared.columns.findIndex(
-    (column) => column.name === input.name && column.isTag === wantsTag,
-  );
+  const index = prepared.columns.findIndex((column) => column.name === input.name);
   if (index >= 0) return { kind: 'column', index };
-  if (wantsTag && prepared.tagDimensions.includes(input.name)) {
+  if (input.kind === 'tag' && prepared.tagDimensions.includes(input.name)) {
     return { kind: 'dimension', index: inner.dimensions.indexOf(input.name) };
   }
   return { kind: 'missing' };

@@ -1,0 +1,30 @@
+// Ranges that begin before the query's own: transformations of windows compare the first one with the one before.
+import type { TimeRange } from '@tidemark/core';
+import { MAX_TIME, MIN_TIME } from '@tidemark/core';
+
+import type { Interval } from '../analyse/dimensions.ts';
+import type { Leaf } from './select-plan.ts';
+
+type Ranged = {
+  readonly range: TimeRange;
+  readonly interval: Interval | undefined;
+  readonly descending: boolean;
+};
+
+/** The range widened by some windows on the side where the query begins. */
+export function rangeBefore({ range, interval, descending }: Ranged, windows: number): TimeRange {
+  if (windows === 0 || interval === undefined) return range;
+  const extra = BigInt(windows) * interval.everyNanos;
+  if (descending) {
+    const end = range.end + extra;
+    return { start: range.start, end: end > MAX_TIME ? MAX_TIME : end };
+  }
+  if (range.start === MIN_TIME) return range;
+  const start = range.start - extra;
+  return { start: start < MIN_TIME ? MIN_TIME : start, end: range.end };
+}
+
+/** Windows that the leaf reads which looks back furthest. */
+export function mostPrefetched(leaves: readonly Leaf[]): number {
+  return leaves.reduce((most, leaf) => Math.max(most, leaf.prefetchWindows), 0);
+}
