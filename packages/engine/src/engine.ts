@@ -8,7 +8,13 @@ import {
   httpSender,
   parseAddress,
 } from '@tidemark/alerting';
-import type { Closable, ConnectionCache, HandlerContext, HttpSender } from '@tidemark/alerting';
+import type {
+  Closable,
+  ConnectionCache,
+  HandlerContext,
+  HttpSender,
+  Options,
+} from '@tidemark/alerting';
 import type { AlertServiceOptions } from '@tidemark/alerting';
 import { BatchScheduler } from './batch-scheduler.ts';
 import { ConfigOverrides } from './config-overrides.ts';
@@ -24,7 +30,8 @@ import { Metadata } from './metadata.ts';
 import { PointRouter } from './point-router.ts';
 import type { TaskRecord, TemplateRecord } from './records.ts';
 import { accessPolicy, secretResolver } from './service-context.ts';
-import { checkClusters, taskServices } from './task-services.ts';
+import { Sideloads } from './sideload.ts';
+import { checkClusters, httpClient, taskServices } from './task-services.ts';
 import type { TaskServicesOptions } from './task-services.ts';
 import { TaskService } from './task-service.ts';
 import { TemplateService } from './template-service.ts';
@@ -62,6 +69,7 @@ export type EngineParts = {
   readonly servicesOf: (taskId: string) => ReturnType<typeof taskServices>;
   readonly createTask: CreateTask;
   readonly environment: () => BuildEnvironment;
+  readonly sideloads: Sideloads;
   /** What background work that starts later wants to hear of. */
   readonly hooks: EngineHooks;
 };
@@ -130,13 +138,18 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     clusterId: metadata.clusterId,
     serverId: metadata.serverId,
   };
+  const section = (name: string, element?: string): Options | undefined =>
+    overrides.section(name, element);
+  const { endpoint } = httpClient({ http, section });
+  const sideloads = new Sideloads({ http, endpoint, access: context.access });
   const servicesOptions: TaskServicesOptions = {
+    sideloads,
     alerts,
     clusters,
     router,
     http,
     logs,
-    section: (name, element) => overrides.section(name, element),
+    section,
     server,
   };
   const servicesOf = (taskId: string): ReturnType<typeof taskServices> =>
@@ -187,6 +200,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     servicesOf,
     createTask: options.createTask,
     environment,
+    sideloads,
     hooks,
   };
 }

@@ -226,6 +226,7 @@ class RunningEngine implements EngineService {
           subscriptionCount: this.#subscriptions?.count ?? 0,
         }),
       metrics: () => prometheusText(this.#reporter.statistics()),
+      reloadSideloads: () => this.#parts.sideloads.reload(),
       relinkSubscriptions: () => this.#subscriptions?.sync() ?? Promise.resolve(),
     });
   }

@@ -7,6 +7,7 @@ import type { AlertSink, HttpClient, Loopback, TaskServices } from '@tidemark/ru
 import type { Clusters } from './database/clusters.ts';
 import type { LogHub } from './log-hub.ts';
 import type { PointRouter } from './point-router.ts';
+import type { Sideloads } from './sideload.ts';
 
 export type TaskServicesOptions = {
   readonly alerts: AlertService;
@@ -14,6 +15,7 @@ export type TaskServicesOptions = {
   readonly router: PointRouter;
   readonly http: HttpSender;
   readonly logs: LogHub;
+  readonly sideloads: Sideloads;
   readonly section: (name: string, element?: string) => Options | undefined;
   readonly server: TaskServices['server'];
 };
@@ -28,6 +30,7 @@ export function taskServices(options: TaskServicesOptions, taskId: string): Task
       log('error', 'failed to loop back points', { task: taskId, err: String(error) }),
     ),
     http: httpClient(options),
+    sideload: options.sideloads,
     log: {
       log: (level, nodeName, message, context) =>
         log(level, message, { task: taskId, node: nodeName, ...context }),
@@ -55,7 +58,11 @@ function loopback(router: PointRouter, onError: (error: unknown) => void): Loopb
   };
 }
 
-function httpClient({ http, section }: TaskServicesOptions): HttpClient {
+/** Outgoing HTTP of nodes, with the configured endpoints. */
+export function httpClient({
+  http,
+  section,
+}: Pick<TaskServicesOptions, 'http' | 'section'>): HttpClient {
   return {
     send: async ({ method, url, headers, body, timeoutMs }, signal) => {
       const response = await http.send({ method, url, headers, body, timeoutMs }, signal);

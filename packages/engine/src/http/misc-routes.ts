@@ -13,6 +13,7 @@ export type MiscRoutesOptions = {
   readonly logs: LogHub;
   readonly debugVars: () => unknown;
   readonly metrics: () => string;
+  readonly reloadSideloads: () => Promise<void>;
   readonly relinkSubscriptions: () => Promise<void>;
 };
 
@@ -39,6 +40,10 @@ export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): v
   server.onPreview('GET', '/logs', (request) => followLogs(request, options.logs));
   server.on('POST', '/loglevel', (request) => {
     setLogLevel(request.body, options.logs);
+    return DONE;
+  });
+  server.on('POST', '/sideload/reload', async () => {
+    await options.reloadSideloads();
     return DONE;
   });
   server.on('POST', '/subscriptions', async () => {
