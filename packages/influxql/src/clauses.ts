@@ -21,7 +21,7 @@ export function fromMeasurements(cursor: Cursor): readonly MeasurementSource[] {
 }
 
 /** A list of measurements. */
-export function measurements(cursor: Cursor): readonly MeasurementSource[] {
+function measurements(cursor: Cursor): readonly MeasurementSource[] {
   const sources = [measurement(cursor)];
   while (cursor.skip(',')) sources.push(measurement(cursor));
   return sources;
