@@ -35,7 +35,8 @@ test('a handler offers its own properties before those of the alert', () => {
   expect(offered[0]).toBe('workspace');
   expect(offered).toContain('topic');
   expect(offered).toContain('victorOps');
-  expect(labels("stream|from()|alert().slack().topic('x').")).not.toContain('workspace');
+  expect(labels("stream|from()|alert().slack().topic('x').")).toContain('workspace');
+  expect(labels('stream|from()|alert().slack().all().')).not.toContain('workspace');
 });
 
 test('user-defined functions and their options are offered', () => {

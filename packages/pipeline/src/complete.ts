@@ -173,10 +173,12 @@ function rowTarget(row: NodeRow | undefined): Target | undefined {
   return row === undefined ? undefined : { row };
 }
 
-/** A handler stays the target while its own properties are called. */
+/** A handler stays the target while its own properties are called, or values are assigned to its alert. */
 function afterProperty(target: Target, name: string): Target {
   if (target.handler?.properties.some((each) => each.name === name) === true) return target;
-  if (target.row.properties.some((each) => each.name === name)) return { row: target.row };
+  const property = target.row.properties.find((each) => each.name === name);
+  if (property?.style === 'value') return target;
+  if (property !== undefined) return { row: target.row };
   return { row: target.row, handler: target.row.hasHandlers ? findHandler(name) : undefined };
 }
 

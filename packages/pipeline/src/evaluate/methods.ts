@@ -122,7 +122,10 @@ export class Methods {
     if (property === QUIET) node.isQuiet = true;
     else node.options.apply(property.name, call.values);
     node.properties.push({ name: property.name, values: specsOf(call.values), span: call.span });
-    return { kind: 'node', node };
+    // Behind a value that is assigned to the alert, properties of the handler can still follow.
+    return target.handler !== undefined && property.style === 'value'
+      ? { kind: 'handler', node, handler: target.handler }
+      : { kind: 'node', node };
   }
 
   #addHandler(node: DraftNode, row: DraftHandler['row'], call: MethodCall): Value {

@@ -86,23 +86,23 @@ test.each([
   expect(handlers[0]?.options).toEqual(options);
 });
 
-test('properties that a handler does not know belong to the alert', () => {
+test('properties that a handler does not know belong to the alert, and its own may follow', () => {
   const { pipeline } = buildPipeline(
-    "stream|from()|alert().log('/tmp/x').crit(lambda: TRUE).slack().channel('#c').topic('t')",
+    "stream|from()|alert().log('/tmp/x').crit(lambda: TRUE).mode(0644).slack().topic('t').channel('#c')",
   );
   const options = pipeline!.nodes[2]!.options as AlertOptions;
 
   expect(options.topic).toBe('t');
   expect(options.crit).toBeDefined();
-  expect(options.handlers.map((each) => each.kind)).toEqual(['log', 'chat']);
+  expect(options.handlers.map((each) => each.options)).toEqual([
+    { path: '/tmp/x', mode: 0o644 },
+    { channel: '#c' },
+  ]);
 });
 
 describe('refused', () => {
   test.each([
-    [
-      ".log('/tmp/x').crit(lambda: TRUE).mode(0644)",
-      /no property method "mode" on \*pipeline\.AlertNode/,
-    ],
+    [".log('/tmp/x').all().mode(0644)", /no property method "mode" on \*pipeline\.AlertNode/],
     [".mqtt('t').qos(7)", /invalid MQTT quality of service 7/],
     [".post('http://h/').header('Authenticate', 'x')", /cannot set 'authenticate' header/],
     [".slack('x')", /reflect: Call with too many input arguments/],
