@@ -26,7 +26,6 @@ export async function* explain(
   }
   const prepared = await prepareSelect(statement.statement, context);
   const plan = planSelect(prepared, { now: context.now, isInto: false });
-  const cost = await costOf(plan, context);
   const lines: string[] = [];
   for (const block of planBlocks(plan)) {
     if (lines.length > 0) lines.push('');
@@ -34,7 +33,7 @@ export async function* explain(
     if (block.auxiliaryFields !== undefined) {
       lines.push(`AUXILIARY FIELDS: ${block.auxiliaryFields}`);
     }
-    lines.push(...costLines(cost));
+    lines.push(...costLines(await costOf(plan, block.fields, context)));
   }
   yield rowsBatch({ columns: ['QUERY PLAN'], rows: lines.map((line) => [line]) });
 }
@@ -51,7 +50,11 @@ function costLines(cost: SourceCost): readonly string[] {
 }
 
 /** Sum over the measurements of the plan and of its subqueries. */
-async function costOf(plan: SelectPlan, context: QueryContext): Promise<SourceCost> {
+async function costOf(
+  plan: SelectPlan,
+  fields: readonly string[],
+  context: QueryContext,
+): Promise<SourceCost> {
   let total: SourceCost = {
     shards: 0,
     series: 0,
@@ -63,8 +66,8 @@ async function costOf(plan: SelectPlan, context: QueryContext): Promise<SourceCo
   for (const source of plan.sources) {
     const cost =
       source.kind === 'subquery'
-        ? await costOf(source.plan, context)
-        : await measurementCost(source.measurement, plan, context);
+        ? await subqueryCost(source.plan, context)
+        : await measurementCost(source.measurement, { plan, fields }, context);
     total = {
       shards: Math.max(total.shards, cost.shards),
       series: total.series + cost.series,
@@ -77,18 +80,22 @@ async function costOf(plan: SelectPlan, context: QueryContext): Promise<SourceCo
   return total;
 }
 
+async function subqueryCost(plan: SelectPlan, context: QueryContext): Promise<SourceCost> {
+  const fields = planBlocks(plan).flatMap((block) => block.fields);
+  return costOf(plan, [...new Set(fields)], context);
+}
+
 async function measurementCost(
   source: {
     readonly database: string;
     readonly retentionPolicy: string;
     readonly measurement: string;
   },
-  plan: SelectPlan,
+  { plan, fields }: { readonly plan: SelectPlan; readonly fields: readonly string[] },
   context: QueryContext,
 ): Promise<SourceCost> {
   const { pushed } = plan.condition;
   const where = pushed === undefined ? undefined : onlyTags(pushed);
-  const fields = plan.inputs.flatMap((input) => (input.kind === 'field' ? [input.name] : []));
   const known = await context.snapshot.cost?.(
     { source, timeRange: plan.range, where, fields },
     requestOptions(context),

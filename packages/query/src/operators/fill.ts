@@ -125,6 +125,8 @@ export class Filler {
       case 'previous':
         return this.#last?.[column] ?? null;
       case 'number':
+        // A number does not fit into an auxiliary column of texts; the last step puts it there.
+        if (column > 0 && (type === 'string' || type === 'boolean')) return null;
         return castNumber(fill.value, type);
       case 'linear':
         if (column > 0) return null;

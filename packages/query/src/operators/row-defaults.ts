@@ -43,25 +43,29 @@ class ColumnDefaults {
 
 /** Defaults for the rows over a plan's leaves. */
 export class RowDefaults {
-  readonly #columns: readonly ColumnDefaults[] | undefined;
+  readonly #columns: readonly (ColumnDefaults | undefined)[] | undefined;
 
   constructor({ plan, types }: LeavesPlan) {
     const { fill } = plan;
     if (fill.kind === 'number') {
-      this.#columns = types.map((type) => new ColumnDefaults(type, castNumber(fill.value, type)));
+      this.#columns = types.map((type, i) =>
+        i >= plan.leaves.length && isText(type)
+          ? undefined
+          : new ColumnDefaults(type, castNumber(fill.value, type)),
+      );
     } else if (fill.kind === 'previous') {
       this.#columns = types.map((type) => new ColumnDefaults(type, undefined));
     }
   }
 
   startGroup(): void {
-    for (const column of this.#columns ?? []) column.reset();
+    for (const column of this.#columns ?? []) column?.reset();
   }
 
   apply(rows: ZippedRows): readonly Column[] {
     const columns = this.#columns;
     if (columns === undefined) return rows.columns;
-    return rows.columns.map((column, i) => columns[i]!.apply(column));
+    return rows.columns.map((column, i) => columns[i]?.apply(column) ?? column);
   }
 }
 
@@ -76,8 +80,8 @@ export class RawFiller {
     this.#columns = plan.inputs.map((input) => {
       const type = input.kind === 'tag' ? 'string' : input.type;
       if (fill.kind !== 'number') return new ColumnDefaults(type, undefined);
-      // A number does not fit into a column of texts; the last step puts it there (see `numberForNulls`).
-      if (type === 'string' || type === 'boolean') return undefined;
+      // A number does not fit into a column of texts; the last step puts it there (see `run-statement.ts`).
+      if (isText(type)) return undefined;
       return new ColumnDefaults(type, castNumber(fill.value, type));
     });
   }
@@ -90,4 +94,9 @@ export class RawFiller {
     }
     return batch.columns.map((column, i) => this.#columns?.[i]?.apply(column) ?? column);
   }
+}
+
+/** Types of columns that a number does not fit into. */
+export function isText(type: FieldType): boolean {
+  return type === 'string' || type === 'boolean';
 }

@@ -1,9 +1,9 @@
 // From the rows of a plan to the series of an answer.
-import type { FieldType } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
 import type { RowBatch, RowStream } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
+import { isText } from './row-defaults.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 
 /** Result batches of a plan's rows. */
@@ -34,20 +34,18 @@ export async function* toResults(rows: RowStream, plan: SelectPlan): AsyncIterab
   }
 }
 
-/** fill(number) of a raw query puts the number into columns of texts too, which have no type then. */
+/** fill(number) puts the number into plain columns of texts too, which have no type then. */
 function resultColumns(batch: RowBatch, plan: SelectPlan): readonly ResultColumn[] {
   const { fill } = plan;
-  if (plan.leaves.length > 0 || fill.kind !== 'number') return batch.columns;
-  return batch.columns.map((column): ResultColumn => {
-    if (column.valid === undefined || !isText(column.type)) return column;
+  if (fill.kind !== 'number') return batch.columns;
+  return batch.columns.map((column, i): ResultColumn => {
+    const expression = plan.outputs[i]?.expression;
+    const isPlain = expression?.kind === 'column' && expression.index >= plan.leaves.length;
+    if (!isPlain || column.valid === undefined || !isText(column.type)) return column;
     const values: MixedValue[] = [];
     for (let row = 0; row < batch.times.length; row++) {
       values.push(columnValue(column, row) ?? fill.value);
     }
     return { type: 'mixed', values };
   });
-}
-
-function isText(type: FieldType): boolean {
-  return type === 'string' || type === 'boolean';
 }

@@ -1,23 +1,40 @@
 // Plans as text, for EXPLAIN.
+import { compareBytes } from '@tidemark/core';
+
 import type { SelectPlan } from './select-plan.ts';
 
 /** What one call, or the raw columns, of a plan read: the lines of one block of EXPLAIN. */
 export type PlanBlock = {
   readonly expression: string;
   readonly auxiliaryFields: string | undefined;
+  /** Names of the fields that are read. */
+  readonly fields: readonly string[];
 };
 
 /** One block per call of the outermost SELECT, or one for a raw query. */
 export function planBlocks(plan: SelectPlan): readonly PlanBlock[] {
   const auxiliary = (inputs: readonly number[]): string | undefined =>
-    inputs.length === 0 ? undefined : inputs.map((input) => inputText(plan, input)).join(', ');
+    inputs.length === 0
+      ? undefined
+      : inputs
+          .map((input) => inputText(plan, input))
+          .sort(compareBytes)
+          .join(', ');
+  const fields = (inputs: readonly (number | undefined)[]): readonly string[] =>
+    inputs.flatMap((index) => {
+      const input = index === undefined ? undefined : plan.inputs[index];
+      return input?.kind === 'field' ? [input.name] : [];
+    });
   if (plan.leaves.length === 0) {
     const selected = plan.inputs.slice(0, plan.selectedInputCount).map((_, i) => i);
-    return [{ expression: '<nil>', auxiliaryFields: auxiliary(selected) }];
+    return [
+      { expression: '<nil>', auxiliaryFields: auxiliary(selected), fields: fields(selected) },
+    ];
   }
   return plan.leaves.map((leaf) => ({
     expression: leaf.input === undefined ? leaf.key : typedKey(plan, leaf.key, leaf.input),
     auxiliaryFields: auxiliary(plan.auxiliaryInputs),
+    fields: fields([leaf.input, ...plan.auxiliaryInputs]),
   }));
 }
 
