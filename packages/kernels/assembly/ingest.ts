@@ -46,6 +46,7 @@ const EVENT_TABLE: i32 = 3; // shard eventShard needs a table for stagedMeasurem
 const EVENT_SERIES: i32 = 4; // may the staged series be created?
 const EVENT_CONFLICT: i32 = 5; // the point was dropped: field eventField is eventNew, not eventOld
 const EVENT_FULL: i32 = 6; // the batch must end before eventStart
+const EVENT_OLD: i32 = 8; // the staged point is older than the batch accepts
 const EVENT_MEMORY: i32 = 7; // linear memory cannot grow; the staged point was not appended
 
 // A batch ends here so that its record stays within what one block holds.
@@ -61,6 +62,7 @@ let eventShard: u32 = 0;
 let asksForSeries: bool = false;
 let isAdmitted: bool = false;
 let arenaLimit: usize = 0;
+let oldestTime: i64 = 0;
 
 let batch: u32 = 0;
 let batchTables: usize = 0;
@@ -140,7 +142,8 @@ export function batchColumns(table: usize): u32 {
 }
 
 /** Starts a batch: nothing appended, no shard known. */
-export function beginBatch(start: usize, asks: bool, limit: usize): void {
+export function beginBatch(start: usize, asks: bool, limit: usize, oldest: i64): void {
+  oldestTime = oldest;
   cursor = start;
   asksForSeries = asks;
   arenaLimit = limit;
@@ -356,6 +359,7 @@ function appendRow(table: Table): bool {
 /** Appends the staged point. Returns 0 or an event. */
 function commit(): i32 {
   const time = stagedTime;
+  if (time < oldestTime) return EVENT_OLD;
   if (time < shardStart || time >= shardEnd) {
     if (!findShard(time)) return EVENT_SHARD;
   }

@@ -8,4 +8,5 @@ export const IngestEvent = {
   Conflict: 5,
   Full: 6,
   Memory: 7,
+  Old: 8,
 } as const;

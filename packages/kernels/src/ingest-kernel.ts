@@ -78,6 +78,9 @@ const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
   h: 3_600_000_000_000n,
 };
 const NO_SERIES = 0xffffffff;
+const BEYOND_RETENTION = 'points beyond retention policy';
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
 
 /** The `Ingest` of one database. */
 export class IngestKernel implements Ingest {
@@ -283,7 +286,13 @@ export class IngestKernel implements Ingest {
 
   #begin(start: number, host: IngestHost): void {
     const asks = host.admitSeries === undefined ? 0 : 1;
-    this.#kernels.exports.beginBatch(start, asks, this.#memtableBytesMax);
+    const oldest = host.oldestAccepted ?? INT64_MIN;
+    this.#kernels.exports.beginBatch(
+      start,
+      asks,
+      this.#memtableBytesMax,
+      oldest < INT64_MIN ? INT64_MIN : oldest,
+    );
   }
 
   /** Answers an event that concerns the staged point. */
@@ -293,14 +302,16 @@ export class IngestKernel implements Ingest {
       case IngestEvent.Shard: {
         const shard = host.shardFor(exports.getStagedTime());
         if (shard === undefined) {
-          refusals.drop('retention', 'points beyond retention policy', place());
+          refusals.drop('retention', BEYOND_RETENTION, place());
           exports.dropPoint();
           return;
         }
         const time = exports.getStagedTime();
         assert(shard.start <= time, 'the shard of a point starts at or before it');
         assert(time < shard.end, 'the shard of a point ends after it');
-        exports.addShard(shard.id, shard.start, shard.end);
+        // Bounds of shards may lie outside of int64, times do not.
+        const start = shard.start < INT64_MIN ? INT64_MIN : shard.start;
+        exports.addShard(shard.id, start, shard.end > INT64_MAX ? INT64_MAX : shard.end);
         return;
       }
       case IngestEvent.Table: {
@@ -321,6 +332,10 @@ export class IngestKernel implements Ingest {
         }
         return;
       }
+      case IngestEvent.Old:
+        refusals.drop('retention', BEYOND_RETENTION, place());
+        exports.dropPoint();
+        return;
       case IngestEvent.Conflict:
         refusals.drop('field', this.#conflictReason(), place());
         return;

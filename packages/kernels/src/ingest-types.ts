@@ -19,9 +19,11 @@ export type IngestShard = {
 
 /** What the kernel asks its caller while it appends. Called synchronously; rarely, except `admitSeries`. */
 export interface IngestHost {
+  /** Points before this time are refused as beyond retention; `undefined` takes all. */
+  readonly oldestAccepted?: Timestamp | undefined;
   /**
-   * The shard that takes points of `time`, created when need be. `undefined` refuses the point because it is older
-   * than the retention policy allows.
+   * The shard that takes points of `time`, created when need be; `undefined` refuses the point as beyond retention.
+   * Asked once per shard and batch. Bounds may lie outside of int64.
    */
   shardFor(time: Timestamp): IngestShard | undefined;
   /**
