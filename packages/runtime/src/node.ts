@@ -33,6 +33,10 @@ export interface RunningNode extends Receiver {
   readonly waitingCount?: number;
   /** Resolves when `waitingCount` is zero. */
   idle?(): Promise<void>;
+  /** All parents have ended: resolves when the outside part of the node has given its last answer. */
+  finishing?(): Promise<void>;
+  /** Fetches from outside what `snapshot` will hand out. */
+  prepareSnapshot?(): Promise<void>;
   /** All parents have ended: emit what the end of the data decides. */
   finish?(): void;
   /** Release everything; writes what is buffered. No messages follow. */

@@ -148,6 +148,8 @@ export interface RunningTask {
   /** Rows of an `httpOut` endpoint in order of group creation; `undefined` when there is no such endpoint. */
   httpOutput(endpoint: string): readonly ResultRow[] | undefined;
   readonly httpEndpoints: readonly string[];
+  /** Before `snapshot`, when state that lives outside (user-defined functions) is to be part of it. */
+  prepareSnapshot(): Promise<void>;
   snapshot(): TaskSnapshot;
   /** Before `start` and the first push. Nodes whose name is unknown are ignored. */
   restore(snapshot: TaskSnapshot): void;

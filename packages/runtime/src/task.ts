@@ -145,6 +145,7 @@ export class InlineTask implements RunningTask {
     for (const handle of this.#handles) {
       // Messages from outside may still arrive for this node; its children end after it.
       if (this.#error === undefined) await handle.node?.idle?.();
+      if (this.#error === undefined) await handle.node?.finishing?.();
       this.#run(undefined, () => handle.node?.finish?.());
     }
     await this.drain();
@@ -183,6 +184,11 @@ export class InlineTask implements RunningTask {
 
   httpOutput(endpoint: string): readonly ResultRow[] | undefined {
     return this.#context.httpOutputs.get(endpoint)?.();
+  }
+
+  async prepareSnapshot(): Promise<void> {
+    if (this.#error !== undefined || this.#isClosed) return;
+    for (const { node } of this.#handles) await node?.prepareSnapshot?.();
   }
 
   snapshot(): TaskSnapshot {

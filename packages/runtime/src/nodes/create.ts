@@ -17,6 +17,7 @@ import type {
   StateCountOptions,
   StateDurationOptions,
   StatsOptions,
+  UdfOptions,
   UnionOptions,
   EvalOptions,
   FromOptions,
@@ -67,6 +68,7 @@ import {
 } from './simple.ts';
 import { StatsNode } from './stats.ts';
 import { TrickleNode } from './trickle.ts';
+import { UdfNode } from './udf.ts';
 import { UnionNode } from './union.ts';
 import { WhereNode } from './where.ts';
 import { createWindow } from './window.ts';
@@ -140,6 +142,7 @@ const NODES: ReadonlyMap<string, Create> = new Map([
   row<UnionOptions>('union', (ctx) => new UnionNode(ctx)),
   row<BarrierOptions>('barrier', (ctx) => new BarrierNode(ctx)),
   row<StatsOptions>('stats', (ctx) => new StatsNode(ctx)),
+  row<UdfOptions>('udf', (ctx) => new UdfNode(ctx)),
   row<SideloadOptions>('sideload', (ctx) => new SideloadNode(ctx)),
 ]);
 
