@@ -2,6 +2,8 @@
 import { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import type { DatabaseRef, IndexAdditions, NewSeries } from '../wal/wal-record.ts';
+import { Ingest } from '../write/ingest.ts';
+import type { IngestSettings } from '../write/ingest.ts';
 import { TagValueCounter } from '../write/tag-value-counter.ts';
 
 export class Database {
@@ -9,6 +11,7 @@ export class Database {
   /** Tells this database from an earlier one of the same name. */
   readonly instance: number;
   readonly index: SeriesIndex;
+  readonly ingest: Ingest;
   readonly tagValues = new TagValueCounter();
   /** New series that were let in under a limit and are not applied yet. */
   readonly admitted = new Set<SeriesId>();
@@ -18,10 +21,11 @@ export class Database {
   #persistedMeasurements = 0;
   #persistedSeries = 0;
 
-  constructor(name: string, instance: number) {
+  constructor(name: string, instance: number, settings: IngestSettings) {
     this.name = name;
     this.instance = instance;
     this.index = new SeriesIndex(name);
+    this.ingest = new Ingest(this.index, settings);
   }
 
   get ref(): DatabaseRef {

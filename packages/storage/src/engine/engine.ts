@@ -1,7 +1,6 @@
 // The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage thread or inline.
 import { assert, Unavailable } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { SeriesCache } from '@tidemark/line-protocol';
 
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
@@ -23,7 +22,8 @@ import type {
 import { Wal } from '../wal/wal.ts';
 import { encodeRecord } from '../wal/wal-record.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
-import { BatchBuilder } from '../write/batch-builder.ts';
+import type { Ingest, Ingested, IngestTarget } from '../write/ingest.ts';
+import { SeriesAdmission } from '../write/series-admission.ts';
 import type { WriteBatch } from '../write/write-batch.ts';
 import { applyRows, deleteFromMemtable, dropEmptySeries } from './apply.ts';
 import { Database } from './database.ts';
@@ -33,8 +33,6 @@ import { Reclaimer } from './reclaimer.ts';
 import { recover } from './recovery.ts';
 import { takeSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
-import { buildFromLines, buildFromPoints } from './write-lines.ts';
-import type { ResolvedCache } from './write-lines.ts';
 
 export class Engine {
   readonly shards = new ShardStore();
@@ -51,8 +49,6 @@ export class Engine {
   #maintenance: Maintenance | undefined;
   #nextFileId = 1;
   #nextSequence = 1;
-  readonly #seriesCache = new SeriesCache();
-  readonly #resolved: ResolvedCache = new WeakMap();
   #wal: Wal | undefined;
   #nextInstance = 1;
   #queuedBytes = 0;
@@ -138,26 +134,25 @@ export class Engine {
   }
 
   addDatabase(name: string, instance: number): Database {
-    const database = new Database(name, instance);
+    const database = new Database(name, instance, {
+      allowUnsigned: this.#options.allowUnsigned ?? false,
+    });
     this.databases.set(name, database);
     this.#nextInstance = Math.max(this.#nextInstance, instance + 1);
     return database;
   }
 
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
-    const parse = { allowUnsigned: this.#options.allowUnsigned, cache: this.#seriesCache };
-    return this.#write(request.policy, (builder) =>
-      buildFromLines(request, builder, { cache: this.#resolved, parse }),
-    );
+    return this.#write(request.policy, (ingest, target) => ingest.lines(request, target));
   }
 
   writePoints(request: WritePointsRequest): Promise<WriteOutcome> {
-    return this.#write(request.policy, (builder) => buildFromPoints(request, builder));
+    return this.#write(request.policy, (ingest, target) => ingest.points(request, target));
   }
 
   async #write(
     policy: PolicyRef,
-    build: (builder: BatchBuilder) => WriteOutcome,
+    parse: (ingest: Ingest, target: IngestTarget) => Ingested,
   ): Promise<WriteOutcome> {
     const wal = this.#openWal();
     const limit = this.#options.writeQueueMaxBytes ?? LIMITS.queuedWriteBytes.value;
@@ -168,14 +163,13 @@ export class Engine {
     }
     await this.#awaitMemory();
     const database = this.database(policy.database);
-    const { index, tagValues, admitted } = database;
-    const parts = { index, shards: this.shards, tagValues, admitted };
-    const builder = new BatchBuilder(parts, policy);
-    const outcome = build(builder);
+    const admission = new SeriesAdmission(database, policy);
+    const target = { shards: this.shards, policy, admission };
+    const { batch, outcome } = parse(database.ingest, target);
+    if (admission.hasLimits) admitSeries(database, batch);
     this.#counters.writeRequests++;
     this.#counters.parseErrors += outcome.parseErrors.length;
     this.#counters.pointsDropped += outcome.dropped?.count ?? 0;
-    const batch = builder.finish();
     if (batch.parts.length === 0) return outcome;
     await this.#logBatch(wal, database, batch);
     this.#flushIfLarge();
@@ -188,7 +182,7 @@ export class Engine {
     const additions = database.takeAdditions();
     const parts = batch.parts.map(({ shard, tables }) => ({
       shard: shard.descriptor,
-      tables: [...tables.values()],
+      tables,
     }));
     const payload = encodeRecord({ kind: 'rows', database: database.ref, additions, parts });
     this.#queuedBytes += payload.length;
@@ -212,7 +206,7 @@ export class Engine {
       // Dropped while the batch was on its way to the disk: the drop came later, so it wins.
       if (this.shards.get(shard.descriptor.id) !== shard) continue;
       shard.lastWriteMs = this.environment.clock.monotonicMs();
-      for (const table of tables.values()) {
+      for (const table of tables) {
         this.memtableBytes += applyRows(database.index, shard, table);
         if (database.admitted.size > 0) {
           for (let row = 0; row < table.rows; row++) database.admitted.delete(table.series[row]!);
@@ -492,3 +486,13 @@ const QUIET_MS = 2000;
 const MAX_MEMTABLE_AGE_MS = 10 * 60_000;
 
 const ALL_INT64: TimeRange = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
+
+/** Series that are not visible yet count against the limit until their batch is applied. */
+function admitSeries({ index, admitted }: Database, { parts }: WriteBatch): void {
+  for (const { tables } of parts) {
+    for (const { series, rows } of tables) {
+      for (let row = 0; row < rows; row++)
+        if (!index.isLive(series[row]!)) admitted.add(series[row]!);
+    }
+  }
+}

@@ -60,6 +60,17 @@ export class Table {
     this.times = new BigInt64Array(capacity);
   }
 
+  /** A table over arrays that it takes over, without columns so far. */
+  static adopt(measurementId: number, series: Uint32Array, times: BigInt64Array): Table {
+    assert(series.length === times.length, 'a series and a time per row');
+    const table = new Table(measurementId, 0);
+    table.series = series;
+    table.times = times;
+    table.#rows = times.length;
+    table.#capacity = times.length;
+    return table;
+  }
+
   get rows(): number {
     return this.#rows;
   }
@@ -107,18 +118,6 @@ export class Table {
     return row;
   }
 
-  /** Marks fields of the last row that were not set as null; `isSet(column)` says which were. */
-  finishRow(setStamp: Uint32Array, stamp: number): void {
-    const row = this.#rows - 1;
-    for (let i = 0; i < this.columns.length; i++) {
-      const column = this.columns[i]!;
-      const isSet = setStamp[i] === stamp;
-      if (isSet) {
-        if (column.valid !== undefined) column.valid[row] = 1;
-      } else column.valid ??= new Uint8Array(this.#capacity).fill(1, 0, row);
-    }
-  }
-
   /** Appends all rows of `other`. Its columns must not contradict the types here. */
   appendTable(other: Table): void {
     const start = this.#rows;
@@ -144,7 +143,8 @@ export class Table {
     const column = this.columns[this.addColumn(name, from.type)]!;
     column.valid = from.valid === undefined ? undefined : this.#padded(from.valid);
     if (from.type !== 'string') {
-      copyValues(column.values, from.values, 0);
+      if (from.values.length === this.#capacity) column.values = from.values;
+      else copyValues(column.values, from.values, 0);
       return;
     }
     const { pool } = column;
@@ -153,6 +153,7 @@ export class Table {
   }
 
   #padded(valid: Uint8Array): Uint8Array {
+    if (valid.length === this.#capacity) return valid;
     const padded = new Uint8Array(this.#capacity);
     padded.set(valid);
     return padded;

@@ -72,8 +72,24 @@ export class SeriesIndex {
 
   /** Id of the series, which is added when it is new. Adding does not make it visible: see `addedToShard`. */
   addSeries(measurement: MeasurementIndex, tags: readonly TagPair[]): SeriesId {
+    return this.#add(measurement, keyBytes(measurement.id, tags), tags);
+  }
+
+  /** As `addSeries`, with the canonical text of the tags at hand. */
+  addSeriesByKey(
+    measurement: MeasurementIndex,
+    tagsText: Uint8Array,
+    tags: readonly TagPair[],
+  ): SeriesId {
+    const key = new Uint8Array(4 + tagsText.length);
+    new DataView(key.buffer).setUint32(0, measurement.id, true);
+    key.set(tagsText, 4);
+    return this.#add(measurement, key, tags);
+  }
+
+  #add(measurement: MeasurementIndex, key: Uint8Array, tags: readonly TagPair[]): SeriesId {
     const known = this.#keys.count;
-    const id = this.#keys.add(keyBytes(measurement.id, tags));
+    const id = this.#keys.add(key);
     if (id < known) return id;
     this.#growSeries(id + 1);
     this.#measurementOf[id] = measurement.id;

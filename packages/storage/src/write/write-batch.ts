@@ -2,7 +2,7 @@
 import type { Table } from '../memtable/table.ts';
 import type { Shard } from '../shard/shard.ts';
 
-export type ShardTables = { readonly shard: Shard; readonly tables: ReadonlyMap<number, Table> };
+export type ShardTables = { readonly shard: Shard; readonly tables: readonly Table[] };
 
 /** A field type that the batch defined; taken back when the batch can not be logged. */
 export type DefinedField = {

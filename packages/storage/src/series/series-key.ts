@@ -1,0 +1,45 @@
+// Canonical series keys as bytes: measurement, then `,tag=value` sorted by key, with the escapes of line protocol.
+import { utf8Text } from '../bytes.ts';
+import type { TagPair } from './series-index.ts';
+
+export type ParsedKey = {
+  readonly measurement: string;
+  readonly tags: readonly TagPair[];
+  /** Where the tags begin: the bytes from here on are the key without the measurement. */
+  readonly tagsAt: number;
+};
+
+const BACKSLASH = 92;
+const COMMA = 44;
+const EQUALS = 61;
+
+/** Parses a key that a kernel made. */
+export function parseSeriesKey(key: Uint8Array): ParsedKey {
+  let at = 0;
+  const part = (end: number): string => {
+    const start = at;
+    let isEscaped = false;
+    while (at < key.length && key[at] !== COMMA && key[at] !== end) {
+      if (key[at] === BACKSLASH) {
+        const next = key[at + 1];
+        if (next === COMMA || next === EQUALS || next === 32) {
+          isEscaped = true;
+          at++;
+        }
+      }
+      at++;
+    }
+    const text = utf8Text(key.subarray(start, at));
+    return isEscaped ? text.replace(/\\([,= ])/g, '$1') : text;
+  };
+  const measurement = part(COMMA);
+  const tagsAt = at;
+  const tags: TagPair[] = [];
+  while (at < key.length) {
+    at++;
+    const name = part(EQUALS);
+    at++;
+    tags.push([name, part(COMMA)]);
+  }
+  return { measurement, tags, tagsAt };
+}
