@@ -16,6 +16,7 @@ import { Authenticator } from './auth/authenticator.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { CatalogState } from './catalog/model.ts';
 import type { TsdbConfig } from './config/schema.ts';
+import { AccessLog } from './http/access-log.ts';
 import { Dispatch } from './http/dispatch.ts';
 import type { Exchange } from './http/exchange.ts';
 import { isLoopback, Listeners, parseBind } from './http/listen.ts';
@@ -105,6 +106,7 @@ async function open(
   };
   await storage.retainPolicies(allPolicies(catalog.state, { now: clock.now(), limits }));
   const services = buildServices(config, { log, clock, catalog, storage });
+  opened.push(async () => services.accessLog?.close());
   await startBackground(services, opened);
   const server = new HttpServer(services);
   await server.open();
@@ -153,6 +155,9 @@ async function startBackground(
       clock,
       log: log.child({ part: 'continuous-queries' }),
       isLogging: config.continuousQueries.logEnabled,
+      ...(config.continuousQueries.queryStatsEnabled && config.monitor.storeEnabled
+        ? { statisticsDatabase: config.monitor.storeDatabase }
+        : {}),
     });
     statistics.add(() => queries.statistics());
     jobs.start({
@@ -231,6 +236,10 @@ function buildServices(
     statistics,
     requests: new RequestTracker(),
     rejected: new RejectedLog(),
+    accessLog:
+      config.http.accessLogPath === ''
+        ? undefined
+        : new AccessLog(config.http.accessLogPath, clock, log),
     authenticator: new Authenticator({
       catalog,
       clock,

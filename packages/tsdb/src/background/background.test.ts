@@ -100,6 +100,22 @@ describe('continuous queries', () => {
     expect(json.cq.values).toEqual({ queryOk: 2, queryFail: 0 });
   });
 
+  test('leave a point about each run when asked', async () => {
+    await start({
+      monitor: { 'store-enabled': true },
+      continuous_queries: { 'query-stats-enabled': true },
+    });
+    await service.query('CREATE DATABASE d');
+    await service.query(
+      'CREATE CONTINUOUS QUERY c ON d BEGIN SELECT sum(f) INTO sums FROM m GROUP BY time(5m) END',
+    );
+    await service.write(`m f=1 ${at('10:01:00')}`, { db: 'd' });
+    clock.advance(1000);
+    const q = 'SELECT pointsWrittenOK, cq, db FROM cq_query';
+    const found = await untilDefined('the point', () => rows(q, '_internal'));
+    expect(found.map((row) => row.slice(1))).toEqual([[1, 'c', 'd']]);
+  });
+
   test('one that fails does not keep others from running', async () => {
     await start();
     await service.query('CREATE DATABASE d');

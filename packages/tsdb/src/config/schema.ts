@@ -73,7 +73,10 @@ export const TSDB_CONFIG = {
     realm: text('InfluxDB', 'Realm of basic authentication.'),
     'log-enabled': boolean(true, 'Log every request, at level debug.'),
     'suppress-write-log': boolean(false, 'Do not log writes.'),
-    'access-log-path': text('', 'File for the access log; empty is the service log.'),
+    'access-log-path': text(
+      '',
+      'File to which a line per request is appended; empty is the service log.',
+    ),
     'pprof-enabled': boolean(true, 'Serve /debug/pprof.'),
     'pprof-auth-enabled': boolean(false, 'Require an admin user for /debug.'),
     'ping-auth-enabled': boolean(
@@ -118,7 +121,10 @@ export const TSDB_CONFIG = {
     'http-timeout': duration('30s', 'A delivery that takes longer has failed.'),
     'insecure-skip-verify': boolean(false, 'Do not verify certificates of https destinations.'),
     'ca-certs': text('', 'File of certificates to trust besides the well-known ones, PEM.'),
-    'write-concurrency': integer(40, 'Deliveries of one subscription at once.'),
+    'write-concurrency': integer(
+      40,
+      'Accepted for old files: a destination gets one delivery at a time, in order.',
+    ),
     'write-buffer-size': integer(
       1000,
       'Batches of one subscription that may wait; beyond it they are dropped.',

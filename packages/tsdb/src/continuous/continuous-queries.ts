@@ -28,6 +28,8 @@ export type ContinuousQueryOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly isLogging: boolean;
+  /** Database for one point per run (`query-stats-enabled`). */
+  readonly statisticsDatabase?: string | undefined;
 };
 
 export class ContinuousQueries {
@@ -106,12 +108,41 @@ export class ContinuousQueries {
         const durationMs = clock.monotonicMs() - startedMs;
         log.info({ query: name, written: Number(written), durationMs }, 'continuous query has run');
       }
+      await this.#storeRun(statement, due, {
+        written,
+        durationMs: clock.monotonicMs() - startedMs,
+      });
     } catch (error) {
       this.#counters.queryFail++;
       log.error({ err: error, query: name }, 'continuous query failed');
     } finally {
       services.queries.finish(running);
     }
+  }
+
+  async #storeRun(
+    statement: CreateContinuousQuery,
+    due: DueRun,
+    run: { readonly written: bigint; readonly durationMs: number },
+  ): Promise<void> {
+    const { clock, services, statisticsDatabase } = this.#options;
+    if (statisticsDatabase === undefined) return;
+    await services.writer.writePoints({ database: statisticsDatabase, retentionPolicy: '' }, [
+      {
+        measurement: 'cq_query',
+        tags: [
+          ['cq', statement.name],
+          ['db', statement.database],
+        ],
+        fields: [
+          ['durationNs', BigInt(Math.round(run.durationMs * 1e6))],
+          ['pointsWrittenOK', run.written],
+          ['startTime', due.start],
+          ['endTime', due.end],
+        ],
+        time: clock.now(),
+      },
+    ]);
   }
 }
 

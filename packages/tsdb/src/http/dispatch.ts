@@ -186,9 +186,10 @@ export class Dispatch {
   }
 
   #logAccess(exchange: Exchange, durationMs: number): void {
-    const { config, log } = this.#services;
+    const { accessLog, config, log } = this.#services;
     if (!config.http.logEnabled) return;
     if (config.http.suppressWriteLog && exchange.path === '/write') return;
+    if (accessLog !== undefined) return accessLog.write(exchange, durationMs);
     log.debug(
       {
         requestId: exchange.requestId,

@@ -1,4 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -213,6 +216,21 @@ test('statements that change something are in the log with who sent them, withou
     ['DROP USER logged', '127.0.0.1'],
   ]);
   expect(service.logged.join('')).not.toContain('hush');
+});
+
+test('the access log has a line per request and no query strings', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-access-'));
+  const path = join(directory, 'access.log');
+  const logging = await startTestService({ config: { http: { 'access-log-path': path } } });
+  await logging.get('/query?q=SHOW+DATABASES&u=me&p=hush');
+  await logging.get('/nope', { headers: { 'X-Request-Id': 'mine' } });
+  await logging.close();
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^127\.0\.0\.1 - - \[.*Z\] "GET \/query" 200 [0-9a-f-]{36} [\d.]+ms$/),
+    expect.stringMatching(/"GET \/nope" 404 mine /),
+  ]);
+  rmSync(directory, { recursive: true });
 });
 
 test('more writes than allowed at once wait, and are refused when the queue is full', async () => {

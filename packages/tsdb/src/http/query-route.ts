@@ -88,7 +88,7 @@ class QueryRun {
     };
     response.on('close', onClose);
     try {
-      await stream(this.#pieces(), exchange, contentTypeOf(exchange, request));
+      await stream(this.#counted(), exchange, contentTypeOf(exchange, request));
     } finally {
       response.off('close', onClose);
       this.#finish();
@@ -99,9 +99,7 @@ class QueryRun {
   async inBackground(): Promise<void> {
     const { services } = this.#options;
     try {
-      for await (const piece of this.#pieces()) {
-        services.counters.queryRespBytes += piece.length;
-      }
+      for await (const piece of this.#counted()) void piece; // Nobody reads it.
     } catch (error) {
       services.log.error({ err: error }, 'asynchronous query failed');
     } finally {
@@ -111,6 +109,14 @@ class QueryRun {
 
   #finish(): void {
     if (this.#running !== undefined) this.#options.services.queries.finish(this.#running);
+  }
+
+  async *#counted(): AsyncGenerator<Uint8Array> {
+    const { counters } = this.#options.services;
+    for await (const piece of this.#pieces()) {
+      counters.queryRespBytes += piece.length;
+      yield piece;
+    }
   }
 
   #pieces(): AsyncIterable<Uint8Array> {
@@ -167,13 +173,15 @@ class QueryRun {
 
   /** Registered with the first statement, so that a refusal is that statement's error. */
   #start(): RunningQuery {
+    if (this.#running !== undefined) return this.#running;
     const { query, request, services } = this.#options;
-    this.#running ??= services.queries.start({
-      text: query.statements
-        .map((statement) => printStatement(statement, { redactPasswords: true }))
-        .join('; '),
-      database: request.database,
-    });
+    const text = query.statements
+      .map((statement) => printStatement(statement, { redactPasswords: true }))
+      .join('; ');
+    const { database } = request;
+    if (services.config.data.queryLogEnabled)
+      services.log.debug({ query: text, database }, 'query');
+    this.#running = services.queries.start({ text, database });
     return this.#running;
   }
 }

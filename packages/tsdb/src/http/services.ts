@@ -7,6 +7,7 @@ import type { StatementServices } from '../statements/context.ts';
 import type { RequestTracker } from '../stats/request-counts.ts';
 import type { HttpCounters, WriteCounters } from '../stats/statistics.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
+import type { AccessLog } from './access-log.ts';
 
 export type HttpServices = StatementServices & {
   readonly config: TsdbConfig;
@@ -16,6 +17,8 @@ export type HttpServices = StatementServices & {
   readonly writeCounters: WriteCounters;
   readonly requests: RequestTracker;
   readonly rejected: RejectedLog;
+  /** Where requests are logged; without it, in the service log at level debug. */
+  readonly accessLog: AccessLog | undefined;
   /** The present time, RFC 3339. */
   readonly nowText: () => string;
   /** Wall time of the start, RFC 3339. */
