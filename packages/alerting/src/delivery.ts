@@ -147,7 +147,7 @@ export class Delivery {
   }
 
   async #drainWithin(deadlineMs: number): Promise<void> {
-    if (!this.#isRunning) return;
+    if (!this.#isRunning || deadlineMs <= 0) return;
     const timer = new AbortController();
     const expired = this.#options.clock.sleep(deadlineMs, timer.signal).catch(() => {
       // Drained in time.

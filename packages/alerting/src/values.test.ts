@@ -1,0 +1,163 @@
+// Small values: durations, globs, levels, hashes, options, definitions of handlers.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatDuration, parseDurationText } from './duration.ts';
+import { compileGlob } from './glob.ts';
+import { readHandlerSpec } from './handler-spec.ts';
+import { fnv1a, murmur2, murmur3 } from './hash.ts';
+import { parseLevel } from './level.ts';
+import { convertOption, decodeOptions } from './options.ts';
+import { findHandlerKind, HANDLER_KINDS } from './registry.ts';
+import { HANDLERS } from '@tidemark/pipeline';
+
+describe('durations', () => {
+  test.each([
+    [0n, '0s'],
+    [1n, '1ns'],
+    [1_500n, '1.5µs'],
+    [250_000_000n, '250ms'],
+    [1_500_000_000n, '1.5s'],
+    [60_000_000_000n, '1m0s'],
+    [3_723_500_000_000n, '1h2m3.5s'],
+    [-60_000_000_000n, '-1m0s'],
+  ])('%s ns prints as %s', (nanos, text) => {
+    expect(formatDuration(nanos)).toBe(text);
+  });
+
+  test('what is printed reads back the same', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (nanos) => {
+        expect(parseDurationText(formatDuration(nanos))).toBe(nanos);
+      }),
+    );
+  });
+
+  test.each(['', 's', '1', '1x', '1s2', '-', '1.s'])('%j is no duration', (text) => {
+    expect(parseDurationText(text)).toBeUndefined();
+  });
+});
+
+describe('globs', () => {
+  test.each([
+    ['*', 'anything', true],
+    ['*', 'a/b', false],
+    ['a*c', 'abbbc', true],
+    ['a*c', 'abbbd', false],
+    ['?b', 'ab', true],
+    ['[a-c]x', 'bx', true],
+    ['[^a-c]x', 'bx', false],
+    [String.raw`\*`, '*', true],
+    [String.raw`\*`, 'x', false],
+    ['*.a.*', 'x.a.y', true],
+    ['', '', true],
+  ])('%s on %s is %s', (pattern, text, expected) => {
+    expect(compileGlob(pattern)?.(text)).toBe(expected);
+  });
+
+  test.each(['[', '[a', String.raw`a\\`.slice(0, 2), '[]'])('%j is malformed', (pattern) => {
+    expect(compileGlob(pattern)).toBeUndefined();
+  });
+
+  test('many stars on a long text end quickly', () => {
+    const glob = compileGlob(`${'*a'.repeat(50)}b`);
+
+    expect(glob?.('a'.repeat(2_000))).toBe(false);
+  });
+});
+
+describe('levels', () => {
+  test.each([
+    ['', 'OK'],
+    ['warning', 'WARNING'],
+    ['CRIT', 'CRITICAL'],
+    ['I', 'INFO'],
+    ['LOUD', undefined],
+  ])('%j means %s', (text, level) => {
+    expect(parseLevel(text)).toBe(level);
+  });
+});
+
+describe('hashes', () => {
+  test.each([
+    ['21', -973932308],
+    ['foobar', -790332482],
+    ['a-little-bit-long-string', -985981536],
+    ['a-little-bit-longer-string', -1486304829],
+  ])('murmur2 of %s is that of the clients of Kafka', (text, expected) => {
+    expect(murmur2(Buffer.from(text))).toBe(expected & 0x7fffffff);
+  });
+
+  test('murmur3 and fnv-1a agree with their published vectors', () => {
+    expect(murmur3(Buffer.from(''))).toBe(0);
+    expect(murmur3(Buffer.from('hello'))).toBe(0x248bfa47);
+    expect(murmur3(Buffer.from('hello, world'))).toBe(0x149bbb7f);
+    expect(fnv1a(Buffer.from(''))).toBe(0x811c9dc5);
+    expect(fnv1a(Buffer.from('foobar'))).toBe(0xbf9cf968);
+  });
+});
+
+describe('options', () => {
+  test.each([
+    ['integer', '2626', 2626],
+    ['duration', '5s', 5_000_000_000n],
+    ['duration', 7, 7n],
+    ['strings', 'one', ['one']],
+  ] as const)('%s from %s becomes %s', (type, given, value) => {
+    expect(convertOption(type, given)).toEqual({ ok: true, value });
+  });
+
+  test.each([
+    ['integer', 'abc', 'cannot convert string "abc" into int'],
+    ['boolean', 'true', 'cannot convert string "true" into bool'],
+    ['string', 5, 'cannot convert float64 into string'],
+  ] as const)('%s from %j is refused', (type, given, reason) => {
+    expect(convertOption(type, given)).toEqual({ ok: false, reason });
+  });
+
+  test('unknown names are refused by name', () => {
+    const decoded = decodeOptions(findHandlerKind('tcp')?.options ?? [], 'tcp', { nope: 1 });
+
+    expect(decoded).toMatchObject({ ok: false });
+    expect(JSON.stringify(decoded)).toContain('has invalid keys: nope');
+  });
+});
+
+describe('definitions of handlers', () => {
+  test('the form with one kind is a chain of one action', () => {
+    const spec = readHandlerSpec({ id: 'h', kind: 'log', options: { path: '/x' } });
+
+    expect(spec.actions).toEqual([{ kind: 'log', options: { path: '/x' } }]);
+  });
+
+  test.each([
+    [{}, 'handler ID must contain only'],
+    [{ id: 'a b', kind: 'log' }, 'handler ID must contain only'],
+    [{ id: 'h', options: {} }, 'handler Kind must not be empty'],
+    [{ id: 'h' }, 'must provide at least one action'],
+    [{ id: 'h', actions: [] }, 'must provide at least one action'],
+    [{ id: 'h', actions: [{ options: {} }] }, 'handler Kind must not be empty'],
+    [[], 'must be an object'],
+  ])('%j is refused', (value, text) => {
+    expect(() => readHandlerSpec(value)).toThrow(text);
+  });
+});
+
+describe('the registry', () => {
+  test('kinds, sections and options are named once', () => {
+    const kinds = HANDLER_KINDS.map(({ kind }) => kind);
+    expect(new Set(kinds).size).toBe(kinds.length);
+    for (const { options, section } of HANDLER_KINDS) {
+      for (const table of [options, section?.options ?? []]) {
+        const names = table.map(({ name }) => name);
+        expect(new Set(names).size).toBe(names.length);
+      }
+    }
+  });
+
+  test.each(HANDLERS.map((row) => [row.name, row.kind] as const))(
+    'the handler %s of scripts has the kind %s',
+    (_name, kind) => {
+      expect(findHandlerKind(kind)).toBeDefined();
+    },
+  );
+});
