@@ -10,7 +10,7 @@ const EPOCH = 0n;
 /** Bytes that one entry takes, about. */
 const ENTRY_BYTES = 100;
 
-type Entry = { count: number; earliest: bigint };
+type Entry = { count: number; earliest: bigint; latest: bigint };
 
 /** Order of values of one type: numbers by size, false before true, strings by bytes. */
 export function compareValues(a: FieldValue, b: FieldValue): number {
@@ -40,11 +40,12 @@ abstract class PerValueAccumulator implements Accumulator {
       const entry = this.#entries.get(value);
       if (entry === undefined) {
         this.#hold(ENTRY_BYTES);
-        this.#entries.set(value, { count: 1, earliest: time });
+        this.#entries.set(value, { count: 1, earliest: time, latest: time });
         continue;
       }
       entry.count++;
       if (time < entry.earliest) entry.earliest = time;
+      if (time > entry.latest) entry.latest = time;
     }
   }
 
@@ -81,28 +82,26 @@ export class CountDistinctAccumulator extends PerValueAccumulator {
 }
 
 /**
- * The most frequent value; ties go to the one that occurred first. Where every value occurs once, the smallest one
- * (recorded).
+ * The most frequent value. Where every value occurs once, it is the smallest. Among equally frequent ones a larger
+ * value wins when it began before the smaller one had ended (recorded). Of booleans that tie, true.
  */
 export class ModeAccumulator extends PerValueAccumulator {
   protected reduce(entries: ReadonlyMap<FieldValue, Entry>, stamp: bigint, out: LeafWriter): void {
-    let best: readonly [FieldValue, Entry] | undefined;
-    for (const candidate of entries) {
-      if (best === undefined || isBetter(candidate, best)) best = candidate;
+    const ordered = [...entries].sort(([a], [b]) => compareValues(a, b));
+    let best = ordered[0];
+    for (const candidate of ordered.slice(1)) {
+      if (best === undefined || isMoreFrequent(candidate, best)) best = candidate;
     }
     if (best !== undefined) out.append(stamp, best[0]);
   }
 }
 
-function isBetter(
-  [value, entry]: readonly [FieldValue, Entry],
-  [bestValue, best]: readonly [FieldValue, Entry],
+/** Whether the larger of two values takes the place of the smaller one. */
+function isMoreFrequent(
+  [value, larger]: readonly [FieldValue, Entry],
+  [, smaller]: readonly [FieldValue, Entry],
 ): boolean {
-  if (entry.count !== best.count) return entry.count > best.count;
-  if (entry.count > 1) {
-    const byTime = compareTimes(entry, best);
-    // True wins among booleans, the larger of two values that began together: the later one in ascending order.
-    return byTime !== 0 ? byTime < 0 : compareValues(value, bestValue) > 0;
-  }
-  return compareValues(value, bestValue) < 0;
+  if (larger.count !== smaller.count) return larger.count > smaller.count;
+  if (typeof value === 'boolean') return true;
+  return larger.count > 1 && larger.earliest <= smaller.latest;
 }

@@ -31,7 +31,7 @@ export class MedianAccumulator implements Accumulator {
   }
 }
 
-/** Standard deviation of the sample; a single value has none, which is null. */
+/** Standard deviation of the sample; a single value has none, which is a point all the same: not a number. */
 export class StddevAccumulator implements Accumulator {
   readonly #list: ValueList;
 
@@ -53,7 +53,7 @@ export class StddevAccumulator implements Accumulator {
     for (let i = 0; i < length; i++) mean += (values[i]! - mean) / (i + 1);
     let squares = 0;
     for (let i = 0; i < length; i++) squares += (values[i]! - mean) ** 2;
-    out.append(stamp ?? EPOCH, length < 2 ? null : Math.sqrt(squares / (length - 1)));
+    out.append(stamp ?? EPOCH, length < 2 ? Number.NaN : Math.sqrt(squares / (length - 1)));
   }
 }
 

@@ -49,7 +49,7 @@ export class RowDefaults {
     const { fill } = plan;
     if (fill.kind === 'number') {
       this.#columns = types.map((type, i) =>
-        i >= plan.leaves.length && isText(type)
+        hasNoDefault(plan, i, type)
           ? undefined
           : new ColumnDefaults(type, castNumber(fill.value, type)),
       );
@@ -94,6 +94,12 @@ export class RawFiller {
     }
     return batch.columns.map((column, i) => this.#columns?.[i]?.apply(column) ?? column);
   }
+}
+
+/** Calls of unknown fields stay null; columns of texts get their number in the last step (`run-statement.ts`). */
+function hasNoDefault(plan: SelectPlan, index: number, type: FieldType): boolean {
+  const leaf = plan.leaves[index];
+  return leaf === undefined ? isText(type) : leaf.input === undefined;
 }
 
 /** Types of columns that a number does not fit into. */

@@ -9,7 +9,7 @@ import { bucketLimitExceeded } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from './aggregate-measurement.ts';
 import { aggregateMeasurement, canPushAggregates } from './aggregate-measurement.ts';
-import { evaluate } from './evaluate.ts';
+import { evaluate, withoutNaN } from './evaluate.ts';
 import { GroupLeaves, LeavesPlan } from './group-leaves.ts';
 import { mergeSources } from './merge-sources.ts';
 import { RawFiller, RowDefaults } from './row-defaults.ts';
@@ -102,8 +102,7 @@ function inNameOrder(plan: SelectPlan): readonly SourcePlan[] {
 }
 
 async function* runRaw(plan: SelectPlan, run: RunContext): RowStream {
-  if (!plan.inputs.slice(0, plan.selectedInputCount).some((input) => input.kind === 'field'))
-    return;
+  if (plan.selectedInputCount === 0) return;
   const wanted = plan.limit === 0 ? undefined : plan.limit + plan.offset;
   const rows = openRows(plan, { range: plan.range, limitPerSeries: wanted }, run);
   const filler = new RawFiller(plan);
@@ -216,10 +215,12 @@ type Rows = { readonly times: BigInt64Array; readonly columns: readonly Column[]
 /** Evaluates the SELECT list over rows of inputs or leaves. */
 function outputs(plan: SelectPlan, group: GroupKey, rows: Rows): RowBatch {
   const context = { columns: rows.columns, rowCount: rows.times.length, isCondition: false };
+  const columns = plan.outputs.map((output) => evaluate(output.expression, context));
   return {
     group,
     times: rows.times,
-    columns: plan.outputs.map((output) => evaluate(output.expression, context)),
+    // Stored fields are numbers; what functions make of them need not be.
+    columns: plan.leaves.length === 0 ? columns : columns.map(withoutNaN),
   };
 }
 

@@ -41,7 +41,8 @@ function resultColumns(batch: RowBatch, plan: SelectPlan): readonly ResultColumn
   return batch.columns.map((column, i): ResultColumn => {
     const expression = plan.outputs[i]?.expression;
     const isPlain = expression?.kind === 'column' && expression.index >= plan.leaves.length;
-    if (!isPlain || column.valid === undefined || !isText(column.type)) return column;
+    const takesNumber = expression?.kind === 'null' || (isPlain && isText(column.type));
+    if (!takesNumber || column.valid === undefined) return column;
     const values: MixedValue[] = [];
     for (let row = 0; row < batch.times.length; row++) {
       values.push(columnValue(column, row) ?? fill.value);

@@ -88,41 +88,19 @@ function outerRows(batch: RowBatch, source: SubqueryPlan, plan: SelectPlan): Run
         return convertColumn(batch.columns[pick.index] ?? nullColumn(type, rowCount), type);
       case 'dimension': {
         const value = batch.group.tags[pick.index] ?? '';
-        return constantColumn(value === '' ? null : value, 'string', rowCount);
+        return constantColumn(value, 'string', rowCount);
       }
       case 'missing':
         return nullColumn(type, rowCount);
     }
   });
-  const mask = rowMask(columns, plan, rowCount);
-  if (mask === undefined) return { times: batch.times, columns };
-  const keep = maskToRows(mask);
+  const { whole } = plan.condition;
+  if (whole === undefined) return { times: batch.times, columns };
+  // Every row that meets the condition counts, even if nothing of it is selected.
+  const keep = maskToRows(conditionMask(whole, columns, { plan, rowCount }));
   if (keep.length === 0) return undefined;
   return {
     times: takeInt64(batch.times, keep),
     columns: columns.map((column) => takeRows(column, keep)),
   };
-}
-
-/** Rows that meet the condition and hold a selected field. */
-function rowMask(
-  columns: readonly Column[],
-  plan: SelectPlan,
-  rowCount: number,
-): Uint8Array | undefined {
-  const { whole } = plan.condition;
-  const present = new Uint8Array(rowCount);
-  let isComplete = false;
-  for (let i = 0; i < plan.selectedInputCount; i++) {
-    if (plan.inputs[i]!.kind !== 'field') continue;
-    const { valid } = columns[i]!;
-    if (valid === undefined) isComplete = true;
-    else for (let row = 0; row < rowCount; row++) present[row]! |= valid[row]!;
-  }
-  if (isComplete && whole === undefined) return undefined;
-  if (isComplete) present.fill(1);
-  if (whole === undefined) return present;
-  const mask = conditionMask(whole, columns, { plan, rowCount });
-  for (let row = 0; row < rowCount; row++) mask[row]! &= present[row]!;
-  return mask;
 }

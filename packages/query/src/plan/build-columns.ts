@@ -206,7 +206,7 @@ export function resolveReference(
   if (cast === 'tag') return { kind: 'tag' };
   const resolved = resolveName(name, sources);
   if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };
-  return resolved.kind === 'field' ? { kind: 'field', type: cast } : { kind: 'unknown' };
+  return { kind: 'field', type: cast };
 }
 
 /** Whether the function picks one point, whose time and other columns can be answered. */
