@@ -19,6 +19,9 @@ import type {
   StatsOptions,
   UdfOptions,
   UnionOptions,
+  K8sAutoscaleOptions,
+  SwarmAutoscaleOptions,
+  Ec2AutoscaleOptions,
   EvalOptions,
   FromOptions,
   GroupByOptions,
@@ -50,6 +53,7 @@ import { LogNode } from './log.ts';
 import { PassNode } from './pass.ts';
 import { QueryNode } from './query.ts';
 import { cumulativeSum, difference, elapsed, movingAverage, StreamingNode } from './streaming.ts';
+import { createEc2Autoscale, createK8sAutoscale, createSwarmAutoscale } from './autoscale.ts';
 import { BarrierNode } from './barrier.ts';
 import { CombineNode } from './combine.ts';
 import { DefaultNode, DeleteNode } from './defaults.ts';
@@ -143,6 +147,9 @@ const NODES: ReadonlyMap<string, Create> = new Map([
   row<BarrierOptions>('barrier', (ctx) => new BarrierNode(ctx)),
   row<StatsOptions>('stats', (ctx) => new StatsNode(ctx)),
   row<UdfOptions>('udf', (ctx) => new UdfNode(ctx)),
+  row<K8sAutoscaleOptions>('k8sAutoscale', createK8sAutoscale),
+  row<SwarmAutoscaleOptions>('swarmAutoscale', createSwarmAutoscale),
+  row<Ec2AutoscaleOptions>('ec2Autoscale', createEc2Autoscale),
   row<SideloadOptions>('sideload', (ctx) => new SideloadNode(ctx)),
 ]);
 
