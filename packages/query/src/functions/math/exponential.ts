@@ -20,6 +20,8 @@ const EXP_SERIES = [
   2.48015873015873e-5, 0.0001984126984126984, 0.001388888888888889, 0.008333333333333333,
   0.041666666666666664, 0.16666666666666666, 0.5, 1,
 ];
+/** ln 2 / ln 10, rounded once. */
+const LOG10_OF_2 = 0.3010299956639812;
 const MAX_EXPONENT = 709.782712893384;
 const MIN_EXPONENT = -745.1332191019412;
 
@@ -32,10 +34,10 @@ export function exp(x: number): number {
   rest = multiplyAdd(-power, EXP_LN2_LOW, rest) * 0.0625;
   let sum = 0;
   for (const coefficient of EXP_SERIES) sum = multiplyAdd(sum, rest, coefficient);
-  // e^r - 1 of a sixteenth of the rest; squared four times by (1 + y)^2 - 1 = y(y + 2).
+  // e^r - 1 of a sixteenth of the rest; squared four times by (1 + y)^2 - 1 = y(y + 2), the last time with the 1.
   let value = rest * sum;
-  for (let i = 0; i < 4; i++) value *= value + 2;
-  return scaled(value + 1, power);
+  for (let i = 0; i < 3; i++) value *= value + 2;
+  return scaled(multiplyAdd(value, value + 2, 1), power);
 }
 
 /** Natural logarithm. */
@@ -64,7 +66,7 @@ export function log2(x: number): number {
 }
 
 export function log10(x: number): number {
-  return log2(x) * (Math.LN2 / Math.LN10);
+  return log2(x) * LOG10_OF_2;
 }
 
 /** Logarithm to any base. */
