@@ -56,6 +56,13 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'slow clients are cut off: headers must be complete by then',
   },
+  connectionCheckMs: {
+    setting: 'connection check',
+    value: 5_000,
+    unit: 'ms',
+    reason:
+      'how often connections over their time are looked for; a slow client lasts this much longer',
+  },
   keepAliveMs: {
     setting: 'keep-alive',
     value: 75_000,

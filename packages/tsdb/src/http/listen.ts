@@ -120,6 +120,7 @@ function serverOptions({ http }: TsdbConfig) {
   return {
     requestTimeout: http.requestTimeoutMs,
     headersTimeout: LIMITS.headersMs.value,
+    connectionsCheckingInterval: LIMITS.connectionCheckMs.value,
     keepAliveTimeout: LIMITS.keepAliveMs.value,
     maxHeaderSize: LIMITS.headerBytes.value,
     noDelay: true,
