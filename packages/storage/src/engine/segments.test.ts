@@ -274,3 +274,67 @@ async function applyStep(own: TestEngine, model: Map<string, number>, step: Step
       break;
   }
 }
+
+test('limits on windows and rows give the same answers from memory, segments and statistics', async () => {
+  const lines = Array.from(
+    { length: 200 },
+    (_, i) => `m,t=${i % 3} f=${i},i=${i}i ${i * 7}\n`,
+  ).join('');
+  await write(storage.engine, lines);
+  const ask = async (): Promise<unknown[]> => {
+    const answers: unknown[] = [];
+    for (const descending of [false, true]) {
+      answers.push(
+        await aggregateRows(
+          storage.engine,
+          'm',
+          [{ field: 'i', type: 'integer', functions: ['max', 'sum', 'first'] }],
+          { descending, limitWindows: 5, window: { everyNanos: 10n, offsetNanos: 3n } },
+        ),
+        await aggregateRows(
+          storage.engine,
+          'm',
+          [{ field: 'f', type: 'float', functions: ['count'] }],
+          {
+            descending,
+            limitWindows: 2,
+            groupBy: ['t'],
+            window: { everyNanos: 500n, offsetNanos: 0n },
+          },
+        ),
+        await scanRows(storage.engine, 'm', [['f', 'float']], { descending, limitPerSeries: 1 }),
+      );
+    }
+    return answers;
+  };
+  const before = await ask();
+
+  expect(before[3]).toMatchObject([
+    { start: 1393n, values: [[199n, 1393n], [199n], [199n, 1393n]] },
+    { start: 1383n },
+    { start: 1373n },
+    { start: 1363n },
+    { start: 1353n },
+  ]);
+  expect(before[5]).toEqual([
+    ['m,t=2', 1379n, 197],
+    ['m,t=1', 1393n, 199],
+    ['m,t=0', 1386n, 198],
+  ]);
+  await storage.engine.flush();
+  expect(await ask()).toEqual(before);
+});
+
+test('a limit on windows finds the rows that a delete left in the memtable', async () => {
+  await write(storage.engine, 'm i=1i 100\nm i=2i 200\nm i=3i 300\n');
+  await storage.engine.delete({ database: 'db', timeRange: { start: 300n, end: 300n } });
+
+  const rows = await aggregateRows(
+    storage.engine,
+    'm',
+    [{ field: 'i', type: 'integer', functions: ['sum'] }],
+    { descending: true, limitWindows: 1, window: { everyNanos: 10n, offsetNanos: 0n } },
+  );
+
+  expect(rows).toEqual([{ tags: {}, start: 200n, values: [[2n]] }]);
+});

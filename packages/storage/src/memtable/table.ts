@@ -52,6 +52,8 @@ export class Table {
   readonly #columnOf = new Map<string, number>();
   #rows = 0;
   #capacity: number;
+  #minTime = 2n ** 63n - 1n;
+  #maxTime = -(2n ** 63n);
 
   constructor(measurementId: number, capacity = INITIAL_ROWS) {
     this.measurementId = measurementId;
@@ -73,6 +75,11 @@ export class Table {
 
   get rows(): number {
     return this.#rows;
+  }
+
+  /** Bounds of the rows, except of adopted ones; minimum above maximum when there are none. */
+  get timeBounds(): { readonly min: bigint; readonly max: bigint } {
+    return { min: this.#minTime, max: this.#maxTime };
   }
 
   /** Bytes of the arrays and of the texts. */
@@ -114,8 +121,14 @@ export class Table {
     if (row === this.#capacity) this.#grow(row + 1);
     this.series[row] = series;
     this.times[row] = time;
+    this.#includeTime(time);
     this.#rows = row + 1;
     return row;
+  }
+
+  #includeTime(time: bigint): void {
+    if (time < this.#minTime) this.#minTime = time;
+    if (time > this.#maxTime) this.#maxTime = time;
   }
 
   /** Appends all rows of `other`. Its columns must not contradict the types here. */
@@ -125,6 +138,7 @@ export class Table {
     if (count === 0) return;
     if (start + count > this.#capacity) this.#grow(start + count);
     for (const column of other.columns) this.addColumn(column.name, column.type);
+    for (let row = 0; row < count; row++) this.#includeTime(other.times[row]!);
     this.series.set(other.series.subarray(0, count), start);
     this.times.set(other.times.subarray(0, count), start);
     this.#rows = start + count;

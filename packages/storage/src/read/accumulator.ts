@@ -56,7 +56,12 @@ export function partialOf(
   switch (column.type) {
     case 'float':
       return floatPartial(column.values, column.valid, { times, start, end });
-    case 'integer':
+    case 'integer': {
+      const exact = exactDoubles(column.values);
+      if (exact === undefined)
+        return bigintPartial(column.values, column.valid, { times, start, end });
+      return integerPartial(exact, column.valid, { times, start, end });
+    }
     case 'unsigned':
       return bigintPartial(column.values, column.valid, { times, start, end });
     case 'boolean':
@@ -110,6 +115,54 @@ function floatPartial(
     max: { value: max, time: times[maxRow]! },
     first: { value: values[first]!, time: times[first]! },
     last: { value: values[last]!, time: times[last]! },
+  };
+}
+
+// Below this, sums of a run's integers are exact as doubles; a loop over doubles is ten times as fast as over bigints.
+const EXACT_HIGH_WORD = 1 << 8;
+const EXACT_RUN_ROWS = 1 << 13;
+
+const doubles = new WeakMap<BigInt64Array, Float64Array | undefined>();
+
+/** The column as doubles, when values and their sum are exact; made once per column. */
+function exactDoubles(values: BigInt64Array): Float64Array | undefined {
+  if (values.length > EXACT_RUN_ROWS) return undefined;
+  if (doubles.has(values)) return doubles.get(values);
+  const result = toDoubles(values);
+  doubles.set(values, result);
+  return result;
+}
+
+function toDoubles(values: BigInt64Array): Float64Array | undefined {
+  const words = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+  const result = new Float64Array(values.length);
+  for (let i = 0; i < result.length; i++) {
+    const high = words[2 * i + 1]!;
+    if (high >= EXACT_HIGH_WORD || high < -EXACT_HIGH_WORD) return undefined;
+    result[i] = high * 4294967296 + (words[2 * i]! >>> 0);
+  }
+  return result;
+}
+
+function integerPartial(
+  values: Float64Array,
+  valid: Uint8Array | undefined,
+  rows: Rows,
+): Partial | undefined {
+  const partial = floatPartial(values, valid, rows);
+  if (partial === undefined) return undefined;
+  const { count, sum, min, max, first, last } = partial;
+  const integer = ({ value, time }: Selected): Selected => ({
+    value: BigInt(value as number),
+    time,
+  });
+  return {
+    count,
+    sum: BigInt(sum),
+    min: min && integer(min),
+    max: max && integer(max),
+    first: integer(first),
+    last: integer(last),
   };
 }
 

@@ -26,7 +26,10 @@ export function* aggregate(
   const selection = select(snapshot, request);
   if (selection === undefined) return;
   for (const group of selection.groups) {
-    const windows = yield* aggregateGroup(selection, group, { request, counters });
+    const windows =
+      request.window === undefined || request.limitWindows === undefined
+        ? yield* aggregateGroup(selection, group, { request, counters })
+        : yield* aggregateUntil(selection, group, { request, counters });
     yield* batches(windows, group, request);
   }
 }
@@ -35,6 +38,67 @@ export function* aggregate(
 type Windows = Map<bigint, (Partial | undefined)[]>;
 
 type GroupWork = { readonly request: AggregateRequest; readonly counters: SourceCounters };
+
+/** How much further each step looks when the one before found too few windows. */
+const STEP_GROWTH = 8n;
+
+/**
+ * As `aggregateGroup`, but stops as soon as there are as many windows as wanted: looks at stretches of whole windows
+ * from the end (or the beginning) of the data, each longer than the one before.
+ */
+function* aggregateUntil(
+  selection: Selection,
+  group: SeriesGroup,
+  { request, counters }: GroupWork,
+): Generator<undefined, Windows> {
+  const { window, limitWindows = 0, descending } = request;
+  const windows: Windows = new Map();
+  const bounds = dataBounds(selection, request.timeRange);
+  if (window === undefined) return windows;
+  let { start, end } = bounds;
+  let span = window.everyNanos * BigInt(Math.max(1, limitWindows));
+  while (start <= end && windows.size < limitWindows) {
+    let stretch: TimeRange;
+    if (descending) {
+      const from = windowOf(end - span > start ? end - span : start, window, bounds).start;
+      stretch = { start: from > start ? from : start, end };
+      end = stretch.start - 1n;
+    } else {
+      const to = windowOf(start + span < end ? start + span : end, window, bounds).end ?? end;
+      stretch = { start, end: to - 1n < end ? to - 1n : end };
+      start = stretch.end + 1n;
+    }
+    const part = { request: { ...request, timeRange: stretch }, counters };
+    for (const [at, partials] of yield* aggregateGroup(selection, group, part)) {
+      windows.set(at, partials);
+    }
+    span *= STEP_GROWTH;
+  }
+  return windows;
+}
+
+/** The part of a time range in which the shards hold rows of the measurement's kind; empty when there are none. */
+function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeRange {
+  let min = range.end;
+  let max = range.start - 1n;
+  const include = (start: bigint, end: bigint): void => {
+    if (start > end) return;
+    if (start < min) min = start;
+    if (end > max) max = end;
+  };
+  for (const view of shards) {
+    for (const { footer } of view.segments) {
+      if (footer.measurements.length > 0) include(footer.minTime, footer.maxTime);
+    }
+    for (const { table } of view.tables.get(measurement.id) ?? []) {
+      include(table.timeBounds.min, table.timeBounds.max);
+    }
+  }
+  return {
+    start: min > range.start ? min : range.start,
+    end: max < range.end ? max : range.end,
+  };
+}
 
 function* aggregateGroup(
   selection: Selection,

@@ -10,7 +10,7 @@ import { evaluate, fieldsOf } from './row-filter.ts';
 import { filterRun, reverseRun, sliceRun } from './run.ts';
 import type { Run } from './run.ts';
 import { readSeries } from './series-reader.ts';
-import type { WantedField } from './series-reader.ts';
+import type { WantedField, WholeChunk } from './series-reader.ts';
 
 export function* scan(
   snapshot: Snapshot,
@@ -33,6 +33,15 @@ export function* scan(
         if (!view.series.has(series)) continue;
         const source = { database, series, fields, timeRange: request.timeRange, counters };
         for (const part of readSeries(view, source, request)) {
+          if (left === 1 && request.descending && condition === undefined) {
+            const last = lastRow(part.chunk, request);
+            if (last !== undefined) {
+              counters.chunksAnsweredByStatistics++;
+              yield toBatch(last, request, { seriesKey, tags });
+              left = 0;
+              break;
+            }
+          }
           let kept = keepRows(part.load(), { condition, fields, wanted: request.fields.length });
           if (request.descending) kept = reverseRun(kept);
           if (kept.times.length > left) kept = sliceRun(kept, 0, left);
@@ -44,6 +53,22 @@ export function* scan(
       }
     }
   }
+}
+
+/** The last row of a chunk from its statistics, when they tell it: no column with nulls, all of the wanted types. */
+function lastRow(chunk: WholeChunk | undefined, request: ScanRequest): Run | undefined {
+  if (chunk === undefined) return undefined;
+  const columns: (Column | undefined)[] = [];
+  for (let i = 0; i < request.fields.length; i++) {
+    const column = chunk.columns[i];
+    const type = chunk.types[i];
+    if (column === undefined || type === undefined) columns.push(undefined);
+    else if (column.statistics === undefined || column.validBytes > 0) return undefined;
+    else if (type !== request.fields[i]?.type) return undefined;
+    else columns.push(columnFrom(type, [column.statistics.last]));
+  }
+  if (columns.every((column) => column === undefined)) return undefined;
+  return { times: BigInt64Array.of(chunk.meta.maxTime), columns };
 }
 
 /** The requested fields, then those that only the condition reads (in their stored type). */

@@ -152,16 +152,11 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     const columns = fields.map((field) => meta.columns.find((column) => column.field === field));
     const load = (): Run => {
       counters.chunksRead++;
-      const times = segment.times(meta);
       counters.bytesRead += meta.timeBytes;
-      const run: Run = {
-        times,
-        columns: columns.map((column) => {
-          if (column === undefined) return undefined;
-          counters.bytesRead += column.validBytes + column.valueBytes;
-          return segment.column(stored, meta, column);
-        }),
-      };
+      for (const column of columns) {
+        if (column !== undefined) counters.bytesRead += column.validBytes + column.valueBytes;
+      }
+      const run: Run = segment.readChunk(stored, meta, columns);
       return covered === 'none' ? run : withoutRanges(run, deleted);
     };
     const isWhole = covered === 'none' && minTime >= start && maxTime <= end;

@@ -116,16 +116,49 @@ export class Segment {
     return parsed;
   }
 
-  times(chunk: ChunkMeta): BigInt64Array {
-    const bytes = this.#readBlock(chunk.timeOffset, chunk.timeBytes);
+  /** Times and the wanted columns of a chunk, with one read where most of its bytes are wanted. */
+  readChunk(
+    measurement: SegmentMeasurement,
+    chunk: ChunkMeta,
+    columns: readonly (ColumnMeta | undefined)[],
+  ): { readonly times: BigInt64Array; readonly columns: readonly (Column | undefined)[] } {
+    const whole = this.#readAhead(chunk, columns);
+    return {
+      times: this.times(chunk, whole),
+      columns: columns.map((column) => column && this.column(measurement, chunk, column, whole)),
+    };
+  }
+
+  /** The bytes of the chunk when reading them all costs less than one read per block. */
+  #readAhead(
+    chunk: ChunkMeta,
+    columns: readonly (ColumnMeta | undefined)[],
+  ): ReadAhead | undefined {
+    let wantedBytes = chunk.timeBytes;
+    for (const column of columns) wantedBytes += column?.valueBytes ?? 0;
+    const size = chunkEnd(chunk) - chunk.timeOffset;
+    if (size - wantedBytes > READ_AHEAD_WASTE_BYTES) return undefined;
+    const bytes = new Uint8Array(size);
+    const count = this.#file.read(bytes, chunk.timeOffset);
+    this.#check(count === size, 'chunk is cut off', chunk.timeOffset);
+    return { offset: chunk.timeOffset, bytes };
+  }
+
+  times(chunk: ChunkMeta, whole?: ReadAhead): BigInt64Array {
+    const bytes = this.#readBlock(chunk.timeOffset, chunk.timeBytes, whole);
     const times = this.#decoding(chunk.timeOffset, () => codecs().decodeTimes(bytes));
     this.#check(times.length === chunk.rows, 'number of times', chunk.timeOffset);
     return times;
   }
 
-  column(measurement: SegmentMeasurement, chunk: ChunkMeta, meta: ColumnMeta): Column {
+  column(
+    measurement: SegmentMeasurement,
+    chunk: ChunkMeta,
+    meta: ColumnMeta,
+    whole?: ReadAhead,
+  ): Column {
     const { offset, validBytes, valueBytes } = meta;
-    const bytes = this.#readBlock(offset, validBytes + valueBytes);
+    const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
     const field = measurement.fields[meta.field];
     assert(field !== undefined, 'directory pages name existing fields');
     const dense = this.#decoding(offset, () =>
@@ -142,11 +175,7 @@ export class Segment {
 
   /** All bytes of a chunk, checksums included, as `SegmentWriter.addRawChunk` takes them. */
   rawChunk(chunk: ChunkMeta): Uint8Array {
-    let end = chunk.timeOffset + chunk.timeBytes + BLOCK_CHECKSUM_BYTES;
-    for (const column of chunk.columns) {
-      end = column.offset + column.validBytes + column.valueBytes + BLOCK_CHECKSUM_BYTES;
-    }
-    const bytes = new Uint8Array(end - chunk.timeOffset);
+    const bytes = new Uint8Array(chunkEnd(chunk) - chunk.timeOffset);
     this.#file.read(bytes, chunk.timeOffset);
     this.#checkBlock(bytes.subarray(0, chunk.timeBytes + BLOCK_CHECKSUM_BYTES), chunk.timeOffset);
     for (const { offset, validBytes, valueBytes } of chunk.columns) {
@@ -172,7 +201,13 @@ export class Segment {
     return columnOf(dense.type, { values, valid, dictionary });
   }
 
-  #readBlock(offset: number, length: number): Uint8Array {
+  #readBlock(offset: number, length: number, whole?: ReadAhead): Uint8Array {
+    if (whole !== undefined) {
+      const start = offset - whole.offset;
+      const block = whole.bytes.subarray(start, start + length + BLOCK_CHECKSUM_BYTES);
+      this.#checkBlock(block, offset);
+      return block.subarray(0, length);
+    }
     const bytes = new Uint8Array(length + BLOCK_CHECKSUM_BYTES);
     const count = this.#file.read(bytes, offset);
     this.#check(count === bytes.length, 'block is cut off', offset);
@@ -202,6 +237,20 @@ export class Segment {
       throw new Corruption(`segment is damaged: ${message}`, { file: this.path, offset });
     }
   }
+}
+
+type ReadAhead = { readonly offset: number; readonly bytes: Uint8Array };
+
+/** A read costs about as much as copying this many bytes that nobody wants. */
+const READ_AHEAD_WASTE_BYTES = 16 << 10;
+
+function chunkEnd(chunk: ChunkMeta): number {
+  const last = chunk.columns.at(-1);
+  const end =
+    last === undefined
+      ? chunk.timeOffset + chunk.timeBytes
+      : last.offset + last.validBytes + last.valueBytes;
+  return end + BLOCK_CHECKSUM_BYTES;
 }
 
 const NO_CHUNKS: readonly ChunkMeta[] = [];

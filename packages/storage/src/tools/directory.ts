@@ -1,0 +1,70 @@
+// What the offline tools share: the files of an engine's directory as the manifest names them. The directory is locked
+// while a tool looks at it, so that no engine changes it.
+import { lockDirectory } from '../disk/directory-lock.ts';
+import { nodeDisk } from '../disk/node-disk.ts';
+import type { Disk } from '../disk/disk.ts';
+import { segmentPath } from '../engine/paths.ts';
+import { readManifest } from '../manifest/manifest.ts';
+import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
+import { PageCache } from '../segment/page-cache.ts';
+import { Segment } from '../segment/segment.ts';
+import type { SegmentInfo } from '../segment/segment.ts';
+
+export type ToolProgress = {
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+  /** File that is being looked at. */
+  readonly file: string;
+};
+
+export type ToolOptions = {
+  readonly directory: string;
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  readonly disk?: Disk | undefined;
+};
+
+/** Something that can not be read. */
+export type Damage = { readonly file: string; readonly offset: number; readonly message: string };
+
+export type OpenDirectory = {
+  readonly disk: Disk;
+  readonly directory: string;
+  readonly manifest: Manifest;
+};
+
+/** Runs `work` while nobody else owns the directory. Throws `Conflict` when somebody does. */
+export async function withDirectory<T>(
+  { directory, disk }: ToolOptions,
+  work: (open: OpenDirectory) => Promise<T>,
+): Promise<T> {
+  const lock = disk === undefined ? await lockDirectory(directory) : undefined;
+  try {
+    const used = disk ?? nodeDisk();
+    return await work({ disk: used, directory, manifest: readManifest(used, directory) });
+  } finally {
+    await lock?.release();
+  }
+}
+
+export function openSegment(
+  { disk, directory }: OpenDirectory,
+  shard: ManifestShard,
+  info: SegmentInfo,
+): Segment {
+  const file = disk.open(segmentPath(directory, shard.descriptor.id, info.fileId), 'read');
+  try {
+    return Segment.open(info, file, new PageCache());
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+export function damageOf(error: unknown, file: string): Damage {
+  const place = error as { file?: string; offset?: number };
+  return {
+    file: place.file ?? file,
+    offset: place.offset ?? 0,
+    message: error instanceof Error ? error.message : String(error),
+  };
+}

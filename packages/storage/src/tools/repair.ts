@@ -1,0 +1,160 @@
+// Repair: rewrites damaged segments with what can be read, and lists what can not. Damaged files are kept aside.
+import type { Column } from '@tidemark/core';
+
+import { segmentPath, shardDirectory } from '../engine/paths.ts';
+import { writeManifest } from '../manifest/manifest.ts';
+import type { ManifestShard } from '../manifest/manifest.ts';
+import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
+import type { Segment, SegmentInfo } from '../segment/segment.ts';
+import { SegmentWriter } from '../segment/writer.ts';
+import { damageOf, openSegment, withDirectory } from './directory.ts';
+import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
+
+export type RepairReport = {
+  readonly segmentsChecked: number;
+  readonly segmentsRewritten: number;
+  /** Segments of which nothing could be read. */
+  readonly segmentsLost: number;
+  readonly rowsKept: number;
+  /** What is lost; rows are counted where the directory still tells. */
+  readonly lost: readonly (Damage & { readonly rows: number | undefined })[];
+  /** Where the damaged files are now. */
+  readonly movedTo: string | undefined;
+};
+
+type Work = {
+  segmentsChecked: number;
+  segmentsRewritten: number;
+  segmentsLost: number;
+  rowsKept: number;
+  lost: (Damage & { rows: number | undefined })[];
+  nextFileId: number;
+  moved: string[];
+};
+
+/** Repairs a directory that no engine has open. */
+export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
+  return withDirectory(options, async (open) => {
+    const { disk, directory, manifest } = open;
+    const work: Work = {
+      segmentsChecked: 0,
+      segmentsRewritten: 0,
+      segmentsLost: 0,
+      rowsKept: 0,
+      lost: [],
+      nextFileId: manifest.nextFileId,
+      moved: [],
+    };
+    const shards: ManifestShard[] = [];
+    for (const shard of manifest.shards) {
+      const segments: SegmentInfo[] = [];
+      for (const info of shard.segments) {
+        const path = segmentPath(directory, shard.descriptor.id, info.fileId);
+        options.onProgress?.({ doneBytes: 0, totalBytes: 0, file: path });
+        const repaired = await repairSegment(open, { shard, info, path }, work);
+        if (repaired !== info) work.moved.push(path);
+        if (repaired !== undefined) segments.push(repaired);
+      }
+      shards.push({ ...shard, segments });
+    }
+    const movedTo = work.moved.length === 0 ? undefined : `${directory}/damaged`;
+    if (movedTo !== undefined) {
+      await writeManifest(disk, directory, { ...manifest, nextFileId: work.nextFileId, shards });
+      disk.makeDirectory(movedTo);
+      for (const path of work.moved) {
+        if (disk.exists(path))
+          disk.rename(path, `${movedTo}/${path.split('/').slice(-2).join('-')}`);
+      }
+      await disk.syncDirectory(movedTo);
+    }
+    const { segmentsChecked, segmentsRewritten, segmentsLost, rowsKept, lost } = work;
+    return { segmentsChecked, segmentsRewritten, segmentsLost, rowsKept, lost, movedTo };
+  });
+}
+
+type Place = { readonly shard: ManifestShard; readonly info: SegmentInfo; readonly path: string };
+
+/** The segment's info when it is whole, that of its replacement, or `undefined` when nothing can be read. */
+async function repairSegment(
+  open: OpenDirectory,
+  { shard, info, path }: Place,
+  work: Work,
+): Promise<SegmentInfo | undefined> {
+  work.segmentsChecked++;
+  let segment: Segment;
+  try {
+    segment = openSegment(open, shard, info);
+  } catch (error) {
+    work.segmentsLost++;
+    work.lost.push({ ...damageOf(error, path), rows: undefined });
+    return undefined;
+  }
+  const before = work.lost.length;
+  const { id } = shard.descriptor;
+  const fileId = work.nextFileId;
+  const target = segmentPath(open.directory, id, fileId);
+  const writer = new SegmentWriter(open.disk, target, id);
+  try {
+    for (const measurement of segment.footer.measurements) {
+      copyReadable(segment, measurement, writer, work);
+    }
+    if (work.lost.length === before) {
+      writer.abort();
+      return info;
+    }
+    const sizeBytes = await writer.finish();
+    await open.disk.syncDirectory(shardDirectory(open.directory, id));
+    work.nextFileId++;
+    work.segmentsRewritten++;
+    return { ...info, fileId, sizeBytes };
+  } finally {
+    segment.close();
+  }
+}
+
+function copyReadable(
+  segment: Segment,
+  measurement: SegmentMeasurement,
+  writer: SegmentWriter,
+  work: Work,
+): void {
+  writer.beginMeasurement(measurement.measurementId, measurement.fields);
+  for (const page of measurement.pages) {
+    try {
+      for (const [series, chunks] of segment.page(measurement, page)) {
+        for (const chunk of chunks) copyChunk(segment, { measurement, chunk }, writer, work);
+        writer.endSeries(series);
+      }
+    } catch (error) {
+      work.lost.push({ ...damageOf(error, segment.path), rows: undefined });
+    }
+  }
+  writer.endMeasurement();
+}
+
+/** Columns that can not be read are left out; without its times the whole chunk is. */
+function copyChunk(
+  segment: Segment,
+  { measurement, chunk }: { readonly measurement: SegmentMeasurement; readonly chunk: ChunkMeta },
+  writer: SegmentWriter,
+  work: Work,
+): void {
+  const columns: (Column | undefined)[] = measurement.fields.map(() => undefined);
+  let times: BigInt64Array;
+  try {
+    times = segment.times(chunk);
+  } catch (error) {
+    work.lost.push({ ...damageOf(error, segment.path), rows: chunk.rows });
+    return;
+  }
+  for (const meta of chunk.columns) {
+    try {
+      columns[meta.field] = segment.column(measurement, chunk, meta);
+    } catch (error) {
+      work.lost.push({ ...damageOf(error, segment.path), rows: meta.count });
+    }
+  }
+  if (columns.every((column) => column === undefined)) return;
+  work.rowsKept += times.length;
+  writer.addRun({ times, columns });
+}
