@@ -2,12 +2,25 @@
 // cluster's servers in turn; one that does not answer is skipped.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { compareBytes, InvalidRequest, NotFound, parseRfc3339, Unavailable } from '@tidemark/core';
+import {
+  compareBytes,
+  escapeTagPart,
+  formatSeriesKey,
+  InvalidRequest,
+  NotFound,
+  parseRfc3339,
+  Unavailable,
+} from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
 import type { HttpSender, IncomingResponse, Options } from '@tidemark/alerting';
-import { printLine } from '@tidemark/line-protocol';
-import type { DatabaseClient, DatabaseWrite, QueryResultSeries } from '@tidemark/runtime';
+import { printFieldValue } from '@tidemark/line-protocol';
+import type {
+  DatabaseClient,
+  DatabaseWrite,
+  OutputPoint,
+  QueryResultSeries,
+} from '@tidemark/runtime';
 import { parseJson } from '../http/json.ts';
 import { QUERY_RESPONSE_BYTES } from '../limits.ts';
 
@@ -58,19 +71,7 @@ export class Clusters implements DatabaseClient {
   }
 
   async write(write: DatabaseWrite): Promise<void> {
-    const lines: string[] = [];
-    for (const { name, tags, fields, time } of write.points) {
-      const present: [string, FieldValue][] = [];
-      for (const [field, value] of fields) if (value !== null) present.push([field, value]);
-      present.sort((a, b) => compareBytes(a[0], b[0]));
-      const line = printLine({
-        measurement: name,
-        tags,
-        fields: present,
-        time: cut(time, write.precision),
-      });
-      if (line !== undefined) lines.push(line);
-    }
+    const lines = write.points.flatMap((point) => printPoint(point, write.precision) ?? []);
     if (lines.length === 0) return;
     await this.writeLines(write, lines.join('\n'));
   }
@@ -253,6 +254,37 @@ const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
 function cut(time: bigint, precision: string): bigint {
   const unit = PRECISION_NANOS[precision];
   return unit === undefined ? time : time / unit;
+}
+
+/** A point as a line; `undefined` when it has no field that line protocol can carry. */
+function printPoint(point: OutputPoint, precision: string): string | undefined {
+  const fields = [...point.fields].sort((a, b) => compareBytes(a[0], b[0]));
+  let text = '';
+  for (const [name, value] of fields) {
+    const printed = value === null ? undefined : printField(value);
+    if (printed !== undefined)
+      text += `${text === '' ? ' ' : ','}${escapeTagPart(name)}=${printed}`;
+  }
+  if (text === '') return undefined;
+  const tags = [...point.tags].filter(([, value]) => value !== '');
+  return `${formatSeriesKey(point.name, tags)}${text} ${cut(point.time, precision)}`;
+}
+
+// Floats without exponent, as the recorded system writes them.
+function printField(value: FieldValue): string | undefined {
+  const text = printFieldValue(value);
+  return typeof value === 'number' && text?.includes('e') === true ? withoutExponent(text) : text;
+}
+
+function withoutExponent(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?e([-+]?\d+)$/.exec(text) ?? [];
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return point >= digits.length
+    ? sign + digits.padEnd(point, '0')
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
 type RawSeries = {

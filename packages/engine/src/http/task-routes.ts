@@ -11,7 +11,7 @@ import { dotStats, printTaskStats } from '../task-stats.ts';
 import type { TaskInput, TaskService } from '../task-service.ts';
 import type { TemplateInput, TemplateService } from '../template-service.ts';
 import { asObject, parseJson } from './json.ts';
-import { pickFields, readFields, readPage } from './params.ts';
+import { readFields, readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
@@ -51,7 +51,10 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
   });
   const showTask = (record: TaskRecord, request: ApiRequest, view: View): ApiResponse => ({
     status: 200,
-    json: { link: links(request, 'tasks', record.id), ...taskView(record, view, options) },
+    json: {
+      link: links(request, 'tasks', record.id),
+      ...show(taskView(record, view, options), undefined),
+    },
   });
 
   api.on('POST', '/tasks', async (request) => {
@@ -78,8 +81,8 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
       status: 200,
       json: {
         tasks: page.map((record) => {
-          const { 'template-id': _, ...shown } = taskView(record, view, options);
-          return pickFields({ link: links(request, 'tasks', record.id), ...shown }, fields);
+          const { 'template-id': _, ...listed } = taskView(record, view, options);
+          return { link: links(request, 'tasks', record.id), ...show(listed, fields) };
         }),
       },
     };
@@ -90,7 +93,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     status: 200,
     json: {
       link: links(request, 'templates', record.id),
-      ...templateView(record, view, options.environment()),
+      ...show(templateView(record, view, options.environment()), undefined),
     },
   });
   api.on('POST', '/templates', async (request) => {
@@ -117,15 +120,10 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     return {
       status: 200,
       json: {
-        templates: page.map((record) =>
-          pickFields(
-            {
-              link: links(request, 'templates', record.id),
-              ...templateView(record, view, options.environment()),
-            },
-            fields,
-          ),
-        ),
+        templates: page.map((record) => ({
+          link: links(request, 'templates', record.id),
+          ...show(templateView(record, view, options.environment()), fields),
+        })),
       },
     };
   });
@@ -171,30 +169,29 @@ function readView(query: QueryParams): View {
   return { scriptFormat, dotView, replayId: query.get('replay-id') };
 }
 
-function taskView(
-  record: TaskRecord,
-  view: View,
-  options: TaskRoutesOptions,
-): Readonly<Record<string, unknown>> {
+/** Members of an answer that are made only when they are shown: scripts and graphs cost more than all the rest. */
+type LazyView = Readonly<Record<string, () => unknown>>;
+
+function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): LazyView {
   const executing =
     view.replayId === ''
       ? options.executor.running(record.id)
       : options.replayOf(view.replayId, record.id);
   return {
-    id: record.id,
-    'template-id': record.templateId,
-    type: record.type,
-    dbrps: record.dbrps,
-    script: showScript(record.script, view.scriptFormat),
-    vars: jsonOf(record.varsJson),
-    dot: dotOf(record, executing, view, options),
-    status: record.status,
-    executing: executing !== undefined && executing.task.error === undefined,
-    error: executing?.task.error ?? executing?.problem ?? record.error,
-    stats: executing === undefined ? {} : printTaskStats(executing),
-    created: record.created,
-    modified: record.modified,
-    'last-enabled': record.lastEnabled,
+    id: () => record.id,
+    'template-id': () => record.templateId,
+    type: () => record.type,
+    dbrps: () => record.dbrps,
+    script: () => showScript(record.script, view.scriptFormat),
+    vars: () => jsonOf(record.varsJson),
+    dot: () => dotOf(record, executing, view, options),
+    status: () => record.status,
+    executing: () => executing !== undefined && executing.task.error === undefined,
+    error: () => executing?.task.error ?? executing?.problem ?? record.error,
+    stats: () => (executing === undefined ? {} : printTaskStats(executing)),
+    created: () => record.created,
+    modified: () => record.modified,
+    'last-enabled': () => record.lastEnabled,
   };
 }
 
@@ -227,29 +224,41 @@ function staticDot(build: () => Pipeline, id: string): string {
   }
 }
 
-function templateView(
-  record: TemplateRecord,
-  view: View,
-  environment: BuildEnvironment,
+function show(
+  view: LazyView,
+  fields: ReadonlySet<string> | undefined,
 ): Readonly<Record<string, unknown>> {
-  let vars: Readonly<Record<string, unknown>> = {};
-  let error = record.error;
+  const shown = Object.entries(view).filter(([name]) => fields?.has(name) !== false);
+  return Object.fromEntries(shown.map(([name, make]) => [name, make()]));
+}
+
+function templateView(record: TemplateRecord, view: View, environment: BuildEnvironment): LazyView {
+  const { vars, error } = templateVars(record, environment);
+  return {
+    id: () => record.id,
+    type: () => record.type,
+    script: () => showScript(record.script, view.scriptFormat),
+    vars: () => vars,
+    dot: () => staticDot(() => defineTemplate(record.script, environment).pipeline, record.id),
+    error: () => error,
+    created: () => record.created,
+    modified: () => record.modified,
+  };
+}
+
+function templateVars(
+  record: TemplateRecord,
+  environment: BuildEnvironment,
+): { readonly vars: Readonly<Record<string, unknown>>; readonly error: string } {
   try {
-    vars = printVars(defineTemplate(record.script, environment).vars);
+    return {
+      vars: printVars(defineTemplate(record.script, environment).vars),
+      error: record.error,
+    };
   } catch (problem) {
     // Shown where clients look for it.
-    error = problem instanceof Error ? problem.message : String(problem);
+    return { vars: {}, error: problem instanceof Error ? problem.message : String(problem) };
   }
-  return {
-    id: record.id,
-    type: record.type,
-    script: showScript(record.script, view.scriptFormat),
-    vars,
-    dot: staticDot(() => defineTemplate(record.script, environment).pipeline, record.id),
-    error,
-    created: record.created,
-    modified: record.modified,
-  };
 }
 
 /** Rows that an `httpOut` node keeps. */
