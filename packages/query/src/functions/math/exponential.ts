@@ -20,8 +20,8 @@ const EXP_SERIES = [
   2.48015873015873e-5, 0.0001984126984126984, 0.001388888888888889, 0.008333333333333333,
   0.041666666666666664, 0.16666666666666666, 0.5, 1,
 ];
-/** ln 2 / ln 10, rounded once. */
-const LOG10_OF_2 = 0.3010299956639812;
+/** 1 / ln 10, rounded once. */
+const LOG10_OF_E = 0.4342944819032518;
 const MAX_EXPONENT = 709.782712893384;
 const MIN_EXPONENT = -745.1332191019412;
 
@@ -66,7 +66,7 @@ export function log2(x: number): number {
 }
 
 export function log10(x: number): number {
-  return log2(x) * LOG10_OF_2;
+  return ln(x) * LOG10_OF_E;
 }
 
 /** Logarithm to any base. */

@@ -90,7 +90,10 @@ export function acos(x: number): number {
 export function atan2(y: number, x: number): number {
   // Zeros, infinities and NaN have values that nobody computes differently.
   if (x === 0 || y === 0 || !Number.isFinite(x) || !Number.isFinite(y)) return Math.atan2(y, x);
-  const angle = atan(y / x);
+  const quotient = y / x;
+  // Too small for a float: only the signs of both tell the quadrant.
+  if (quotient === 0) return Math.atan2(y, x);
+  const angle = atan(quotient);
   if (x > 0) return angle;
   return angle <= 0 ? angle + Math.PI : angle - Math.PI;
 }
