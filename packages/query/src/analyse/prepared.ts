@@ -48,7 +48,12 @@ export function sourceTags(source: PreparedSource): readonly string[] {
 
 /** What a name stands for in a set of sources. */
 export type ResolvedName =
-  | { readonly kind: 'field'; readonly type: FieldType }
+  | {
+      readonly kind: 'field';
+      readonly type: FieldType;
+      /** It is a tag that a subquery selects, and printed as one. */
+      readonly isTagColumn?: boolean | undefined;
+    }
   | { readonly kind: 'tag' }
   | { readonly kind: 'unknown' };
 
@@ -61,7 +66,14 @@ export function resolveName(name: string, sources: readonly PreparedSource[]): R
     if (found !== undefined) type = strongerType(type, found);
     if (hasTag(source, name)) isTag = true;
   }
-  if (type !== undefined) return { kind: 'field', type };
+  if (type !== undefined) {
+    const isTagColumn = sources.every(
+      (source) =>
+        source.kind === 'subquery' &&
+        source.select.columns.some((column) => column.name === name && column.isTag),
+    );
+    return { kind: 'field', type, isTagColumn };
+  }
   return isTag ? { kind: 'tag' } : { kind: 'unknown' };
 }
 

@@ -16,7 +16,7 @@ export type EvaluationContext = {
   readonly isCondition: boolean;
 };
 
-/** The column of an expression's values, one per row; floats that are not a number are nulls. */
+/** The column of an expression's values, one per row. Floats may be NaN, which answers print as null. */
 export function evaluate(expression: ValueExpression, context: EvaluationContext): Column {
   const { rowCount } = context;
   switch (expression.kind) {
@@ -31,7 +31,7 @@ export function evaluate(expression: ValueExpression, context: EvaluationContext
     case 'math': {
       if (expression.type === undefined) return nullColumn('float', rowCount);
       const given = expression.arguments.map((argument) => evaluate(argument, context));
-      return withoutNaN(evaluateMath(expression.name, given));
+      return evaluateMath(expression.name, given);
     }
     case 'binary':
       return evaluateBinary(expression, context);
@@ -64,7 +64,7 @@ function evaluateBinary(node: BinaryExpression, context: EvaluationContext): Col
     return nullColumn(type ?? 'float', context.rowCount);
   }
   if (type === 'float') {
-    return withoutNaN(floatArithmetic(operator, left, right, context.rowCount));
+    return floatArithmetic(operator, left, right, context.rowCount);
   }
   return scalarArithmetic(operator, type, [left, right], context.rowCount);
 }
@@ -242,19 +242,4 @@ function evaluateRegex(
     }
   }
   return { type: 'boolean', values, valid: undefined };
-}
-
-/** Results that are not a number are nulls. */
-export function withoutNaN(column: Column): Column {
-  if (column.type !== 'float') return column;
-  const { values } = column;
-  let valid: Uint8Array | undefined;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i]!;
-    if (value === value) continue;
-    valid ??=
-      column.valid === undefined ? new Uint8Array(values.length).fill(1) : column.valid.slice();
-    valid[i] = 0;
-  }
-  return valid === undefined ? column : { type: 'float', values, valid };
 }

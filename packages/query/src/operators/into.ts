@@ -69,7 +69,8 @@ function pointOf(
   for (const [i, output] of plan.outputs.entries()) {
     const column = batch.columns[i];
     const value = column === undefined ? null : columnValue(column, row);
-    if (value === null || column === undefined) continue;
+    const isNothing = value === null || Number.isNaN(value);
+    if (isNothing || column === undefined) continue;
     if (output.isIntoTag && typeof value === 'string') tags.push([output.name, value]);
     else if (column.type === 'unsigned') fields.push([output.name, unsigned(value as bigint)]);
     else fields.push([output.name, value]);

@@ -99,7 +99,8 @@ export class RawFiller {
 /** Calls of unknown fields stay null; columns of texts get their number in the last step (`run-statement.ts`). */
 function hasNoDefault(plan: SelectPlan, index: number, type: FieldType): boolean {
   const leaf = plan.leaves[index];
-  return leaf === undefined ? isText(type) : leaf.input === undefined;
+  if (leaf === undefined) return isText(type);
+  return leaf.input === undefined && !leaf.hasFixedType;
 }
 
 /** Types of columns that a number does not fit into. */

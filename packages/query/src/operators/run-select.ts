@@ -2,6 +2,7 @@
 import type { Column } from '@tidemark/core';
 import { compareBytes, MAX_TIME, MIN_TIME } from '@tidemark/core';
 
+import { invalid } from '../compat-messages.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import { sliceColumn } from '../batch/column-ops.ts';
 import { requestOptions } from '../analyse/schema.ts';
@@ -9,7 +10,7 @@ import { bucketLimitExceeded } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from './aggregate-measurement.ts';
 import { aggregateMeasurement, canPushAggregates } from './aggregate-measurement.ts';
-import { evaluate, withoutNaN } from './evaluate.ts';
+import { evaluate } from './evaluate.ts';
 import { GroupLeaves, LeavesPlan } from './group-leaves.ts';
 import { mergeSources } from './merge-sources.ts';
 import { RawFiller, RowDefaults } from './row-defaults.ts';
@@ -120,6 +121,7 @@ async function* runRaw(plan: SelectPlan, run: RunContext): RowStream {
 }
 
 async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
+  for (const { error } of plan.leaves) if (error !== undefined) throw invalid(error);
   const leaves = new LeavesPlan(plan);
   const isPushed =
     plan.seriesLimit === 0 &&
@@ -215,12 +217,10 @@ type Rows = { readonly times: BigInt64Array; readonly columns: readonly Column[]
 /** Evaluates the SELECT list over rows of inputs or leaves. */
 function outputs(plan: SelectPlan, group: GroupKey, rows: Rows): RowBatch {
   const context = { columns: rows.columns, rowCount: rows.times.length, isCondition: false };
-  const columns = plan.outputs.map((output) => evaluate(output.expression, context));
   return {
     group,
     times: rows.times,
-    // Stored fields are numbers; what functions make of them need not be.
-    columns: plan.leaves.length === 0 ? columns : columns.map(withoutNaN),
+    columns: plan.outputs.map((output) => evaluate(output.expression, context)),
   };
 }
 

@@ -32,18 +32,17 @@ export async function* limitSeries(rows: RowStream, plan: SelectPlan, run: RunCo
   }
 }
 
-/** Subqueries have no series of their own; their groups are counted as they come. */
+/** Subqueries have no series of their own; their groups are counted as they come, per measurement. */
 async function* limitGroups(rows: RowStream, plan: SelectPlan): RowStream {
   let group: GroupKey | undefined;
   let count = -1;
   const end = plan.seriesLimit === 0 ? Infinity : plan.seriesOffset + plan.seriesLimit;
   for await (const batch of rows) {
     if (batch.group !== group) {
+      count = batch.group.name === group?.name ? count + 1 : 0;
       group = batch.group;
-      count++;
     }
-    if (count >= end) return;
-    if (count >= plan.seriesOffset) yield batch;
+    if (count >= plan.seriesOffset && count < end) yield batch;
   }
 }
 

@@ -203,7 +203,7 @@ class MsgpackWriter {
     const buffer = this.#buffer;
     switch (typeof value) {
       case 'number':
-        return buffer.float(value);
+        return Number.isNaN(value) ? buffer.nil() : buffer.float(value);
       case 'bigint':
         return buffer.integer(value);
       case 'string':

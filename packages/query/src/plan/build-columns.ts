@@ -153,7 +153,7 @@ class ColumnsBuilder {
   #printedType(node: Expression): string | undefined {
     if (node.kind !== 'reference') return undefined;
     const resolved = this.#resolve(node);
-    if (resolved.kind === 'field') return resolved.type;
+    if (resolved.kind === 'field') return resolved.isTagColumn === true ? 'tag' : resolved.type;
     return resolved.kind === 'tag' ? 'tag' : undefined;
   }
 

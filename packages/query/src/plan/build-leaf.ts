@@ -19,7 +19,7 @@ export type LeafContext = {
   readonly tagInput: (name: string) => number;
 };
 
-/** Builds the leaf of a checked call. Throws where the field's type does not suit the function. */
+/** Builds the leaf of a checked call. */
 export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
   const transformations: TransformationSpec[] = [];
   let prefetchWindows = 0;
@@ -33,13 +33,13 @@ export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
     inner = next;
   }
   const base = reduction(inner, context);
-  let type = base.type;
-  const isWindowed = base.reducer !== undefined;
+  let { type, error } = base;
   for (const step of outer.reverse()) {
-    checkType(step.name, type, base.isKnown);
+    error ??= typeError(step.name, type, base.isKnown);
+    const isWindowed = base.reducer !== undefined;
     const spec = transformationSpec(step, isWindowed ? context.interval : undefined);
     transformations.push(spec);
-    if (isWindowed) prefetchWindows += windowsBefore(spec);
+    if (context.interval !== undefined) prefetchWindows += windowsBefore(spec);
     type = transformedType(spec, type);
   }
   return {
@@ -49,6 +49,8 @@ export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
     reducer: base.reducer,
     transformations,
     type,
+    hasFixedType: FIXED_TYPE.has(call.name),
+    error,
     prefetchWindows,
   };
 }
@@ -58,12 +60,26 @@ function isTransformation(name: string): boolean {
   return kind === 'transformation' || kind === 'predictor' || name === 'integral';
 }
 
+/** Functions whose result has the same type whatever the field. */
+const FIXED_TYPE: ReadonlySet<string> = new Set([
+  'count',
+  'mean',
+  'median',
+  'stddev',
+  'integral',
+  'derivative',
+  'non_negative_derivative',
+  'moving_average',
+  'elapsed',
+]);
+
 type Base = {
   readonly input: number | undefined;
   readonly inputType: FieldType;
   readonly isKnown: boolean;
   readonly reducer: ReducerSpec | undefined;
   readonly type: FieldType;
+  readonly error: string | undefined;
 };
 
 function reduction(inner: Expression, context: LeafContext): Base {
@@ -76,6 +92,7 @@ function reduction(inner: Expression, context: LeafContext): Base {
       isKnown: field !== undefined,
       reducer: undefined,
       type,
+      error: undefined,
     };
   }
   if (inner.kind !== 'call') throw invalid('expected field argument');
@@ -91,13 +108,13 @@ function reduction(inner: Expression, context: LeafContext): Base {
   }
   const field = argument?.kind === 'reference' ? context.input(argument) : undefined;
   const inputType = field?.type ?? 'float';
-  checkType(kind === 'count-distinct' ? 'count' : name, inputType, field !== undefined);
   return {
     input: field?.index,
     inputType,
     isKnown: field !== undefined,
     reducer: reducerSpec(kind, inner, context),
     type: reducedType(kind, inputType),
+    error: typeError(name, inputType, field !== undefined),
   };
 }
 
@@ -159,15 +176,15 @@ function reducedType(kind: string, inputType: FieldType): FieldType {
   }
 }
 
-/** Refuses field types that a function does not take, in the recorded words. */
-function checkType(name: string, type: FieldType, isKnown: boolean): void {
-  if (!isKnown) return;
+/** What is wrong with a field type that a function does not take, in the recorded words. */
+function typeError(name: string, type: FieldType, isKnown: boolean): string | undefined {
+  if (!isKnown) return undefined;
   const accepts = FUNCTIONS.get(name)?.accepts ?? 'any';
   const isAccepted =
     accepts === 'any' || isNumeric(type) || (accepts === 'ordered' && type === 'boolean');
-  if (isAccepted) return;
+  if (isAccepted) return undefined;
   const word = WORDS.get(name) ?? name.replaceAll('_', ' ');
-  throw invalid(`unsupported ${word} iterator type: *query.${type}InterruptIterator`);
+  return `unsupported ${word} iterator type: *query.${type}InterruptIterator`;
 }
 
 const WORDS: ReadonlyMap<string, string> = new Map([

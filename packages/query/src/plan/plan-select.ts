@@ -6,7 +6,6 @@ import type { Fill } from '@tidemark/influxql';
 import type { Interval } from '../analyse/dimensions.ts';
 import type { PreparedSelect, PreparedSource } from '../analyse/prepared.ts';
 import { intersect } from '../analyse/time-range.ts';
-import type { Zone } from '../analyse/zone.ts';
 import { buildColumns } from './build-columns.ts';
 import { buildCondition } from './build-condition.ts';
 import { mostPrefetched, rangeBefore } from './prefetch.ts';
@@ -16,7 +15,6 @@ import type { RowInput, SelectPlan, SourcePlan, SubqueryInput } from './select-p
 type Surroundings = {
   readonly range: TimeRange;
   readonly interval: Interval | undefined;
-  readonly zone: Zone | undefined;
   readonly dimensions: readonly string[];
   readonly descending: boolean;
 };
@@ -39,7 +37,8 @@ function plan(
 ): SelectPlan {
   const { statement, split } = prepared;
   const interval = prepared.dimensions.interval ?? around?.interval;
-  const zone = prepared.zone ?? around?.zone;
+  // A subquery has its own clock: without tz() of its own it counts in UTC.
+  const { zone } = prepared;
   const columns = buildColumns({
     statement,
     fields: prepared.fields,
@@ -56,7 +55,7 @@ function plan(
   let range = around === undefined ? split.range : intersect(split.range, around.range);
   if (interval !== undefined && range.end === MAX_TIME) range = { ...range, end: options.now };
   const read = rangeBefore({ range, interval, descending }, mostPrefetched(columns.leaves));
-  const inner: Surroundings = { range: read, interval, zone, dimensions, descending };
+  const inner: Surroundings = { range: read, interval, dimensions, descending };
   return {
     sources: prepared.sources.map((source) => planSource(source, inner, inputs, options)),
     inputs,
@@ -113,7 +112,8 @@ function subqueryInput(
 ): SubqueryInput {
   const index = prepared.columns.findIndex((column) => column.name === input.name);
   if (index >= 0) return { kind: 'column', index };
-  if (input.kind === 'tag' && prepared.tagDimensions.includes(input.name)) {
+  // Tags that only the outer query groups by are known here too, because they are passed on to the subquery.
+  if (input.kind === 'tag' && inner.dimensions.includes(input.name)) {
     return { kind: 'dimension', index: inner.dimensions.indexOf(input.name) };
   }
   return { kind: 'missing' };

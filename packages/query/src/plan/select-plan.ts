@@ -79,6 +79,10 @@ export type Leaf = {
   readonly transformations: readonly TransformationSpec[];
   /** Type of what comes out. */
   readonly type: FieldType;
+  /** The field is unknown, but the type of the result is not: fill() has something to fill in. */
+  readonly hasFixedType: boolean;
+  /** The field does not suit the function. Raised when the leaf is run; nobody may ask for it. */
+  readonly error: string | undefined;
   /** Windows that are read beyond the time range so that the first one has something to compare with. */
   readonly prefetchWindows: number;
 };
