@@ -4,6 +4,7 @@ import type { TaskLimits } from './running-task.ts';
 export const DEFAULT_TASK_LIMITS: TaskLimits = {
   groupCountMax: 1_000_000,
   heldPointCountMax: 20_000_000,
+  groupIdleMs: 0,
   waitingMessageCountMax: 10_000,
 };
 

@@ -68,6 +68,8 @@ export interface TaskContext {
    */
   hold(point: Point): boolean;
   release(point: Point): void;
+  /** Number of the present sweep for idle groups; sources note it on the groups they see. */
+  readonly sweep: number;
   /** Increases with every message from outside. */
   readonly writeSequence: number;
   /** Calls `settle` after the present write: for nodes that keep only the latest message of a group. */

@@ -28,6 +28,8 @@ export type TaskLimits = {
   readonly groupCountMax: number;
   /** Points that nodes of one task hold (windows, joins); beyond it the oldest state is refused with an error. */
   readonly heldPointCountMax: number;
+  /** Groups without points for this long (by the wall clock) are forgotten; 0 keeps them for ever. */
+  readonly groupIdleMs: number;
   /** Messages that wait for an answer from outside (httpPost, UDF) before `push` asks to wait. */
   readonly waitingMessageCountMax: number;
 };
@@ -76,6 +78,8 @@ export type TapMessage =
       readonly name: string;
       readonly time: Timestamp;
       readonly points: readonly OutputPoint[];
+      /** The batch as httpOut and httpPost show it. */
+      readonly row: ResultRow;
     }
   | {
       readonly kind: 'barrier';

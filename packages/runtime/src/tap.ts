@@ -2,6 +2,7 @@
 import type { Group } from './data/group.ts';
 import type { Barrier, Batch, Point } from './data/point.ts';
 import { toOutputPoint } from './data/point.ts';
+import { batchRow } from './data/rows.ts';
 import type { EdgeObserver } from './edge.ts';
 import type { TapMessage, TapOptions } from './running-task.ts';
 
@@ -32,6 +33,7 @@ export function tapObserver(
         name: batch.name,
         time: batch.time,
         points: batch.points.map((point) => toOutputPoint(point)),
+        row: batchRow(batch),
       });
     },
     barrier: ({ group, time }: Barrier) => {

@@ -29,6 +29,7 @@ import type {
 import type { QueryResultSeries, ResultRow, TaskServices } from './services.ts';
 import { tapObserver } from './tap.ts';
 import { clockTimers } from './timers.ts';
+import type { CancelTimer } from './timers.ts';
 
 /** What tasks of one thread share. */
 export type TaskThread = { readonly series: SeriesTable };
@@ -73,6 +74,8 @@ export class InlineTask implements RunningTask {
   #rowsUntilSample = 0;
   #error: string | undefined;
   #isClosed = false;
+  #sweep = 0;
+  #cancelSweep: CancelTimer | undefined;
 
   constructor(
     pipeline: Pipeline,
@@ -102,6 +105,7 @@ export class InlineTask implements RunningTask {
 
   async start(): Promise<void> {
     for (const { node } of this.#handles) await node?.start?.();
+    if (this.#limits.groupIdleMs > 0) this.#scheduleSweep();
   }
 
   push(batch: PointBatch): void {
@@ -150,6 +154,7 @@ export class InlineTask implements RunningTask {
     }
     await this.drain();
     this.#isClosed = true;
+    this.#cancelSweep?.();
     for (const handle of this.#handles) await handle.node?.close?.();
   }
 
@@ -229,9 +234,27 @@ export class InlineTask implements RunningTask {
   deleteGroup(id: string): void {
     const group = this.#context.groups.get(id);
     if (group === undefined) return;
-    this.#run(undefined, () => {
-      for (const { handle } of this.#froms) handle.out.deleteGroup(group);
-      this.#context.groups.release(group);
+    this.#run(undefined, () => this.#forget(group));
+  }
+
+  #forget(group: Group): void {
+    // To every node: groups of a later groupBy are not known above it. Hearing of it twice does no harm.
+    for (const { node } of this.#handles) node?.deleteGroup(group);
+    this.#context.groups.release(group);
+  }
+
+  /** A group is forgotten at the end of the second sweep that has not seen it. */
+  #scheduleSweep(): void {
+    const { timers } = this.#context;
+    const halfNanos = BigInt(Math.ceil(this.#limits.groupIdleMs / 2)) * 1_000_000n;
+    this.#cancelSweep = timers.at(timers.now() + halfNanos, () => {
+      this.#run(undefined, () => {
+        this.#sweep++;
+        for (const group of [...this.#context.groups]) {
+          if (group.sweep < this.#sweep - 2 && group.id !== '') this.#forget(group);
+        }
+      });
+      if (!this.#isClosed) this.#scheduleSweep();
     });
   }
 
@@ -243,6 +266,7 @@ export class InlineTask implements RunningTask {
     const { options, thread } = setup;
     const timers = options.timers ?? clockTimers(options.clock);
     const sequence = (): number => this.#writeSequence;
+    const sweep = (): number => this.#sweep;
     return {
       taskId: options.taskId,
       scope: options.scope ?? 'main',
@@ -256,6 +280,9 @@ export class InlineTask implements RunningTask {
       callContext: { now: () => timers.now(), random: () => Math.random() },
       httpOutputs: new Map(),
       inhibitors: new Inhibitors(),
+      get sweep(): number {
+        return sweep();
+      },
       get writeSequence(): number {
         return sequence();
       },

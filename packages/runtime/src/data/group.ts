@@ -24,6 +24,8 @@ export class Group {
   /** Number of nodes that hold state of the group. */
   holderCount = 0;
   isReleased = false;
+  /** Sweep during which a point of the group was last seen. */
+  sweep = 0;
   #lastSeries: Series | undefined;
   readonly #table: SeriesTable;
   readonly #keys: TagKeys;

@@ -46,6 +46,10 @@ export class Series {
   }
 }
 
+/** One series costs about 300 bytes with its key. */
+const FIRST_COUNT_MAX = 131_072;
+const COUNT_MAX = 1_048_576;
+
 /**
  * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by id compare the
  * epoch and drop them. Series objects that are still held stay valid.
@@ -56,9 +60,10 @@ export class SeriesTable {
   /** The write path hands out one object per series: found without building its key. */
   #byRef = new WeakMap<SeriesRef, Series>();
   #epoch = 0;
-  readonly #countMax: number;
+  #countMax: number;
+  #lookUpCount = 0;
 
-  constructor(countMax = 1_000_000) {
+  constructor(countMax = FIRST_COUNT_MAX) {
     this.#countMax = countMax;
   }
 
@@ -72,6 +77,7 @@ export class SeriesTable {
 
   /** Tags must be sorted by key. */
   intern(ref: SeriesRef): Series {
+    this.#lookUpCount++;
     const known = this.#byRef.get(ref);
     if (known !== undefined) return known;
     const series = this.#intern(ref);
@@ -135,7 +141,11 @@ export class SeriesTable {
       : this.#intern({ name, tagKeys: series.keys.names, tagValues: series.values });
   }
 
+  /** Series that come and go leave with an epoch; where more are alive than fit, the next epoch has more room. */
   #startEpoch(): void {
+    const isCrowded = this.#lookUpCount < this.#countMax * 4;
+    if (isCrowded) this.#countMax = Math.min(this.#countMax * 2, COUNT_MAX);
+    this.#lookUpCount = 0;
     this.#byKey = new Map();
     this.#keysByText = new Map();
     this.#byRef = new WeakMap();

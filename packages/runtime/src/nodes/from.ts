@@ -208,6 +208,7 @@ export class FromNode implements RunningNode {
       group = this.#ctx.task.groups.of(series, this.#dimensions(series));
       if (group !== undefined) this.#groupCache.set(epoch, series.id, group);
     }
+    if (group !== undefined) group.sweep = this.#ctx.task.sweep;
     return group;
   }
 

@@ -109,6 +109,7 @@ export class GroupByNode implements RunningNode {
       if (group === undefined) return undefined;
       cache.set(epoch, point.series.id, group);
     }
+    group.sweep = this.#ctx.task.sweep;
     return group;
   }
 }

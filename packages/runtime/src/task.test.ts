@@ -1,0 +1,176 @@
+// Tasks as their owner sees them: failures stay inside, groups can be bounded and forgotten, memory stays flat.
+import { buildPipeline } from '@tidemark/pipeline';
+import { expect, test } from 'vitest';
+import { SeriesTable } from './data/series.ts';
+import { PointBatchBuilder } from './point-batch.ts';
+import type { TapMessage, TaskLimits } from './running-task.ts';
+import type { TaskServices } from './services.ts';
+import { createTask } from './task.ts';
+import type { InlineTask } from './task.ts';
+import { VirtualTimers } from './timers.ts';
+
+const SECOND = 1_000_000_000n;
+
+type Made = { readonly task: InlineTask; readonly timers: VirtualTimers; readonly logs: string[] };
+
+function make(script: string, limits: Partial<TaskLimits> = {}): Made {
+  const { pipeline, error } = buildPipeline(script);
+  if (pipeline === undefined) throw new Error(error?.text);
+  const timers = new VirtualTimers(0n);
+  const logs: string[] = [];
+  const services: TaskServices = {
+    alerts: {
+      openAnonymousTopic: () => undefined,
+      closeAnonymousTopic: () => undefined,
+      publish: () => undefined,
+      eventState: () => undefined,
+      updateEvent: () => undefined,
+    },
+    database: {
+      write: () => Promise.resolve(),
+      execute: () => Promise.resolve(),
+      query: () => Promise.resolve([]),
+    },
+    loopback: { write: () => undefined },
+    http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
+    log: { log: (level, node, message) => void logs.push(`${level} ${node} ${message}`) },
+    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
+  };
+  const clock = { now: () => timers.now(), monotonicMs: () => 0, sleep: () => Promise.resolve() };
+  const thread = { series: new SeriesTable() };
+  const task = createTask(pipeline, services, { taskId: 't', clock, timers, limits }, thread);
+  return { task, timers, logs };
+}
+
+function write(
+  task: InlineTask,
+  rows: readonly (readonly [host: string, v: number, at: number])[],
+): void {
+  const builder = new PointBatchBuilder('d', 'r');
+  for (const [host, v, at] of rows) {
+    builder.add({ name: 'm', tags: [['h', host]], fields: [['v', v]], time: BigInt(at) * SECOND });
+  }
+  task.push(builder.build());
+}
+
+test('a failure of a node ends the task with its reason, and nothing else', () => {
+  const { task } = make(
+    `stream|from()|combine(lambda: TRUE, lambda: TRUE).as('a', 'b').max(2)|httpOut('o')`,
+  );
+  const errors: string[] = [];
+  task.onError((error) => errors.push(error));
+
+  write(task, [
+    ['a', 1, 0],
+    ['a', 2, 0],
+    ['a', 3, 0],
+    ['a', 4, 1],
+  ]);
+  write(task, [['a', 1, 9]]);
+
+  expect(task.error).toMatch(/^combine2: refusing to perform combination/);
+  expect(errors).toEqual([task.error]);
+});
+
+test('a node that keeps failing does not flood the log', () => {
+  const { task, logs } = make(`stream|from()|eval(lambda: "missing" + 1.0).as('x')`);
+
+  write(
+    task,
+    Array.from({ length: 500 }, (_, i) => ['a', i, i] as const),
+  );
+
+  expect(task.stats().nodes.get('eval2')?.errors).toBe(500);
+  expect(logs.length).toBeLessThanOrEqual(50);
+});
+
+test('points that would open too many groups are errors, the others go on', () => {
+  const { task } = make(`stream|from().groupBy('h')|count('v')`, { groupCountMax: 2 });
+
+  write(task, [
+    ['a', 1, 0],
+    ['b', 1, 0],
+    ['c', 1, 0],
+    ['a', 1, 1],
+  ]);
+
+  expect(task.error).toBeUndefined();
+  expect(task.stats().nodes.get('from1')).toMatchObject({ errors: 1, emitted: 3 });
+});
+
+test('a task that holds too many points refuses further ones', () => {
+  const { task } = make(`stream|from()|window().period(1h).every(1h)`, { heldPointCountMax: 3 });
+
+  write(
+    task,
+    Array.from({ length: 5 }, (_, i) => ['a', i, i] as const),
+  );
+
+  expect(task.stats().heldPointCount).toBe(3);
+  expect(task.stats().nodes.get('window2')?.errors).toBe(2);
+});
+
+test('idle groups are forgotten when asked', async () => {
+  const { task, timers } = make(
+    `stream|from().groupBy('h')|stateCount(lambda: TRUE)|httpOut('o')`,
+    {
+      groupIdleMs: 10_000,
+    },
+  );
+  await task.start();
+  write(task, [
+    ['a', 1, 0],
+    ['b', 1, 0],
+  ]);
+
+  for (let second = 1; second <= 30; second++) {
+    timers.advanceTo(BigInt(second) * SECOND);
+    write(task, [['a', 1, second]]);
+  }
+
+  expect(task.httpOutput('o')).toHaveLength(1);
+  expect(task.stats().nodes.get('state_count2')?.working_cardinality).toBe(1);
+});
+
+test('memory is flat while groups come and go', async () => {
+  const { task, timers } = make(
+    `stream|from().groupBy('h')|window().period(10s).every(10s)|mean('v')|httpOut('o')`,
+    { groupIdleMs: 60_000 },
+  );
+  await task.start();
+  const counts: number[] = [];
+
+  for (let minute = 0; minute < 600; minute++) {
+    timers.advanceTo(BigInt(minute) * 60n * SECOND);
+    const rows = Array.from(
+      { length: 20 },
+      (_, i) => [`host${minute}-${i % 10}`, i, minute * 60 + i] as const,
+    );
+    write(task, rows);
+    counts.push(task.stats().groupCount + task.stats().heldPointCount);
+  }
+
+  expect(task.error).toBeUndefined();
+  expect(Math.max(...counts.slice(10))).toBeLessThan(150);
+});
+
+test('a tap explains why a point did not pass', () => {
+  const { task } = make(`stream|from()|where(lambda: "v" > 5.0)`);
+  const seen: TapMessage[] = [];
+  const stop = task.tap('where2', (message) => seen.push(message), { isExplaining: true });
+
+  write(task, [['a', 1, 0]]);
+  stop();
+  write(task, [['a', 9, 1]]);
+
+  expect(seen).toEqual([
+    {
+      kind: 'why',
+      edge: 'where2',
+      group: '',
+      time: 0n,
+      outcome: 'dropped',
+      conditions: [{ label: 'where', text: '"v" > 5.0', result: false, values: { v: 1 } }],
+    },
+  ]);
+});
