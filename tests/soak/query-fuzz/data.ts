@@ -25,6 +25,8 @@ const ZONES = ['', 'x', 'y'] as const;
 export function randomLines(random: Random): readonly Line[] {
   const lines: Line[] = [];
   const used = new Set<string>();
+  // Now and then the points lie in several shards.
+  const stretch = random.chance(0.2) ? 200 : 1;
   for (const measurement of MEASUREMENTS) {
     for (const host of HOSTS) {
       if (random.chance(0.3)) continue;
@@ -37,7 +39,7 @@ export function randomLines(random: Random): readonly Line[] {
         const fields = randomFields(random);
         if (used.has(key) || fields === '') continue;
         used.add(key);
-        lines.push(`${measurement},${tags} ${fields} ${START_SECONDS + offset}`);
+        lines.push(`${measurement},${tags} ${fields} ${START_SECONDS + offset * stretch}`);
       }
     }
   }

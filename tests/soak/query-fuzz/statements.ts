@@ -145,6 +145,15 @@ function randomFields(random: Random, shape: Shape, hasWindow: boolean): readonl
       if (random.chance(0.08)) return [field(regex('^[fib]$'))];
       return random.list(1, 3, () => field(randomRaw(random)));
     case 'aggregate':
+      if (random.chance(0.06)) return [field(call('distinct', [reference(random.pick(FIELDS))]))];
+      if (random.chance(0.1)) {
+        const every: Expression = random.chance(0.7)
+          ? { kind: 'wildcard', span: SPAN }
+          : regex('^[fi]$');
+        return [
+          field(call(random.pick(['count', 'mean', 'max', 'first', 'last', 'sum']), [every])),
+        ];
+      }
       return random.list(1, 3, () => field(randomAggregate(random)));
     case 'selector': {
       const selected = field(randomSelector(random));
@@ -211,17 +220,28 @@ function randomAggregate(random: Random, isSingle = false): Expression {
     'mean',
     'sum',
     'percentile',
+    ...(isSingle ? [] : ['integral']),
   ]);
   const anyType = ['count', 'first', 'last', 'mode'].includes(name) && !isSingle;
   const argument = anyType ? reference(random.pick(FIELDS)) : reference(random.pick(NUMERIC));
-  const one =
-    name === 'percentile'
-      ? call(name, [argument, integer(random.pick([50, 67, 90, 100]))])
-      : call(name, [argument]);
+  const one = aggregateOf(random, name, argument);
   if (isSingle || !random.chance(0.12)) return one;
   return random.chance(0.5)
     ? binary(one, random.pick(['+', '-', '*', '/']), call('count', [reference('f')]))
     : binary(one, random.pick(['+', '*', '/']), randomNumber(random));
+}
+
+function aggregateOf(random: Random, name: string, argument: Expression): Expression {
+  switch (name) {
+    case 'percentile':
+      return call(name, [argument, integer(random.pick([50, 67, 90, 100]))]);
+    case 'integral':
+      return call(name, [argument, duration(60)]);
+    case 'count':
+      return call(name, [random.chance(0.2) ? call('distinct', [argument]) : argument]);
+    default:
+      return call(name, [argument]);
+  }
 }
 
 function randomSelector(random: Random): Expression {
@@ -231,7 +251,11 @@ function randomSelector(random: Random): Expression {
       // Below 50 a group of one point has no row, after which the reference server forgets the other groups.
       return call('percentile', [field, integer(50 + random.below(51))]);
     case 1:
-      return call(random.pick(['top', 'bottom']), [field, integer(1 + random.below(3))]);
+      return call(random.pick(['top', 'bottom']), [
+        field,
+        ...(random.chance(0.4) ? [reference(random.pick(TAGS))] : []),
+        integer(1 + random.below(3)),
+      ]);
     default:
       return call(random.pick(SELECTORS), [field]);
   }
@@ -260,6 +284,7 @@ function randomDimensions(random: Random, hasWindow: boolean): readonly Expressi
   const tags = random.chance(0.4) ? [reference(random.pick(TAGS))] : [];
   if (random.chance(0.05)) tags.push(reference('nosuch'));
   const all: Expression[] = random.chance(0.08) ? [{ kind: 'wildcard', span: SPAN }] : tags;
+  if (all.length === 0 && random.chance(0.05)) all.push(regex('^[hz]'));
   if (!hasWindow) return all;
   const every = duration(60 * random.pick(MINUTES));
   const offset = random.chance(0.2) ? [duration(60 * (random.below(40) - 20))] : [];
@@ -268,7 +293,9 @@ function randomDimensions(random: Random, hasWindow: boolean): readonly Expressi
 
 function randomFill(random: Random): Fill {
   const kind = random.pick(['null', 'none', 'previous', 'linear', 'number'] as const);
-  return kind === 'number' ? { kind, value: BigInt(random.below(20) - 5) } : { kind };
+  if (kind !== 'number') return { kind };
+  const value = random.below(20) - 5;
+  return { kind, value: random.chance(0.3) ? value + 0.75 : BigInt(value) };
 }
 
 function randomCondition(random: Random, hasRange: boolean): Expression | undefined {
@@ -290,7 +317,19 @@ function randomFilter(random: Random, depth: number): Expression {
     const pair = binary(randomFilter(random, depth - 1), operator, randomFilter(random, depth - 1));
     return paren(pair);
   }
-  switch (random.below(6)) {
+  switch (random.below(8)) {
+    case 6:
+      return binary(
+        reference('s'),
+        random.pick(['=~', '!~']),
+        regex(random.pick(['^r', 'e$', 'ee'])),
+      );
+    case 7:
+      return binary(
+        binary(reference('f'), random.pick(['+', '-', '*']), randomNumeric(random)),
+        random.pick(['<', '>=']),
+        randomNumber(random),
+      );
     case 0:
       return binary(reference('host'), random.pick(['=', '!=']), text(random.pick(['a', 'b', ''])));
     case 1:

@@ -53,7 +53,8 @@ class EfficiencyRatio {
   add(value: number): number {
     const step = Math.abs(value - this.latest);
     const signal = Math.abs(value - (this.#values[this.#at] ?? 0));
-    this.#noise += step - (this.#steps[this.#at] ?? 0);
+    this.#noise -= this.#steps[this.#at] ?? 0;
+    this.#noise += step;
     this.#values[this.#at] = value;
     this.#steps[this.#at] = step;
     this.#at = (this.#at + 1) % this.#period;
