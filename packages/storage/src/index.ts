@@ -3,3 +3,17 @@ export { openStorageInline } from './open-inline.ts';
 export { openStorage } from './thread/open-storage.ts';
 export type { StorageEnvironment, StorageLog, StorageOptions } from './options.ts';
 export type * from './storage-engine.ts';
+export type { Damage, ToolOptions, ToolProgress } from './tools/directory.ts';
+export { inspectDirectory } from './tools/inspect.ts';
+export type {
+  ColumnReport,
+  MeasurementReport,
+  SegmentReport,
+  ShardReport,
+} from './tools/inspect.ts';
+export { repairDirectory } from './tools/repair.ts';
+export type { RepairReport } from './tools/repair.ts';
+export { restoreBackup } from './tools/restore.ts';
+export type { RestoreOptions, RestoreReport } from './tools/restore.ts';
+export { verifyDirectory } from './tools/verify.ts';
+export type { VerifyReport } from './tools/verify.ts';

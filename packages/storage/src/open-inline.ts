@@ -40,6 +40,7 @@ export async function openStorageInline(
     statistics: () => engine.statistics(),
     flush: () => engine.flush(),
     compact: () => engine.compact(),
+    backup: (request) => engine.backup(request),
     close: async () => {
       await engine.close();
       await lock?.release();

@@ -102,6 +102,24 @@ export type StorageStatistics = {
   readonly databases: readonly DatabaseStatistics[];
 };
 
+/** What to back up, and where to. */
+export type BackupRequest = {
+  /** Absolute path of the file to make; replaced when it exists. */
+  readonly path: string;
+  /** `undefined`: all. */
+  readonly databases?: readonly string[] | undefined;
+  /** Whole shards that overlap the range. */
+  readonly timeRange?: TimeRange | undefined;
+  /** Path of the previous backup: only what it does not have is copied. */
+  readonly since?: string | undefined;
+};
+
+export type BackupSummary = {
+  readonly sizeBytes: number;
+  readonly segments: number;
+  readonly segmentsOfEarlierBackups: number;
+};
+
 /** The engine. All methods may be called at once; order between a resolved write and a later call is guaranteed. */
 export interface StorageEngine {
   readonly source: SeriesSource;
@@ -121,6 +139,8 @@ export interface StorageEngine {
   flush(): Promise<void>;
   /** Merges segments until nothing needs to be done. Runs by itself too; here for tools and tests. */
   compact(): Promise<void>;
+  /** Backs up what was acknowledged before the call, into one file, while everything else goes on. */
+  backup(request: BackupRequest): Promise<BackupSummary>;
   /** Finishes running work, syncs, releases the directory. Idempotent. */
   close(): Promise<void>;
 }

@@ -64,6 +64,11 @@ export class Database {
     return this.#additionsSince(this.#persistedMeasurements, this.#persistedSeries);
   }
 
+  /** All entries of the index. */
+  allAdditions(): IndexAdditions {
+    return this.#additionsSince(0, 0);
+  }
+
   /** The result of `unpersisted` is in the index files now. */
   persisted(additions: IndexAdditions): void {
     this.#persistedMeasurements = additions.firstMeasurementId + additions.measurements.length;

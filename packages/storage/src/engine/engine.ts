@@ -10,6 +10,8 @@ import { IndexLog, indexFileName } from '../series/index-log.ts';
 import { ShardStore } from '../shard/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
 import type {
+  BackupRequest,
+  BackupSummary,
   DatabaseStatistics,
   DeleteRequest,
   PolicyRef,
@@ -26,6 +28,7 @@ import type { Ingest, Ingested, IngestTarget } from '../write/ingest.ts';
 import { SeriesAdmission } from '../write/series-admission.ts';
 import type { WriteBatch } from '../write/write-batch.ts';
 import { applyRows, deleteFromMemtable, dropEmptySeries } from './apply.ts';
+import { backup } from './backup.ts';
 import { Database } from './database.ts';
 import type { Maintenance } from './maintenance.ts';
 import { indexDirectory, walDirectory } from './paths.ts';
@@ -453,6 +456,13 @@ export class Engine {
   async compact(): Promise<void> {
     this.#openWal();
     await this.#maintenance?.compact({ all: true });
+  }
+
+  async backup(request: BackupRequest): Promise<BackupSummary> {
+    this.#openWal();
+    const maintenance = this.#maintenance;
+    assert(maintenance !== undefined, 'the engine is open');
+    return backup(this, request, () => maintenance.manifest());
   }
 
   async close(): Promise<void> {

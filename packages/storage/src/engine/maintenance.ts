@@ -299,7 +299,7 @@ export class Maintenance {
     const next = this.#commits.then(async () => {
       const engine = this.#engine;
       await engine.fault('manifest:before');
-      await writeManifest(engine.environment.disk, engine.directory, this.#manifest(change()));
+      await writeManifest(engine.environment.disk, engine.directory, this.manifest(change()));
       apply();
       await engine.fault('manifest:after');
     });
@@ -307,7 +307,8 @@ export class Maintenance {
     return next;
   }
 
-  #manifest(change: Change): Manifest {
+  /** The manifest of the present state, with a change applied. */
+  manifest(change: Change = NO_CHANGE): Manifest {
     const engine = this.#engine;
     const shards: ManifestShard[] = [];
     for (const shard of engine.shards.all()) {

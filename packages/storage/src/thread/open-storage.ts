@@ -31,6 +31,7 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
     statistics: call('statistics'),
     flush: call('flush'),
     compact: call('compact'),
+    backup: call('backup'),
     close: () => proxy.close(),
   };
 }
