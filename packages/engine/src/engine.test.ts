@@ -1,7 +1,7 @@
 // The service over real sockets: tasks, writes, events, and what a restart keeps.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
 import { startEngine } from './start-engine.ts';
@@ -13,7 +13,10 @@ const DBRPS = [{ db: 'd', rp: 'r' }];
 let directory = '';
 let engine: EngineService;
 
-async function start(http: Record<string, unknown> = {}): Promise<void> {
+async function start(
+  http: Record<string, unknown> = {},
+  more: Record<string, unknown> = {},
+): Promise<void> {
   const { config, problems } = resolveEngineConfig([
     {
       source: 'test',
@@ -21,6 +24,7 @@ async function start(http: Record<string, unknown> = {}): Promise<void> {
         data_dir: directory,
         stats: { enabled: false },
         http: { 'bind-address': '127.0.0.1:0', ...http },
+        ...more,
       },
     },
   ]);
@@ -219,5 +223,61 @@ describe('stream tasks', () => {
     const response = await fetch(`${engine.url}/engine/v1/tasks/t`);
 
     expect(await response.text()).toContain('"value":9007199254740993');
+  });
+});
+
+describe('the load directory', () => {
+  const put = (name: string, text: string): void => {
+    const path = join(directory, 'load', name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  };
+  const load = { load: { enabled: true, dir: '' } };
+
+  beforeEach(async () => {
+    await engine.close();
+    load.load.dir = join(directory, 'load');
+    put('templates/tpl.tick', 'dbrp "d"."r"\nvar field string\nstream|from()|httpOut(field)');
+    put('tasks/plain.tick', 'dbrp "d"."r"\nstream|from()|httpOut(\'out\')');
+    put('tasks/made.json', '{"template-id":"tpl","vars":{"field":{"type":"string","value":"x"}}}');
+    put(
+      'handlers/h.json',
+      '{"topic":"t","id":"h","kind":"tcp","options":{"address":"127.0.0.1:9"}}',
+    );
+    await start({}, load);
+  });
+
+  test('what its files define is there and runs', async () => {
+    const { json } = await call('GET', '/engine/v1/tasks?fields=executing&fields=error');
+
+    expect(json.tasks.map(({ id, executing, error }: any) => ({ id, executing, error }))).toEqual([
+      { id: 'made', executing: true, error: '' },
+      { id: 'plain', executing: true, error: '' },
+    ]);
+    expect((await call('GET', '/engine/v1preview/alerts/topics/t/handlers/h')).status).toBe(200);
+  });
+
+  test('reading again follows changed and deleted files', async () => {
+    put('tasks/plain.tick', 'dbrp "d"."r"\nstream|from()|httpOut(\'other\')');
+    rmSync(join(directory, 'load/tasks/made.json'));
+    rmSync(join(directory, 'load/handlers/h.json'));
+
+    await call('POST', '/engine/v1/load/reload');
+
+    expect((await call('GET', '/engine/v1/tasks/plain/other')).status).toBe(200);
+    expect((await call('GET', '/engine/v1/tasks/made')).status).toBe(404);
+    expect((await call('GET', '/engine/v1preview/alerts/topics/t/handlers/h')).status).toBe(404);
+  });
+
+  test('a broken file is named, deletes nothing and stops no other', async () => {
+    put('tasks/plain.tick', 'stream|');
+    put('tasks/new.tick', 'dbrp "d"."r"\nstream|from()|httpOut(\'out\')');
+
+    const { status, json } = await call('POST', '/engine/v1/load/reload');
+
+    expect(status).toBe(400);
+    expect(json.error).toContain('plain.tick');
+    expect((await call('GET', '/engine/v1/tasks/new')).json.executing).toBe(true);
+    expect((await call('GET', '/engine/v1/tasks/plain/out')).status).toBe(200);
   });
 });

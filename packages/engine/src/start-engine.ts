@@ -18,6 +18,8 @@ import { HttpServer } from './http/server.ts';
 import { addTaskRoutes } from './http/task-routes.ts';
 import { debugVars, prometheusText, serviceStatistics } from './debug-vars.ts';
 import { Subscriptions } from './database/subscriptions.ts';
+import { addPprofRoutes } from './http/pprof-routes.ts';
+import { LoadDirectory } from './load-directory.ts';
 import { Recordings } from './jobs/recordings.ts';
 import { Replays } from './jobs/replays.ts';
 import { Reporter } from './reporter.ts';
@@ -44,6 +46,8 @@ export type StartEngineOptions = {
 export type EngineService = {
   /** Where the API answers, without a slash at the end. */
   readonly url: string;
+  /** Reads the load directory and sideload sources again. */
+  reload(): Promise<void>;
   /** Stops gracefully: acknowledged points are processed, state is saved. Calling it again waits for the same end. */
   close(): Promise<void>;
 };
@@ -88,6 +92,7 @@ class RunningEngine implements EngineService {
   readonly #replays: Replays;
   readonly #reporter: Reporter;
   readonly #snapshots: Snapshots;
+  readonly #load: LoadDirectory;
   readonly #tickers: Ticker[] = [];
   readonly #listeners: UdpListener[] = [];
   readonly #startedMs: number;
@@ -106,6 +111,11 @@ class RunningEngine implements EngineService {
     this.#recordings = new Recordings({
       ...parts,
       directory: config.replay.dir || join(config[''].dataDir, 'replay'),
+    });
+    this.#load = new LoadDirectory({
+      ...parts,
+      directory: config.load.dir,
+      log: parts.logs.logger('load'),
     });
     this.#replays = new Replays({ ...parts, recordings: this.#recordings });
     this.#reporter = new Reporter({
@@ -130,6 +140,7 @@ class RunningEngine implements EngineService {
     await this.#replays.open();
     await tasks.startEnabled((record, task) => this.#snapshots.restore(record, task));
     this.#areTasksStarted = true;
+    if (config.load.enabled) await this.#load.load();
     await this.#listenForPackets();
     const { host, port } = listenAddress(config.http.bindAddress);
     this.url = await this.#server.listen(host, port);
@@ -154,6 +165,11 @@ class RunningEngine implements EngineService {
       const intervalMs = Math.max(100, config.stats.statsIntervalMs);
       this.#tickers.push(new Ticker(clock, intervalMs, () => this.#reporter.report()));
     }
+  }
+
+  async reload(): Promise<void> {
+    if (this.#parts.config.load.enabled) await this.#load.load();
+    await this.#parts.sideloads.reload();
   }
 
   close(): Promise<void> {
@@ -215,7 +231,9 @@ class RunningEngine implements EngineService {
       metadata,
       tests: new ServiceTests({ clusters, context }),
     });
+    if (config.http.pprofEnabled) addPprofRoutes(server, clock);
     addMiscRoutes(server, {
+      reload: () => this.reload(),
       writes,
       defaultRetentionPolicy: config[''].defaultRetentionPolicy,
       logs,

@@ -13,6 +13,8 @@ export type MiscRoutesOptions = {
   readonly logs: LogHub;
   readonly debugVars: () => unknown;
   readonly metrics: () => string;
+  /** Reads the load directory and sideload sources again. */
+  readonly reload: () => Promise<void>;
   readonly reloadSideloads: () => Promise<void>;
   readonly relinkSubscriptions: () => Promise<void>;
 };
@@ -40,6 +42,10 @@ export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): v
   server.onPreview('GET', '/logs', (request) => followLogs(request, options.logs));
   server.on('POST', '/loglevel', (request) => {
     setLogLevel(request.body, options.logs);
+    return DONE;
+  });
+  server.on('POST', '/load/reload', async () => {
+    await options.reload();
     return DONE;
   });
   server.on('POST', '/sideload/reload', async () => {

@@ -1,0 +1,51 @@
+// Profiling endpoints: what Node knows of itself, under the paths that operators know.
+import { Session } from 'node:inspector/promises';
+import { getHeapStatistics } from 'node:v8';
+import { InvalidRequest } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { Api, ApiRequest, ApiResponse } from './server.ts';
+
+const SECONDS_DEFAULT = 30;
+const SECONDS_MAX = 120;
+
+export function addPprofRoutes(api: Api, clock: Clock): void {
+  const text = (body: string): ApiResponse => ({
+    status: 200,
+    text: `${body}\n`,
+    contentType: 'text/plain; charset=utf-8',
+  });
+  let isProfiling = false;
+  api.on('GET', '/debug/pprof/', () => text('cmdline\nheap\nprofile?seconds=30 (a .cpuprofile)'));
+  api.on('GET', '/debug/pprof/cmdline', () => text(process.argv.join('\u0000')));
+  api.on('GET', '/debug/pprof/heap', () => ({
+    status: 200,
+    json: { ...getHeapStatistics(), ...process.memoryUsage() },
+  }));
+  api.on('GET', '/debug/pprof/profile', async (request) => {
+    if (isProfiling) throw new InvalidRequest('a profile is being taken already');
+    isProfiling = true;
+    try {
+      return { status: 200, json: await profile(request, clock) };
+    } finally {
+      isProfiling = false;
+    }
+  });
+}
+
+async function profile(request: ApiRequest, clock: Clock): Promise<unknown> {
+  const seconds = Number(request.query.get('seconds') || SECONDS_DEFAULT);
+  if (!(seconds > 0 && seconds <= SECONDS_MAX)) {
+    throw new InvalidRequest(`seconds must be between 0 and ${SECONDS_MAX}`);
+  }
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post('Profiler.enable');
+    await session.post('Profiler.start');
+    // A client that goes away ends the measurement; what was measured is thrown away with it.
+    await clock.sleep(seconds * 1000, request.signal).catch(() => undefined);
+    return (await session.post('Profiler.stop')).profile;
+  } finally {
+    session.disconnect();
+  }
+}

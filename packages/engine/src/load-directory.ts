@@ -1,0 +1,181 @@
+// The load directory: tasks, templates and handlers defined by files. What a file defines is created or brought up to
+// date; what an earlier reading defined and no file defines any more is deleted. One broken file does not stop others.
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { InvalidRequest, NotFound } from '@tidemark/core';
+import { readHandlerSpec } from '@tidemark/alerting';
+import type { AlertService } from '@tidemark/alerting';
+import { readVars } from './definition.ts';
+import { asObject, parseJson } from './http/json.ts';
+import type { Logger } from './log-hub.ts';
+import type { Metadata, Table } from './metadata.ts';
+import type { Dbrp } from './records.ts';
+import type { TaskInput, TaskService } from './task-service.ts';
+import type { TemplateService } from './template-service.ts';
+
+type Kind = 'tasks' | 'templates' | 'handlers';
+
+/** What a reading defined, by `<kind>/<id>`; for handlers `<topic> <id>`. */
+type LoadedRecord = { readonly kind: Kind; readonly id: string; readonly topic: string };
+
+export type LoadDirectoryOptions = {
+  readonly directory: string;
+  readonly metadata: Metadata;
+  readonly tasks: TaskService;
+  readonly templates: TemplateService;
+  readonly alerts: AlertService;
+  readonly log: Logger;
+};
+
+const FILES_MAX = 10_000;
+
+export class LoadDirectory {
+  readonly #options: LoadDirectoryOptions;
+  readonly #loaded: Table<LoadedRecord>;
+  errorCount = 0;
+
+  constructor(options: LoadDirectoryOptions) {
+    this.#options = options;
+    this.#loaded = options.metadata.table<LoadedRecord>('load');
+  }
+
+  /** Reads the directory. Rejects with the broken files, after all others have been loaded. */
+  async load(): Promise<void> {
+    const problems: string[] = [];
+    const present = new Map<string, LoadedRecord>();
+    for (const kind of ['templates', 'tasks', 'handlers'] as const) {
+      for (const file of await this.#filesOf(kind)) {
+        try {
+          const record = await this.#loadFile(kind, file);
+          present.set(`${kind}/${record.topic} ${record.id}`, record);
+        } catch (error) {
+          // Said together at the end.
+          const reason = error instanceof Error ? error.message : String(error);
+          problems.push(`${file}: ${reason}`);
+          this.#options.log('error', 'failed to load file', { file, err: reason });
+        }
+      }
+    }
+    // A file that is broken now must not delete what it defined before.
+    if (problems.length === 0) await this.#deleteAbsent(present);
+    await this.#loaded.change([...present].map(([id, value]) => ({ id, value })));
+    if (problems.length === 0) return;
+    this.errorCount += problems.length;
+    throw new InvalidRequest(`failed to load ${problems.length} file(s): ${problems.join('; ')}`);
+  }
+
+  async #filesOf(kind: Kind): Promise<readonly string[]> {
+    const folder = join(this.#options.directory, kind);
+    let names: string[];
+    try {
+      names = await readdir(folder);
+    } catch (cause) {
+      const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+      if (isAbsent) return [];
+      throw cause;
+    }
+    if (names.length > FILES_MAX)
+      throw new InvalidRequest(`more than ${FILES_MAX} files in ${folder}`);
+    const known =
+      kind === 'handlers' ? ['.json', '.yml', '.yaml'] : ['.tick', '.json', '.yml', '.yaml'];
+    return names
+      .filter((name) => known.includes(extname(name)))
+      .sort()
+      .map((name) => join(folder, name));
+  }
+
+  async #loadFile(kind: Kind, file: string): Promise<LoadedRecord> {
+    const extension = extname(file);
+    const text = await readFile(file, 'utf8');
+    const id = basename(file, extension);
+    if (extension === '.tick') {
+      if (kind === 'templates') await this.#template(id, text);
+      else await this.#task(id, { script: text });
+      return { kind, id, topic: '' };
+    }
+    if (extension !== '.json')
+      throw new InvalidRequest('definitions are read from JSON, not from YAML');
+    const document = asObject(parseJson(Buffer.from(text), ''), 'expected an object');
+    if (kind === 'handlers') return this.#handler(document);
+    const taskId = optionalText(document, 'id') || id;
+    await this.#task(taskId, {
+      templateId: optionalText(document, 'template-id'),
+      script: optionalText(document, 'script'),
+      dbrps: readDbrps(document['dbrps']),
+      vars: readVars(document['vars']),
+    });
+    return { kind, id: taskId, topic: '' };
+  }
+
+  async #template(id: string, script: string): Promise<void> {
+    const { templates } = this.#options;
+    const before = templates.get(id);
+    if (before === undefined) await templates.define({ id, script });
+    else if (before.script !== script) await templates.patch(id, { script });
+  }
+
+  async #task(id: string, input: TaskInput): Promise<void> {
+    const { tasks } = this.#options;
+    if (tasks.get(id) === undefined) {
+      await tasks.define({ ...input, id, status: 'enabled' });
+      return;
+    }
+    // Disabled and enabled again, because a running task keeps what it was started with.
+    await tasks.patch(id, { ...input, status: 'disabled' });
+    await tasks.patch(id, { status: 'enabled' });
+  }
+
+  async #handler(document: Readonly<Record<string, unknown>>): Promise<LoadedRecord> {
+    const { alerts } = this.#options;
+    const topic = optionalText(document, 'topic');
+    if (topic === '') throw new InvalidRequest('must provide a topic');
+    const spec = readHandlerSpec(document);
+    try {
+      alerts.handler(topic, spec.id);
+      await alerts.replaceHandler(topic, spec.id, spec);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      await alerts.createHandler(topic, spec);
+    }
+    return { kind: 'handlers', id: spec.id, topic };
+  }
+
+  async #deleteAbsent(present: ReadonlyMap<string, LoadedRecord>): Promise<void> {
+    const { tasks, templates, alerts } = this.#options;
+    const absent = [...this.#loaded.values()].filter(
+      ({ kind, id, topic }) => !present.has(`${kind}/${topic} ${id}`),
+    );
+    for (const { kind, id, topic } of absent) {
+      if (kind === 'tasks') await tasks.delete(id);
+      else if (kind === 'templates') await templates.delete(id);
+      else await alerts.deleteHandler(topic, id);
+      await this.#loaded.remove(`${kind}/${topic} ${id}`);
+    }
+  }
+}
+
+function optionalText(document: Readonly<Record<string, unknown>>, name: string): string {
+  const value = document[name] ?? '';
+  if (typeof value !== 'string') throw new InvalidRequest(`${name} must be a string`);
+  return value;
+}
+
+/** `["db.rp"]`, quotes around either part allowed, or the form of the API. */
+function readDbrps(value: unknown): readonly Dbrp[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new InvalidRequest('dbrps must be a list');
+  return value.map((item: unknown) => {
+    if (typeof item === 'object' && item !== null && 'db' in item && 'rp' in item) {
+      return { db: String(item.db), rp: String(item.rp) };
+    }
+    const match = /^("(?:[^"\\]|\\.)*"|[^".]+)\.("(?:[^"\\]|\\.)*"|[^".]+)$/.exec(String(item));
+    if (match === null) {
+      throw new InvalidRequest(
+        `does not contain a '.', it must be in the form "dbname"."rpname" where the quotes are optional. ${String(item)}`,
+      );
+    }
+    const unquote = (text: string): string =>
+      text.startsWith('"') ? text.slice(1, -1).replaceAll('\\"', '"') : text;
+    return { db: unquote(match[1] ?? ''), rp: unquote(match[2] ?? '') };
+  });
+}
