@@ -23,7 +23,7 @@ import { isLoopback, Listeners, parseBind } from './http/listen.ts';
 import { buildRoutes } from './http/routes.ts';
 import type { HttpServices } from './http/services.ts';
 import { BackgroundJobs } from './background/jobs.ts';
-import { prepareMonitor, storeStatistics } from './background/monitor.ts';
+import { prepareMonitor, storeStart, storeStatistics } from './background/monitor.ts';
 import { enforceRetention } from './background/retention.ts';
 import { ContinuousQueries } from './continuous/continuous-queries.ts';
 import { ProtocolListeners } from './listeners/listeners.ts';
@@ -187,6 +187,7 @@ async function startBackground(
       hostname: hostNameOf(config),
     };
     await prepareMonitor(monitor);
+    await storeStart(monitor);
     jobs.start({
       name: 'monitor',
       intervalMs: config.monitor.storeIntervalMs,
@@ -226,7 +227,7 @@ function buildServices(
     moduleOf('queryExecutor', queryCounts),
     runtimeModule(),
   ]);
-  statistics.add(storageStatistics(storage));
+  statistics.add(storageStatistics(storage, catalog));
   const startedAt = clock.now();
   return {
     ...base,

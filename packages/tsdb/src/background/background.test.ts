@@ -34,7 +34,15 @@ describe('self-monitoring', () => {
     );
     expect(stored).toHaveLength(1);
     expect(stored[0]?.[1]).toBeGreaterThan(0);
-    for (const module of ['write', 'queryExecutor', 'runtime', 'cq', 'storage']) {
+    for (const module of [
+      'write',
+      'queryExecutor',
+      'runtime',
+      'cq',
+      'storage',
+      'database',
+      'shard',
+    ]) {
       expect(await rows(`SELECT * FROM "${module}"`, '_internal')).toBeDefined();
     }
   });

@@ -5,7 +5,8 @@ import type { NewPoint } from '@tidemark/storage';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import { createDatabase } from '../catalog/databases.ts';
-import type { Statistics } from '../stats/statistics.ts';
+import { runtimeModule } from '../stats/runtime.ts';
+import type { Statistics, StatisticsModule } from '../stats/statistics.ts';
 import type { WriteService } from '../write/write-service.ts';
 
 const MONITOR_POLICY = 'monitor';
@@ -33,13 +34,24 @@ export async function prepareMonitor({ catalog, database }: MonitorOptions): Pro
   );
 }
 
+/** The first point: when the service started. With it the database has a shard that later points can speak of. */
+export async function storeStart(options: MonitorOptions): Promise<void> {
+  await storeModules(options, [runtimeModule()]);
+}
+
 /** Writes one point for every module. A dropped database is made again: it is ours. */
 export async function storeStatistics(options: MonitorOptions): Promise<void> {
-  const { writer, statistics, clock, hostname, database } = options;
   await prepareMonitor(options);
+  await storeModules(options, await options.statistics.read());
+}
+
+async function storeModules(
+  { writer, clock, hostname, database }: MonitorOptions,
+  modules: readonly StatisticsModule[],
+): Promise<void> {
   const time = clock.now();
   const points: NewPoint[] = [];
-  for (const { name, tags, values } of await statistics.read()) {
+  for (const { name, tags, values } of modules) {
     const fields = Object.entries(values)
       .filter(([, value]) => Number.isFinite(value))
       // A field keeps its first type, so what happens to be whole must not decide it.

@@ -5,6 +5,7 @@ import { AppError, NotFound, Unauthorized } from '@tidemark/core';
 
 import { requireAdmin } from '../auth/identity.ts';
 import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
+import { LIMITS } from '../limits.ts';
 import { PolicyMissing } from '../write/policy-ref.ts';
 import { WriteTimeout } from '../write/write-service.ts';
 import { BodyTooLarge, ClientGone, sendCsvError, sendError, sendText, statusOf } from './answer.ts';
@@ -167,9 +168,8 @@ export class Dispatch {
     }
     if (error instanceof Throttled) return sendText(exchange, 503, error.message);
     if (error instanceof BodyTooLarge) {
-      // What is still coming is not read, so the connection can not be used again.
-      response.setHeader('Connection', 'close');
-      return sendError(exchange, 413, error.message);
+      sendError(exchange, 413, error.message);
+      return discardRest(exchange.request);
     }
     if (!(error instanceof AppError)) {
       counters.recoveredPanics++;
@@ -207,4 +207,14 @@ export class Dispatch {
 
 function isCsvWanted(exchange: Exchange): boolean {
   return chooseEncoding(exchange.request.headers.accept) === 'csv';
+}
+
+/** Closing at once would reset the connection before a client that is still sending has read the answer. */
+function discardRest(request: IncomingMessage): void {
+  let allowedBytes = LIMITS.discardedBytes.value;
+  request.on('data', (chunk: Buffer) => {
+    allowedBytes -= chunk.length;
+    if (allowedBytes < 0) request.socket.destroy();
+  });
+  request.resume();
 }
