@@ -105,3 +105,19 @@ export {
   tableShard,
   truncateTable,
 } from './table';
+export {
+  countMask,
+  filterBytes,
+  filterFloats,
+  filterIntegers,
+  filterUnsigneds,
+  selectRows,
+} from './filters';
+export {
+  accumulate,
+  accumulateRecord,
+  accumulatorCount,
+  closeAccumulator,
+  copyWord,
+  openAccumulator,
+} from './windows';

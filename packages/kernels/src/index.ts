@@ -1,4 +1,6 @@
 // Public face of @tidemark/kernels: WebAssembly kernels and their typed loader.
+export { Accumulator } from './accumulator.ts';
+export type { AccumulatorOptions, WindowPartial, WindowPartials } from './accumulator.ts';
 export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
 export { Codecs } from './codecs.ts';
@@ -14,3 +16,4 @@ export {
 } from './limits.ts';
 export { compileKernels, Kernels } from './loader.ts';
 export type { KernelModule } from './loader.ts';
+export { Scans } from './scans.ts';

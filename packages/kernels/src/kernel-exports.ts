@@ -120,8 +120,50 @@ type NameExports = {
   insertKeyBlock(src: number, bytes: number, firstId: number): number;
 };
 
+type ScanExports = {
+  filterFloats(v: number, count: number, bound: number, op: number, flip: number, m: number): void;
+  filterIntegers(
+    v: number,
+    count: number,
+    bound: bigint,
+    op: number,
+    flip: number,
+    m: number,
+  ): void;
+  filterUnsigneds(
+    v: number,
+    count: number,
+    bound: bigint,
+    op: number,
+    flip: number,
+    m: number,
+  ): void;
+  filterBytes(v: number, count: number, bound: number, op: number, flip: number, m: number): void;
+  selectRows(values: number, width: number, count: number, mask: number, dst: number): number;
+  countMask(mask: number, count: number): number;
+  openAccumulator(
+    kind: number,
+    wants: number,
+    every: bigint,
+    offset: bigint,
+    start: bigint,
+  ): number;
+  closeAccumulator(accumulator: number): void;
+  accumulate(
+    accumulator: number,
+    times: number,
+    values: number,
+    valid: number,
+    count: number,
+  ): number;
+  accumulateRecord(accumulator: number, record: number): number;
+  accumulatorCount(accumulator: number): number;
+  copyWord(accumulator: number, word: number, descends: number, dst: number): void;
+};
+
 /** Exports of the compiled kernels. */
 export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   IngestExports &
   MemtableExports &
-  NameExports;
+  NameExports &
+  ScanExports;

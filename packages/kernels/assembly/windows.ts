@@ -1,0 +1,376 @@
+// Windowed aggregates. An accumulator holds one record per non-empty window, ordered by start, and takes runs of rows
+// in time order, of one series after the other: windows of a run are worked out, then merged into the accumulator.
+// Sums are taken from left to right, so that results do not depend on how wide the machine's vectors are.
+import { allocateRun, freeRun, scratch } from './memory';
+
+export const KIND_FLOAT: u32 = 0;
+export const KIND_INTEGER: u32 = 1;
+export const KIND_UNSIGNED: u32 = 2;
+/** Bytes of 0 and 1. */
+export const KIND_BOOLEAN: u32 = 3;
+
+// What is wanted; the rest of a record is unspecified.
+const WANTS_SUM: u32 = 1;
+const WANTS_EXTREMES: u32 = 2;
+
+// A record: eleven words of 64 bits. In step with src/accumulator.ts.
+const START: usize = 0;
+const COUNT: usize = 8;
+const SUM: usize = 16;
+const MIN: usize = 24;
+const MIN_TIME: usize = 32;
+const MAX: usize = 40;
+const MAX_TIME: usize = 48;
+const FIRST: usize = 56;
+const FIRST_TIME: usize = 64;
+const LAST: usize = 72;
+const LAST_TIME: usize = 80;
+const RECORD: usize = 88;
+
+const SCRATCH_RUN = 12;
+
+@unmanaged
+class Accumulator {
+  kind: u32;
+  wants: u32;
+  every: i64;
+  offset: i64;
+  /** Start of the only window when `every` is 0. */
+  start: i64;
+  records: usize;
+  count: u32;
+  capacity: u32;
+}
+
+// The smallest run of memory has room for this many records behind the accumulator itself.
+const INLINE_AT: usize = 64;
+const INLINE_RECORDS: u32 = 744;
+
+/** Frees records that have outgrown the accumulator's own run. */
+function freeRecords(accumulator: Accumulator): void {
+  if (accumulator.records === changetype<usize>(accumulator) + INLINE_AT) return;
+  freeRun(accumulator.records, <usize>accumulator.capacity * RECORD);
+}
+
+/** A new accumulator; `every` 0 means one window that begins at `start`. 0 when memory is exhausted. */
+export function openAccumulator(kind: u32, wants: u32, every: i64, offset: i64, start: i64): usize {
+  const address = allocateRun(offsetof<Accumulator>());
+  if (address === 0) return 0;
+  const accumulator = changetype<Accumulator>(address);
+  accumulator.kind = kind;
+  accumulator.wants = wants;
+  accumulator.every = every;
+  accumulator.offset = every === 0 ? 0 : floorMod(offset, every);
+  accumulator.start = start;
+  accumulator.records = address + INLINE_AT;
+  accumulator.count = 0;
+  accumulator.capacity = INLINE_RECORDS;
+  return address;
+}
+
+export function closeAccumulator(address: usize): void {
+  const accumulator = changetype<Accumulator>(address);
+  freeRecords(accumulator);
+  freeRun(address, offsetof<Accumulator>());
+}
+
+@inline
+function floorMod(value: i64, every: i64): i64 {
+  const rest = value % every;
+  return rest < 0 ? rest + every : rest;
+}
+
+@inline
+function isLess<T>(a: T, b: T): bool {
+  return a < b;
+}
+
+/** Aggregates rows [from, to) that have a value into one record; false when none has. */
+@inline
+function aggregateRows<T, W>(
+  record: usize,
+  times: usize,
+  values: usize,
+  valid: usize,
+  from: u32,
+  to: u32,
+  wants: u32,
+): bool {
+  let first = from;
+  let last = to;
+  let count = to - from;
+  if (valid !== 0) {
+    while (first < to && load<u8>(valid + <usize>first) === 0) first++;
+    if (first === to) return false;
+    while (load<u8>(valid + <usize>(last - 1)) === 0) last--;
+    count = 0;
+    for (let i = first; i < last; i++) count += <u32>load<u8>(valid + <usize>i);
+  }
+  store<u64>(record, <u64>count, COUNT);
+  store<W>(record, <W>load<T>(values + <usize>first * sizeof<T>()), FIRST);
+  store<i64>(record, load<i64>(times + <usize>first * 8), FIRST_TIME);
+  store<W>(record, <W>load<T>(values + <usize>(last - 1) * sizeof<T>()), LAST);
+  store<i64>(record, load<i64>(times + <usize>(last - 1) * 8), LAST_TIME);
+  const isDense = count === last - first;
+  if ((wants & WANTS_SUM) !== 0) {
+    // The first value itself begins the sum: the sum of a lone −0 is −0.
+    let sum: W = <W>load<T>(values + <usize>first * sizeof<T>());
+    if (isDense) {
+      for (let i = first + 1; i < last; i++) sum += <W>load<T>(values + <usize>i * sizeof<T>());
+    } else {
+      for (let i = first + 1; i < last; i++) {
+        if (load<u8>(valid + <usize>i) !== 0) sum += <W>load<T>(values + <usize>i * sizeof<T>());
+      }
+    }
+    store<W>(record, sum, SUM);
+  }
+  if ((wants & WANTS_EXTREMES) !== 0) {
+    let min = load<T>(values + <usize>first * sizeof<T>());
+    let max = min;
+    let minRow = first;
+    let maxRow = first;
+    for (let i = first + 1; i < last; i++) {
+      if (!isDense && load<u8>(valid + <usize>i) === 0) continue;
+      const value = load<T>(values + <usize>i * sizeof<T>());
+      if (isLess<T>(value, min)) {
+        min = value;
+        minRow = i;
+      }
+      if (isLess<T>(max, value)) {
+        max = value;
+        maxRow = i;
+      }
+    }
+    store<W>(record, <W>min, MIN);
+    store<i64>(record, load<i64>(times + <usize>minRow * 8), MIN_TIME);
+    store<W>(record, <W>max, MAX);
+    store<i64>(record, load<i64>(times + <usize>maxRow * 8), MAX_TIME);
+  }
+  return true;
+}
+
+/** First row behind `from` whose time is `span` or more after that of `from`; tries `guess` rows further on first. */
+@inline
+function windowEnd(times: usize, from: u32, count: u32, span: u64, guess: u32): u32 {
+  const base = load<i64>(times + <usize>from * 8);
+  let low = from; // inside the window
+  // Windows of a steady series are all as long as the one before: then two loads settle it.
+  let high = from + guess;
+  let step: u32 = 1;
+  while (high < count && <u64>(load<i64>(times + <usize>high * 8) - base) < span) {
+    low = high;
+    high = low + step;
+    step <<= 1;
+  }
+  if (high < count && high - low > 1) {
+    if (<u64>(load<i64>(times + <usize>(high - 1) * 8) - base) < span) return high;
+  }
+  if (high > count) high = count;
+  // Rows up to `low` are inside; `high` is outside or the end.
+  while (high - low > 1) {
+    const middle = low + ((high - low) >>> 1);
+    if (<u64>(load<i64>(times + <usize>middle * 8) - base) < span) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Windows of a run of rows, in scratch; returns how many are not empty. */
+@inline
+function aggregateRun<T, W>(
+  accumulator: Accumulator,
+  times: usize,
+  values: usize,
+  valid: usize,
+  count: u32,
+  records: usize,
+): u32 {
+  const every = accumulator.every;
+  const offset = accumulator.offset;
+  const wants = accumulator.wants;
+  let record = records;
+  let found: u32 = 0;
+  let from: u32 = 0;
+  let length: u32 = 1;
+  while (from < count) {
+    let start = accumulator.start;
+    let to = count;
+    if (every !== 0) {
+      const time = load<i64>(times + <usize>from * 8);
+      let into = floorMod(time, every) - offset;
+      if (into < 0) into += every;
+      // The first window of all time may begin before the smallest int64; it is said to begin there.
+      start = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
+      to = windowEnd(times, from, count, <u64>(every - into), length);
+      length = to - from;
+    }
+    if (aggregateRows<T, W>(record, times, values, valid, from, to, wants)) {
+      store<i64>(record, start, START);
+      record += RECORD;
+      found++;
+    }
+    from = to;
+  }
+  return found;
+}
+
+@inline
+function copyWords(dst: usize, src: usize, offset: usize): void {
+  store<u64>(dst + offset, load<u64>(src + offset));
+  store<u64>(dst + offset + 8, load<u64>(src + offset + 8));
+}
+
+/** Merges record `b` into `a`, both of one window. */
+@inline
+function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool): void {
+  store<u64>(a, load<u64>(a, COUNT) + load<u64>(b, COUNT), COUNT);
+  if ((wants & WANTS_SUM) !== 0) store<W>(a, load<W>(a, SUM) + load<W>(b, SUM), SUM);
+  if ((wants & WANTS_EXTREMES) !== 0) {
+    // The earliest among equals.
+    const min = load<W>(b, MIN);
+    if (
+      min < load<W>(a, MIN) ||
+      (min === load<W>(a, MIN) && load<i64>(b, MIN_TIME) < load<i64>(a, MIN_TIME))
+    ) {
+      copyWords(a, b, MIN);
+    }
+    const max = load<W>(b, MAX);
+    if (
+      max > load<W>(a, MAX) ||
+      (max === load<W>(a, MAX) && load<i64>(b, MAX_TIME) < load<i64>(a, MAX_TIME))
+    ) {
+      copyWords(a, b, MAX);
+    }
+  }
+  const aFirst = load<i64>(a, FIRST_TIME);
+  const bFirst = load<i64>(b, FIRST_TIME);
+  const isBetter = prefersSmallFirst
+    ? load<W>(b, FIRST) < load<W>(a, FIRST)
+    : load<W>(b, FIRST) > load<W>(a, FIRST);
+  if (bFirst < aFirst || (bFirst === aFirst && isBetter)) copyWords(a, b, FIRST);
+  const aLast = load<i64>(a, LAST_TIME);
+  const bLast = load<i64>(b, LAST_TIME);
+  if (bLast > aLast || (bLast === aLast && load<W>(b, LAST) > load<W>(a, LAST))) {
+    copyWords(a, b, LAST);
+  }
+}
+
+/** Merges `count` records, ordered by start, into the accumulator. False when memory is exhausted. */
+@inline
+function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): bool {
+  const present = accumulator.count;
+  const wants = accumulator.wants;
+  const prefersSmallFirst = accumulator.kind === KIND_BOOLEAN;
+  // Windows that exist already need no room: first see how many are new, from the end.
+  let added: u32 = 0;
+  let k: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const start = load<i64>(run + <usize>i * RECORD, START);
+    while (k < present && load<i64>(accumulator.records + <usize>k * RECORD, START) < start) k++;
+    if (k === present || load<i64>(accumulator.records + <usize>k * RECORD, START) !== start) added++;
+  }
+  const total = present + added;
+  if (total > accumulator.capacity) {
+    let capacity: u32 = accumulator.capacity * 2;
+    while (capacity < total) capacity <<= 1;
+    const records = allocateRun(<usize>capacity * RECORD);
+    if (records === 0) return false;
+    memory.copy(records, accumulator.records, <usize>present * RECORD);
+    freeRecords(accumulator);
+    accumulator.records = records;
+    accumulator.capacity = capacity;
+  }
+  // Backwards in place: records move up at most once, and only when windows are new.
+  const records = accumulator.records;
+  let left = <i32>present - 1;
+  let right = <i32>count - 1;
+  let out = <i32>total - 1;
+  while (right >= 0) {
+    const source = run + <usize>right * RECORD;
+    const target = records + <usize>out * RECORD;
+    const start = load<i64>(source, START);
+    if (left >= 0) {
+      const other = records + <usize>left * RECORD;
+      const otherStart = load<i64>(other, START);
+      if (otherStart >= start) {
+        if (left !== out) memory.copy(target, other, RECORD);
+        if (otherStart === start) {
+          mergeRecord<W>(target, source, wants, prefersSmallFirst);
+          right--;
+        }
+        left--;
+        out--;
+        continue;
+      }
+    }
+    memory.copy(target, source, RECORD);
+    right--;
+    out--;
+  }
+  accumulator.count = total;
+  return true;
+}
+
+/**
+ * Adds rows in ascending time order; `valid` 0 or one byte per row that says which have a value. False when memory
+ * is exhausted.
+ */
+export function accumulate(
+  address: usize,
+  times: usize,
+  values: usize,
+  valid: usize,
+  count: u32,
+): bool {
+  const accumulator = changetype<Accumulator>(address);
+  if (count === 0) return true;
+  // A window has a row at least.
+  const most = accumulator.every === 0 ? 1 : windowsAtMost(accumulator, times, count);
+  const run = scratch(SCRATCH_RUN, <usize>most * RECORD);
+  if (run === 0) return false;
+  let found: u32;
+  switch (accumulator.kind) {
+    case KIND_FLOAT:
+      found = aggregateRun<f64, f64>(accumulator, times, values, valid, count, run);
+      return mergeRun<f64>(accumulator, run, found);
+    case KIND_INTEGER:
+      found = aggregateRun<i64, i64>(accumulator, times, values, valid, count, run);
+      return mergeRun<i64>(accumulator, run, found);
+    case KIND_UNSIGNED:
+      found = aggregateRun<u64, u64>(accumulator, times, values, valid, count, run);
+      return mergeRun<u64>(accumulator, run, found);
+    default:
+      found = aggregateRun<u8, u64>(accumulator, times, values, valid, count, run);
+      return mergeRun<u64>(accumulator, run, found);
+  }
+}
+
+/** Upper bound of the windows that rows fall into. */
+function windowsAtMost(accumulator: Accumulator, times: usize, count: u32): u32 {
+  const span = <u64>(load<i64>(times + <usize>(count - 1) * 8) - load<i64>(times));
+  const windows = span / <u64>accumulator.every + 2;
+  return windows < <u64>count ? <u32>windows : count;
+}
+
+/** Adds one record (eleven words at `record`), for chunks that are answered from statistics. */
+export function accumulateRecord(address: usize, record: usize): bool {
+  const accumulator = changetype<Accumulator>(address);
+  if (accumulator.kind === KIND_FLOAT) return mergeRun<f64>(accumulator, record, 1);
+  if (accumulator.kind === KIND_INTEGER) return mergeRun<i64>(accumulator, record, 1);
+  return mergeRun<u64>(accumulator, record, 1);
+}
+
+export function accumulatorCount(address: usize): u32 {
+  return changetype<Accumulator>(address).count;
+}
+
+/** Copies word `word` of all records to `dst`, backwards when descending. */
+export function copyWord(address: usize, word: u32, descends: bool, dst: usize): void {
+  const accumulator = changetype<Accumulator>(address);
+  const count = accumulator.count;
+  const source = accumulator.records + <usize>word * 8;
+  for (let i: u32 = 0; i < count; i++) {
+    const index = descends ? count - 1 - i : i;
+    store<u64>(dst + <usize>i * 8, load<u64>(source + <usize>index * RECORD));
+  }
+}

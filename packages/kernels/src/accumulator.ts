@@ -1,0 +1,214 @@
+// Windowed aggregates of one field over any number of series: rows go in series by series, windows come out in order.
+import { assert, Unavailable } from '@tidemark/core';
+import type { Column, FieldType, Timestamp } from '@tidemark/core';
+import { checkResult, CodecError } from './codec-error.ts';
+import type { Kernels } from './loader.ts';
+
+type NumericType = Exclude<FieldType, 'string'>;
+
+export type AccumulatorOptions = {
+  /** `undefined`: one window, which begins at `start`. */
+  readonly window?: { readonly everyNanos: bigint; readonly offsetNanos: bigint } | undefined;
+  readonly start: Timestamp;
+  /** Leave out what no function needs: count, first and last cost nothing, these read every value. */
+  readonly wantsSum: boolean;
+  readonly wantsExtremes: boolean;
+};
+
+type Values = Float64Array | BigInt64Array | BigUint64Array;
+
+/**
+ * One entry per non-empty window. Values are in the field's type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or
+ * `mins` and `maxs` with their times, are unspecified when they were not wanted.
+ */
+export type WindowPartials = {
+  readonly starts: BigInt64Array;
+  readonly counts: BigInt64Array;
+  readonly sums: Values;
+  readonly mins: Values;
+  readonly minTimes: BigInt64Array;
+  readonly maxs: Values;
+  readonly maxTimes: BigInt64Array;
+  readonly firsts: Values;
+  readonly firstTimes: BigInt64Array;
+  readonly lasts: Values;
+  readonly lastTimes: BigInt64Array;
+};
+
+/** One window as scalars, from the statistics of a chunk that lies within it. */
+export type WindowPartial = {
+  readonly start: Timestamp;
+  readonly count: bigint;
+  readonly sum: number | bigint;
+  readonly min: number | bigint;
+  readonly minTime: Timestamp;
+  readonly max: number | bigint;
+  readonly maxTime: Timestamp;
+  readonly first: number | bigint;
+  readonly firstTime: Timestamp;
+  readonly last: number | bigint;
+  readonly lastTime: Timestamp;
+};
+
+// In step with assembly/windows.ts: kinds, and the order of words in a record.
+const KINDS: Readonly<Record<NumericType, number>> = {
+  float: 0,
+  integer: 1,
+  unsigned: 2,
+  boolean: 3,
+};
+const BLOCK_KINDS: Readonly<Record<NumericType, number>> = {
+  float: 1,
+  integer: 0,
+  unsigned: 0,
+  boolean: 2,
+};
+const WORDS = 11;
+const SCRATCH_TIMES = 10;
+const SCRATCH_VALUES = 11;
+const SCRATCH_VALID = 21;
+const SCRATCH_INPUT = 0;
+const SCRATCH_OUTPUT = 1;
+
+/**
+ * Sums of integers wrap; min and max keep the earliest point among equals; first and last take the larger value at equal
+ * times, the first of booleans prefers false. Text fields have only count, first and last: work on their codes with a
+ * column of `integer` positions, and compare texts at equal times outside.
+ */
+export class Accumulator {
+  readonly #kernels: Kernels;
+  readonly #type: NumericType;
+  #address: number;
+
+  constructor(kernels: Kernels, type: NumericType, options: AccumulatorOptions) {
+    this.#kernels = kernels;
+    this.#type = type;
+    const every = options.window?.everyNanos ?? 0n;
+    assert(options.window === undefined || every > 0n, 'windows have a positive length');
+    const wants = (options.wantsSum ? 1 : 0) | (options.wantsExtremes ? 2 : 0);
+    const offset = options.window?.offsetNanos ?? 0n;
+    this.#address = kernels.exports.openAccumulator(
+      KINDS[type],
+      wants,
+      every,
+      offset,
+      options.start,
+    );
+    if (this.#address === 0) throw new Unavailable('kernel memory is exhausted');
+  }
+
+  /** Adds rows of one series, ascending times. `mask` leaves out rows where it is 0. */
+  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
+    assert(column.type !== 'string', 'strings are not accumulated');
+    assert(column.type === this.#type, 'a column has the type of its accumulator');
+    assert(times.length === column.values.length, 'every row has a time');
+    const timesAt = this.#copyIn(SCRATCH_TIMES, times);
+    const valuesAt = this.#copyIn(SCRATCH_VALUES, column.values);
+    const valid = combine(column.valid, mask);
+    const validAt = valid === undefined ? 0 : this.#copyIn(SCRATCH_VALID, valid);
+    this.#accumulate(timesAt, valuesAt, validAt, times.length);
+  }
+
+  /** Adds encoded rows without copying them out: one block of times, one of values for every row. */
+  addBlocks(times: Uint8Array, values: Uint8Array): void {
+    const count = this.#decode(0, times, SCRATCH_TIMES);
+    if (this.#decode(BLOCK_KINDS[this.#type], values, SCRATCH_VALUES) !== count) {
+      throw new CodecError('value', 'times and values');
+    }
+    const timesAt = this.#kernels.scratch(SCRATCH_TIMES, 0);
+    this.#accumulate(timesAt, this.#kernels.scratch(SCRATCH_VALUES, 0), 0, count);
+  }
+
+  /** Adds a window that is known without its rows. `start` must be the start of one of the windows. */
+  addPartial(partial: WindowPartial): void {
+    const address = this.#kernels.scratch(SCRATCH_INPUT, WORDS * 8);
+    const view = new DataView(this.#kernels.buffer, address, WORDS * 8);
+    const p = partial;
+    const times = [p.start, p.count, p.minTime, p.maxTime, p.firstTime, p.lastTime];
+    [0, 1, 4, 6, 8, 10].forEach((word, i) => view.setBigInt64(word * 8, times[i]!, true));
+    const values = [p.sum, p.min, p.max, p.first, p.last];
+    [2, 3, 5, 7, 9].forEach((word, i) => {
+      const value = values[i]!;
+      if (this.#type === 'float') view.setFloat64(word * 8, Number(value), true);
+      else view.setBigInt64(word * 8, BigInt.asIntN(64, BigInt(value)), true);
+    });
+    if (this.#kernels.exports.accumulateRecord(this.#address, address) === 0) {
+      throw new Unavailable('kernel memory is exhausted');
+    }
+  }
+
+  /** Windows so far. */
+  get windowCount(): number {
+    return this.#kernels.exports.accumulatorCount(this.#address);
+  }
+
+  /** All windows, by start, reversed when `descending`. More rows may be added afterwards. */
+  finish(options: { readonly descending: boolean } = { descending: false }): WindowPartials {
+    const times = (word: number): BigInt64Array =>
+      new BigInt64Array(this.#word(word, options.descending));
+    const values = (word: number): Values => {
+      const bytes = this.#word(word, options.descending);
+      if (this.#type === 'float') return new Float64Array(bytes);
+      return this.#type === 'integer' ? new BigInt64Array(bytes) : new BigUint64Array(bytes);
+    };
+    return {
+      starts: times(0),
+      counts: times(1),
+      sums: values(2),
+      mins: values(3),
+      minTimes: times(4),
+      maxs: values(5),
+      maxTimes: times(6),
+      firsts: values(7),
+      firstTimes: times(8),
+      lasts: values(9),
+      lastTimes: times(10),
+    };
+  }
+
+  /** Frees its memory. Idempotent; nothing else may be called afterwards. */
+  close(): void {
+    if (this.#address === 0) return;
+    this.#kernels.exports.closeAccumulator(this.#address);
+    this.#address = 0;
+  }
+
+  #accumulate(times: number, values: number, valid: number, count: number): void {
+    if (this.#kernels.exports.accumulate(this.#address, times, values, valid, count) === 0) {
+      throw new Unavailable('kernel memory is exhausted');
+    }
+  }
+
+  #decode(kind: number, block: Uint8Array, slot: number): number {
+    const { exports } = this.#kernels;
+    const input = this.#copyIn(SCRATCH_INPUT, block);
+    const count = checkResult(exports.startBlock(input, block.length), 'block');
+    const output = this.#kernels.scratch(slot, count * 8);
+    checkResult(exports.finishBlock(kind, count, output), 'block');
+    return count;
+  }
+
+  #word(word: number, descends: boolean): ArrayBuffer {
+    const count = this.windowCount;
+    const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * 8);
+    this.#kernels.exports.copyWord(this.#address, word, descends ? 1 : 0, output);
+    return this.#kernels.buffer.slice(output, output + count * 8);
+  }
+
+  #copyIn(slot: number, values: ArrayBufferView): number {
+    const address = this.#kernels.scratch(slot, values.byteLength);
+    this.#kernels.bytes.set(
+      new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+      address,
+    );
+    return address;
+  }
+}
+
+function combine(
+  valid: Uint8Array | undefined,
+  mask: Uint8Array | undefined,
+): Uint8Array | undefined {
+  if (valid === undefined || mask === undefined) return valid ?? mask;
+  return valid.map((byte, i) => byte & mask[i]!);
+}

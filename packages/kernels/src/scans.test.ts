@@ -1,0 +1,391 @@
+import { columnFrom, columnLength, columnValue, floorMod } from '@tidemark/core';
+import type { Column, FieldType, FieldValue } from '@tidemark/core';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Codecs } from './codecs.ts';
+import type { ComparisonOperator } from './comparison.ts';
+import { Kernels } from './loader.ts';
+import { Scans } from './scans.ts';
+
+const kernels = new Kernels();
+const scans = new Scans(kernels);
+const codecs = new Codecs(kernels);
+
+type NumericType = 'float' | 'integer' | 'unsigned' | 'boolean';
+
+const values = {
+  float: fc.oneof(
+    fc.integer({ min: -3, max: 3 }),
+    fc.double({ noNaN: true }),
+    fc.constantFrom(-0, 0.5, 2 ** 53, 2 ** 63, 1e300),
+  ),
+  integer: fc.oneof(
+    fc.bigInt({ min: -3n, max: 3n }),
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc.constantFrom(2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)),
+  ),
+  unsigned: fc.oneof(
+    fc.bigInt({ min: 0n, max: 3n }),
+    fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+    fc.constantFrom(2n ** 63n, 2n ** 64n - 1n),
+  ),
+  boolean: fc.boolean(),
+} satisfies Record<NumericType, fc.Arbitrary<FieldValue>>;
+
+const typed = fc
+  .constantFrom<NumericType>('float', 'integer', 'unsigned', 'boolean')
+  .chain((type) =>
+    fc.record({
+      type: fc.constant(type),
+      rows: fc.array(fc.option<FieldValue>(values[type], { freq: 4 }), { maxLength: 80 }),
+    }),
+  );
+
+/** Exact comparison of any two numbers, the model for columns of one type and constants of another. */
+function compareExactly(a: number | bigint, b: number | bigint): number {
+  // JavaScript compares numbers with bigints without rounding.
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function isMatch(value: FieldValue, operator: ComparisonOperator, constant: FieldValue): boolean {
+  if (typeof value === 'boolean' || typeof constant === 'boolean') {
+    if (typeof value !== typeof constant) return false;
+    if (operator === '=') return value === constant;
+    return operator === '!=' && value !== constant;
+  }
+  if (typeof value === 'string' || typeof constant === 'string') return false;
+  const order = compareExactly(value, constant);
+  switch (operator) {
+    case '=':
+      return order === 0;
+    case '!=':
+      return order !== 0;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+  }
+}
+
+const operators = fc.constantFrom<ComparisonOperator>('=', '!=', '<', '<=', '>', '>=');
+
+describe('filters', () => {
+  test('keep the rows for which the comparison holds, whatever the two types', () => {
+    const constants = fc.oneof(
+      ...Object.values(values),
+      fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
+    ) as fc.Arbitrary<FieldValue>;
+    fc.assert(
+      fc.property(
+        typed,
+        operators,
+        constants,
+        fc.boolean(),
+        ({ type, rows }, operator, constant, takesOwn) => {
+          const own = rows.find((value) => value !== null);
+          const value = takesOwn && own !== undefined && own !== null ? own : constant;
+          const column = columnFrom(type, rows);
+          const mask = Uint8Array.from(rows, (_, i) => (i % 5 === 4 ? 0 : 1));
+
+          scans.filterInPlace(mask, column, { operator, value });
+
+          const wanted = rows.map((row, i) =>
+            i % 5 !== 4 && row !== null && isMatch(row, operator, value) ? 1 : 0,
+          );
+          expect([...mask]).toEqual(wanted);
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  });
+
+  test('strings compare with = and != and with any condition on the text', () => {
+    const column = columnFrom('string', ['a', null, 'b', 'a', 'c']);
+    const equal = new Uint8Array(5).fill(1);
+    const other = new Uint8Array(5).fill(1);
+    const less = new Uint8Array(5).fill(1);
+    const asked: string[] = [];
+    const pattern = new Uint8Array(5).fill(1);
+
+    scans.filterInPlace(equal, column, { operator: '=', value: 'a' });
+    scans.filterInPlace(other, column, { operator: '!=', value: 'a' });
+    scans.filterInPlace(less, column, { operator: '<', value: 'b' });
+    if (column.type !== 'string') throw new Error('a string column');
+    scans.filterStringsInPlace(pattern, column, (text) => {
+      asked.push(text);
+      return text > 'a';
+    });
+
+    expect([...equal]).toEqual([1, 0, 0, 1, 0]);
+    expect([...other]).toEqual([0, 0, 1, 0, 1]);
+    expect([...less]).toEqual([0, 0, 0, 0, 0]);
+    expect([...pattern]).toEqual([0, 0, 1, 0, 1]);
+    expect(asked).toEqual(['a', 'b', 'c']);
+  });
+
+  test('selection keeps exactly the rows of the mask, in order, for every type', () => {
+    const anyColumn = fc.oneof(
+      typed.map(({ type, rows }) => columnFrom(type, rows)),
+      fc
+        .array(fc.option(fc.constantFrom('a', 'b', 'é')), { maxLength: 60 })
+        .map((rows) => columnFrom('string', rows)),
+    );
+    fc.assert(
+      fc.property(
+        anyColumn,
+        fc.array(fc.nat(1), { minLength: 80, maxLength: 80 }),
+        (column, bits) => {
+          const count = columnLength(column);
+          const mask = Uint8Array.from(bits.slice(0, count));
+          const times = BigInt64Array.from({ length: count }, (_, i) => BigInt(i) - 5n);
+
+          const selected = scans.selectColumn(column, mask);
+
+          const kept = bits.slice(0, count).flatMap((bit, i) => (bit === 1 ? [i] : []));
+          expect(allValues(selected)).toEqual(kept.map((i) => columnValue(column, i)));
+          expect([...scans.selectTimes(times, mask)]).toEqual(kept.map((i) => times[i]));
+          expect(scans.countMask(mask)).toBe(kept.length);
+        },
+      ),
+    );
+  });
+});
+
+function allValues(column: Column): (FieldValue | null)[] {
+  return Array.from({ length: columnLength(column) }, (_, i) => columnValue(column, i));
+}
+
+type Point = { readonly time: bigint; readonly value: number | bigint };
+type Window = {
+  count: bigint;
+  sum: number | bigint;
+  min: Point;
+  max: Point;
+  first: Point;
+  last: Point;
+};
+
+/** One window's aggregates over rows of several series, one point at a time. */
+function addToWindow(type: NumericType, window: Window | undefined, point: Point): Window {
+  if (window === undefined) {
+    return { count: 1n, sum: point.value, min: point, max: point, first: point, last: point };
+  }
+  const isEarlierEqual = (a: Point, b: Point): boolean =>
+    compareExactly(a.value, b.value) === 0 && a.time < b.time;
+  const isBefore = (a: Point, b: Point): boolean => compareExactly(a.value, b.value) < 0;
+  const { min, max, first, last } = window;
+  const isBetterFirst = type === 'boolean' ? isBefore(point, first) : isBefore(first, point);
+  return {
+    count: window.count + 1n,
+    sum: window.sum,
+    min: isBefore(point, min) || isEarlierEqual(point, min) ? point : min,
+    max: isBefore(max, point) || isEarlierEqual(point, max) ? point : max,
+    first: point.time < first.time || (point.time === first.time && isBetterFirst) ? point : first,
+    last:
+      point.time > last.time || (point.time === last.time && isBefore(last, point)) ? point : last,
+  };
+}
+
+/** Sums per series and window from left to right, then over the series in their order: what the kernels promise. */
+function addSums(type: NumericType, parts: readonly (number | bigint)[]): number | bigint {
+  return parts.reduce((a, b) => {
+    if (typeof a === 'number' && typeof b === 'number') return a + b;
+    const sum = BigInt(a) + BigInt(b);
+    return type === 'integer' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
+  });
+}
+
+const numericSeries = fc
+  .constantFrom<NumericType>('float', 'integer', 'unsigned', 'boolean')
+  .chain((type) =>
+    fc.record({
+      type: fc.constant(type),
+      series: fc.array(
+        fc.uniqueArray(fc.integer({ min: -60, max: 60 }), { maxLength: 40 }).chain((times) =>
+          fc.record({
+            times: fc.constant(times.toSorted((a, b) => a - b).map((t) => BigInt(t))),
+            rows: fc.array(fc.option<FieldValue>(values[type], { freq: 5 }), {
+              minLength: times.length,
+              maxLength: times.length,
+            }),
+          }),
+        ),
+        { maxLength: 5 },
+      ),
+    }),
+  );
+
+describe('windowed aggregates', () => {
+  test('agree with a model over any series, windows and offsets, in both directions', () => {
+    const windows = fc.option(
+      fc.record({
+        everyNanos: fc.bigInt({ min: 1n, max: 50n }),
+        offsetNanos: fc.bigInt({ min: -70n, max: 70n }),
+      }),
+    );
+    fc.assert(
+      fc.property(numericSeries, windows, fc.boolean(), ({ type, series }, window, descending) => {
+        const start = -100n;
+        const accumulator = scans.openAccumulator(type, {
+          window: window ?? undefined,
+          start,
+          wantsSum: true,
+          wantsExtremes: true,
+        });
+        const model = new Map<bigint, Window>();
+        const sums = new Map<bigint, (number | bigint)[]>();
+        for (const { times, rows } of series) {
+          accumulator.add(BigInt64Array.from(times), columnFrom(type, rows));
+          const own = new Map<bigint, (number | bigint)[]>();
+          times.forEach((time, i) => {
+            const row = rows[i];
+            if (row === null || row === undefined || typeof row === 'string') return;
+            const value = typeof row === 'boolean' ? (row ? 1n : 0n) : row;
+            const at =
+              window === null
+                ? start
+                : time - floorMod(time - window.offsetNanos, window.everyNanos);
+            model.set(at, addToWindow(type, model.get(at), { time, value }));
+            own.set(at, [...(own.get(at) ?? []), value]);
+          });
+          for (const [at, parts] of own) {
+            sums.set(at, [...(sums.get(at) ?? []), addSums(type, parts)]);
+          }
+        }
+
+        const partials = accumulator.finish({ descending });
+        accumulator.close();
+
+        const order = [...model.keys()].toSorted((a, b) => Number(descending ? b - a : a - b));
+        expect([...partials.starts]).toEqual(order);
+        order.forEach((at, i) => {
+          const wanted = model.get(at)!;
+          expect(partials.counts[i]).toBe(wanted.count);
+          if (type !== 'boolean') expect(partials.sums[i]).toBe(addSums(type, sums.get(at)!));
+          expect([partials.mins[i], partials.minTimes[i]]).toEqual(pointOf(wanted.min));
+          expect([partials.maxs[i], partials.maxTimes[i]]).toEqual(pointOf(wanted.max));
+          expect([partials.firsts[i], partials.firstTimes[i]]).toEqual(pointOf(wanted.first));
+          expect([partials.lasts[i], partials.lastTimes[i]]).toEqual(pointOf(wanted.last));
+        });
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  test('hold at the ends of time', () => {
+    const times = BigInt64Array.of(
+      -9223372036854775806n,
+      -9223372036854775800n,
+      9223372036854775806n,
+    );
+    const accumulator = scans.openAccumulator('integer', {
+      window: { everyNanos: 3_600_000_000_000n, offsetNanos: 0n },
+      start: 0n,
+      wantsSum: true,
+      wantsExtremes: false,
+    });
+
+    accumulator.add(times, columnFrom('integer', [1n, 2n, 4n]));
+
+    const partials = accumulator.finish();
+    accumulator.close();
+    expect([...partials.counts]).toEqual([2n, 1n]);
+    expect([...partials.sums]).toEqual([3n, 4n]);
+    // The first window would begin before the smallest int64.
+    expect(partials.starts[0]).toBe(-(2n ** 63n));
+  });
+
+  test('more windows than an accumulator starts with, from interleaved series', () => {
+    const accumulator = scans.openAccumulator('float', {
+      window: { everyNanos: 10n, offsetNanos: 0n },
+      start: 0n,
+      wantsSum: true,
+      wantsExtremes: true,
+    });
+    const count = 5000;
+    for (const shift of [0n, 20n, 10n, 5n]) {
+      const times = BigInt64Array.from({ length: count }, (_, i) => BigInt(i) * 30n + shift);
+      accumulator.add(
+        times,
+        columnFrom(
+          'float',
+          Array.from({ length: count }, (_, i) => i),
+        ),
+      );
+    }
+
+    const partials = accumulator.finish();
+    accumulator.close();
+    expect(partials.starts.length).toBe(count * 3);
+    expect(partials.starts.every((start, i) => start === BigInt(i) * 10n)).toBe(true);
+    expect(partials.counts.every((n, i) => n === (i % 3 === 0 ? 2n : 1n))).toBe(true);
+    expect(partials.sums[3 * 77]).toBe(154);
+  });
+
+  test('encoded blocks, masks and known partials give the same as rows', () => {
+    const times = BigInt64Array.from({ length: 1000 }, (_, i) => BigInt(i));
+    const column = columnFrom(
+      'float',
+      Array.from({ length: 1000 }, (_, i) => (i * 7) % 100),
+    );
+    const options = {
+      window: { everyNanos: 100n, offsetNanos: 0n },
+      start: 0n,
+      wantsSum: true,
+      wantsExtremes: true,
+    };
+    const fromRows = scans.openAccumulator('float', options);
+    const fromBlocks = scans.openAccumulator('float', options);
+    const masked = scans.openAccumulator('float', options);
+    fromRows.add(times, column);
+    fromBlocks.addBlocks(codecs.encodeTimes(times), codecs.encodeColumn(column));
+    masked.add(
+      times,
+      column,
+      Uint8Array.from(times, (t) => (t < 900n ? 1 : 0)),
+    );
+    const all = fromRows.finish();
+    masked.addPartial({
+      start: 900n,
+      count: all.counts[9]!,
+      sum: all.sums[9]!,
+      min: all.mins[9]!,
+      minTime: all.minTimes[9]!,
+      max: all.maxs[9]!,
+      maxTime: all.maxTimes[9]!,
+      first: all.firsts[9]!,
+      firstTime: all.firstTimes[9]!,
+      last: all.lasts[9]!,
+      lastTime: all.lastTimes[9]!,
+    });
+
+    expect(fromBlocks.finish()).toEqual(all);
+    expect(masked.finish()).toEqual(all);
+    for (const accumulator of [fromRows, fromBlocks, masked]) accumulator.close();
+  });
+});
+
+function pointOf(point: Point): [number | bigint, bigint] {
+  return [point.value, point.time];
+}
+
+test('types that are not compared', () => {
+  const types: readonly FieldType[] = ['float', 'integer', 'unsigned', 'boolean'];
+  for (const type of types) {
+    const mask = new Uint8Array(1).fill(1);
+    scans.filterInPlace(
+      mask,
+      columnFrom(type, [type === 'float' ? 1 : type === 'boolean' ? true : 1n]),
+      {
+        operator: '!=',
+        value: 'text',
+      },
+    );
+
+    expect([...mask]).toEqual([0]);
+  }
+});

@@ -1,0 +1,171 @@
+// Scans over decoded columns: masks of rows, selection by mask, windowed aggregates (semantics of `AggregateBatch` in
+// packages/query/src/series-source.ts).
+import { assert } from '@tidemark/core';
+import type { Column, FieldType, FieldValue } from '@tidemark/core';
+import { Accumulator } from './accumulator.ts';
+import type { AccumulatorOptions } from './accumulator.ts';
+import { planComparison } from './comparison.ts';
+import type { ComparisonOperator } from './comparison.ts';
+import { Kernels } from './loader.ts';
+
+const SCRATCH_VALUES = 0;
+const SCRATCH_MASK = 1;
+const SCRATCH_OUTPUT = 7;
+
+/** Scan kernels over one instance. Columns are copied in, results copied out and given away. */
+export class Scans {
+  readonly #kernels: Kernels;
+
+  constructor(kernels: Kernels = new Kernels()) {
+    this.#kernels = kernels;
+  }
+
+  /**
+   * Clears `mask[row]` where the value is null or the comparison false. Numbers compare numerically whatever their
+   * types; other types that differ do not compare and clear everything. Strings compare with `=` and `!=` only.
+   */
+  filterInPlace(
+    mask: Uint8Array,
+    column: Column,
+    condition: {
+      readonly operator: ComparisonOperator;
+      readonly value: FieldValue | { readonly unsigned: bigint };
+    },
+  ): void {
+    const { operator, value } = condition;
+    if (column.type === 'string') {
+      if (typeof value !== 'string' || (operator !== '=' && operator !== '!=')) mask.fill(0);
+      else filterCodes(mask, column, (text) => (text === value) === (operator === '='));
+      return;
+    }
+    intersect(mask, column.valid);
+    const comparison = planComparison(column.type, operator, value);
+    if (comparison.kind === 'none') mask.fill(0);
+    if (comparison.kind !== 'compare') return;
+    const { exports } = this.#kernels;
+    const count = mask.length;
+    const values = this.#copyIn(SCRATCH_VALUES, column.values);
+    const masks = this.#copyIn(SCRATCH_MASK, mask);
+    const { operation, bound } = comparison;
+    const flip = comparison.flip ? 1 : 0;
+    if (column.type === 'float') {
+      exports.filterFloats(values, count, Number(bound), operation, flip, masks);
+    } else if (column.type === 'integer') {
+      exports.filterIntegers(values, count, BigInt(bound), operation, flip, masks);
+    } else if (column.type === 'unsigned') {
+      const bits = BigInt.asIntN(64, BigInt(bound));
+      exports.filterUnsigneds(values, count, bits, operation, flip, masks);
+    } else {
+      exports.filterBytes(values, count, bound === true ? 1 : 0, operation, flip, masks);
+    }
+    mask.set(this.#kernels.bytes.subarray(masks, masks + count));
+  }
+
+  /** Clears `mask[row]` where the string is null or not accepted; `accepts` is asked once per distinct string used. */
+  filterStringsInPlace(
+    mask: Uint8Array,
+    column: Column & { readonly type: 'string' },
+    accepts: (text: string) => boolean,
+  ): void {
+    filterCodes(mask, column, accepts);
+  }
+
+  /** Rows that the mask keeps. */
+  countMask(mask: Uint8Array): number {
+    return this.#kernels.exports.countMask(this.#copyIn(SCRATCH_MASK, mask), mask.length);
+  }
+
+  selectTimes(times: BigInt64Array, mask: Uint8Array): BigInt64Array {
+    return new BigInt64Array(this.#select(times, mask));
+  }
+
+  /** The rows that the mask keeps, in order. */
+  selectColumn(column: Column, mask: Uint8Array): Column {
+    const valid =
+      column.valid === undefined ? undefined : new Uint8Array(this.#select(column.valid, mask));
+    switch (column.type) {
+      case 'float':
+        return {
+          type: 'float',
+          values: new Float64Array(this.#select(column.values, mask)),
+          valid,
+        };
+      case 'integer':
+        return {
+          type: 'integer',
+          values: new BigInt64Array(this.#select(column.values, mask)),
+          valid,
+        };
+      case 'unsigned':
+        return {
+          type: 'unsigned',
+          values: new BigUint64Array(this.#select(column.values, mask)),
+          valid,
+        };
+      case 'boolean':
+        return {
+          type: 'boolean',
+          values: new Uint8Array(this.#select(column.values, mask)),
+          valid,
+        };
+      case 'string':
+        return {
+          type: 'string',
+          codes: new Uint32Array(this.#select(column.codes, mask)),
+          dictionary: column.dictionary,
+          valid,
+        };
+    }
+  }
+
+  /** Opens an accumulator for one field of one group of series. Close it. Strings have none: see `Accumulator`. */
+  openAccumulator(type: Exclude<FieldType, 'string'>, options: AccumulatorOptions): Accumulator {
+    return new Accumulator(this.#kernels, type, options);
+  }
+
+  #select(
+    values: BigInt64Array | BigUint64Array | Float64Array | Uint32Array | Uint8Array,
+    mask: Uint8Array,
+  ): ArrayBuffer {
+    const kernels = this.#kernels;
+    assert(values.length === mask.length, 'a mask has one byte per row');
+    const width = values.BYTES_PER_ELEMENT;
+    const input = this.#copyIn(SCRATCH_VALUES, values);
+    const masks = this.#copyIn(SCRATCH_MASK, mask);
+    // One more: the kernel stores before it knows whether the row stays.
+    const output = kernels.scratch(SCRATCH_OUTPUT, values.byteLength + width);
+    const count = kernels.exports.selectRows(input, width, values.length, masks, output);
+    return kernels.buffer.slice(output, output + count * width);
+  }
+
+  #copyIn(slot: number, values: ArrayBufferView): number {
+    const address = this.#kernels.scratch(slot, values.byteLength);
+    this.#kernels.bytes.set(
+      new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+      address,
+    );
+    return address;
+  }
+}
+
+function intersect(mask: Uint8Array, valid: Uint8Array | undefined): void {
+  if (valid === undefined) return;
+  for (let i = 0; i < mask.length; i++) mask[i]! &= valid[i]!;
+}
+
+function filterCodes(
+  mask: Uint8Array,
+  column: Column & { readonly type: 'string' },
+  accepts: (text: string) => boolean,
+): void {
+  const { codes, dictionary } = column;
+  intersect(mask, column.valid);
+  // 0 = not asked yet, 1 = no, 2 = yes.
+  const answers = new Uint8Array(dictionary.length);
+  for (let i = 0; i < mask.length; i++) {
+    if (mask[i] === 0) continue;
+    const code = codes[i]!;
+    if (answers[code] === 0) answers[code] = accepts(dictionary[code]!) ? 2 : 1;
+    if (answers[code] === 1) mask[i] = 0;
+  }
+}
