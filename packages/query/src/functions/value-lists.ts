@@ -60,7 +60,7 @@ export class StddevAccumulator implements Accumulator {
 /** Rows that a list's values came from: they are looked up again only for the one that is picked. */
 type Piece = { readonly input: ReducerInput; readonly from: number; readonly to: number };
 
-/** Nearest rank by value, then by time; no point for ranks outside the window's points. */
+/** Nearest rank by value, then in the order of the query; no point for ranks outside the window's points. */
 export class PercentileAccumulator implements Accumulator {
   readonly #percent: number;
   readonly #list: ValueList;
@@ -91,22 +91,22 @@ export class PercentileAccumulator implements Accumulator {
   }
 }
 
-/** The n-th point in ascending time that holds a value. */
+/** The n-th point that holds a value, in the order in which they came. */
 function nthEqual(
   pieces: readonly Piece[],
   value: number | bigint,
   n: number,
 ): { readonly time: bigint; readonly row: RowRef } | undefined {
-  const found: { readonly time: bigint; readonly row: RowRef }[] = [];
+  let left = n;
   for (const { input, from, to } of pieces) {
     const { column, times, columns } = input;
     if (column.type === 'string' || column.type === 'boolean') continue;
     for (let i = from; i < to; i++) {
       if (column.values[i] !== value) continue;
       if (column.valid !== undefined && column.valid[i] !== 1) continue;
-      found.push({ time: times[i]!, row: { columns, row: i } });
+      if (left === 0) return { time: times[i]!, row: { columns, row: i } };
+      left--;
     }
   }
-  found.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
-  return found[n];
+  return undefined;
 }

@@ -95,13 +95,19 @@ export class MemorySource implements SeriesSource {
     return this.#policies.find((p) => p.database === database && p.name === name);
   }
 
-  /** Writes points; returns the reason for which the first of the refused ones was refused. */
-  write(database: string, policyName: string, points: readonly MemoryPoint[]): string | undefined {
+  /** Writes points; tells how many were refused, and why the first of them. */
+  write(
+    database: string,
+    policyName: string,
+    points: readonly MemoryPoint[],
+  ): { readonly count: number; readonly reason: string } | undefined {
     const policy = this.#find(database, policyName);
-    if (policy === undefined) return `retention policy not found: ${policyName}`;
-    let refusal: string | undefined;
-    for (const point of points) refusal = this.#writePoint(policy, point) ?? refusal;
-    return refusal;
+    if (policy === undefined) {
+      return { count: points.length, reason: `retention policy not found: ${policyName}` };
+    }
+    const reasons = points.flatMap((point) => this.#writePoint(policy, point) ?? []);
+    const [reason] = reasons;
+    return reason === undefined ? undefined : { count: reasons.length, reason };
   }
 
   #writePoint(policy: Policy, point: MemoryPoint): string | undefined {

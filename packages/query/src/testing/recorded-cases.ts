@@ -1,5 +1,6 @@
 // Replays recorded requests against the executor over the model in memory. Handles what the executor answers;
 // statements of the service (definitions, rights, deletes) are told apart and left to its tests.
+import { InvalidRequest } from '@tidemark/core';
 import type { ParseResult, Statement } from '@tidemark/influxql';
 import { parseQuery } from '@tidemark/influxql';
 
@@ -9,8 +10,9 @@ import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
 import type { Epoch, StatementRun } from '../output/write-results.ts';
 import { writeResults } from '../output/write-results.ts';
 import type { ResultBatch } from '../result.ts';
+import type { SourceCapabilities } from '../series-source.ts';
 import type { MemoryPoint } from './memory-source.ts';
-import { MemorySource } from './memory-source.ts';
+import { MEMORY_CAPABILITIES, MemorySource } from './memory-source.ts';
 
 export type RecordedRequest = {
   readonly method: string;
@@ -59,9 +61,12 @@ export class RecordedServer {
   readonly #parseLines: LineParser;
   readonly #now: bigint;
 
-  constructor(parseLines: LineParser, now: bigint) {
+  readonly #capabilities: SourceCapabilities;
+
+  constructor(parseLines: LineParser, now: bigint, capabilities = MEMORY_CAPABILITIES) {
     this.#parseLines = parseLines;
     this.#now = now;
+    this.#capabilities = capabilities;
   }
 
   /** Builds the state of a case; false when it needs statements that only the service knows. */
@@ -107,7 +112,15 @@ export class RecordedServer {
   /** The body of the answer; undefined for what is the service's business. */
   async answer(request: RecordedRequest): Promise<string | undefined> {
     const { params, headers } = request;
-    if (request.path !== '/query' || params['q'] === undefined) return undefined;
+    const accept = headers?.['Accept'] ?? '';
+    // What a request means before its statements are run is the service's business.
+    const isOrdinary =
+      request.path === '/query' &&
+      (request.method === 'GET' || request.method === 'POST') &&
+      (params['q'] ?? '') !== '' &&
+      params['async'] === undefined &&
+      !accept.includes(',');
+    if (!isOrdinary) return undefined;
     const parsed = this.#parse(params);
     if (parsed === undefined || parsed.error !== undefined) return undefined;
     const runs: StatementRun[] = [];
@@ -116,7 +129,6 @@ export class RecordedServer {
       if (run === undefined) return undefined;
       runs.push({ run });
     }
-    const accept = headers?.['Accept'] ?? headers?.['accept'] ?? '';
     const epoch = epochOf(params['epoch']);
     const pieces: Uint8Array[] = [];
     for await (const piece of writeResults(runs, {
@@ -173,7 +185,7 @@ export class RecordedServer {
     const databases = this.#databases;
     return {
       snapshot: await this.source.snapshot(),
-      capabilities: this.source.capabilities,
+      capabilities: this.#capabilities,
       catalog: {
         hasDatabase: (name) => databases.has(name),
         hasRetentionPolicy: (database, name) =>
@@ -197,7 +209,9 @@ export class RecordedServer {
   }
 
   #write(database: string, retentionPolicy: string, points: readonly IntoPoint[]): void {
-    this.source.write(database, retentionPolicy, points);
+    const refused = this.source.write(database, retentionPolicy, points);
+    if (refused === undefined) return;
+    throw new InvalidRequest(`partial write: ${refused.reason} dropped=${refused.count}`);
   }
 }
 
