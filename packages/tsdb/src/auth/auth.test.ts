@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ENDPOINTS } from '../http/endpoints.ts';
 import type { Endpoint, EndpointRight } from '../http/endpoints.ts';
-import { startTestService } from '../testing.ts';
+import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 
 const SECRET = 'shared between us';
@@ -213,6 +213,38 @@ describe('credentials', () => {
     await service.query("SET PASSWORD FOR changing = 'new'", {}, admin);
     expect((await as('Token changing:old')).status).toBe(401);
     expect((await as('Token changing:new')).status).toBe(200);
+  });
+
+  test('an API token stands for its user until it expires or is revoked', async () => {
+    const admin = basic('root', 'pw');
+    const make = (body: unknown) =>
+      service.get('/api/tokens', { method: 'POST', headers: admin, body: JSON.stringify(body) });
+    const made = await make({ name: 'grafana', user: 'reader', expiresIn: '720h' });
+    expect(made.status).toBe(201);
+    const { token } = made.json;
+    expect((await as(`Token ${token}`)).json.results[0].series[0].values).toEqual([['d']]);
+    expect((await as(`Bearer ${token}`)).status).toBe(200);
+    expect((await as(`Token ${token}x`)).status).toBe(401);
+    expect((await make({ name: 'grafana', user: 'reader' })).status).toBe(409);
+    expect((await make({ name: 'x', user: 'nosuch' })).status).toBe(404);
+    expect((await make({ name: 'x', user: 'reader', expiresIn: 5 })).status).toBe(400);
+
+    const short = await make({ name: 'short', user: 'reader', expiresIn: '1ms' });
+    await untilDefined('the end of the token', async () =>
+      (await as(`Token ${short.json.token}`)).status === 401 ? true : undefined,
+    );
+
+    const listed = await service.get('/api/tokens', { headers: admin });
+    expect(listed.json.tokens.map((t: { name: string; user: string }) => [t.name, t.user])).toEqual(
+      [
+        ['grafana', 'reader'],
+        ['short', 'reader'],
+      ],
+    );
+    expect(listed.text).not.toContain(token);
+    await service.get('/api/tokens?name=grafana', { method: 'DELETE', headers: admin });
+    expect((await as(`Token ${token}`)).status).toBe(401);
+    expect(service.logged.join('')).not.toContain(token);
   });
 
   test('guessing is slowed down', async () => {

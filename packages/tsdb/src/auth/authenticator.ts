@@ -4,6 +4,7 @@ import type { Clock } from '@tidemark/core';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogState } from '../catalog/model.ts';
+import { findToken } from '../catalog/tokens.ts';
 import { AUTHORIZATION_FAILED, USER_NOT_FOUND } from '../compat/messages.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readCredentials } from './credentials.ts';
@@ -45,11 +46,27 @@ export class Authenticator {
     switch (credentials.kind) {
       case 'none':
         throw new Unauthorized(AUTHORIZATION_FAILED);
+      case 'api-token':
+        return this.#withApiToken(exchange, credentials.token, state);
       case 'bearer':
         return this.#withToken(exchange, credentials.token, state);
       case 'password':
         return this.#withPassword(exchange, credentials, state);
     }
+  }
+
+  #withApiToken(exchange: Exchange, text: string, state: CatalogState): Identity {
+    const { remoteAddress } = exchange;
+    this.#throttle.check(remoteAddress, 'api-token');
+    const token = findToken(state, text, this.#options.clock.now());
+    const user = token === undefined ? undefined : state.users.get(token.userName);
+    if (user === undefined) {
+      this.#throttle.failed(remoteAddress, 'api-token');
+      throw new Unauthorized(AUTHORIZATION_FAILED);
+    }
+    this.#throttle.succeeded(remoteAddress, 'api-token');
+    exchange.userName = user.name;
+    return { kind: 'user', user };
   }
 
   async #withToken(exchange: Exchange, token: string, state: CatalogState): Promise<Identity> {

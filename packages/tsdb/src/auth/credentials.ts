@@ -1,9 +1,10 @@
-// Credentials of a request: `u` and `p`, bearer token, `Token user:password`, basic; in this order.
+// Credentials of a request: `u` and `p`, bearer token, `Token user:password` or an API token, basic; in this order.
+import { TOKEN_PREFIX } from '../catalog/tokens.ts';
 import type { Parameters } from '../http/parameters.ts';
 
 export type Credentials =
   | { readonly kind: 'password'; readonly userName: string; readonly password: string }
-  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'bearer' | 'api-token'; readonly token: string }
   | { readonly kind: 'none' };
 
 /** Reads credentials; what can not be understood is `none`. */
@@ -20,9 +21,11 @@ export function readCredentials(
   const rest = authorization.slice(space + 1).trim();
   switch (scheme) {
     case 'bearer':
-      return { kind: 'bearer', token: rest };
+      return { kind: rest.startsWith(TOKEN_PREFIX) ? 'api-token' : 'bearer', token: rest };
     case 'token':
-      return splitPassword(rest);
+      return rest.startsWith(TOKEN_PREFIX)
+        ? { kind: 'api-token', token: rest }
+        : splitPassword(rest);
     case 'basic':
       return splitPassword(Buffer.from(rest, 'base64').toString('utf8'));
     default:

@@ -12,7 +12,9 @@ import {
   dropDatabase,
   dropPolicy,
 } from './databases.ts';
+import { EMPTY_CATALOG } from './model.ts';
 import type { CatalogState } from './model.ts';
+import { createToken } from './tokens.ts';
 import { createContinuousQuery, createSubscription, dropSubscription } from './subscriptions.ts';
 import { createUser, grant, hasRight, revoke, setAdmin } from './users.ts';
 
@@ -59,6 +61,7 @@ test('remembers everything after it is opened again', async () => {
   await first.change((s) => createContinuousQuery(s, 'd', { name: 'c', text: 'CREATE …' }));
   await first.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: false }));
   await first.change((s) => grant(s, { user: 'u', database: 'd', privilege: 'READ' }));
+  await first.change((s) => createToken(s, { name: 't', userName: 'u', digest: 'x', now: 5n }));
   const before = first.state;
   await first.close();
 
@@ -138,7 +141,7 @@ test.each([
   ['ten days in groups that are too short', 240n * HOUR, 1n, HOUR],
   ['ten days in groups of its own', 240n * HOUR, (3n * HOUR) / 2n, (3n * HOUR) / 2n],
 ])('a policy of %s has the shard groups that fit', (_, durationNanos, shardDurationNanos, want) => {
-  const made = createPolicy(database('d')({ databases: new Map(), users: new Map(), nextId: 1 }), {
+  const made = createPolicy(database('d')(EMPTY_CATALOG), {
     database: 'd',
     name: 'p',
     options: { durationNanos, shardDurationNanos },
@@ -147,13 +150,13 @@ test.each([
 });
 
 test('a dropped default policy leaves its name behind', () => {
-  let state = database('d')({ databases: new Map(), users: new Map(), nextId: 1 });
+  let state = database('d')(EMPTY_CATALOG);
   state = dropPolicy(state, { database: 'd', name: 'autogen' });
   expect(state.databases.get('d')).toMatchObject({ policies: [], defaultPolicy: 'autogen' });
 });
 
 test('refuses what makes no sense', () => {
-  const state = database('d')({ databases: new Map(), users: new Map(), nextId: 1 });
+  const state = database('d')(EMPTY_CATALOG);
   const alter = (options: Parameters<typeof alterPolicy>[1]['options']) => () =>
     alterPolicy(state, { database: 'd', name: 'autogen', options });
 

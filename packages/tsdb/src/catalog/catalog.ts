@@ -1,11 +1,11 @@
-// The catalog on disk: LMDB, one record per database and user. A change is answered after it is synced; what it
+// The catalog on disk: LMDB, one record per database, user and token. A change is answered after it is synced; what it
 // changes becomes visible at the same moment.
 import { assert, Corruption, Unavailable } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 
 import { EMPTY_CATALOG } from './model.ts';
-import type { CatalogState, Database, User } from './model.ts';
+import type { ApiToken, CatalogState, Database, User } from './model.ts';
 
 const FORMAT_VERSION = 1;
 
@@ -63,6 +63,7 @@ export class Catalog {
     await store.transaction(() => {
       writeChanges(store, 'database', { before: before.databases, after: after.databases });
       writeChanges(store, 'user', { before: before.users, after: after.users });
+      writeChanges(store, 'token', { before: before.tokens, after: after.tokens });
       const meta: MetaRecord = { formatVersion: FORMAT_VERSION, nextId: after.nextId };
       store.putSync('meta', meta);
     });
@@ -103,6 +104,7 @@ function readState(store: RootDatabase, path: string): CatalogState {
   return {
     databases: readRecords<Database>(store, 'database'),
     users: readRecords<User>(store, 'user'),
+    tokens: readRecords<ApiToken>(store, 'token'),
     nextId: meta.nextId,
   };
 }

@@ -48,10 +48,22 @@ export type User = {
   readonly grants: Readonly<Record<string, Grant>>;
 };
 
+/** Stands for a user. `digest` is SHA-256 of the token, in hex. */
+export type ApiToken = {
+  readonly id: number;
+  readonly name: string;
+  readonly userName: string;
+  readonly digest: string;
+  readonly createdAt: bigint;
+  /** Absent: never. */
+  readonly expiresAt?: bigint | undefined;
+};
+
 /** The whole catalog at one moment. Maps iterate in the order of creation. */
 export type CatalogState = {
   readonly databases: ReadonlyMap<string, Database>;
   readonly users: ReadonlyMap<string, User>;
+  readonly tokens: ReadonlyMap<string, ApiToken>;
   /** The next id of a database, policy or user. Never goes back. */
   readonly nextId: number;
 };
@@ -59,6 +71,7 @@ export type CatalogState = {
 export const EMPTY_CATALOG: CatalogState = {
   databases: new Map(),
   users: new Map(),
+  tokens: new Map(),
   nextId: 1,
 };
 

@@ -30,7 +30,9 @@ export function dropUser(state: CatalogState, name: string): CatalogState {
   requireUser(state, name);
   const users = new Map(state.users);
   users.delete(name);
-  return { ...state, users };
+  // A token of a user that is gone must not come to life with the next user of that name.
+  const tokens = new Map([...state.tokens].filter(([, token]) => token.userName !== name));
+  return { ...state, users, tokens };
 }
 
 export function setPassword(state: CatalogState, name: string, passwordHash: string): CatalogState {

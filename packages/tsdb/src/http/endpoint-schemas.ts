@@ -44,6 +44,7 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       ),
     }),
   },
+  '/api/tokens': { querystring: Type.Object({ name: text('token to revoke (DELETE)') }) },
   '/debug/pprof/profile': {
     querystring: Type.Object({
       seconds: Type.Optional(Type.Number({ default: 10, maximum: 300 })),

@@ -13,6 +13,7 @@ import {
   handlePing,
   handleStatus,
 } from './status-routes.ts';
+import { handleTokens } from './token-routes.ts';
 import { handleWrite, handleWriteV2 } from './write-route.ts';
 import { handleFluxQuery } from './compat-routes.ts';
 import { handlePrometheusRead, handlePrometheusWrite } from './prometheus-routes.ts';
@@ -76,6 +77,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Counters for Prometheus',
     isCompat: false,
     handle: handleMetrics,
+  },
+  {
+    path: '/api/tokens',
+    methods: ['GET', 'POST', 'DELETE'],
+    right: 'admin',
+    summary: 'Make, list and revoke API tokens',
+    isCompat: false,
+    handle: handleTokens,
   },
   {
     path: '/debug/requests',

@@ -1,0 +1,84 @@
+// /api/tokens: make, list and revoke API tokens.
+import { formatRfc3339, InvalidRequest, parseConfigDuration } from '@tidemark/core';
+
+import { createToken, makeTokenText, revokeToken, tokenDigest } from '../catalog/tokens.ts';
+import type { ApiToken } from '../catalog/model.ts';
+import { sendEmpty, sendJson } from './answer.ts';
+import { readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+
+/** GET lists, POST makes, DELETE revokes. */
+export async function handleTokens(exchange: Exchange, services: HttpServices): Promise<void> {
+  const { catalog } = services;
+  switch (exchange.method) {
+    case 'POST':
+      return makeToken(exchange, services);
+    case 'DELETE':
+      await catalog.change((state) => revokeToken(state, exchange.parameters.get('name')));
+      audit(exchange, services, { action: 'revoke', token: exchange.parameters.get('name') });
+      return sendEmpty(exchange);
+    default:
+      sendJson(exchange, 200, { tokens: [...catalog.state.tokens.values()].map(describe) });
+  }
+}
+
+function audit(
+  exchange: Exchange,
+  services: HttpServices,
+  what: Readonly<Record<string, string>>,
+): void {
+  const { remoteAddress: address, userName: user } = exchange;
+  services.log.info({ audit: true, user, address, ...what }, 'api token');
+}
+
+function describe({ name, userName, createdAt, expiresAt }: ApiToken) {
+  return {
+    name,
+    user: userName,
+    created: formatRfc3339(createdAt),
+    expires: expiresAt === undefined ? null : formatRfc3339(expiresAt),
+  };
+}
+
+async function makeToken(exchange: Exchange, services: HttpServices): Promise<void> {
+  const { catalog, clock, config } = services;
+  const body = await readBody(exchange.request, config.http.maxBodySizeBytes);
+  const { name, user, expiresIn } = parseRequest(Buffer.from(body).toString('utf8'));
+  const text = makeTokenText();
+  const now = clock.now();
+  const expiresAt = expiresIn === undefined ? undefined : now + BigInt(expiresIn) * 1_000_000n;
+  const state = await catalog.change((before) =>
+    createToken(before, { name, userName: user, digest: tokenDigest(text), now, expiresAt }),
+  );
+  audit(exchange, services, { action: 'make', token: name, for: user });
+  const token = state.tokens.get(name);
+  sendJson(exchange, 201, { ...(token === undefined ? {} : describe(token)), token: text });
+}
+
+function parseRequest(text: string): {
+  readonly name: string;
+  readonly user: string;
+  /** Milliseconds. */
+  readonly expiresIn: number | undefined;
+} {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidRequest('the body must be JSON: {"name", "user", "expiresIn"?}', {
+      cause: error,
+    });
+  }
+  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const { name, user, expiresIn } = Object.fromEntries(fields) as Record<string, unknown>;
+  if (typeof name !== 'string' || typeof user !== 'string') {
+    throw new InvalidRequest('name and user must be texts');
+  }
+  if (expiresIn === undefined || expiresIn === null) return { name, user, expiresIn: undefined };
+  const durationMs = typeof expiresIn === 'string' ? parseConfigDuration(expiresIn) : undefined;
+  if (durationMs === undefined || !(durationMs > 0)) {
+    throw new InvalidRequest('expiresIn must be a duration such as "720h"');
+  }
+  return { name, user, expiresIn: Math.round(durationMs) };
+}
