@@ -42,7 +42,9 @@ function floatBody(): Uint8Array {
   const lines: string[] = [];
   for (let i = 0; i < LINES; i++) {
     const fields = fieldNames.slice(0, 7).map((name) => `${name}=${random() * 180 - 90}`);
-    lines.push(`readings,name=truck_${i % 100},fleet=East,model=F-150 ${fields.join(',')} ${START + BigInt(i)}\n`);
+    lines.push(
+      `readings,name=truck_${i % 100},fleet=East,model=F-150 ${fields.join(',')} ${START + BigInt(i)}\n`,
+    );
   }
   return utf8.encode(lines.join(''));
 }
@@ -85,12 +87,15 @@ run('iot, 7 floats of 16-17 digits', [floatBody(), floatBody()], false);
 const SERIES = 1_000_000;
 let shared = new IngestKernel({ parseLine: parseLines });
 const highcard = Array.from({ length: SERIES / LINES }, (_, k) => highcardBody(k * LINES, START));
-for (const round of ['1 M new series', '1 M known series, second round', '1 M known series, third round']) {
+for (const round of [
+  '1 M new series',
+  '1 M known series, second round',
+  '1 M known series, third round',
+]) {
   measureHighcard(round);
 }
 
 function measureHighcard(name: string): void {
-
   const ingest = shared;
   const begin = cpuMs();
   for (const body of highcard) {
@@ -103,4 +108,3 @@ function measureHighcard(name: string): void {
     `${name.padEnd(44)} ${rate.toFixed(2).padStart(9)} M rows/s, ${perSeries.toFixed(0)} bytes/series`,
   );
 }
-

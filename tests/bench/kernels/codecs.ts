@@ -1,0 +1,73 @@
+// Codecs: bytes per value, and rates of encoding and decoding blocks of 8,192 values (copies in and out included).
+// node --conditions=source --import tsx tests/bench/kernels/codecs.ts
+import { Codecs } from '@tidemark/kernels';
+import { measure, normalFrom, randomFrom } from './measure.ts';
+
+const COUNT = 8192;
+const codecs = new Codecs();
+const random = randomFrom(3);
+const unit = 'values';
+
+const walk = new BigInt64Array(COUNT);
+const counter = new BigInt64Array(COUNT);
+for (let i = 0, x = 50, y = 0; i < COUNT; i++) {
+  walk[i] = BigInt(Math.floor(x));
+  counter[i] = BigInt(Math.floor(y));
+  x = Math.min(100, Math.max(0, x + normalFrom(random)));
+  y += Math.max(0, 50 + normalFrom(random));
+}
+const steady = BigInt64Array.from({ length: COUNT }, (_, i) => 10_000_000_000n * BigInt(i));
+const jitter = steady.map((time) => time + BigInt(Math.floor(random() * 1e9)));
+const decimals = Float64Array.from({ length: COUNT }, () => Math.round(random() * 10_000) / 100);
+const full = Float64Array.from({ length: COUNT }, () => random() * 1000);
+const flags = Uint8Array.from({ length: COUNT }, () => (random() < 0.97 ? 1 : 0));
+const levels = {
+  codes: Uint32Array.from({ length: COUNT }, () => (random() < 0.9 ? 0 : Math.floor(random() * 4))),
+  dictionary: ['info', 'warn', 'error', 'debug'],
+};
+const messages = {
+  codes: Uint32Array.from({ length: COUNT }, (_, i) => i),
+  dictionary: Array.from(
+    { length: COUNT },
+    () => `connection to "db" closed after ${Math.floor(random() * 500)} ms`,
+  ),
+};
+
+function report(
+  name: string,
+  encode: () => Uint8Array,
+  decode: (block: Uint8Array) => unknown,
+): void {
+  const block = encode();
+  console.log(`${name}: ${(block.length / COUNT).toFixed(3)} bytes/value`);
+  measure('  encode', { count: COUNT, unit, roundMs: 150 }, encode);
+  measure('  decode', { count: COUNT, unit, roundMs: 150 }, () => decode(block));
+}
+
+const integers = (block: Uint8Array): unknown => codecs.decodeIntegers(block);
+const floats = (block: Uint8Array): unknown => codecs.decodeFloats(block);
+report('integers, walk, fast', () => codecs.encodeIntegers(walk), integers);
+report('integers, walk, small', () => codecs.encodeIntegers(walk, 'small'), integers);
+report('integers, counter, fast', () => codecs.encodeIntegers(counter), integers);
+report('times, steady', () => codecs.encodeTimes(steady), integers);
+report('times, jitter of a second', () => codecs.encodeTimes(jitter), integers);
+report('floats, two decimals', () => codecs.encodeFloats(decimals), floats);
+report('floats, all digits', () => codecs.encodeFloats(full), floats);
+report(
+  'booleans',
+  () => codecs.encodeBooleans(flags),
+  (block) => codecs.decodeBooleans(block),
+);
+report(
+  'strings, four levels',
+  () => codecs.encodeStrings(levels),
+  (block) => codecs.decodeStrings(block),
+);
+report(
+  'strings, messages',
+  () => codecs.encodeStrings(messages),
+  (block) => codecs.decodeStrings(block),
+);
+
+const large = new Uint8Array(1 << 20);
+measure('crc32c', { count: large.length, unit: 'bytes' }, () => codecs.crc32c(large));

@@ -1,0 +1,68 @@
+// Scans: filters, selection and one-minute aggregates over blocks of 8,192 rows that are ten seconds apart.
+// node --conditions=source --import tsx tests/bench/kernels/scans.ts
+import { Codecs, Kernels, Scans } from '@tidemark/kernels';
+import { measure, normalFrom, randomFrom } from './measure.ts';
+
+const COUNT = 8192;
+const kernels = new Kernels();
+const codecs = new Codecs(kernels);
+const scans = new Scans(kernels);
+const random = randomFrom(5);
+const unit = 'values';
+
+const times = BigInt64Array.from({ length: COUNT }, (_, i) => 10_000_000_000n * BigInt(i));
+const walk = new BigInt64Array(COUNT);
+for (let i = 0, x = 50; i < COUNT; i++) {
+  walk[i] = BigInt(Math.floor(x));
+  x = Math.min(100, Math.max(0, x + normalFrom(random)));
+}
+const integers = { type: 'integer', values: walk, valid: undefined } as const;
+const decimals = Float64Array.from(walk, (v) => Number(v) + Math.floor(random() * 100) / 100);
+const floats = { type: 'float', values: decimals, valid: undefined } as const;
+
+const mask = new Uint8Array(COUNT);
+measure('filter floats > 50', { count: COUNT, unit }, () => {
+  mask.fill(1);
+  scans.filterInPlace(mask, floats, { operator: '>', value: 50 });
+});
+measure('filter integers > 50', { count: COUNT, unit }, () => {
+  mask.fill(1);
+  scans.filterInPlace(mask, integers, { operator: '>', value: 50n });
+});
+measure('select floats', { count: COUNT, unit }, () => scans.selectColumn(floats, mask));
+
+const timesBlock = codecs.encodeTimes(times);
+const integersBlock = codecs.encodeIntegers(walk, 'small');
+const floatsBlock = codecs.encodeFloats(decimals, 'small');
+
+for (const [name, everyNanos] of [
+  ['minute', 60_000_000_000n],
+  ['hour', 3_600_000_000_000n],
+] as const) {
+  const options = { window: { everyNanos, offsetNanos: 0n }, start: 0n };
+  for (const [what, wantsSum, wantsExtremes] of [
+    ['mean', true, false],
+    ['max', false, true],
+    ['all', true, true],
+  ] as const) {
+    const both = { ...options, wantsSum, wantsExtremes };
+    measure(`${what} by ${name}, float rows`, { count: COUNT, unit }, () => {
+      const accumulator = scans.openAccumulator('float', both);
+      accumulator.add(times, floats);
+      accumulator.finish();
+      accumulator.close();
+    });
+    measure(`${what} by ${name}, float blocks`, { count: COUNT, unit }, () => {
+      const accumulator = scans.openAccumulator('float', both);
+      accumulator.addBlocks(timesBlock, floatsBlock);
+      accumulator.finish();
+      accumulator.close();
+    });
+    measure(`${what} by ${name}, integer blocks`, { count: COUNT, unit }, () => {
+      const accumulator = scans.openAccumulator('integer', both);
+      accumulator.addBlocks(timesBlock, integersBlock);
+      accumulator.finish();
+      accumulator.close();
+    });
+  }
+}
