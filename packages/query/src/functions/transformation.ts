@@ -78,8 +78,8 @@ export type TransformationSpec =
       /** The area under the curve; emits one point per window that has one, stamped with the window's start. */
       readonly kind: 'integral';
       readonly unitNanos: bigint;
-      /** The window of a time. Without GROUP BY time: always the time range of the query. */
+      /** The window of a time; only asked when `hasWindows`. */
       readonly windowOf: (time: bigint) => TimeWindow;
-      /** Whether the query has GROUP BY time: areas are then split at the borders of windows. */
+      /** Whether the query has GROUP BY time: areas are then split at the borders of windows. Else the stamp is 0. */
       readonly hasWindows: boolean;
     };

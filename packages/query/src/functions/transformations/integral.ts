@@ -17,7 +17,7 @@ type Options = {
  * Emits the area of each window when a point beyond it is seen, the last one at the end. A line that crosses the border
  * of a window is split there; when it crosses several, what lies behind the first border belongs to the window of the
  * later point. Of points with the same time the last counts. The last window is left out when its only point lies on
- * its start.
+ * its start. Without windows there is one result, stamped with the epoch whatever the range is.
  */
 export function integral(options: Options, context: TransformationContext): Transformation {
   const { windowOf, hasWindows } = options;
@@ -32,6 +32,7 @@ export function integral(options: Options, context: TransformationContext): Tran
   let near = 0n;
 
   function enterWindowOf(time: bigint): void {
+    if (!hasWindows) return;
     const window = windowOf(time);
     far = descending ? window.start : window.end;
     near = descending ? window.end : window.start;

@@ -188,6 +188,17 @@ describe('integral', () => {
     ]);
   });
 
+  test('without windows is stamped with the epoch, in both directions', () => {
+    const whole: TransformationSpec = { ...windows, hasWindows: false };
+    const points: Points = [
+      [7n, 2],
+      [17n, 4],
+    ];
+
+    expect(run(whole, points)).toEqual([[0n, 30]]);
+    expect(run(whole, points.toReversed(), { descending: true })).toEqual([[0n, -30]]);
+  });
+
   test('of one point is nothing on the start of its window, else 0', () => {
     expect(run(windows, [[10n, 5]])).toEqual([]);
     expect(run(windows, [[11n, 5]])).toEqual([[10n, 0]]);
