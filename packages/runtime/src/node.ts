@@ -45,11 +45,6 @@ export interface RunningNode extends Receiver {
   restore?(state: unknown): void;
 }
 
-/** Keeps a message whose values must not keep a whole write in memory. */
-export interface Settling {
-  settle(): void;
-}
-
 /** What nodes of one task share. */
 export interface TaskContext {
   readonly taskId: string;
@@ -72,8 +67,8 @@ export interface TaskContext {
   readonly sweep: number;
   /** Increases with every message from outside. */
   readonly writeSequence: number;
-  /** Calls `settle` after the present write: for nodes that keep only the latest message of a group. */
-  settleLater(holder: Settling): void;
+  /** Rows of the present write; 0 outside of one. */
+  readonly writeRowCount: number;
   /** Runs a callback from a timer or an answer: failures end the task, never the thread. */
   guard(callback: () => void): void;
   /** First output edge of a node, for counting what it emits. Known once all nodes exist. */

@@ -8,6 +8,8 @@ export type SeriesRef = {
   readonly name: string;
   readonly tagKeys: readonly string[];
   readonly tagValues: readonly string[];
+  /** Set by the write path: references of one series carry one number for ever, so that it is found by it. */
+  readonly stableId?: number | undefined;
 };
 
 /** Rows of one field set: every row has a value in every column. Unsigned columns are read as integers. */

@@ -9,7 +9,7 @@ import type { Point } from './data/point.ts';
 import { Edge, ExecutionTime, FanOut, NO_OUTPUT, Sampler } from './edge.ts';
 import { Inhibitors } from './inhibitors.ts';
 import { DEFAULT_TASK_LIMITS, SAMPLE_EVERY_ROWS, SAMPLE_ROWS } from './limits.ts';
-import type { Receiver, Settling, TaskContext } from './node.ts';
+import type { Receiver, TaskContext } from './node.ts';
 import { NodeFailed, StartError } from './node.ts';
 import { NodeHandle } from './node-handle.ts';
 import { createNode } from './nodes/create.ts';
@@ -67,7 +67,6 @@ export class InlineTask implements RunningTask {
   readonly #sampler: Sampler;
   readonly #limits: TaskLimits;
   readonly #errorListeners: ((error: string) => void)[] = [];
-  readonly #touched: Settling[] = [];
   #source: RowSource | undefined;
   #writeSequence = 0;
   #heldCount = 0;
@@ -250,7 +249,7 @@ export class InlineTask implements RunningTask {
     this.#cancelSweep = timers.at(timers.now() + halfNanos, () => {
       this.#run(undefined, () => {
         this.#sweep++;
-        for (const group of [...this.#context.groups]) {
+        for (const group of this.#context.groups.list()) {
           if (group.sweep < this.#sweep - 2 && group.id !== '') this.#forget(group);
         }
       });
@@ -267,6 +266,7 @@ export class InlineTask implements RunningTask {
     const timers = options.timers ?? clockTimers(options.clock);
     const sequence = (): number => this.#writeSequence;
     const sweep = (): number => this.#sweep;
+    const rowCount = (): number => this.#source?.rowCount ?? 0;
     return {
       taskId: options.taskId,
       scope: options.scope ?? 'main',
@@ -291,8 +291,8 @@ export class InlineTask implements RunningTask {
         point.holdCount--;
         this.#heldCount--;
       },
-      settleLater: (holder) => {
-        this.#touched.push(holder);
+      get writeRowCount(): number {
+        return rowCount();
       },
       guard: (callback) => this.#run(undefined, callback),
       outputEdge: (nodeId) => this.#handles[nodeId]?.tapEdge,
@@ -461,8 +461,6 @@ export class InlineTask implements RunningTask {
       this.#fail(cause);
     } finally {
       this.#source = undefined;
-      for (const holder of this.#touched) holder.settle();
-      this.#touched.length = 0;
     }
   }
 

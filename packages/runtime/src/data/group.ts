@@ -1,6 +1,5 @@
 // Groups: interned per task, with a dense index for the per-group state arrays of nodes.
 import type { Series, SeriesTable } from './series.ts';
-import type { TagKeys } from './series.ts';
 
 /** How points are grouped: by tags, and by measurement too. */
 export type GroupDimensions = {
@@ -28,7 +27,6 @@ export class Group {
   sweep = 0;
   #lastSeries: Series | undefined;
   readonly #table: SeriesTable;
-  readonly #keys: TagKeys;
 
   constructor(
     id: string,
@@ -44,7 +42,6 @@ export class Group {
     this.dimensions = init.dimensions;
     this.values = init.values;
     this.#table = init.table;
-    this.#keys = init.table.internKeys(init.dimensions.tagNames);
   }
 
   /** A series of this name whose tags are the group's. */
@@ -53,7 +50,7 @@ export class Group {
     if (last !== undefined && last.name === name) return last;
     const series = this.#table.intern({
       name,
-      tagKeys: this.#keys.names,
+      tagKeys: this.dimensions.tagNames,
       tagValues: this.values,
     });
     this.#lastSeries = series;
@@ -87,8 +84,9 @@ export class GroupTable {
     return this.#byId.size;
   }
 
-  [Symbol.iterator](): IterableIterator<Group> {
-    return this.#byId.values();
+  /** A copy: groups may be released while it is walked. */
+  list(): Group[] {
+    return [...this.#byId.values()];
   }
 
   /** The group of a series under dimensions; `undefined` when the task has too many groups. */

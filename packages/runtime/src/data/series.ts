@@ -56,10 +56,13 @@ const COUNT_MAX = 1_048_576;
  */
 export class SeriesTable {
   #byKey = new Map<string, Series>();
+  /** Series of the write path: found without building a key. */
+  #byStableId = new Map<number, Series>();
   #keysByText = new Map<string, TagKeys>();
-  /** The write path hands out one object per series: found without building its key. */
-  #byRef = new WeakMap<SeriesRef, Series>();
+  #lastNames: readonly string[] | undefined;
+  #lastKeys: TagKeys | undefined;
   #epoch = 0;
+  #count = 0;
   #countMax: number;
   #lookUpCount = 0;
 
@@ -72,47 +75,57 @@ export class SeriesTable {
   }
 
   get count(): number {
-    return this.#byKey.size;
+    return this.#count;
   }
 
   /** Tags must be sorted by key. */
   intern(ref: SeriesRef): Series {
     this.#lookUpCount++;
-    const known = this.#byRef.get(ref);
-    if (known !== undefined) return known;
-    const series = this.#intern(ref);
-    this.#byRef.set(ref, series);
+    const { stableId } = ref;
+    if (stableId === undefined) return this.#internByKey(ref);
+    let series = this.#byStableId.get(stableId);
+    if (series === undefined) {
+      series = this.#add(ref);
+      this.#byStableId.set(stableId, series);
+    }
     return series;
   }
 
-  #intern(ref: SeriesRef): Series {
+  #internByKey(ref: SeriesRef): Series {
     let key = ref.name;
     for (let i = 0; i < ref.tagKeys.length; i++)
       key += `\u0000${ref.tagKeys[i]}\u0001${ref.tagValues[i]}`;
     let series = this.#byKey.get(key);
     if (series === undefined) {
-      if (this.#byKey.size >= this.#countMax) this.#startEpoch();
-      const keys = this.internKeys(ref.tagKeys);
-      series = new Series(this.#byKey.size, { name: ref.name, keys, values: ref.tagValues });
+      series = this.#add(ref);
       this.#byKey.set(key, series);
     }
     return series;
   }
 
+  #add(ref: SeriesRef): Series {
+    if (this.#count >= this.#countMax) this.#startEpoch();
+    const keys = this.internKeys(ref.tagKeys);
+    return new Series(this.#count++, { name: ref.name, keys, values: ref.tagValues });
+  }
+
   internKeys(names: readonly string[]): TagKeys {
+    if (names === this.#lastNames && this.#lastKeys !== undefined) return this.#lastKeys;
     const text = names.join('\u0000');
     let keys = this.#keysByText.get(text);
     if (keys === undefined) {
       keys = new TagKeys(names);
       this.#keysByText.set(text, keys);
     }
+    this.#lastNames = names;
+    this.#lastKeys = keys;
     return keys;
   }
 
   /** The series of a name and tags in any order. */
   of(name: string, tags: Iterable<readonly [string, string]>): Series {
     const sorted = [...tags].sort((a, b) => (a[0] < b[0] ? -1 : 1));
-    return this.#intern({
+    return this.#internByKey({
       name,
       tagKeys: sorted.map(([k]) => k),
       tagValues: sorted.map(([, v]) => v),
@@ -138,7 +151,7 @@ export class SeriesTable {
   withName(series: Series, name: string): Series {
     return name === series.name
       ? series
-      : this.#intern({ name, tagKeys: series.keys.names, tagValues: series.values });
+      : this.#internByKey({ name, tagKeys: series.keys.names, tagValues: series.values });
   }
 
   /** Series that come and go leave with an epoch; where more are alive than fit, the next epoch has more room. */
@@ -146,9 +159,11 @@ export class SeriesTable {
     const isCrowded = this.#lookUpCount < this.#countMax * 4;
     if (isCrowded) this.#countMax = Math.min(this.#countMax * 2, COUNT_MAX);
     this.#lookUpCount = 0;
+    this.#count = 0;
     this.#byKey = new Map();
+    this.#byStableId = new Map();
     this.#keysByText = new Map();
-    this.#byRef = new WeakMap();
+    this.#lastKeys = undefined;
     this.#epoch++;
   }
 }

@@ -3,23 +3,32 @@ import { compareBytes } from '@tidemark/core';
 import type { SeriesRef } from '../point-batch.ts';
 import { textOf } from './text.ts';
 
-type Entry = {
-  readonly hash: number;
-  readonly bytes: Uint8Array;
-  readonly ref: SeriesRef;
-  /** Index in the write that saw it last. */
-  index: number;
-  write: number;
-};
-
 /** Beyond this many spellings the index starts over. */
 const ENTRIES_MAX = 200_000;
 /** Longer keys are checked by the general parser. */
 const KEY_BYTES_MAX = 16_384;
 
+const FIRST_CAPACITY = 1024;
+/** Bytes to begin with for the spellings of one entry. */
+const BYTES_PER_ENTRY = 48;
+
+/** One numbering for all indexes of the thread. */
+let nextStableId = 1;
+
+/**
+ * An open hash table over columns: 50,000 series as objects of their own would keep the garbage collector busier than
+ * the parser.
+ */
 export class SeriesIndex {
-  #slots: (Entry | undefined)[] = Array.from({ length: 1024 }, () => undefined);
-  #count = 0;
+  /** Entry plus one by slot; 0 is empty. */
+  #slots = new Int32Array(FIRST_CAPACITY * 2);
+  #hashes = new Uint32Array(FIRST_CAPACITY);
+  #starts = new Uint32Array(FIRST_CAPACITY + 1);
+  /** Write that saw the entry last, and its index there. */
+  #writes = new Uint32Array(FIRST_CAPACITY);
+  #indexes = new Uint32Array(FIRST_CAPACITY);
+  #bytes = new Uint8Array(FIRST_CAPACITY * BYTES_PER_ENTRY);
+  #refs: SeriesRef[] = [];
   #write = 0;
   #series: SeriesRef[] = [];
   #lastKeys: readonly string[] = [];
@@ -27,9 +36,9 @@ export class SeriesIndex {
   begin(): void {
     this.#write++;
     this.#series = [];
-    if (this.#count > ENTRIES_MAX) {
-      this.#slots = Array.from({ length: 1024 }, () => undefined);
-      this.#count = 0;
+    if (this.#refs.length > ENTRIES_MAX) {
+      this.#slots.fill(0);
+      this.#refs = [];
     }
   }
 
@@ -42,16 +51,22 @@ export class SeriesIndex {
     const mask = slots.length - 1;
     let slot = hash & mask;
     for (;;) {
-      const entry = slots[slot];
-      if (entry === undefined) break;
-      if (entry.hash === hash && isSame(entry.bytes, body, start, end)) return this.#indexOf(entry);
+      const entry = (slots[slot] as number) - 1;
+      if (entry < 0) break;
+      if (this.#hashes[entry] === hash && this.#isSame(entry, body, start, end)) {
+        return this.#indexOf(entry);
+      }
       slot = (slot + 1) & mask;
     }
     const ref = this.#parse(body, start, end);
     if (ref === undefined) return -1;
-    const entry = { hash, bytes: body.slice(start, end), ref, index: -1, write: -1 };
-    slots[slot] = entry;
-    if (++this.#count * 2 > slots.length) this.#grow();
+    const entry = this.#refs.push(ref) - 1;
+    if (entry === this.#hashes.length) this.#growEntries();
+    this.#hashes[entry] = hash;
+    this.#writes[entry] = 0;
+    this.#storeBytes(entry, body, start, end);
+    slots[slot] = entry + 1;
+    if (this.#refs.length * 2 > slots.length) this.#growSlots();
     return this.#indexOf(entry);
   }
 
@@ -60,11 +75,33 @@ export class SeriesIndex {
     return this.#series;
   }
 
-  #indexOf(entry: Entry): number {
-    if (entry.write === this.#write) return entry.index;
-    entry.write = this.#write;
-    entry.index = this.#series.push(entry.ref) - 1;
-    return entry.index;
+  #indexOf(entry: number): number {
+    if (this.#writes[entry] === this.#write) return this.#indexes[entry] as number;
+    this.#writes[entry] = this.#write;
+    const index = this.#series.push(this.#refs[entry] as SeriesRef) - 1;
+    this.#indexes[entry] = index;
+    return index;
+  }
+
+  #isSame(entry: number, body: Uint8Array, start: number, end: number): boolean {
+    const from = this.#starts[entry] as number;
+    const length = (this.#starts[entry + 1] as number) - from;
+    if (length !== end - start) return false;
+    const bytes = this.#bytes;
+    for (let i = 0; i < length; i++) if (bytes[from + i] !== body[start + i]) return false;
+    return true;
+  }
+
+  #storeBytes(entry: number, body: Uint8Array, start: number, end: number): void {
+    const from = this.#starts[entry] as number;
+    const stop = from + end - start;
+    if (stop > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(stop, this.#bytes.length * 2));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    this.#bytes.set(body.subarray(start, end), from);
+    this.#starts[entry + 1] = stop;
   }
 
   #parse(body: Uint8Array, start: number, end: number): SeriesRef | undefined {
@@ -82,7 +119,8 @@ export class SeriesIndex {
     tags.sort(([a], [b]) => compareBytes(a, b));
     if (tags.some(([key], i) => i > 0 && tags[i - 1]?.[0] === key)) return undefined;
     const tagKeys = this.#sharedKeys(tags.map(([key]) => key));
-    return { name, tagKeys, tagValues: tags.map(([, value]) => value) };
+    const tagValues = tags.map(([, value]) => value);
+    return { name, tagKeys, tagValues, stableId: nextStableId++ };
   }
 
   /** Most series have the same tag keys: one array for all of them. */
@@ -93,22 +131,27 @@ export class SeriesIndex {
     return keys;
   }
 
-  #grow(): void {
-    const old = this.#slots;
-    const slots: (Entry | undefined)[] = Array.from({ length: old.length * 2 }, () => undefined);
+  #growEntries(): void {
+    const capacity = this.#hashes.length * 2;
+    const grown = (column: Uint32Array, length: number): Uint32Array<ArrayBuffer> => {
+      const larger = new Uint32Array(length);
+      larger.set(column);
+      return larger;
+    };
+    this.#hashes = grown(this.#hashes, capacity);
+    this.#starts = grown(this.#starts, capacity + 1);
+    this.#writes = grown(this.#writes, capacity);
+    this.#indexes = grown(this.#indexes, capacity);
+  }
+
+  #growSlots(): void {
+    const slots = new Int32Array(this.#slots.length * 2);
     const mask = slots.length - 1;
-    for (const entry of old) {
-      if (entry === undefined) continue;
-      let slot = entry.hash & mask;
-      while (slots[slot] !== undefined) slot = (slot + 1) & mask;
-      slots[slot] = entry;
+    for (let entry = 0; entry < this.#refs.length; entry++) {
+      let slot = (this.#hashes[entry] as number) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = entry + 1;
     }
     this.#slots = slots;
   }
-}
-
-function isSame(bytes: Uint8Array, body: Uint8Array, start: number, end: number): boolean {
-  if (bytes.length !== end - start) return false;
-  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== body[start + i]) return false;
-  return true;
 }

@@ -8,11 +8,11 @@ import { Batch } from '../data/point.ts';
 import { batchRow, pointRow } from '../data/rows.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
-import type { NodeContext, RunningNode, Settling } from '../node.ts';
+import type { NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import type { ResultRow } from '../services.ts';
 
-class Latest implements Settling {
+class Latest {
   message: Point | Batch | undefined;
   readonly order: number;
   writeSequence = -1;
@@ -22,16 +22,30 @@ class Latest implements Settling {
     this.message = message;
   }
 
-  settle(): void {
+  /** Gives the message values of its own, so that it does not keep its write in memory. */
+  detach(): void {
     if (this.message instanceof Batch) for (const point of this.message.points) point.detach();
     else this.message?.detach();
   }
 }
 
+/** Groups whose latest message came with one write. */
+type KeptWrite = {
+  readonly sequence: number;
+  readonly rowCount: number;
+  readonly touched: Latest[];
+};
+
+/** Rows of writes that stay in memory for the sake of their latest messages: about 16 MB at ten fields. */
+const KEPT_ROWS_MAX = 200_000;
+const KEPT_WRITES_MAX = 256;
+
 export class HttpOutNode implements RunningNode {
   readonly #ctx: NodeContext<HttpOutOptions>;
   readonly #latest: GroupStates<Latest>;
   #order = 0;
+  readonly #writes: KeptWrite[] = [];
+  #keptRows = 0;
 
   constructor(ctx: NodeContext<HttpOutOptions>) {
     this.#ctx = ctx;
@@ -82,7 +96,28 @@ export class HttpOutNode implements RunningNode {
     latest.message = message;
     if (latest.writeSequence === task.writeSequence) return;
     latest.writeSequence = task.writeSequence;
-    task.settleLater(latest);
+    this.#remember(latest);
+  }
+
+  /**
+   * Messages point into the columns of their write. Most are replaced before that matters; the few whose write is
+   * the oldest of too many get values of their own.
+   */
+  #remember(latest: Latest): void {
+    const { writeSequence, writeRowCount } = this.#ctx.task;
+    let current = this.#writes.at(-1);
+    if (current?.sequence !== writeSequence) {
+      current = { sequence: writeSequence, rowCount: writeRowCount, touched: [] };
+      this.#writes.push(current);
+      this.#keptRows += writeRowCount;
+    }
+    current.touched.push(latest);
+    while (this.#keptRows > KEPT_ROWS_MAX || this.#writes.length > KEPT_WRITES_MAX) {
+      const oldest = this.#writes.shift();
+      if (oldest === undefined) return;
+      this.#keptRows -= oldest.rowCount;
+      for (const each of oldest.touched) if (each.writeSequence === oldest.sequence) each.detach();
+    }
   }
 
   snapshot(): unknown {

@@ -149,6 +149,11 @@ export function createChangeDetect(ctx: NodeContext<ChangeDetectOptions>): Runni
 
 type Tracked = { readonly frame: Frame };
 
+/** Lambdas without state of their own share one frame: 50,000 groups need not have 50,000. */
+function frameOf(ctx: NodeContext<unknown>, lambda: Lambda, shared: Frame): Frame {
+  return lambda.isStateful ? lambda.frame(ctx.task.callContext) : shared;
+}
+
 /** The predicate's answer; an error is counted and drops the point. */
 function ask(
   ctx: NodeContext<unknown>,
@@ -174,10 +179,11 @@ export function createStateDuration(ctx: NodeContext<StateDurationOptions>): Run
   );
   const unit = Number(unitNanos);
   const adder = new FieldAdder(as, 'float');
+  const shared = lambda.frame(ctx.task.callContext);
   type State = Tracked & { since: bigint | undefined };
   return new MapNode<State>(ctx as NodeContext<never>, {
     isGrouped: true,
-    init: () => ({ frame: lambda.frame(ctx.task.callContext), since: undefined }),
+    init: () => ({ frame: frameOf(ctx, lambda, shared), since: undefined }),
     next: (state, point) => {
       const isTrue = ask(ctx, lambda, state, point);
       if (isTrue === undefined) return undefined;
@@ -206,10 +212,11 @@ export function createStateCount(ctx: NodeContext<StateCountOptions>): RunningNo
     'Failed to compile expression in stateCount',
   );
   const adder = new FieldAdder(as, 'int');
+  const shared = lambda.frame(ctx.task.callContext);
   type State = Tracked & { count: number };
   return new MapNode<State>(ctx as NodeContext<never>, {
     isGrouped: true,
-    init: () => ({ frame: lambda.frame(ctx.task.callContext), count: 0 }),
+    init: () => ({ frame: frameOf(ctx, lambda, shared), count: 0 }),
     next: (state, point) => {
       const isTrue = ask(ctx, lambda, state, point);
       if (isTrue === undefined) return undefined;
