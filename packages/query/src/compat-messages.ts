@@ -2,8 +2,8 @@
 import { InvalidRequest, NotFound } from '@tidemark/core';
 
 /** A statement that can not be run as it is written. */
-export function invalid(text: string): InvalidRequest {
-  return new InvalidRequest(text);
+export function invalid(text: string, hint?: string): InvalidRequest {
+  return new InvalidRequest(text, { hint });
 }
 
 export function databaseNotFound(database: string): NotFound {

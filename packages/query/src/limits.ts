@@ -13,6 +13,8 @@ export type QueryLimits = {
   readonly maxQueryMemoryBytes: number;
   /** `coordinator.max-subquery-depth`: nesting of subqueries. */
   readonly maxSubqueryDepth: number;
+  /** Rows of one group that are merged at once; absent is `MERGE_ROWS`. */
+  readonly mergeRows?: number | undefined;
 };
 
 /** Defaults: the recorded ones where there are recorded ones, and bounds that keep a query from ending the server. */

@@ -5,6 +5,7 @@ import { invalid } from '../compat-messages.ts';
 import type { FunctionSpec } from '../functions/registry.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import { print, printDuration } from './print.ts';
+import { suggest } from './suggest.ts';
 import { recordedTypeName } from './walk.ts';
 
 /** What a call may look like depends on where it stands. */
@@ -19,8 +20,11 @@ export type CallContext = {
 /** Throws `InvalidRequest` unless the call is well formed. Not for math functions. */
 export function checkCall(call: Call, context: CallContext): void {
   const spec = FUNCTIONS.get(call.name);
-  if (spec === undefined || spec.kind === 'math')
-    throw invalid(`undefined function ${call.name}()`);
+  if (spec === undefined || spec.kind === 'math') {
+    const meant = suggest(call.name, FUNCTIONS.keys());
+    const hint = meant === undefined || spec !== undefined ? undefined : `did you mean ${meant}()?`;
+    throw invalid(`undefined function ${call.name}()`, hint);
+  }
   switch (spec.name) {
     case 'distinct':
       return checkDistinct(call.arguments);

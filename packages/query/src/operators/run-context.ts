@@ -1,7 +1,12 @@
 // What all operators of one statement share.
 import { requestOptions } from '../analyse/schema.ts';
 import type { QueryContext } from '../context.ts';
-import { memoryLimitExceeded, pointLimitExceeded, seriesLimitExceeded } from '../limits.ts';
+import {
+  MERGE_ROWS,
+  memoryLimitExceeded,
+  pointLimitExceeded,
+  seriesLimitExceeded,
+} from '../limits.ts';
 import type { RequestOptions, SourceCounters } from '../series-source.ts';
 import { Pace } from './pace.ts';
 
@@ -24,6 +29,11 @@ export class RunContext {
   constructor(query: QueryContext) {
     this.query = query;
     this.pace = new Pace(query.signal, query.monotonicMs);
+  }
+
+  /** Rows of one group that are merged at once. */
+  get mergeRows(): number {
+    return this.query.limits.mergeRows ?? MERGE_ROWS;
   }
 
   countPoints(count: number): void {

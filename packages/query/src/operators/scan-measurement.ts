@@ -5,7 +5,6 @@ import { columnLength } from '@tidemark/core';
 import { requestOptions } from '../analyse/schema.ts';
 import { constantColumn, nullColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
-import { MERGE_ROWS } from '../limits.ts';
 import type { MeasurementPlan, RowInput, SelectPlan } from '../plan/select-plan.ts';
 import type { FieldRef, ScanRequest, SeriesBatch } from '../series-source.ts';
 import { evaluate, truth } from './evaluate.ts';
@@ -39,7 +38,7 @@ export async function* scanMeasurement(
   if (layout.fields.length === 0) return;
   const scan = { source, plan, layout, run };
   const canSlice = plan.dimensions.length === 0;
-  const isComplete = yield* scanRange(scan, options, canSlice ? MERGE_ROWS : Infinity);
+  const isComplete = yield* scanRange(scan, options, canSlice ? run.mergeRows : Infinity);
   if (isComplete) return;
   const group: GroupKey = { name: source.measurement.measurement, tags: [] };
   let left = options.limitPerSeries ?? Infinity;

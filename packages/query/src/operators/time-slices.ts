@@ -2,7 +2,7 @@
 import type { TimeRange } from '@tidemark/core';
 
 import { requestOptions } from '../analyse/schema.ts';
-import { MAX_TIME_SLICES, MERGE_ROWS } from '../limits.ts';
+import { MAX_TIME_SLICES } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
 import type { RunContext } from './run-context.ts';
@@ -19,7 +19,7 @@ export async function timeSlices(
   if (extent === undefined) return [range];
   const { first, last, rows } = extent;
   // Half of what is merged at once, because rows are rarely spread evenly.
-  const wanted = Math.min(Math.ceil(rows / (MERGE_ROWS / 2)), MAX_TIME_SLICES);
+  const wanted = Math.min(Math.ceil(rows / (run.mergeRows / 2)), MAX_TIME_SLICES);
   const width = (last - first) / BigInt(wanted) + 1n;
   const slices: TimeRange[] = [];
   for (let start = first; start <= last; start += width) {

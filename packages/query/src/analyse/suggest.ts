@@ -1,0 +1,35 @@
+// Suggestions for names that are nearly right.
+
+/** Names longer than this are not compared: nobody mistypes them by one letter. */
+const MAX_LENGTH = 64;
+
+/** The known name that is nearest to a written one, when it is near enough to be meant. */
+export function suggest(written: string, known: Iterable<string>): string | undefined {
+  if (written.length > MAX_LENGTH) return undefined;
+  const furthest = Math.ceil(written.length / 3);
+  let best: string | undefined;
+  let bestDistance = furthest + 1;
+  for (const name of known) {
+    if (Math.abs(name.length - written.length) >= bestDistance) continue;
+    const distance = editDistance(written.toLowerCase(), name.toLowerCase());
+    if (distance < bestDistance) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Letters to insert, delete or replace to get from one text to the other. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

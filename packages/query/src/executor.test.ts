@@ -1,0 +1,181 @@
+// Limits, cancellation and large answers, over the model in memory.
+import { parseQuery } from '@tidemark/influxql';
+import type { SelectStatement } from '@tidemark/influxql';
+import { expect, test } from 'vitest';
+
+import type { QueryContext } from './context.ts';
+import { executeSelect } from './executor.ts';
+import { DEFAULT_QUERY_LIMITS } from './limits.ts';
+import { writeResults } from './output/write-results.ts';
+import { MemorySource } from './testing/memory-source.ts';
+
+const NOW = 1_700_000_000_000_000_000n;
+const SECOND = 1_000_000_000n;
+
+function select(text: string): SelectStatement {
+  const { query, error } = parseQuery(text);
+  const [statement] = query.statements;
+  if (error !== undefined || statement?.kind !== 'select') throw new Error(error ?? 'not a SELECT');
+  return statement;
+}
+
+/** Two series `host=a|b` with a float field `v`, one point per second each. */
+function sourceWith(rows: number): MemorySource {
+  const source = new MemorySource();
+  source.addPolicy('db', 'autogen', 604_800n * SECOND);
+  const points = Array.from({ length: rows }, (_, i) => ({
+    measurement: 'm',
+    tags: [['host', i % 2 === 0 ? 'a' : 'b']] as const,
+    fields: [['v', i]] as const,
+    time: BigInt(Math.floor(i / 2)) * SECOND,
+  }));
+  source.write('db', 'autogen', points);
+  return source;
+}
+
+async function contextOf(
+  source: MemorySource,
+  overrides: Partial<QueryContext> = {},
+): Promise<QueryContext> {
+  return {
+    snapshot: await source.snapshot(),
+    capabilities: source.capabilities,
+    catalog: {
+      hasDatabase: (name) => name === 'db',
+      hasRetentionPolicy: (_database, name) => name === 'autogen',
+      defaultRetentionPolicy: () => 'autogen',
+      retentionPolicies: () => ['autogen'],
+    },
+    database: 'db',
+    now: NOW,
+    limits: DEFAULT_QUERY_LIMITS,
+    signal: new AbortController().signal,
+    monotonicMs: () => 0,
+    random: () => 0,
+    ...overrides,
+  };
+}
+
+async function answer(text: string, context: QueryContext): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  const run = () => executeSelect(select(text), context);
+  for await (const piece of writeResults([{ run }], { encoding: 'json', epoch: 's' })) {
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+test.each([
+  ['SELECT v FROM m', { maxSelectSeries: 1 }, 'max-select-series limit exceeded: (2/1)'],
+  ['SELECT mean(v) FROM m', { maxSelectSeries: 1 }, 'max-select-series limit exceeded: (2/1)'],
+  [
+    'SELECT mean(v) FROM m WHERE time >= 0 AND time < 10s GROUP BY time(1s)',
+    { maxSelectBuckets: 4 },
+    'max-select-buckets limit exceeded: (10/4)',
+  ],
+  ['SELECT v FROM m', { maxSelectPoints: 5 }, 'max-select-point limit exceeed: (6/5)'],
+  [
+    'SELECT v FROM (SELECT v FROM (SELECT v FROM m))',
+    { maxSubqueryDepth: 1 },
+    'max-subquery-depth limit exceeded: (2/1)',
+  ],
+])('%s ends with the text of its limit', async (text, limits, message) => {
+  const context = await contextOf(sourceWith(40), {
+    limits: { ...DEFAULT_QUERY_LIMITS, ...limits },
+  });
+
+  expect(await answer(text, context)).toBe(
+    `{"results":[{"statement_id":0,"error":"${message}"}]}\n`,
+  );
+});
+
+test('a query that would hold too much ends with an error that names the setting', async () => {
+  const context = await contextOf(sourceWith(400), {
+    limits: { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 1000 },
+  });
+
+  expect(await answer('SELECT v FROM m', context)).toContain('query-memory-limit exceeded');
+});
+
+test('a million empty windows are a stream: LIMIT ends it early', async () => {
+  const context = await contextOf(sourceWith(4));
+  const text = 'SELECT count(v) FROM m WHERE time >= 0 GROUP BY time(1ns) LIMIT 2';
+
+  expect(await answer(text, context)).toBe(
+    '{"results":[{"statement_id":0,"series":[{"name":"m","columns":["time","count"],"values":[[0,2],[0,0]]}]}]}\n',
+  );
+});
+
+test('cancelling ends an endless stream of windows with the reason', async () => {
+  const abort = new AbortController();
+  let ms = 0;
+  const context = await contextOf(sourceWith(4), {
+    signal: abort.signal,
+    monotonicMs: () => (ms += 1),
+  });
+  const statement = select('SELECT count(v) FROM m WHERE time >= 0 GROUP BY time(1ns)');
+  let batches = 0;
+
+  const run = async (): Promise<void> => {
+    for await (const _ of executeSelect(statement, context)) {
+      if (++batches === 3) abort.abort(new Error('query interrupted'));
+    }
+  };
+
+  await expect(run()).rejects.toThrow('query interrupted');
+  expect(batches).toBeLessThan(6);
+});
+
+test.each(['', ' ORDER BY time DESC', ' WHERE v > 30', ' LIMIT 7 OFFSET 3'])(
+  'rows that are read in slices of time are the same%s',
+  async (clauses) => {
+    const source = sourceWith(300);
+    const text = `SELECT v, host FROM m${clauses}`;
+    const whole = await answer(text, await contextOf(source));
+    const limits = { ...DEFAULT_QUERY_LIMITS, mergeRows: 20 };
+
+    const sliced = await answer(text, await contextOf(source, { limits }));
+
+    expect(sliced).toBe(whole);
+  },
+);
+
+test('closing the answer early closes the scan', async () => {
+  const source = sourceWith(100);
+  const context = await contextOf(source);
+  let isClosed = false;
+  const inner = context.snapshot;
+  const snapshot: QueryContext['snapshot'] = {
+    ...inner,
+    async *scan(request, options) {
+      try {
+        yield* inner.scan(request, options);
+      } finally {
+        isClosed = true;
+      }
+    },
+  };
+
+  for await (const _ of executeSelect(select('SELECT v FROM m GROUP BY host'), {
+    ...context,
+    snapshot,
+  })) {
+    break;
+  }
+
+  expect(isClosed).toBe(true);
+});
+
+test('a database that may not be read is refused, in a subquery too', async () => {
+  const context = await contextOf(sourceWith(4), { canRead: () => false });
+
+  expect(await answer('SELECT v FROM (SELECT v FROM m)', context)).toContain('not authorized');
+});
+
+test('a function that is nearly right comes with a suggestion', async () => {
+  const context = await contextOf(sourceWith(4));
+
+  await expect(async () => {
+    for await (const _ of executeSelect(select('SELECT maen(v) FROM m'), context)) break;
+  }).rejects.toMatchObject({ message: 'undefined function maen()', hint: 'did you mean mean()?' });
+});

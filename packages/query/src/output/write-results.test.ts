@@ -1,0 +1,143 @@
+import { columnFrom } from '@tidemark/core';
+import { expect, test } from 'vitest';
+
+import type { ResultBatch } from '../result.ts';
+import { rowsBatch } from '../result.ts';
+import type { ResultFormat, StatementRun } from './write-results.ts';
+import { writeResults } from './write-results.ts';
+
+async function written(runs: readonly StatementRun[], format: ResultFormat): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of writeResults(runs, format)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function answering(...batches: readonly ResultBatch[]): StatementRun {
+  return {
+    run: async function* () {
+      yield* batches;
+    },
+  };
+}
+
+const CPU: ResultBatch = {
+  name: 'cpu',
+  tags: new Map([['host', 'a,b']]),
+  columns: ['time', 'v', 's'],
+  rowCount: 3,
+  values: [
+    { type: 'time', values: BigInt64Array.of(1n, 2_000_000_000n, -1n), valid: undefined },
+    columnFrom('float', [1.5, null, 1e21]),
+    columnFrom('string', ['<&>', 'x', null]),
+  ],
+  isContinuation: false,
+};
+
+test('JSON has the recorded key order, escapes and times', async () => {
+  expect((await written([answering(CPU)], { encoding: 'json' })).toString()).toBe(
+    '{"results":[{"statement_id":0,"series":[{"name":"cpu","tags":{"host":"a,b"},"columns":["time","v","s"],' +
+      '"values":[["1970-01-01T00:00:00.000000001Z",1.5,"\\u003c\\u0026\\u003e"],["1970-01-01T00:00:02Z",null,"x"],' +
+      '["1969-12-31T23:59:59.999999999Z",1e+21,null]]}]}]}\n',
+  );
+});
+
+test('times in a unit are cut toward zero', async () => {
+  const text = (await written([answering(CPU)], { encoding: 'json', epoch: 's' })).toString();
+
+  expect(text).toContain('"values":[[0,1.5,');
+  expect(text).toContain('[2,null,"x"],[0,1e+21,null]');
+});
+
+test('no statements are an empty object', async () => {
+  expect((await written([], { encoding: 'json' })).toString()).toBe('{}\n');
+});
+
+test('pretty JSON is the same document, indented by four', async () => {
+  const text = (await written([answering(CPU)], { encoding: 'json', isPretty: true })).toString();
+
+  expect(text.split(',')[0]).toBe('{\n    "results": [\n        {\n            "statement_id": 0,');
+  expect(JSON.parse(text)).toEqual(
+    JSON.parse((await written([answering(CPU)], { encoding: 'json' })).toString()),
+  );
+});
+
+test('chunks mark what follows', async () => {
+  const text = (
+    await written([answering(CPU)], { encoding: 'json', chunkRows: 2, epoch: 'ns' })
+  ).toString();
+
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+  expect(lines).toMatchObject([
+    { results: [{ partial: true, series: [{ partial: true, values: [[1, 1.5, '<&>'], {}] }] }] },
+    { results: [{ series: [{ values: [[-1, 1e21, null]] }] }] },
+  ]);
+  expect(text.trim().split('\n')[1]).not.toContain('partial');
+});
+
+test('a row limit cuts the answer and marks the series', async () => {
+  const text = (
+    await written([answering(CPU, CPU)], { encoding: 'json', maxRows: 4, epoch: 'ns' })
+  ).toString();
+
+  const { series } = JSON.parse(text).results[0];
+  expect(series.map((one: { values: unknown[] }) => one.values.length)).toEqual([3, 1]);
+  expect(series[1].partial).toBe(true);
+});
+
+test('infinities end the answer with the recorded error', async () => {
+  const batch = {
+    ...CPU,
+    values: [CPU.values[0]!, columnFrom('float', [1, Infinity, 2]), CPU.values[2]!],
+  };
+
+  expect((await written([answering(batch)], { encoding: 'json' })).toString()).toBe(
+    '{"error":"json: unsupported value: +Inf"}\n',
+  );
+});
+
+test('CSV quotes what needs it and leaves nulls empty', async () => {
+  expect((await written([answering(CPU)], { encoding: 'csv' })).toString()).toBe(
+    'name,tags,time,v,s\n' +
+      'cpu,"host=a\\,b",1,1.5,<&>\n' +
+      'cpu,"host=a\\,b",2000000000,,x\n' +
+      'cpu,"host=a\\,b",-1,1000000000000000000000,\n',
+  );
+});
+
+test('CSV starts a new table for each statement with rows', async () => {
+  const list = rowsBatch({ name: 'databases', columns: ['name'], rows: [['x']] });
+
+  expect(
+    (
+      await written([answering(list), answering(), answering(list)], { encoding: 'csv' })
+    ).toString(),
+  ).toBe('name,tags,name\ndatabases,,x\n\nname,tags,name\ndatabases,,x\n');
+});
+
+test('MessagePack holds the structure of the JSON answer', async () => {
+  const list = rowsBatch({
+    columns: ['n', 's'],
+    rows: [
+      [300n, 'é'],
+      [-1n, null],
+    ],
+  });
+
+  const bytes = await written([answering(list)], { encoding: 'msgpack' });
+
+  // {"results":[{"statement_id":0,"series":[{"columns":["n","s"],"values":[[300,"é"],[-1,nil]]}]}]}
+  expect(bytes.toString('hex')).toBe(
+    '81a7726573756c74739182ac73746174656d656e745f696400a6736572696573' +
+      '9182a7636f6c756d6e7392a16ea173a676616c7565739292cd012ca2c3a992ffc0',
+  );
+});
+
+test('MessagePack times are extension 5 with seconds and nanoseconds', async () => {
+  const bytes = await written([answering(CPU)], { encoding: 'msgpack' });
+
+  expect(bytes.toString('hex')).toContain('c70c05' + '0000000000000002' + '00000000');
+  expect(bytes.toString('hex')).toContain('c70c05' + 'ffffffffffffffff' + '3b9ac9ff');
+});
