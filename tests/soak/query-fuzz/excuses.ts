@@ -6,6 +6,8 @@ export type Compared = {
   readonly text: string;
   readonly reference: Answer;
   readonly candidate: Answer;
+  /** The first difference, `$.path: one against the other`. */
+  readonly what: string | undefined;
 };
 
 type Excuse = { readonly reason: string; readonly applies: (compared: Compared) => boolean };
