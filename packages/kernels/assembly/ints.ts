@@ -189,36 +189,76 @@ export function encodeInts(src: usize, count: u32, dst: usize, effort: i32): usi
   return writePackedOrder(src, count, <u32>order, dst + 1);
 }
 
+/**
+ * Unpacks `count` numbers of `width` bits. With `sums`, stores running sums that begin with `start`. Returns the last
+ * sum. Eight numbers take `width` whole bytes, so that narrow ones need one or two loads for all eight.
+ */
 @inline
-function unpackGroup(src: usize, count: u32, width: u32, base: i64, dst: usize): void {
+function unpack(src: usize, count: u32, width: u32, base: i64, dst: usize, sums: bool, start: i64): i64 {
+  let sum = start;
   if (width === 0) {
-    for (let i: u32 = 0; i < count; i++) store<i64>(dst + <usize>i * 8, base);
-    return;
-  }
-  if (width === 64) {
     for (let i: u32 = 0; i < count; i++) {
-      store<i64>(dst + <usize>i * 8, load<i64>(src + <usize>i * 8) + base);
+      sum += base;
+      store<i64>(dst + <usize>i * 8, sums ? sum : base);
     }
-    return;
+    return sum;
   }
-  const mask: u64 = (<u64>1 << width) - 1;
+  const shift = <u64>width;
+  const mask: u64 = width === 64 ? u64.MAX_VALUE : (<u64>1 << shift) - 1;
+  let i: u32 = 0;
+  if (width <= 8) {
+    for (; i + 8 <= count; i += 8) {
+      let word = load<u64>(src);
+      src += <usize>width;
+      for (let k: usize = 0; k < 64; k += 8) {
+        const value = <i64>(word & mask) + base;
+        sum += value;
+        store<i64>(dst + <usize>i * 8 + k, sums ? sum : value);
+        word >>= shift;
+      }
+    }
+  } else if (width <= 16) {
+    const half = <usize>(width * 4) >> 3;
+    const rest = <u64>(width * 4) & 7;
+    for (; i + 8 <= count; i += 8) {
+      let word = load<u64>(src);
+      for (let k: usize = 0; k < 32; k += 8) {
+        const value = <i64>(word & mask) + base;
+        sum += value;
+        store<i64>(dst + <usize>i * 8 + k, sums ? sum : value);
+        word >>= shift;
+      }
+      word = load<u64>(src + half) >> rest;
+      for (let k: usize = 32; k < 64; k += 8) {
+        const value = <i64>(word & mask) + base;
+        sum += value;
+        store<i64>(dst + <usize>i * 8 + k, sums ? sum : value);
+        word >>= shift;
+      }
+      src += <usize>width;
+    }
+  }
   let bit: u32 = 0;
-  if (width <= 57) {
-    for (let i: u32 = 0; i < count; i++) {
-      const word = load<u64>(src + <usize>(bit >>> 3)) >> (bit & 7);
-      store<i64>(dst + <usize>i * 8, <i64>(word & mask) + base);
-      bit += width;
-    }
-    return;
-  }
-  for (let i: u32 = 0; i < count; i++) {
+  for (; i < count; i++) {
     const p = src + <usize>(bit >>> 3);
-    const shift = <u64>(bit & 7);
-    // Shifting in two steps keeps a shift by 64, which would be a shift by none, away.
-    const word = (load<u64>(p) >> shift) | ((<u64>load<u8>(p, 8) << 1) << (63 - shift));
-    store<i64>(dst + <usize>i * 8, <i64>(word & mask) + base);
+    const offset = <u64>(bit & 7);
+    let word = load<u64>(p) >> offset;
+    // Above 57 bits a number may reach into a ninth byte. Shifting it in two steps keeps a shift by 64 away.
+    if (width > 57) word |= (<u64>load<u8>(p, 8) << 1) << (63 - offset);
+    const value = <i64>(word & mask) + base;
+    sum += value;
+    store<i64>(dst + <usize>i * 8, sums ? sum : value);
     bit += width;
   }
+  return sum;
+}
+
+function unpackGroup(src: usize, count: u32, width: u32, base: i64, dst: usize): void {
+  unpack(src, count, width, base, dst, false, 0);
+}
+
+function unpackSums(src: usize, count: u32, width: u32, base: i64, dst: usize, start: i64): i64 {
+  return unpack(src, count, width, base, dst, true, start);
 }
 
 @inline
@@ -253,10 +293,13 @@ function readPacked(count: u32, order: u32, dst: usize): void {
       return;
     }
     const out = dst + <usize>from * 8;
-    unpackGroup(at, length, width, base, out);
+    if (order === 0) unpackGroup(at, length, width, base, out);
+    else if (order === 1) value = unpackSums(at, length, width, base, out, value);
+    else {
+      step = unpackSums(at, length, width, base, out, step);
+      value = sumGroup(out, length, value);
+    }
     moveTo(at + bytes);
-    if (order > 1) step = sumGroup(out, length, step);
-    if (order > 0) value = sumGroup(out, length, value);
   }
 }
 

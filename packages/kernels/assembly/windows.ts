@@ -192,17 +192,24 @@ function aggregateRun<T, W>(
   let found: u32 = 0;
   let from: u32 = 0;
   let length: u32 = 1;
+  let previous: i64 = i64.MIN_VALUE;
   while (from < count) {
     let start = accumulator.start;
     let to = count;
     if (every !== 0) {
       const time = load<i64>(times + <usize>from * 8);
-      let into = floorMod(time, every) - offset;
-      if (into < 0) into += every;
+      // Mostly the window after the previous one: a subtraction instead of a division. `previous` is not set before
+      // the first, and not at the end of time, where the sum would wrap.
+      let into = time - previous - every;
+      if (previous === i64.MIN_VALUE || <u64>into >= <u64>every || <u64>(time - previous) < <u64>every) {
+        into = floorMod(time, every) - offset;
+        if (into < 0) into += every;
+      }
       // The first window of all time may begin before the smallest int64; it is said to begin there.
       start = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
       to = windowEnd(times, from, count, <u64>(every - into), length);
       length = to - from;
+      previous = start;
     }
     if (aggregateRows<T, W>(record, times, values, valid, from, to, wants)) {
       store<i64>(record, start, START);
@@ -261,10 +268,17 @@ function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): bool {
   const present = accumulator.count;
   const wants = accumulator.wants;
   const prefersSmallFirst = accumulator.kind === KIND_BOOLEAN;
+  if (count === 0) return true;
   // Windows that exist already need no room: first see how many are new, from the end.
   let added: u32 = 0;
-  let k: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) {
+  // Chunks of one series follow each other: their first window is mostly the last one or behind it.
+  const begin = load<i64>(run, START);
+  let k: u32 =
+    present > 0 && load<i64>(accumulator.records + <usize>(present - 1) * RECORD, START) < begin
+      ? present
+      : 0;
+  if (k === present) added = count;
+  else for (let i: u32 = 0; i < count; i++) {
     const start = load<i64>(run + <usize>i * RECORD, START);
     while (k < present && load<i64>(accumulator.records + <usize>k * RECORD, START) < start) k++;
     if (k === present || load<i64>(accumulator.records + <usize>k * RECORD, START) !== start) added++;

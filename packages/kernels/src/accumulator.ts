@@ -19,7 +19,7 @@ type Values = Float64Array | BigInt64Array | BigUint64Array;
 
 /**
  * One entry per non-empty window. Values are in the field's type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or
- * `mins` and `maxs` with their times, are unspecified when they were not wanted.
+ * `mins` and `maxs` with their times, are empty when they were not wanted.
  */
 export type WindowPartials = {
   readonly starts: BigInt64Array;
@@ -78,11 +78,15 @@ const SCRATCH_OUTPUT = 1;
 export class Accumulator {
   readonly #kernels: Kernels;
   readonly #type: NumericType;
+  readonly #wantsSum: boolean;
+  readonly #wantsExtremes: boolean;
   #address: number;
 
   constructor(kernels: Kernels, type: NumericType, options: AccumulatorOptions) {
     this.#kernels = kernels;
     this.#type = type;
+    this.#wantsSum = options.wantsSum;
+    this.#wantsExtremes = options.wantsExtremes;
     const every = options.window?.everyNanos ?? 0n;
     assert(options.window === undefined || every > 0n, 'windows have a positive length');
     const wants = (options.wantsSum ? 1 : 0) | (options.wantsExtremes ? 2 : 0);
@@ -144,21 +148,21 @@ export class Accumulator {
 
   /** All windows, by start, reversed when `descending`. More rows may be added afterwards. */
   finish(options: { readonly descending: boolean } = { descending: false }): WindowPartials {
-    const times = (word: number): BigInt64Array =>
-      new BigInt64Array(this.#word(word, options.descending));
-    const values = (word: number): Values => {
-      const bytes = this.#word(word, options.descending);
+    const times = (word: number, isWanted = true): BigInt64Array =>
+      new BigInt64Array(this.#word(isWanted, word, options.descending));
+    const values = (word: number, isWanted = true): Values => {
+      const bytes = this.#word(isWanted, word, options.descending);
       if (this.#type === 'float') return new Float64Array(bytes);
       return this.#type === 'integer' ? new BigInt64Array(bytes) : new BigUint64Array(bytes);
     };
     return {
       starts: times(0),
       counts: times(1),
-      sums: values(2),
-      mins: values(3),
-      minTimes: times(4),
-      maxs: values(5),
-      maxTimes: times(6),
+      sums: values(2, this.#wantsSum),
+      mins: values(3, this.#wantsExtremes),
+      minTimes: times(4, this.#wantsExtremes),
+      maxs: values(5, this.#wantsExtremes),
+      maxTimes: times(6, this.#wantsExtremes),
       firsts: values(7),
       firstTimes: times(8),
       lasts: values(9),
@@ -188,7 +192,8 @@ export class Accumulator {
     return count;
   }
 
-  #word(word: number, descends: boolean): ArrayBuffer {
+  #word(isWanted: boolean, word: number, descends: boolean): ArrayBuffer {
+    if (!isWanted) return new ArrayBuffer(0);
     const count = this.windowCount;
     const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * 8);
     this.#kernels.exports.copyWord(this.#address, word, descends ? 1 : 0, output);

@@ -1,9 +1,11 @@
-// Scans: filters, selection and one-minute aggregates over blocks of 8,192 rows that are ten seconds apart.
+// Scans: filters, selection and windowed aggregates over blocks of 8,192 rows that are ten seconds apart. Aggregates are
+// those of a group of eight series: eight blocks go into the same windows.
 // node --conditions=source --import tsx tests/bench/kernels/scans.ts
 import { Codecs, Kernels, Scans } from '@tidemark/kernels';
 import { measure, normalFrom, randomFrom } from './measure.ts';
 
 const COUNT = 8192;
+const SERIES = 8;
 const kernels = new Kernels();
 const codecs = new Codecs(kernels);
 const scans = new Scans(kernels);
@@ -46,23 +48,31 @@ for (const [name, everyNanos] of [
     ['all', true, true],
   ] as const) {
     const both = { ...options, wantsSum, wantsExtremes };
-    measure(`${what} by ${name}, float rows`, { count: COUNT, unit }, () => {
+    measure(`${what} by ${name}, float rows`, { count: COUNT * SERIES, unit, roundMs: 150 }, () => {
       const accumulator = scans.openAccumulator('float', both);
-      accumulator.add(times, floats);
+      for (let i = 0; i < SERIES; i++) accumulator.add(times, floats);
       accumulator.finish();
       accumulator.close();
     });
-    measure(`${what} by ${name}, float blocks`, { count: COUNT, unit }, () => {
-      const accumulator = scans.openAccumulator('float', both);
-      accumulator.addBlocks(timesBlock, floatsBlock);
-      accumulator.finish();
-      accumulator.close();
-    });
-    measure(`${what} by ${name}, integer blocks`, { count: COUNT, unit }, () => {
-      const accumulator = scans.openAccumulator('integer', both);
-      accumulator.addBlocks(timesBlock, integersBlock);
-      accumulator.finish();
-      accumulator.close();
-    });
+    measure(
+      `${what} by ${name}, float blocks`,
+      { count: COUNT * SERIES, unit, roundMs: 150 },
+      () => {
+        const accumulator = scans.openAccumulator('float', both);
+        for (let i = 0; i < SERIES; i++) accumulator.addBlocks(timesBlock, floatsBlock);
+        accumulator.finish();
+        accumulator.close();
+      },
+    );
+    measure(
+      `${what} by ${name}, integer blocks`,
+      { count: COUNT * SERIES, unit, roundMs: 150 },
+      () => {
+        const accumulator = scans.openAccumulator('integer', both);
+        for (let i = 0; i < SERIES; i++) accumulator.addBlocks(timesBlock, integersBlock);
+        accumulator.finish();
+        accumulator.close();
+      },
+    );
   }
 }
