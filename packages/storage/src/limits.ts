@@ -33,6 +33,12 @@ export const LIMITS = {
     unit: 'count',
     reason: 'each pins memory and files',
   },
+  requestMemoryBytes: {
+    setting: 'query.max-memory',
+    value: 256 << 20,
+    unit: 'bytes',
+    reason: 'what one aggregation may hold when its caller sets no limit',
+  },
   sliceMs: {
     setting: 'storage.slice',
     value: 4,

@@ -36,10 +36,10 @@ export function applyAdditions(index: SeriesIndex, additions: IndexAdditions): v
     if (id !== firstMeasurementId + i)
       padIndex(index, { measurements: firstMeasurementId + i + 1, series: 0 });
   });
-  series.forEach(({ measurementId, tags }, i) => {
+  series.forEach(({ measurementId, tagsText }, i) => {
     if (firstSeriesId + i < index.seriesCount) return;
     padIndex(index, { measurements: measurementId + 1, series: 0 });
-    index.addSeries(index.measurements[measurementId]!, tags);
+    index.addSeriesByKey(index.measurements[measurementId]!, tagsText);
     padIndex(index, { measurements: 0, series: firstSeriesId + i + 1 });
   });
 }

@@ -83,7 +83,7 @@ export class Database {
     }
     const series: NewSeries[] = [];
     for (let id = firstSeriesId; id < index.seriesCount; id++) {
-      series.push({ measurementId: index.measurementOf(id).id, tags: index.tags(id) });
+      series.push({ measurementId: index.measurementOf(id).id, tagsText: index.tagsBytes(id) });
     }
     return { firstMeasurementId, measurements, firstSeriesId, series };
   }

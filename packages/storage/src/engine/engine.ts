@@ -139,6 +139,7 @@ export class Engine {
   addDatabase(name: string, instance: number): Database {
     const database = new Database(name, instance, {
       allowUnsigned: this.#options.allowUnsigned ?? false,
+      fieldTypes: this.#options.fieldTypes ?? 'shard',
     });
     this.databases.set(name, database);
     this.#nextInstance = Math.max(this.#nextInstance, instance + 1);

@@ -79,7 +79,10 @@ function localSnapshot(
     schema: (request, o) => run((snapshot) => schema(snapshot, request), o),
     scan: (request, o) => run((snapshot, counters) => scan(snapshot, request, counters), o),
     aggregate: (request, o) =>
-      run((snapshot, counters) => aggregate(snapshot, request, counters), o),
+      run((snapshot, counters) => {
+        const { memoryLimitBytes } = o;
+        return aggregate(snapshot, request, { counters, memoryLimitBytes });
+      }, o),
     close: async () => {
       held?.release();
       held = undefined;

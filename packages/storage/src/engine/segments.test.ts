@@ -338,3 +338,35 @@ test('a limit on windows finds the rows that a delete left in the memtable', asy
 
   expect(rows).toEqual([{ tags: {}, start: 200n, values: [[2n]] }]);
 });
+
+test('an aggregation over its memory limit ends with an error that names the setting', async () => {
+  const lines = Array.from({ length: 100 }, (_, i) => `m f=${i} ${i * 10}\n`).join('');
+  await write(storage.engine, lines);
+  const snapshot = await storage.engine.source.snapshot();
+  const batches = snapshot.aggregate(
+    {
+      source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+      timeRange: EVERYTHING,
+      descending: false,
+      groupBy: [],
+      aggregates: [{ field: 'f', type: 'float', functions: ['max'] }],
+      window: { everyNanos: 1n, offsetNanos: 0n },
+    },
+    { signal: new AbortController().signal, memoryLimitBytes: 10_000 },
+  );
+
+  await expect(batches[Symbol.asyncIterator]().next()).rejects.toThrow('query.max-memory');
+  await snapshot.close();
+});
+
+test('field types hold in all shards of a measurement when asked', async () => {
+  const own = await testEngine({ fieldTypes: 'measurement' });
+  await write(own.engine, 'm f=1 1\n');
+
+  const outcome = await write(own.engine, 'm f=2i 1000000000000000\n');
+
+  expect(outcome.dropped?.reason).toContain('is type integer, already exists as type float');
+  expect((await write(storage.engine, 'm f=1 1\n')).dropped).toBeUndefined();
+  expect((await write(storage.engine, 'm f=2i 1000000000000000\n')).dropped).toBeUndefined();
+  await own.dispose();
+});

@@ -1,9 +1,10 @@
 // SeriesSource.aggregate over a snapshot: windows of groups, folded from the runs of their series.
-import { floorMod } from '@tidemark/core';
+import { floorMod, LimitExceeded } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } from '@tidemark/query';
 
 import type { Snapshot } from '../engine/snapshot.ts';
+import { LIMITS } from '../limits.ts';
 import { residualCondition } from '../series/select.ts';
 import { aggregateColumn, foldPartial, partialOf } from './accumulator.ts';
 import type { Partial } from './accumulator.ts';
@@ -21,15 +22,17 @@ const WINDOWS_PER_BATCH = 8192;
 export function* aggregate(
   snapshot: Snapshot,
   request: AggregateRequest,
-  counters: SourceCounters,
+  budget: { readonly counters: SourceCounters; readonly memoryLimitBytes?: number | undefined },
 ): Generator<AggregateBatch | undefined> {
+  const { counters, memoryLimitBytes = LIMITS.requestMemoryBytes.value } = budget;
+  const work = { request, counters, memoryLimitBytes };
   const selection = select(snapshot, request);
   if (selection === undefined) return;
   for (const group of selection.groups) {
     const windows =
       request.window === undefined || request.limitWindows === undefined
-        ? yield* aggregateGroup(selection, group, { request, counters })
-        : yield* aggregateUntil(selection, group, { request, counters });
+        ? yield* aggregateGroup(selection, group, work)
+        : yield* aggregateUntil(selection, group, work);
     yield* batches(windows, group, request);
   }
 }
@@ -37,7 +40,25 @@ export function* aggregate(
 /** Partials per window start, one per requested field. */
 type Windows = Map<bigint, (Partial | undefined)[]>;
 
-type GroupWork = { readonly request: AggregateRequest; readonly counters: SourceCounters };
+type GroupWork = {
+  readonly request: AggregateRequest;
+  readonly counters: SourceCounters;
+  readonly memoryLimitBytes: number;
+};
+
+/** A window with one field, its partial and its selected points; measured about 350 bytes. */
+const WINDOW_BYTES = 64;
+const PARTIAL_BYTES = 300;
+
+function checkMemory(windows: Windows, { request, memoryLimitBytes }: GroupWork): void {
+  const bytes = windows.size * (WINDOW_BYTES + PARTIAL_BYTES * request.aggregates.length);
+  if (bytes <= memoryLimitBytes) return;
+  const { setting } = LIMITS.requestMemoryBytes;
+  throw new LimitExceeded(
+    `aggregation needs more memory than allowed. windows=${windows.size} limitBytes=${memoryLimitBytes} setting=\`${setting}\``,
+    setting,
+  );
+}
 
 /** How much further each step looks when the one before found too few windows. */
 const STEP_GROWTH = 8n;
@@ -49,8 +70,9 @@ const STEP_GROWTH = 8n;
 function* aggregateUntil(
   selection: Selection,
   group: SeriesGroup,
-  { request, counters }: GroupWork,
+  work: GroupWork,
 ): Generator<undefined, Windows> {
+  const { request } = work;
   const { window, limitWindows = 0, descending } = request;
   const windows: Windows = new Map();
   const bounds = dataBounds(selection, request.timeRange);
@@ -68,7 +90,7 @@ function* aggregateUntil(
       stretch = { start, end: to - 1n < end ? to - 1n : end };
       start = stretch.end + 1n;
     }
-    const part = { request: { ...request, timeRange: stretch }, counters };
+    const part = { ...work, request: { ...request, timeRange: stretch } };
     for (const [at, partials] of yield* aggregateGroup(selection, group, part)) {
       windows.set(at, partials);
     }
@@ -103,8 +125,9 @@ function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeR
 function* aggregateGroup(
   selection: Selection,
   group: SeriesGroup,
-  { request, counters }: GroupWork,
+  work: GroupWork,
 ): Generator<undefined, Windows> {
+  const { request, counters } = work;
   const { database, shards } = selection;
   const windows: Windows = new Map();
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
@@ -130,6 +153,7 @@ function* aggregateGroup(
           kept = filterRun(kept, evaluate(condition, kept, extra));
         }
         addRun(windows, kept, request);
+        checkMemory(windows, work);
         yield undefined;
       }
     }

@@ -1,66 +1,38 @@
 // Byte strings to dense ids, in insertion order: one arena of bytes, one array of ends, one open-addressing hash
-// table. An entry costs its bytes plus about 14; no object per entry, so that a million of them does not burden the
-// garbage collector and a checkpoint is three arrays.
+// table. An entry costs its bytes plus about 20; no object per entry, so that a million of them does not burden the
+// garbage collector.
 import { assert } from '@tidemark/core';
 
 const INITIAL_SLOTS = 64;
 const INITIAL_ENTRIES = 32;
 const INITIAL_ARENA_BYTES = 1024;
 
-/** Arrays of a dictionary as a checkpoint stores them. Views of live memory: copy or write before the next insert. */
-export type DictionaryImage = {
-  readonly count: number;
-  readonly arena: Uint8Array;
-  readonly ends: Uint32Array;
-  readonly slots: Uint32Array;
-};
-
 export class ByteDictionary {
   #arena: Uint8Array = new Uint8Array(INITIAL_ARENA_BYTES);
   #ends: Uint32Array = new Uint32Array(INITIAL_ENTRIES);
   /** id + 1 per slot, 0 = free. Length is a power of two, at most 3/4 used. */
   #slots: Uint32Array = new Uint32Array(INITIAL_SLOTS);
+  #hashes: Uint32Array = new Uint32Array(INITIAL_ENTRIES);
   #count = 0;
   #arenaLength = 0;
-
-  static fromImage(image: DictionaryImage): ByteDictionary {
-    const slotCount = image.slots.length;
-    assert(slotCount > 0 && (slotCount & (slotCount - 1)) === 0, 'slots are a power of two');
-    assert(image.ends.length >= image.count, 'one end per entry');
-    const result = new ByteDictionary();
-    result.#arena = image.arena;
-    result.#ends = image.ends;
-    result.#slots = image.slots;
-    result.#count = image.count;
-    result.#arenaLength = image.arena.length;
-    return result;
-  }
 
   get count(): number {
     return this.#count;
   }
 
   get memoryBytes(): number {
-    return this.#arena.length + this.#ends.byteLength + this.#slots.byteLength;
-  }
-
-  image(): DictionaryImage {
-    return {
-      count: this.#count,
-      arena: this.#arena.subarray(0, this.#arenaLength),
-      ends: this.#ends.subarray(0, this.#count),
-      slots: this.#slots,
-    };
+    return this.#arena.length + this.#ends.byteLength * 2 + this.#slots.byteLength;
   }
 
   /** Id of the bytes, or -1. */
   find(bytes: Uint8Array): number {
     const mask = this.#slots.length - 1;
-    let slot = hashOf(bytes) & mask;
+    const hash = hashOf(bytes);
+    let slot = hash & mask;
     for (;;) {
       const entry = this.#slots[slot]!;
       if (entry === 0) return -1;
-      if (this.#equals(entry - 1, bytes)) return entry - 1;
+      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, bytes)) return entry - 1;
       slot = (slot + 1) & mask;
     }
   }
@@ -68,14 +40,15 @@ export class ByteDictionary {
   /** Id of the bytes, which are copied in when they are new. */
   add(bytes: Uint8Array): number {
     const mask = this.#slots.length - 1;
-    let slot = hashOf(bytes) & mask;
+    const hash = hashOf(bytes);
+    let slot = hash & mask;
     for (;;) {
       const entry = this.#slots[slot]!;
       if (entry === 0) break;
-      if (this.#equals(entry - 1, bytes)) return entry - 1;
+      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, bytes)) return entry - 1;
       slot = (slot + 1) & mask;
     }
-    const id = this.#append(bytes);
+    const id = this.#append(bytes, hash);
     if (this.#count * 4 > this.#slots.length * 3) this.#rehash();
     else this.#slots[slot] = id + 1;
     return id;
@@ -87,12 +60,16 @@ export class ByteDictionary {
     return this.#arena.subarray(id === 0 ? 0 : this.#ends[id - 1]!, this.#ends[id]!);
   }
 
-  #append(bytes: Uint8Array): number {
+  #append(bytes: Uint8Array, hash: number): number {
     const id = this.#count;
     const end = this.#arenaLength + bytes.length;
     assert(end < 2 ** 32, 'dictionary arena fits 32-bit offsets');
     if (end > this.#arena.length) this.#arena = grown(this.#arena, end, Uint8Array);
-    if (id >= this.#ends.length) this.#ends = grown(this.#ends, id + 1, Uint32Array);
+    if (id >= this.#ends.length) {
+      this.#ends = grown(this.#ends, id + 1, Uint32Array);
+      this.#hashes = grown(this.#hashes, id + 1, Uint32Array);
+    }
+    this.#hashes[id] = hash;
     this.#arena.set(bytes, this.#arenaLength);
     this.#arenaLength = end;
     this.#ends[id] = end;
@@ -104,7 +81,7 @@ export class ByteDictionary {
     const slots = new Uint32Array(this.#slots.length * 2);
     const mask = slots.length - 1;
     for (let id = 0; id < this.#count; id++) {
-      let slot = hashOf(this.bytes(id)) & mask;
+      let slot = this.#hashes[id]! & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = id + 1;
     }
@@ -133,7 +110,7 @@ function grown<T extends Uint8Array | Uint32Array>(
   return result;
 }
 
-/** FNV-1a with a final mix; part of the checkpoint format, so never change it without a new version. */
+/** FNV-1a with a final mix. */
 function hashOf(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);

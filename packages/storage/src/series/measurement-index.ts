@@ -1,6 +1,8 @@
 // Series of one measurement: their ids by ordinal, and per tag key a column of text ids by ordinal.
 import { compareBytes } from '@tidemark/core';
 
+import { utf8Text } from '../bytes.ts';
+import { unescaped } from './series-key.ts';
 import type { SeriesId, TextId } from './series-index.ts';
 
 /** Text id + 1 per ordinal, 0 where the series lacks the tag. Shorter than the series list when the tail lacks it. */
@@ -15,6 +17,7 @@ export class MeasurementIndex {
   liveSeries = 0;
   readonly #columns = new Map<string, TagColumn>();
   #sorted: NamedColumn[] | undefined;
+  readonly #byPosition: { readonly escapedKey: Uint8Array; readonly column: TagColumn }[] = [];
   #seriesIds: Uint32Array = new Uint32Array(4);
   #count = 0;
 
@@ -62,16 +65,31 @@ export class MeasurementIndex {
     return ordinal;
   }
 
-  setTag(ordinal: number, key: string, value: TextId): void {
+  /** The column of a tag key in its escaped form; series mostly have the same keys at the same positions. */
+  columnAt(position: number, escapedKey: Uint8Array): TagColumn {
+    const guess = this.#byPosition[position];
+    if (guess !== undefined && isEqual(guess.escapedKey, escapedKey)) return guess.column;
+    const key = utf8Text(unescaped(escapedKey));
     let column = this.#columns.get(key);
     if (column === undefined) {
-      column = { values: new Uint32Array(Math.max(4, ordinal + 1)) };
+      column = { values: new Uint32Array(Math.max(4, this.#count)) };
       this.#columns.set(key, column);
       this.#sorted = undefined;
     }
+    this.#byPosition[position] = { escapedKey: escapedKey.slice(), column };
+    return column;
+  }
+
+  setColumn(column: TagColumn, ordinal: number, value: TextId): void {
     if (ordinal >= column.values.length) column.values = grow(column.values, ordinal + 1);
     column.values[ordinal] = value + 1;
   }
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 function grow(array: Uint32Array, needed: number): Uint32Array<ArrayBuffer> {

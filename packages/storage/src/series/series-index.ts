@@ -8,6 +8,7 @@ import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemar
 import { utf8, utf8Text } from '../bytes.ts';
 import { ByteDictionary } from './byte-dictionary.ts';
 import { MeasurementIndex } from './measurement-index.ts';
+import { COMMA, EQUALS, partEnd, unescaped } from './series-key.ts';
 
 export type SeriesId = number;
 export type TextId = number;
@@ -31,7 +32,7 @@ export class SeriesIndex {
   /** Number of shards that hold data of the series; 0 = the series is not visible. */
   #shardCount = new Uint16Array(64);
   readonly #decoded = new Map<TextId, string>();
-  readonly #encoded = new Map<string, TextId>();
+  #scratch: Uint8Array = new Uint8Array(256);
 
   constructor(database: string) {
     this.database = database;
@@ -72,32 +73,39 @@ export class SeriesIndex {
 
   /** Id of the series, which is added when it is new. Adding does not make it visible: see `addedToShard`. */
   addSeries(measurement: MeasurementIndex, tags: readonly TagPair[]): SeriesId {
-    return this.#add(measurement, keyBytes(measurement.id, tags), tags);
+    return this.addSeriesByKey(measurement, keyBytes(measurement.id, tags).subarray(4));
   }
 
-  /** As `addSeries`, with the canonical text of the tags at hand. */
-  addSeriesByKey(
-    measurement: MeasurementIndex,
-    tagsText: Uint8Array,
-    tags: readonly TagPair[],
-  ): SeriesId {
-    const key = new Uint8Array(4 + tagsText.length);
-    new DataView(key.buffer).setUint32(0, measurement.id, true);
+  /** As `addSeries`; `tagsText` is the canonical key without the measurement: `,tag=value,…`. */
+  addSeriesByKey(measurement: MeasurementIndex, tagsText: Uint8Array): SeriesId {
+    const length = 4 + tagsText.length;
+    if (length > this.#scratch.length) this.#scratch = new Uint8Array(length * 2);
+    const key = this.#scratch.subarray(0, length);
+    const measurementId = measurement.id;
+    for (let i = 0; i < 4; i++) key[i] = (measurementId >>> (8 * i)) & 0xff;
     key.set(tagsText, 4);
-    return this.#add(measurement, key, tags);
-  }
-
-  #add(measurement: MeasurementIndex, key: Uint8Array, tags: readonly TagPair[]): SeriesId {
     const known = this.#keys.count;
     const id = this.#keys.add(key);
     if (id < known) return id;
     this.#growSeries(id + 1);
     this.#measurementOf[id] = measurement.id;
-    this.#ordinalOf[id] = measurement.addSeries(id);
-    for (const [key, value] of tags) {
-      measurement.setTag(this.#ordinalOf[id]!, key, this.textId(value));
-    }
+    const ordinal = measurement.addSeries(id);
+    this.#ordinalOf[id] = ordinal;
+    this.#addTags(measurement, ordinal, tagsText);
     return id;
+  }
+
+  #addTags(measurement: MeasurementIndex, ordinal: number, tagsText: Uint8Array): void {
+    let at = 0;
+    for (let position = 0; at < tagsText.length; position++) {
+      const nameEnd = partEnd(tagsText, at + 1, EQUALS);
+      const valueEnd = partEnd(tagsText, nameEnd + 1, COMMA);
+      const value = unescaped(tagsText.subarray(nameEnd + 1, valueEnd));
+      const name = tagsText.subarray(at + 1, nameEnd);
+      const column = measurement.columnAt(position, name);
+      measurement.setColumn(column, ordinal, this.#texts.add(value));
+      at = valueEnd;
+    }
   }
 
   measurementOf(id: SeriesId): MeasurementIndex {
@@ -127,20 +135,9 @@ export class SeriesIndex {
     this.liveSeries--;
   }
 
-  /** Id of a text that may be new. */
-  textId(text: string): TextId {
-    let id = this.#encoded.get(text);
-    if (id === undefined) {
-      id = this.#texts.add(utf8(text));
-      if (this.#encoded.size >= TEXT_CACHE_ENTRIES) this.#encoded.clear();
-      this.#encoded.set(text, id);
-    }
-    return id;
-  }
-
   /** Id of a text, or -1 when no tag value is equal to it. */
   findText(text: string): TextId {
-    return this.#encoded.get(text) ?? this.#texts.find(utf8(text));
+    return this.#texts.find(utf8(text));
   }
 
   text(id: TextId): string {
@@ -171,7 +168,12 @@ export class SeriesIndex {
 
   /** The key without the measurement: `,tag=value,…`. */
   tagsText(id: SeriesId): string {
-    return utf8Text(this.#keys.bytes(id).subarray(4));
+    return utf8Text(this.tagsBytes(id));
+  }
+
+  /** As `tagsText`; a view, valid until the next series is added. */
+  tagsBytes(id: SeriesId): Uint8Array {
+    return this.#keys.bytes(id).subarray(4);
   }
 
   #growSeries(count: number): void {

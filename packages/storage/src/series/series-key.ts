@@ -9,9 +9,9 @@ export type ParsedKey = {
   readonly tagsAt: number;
 };
 
+export const COMMA = 44;
+export const EQUALS = 61;
 const BACKSLASH = 92;
-const COMMA = 44;
-const EQUALS = 61;
 
 /** Parses a key that a kernel made. */
 export function parseSeriesKey(key: Uint8Array): ParsedKey {
@@ -42,4 +42,29 @@ export function parseSeriesKey(key: Uint8Array): ParsedKey {
     tags.push([name, part(COMMA)]);
   }
   return { measurement, tags, tagsAt };
+}
+
+/** Where a part of a key ends: at the first `end` that is not escaped. */
+export function partEnd(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== end) {
+    if (bytes[at] === BACKSLASH && isEscapable(bytes[at + 1])) at++;
+    at++;
+  }
+  return at;
+}
+
+function isEscapable(byte: number | undefined): boolean {
+  return byte === COMMA || byte === EQUALS || byte === 32;
+}
+
+/** The bytes without the escapes of line protocol; the same array when there are none. */
+export function unescaped(bytes: Uint8Array): Uint8Array {
+  if (!bytes.includes(BACKSLASH)) return bytes;
+  const result: number[] = [];
+  for (let i = 0; i < bytes.length; i++) {
+    if (bytes[i] === BACKSLASH && isEscapable(bytes[i + 1])) i++;
+    result.push(bytes[i]!);
+  }
+  return Uint8Array.from(result);
 }

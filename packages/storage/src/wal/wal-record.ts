@@ -6,10 +6,11 @@ import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import { codecs, decoding } from '../codecs.ts';
 import { Table } from '../memtable/table.ts';
 import { columnOf } from '../read/run.ts';
-import type { SeriesId, TagPair } from '../series/series-index.ts';
+import type { SeriesId } from '../series/series-index.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
 
-export type NewSeries = { readonly measurementId: number; readonly tags: readonly TagPair[] };
+/** `tagsText` is the canonical key without the measurement. */
+export type NewSeries = { readonly measurementId: number; readonly tagsText: Uint8Array };
 
 /** Index entries that the record's rows or deletes may refer to; ids count up from the first. */
 export type IndexAdditions = {
@@ -99,13 +100,9 @@ export function encodeAdditions(additions: IndexAdditions, out: ByteWriter): voi
   for (const name of additions.measurements) out.text(name);
   out.varint(additions.firstSeriesId);
   out.varint(additions.series.length);
-  for (const { measurementId, tags } of additions.series) {
+  for (const { measurementId, tagsText } of additions.series) {
     out.varint(measurementId);
-    out.varint(tags.length);
-    for (const [key, value] of tags) {
-      out.text(key);
-      out.text(value);
-    }
+    out.block(tagsText);
   }
 }
 
@@ -116,10 +113,7 @@ export function decodeAdditions(reader: ByteReader): IndexAdditions {
   const firstSeriesId = reader.varint();
   const series: NewSeries[] = [];
   for (let n = reader.count(2); n > 0; n--) {
-    const measurementId = reader.varint();
-    const tags: TagPair[] = [];
-    for (let m = reader.count(2); m > 0; m--) tags.push([reader.text(), reader.text()]);
-    series.push({ measurementId, tags });
+    series.push({ measurementId: reader.varint(), tagsText: reader.block() });
   }
   return { firstMeasurementId, measurements, firstSeriesId, series };
 }

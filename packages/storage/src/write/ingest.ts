@@ -1,10 +1,12 @@
 // Requests to batches: the ingest kernel parses, checks and sorts; its rows leave it at once as tables. What stays in
 // the kernel is its series table, which serves as the cache from key bytes to our ids and can be dropped at any time.
 import { parseLines } from '@tidemark/line-protocol';
+import type { FieldType } from '@tidemark/core';
 import { IngestKernel } from '@tidemark/kernels';
 import type { Batch, IngestHost, ParseOptions } from '@tidemark/kernels';
 
 import { Table } from '../memtable/table.ts';
+import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';
 import { parseSeriesKey } from '../series/series-key.ts';
@@ -28,7 +30,11 @@ export type IngestTarget = {
 
 export type Ingested = { readonly batch: WriteBatch; readonly outcome: WriteOutcome };
 
-export type IngestSettings = { readonly allowUnsigned: boolean };
+export type IngestSettings = {
+  readonly allowUnsigned: boolean;
+  /** `measurement`: a field has one type in all shards, not only within each. */
+  readonly fieldTypes: 'shard' | 'measurement';
+};
 
 /** The kernel is dropped and made anew when it holds more than this; it then learns its series again. */
 const KERNEL_BYTES_MAX = 256 << 20;
@@ -118,9 +124,15 @@ export class Ingest {
       fieldTypes: (shardId, name) => {
         const measurement = this.#index.measurement(name);
         const shard = shards.get(shardId);
-        return measurement === undefined || shard === undefined
-          ? []
-          : shard.fields.of(measurement.id);
+        if (measurement === undefined || shard === undefined) return [];
+        if (this.#settings.fieldTypes === 'shard') return shard.fields.of(measurement.id);
+        const types = new Map<string, FieldType>();
+        for (const other of shards.ofDatabase(policy.database)) {
+          for (const [field, type] of other.fields.of(measurement.id)) {
+            if (!types.has(field)) types.set(field, type);
+          }
+        }
+        return types;
       },
       admitSeries: admission.hasLimits
         ? (key) => {
@@ -138,12 +150,18 @@ export class Ingest {
       grown.set(this.#ids);
       this.#ids = grown;
     }
+    let owner: MeasurementIndex | undefined;
+    let prefix: Uint8Array = new Uint8Array(0);
     for (let id = batch.firstSeriesId; id < end; id++) {
       const key = kernel.seriesKey(id);
       if (key === undefined) continue;
-      const { measurement, tags, tagsAt } = parseSeriesKey(key);
-      const owner = this.#index.addMeasurement(measurement);
-      this.#ids[id] = this.#index.addSeriesByKey(owner, key.subarray(tagsAt), tags);
+      // Neighbouring new series mostly belong to one measurement.
+      if (owner === undefined || !hasMeasurement(key, prefix)) {
+        const { measurement, tagsAt } = parseSeriesKey(key);
+        owner = this.#index.addMeasurement(measurement);
+        prefix = key.subarray(0, tagsAt);
+      }
+      this.#ids[id] = this.#index.addSeriesByKey(owner, key.subarray(prefix.length));
     }
   }
 
@@ -234,3 +252,12 @@ class Collector {
     return { batch: { parts, definedFields: this.#defined }, outcome };
   }
 }
+
+/** Whether the key is `prefix` itself or goes on with a tag. */
+function hasMeasurement(key: Uint8Array, prefix: Uint8Array): boolean {
+  if (key.length !== prefix.length && key[prefix.length] !== COMMA) return false;
+  for (let i = 0; i < prefix.length; i++) if (key[i] !== prefix[i]) return false;
+  return key.length >= prefix.length;
+}
+
+const COMMA = 44;
