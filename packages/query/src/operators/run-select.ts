@@ -121,7 +121,8 @@ async function* runRaw(plan: SelectPlan, run: RunContext): RowStream {
 }
 
 async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
-  for (const { error } of plan.leaves) if (error !== undefined) throw invalid(error);
+  const error = firstError(plan);
+  if (error !== undefined) throw invalid(error);
   const leaves = new LeavesPlan(plan);
   const isPushed =
     plan.seriesLimit === 0 &&
@@ -150,6 +151,17 @@ async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
   if (current !== undefined && group !== undefined) {
     yield* finishGroup(current, { plan, group, defaults, run });
   }
+}
+
+/** The error of a call on a field of the wrong type; that of an inner query comes first. */
+function firstError(plan: SelectPlan): string | undefined {
+  const own = plan.leaves.find((leaf) => leaf.error !== undefined)?.error;
+  if (own === undefined) return undefined;
+  for (const source of plan.sources) {
+    const inner = source.kind === 'subquery' ? firstError(source.plan) : undefined;
+    if (inner !== undefined) return inner;
+  }
+  return own;
 }
 
 type Feed = AsyncIterable<{

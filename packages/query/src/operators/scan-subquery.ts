@@ -21,7 +21,7 @@ type CollectedGroup = { readonly key: GroupKey; readonly runs: Run[]; bytes: num
 
 /**
  * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time, except that a raw
- * query over a subquery that reduces without windows, or transforms them, sees one inner group after the other.
+ * query over a subquery that reduces without windows sees one inner group after the other.
  */
 export async function* scanSubquery(
   source: SubqueryPlan,
@@ -33,14 +33,12 @@ export async function* scanSubquery(
   const picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
   const isStreaming = picks.every((place, i) => place === i);
   const groups = new Map<string, CollectedGroup>();
-  // Windows come in the order of time; without windows a group's one result stands where its group stands, and what
-  // is made of the windows of a group stays together.
+  // Windows come in the order of time; without windows a group's one result stands where its group stands.
   const keepsInnerOrder =
     plan.leaves.every((leaf) => leaf.reducer === undefined) &&
     source.plan.leaves.length > 0 &&
     source.plan.leaves.every((leaf) => leaf.reducer !== undefined) &&
-    (source.plan.interval === undefined ||
-      source.plan.leaves.some((leaf) => leaf.transformations.length > 0));
+    source.plan.interval === undefined;
   const finish = function* (collected: CollectedGroup): Iterable<RowBatch> {
     run.release(collected.bytes);
     // Inner groups count in ascending order among equal times, in descending queries too.
