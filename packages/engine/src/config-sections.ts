@@ -122,4 +122,18 @@ export const FIXED_SECTIONS = {
     ),
     buffer: key.integer(1000, 'Packets that may wait.'),
   }),
+  'udf-functions': configSections(
+    'User-defined functions; a file may write `[udf.functions.name]` instead. Either a program or a socket.',
+    {
+      name: key.text('', 'Name under which scripts call it.'),
+      prog: key.text('', 'Program that speaks the protocol on its standard input and output.'),
+      args: key.textList('Its arguments.'),
+      env: key.textMap('Its environment.'),
+      socket: key.text(
+        '',
+        'Unix socket of a server that speaks the protocol, instead of a program.',
+      ),
+      timeout: key.duration('0s', 'How long it may be silent; 0 never asks.'),
+    },
+  ),
 } as const;

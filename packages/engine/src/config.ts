@@ -54,7 +54,7 @@ export function resolveEngineConfig(layers: readonly ConfigLayer[]): {
 } {
   const renamed = layers.map((layer) => ({
     ...layer,
-    values: joinLists(renameOldSections(layer.values)),
+    values: listFunctions(joinLists(renameOldSections(layer.values))),
   }));
   const { config, problems } = resolveConfig(ENGINE_CONFIG_SCHEMA, renamed);
   const values: Readonly<Record<string, unknown>> = config;
@@ -125,6 +125,18 @@ function joinLists(values: Readonly<Record<string, unknown>>): Readonly<Record<s
     );
   }
   return joined;
+}
+
+/** `[udf.functions.name]` of a file as elements of `[[udf-functions]]`. */
+function listFunctions(
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { udf, ...others } = values;
+  if (udf === null || typeof udf !== 'object' || !('functions' in udf)) return values;
+  const { functions } = udf;
+  if (functions === null || typeof functions !== 'object') return values;
+  const listed = Object.entries(functions).map(([name, table]) => ({ ...(table as object), name }));
+  return { ...others, 'udf-functions': listed };
 }
 
 function joinTableLists(table: object, names: readonly string[]): Record<string, unknown> {

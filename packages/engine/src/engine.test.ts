@@ -1,7 +1,10 @@
 // The service over real sockets: tasks, writes, events, and what a restart keeps.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
 import { startEngine } from './start-engine.ts';
@@ -53,13 +56,46 @@ async function call(
   return { status: response.status, json, headers: response.headers };
 }
 
+/** Takes what tasks post. */
+const sink = {
+  url: '',
+  bodies: [] as string[],
+  server: http.createServer(),
+  waiting: [] as (() => void)[],
+  async open(): Promise<void> {
+    this.bodies = [];
+    this.server = http.createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        this.bodies.push(body);
+        response.end();
+        for (const wake of this.waiting.splice(0)) wake();
+      });
+    });
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  },
+  async received(count: number): Promise<void> {
+    while (this.bodies.length < count) {
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
+  },
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  },
+};
+
 beforeEach(async () => {
+  await sink.open();
   directory = mkdtempSync(join(tmpdir(), 'engine-test-'));
   await start();
 });
 
 afterEach(async () => {
   await engine.close();
+  await sink.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -223,6 +259,37 @@ describe('stream tasks', () => {
     const response = await fetch(`${engine.url}/engine/v1/tasks/t`);
 
     expect(await response.text()).toContain('"value":9007199254740993');
+  });
+});
+
+describe('user-defined functions', () => {
+  test('a configured program is asked what it takes and used by a task', async () => {
+    await engine.close();
+    const sample = new URL('../../runtime/examples/udf-running-sum.mjs', import.meta.url);
+    const sum = { prog: process.execPath, args: [fileURLToPath(sample)], timeout: '5s' };
+    const broken = { prog: '/nowhere/at/all' };
+    await start({}, { udf: { functions: { sum, broken } } });
+    const script = "stream|from()@sum().field('v')|httpPost('" + sink.url + "')";
+
+    const { status } = await call('POST', '/engine/v1/tasks', {
+      id: 't',
+      dbrps: DBRPS,
+      script,
+      status: 'enabled',
+    });
+    await call('POST', '/write?db=d&rp=r', 'm v=1 10\nm v=2 11');
+    await sink.received(2);
+
+    expect(status).toBe(200);
+    const sums = sink.bodies.map((body) => JSON.parse(body).series[0]);
+    const at = sums[0].columns.indexOf('sum');
+    expect(sums.map(({ values }) => values[0][at])).toEqual([1, 3]);
+    const unknown = await call('POST', '/engine/v1/tasks', {
+      id: 'u',
+      dbrps: DBRPS,
+      script: 'stream|from()@broken()',
+    });
+    expect(unknown.status).toBe(400);
   });
 });
 

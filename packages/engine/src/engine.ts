@@ -35,6 +35,7 @@ import { checkClusters, httpClient, taskServices } from './task-services.ts';
 import type { TaskServicesOptions } from './task-services.ts';
 import { TaskService } from './task-service.ts';
 import { TemplateService } from './template-service.ts';
+import { openUserFunctions } from './user-functions.ts';
 import { WritePath } from './write-path.ts';
 
 export type EngineOptions = {
@@ -142,7 +143,9 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     overrides.section(name, element);
   const { endpoint } = httpClient({ http, section });
   const sideloads = new Sideloads({ http, endpoint, access: context.access });
+  const functions = await openUserFunctions(config, clock, logs.logger('udf'));
   const servicesOptions: TaskServicesOptions = {
+    udf: functions.connector,
     sideloads,
     alerts,
     clusters,
@@ -169,7 +172,10 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
         executing.problem = problem;
       }),
   });
-  const environment = (): BuildEnvironment => ({ udfs: new Map(), deadman: deadmanOf(config) });
+  const environment = (): BuildEnvironment => ({
+    udfs: functions.registry,
+    deadman: deadmanOf(config),
+  });
   const { tasks, templates } = definitions({
     metadata,
     executor,

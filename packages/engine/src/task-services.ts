@@ -3,7 +3,13 @@ import { InvalidRequest } from '@tidemark/core';
 import { map, text } from '@tidemark/alerting';
 import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
 import { PointBatchBuilder } from '@tidemark/runtime';
-import type { AlertSink, HttpClient, Loopback, TaskServices } from '@tidemark/runtime';
+import type {
+  AlertSink,
+  HttpClient,
+  Loopback,
+  TaskServices,
+  UdfConnector,
+} from '@tidemark/runtime';
 import type { Clusters } from './database/clusters.ts';
 import type { LogHub } from './log-hub.ts';
 import type { PointRouter } from './point-router.ts';
@@ -16,6 +22,7 @@ export type TaskServicesOptions = {
   readonly http: HttpSender;
   readonly logs: LogHub;
   readonly sideloads: Sideloads;
+  readonly udf: UdfConnector;
   readonly section: (name: string, element?: string) => Options | undefined;
   readonly server: TaskServices['server'];
 };
@@ -31,6 +38,7 @@ export function taskServices(options: TaskServicesOptions, taskId: string): Task
     ),
     http: httpClient(options),
     sideload: options.sideloads,
+    udf: options.udf,
     log: {
       log: (level, nodeName, message, context) =>
         log(level, message, { task: taskId, node: nodeName, ...context }),
