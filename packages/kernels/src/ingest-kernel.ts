@@ -509,6 +509,8 @@ export class IngestKernel implements Ingest {
   #undoOf(batch: Batch): Undo {
     const undo = this.#undo.get(batch);
     assert(undo !== undefined, 'a batch belongs to this Ingest and was not taken back');
+    // Throws when a table was freed since: its memory may hold another one by now.
+    for (const { table } of batch.tables) this.#memtables.tableAddress(table);
     return undo;
   }
 }

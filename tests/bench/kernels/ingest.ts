@@ -85,7 +85,7 @@ run('cpu-only with log record', cpuBodies, true);
 run('iot, 7 floats of 16-17 digits', [floatBody(), floatBody()], false);
 
 const SERIES = 1_000_000;
-let shared = new IngestKernel({ parseLine: parseLines });
+const shared = new IngestKernel({ parseLine: parseLines });
 const highcard = Array.from({ length: SERIES / LINES }, (_, k) => highcardBody(k * LINES, START));
 for (const round of [
   '1 M new series',
