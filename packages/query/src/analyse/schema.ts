@@ -2,7 +2,7 @@
 import type { FieldType, TimeRange } from '@tidemark/core';
 
 import type { QueryContext } from '../context.ts';
-import type { MeasurementRef, RequestOptions } from '../series-source.ts';
+import type { MeasurementRef, RequestOptions, SchemaFilter } from '../series-source.ts';
 
 /** Fields and tags of one measurement. */
 export type MeasurementSchema = {
@@ -48,25 +48,12 @@ export async function loadSchemas(
     measurementPattern: set.pattern,
     timeRange: range,
   };
-  const fields = new Map<string, Map<string, FieldType>>();
-  const options = requestOptions(context);
-  for await (const batch of context.snapshot.schema({ kind: 'fields', filter }, options)) {
-    if (batch.kind !== 'fields') continue;
-    let types = fields.get(batch.measurement);
-    if (types === undefined) fields.set(batch.measurement, (types = new Map()));
-    for (const { name, type } of batch.fields) {
-      types.set(name, strongerType(types.get(name), type));
-    }
-  }
-  const tags = new Map<string, Set<string>>();
   // Tags belong to the whole database, as recorded: a tag of another policy's measurement of the same name counts.
   const everywhere = { ...filter, retentionPolicy: undefined, timeRange: undefined };
-  const tagRequest = { kind: 'tag-keys', filter: everywhere } as const;
-  for await (const batch of context.snapshot.schema(tagRequest, options)) {
-    if (batch.kind !== 'tag-keys') continue;
-    const known = tags.get(batch.measurement);
-    tags.set(batch.measurement, new Set([...(known ?? []), ...batch.keys]));
-  }
+  const [fields, tags] = await Promise.all([
+    loadFields(filter, context),
+    loadTags(everywhere, context),
+  ]);
   return [...fields].map(([measurement, types]) => ({
     measurement: {
       database: set.database,
@@ -76,4 +63,35 @@ export async function loadSchemas(
     fields: types,
     tags: tags.get(measurement) ?? new Set<string>(),
   }));
+}
+
+async function loadFields(
+  filter: SchemaFilter,
+  context: QueryContext,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, FieldType>>> {
+  const fields = new Map<string, Map<string, FieldType>>();
+  const request = { kind: 'fields', filter } as const;
+  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
+    if (batch.kind !== 'fields') continue;
+    let types = fields.get(batch.measurement);
+    if (types === undefined) fields.set(batch.measurement, (types = new Map()));
+    for (const { name, type } of batch.fields) {
+      types.set(name, strongerType(types.get(name), type));
+    }
+  }
+  return fields;
+}
+
+async function loadTags(
+  filter: SchemaFilter,
+  context: QueryContext,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const tags = new Map<string, Set<string>>();
+  const request = { kind: 'tag-keys', filter } as const;
+  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
+    if (batch.kind !== 'tag-keys') continue;
+    const known = tags.get(batch.measurement);
+    tags.set(batch.measurement, new Set([...(known ?? []), ...batch.keys]));
+  }
+  return tags;
 }

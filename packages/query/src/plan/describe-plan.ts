@@ -55,11 +55,6 @@ function typedKey(plan: SelectPlan, key: string, index: number): string {
   return `${key.slice(0, at)}${typed}${rest}`;
 }
 
-/** The tree of operators, one line per node, drawn with box characters. */
-export function planTree(plan: SelectPlan): readonly string[] {
-  return draw(selectNode(plan));
-}
-
 export type TreeNode = { readonly label: string; readonly children: readonly TreeNode[] };
 
 /** Lines of a tree. */
