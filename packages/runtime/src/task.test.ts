@@ -72,6 +72,26 @@ test('a failure of a node ends the task with its reason, and nothing else', () =
   expect(errors).toEqual([task.error]);
 });
 
+test('a task that failed leaves no timers behind', async () => {
+  const { task, timers } = make(
+    `var f = stream|from()\nf|stats(1s)|log()\nf|combine(lambda: TRUE, lambda: TRUE).as('a', 'b').max(1)`,
+    { groupIdleMs: 1000 },
+  );
+  await task.start();
+  expect(timers.nextAt()).toBeDefined();
+
+  write(task, [
+    ['a', 1, 0],
+    ['a', 2, 0],
+    ['a', 3, 0],
+    ['a', 4, 1],
+  ]);
+  await task.close();
+
+  expect(task.error).toBeDefined();
+  expect(timers.nextAt()).toBeUndefined();
+});
+
 test('a node that keeps failing does not flood the log', () => {
   const { task, logs } = make(`stream|from()|eval(lambda: "missing" + 1.0).as('x')`);
 

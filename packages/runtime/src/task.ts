@@ -152,9 +152,7 @@ export class InlineTask implements RunningTask {
       this.#run(undefined, () => handle.node?.finish?.());
     }
     await this.drain();
-    this.#isClosed = true;
-    this.#cancelSweep?.();
-    for (const handle of this.#handles) await handle.node?.close?.();
+    await this.#release();
   }
 
   stats(): TaskStats {
@@ -253,7 +251,7 @@ export class InlineTask implements RunningTask {
           if (group.sweep < this.#sweep - 2 && group.id !== '') this.#forget(group);
         }
       });
-      if (!this.#isClosed) this.#scheduleSweep();
+      if (!this.#isClosed && this.#error === undefined) this.#scheduleSweep();
     });
   }
 
@@ -472,5 +470,20 @@ export class InlineTask implements RunningTask {
     this.#error = message;
     this.#context.services.log.log('error', nodeName, 'node failed', { err: message });
     for (const listener of this.#errorListeners) listener(message);
+    // Timers, processes and buffers of a dead task must not live on; nobody closes it again.
+    void this.#release();
+  }
+
+  async #release(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#cancelSweep?.();
+    for (const handle of this.#handles) {
+      try {
+        await handle.node?.close?.();
+      } catch (cause) {
+        handle.fail('failed to close', cause instanceof Error ? cause.message : String(cause));
+      }
+    }
   }
 }

@@ -27,13 +27,20 @@ export function clockTimers(clock: Clock): Timers {
   };
 }
 
+/** Timers of the platform wrap around beyond 2^31 ms, about 24 days. */
+const SLEEP_MS_MAX = 2 ** 30;
+
 async function sleepThenCall(
   clock: Clock,
   delayMs: number,
   options: { readonly signal: AbortSignal; readonly callback: () => void },
 ): Promise<void> {
   try {
-    await clock.sleep(delayMs, options.signal);
+    let leftMs = delayMs;
+    for (; leftMs > SLEEP_MS_MAX; leftMs -= SLEEP_MS_MAX) {
+      await clock.sleep(SLEEP_MS_MAX, options.signal);
+    }
+    await clock.sleep(leftMs, options.signal);
   } catch (cause) {
     // Cancelled: nobody waits for this callback any more.
     if (options.signal.aborted) return;

@@ -107,20 +107,44 @@ export class SeriesIndex {
   #parse(body: Uint8Array, start: number, end: number): SeriesRef | undefined {
     if (end - start > KEY_BYTES_MAX) return undefined;
     const text = textOf(body, start, end);
-    if (text === undefined) return undefined;
-    const [name = '', ...parts] = text.split(',');
-    if (name === '' || name.startsWith('#') || text.includes('\u007f')) return undefined;
-    const tags: [string, string][] = [];
-    for (const part of parts) {
-      const [key = '', value = '', more] = part.split('=');
-      if (key === '' || value === '' || more !== undefined) return undefined;
-      tags.push([key, value]);
+    if (text === undefined || text.startsWith('#') || text.includes('\u007f')) return undefined;
+    const comma = text.indexOf(',');
+    const name = comma < 0 ? text : text.slice(0, comma);
+    if (name === '') return undefined;
+    let keys: string[] = [];
+    let values: string[] = [];
+    let isSorted = true;
+    for (let at = comma < 0 ? text.length + 1 : comma + 1; at <= text.length;) {
+      const next = text.indexOf(',', at);
+      const stop = next < 0 ? text.length : next;
+      const equals = text.indexOf('=', at);
+      if (equals <= at || equals >= stop - 1) return undefined;
+      const key = text.slice(at, equals);
+      const value = text.slice(equals + 1, stop);
+      if (value.includes('=')) return undefined;
+      const previous = keys.at(-1);
+      if (previous !== undefined) {
+        const order = compareBytes(previous, key);
+        if (order === 0) return undefined;
+        if (order > 0) isSorted = false;
+      }
+      keys.push(key);
+      values.push(value);
+      at = stop + 1;
     }
-    tags.sort(([a], [b]) => compareBytes(a, b));
-    if (tags.some(([key], i) => i > 0 && tags[i - 1]?.[0] === key)) return undefined;
-    const tagKeys = this.#sharedKeys(tags.map(([key]) => key));
-    const tagValues = tags.map(([, value]) => value);
-    return { name, tagKeys, tagValues, stableId: nextStableId++ };
+    if (!isSorted) {
+      const tags = keys.map((key, i) => [key, values[i] ?? ''] as const);
+      tags.sort(([x], [y]) => compareBytes(x, y));
+      keys = tags.map(([key]) => key);
+      values = tags.map(([, value]) => value);
+      if (keys.some((key, i) => key === keys[i - 1])) return undefined;
+    }
+    return {
+      name,
+      tagKeys: this.#sharedKeys(keys),
+      tagValues: values,
+      stableId: nextStableId++,
+    };
   }
 
   /** Most series have the same tag keys: one array for all of them. */

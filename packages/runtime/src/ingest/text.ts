@@ -10,7 +10,8 @@ export function textOf(bytes: Uint8Array, start: number, end: number): string | 
   if (end - start <= SHORT) {
     let i = start;
     while (i < end && (bytes[i] as number) < 128) i++;
-    if (i === end) return String.fromCharCode(...bytes.subarray(start, end));
+    // Spreading would walk an iterator; this call reads the array.
+    if (i === end) return Reflect.apply(String.fromCharCode, null, bytes.subarray(start, end));
   }
   try {
     return decoder.decode(bytes.subarray(start, end));
