@@ -73,6 +73,7 @@ export class InlineTask implements RunningTask {
   #rowsUntilSample = 0;
   #error: string | undefined;
   #isClosed = false;
+  #released: Promise<void> | undefined;
   #sweep = 0;
   #cancelSweep: CancelTimer | undefined;
 
@@ -144,7 +145,7 @@ export class InlineTask implements RunningTask {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#isClosed) return this.#released;
     for (const handle of this.#handles) {
       // Messages from outside may still arrive for this node; its children end after it.
       if (this.#error === undefined) await handle.node?.idle?.();
@@ -474,10 +475,14 @@ export class InlineTask implements RunningTask {
     void this.#release();
   }
 
-  async #release(): Promise<void> {
-    if (this.#isClosed) return;
+  #release(): Promise<void> {
     this.#isClosed = true;
     this.#cancelSweep?.();
+    this.#released ??= this.#closeNodes();
+    return this.#released;
+  }
+
+  async #closeNodes(): Promise<void> {
     for (const handle of this.#handles) {
       try {
         await handle.node?.close?.();
