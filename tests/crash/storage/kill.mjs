@@ -82,14 +82,18 @@ export async function killRounds({ rounds, seed, log = () => undefined }) {
         const rows = found.get(key) ?? [];
         for (let batch = 0; batch < count; batch++) {
           if (rows[batch] !== ROWS_PER_BATCH) {
-            throw new Error(`lost: round and lane ${key}, batch ${batch} of ${count}. rows=${rows[batch]}`);
+            throw new Error(
+              `lost: round and lane ${key}, batch ${batch} of ${count}. rows=${rows[batch]}`,
+            );
           }
         }
         for (const count_ of rows) {
           if (count_ !== ROWS_PER_BATCH) throw new Error(`torn batch: ${key}. rows=${count_}`);
         }
       }
-      log(`round ${round + 1}/${rounds}: ${acknowledged.join('+')} batches kept, opened in ${openMs.toFixed(0)} ms`);
+      log(
+        `round ${round + 1}/${rounds}: ${acknowledged.join('+')} batches kept, opened in ${openMs.toFixed(0)} ms`,
+      );
     }
   } finally {
     rmSync(directory, { recursive: true, force: true });

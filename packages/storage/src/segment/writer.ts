@@ -203,10 +203,13 @@ export class SegmentWriter {
     const valid =
       count === rows ? undefined : codecs().encodeValidity(column.valid ?? new Uint8Array(rows));
     const values = codecs().encodeColumn(dense, 'small');
-    const both = new ByteWriter(values.length + (valid?.length ?? 0));
-    if (valid !== undefined) both.raw(valid);
-    both.raw(values);
-    this.#writeBlock(both.finish());
+    if (valid === undefined) this.#writeBlock(values);
+    else {
+      const both = new ByteWriter(values.length + valid.length);
+      both.raw(valid);
+      both.raw(values);
+      this.#writeBlock(both.finish());
+    }
     const statistics = rows < MIN_STATISTICS_ROWS ? undefined : statisticsOf(column, times);
     return {
       field,

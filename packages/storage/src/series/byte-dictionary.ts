@@ -27,28 +27,35 @@ export class ByteDictionary {
   /** Id of the bytes, or -1. */
   find(bytes: Uint8Array): number {
     const mask = this.#slots.length - 1;
-    const hash = hashOf(bytes);
+    const hash = hashOf(bytes, 0, bytes.length);
     let slot = hash & mask;
     for (;;) {
       const entry = this.#slots[slot]!;
       if (entry === 0) return -1;
-      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, bytes)) return entry - 1;
+      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, bytes, 0, bytes.length))
+        return entry - 1;
       slot = (slot + 1) & mask;
     }
   }
 
   /** Id of the bytes, which are copied in when they are new. */
   add(bytes: Uint8Array): number {
+    return this.addRange(bytes, 0, bytes.length);
+  }
+
+  /** As `add`, for a part of an array: spares a view per entry. */
+  addRange(bytes: Uint8Array, start: number, end: number): number {
     const mask = this.#slots.length - 1;
-    const hash = hashOf(bytes);
+    const hash = hashOf(bytes, start, end);
     let slot = hash & mask;
     for (;;) {
       const entry = this.#slots[slot]!;
       if (entry === 0) break;
-      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, bytes)) return entry - 1;
+      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, bytes, start, end))
+        return entry - 1;
       slot = (slot + 1) & mask;
     }
-    const id = this.#append(bytes, hash);
+    const id = this.#append(bytes, start, end, hash);
     if (this.#count * 4 > this.#slots.length * 3) this.#rehash();
     else this.#slots[slot] = id + 1;
     return id;
@@ -60,9 +67,10 @@ export class ByteDictionary {
     return this.#arena.subarray(id === 0 ? 0 : this.#ends[id - 1]!, this.#ends[id]!);
   }
 
-  #append(bytes: Uint8Array, hash: number): number {
+  #append(bytes: Uint8Array, start: number, stop: number, hash: number): number {
     const id = this.#count;
-    const end = this.#arenaLength + bytes.length;
+    const at = this.#arenaLength;
+    const end = at + stop - start;
     assert(end < 2 ** 32, 'dictionary arena fits 32-bit offsets');
     if (end > this.#arena.length) this.#arena = grown(this.#arena, end, Uint8Array);
     if (id >= this.#ends.length) {
@@ -70,7 +78,8 @@ export class ByteDictionary {
       this.#hashes = grown(this.#hashes, id + 1, Uint32Array);
     }
     this.#hashes[id] = hash;
-    this.#arena.set(bytes, this.#arenaLength);
+    const arena = this.#arena;
+    for (let i = start; i < stop; i++) arena[at + i - start] = bytes[i]!;
     this.#arenaLength = end;
     this.#ends[id] = end;
     this.#count = id + 1;
@@ -88,12 +97,12 @@ export class ByteDictionary {
     this.#slots = slots;
   }
 
-  #equals(id: number, bytes: Uint8Array): boolean {
+  #equals(id: number, bytes: Uint8Array, from: number, to: number): boolean {
     const start = id === 0 ? 0 : this.#ends[id - 1]!;
     const length = this.#ends[id]! - start;
-    if (length !== bytes.length) return false;
+    if (length !== to - from) return false;
     const arena = this.#arena;
-    for (let i = 0; i < length; i++) if (arena[start + i] !== bytes[i]) return false;
+    for (let i = 0; i < length; i++) if (arena[start + i] !== bytes[from + i]) return false;
     return true;
   }
 }
@@ -111,9 +120,9 @@ function grown<T extends Uint8Array | Uint32Array>(
 }
 
 /** FNV-1a with a final mix. */
-function hashOf(bytes: Uint8Array): number {
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

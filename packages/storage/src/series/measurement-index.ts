@@ -65,10 +65,11 @@ export class MeasurementIndex {
     return ordinal;
   }
 
-  /** The column of a tag key in its escaped form; series mostly have the same keys at the same positions. */
-  columnAt(position: number, escapedKey: Uint8Array): TagColumn {
+  /** The column of a tag key, given in its escaped form by bytes [start, end); series mostly have the same keys at the same positions. */
+  columnAt(position: number, bytes: Uint8Array, start: number, end: number): TagColumn {
     const guess = this.#byPosition[position];
-    if (guess !== undefined && isEqual(guess.escapedKey, escapedKey)) return guess.column;
+    if (guess !== undefined && isEqual(guess.escapedKey, bytes, start, end)) return guess.column;
+    const escapedKey = bytes.slice(start, end);
     const key = utf8Text(unescaped(escapedKey));
     let column = this.#columns.get(key);
     if (column === undefined) {
@@ -76,7 +77,7 @@ export class MeasurementIndex {
       this.#columns.set(key, column);
       this.#sorted = undefined;
     }
-    this.#byPosition[position] = { escapedKey: escapedKey.slice(), column };
+    this.#byPosition[position] = { escapedKey, column };
     return column;
   }
 
@@ -86,9 +87,9 @@ export class MeasurementIndex {
   }
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+function isEqual(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
+  if (a.length !== end - start) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[start + i]) return false;
   return true;
 }
 

@@ -8,7 +8,7 @@ import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemar
 import { utf8, utf8Text } from '../bytes.ts';
 import { ByteDictionary } from './byte-dictionary.ts';
 import { MeasurementIndex } from './measurement-index.ts';
-import { COMMA, EQUALS, partEnd, unescaped } from './series-key.ts';
+import { BACKSLASH, COMMA, EQUALS, partEnd, unescaped } from './series-key.ts';
 
 export type SeriesId = number;
 export type TextId = number;
@@ -100,12 +100,18 @@ export class SeriesIndex {
     for (let position = 0; at < tagsText.length; position++) {
       const nameEnd = partEnd(tagsText, at + 1, EQUALS);
       const valueEnd = partEnd(tagsText, nameEnd + 1, COMMA);
-      const value = unescaped(tagsText.subarray(nameEnd + 1, valueEnd));
-      const name = tagsText.subarray(at + 1, nameEnd);
-      const column = measurement.columnAt(position, name);
-      measurement.setColumn(column, ordinal, this.#texts.add(value));
+      const column = measurement.columnAt(position, tagsText, at + 1, nameEnd);
+      const value = this.#addText(tagsText, nameEnd + 1, valueEnd);
+      measurement.setColumn(column, ordinal, value);
       at = valueEnd;
     }
+  }
+
+  #addText(bytes: Uint8Array, start: number, end: number): TextId {
+    for (let i = start; i < end; i++) {
+      if (bytes[i] === BACKSLASH) return this.#texts.add(unescaped(bytes.subarray(start, end)));
+    }
+    return this.#texts.addRange(bytes, start, end);
   }
 
   measurementOf(id: SeriesId): MeasurementIndex {

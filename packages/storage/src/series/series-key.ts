@@ -11,7 +11,7 @@ export type ParsedKey = {
 
 export const COMMA = 44;
 export const EQUALS = 61;
-const BACKSLASH = 92;
+export const BACKSLASH = 92;
 
 /** Parses a key that a kernel made. */
 export function parseSeriesKey(key: Uint8Array): ParsedKey {

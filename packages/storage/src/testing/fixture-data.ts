@@ -1,0 +1,26 @@
+// What the fixtures of the file formats hold, the same for every version.
+import type { StorageEngine } from '../storage-engine.ts';
+import { write } from './fixtures.ts';
+
+/** Rows in a compacted segment, in a flushed one, behind a tombstone, and in the log. */
+export async function fillFixture(engine: StorageEngine): Promise<void> {
+  const lines = Array.from(
+    { length: 40 },
+    (_, i) => `m,t=a f=${i / 4},i=${i}i,s="text ${i % 3}",b=${i % 2 === 0} ${i}\n`,
+  );
+  await write(engine, lines.join(''));
+  await engine.flush();
+  await write(engine, 'm,t=b\\ c f=-0 5\nm,t=gone f=1 1\n');
+  await engine.flush();
+  await engine.compact();
+  await engine.delete({
+    database: 'db',
+    where: { kind: 'tag', key: 't', operator: '=', value: 'gone' },
+  });
+  await write(engine, 'm,t=a f=99 0\n');
+}
+
+export async function backupFixture(engine: StorageEngine, path: string): Promise<void> {
+  await engine.backup({ path });
+  await write(engine, 'm,t=log i=9223372036854775807i -9223372036854775806\n');
+}

@@ -1,0 +1,64 @@
+// Files of every released format version are read for ever.
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect, test } from 'vitest';
+
+import { nodeDisk } from '../disk/node-disk.ts';
+import { openStorageInline } from '../open-inline.ts';
+import { restoreBackup } from '../tools/restore.ts';
+import { verifyDirectory } from '../tools/verify.ts';
+import { scanRows } from './fixtures.ts';
+
+const FIELDS = [
+  ['f', 'float'],
+  ['i', 'integer'],
+  ['s', 'string'],
+  ['b', 'boolean'],
+] as const;
+
+const ROWS = Array.from({ length: 40 }, (_, i) => [
+  'm,t=a',
+  BigInt(i),
+  i === 0 ? 99 : i / 4,
+  BigInt(i),
+  `text ${i % 3}`,
+  i % 2 === 0,
+]);
+const ESCAPED = ['m,t=b\\ c', 5n, -0, null, null, null];
+const LOGGED = ['m,t=log', -9223372036854775806n, null, 9223372036854775807n, null, null];
+
+test.each(['v1'])('the files of format version %s are read', async (version) => {
+  const directory = mkdtempSync(join(tmpdir(), 'storage-fixture-'));
+  const fixture = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));
+  cpSync(fixture, directory, { recursive: true });
+  const disk = nodeDisk();
+  try {
+    const sound = await verifyDirectory({ directory: `${directory}/data`, disk });
+    const engine = await openStorageInline(
+      { directory: `${directory}/data`, hasBackgroundWork: false },
+      { disk },
+    );
+    const rows = await scanRows(engine, 'm', FIELDS);
+    await engine.close();
+    await restoreBackup({
+      files: [`${directory}/backup`],
+      directory: `${directory}/restored`,
+      disk,
+    });
+    const restored = await openStorageInline(
+      { directory: `${directory}/restored`, hasBackgroundWork: false },
+      { disk },
+    );
+    const copy = await scanRows(restored, 'm', FIELDS);
+    await restored.close();
+
+    expect(sound.damage).toEqual([]);
+    expect(rows).toEqual([...ROWS, ESCAPED, LOGGED]);
+    expect(copy).toEqual([...ROWS, ESCAPED]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,182 @@
+// Benchmarks of the storage engine: durable ingest, flush, open, and the work of the query set through SeriesSource.
+// `node --conditions=source --import tsx tests/bench/storage/run.ts [hosts] [hours]`; prints one line per measurement.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { openStorageInline } from '@tidemark/storage';
+import type { PolicyRef } from '@tidemark/storage';
+
+const [hosts = 100, hours = 2] = process.argv.slice(2).map(Number);
+const FIELDS = Array.from({ length: 10 }, (_, i) => `usage_${i}`);
+const STEP_NANOS = 10_000_000_000n;
+const HOUR_NANOS = 3_600_000_000_000n;
+const START = 1_451_606_400_000_000_000n;
+const BATCH_ROWS = 5000;
+const REPEATS = 7;
+
+const policy: PolicyRef = {
+  id: 1,
+  database: 'bench',
+  retentionPolicy: 'autogen',
+  shardDurationNanos: 168n * HOUR_NANOS,
+  maxSeriesPerDatabase: 0,
+  maxValuesPerTag: 0,
+};
+
+function* batches(): Generator<Uint8Array> {
+  let seed = 1;
+  const random = (): number => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return seed / 2 ** 32;
+  };
+  const state = Array.from({ length: hosts * FIELDS.length }, () => random() * 100);
+  let text = '';
+  let rows = 0;
+  for (let tick = 0n; tick < (BigInt(hours) * HOUR_NANOS) / STEP_NANOS; tick++) {
+    for (let host = 0; host < hosts; host++) {
+      const fields = FIELDS.map((name, i) => {
+        const at = host * FIELDS.length + i;
+        state[at] = Math.min(100, Math.max(0, state[at]! + (random() + random() - 1) * 2));
+        return `${name}=${Math.round(state[at]!)}i`;
+      });
+      text += `cpu,hostname=host_${host} ${fields.join(',')} ${START + tick * STEP_NANOS}\n`;
+      if (++rows % BATCH_ROWS !== 0) continue;
+      yield new TextEncoder().encode(text);
+      text = '';
+    }
+  }
+  if (text !== '') yield new TextEncoder().encode(text);
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'storage-bench-'));
+const bodies = [...batches()];
+let engine = await openStorageInline({ directory });
+
+let values = 0;
+let began = performance.now();
+let next = 0;
+const client = async (): Promise<void> => {
+  while (next < bodies.length) {
+    const body = bodies[next++]!;
+    values += (await engine.writeLines({ policy, body, precision: 'ns', now: 0n })).valuesWritten;
+  }
+};
+await Promise.all([client(), client()]);
+print('durable ingest, M values/s', values / (performance.now() - began) / 1000);
+began = performance.now();
+await engine.flush();
+print('flush of the rest, ms', performance.now() - began);
+began = performance.now();
+await engine.compact();
+print('compaction, ms', performance.now() - began);
+const { counters } = await engine.statistics();
+print('bytes per value', (counters['segmentBytes'] ?? 0) / values);
+await engine.close();
+began = performance.now();
+engine = await openStorageInline({ directory });
+print('open, ms', performance.now() - began);
+
+const source = { database: 'bench', retentionPolicy: 'autogen', measurement: 'cpu' };
+const all = { start: START, end: START + BigInt(hours) * HOUR_NANOS };
+const windowed = (fields: readonly string[], name: 'max' | 'mean') =>
+  fields.map((field) => ({ field, type: 'integer' as const, functions: [name] }));
+const minute = { everyNanos: 60_000_000_000n, offsetNanos: 0n };
+const hour = { everyNanos: HOUR_NANOS, offsetNanos: 0n };
+const wanted = FIELDS.map((name) => ({ name, type: 'integer' as const }));
+const host = { kind: 'tag', key: 'hostname', operator: '=', value: 'host_1' } as const;
+const common = { source, descending: false, groupBy: [] as string[] };
+
+await measure('single-groupby-1-1-1', (s, o) =>
+  s.aggregate(
+    {
+      ...common,
+      timeRange: { start: START, end: START + HOUR_NANOS - 1n },
+      where: host,
+      aggregates: windowed(FIELDS.slice(0, 1), 'max'),
+      window: minute,
+    },
+    o,
+  ),
+);
+await measure('double-groupby-all', (s, o) =>
+  s.aggregate(
+    {
+      ...common,
+      timeRange: { start: all.start + 1n, end: all.end - 1n },
+      groupBy: ['hostname'],
+      aggregates: windowed(FIELDS, 'mean'),
+      window: hour,
+    },
+    o,
+  ),
+);
+await measure('full-mean-by-host', (s, o) =>
+  s.aggregate(
+    { ...common, timeRange: all, groupBy: ['hostname'], aggregates: windowed(FIELDS, 'mean') },
+    o,
+  ),
+);
+await measure('lastpoint', (s, o) =>
+  s.scan(
+    {
+      source,
+      timeRange: all,
+      descending: true,
+      groupBy: ['hostname'],
+      fields: wanted,
+      limitPerSeries: 1,
+    },
+    o,
+  ),
+);
+await measure('groupby-orderby-limit', (s, o) =>
+  s.aggregate(
+    {
+      ...common,
+      timeRange: all,
+      descending: true,
+      aggregates: windowed(FIELDS.slice(0, 1), 'max'),
+      window: minute,
+      limitWindows: 5,
+    },
+    o,
+  ),
+);
+await measure('high-cpu-all', (s, o) =>
+  s.scan(
+    {
+      source,
+      timeRange: all,
+      descending: false,
+      groupBy: 'all',
+      fields: wanted,
+      where: { kind: 'field', field: 'usage_0', operator: '>', value: 90 },
+    },
+    o,
+  ),
+);
+await engine.close();
+rmSync(directory, { recursive: true, force: true });
+
+type Snapshot = Awaited<ReturnType<typeof engine.source.snapshot>>;
+
+async function measure(
+  name: string,
+  ask: (snapshot: Snapshot, options: { signal: AbortSignal }) => AsyncIterable<unknown>,
+): Promise<void> {
+  const times: number[] = [];
+  for (let i = 0; i < REPEATS; i++) {
+    const start = performance.now();
+    const snapshot = await engine.source.snapshot();
+    for await (const _ of ask(snapshot, { signal: new AbortController().signal }));
+    await snapshot.close();
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  print(`${name}, p50 ms`, times[Math.floor(REPEATS / 2)] ?? 0);
+}
+
+function print(what: string, value: number): void {
+  console.log(`${what.padEnd(36)} ${value.toFixed(3)}`);
+}
