@@ -10,6 +10,7 @@ import { explain } from './explain.ts';
 import { writeInto } from './operators/into.ts';
 import { RunContext } from './operators/run-context.ts';
 import { runSelect } from './operators/run-select.ts';
+import { runSystemFields, selectsSystemFields } from './operators/system-fields.ts';
 import { toResults } from './operators/run-statement.ts';
 import { planSelect } from './plan/plan-select.ts';
 import type { ResultBatch } from './result.ts';
@@ -23,6 +24,10 @@ export async function* executeSelect(
 ): AsyncIterable<ResultBatch> {
   if (statement.into !== undefined) {
     yield* writeInto(statement, statement.into, context);
+    return;
+  }
+  if (selectsSystemFields(statement)) {
+    yield* runSystemFields(statement, context);
     return;
   }
   const prepared = await prepareSelect(statement, context);

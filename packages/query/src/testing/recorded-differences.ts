@@ -7,7 +7,6 @@ const MERGE_ORDER =
 const LIMIT_PER_SERIES = 'LIMIT and OFFSET count rows per series (query semantics §4)';
 const NOT_EXECUTED =
   'a failing statement answers its error, every later one `not executed` (query semantics §1)';
-const SYSTEM_FIELD = 'system fields of the older storage are not fields here';
 const ABSOLUTE =
   'abs gives absolute values (query semantics §3.3); the recorded server kept integers below zero';
 
@@ -50,8 +49,6 @@ export const RECORDED_DIFFERENCES: ReadonlyMap<string, string> = new Map([
   ].map((query) => [`math|${query}`, INFINITY_TEXT] as const),
   ['math|SELECT abs(n) FROM trig', ABSOLUTE],
   ['math|SELECT abs(*) FROM trig', ABSOLUTE],
-  ['show|SELECT _seriesKey FROM pump', SYSTEM_FIELD],
-  ['show|SELECT _name FROM pump', SYSTEM_FIELD],
   ['format|SELECT level FROM river LIMIT 2|epoch=µ', 'µ is microseconds (specification)'],
   ['format|SELECT level INTO copy FROM river', 'the warning comes from the service'],
   [
