@@ -121,8 +121,13 @@ export function filterRun(run: Run, keep: Uint8Array): Run {
 
 /** First row whose time is not below `time`. */
 export function lowerBound(times: BigInt64Array, time: bigint, from = 0): number {
+  // Doubling steps first: windows are short and lie one behind the other.
   let low = from;
-  let high = times.length;
+  let high = from;
+  for (let step = 1; high < times.length && times[high]! < time; step *= 2) {
+    low = high + 1;
+    high = Math.min(times.length, high + step);
+  }
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (times[middle]! < time) low = middle + 1;

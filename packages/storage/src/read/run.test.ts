@@ -1,0 +1,57 @@
+import { columnFrom, columnValue } from '@tidemark/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { lowerBound, mergeRuns } from './run.ts';
+import type { Run } from './run.ts';
+
+const rows = fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.option(fc.nat(99))), {
+  minLength: 1,
+  maxLength: 30,
+});
+
+function runOf(list: readonly (readonly [number, number | null])[]): Run {
+  return {
+    times: BigInt64Array.from(list, ([time]) => BigInt(time)),
+    columns: [
+      columnFrom(
+        'float',
+        list.map(([, value]) => value),
+      ),
+      undefined,
+    ],
+  };
+}
+
+test('lowerBound finds the first time that is not below, from any position', () => {
+  const ascending = fc.uniqueArray(fc.integer({ min: -50, max: 50 }), { maxLength: 40 });
+  fc.assert(
+    fc.property(ascending, fc.integer({ min: -60, max: 60 }), fc.nat(40), (list, time, from) => {
+      const times = BigInt64Array.from(
+        list.sort((a, b) => a - b),
+        BigInt,
+      );
+      const start = Math.min(from, times.length);
+      const tail = times.subarray(start);
+      const expected = tail.findIndex((other) => other >= BigInt(time));
+      const found = lowerBound(times, BigInt(time), start);
+      expect(found).toBe(expected < 0 ? times.length : start + expected);
+    }),
+  );
+});
+
+test('merging keeps one row per time, each field from the last run that has it', () => {
+  fc.assert(
+    fc.property(fc.array(rows, { minLength: 1, maxLength: 4 }), (lists) => {
+      const model = new Map<number, number | null>();
+      for (const list of lists) {
+        for (const [time, value] of list) model.set(time, value ?? model.get(time) ?? null);
+      }
+      const merged = mergeRuns(lists.map(runOf));
+      const column = merged.columns[0]!;
+      const found = Array.from(merged.times, (time, i) => [Number(time), columnValue(column, i)]);
+      expect(found).toEqual([...model].sort((a, b) => a[0] - b[0]));
+      expect(merged.columns[1]).toBeUndefined();
+    }),
+  );
+});
