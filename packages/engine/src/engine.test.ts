@@ -262,6 +262,37 @@ describe('stream tasks', () => {
   });
 });
 
+describe('the log', () => {
+  test('can be followed by task; the answer begins before the first line', async () => {
+    const stop = new AbortController();
+    const response = await fetch(`${engine.url}/engine/v1preview/logs?task=bad&lvl=error%2B`, {
+      headers: { Accept: 'application/json' },
+      signal: stop.signal,
+    });
+    await call('POST', '/engine/v1/tasks', {
+      id: 'bad',
+      dbrps: DBRPS,
+      script: 'stream|from()|eval(lambda: "absent" + 1).as(\'x\')',
+      status: 'enabled',
+    });
+    await call('POST', '/write?db=d&rp=r', 'm v=1 10');
+
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    stop.abort();
+
+    const line = JSON.parse(
+      Buffer.from(value ?? [])
+        .toString('utf8')
+        .split('\n')[0] ?? '',
+    );
+    expect(line).toMatchObject({ lvl: 'error', task: 'bad', node: 'eval2' });
+  });
+
+  test.each(['lvl=loud', 'task=a&task=b'])('%s is refused', async (query) => {
+    expect((await call('GET', `/engine/v1preview/logs?${query}`)).status).toBe(400);
+  });
+});
+
 describe('user-defined functions', () => {
   test('a configured program is asked what it takes and used by a task', async () => {
     await engine.close();

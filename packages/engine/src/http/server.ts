@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import fastify from 'fastify';
@@ -258,8 +259,17 @@ export class HttpServer implements Api {
   ): Promise<unknown> {
     void reply.code(response.status);
     if ('stream' in response) {
-      void reply.headers({ ...response.headers, 'Content-Type': response.contentType });
-      return reply.send(response.stream);
+      // Headers go out at once: a reader that follows something may wait long for the first line.
+      reply.hijack();
+      const headers = { ...reply.getHeaders(), ...response.headers };
+      for (const [name, value] of Object.entries(headers)) {
+        if (value !== undefined) reply.raw.setHeader(name, value);
+      }
+      reply.raw.writeHead(200, { 'Content-Type': response.contentType });
+      reply.raw.flushHeaders();
+      // A client that goes away ends the stream; there is nobody left to tell.
+      await pipeline(response.stream, reply.raw).catch(() => undefined);
+      return reply;
     }
     if (!('json' in response) && !('text' in response)) return reply.send();
     const isJson = 'json' in response;
