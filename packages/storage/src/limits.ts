@@ -34,7 +34,7 @@ export const LIMITS = {
     reason: 'each pins memory and files',
   },
   requestMemoryBytes: {
-    setting: 'query.max-memory',
+    setting: 'coordinator.query-memory-limit',
     value: 256 << 20,
     unit: 'bytes',
     reason: 'what one aggregation may hold when its caller sets no limit',

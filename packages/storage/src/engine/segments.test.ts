@@ -355,7 +355,9 @@ test('an aggregation over its memory limit ends with an error that names the set
     { signal: new AbortController().signal, memoryLimitBytes: 10_000 },
   );
 
-  await expect(batches[Symbol.asyncIterator]().next()).rejects.toThrow('query.max-memory');
+  await expect(batches[Symbol.asyncIterator]().next()).rejects.toThrow(
+    'coordinator.query-memory-limit',
+  );
   await snapshot.close();
 });
 
