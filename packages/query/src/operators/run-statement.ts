@@ -41,8 +41,7 @@ function resultColumns(batch: RowBatch, plan: SelectPlan): readonly ResultColumn
   return batch.columns.map((column, i): ResultColumn => {
     const expression = plan.outputs[i]?.expression;
     const isPlain = expression?.kind === 'column' && expression.index >= plan.leaves.length;
-    const takesNumber = expression?.kind === 'null' || (isPlain && isText(column.type));
-    if (!takesNumber || column.valid === undefined) return column;
+    if (!isPlain || column.valid === undefined || !isText(column.type)) return column;
     const values: MixedValue[] = [];
     for (let row = 0; row < batch.times.length; row++) {
       values.push(columnValue(column, row) ?? fill.value);

@@ -166,9 +166,17 @@ class ColumnsBuilder {
     return { kind: 'column', index, type: this.#leaves[index]?.type };
   }
 
+  /** What an unknown name stands for: null, or the number that fill() puts in the place of nulls. */
+  #nothing(): ValueExpression {
+    const { fill } = this.#request.statement;
+    if (fill?.kind !== 'number') return { kind: 'null', type: undefined };
+    const { value } = fill;
+    return { kind: 'constant', value, type: typeof value === 'bigint' ? 'integer' : 'float' };
+  }
+
   #column(reference: Reference): ValueExpression {
     const resolved = this.#resolve(reference);
-    if (resolved.kind === 'unknown') return { kind: 'null', type: undefined };
+    if (resolved.kind === 'unknown') return this.#nothing();
     const { name } = reference;
     const input = this.#inputs.add(
       resolved.kind === 'tag'
