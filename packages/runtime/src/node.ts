@@ -51,6 +51,8 @@ export interface TaskContext {
   readonly scope: string;
   readonly services: TaskServices;
   readonly timers: Timers;
+  /** Timers of the world outside, which a replay's clock does not move. */
+  readonly outsideTimers: Timers;
   readonly groups: GroupTable;
   readonly series: SeriesTable;
   readonly limits: TaskLimits;

@@ -331,7 +331,14 @@ async function run(c: Case): Promise<Outcome> {
   }
   const wall = BigInt(Date.UTC(2026, 0, 1)) * 1_000_000n;
   const timers = new VirtualTimers(wall);
-  const clock = { now: () => timers.now(), monotonicMs: () => 0, sleep: () => Promise.resolve() };
+  const clock = {
+    now: () => timers.now(),
+    monotonicMs: () => 0,
+    sleep: (ms: number) =>
+      new Promise<void>((resolve) => {
+        timers.at(timers.now() + BigInt(ms) * 1_000_000n, resolve);
+      }),
+  };
   const dbrps = [{ database: 'd', retentionPolicy: 'r' }];
   let task: InlineTask;
   try {
@@ -382,6 +389,10 @@ async function run(c: Case): Promise<Outcome> {
     await task.drain();
   }
   if (c.waitMs !== undefined) timers.advanceTo(timers.now() + BigInt(c.waitMs) * 1_000_000n);
+  // Callbacks of the clock run behind promises.
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
   for (const other of world.tasks) await other.task.drain();
   return collect(c, world, task);
 }

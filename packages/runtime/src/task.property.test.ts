@@ -62,7 +62,11 @@ class Bench {
     const { pipeline, error } = buildPipeline(this.#script);
     if (pipeline === undefined) throw new Error(error?.text);
     const timers = new VirtualTimers(START);
-    const clock = { now: () => START, monotonicMs: () => 0, sleep: () => Promise.resolve() };
+    const clock = {
+      now: () => START,
+      monotonicMs: () => 0,
+      sleep: () => new Promise<void>(() => undefined),
+    };
     const task = createTask(pipeline, services(this.topics), { taskId: 't', clock, timers });
     const last = pipeline.nodes.at(-1)?.name ?? '';
     task.tap(last, (message) => {

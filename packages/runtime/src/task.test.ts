@@ -36,7 +36,11 @@ function make(script: string, limits: Partial<TaskLimits> = {}): Made {
     log: { log: (level, node, message) => void logs.push(`${level} ${node} ${message}`) },
     server: { hostname: 'h', clusterId: 'c', serverId: 's' },
   };
-  const clock = { now: () => timers.now(), monotonicMs: () => 0, sleep: () => Promise.resolve() };
+  const clock = {
+    now: () => timers.now(),
+    monotonicMs: () => 0,
+    sleep: () => new Promise<void>(() => undefined),
+  };
   const thread = { series: new SeriesTable() };
   const task = createTask(pipeline, services, { taskId: 't', clock, timers, limits }, thread);
   return { task, timers, logs };

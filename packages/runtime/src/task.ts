@@ -271,6 +271,7 @@ export class InlineTask implements RunningTask {
       scope: options.scope ?? 'main',
       services,
       timers,
+      outsideTimers: clockTimers(options.clock),
       series: thread.series,
       groups: new GroupTable(thread.series, this.#limits.groupCountMax),
       limits: this.#limits,

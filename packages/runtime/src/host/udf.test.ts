@@ -45,7 +45,11 @@ async function makeTask(udf: UdfConnector): Promise<{ task: InlineTask; sums: un
   const { pipeline, error } = buildPipeline(script, { udfs: new Map([['sum', info]]) });
   if (pipeline === undefined) throw new Error(error?.text);
   const timers = new VirtualTimers(0n);
-  const clock = { now: () => 0n, monotonicMs: () => 0, sleep: () => Promise.resolve() };
+  const clock = {
+    now: () => 0n,
+    monotonicMs: () => 0,
+    sleep: () => new Promise<void>(() => undefined),
+  };
   const task = createTask(pipeline, services(udf), { taskId: 't', clock, timers });
   const sums: unknown[] = [];
   task.tap('where3', (message: TapMessage) => {
@@ -129,7 +133,11 @@ test('a function that dies ends its task with the reason', async () => {
     udfs: new Map([['sum', { wants: 'stream', provides: 'stream', options: {} }]]),
   });
   if (pipeline === undefined) throw new Error('the script is right');
-  const clock = { now: () => 0n, monotonicMs: () => 0, sleep: () => Promise.resolve() };
+  const clock = {
+    now: () => 0n,
+    monotonicMs: () => 0,
+    sleep: () => new Promise<void>(() => undefined),
+  };
   const dying = createTask(pipeline, services(dies), {
     taskId: 't',
     clock,

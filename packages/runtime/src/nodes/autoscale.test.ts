@@ -67,7 +67,11 @@ async function run(chain: string, provider: Provider, loads: readonly number[]):
     server: { hostname: 'h', clusterId: 'c', serverId: 's' },
     scalerCluster: () => ({ url: 'http://api', headers: {}, namespace: 'prod' }),
   };
-  const clock = { now: () => 0n, monotonicMs: () => 0, sleep: () => Promise.resolve() };
+  const clock = {
+    now: () => 0n,
+    monotonicMs: () => 0,
+    sleep: () => new Promise<void>(() => undefined),
+  };
   const task = createTask(pipeline, services, {
     taskId: 't',
     clock,

@@ -47,7 +47,6 @@ export class InfluxdbOutNode implements RunningNode {
         this.#ctx.fail('failed to create database', messageOf(cause));
       }
     }
-    this.#schedule();
   }
 
   point(point: Point): void {
@@ -76,16 +75,15 @@ export class InfluxdbOutNode implements RunningNode {
     await this.#lastWrite;
   }
 
+  /** Writes what is buffered one interval after the first point of it, by the clock of the world outside. */
   #schedule(): void {
     const { flushIntervalNanos } = this.#ctx.options;
-    if (flushIntervalNanos <= 0n) return;
-    const { task } = this.#ctx;
-    this.#cancelTimer = task.timers.at(task.timers.now() + flushIntervalNanos, () =>
-      task.guard(() => {
-        this.#flushAll();
-        this.#schedule();
-      }),
-    );
+    if (flushIntervalNanos <= 0n || this.#cancelTimer !== undefined) return;
+    const { outsideTimers, guard } = this.#ctx.task;
+    this.#cancelTimer = outsideTimers.at(outsideTimers.now() + flushIntervalNanos, () => {
+      this.#cancelTimer = undefined;
+      guard(() => this.#flushAll());
+    });
   }
 
   #add(point: Point, originDatabase: string, originPolicy: string): void {
@@ -102,6 +100,7 @@ export class InfluxdbOutNode implements RunningNode {
       this.#buffers.set(key, buffer);
     }
     buffer.points.push(output);
+    this.#schedule();
     if (BigInt(buffer.points.length) >= options.bufferCount) this.#flush(buffer);
   }
 

@@ -207,7 +207,11 @@ class Run implements AlertSink {
     }
     const pipeline = { ...built.pipeline, dbrps: [this.#dbrp] };
     const timers = this.#timers;
-    const clock = { now: () => timers.now(), monotonicMs: () => 0, sleep: () => Promise.resolve() };
+    const clock = {
+      now: () => timers.now(),
+      monotonicMs: () => 0,
+      sleep: () => new Promise<void>(() => undefined),
+    };
     try {
       const task = createTask(pipeline, this.#services(), { taskId: 'test', clock, timers });
       for (const { name, type, options } of pipeline.nodes) {
