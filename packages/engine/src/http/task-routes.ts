@@ -182,7 +182,7 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     'template-id': () => record.templateId,
     type: () => record.type,
     dbrps: () => record.dbrps,
-    script: () => showScript(record.script, view.scriptFormat),
+    script: () => scriptOf(record, view),
     vars: () => jsonOf(record.varsJson),
     dot: () => dotOf(record, executing, view, options),
     status: () => record.status,
@@ -212,7 +212,31 @@ function dotOf(
       view: view.dotView,
     });
   }
-  return staticDot(() => options.tasks.definitionOf(record).pipeline, record.id);
+  return remembered(`dot ${record.id} ${record.modified} ${record.script.length}`, () =>
+    staticDot(() => options.tasks.definitionOf(record).pipeline, record.id),
+  );
+}
+
+// Texts that follow from a stored definition, by id and time of the last change: formatting a script or drawing its
+// graph costs more than all the rest of a list.
+const texts = new Map<string, string>();
+const TEXTS_MAX = 20_000;
+
+function remembered(key: string, make: () => string): string {
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = make();
+    if (texts.size >= TEXTS_MAX) texts.clear();
+    texts.set(key, text);
+  }
+  return text;
+}
+
+function scriptOf(record: TaskRecord | TemplateRecord, view: View): string {
+  if (view.scriptFormat === 'raw') return record.script;
+  // The length tells apart two changes of one instant, which only a broken clock makes.
+  const key = `script ${record.id} ${record.modified} ${record.script.length}`;
+  return remembered(key, () => showScript(record.script, view.scriptFormat));
 }
 
 function staticDot(build: () => Pipeline, id: string): string {
@@ -237,7 +261,7 @@ function templateView(record: TemplateRecord, view: View, environment: BuildEnvi
   return {
     id: () => record.id,
     type: () => record.type,
-    script: () => showScript(record.script, view.scriptFormat),
+    script: () => scriptOf(record, view),
     vars: () => vars,
     dot: () => staticDot(() => defineTemplate(record.script, environment).pipeline, record.id),
     error: () => error,
