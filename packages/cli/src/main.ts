@@ -3,7 +3,11 @@ import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command, CommanderError } from 'commander';
 
 import { configCommand } from './commands/config.ts';
-import { recordingCommand, replayCommand } from './commands/engine-client/recording.ts';
+import {
+  recordingCommand,
+  replayCommand,
+  replayLiveCommand,
+} from './commands/engine-client/recording.ts';
 import { engineClientCommands, serviceTestCommand } from './commands/engine-client/service.ts';
 import { taskCommand } from './commands/engine-client/task.ts';
 import { templateCommand } from './commands/engine-client/template.ts';
@@ -40,6 +44,11 @@ const SHORTCUT_NAMES = ['data-dir', 'skip-config-overrides', 'log-level', 'confi
 
 const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
 
+/** Subcommands of `tidemark tsdb` and `tidemark engine`. */
+const SUBCOMMANDS: ReadonlySet<string> = new Set(
+  [tsdbImportCommand(() => undefined), ...engineClientCommands()].map((one) => one.name()),
+);
+
 /** Runs the command line and sets the process's exit status. Never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
@@ -68,6 +77,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     program.addCommand(templateCommand(finish));
     program.addCommand(recordingCommand(finish));
     program.addCommand(replayCommand(finish));
+    program.addCommand(replayLiveCommand(finish));
     program.addCommand(topicCommand());
     program.addCommand(handlerCommand());
     program.addCommand(serviceTestCommand(finish));
@@ -86,7 +96,9 @@ export async function main(argv: readonly string[]): Promise<void> {
 async function takeConfigFlags(argv: readonly string[]): Promise<SplitArguments> {
   const command = argv[0] ?? '';
   if (command === 'shell') return { flags: new Map(), rest: rewriteOldSpellings(argv) };
-  if (!SERVICE_COMMANDS.has(command)) return { flags: new Map(), rest: argv };
+  // Only starting a service takes generated flags; its subcommands need not load the service.
+  const isSubcommand = argv[1] !== undefined && SUBCOMMANDS.has(argv[1]);
+  if (!SERVICE_COMMANDS.has(command) || isSubcommand) return { flags: new Map(), rest: argv };
   const known = new Set((await commandFlags(command as ServiceCommand)).map(({ name }) => name));
   for (const name of SHORTCUT_NAMES) known.delete(name);
   return splitConfigFlags(argv, known);

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 
 import { EngineClient } from '@tidemark/client';
-import type { Dbrp, TaskVar } from '@tidemark/client';
+import type { Dbrp, Task, TaskVar } from '@tidemark/client';
+import { NotFound } from '@tidemark/core';
 import { Command } from 'commander';
 
 import { UsageError } from '../../exit.ts';
@@ -110,4 +111,15 @@ export async function forEachId(
     }
   }
   return count;
+}
+
+/** The task, or `undefined` when there is none. */
+export async function findTask(client: EngineClient, id: string): Promise<Task | undefined> {
+  try {
+    return await client.task(id);
+  } catch (error) {
+    // Absent is an answer here.
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
 }

@@ -22,7 +22,9 @@ export function parseDurationMs(text: string): number {
 
 /** `tidemark recording stream|batch|query|list|delete`. */
 export function recordingCommand(finish: Finish): Command {
-  const group = new Command('recording').description('Record live data or query results.');
+  const group = new Command('recording')
+    .alias('record')
+    .description('Record live data or query results.');
   group.addCommand(
     clientCommand('stream', 'Record the live data of a task for a while.')
       .requiredOption('--task <id>', 'whose databases and measurements are recorded')
@@ -111,58 +113,27 @@ async function record(
   });
 }
 
+type ReplayFlags = WaitFlags & {
+  readonly task: string;
+  readonly realClock?: boolean;
+  readonly recTime?: boolean;
+  readonly id?: string;
+};
+
 /** `tidemark replay recording|batch|query|list|delete`. */
 export function replayCommand(finish: Finish): Command {
   const group = new Command('replay').description('Run recorded or fetched data through a task.');
-  const common = (command: Command): Command =>
-    command
-      .requiredOption('--task <id>', 'the task')
-      .option('--real-clock', 'wait between points as long as it took when they were recorded')
-      .option('--rec-time', 'keep the recorded times instead of shifting them to now')
-      .option('--id <id>', 'id of the replay')
-      .option('--no-wait', 'return at once');
-  type Common = WaitFlags & { task: string; realClock?: boolean; recTime?: boolean; id?: string };
-  const bodyOf = (flags: Common): Readonly<Record<string, unknown>> => ({
-    task: flags.task,
-    id: flags.id,
-    clock: flags.realClock === true ? 'real' : 'fast',
-    'recording-time': flags.recTime === true,
-  });
   group.addCommand(
-    common(
+    replayOptions(
       clientCommand('recording', 'Replay a recording.').requiredOption(
         '--recording <id>',
         'the recording',
       ),
-    ).action((flags: Common & { recording: string }) =>
-      replay(flags, finish, '', { ...bodyOf(flags), recording: flags.recording }),
+    ).action((flags: ReplayFlags & { recording: string }) =>
+      replay(flags, finish, '', { ...replayBody(flags), recording: flags.recording }),
     ),
   );
-  group.addCommand(
-    common(clientCommand('batch', 'Run a batch task over a past time range.'))
-      .option('--past <duration>', 'the range ends now and is this long')
-      .option('--start <time>', 'start of the range, RFC 3339')
-      .option('--stop <time>', 'end of the range, RFC 3339; default now')
-      .action((flags: Common & { past?: string; start?: string; stop?: string }) =>
-        replay(flags, finish, 'batch', { ...bodyOf(flags), ...rangeOf(flags) }),
-      ),
-  );
-  group.addCommand(
-    common(
-      clientCommand('query', 'Run the result of a query through a task.').requiredOption(
-        '--query <text>',
-        'one SELECT with a fully qualified measurement',
-      ),
-    )
-      .option('--cluster <name>', 'which configured database')
-      .action((flags: Common & { query: string; cluster?: string }) =>
-        replay(flags, finish, 'query', {
-          ...bodyOf(flags),
-          query: flags.query,
-          cluster: flags.cluster,
-        }),
-      ),
-  );
+  for (const command of liveReplays(finish)) group.addCommand(command);
   group.addCommand(listReplays());
   group.addCommand(
     deleteCommand('Cancel or delete replays.', finish, {
@@ -172,6 +143,59 @@ export function replayCommand(finish: Finish): Command {
     }),
   );
   return group;
+}
+
+/** `tidemark replay-live batch|query`: data of the database, fetched now and not kept. */
+export function replayLiveCommand(finish: Finish): Command {
+  const group = new Command('replay-live').description(
+    'Run data of the database through a task without recording it.',
+  );
+  for (const command of liveReplays(finish)) group.addCommand(command);
+  return group;
+}
+
+function replayOptions(command: Command): Command {
+  return command
+    .requiredOption('--task <id>', 'the task')
+    .option('--real-clock', 'wait between points as long as it took when they were recorded')
+    .option('--rec-time', 'keep the recorded times instead of shifting them to now')
+    .option('--id <id>', 'id of the replay')
+    .option('--no-wait', 'return at once');
+}
+
+function replayBody(flags: ReplayFlags): Readonly<Record<string, unknown>> {
+  return {
+    task: flags.task,
+    id: flags.id,
+    clock: flags.realClock === true ? 'real' : 'fast',
+    'recording-time': flags.recTime === true,
+  };
+}
+
+function liveReplays(finish: Finish): readonly Command[] {
+  return [
+    replayOptions(clientCommand('batch', 'Run a batch task over a past time range.'))
+      .option('--past <duration>', 'the range ends now and is this long')
+      .option('--start <time>', 'start of the range, RFC 3339')
+      .option('--stop <time>', 'end of the range, RFC 3339; default now')
+      .action((flags: ReplayFlags & { past?: string; start?: string; stop?: string }) =>
+        replay(flags, finish, 'batch', { ...replayBody(flags), ...rangeOf(flags) }),
+      ),
+    replayOptions(
+      clientCommand('query', 'Run the result of a query through a task.').requiredOption(
+        '--query <text>',
+        'one SELECT with a fully qualified measurement',
+      ),
+    )
+      .option('--cluster <name>', 'which configured database')
+      .action((flags: ReplayFlags & { query: string; cluster?: string }) =>
+        replay(flags, finish, 'query', {
+          ...replayBody(flags),
+          query: flags.query,
+          cluster: flags.cluster,
+        }),
+      ),
+  ];
 }
 
 async function replay(

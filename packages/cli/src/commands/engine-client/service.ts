@@ -11,6 +11,7 @@ import { ExitStatus, UsageError } from '../../exit.ts';
 import { formatTable, humanBytes, print, printJson } from '../../output/table.ts';
 import { clientCommand, engineClient } from './context.ts';
 import type { ClientFlags } from './context.ts';
+import { followLog } from './follow-log.ts';
 
 /** `tidemark service-test list|run`. */
 export function serviceTestCommand(finish: (status: number) => void): Command {
@@ -107,25 +108,10 @@ function logs(): Command {
   return clientCommand('logs', 'Follow the log of a running engine.')
     .argument('[filter...]', 'tags that must be equal, for example service=http task=cpu')
     .option('--level <level>', 'least important level: debug, info, warn, error')
-    .action(async (filters: readonly string[], flags: ClientFlags & { level?: string }) => {
-      const search: Record<string, string> = {};
-      for (const filter of filters) {
-        const [key, ...value] = filter.split('=');
-        if (key === undefined || value.length === 0)
-          throw new UsageError(`${filter} must be written tag=value`);
-        search[key] = value.join('=');
-      }
-      if (flags.level !== undefined) search['lvl'] = `${flags.level}+`;
-      const stop = new AbortController();
-      process.once('SIGINT', () => stop.abort());
-      try {
-        for await (const chunk of await engineClient(flags).logs(search, stop.signal))
-          process.stdout.write(chunk);
-      } catch (error) {
-        // Ctrl-C is how following ends.
-        if (!stop.signal.aborted) throw error;
-      }
-    });
+    .option('--lines <count>', 'leave after so many lines')
+    .action((filters: readonly string[], flags: ClientFlags & { level?: string; lines?: string }) =>
+      followLog(engineClient(flags), filters, flags),
+    );
 }
 
 function level(): Command {

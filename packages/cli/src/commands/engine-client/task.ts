@@ -1,6 +1,5 @@
-// `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats.
-import { NotFound } from '@tidemark/core';
-import type { EngineClient, Task, TaskChange } from '@tidemark/client';
+// `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats, watch; push is in push.ts.
+import type { Task, TaskChange } from '@tidemark/client';
 import { Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../../exit.ts';
@@ -9,6 +8,7 @@ import {
   clientCommand,
   collect,
   engineClient,
+  findTask,
   forEachId,
   formatDbrps,
   parseDbrp,
@@ -18,6 +18,8 @@ import {
   toArray,
 } from './context.ts';
 import type { ClientFlags } from './context.ts';
+import { followLog } from './follow-log.ts';
+import { pushCommand } from './push.ts';
 
 type DefineFlags = ClientFlags & {
   readonly script?: string;
@@ -44,6 +46,9 @@ export function taskCommand(finish: (status: number) => void): Command {
     group.addCommand(changeCommand(name, text, finish));
   }
   group.addCommand(outputCommand());
+  group.addCommand(statsCommand());
+  group.addCommand(watchCommand());
+  group.addCommand(pushCommand(finish));
   return group;
 }
 
@@ -67,7 +72,7 @@ function defineCommand(): Command {
     .action(async (id: string, flags: DefineFlags) => {
       const client = engineClient(flags);
       const change = changeFrom(flags);
-      const existing = await find(client, id);
+      const existing = await findTask(client, id);
       let task =
         existing === undefined
           ? await client.createTask({ id, ...change })
@@ -103,16 +108,6 @@ function changeFrom(flags: DefineFlags): TaskChange {
     ...(dbrps === undefined ? {} : { dbrps }),
     ...(vars === undefined ? {} : { vars }),
   };
-}
-
-async function find(client: EngineClient, id: string): Promise<Task | undefined> {
-  try {
-    return await client.task(id);
-  } catch (error) {
-    // Absent is an answer here.
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
 }
 
 function listCommand(): Command {
@@ -226,4 +221,58 @@ function outputCommand(): Command {
         ),
       );
     });
+}
+
+type TaskStats = {
+  readonly 'task-stats': Readonly<Record<string, number>>;
+  readonly 'node-stats': Readonly<Record<string, Readonly<Record<string, number>>>>;
+};
+
+function statsCommand(): Command {
+  return clientCommand('stats', 'Show the counters of a running task and of each of its nodes.')
+    .argument('<id>')
+    .action(async (id: string, flags: ClientFlags) => {
+      const task = await engineClient(flags).task(id);
+      const stats = (task.stats ?? {}) as Partial<TaskStats>;
+      if (flags.json === true) {
+        printJson(stats);
+        return;
+      }
+      const rows = [
+        ...Object.entries(stats['task-stats'] ?? {}).map(([name, value]) => ['', name, value]),
+        ...Object.entries(stats['node-stats'] ?? {}).flatMap(([node, counters]) =>
+          Object.entries(counters).map(([name, value]) => [node, name, value]),
+        ),
+      ];
+      print(
+        formatTable(
+          [
+            { title: 'Node', value: ([node]) => node ?? '' },
+            { title: 'Counter', value: ([, name]) => name ?? '' },
+            { title: 'Value', value: ([, , value]) => value ?? 0, isRightAligned: true },
+          ],
+          rows,
+        ),
+      );
+    });
+}
+
+function watchCommand(): Command {
+  return clientCommand('watch', 'Follow the log of a task.')
+    .argument('<id>')
+    .argument('[filter...]', 'further tags that must be equal, for example node=log2')
+    .option('--level <level>', 'least important level: debug, info, warn, error')
+    .option('--lines <count>', 'leave after so many lines')
+    .action(
+      async (
+        id: string,
+        filters: readonly string[],
+        flags: ClientFlags & { readonly level?: string; readonly lines?: string },
+      ) => {
+        const client = engineClient(flags);
+        // A task that does not exist never logs: say so instead of waiting for it.
+        await client.task(id, { scriptFormat: 'raw' });
+        await followLog(client, [`task=${id}`, ...filters], flags);
+      },
+    );
 }

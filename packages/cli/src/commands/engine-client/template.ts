@@ -1,6 +1,6 @@
 // `tidemark template …`: define, show, list, delete.
 import { NotFound } from '@tidemark/core';
-import type { Template } from '@tidemark/client';
+import type { EngineClient, Template } from '@tidemark/client';
 import { Command } from 'commander';
 
 import { ExitStatus } from '../../exit.ts';
@@ -59,18 +59,26 @@ function defineCommand(): Command {
           script: readText(flags.script),
           ...(flags.type === undefined ? {} : { type: flags.type }),
         };
-        let template: Template;
-        try {
-          template = await client.changeTemplate(id, change);
-        } catch (error) {
-          // Absent: this is its first definition.
-          if (!(error instanceof NotFound)) throw error;
-          template = await client.createTemplate({ id, ...change });
-        }
+        const { template } = await defineTemplate(client, id, change);
         if (flags.json === true) printJson(template);
         else print(`defined ${template.id} (${template.type})`);
       },
     );
+}
+
+/** Creates a template or changes it, which reloads its tasks. */
+export async function defineTemplate(
+  client: EngineClient,
+  id: string,
+  change: { readonly script: string; readonly type?: string },
+): Promise<{ readonly template: Template; readonly isNew: boolean }> {
+  try {
+    return { template: await client.changeTemplate(id, change), isNew: false };
+  } catch (error) {
+    // Absent: this is its first definition.
+    if (!(error instanceof NotFound)) throw error;
+    return { template: await client.createTemplate({ id, ...change }), isNew: true };
+  }
 }
 
 function listCommand(): Command {

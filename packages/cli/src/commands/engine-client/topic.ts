@@ -1,5 +1,5 @@
 // `tidemark topic …` and `tidemark handler …`: events and who acts on them.
-import type { Handler } from '@tidemark/client';
+import type { EngineClient, Handler } from '@tidemark/client';
 import { NotFound } from '@tidemark/core';
 import { Command } from 'commander';
 
@@ -90,14 +90,10 @@ export function handlerCommand(): Command {
         if (topic === undefined || handler.id === undefined)
           throw new UsageError(`${file} must name a topic and an id`);
         const client = engineClient(flags);
-        let defined: Handler;
-        try {
-          defined = await client.replaceHandler(topic, handler.id, handler);
-        } catch (error) {
-          // Absent: this is its first definition.
-          if (!(error instanceof NotFound)) throw error;
-          defined = await client.createHandler(topic, handler);
-        }
+        const { handler: defined } = await defineHandler(client, topic, {
+          ...handler,
+          id: handler.id,
+        });
         if (flags.json === true) printJson(defined);
         else print(`defined ${defined.id} on ${topic}`);
       }),
@@ -150,4 +146,19 @@ export function handlerCommand(): Command {
       }),
   );
   return group;
+}
+
+/** Replaces a handler, or creates it when there is none of its id. */
+export async function defineHandler(
+  client: EngineClient,
+  topic: string,
+  handler: Handler & { readonly id: string },
+): Promise<{ readonly handler: Handler; readonly isNew: boolean }> {
+  try {
+    return { handler: await client.replaceHandler(topic, handler.id, handler), isNew: false };
+  } catch (error) {
+    // Absent: this is its first definition.
+    if (!(error instanceof NotFound)) throw error;
+    return { handler: await client.createHandler(topic, handler), isNew: true };
+  }
 }

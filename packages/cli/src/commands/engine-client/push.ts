@@ -1,0 +1,142 @@
+// `tidemark task push DIR`: everything that a load directory defines, through the API of a running engine.
+// The layout is that of the engine's own load directory: templates/, tasks/ and handlers/.
+import { readdirSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+
+import type { EngineClient, Handler, TaskChange } from '@tidemark/client';
+import type { Command } from 'commander';
+
+import { describeError, ExitStatus, UsageError } from '../../exit.ts';
+import { formatTable, print, printJson } from '../../output/table.ts';
+import { clientCommand, engineClient, findTask, parseDbrp, readJson, readText } from './context.ts';
+import type { ClientFlags } from './context.ts';
+import { defineTemplate } from './template.ts';
+import { defineHandler } from './topic.ts';
+
+type PushFlags = ClientFlags & { readonly enable?: boolean };
+
+type Pushed = {
+  readonly kind: 'template' | 'task' | 'handler';
+  readonly id: string;
+  readonly change: 'defined' | 'changed';
+};
+
+/** Folders in the order in which they depend on each other, with the files that count. */
+const FOLDERS = [
+  { name: 'templates', extensions: ['.tick'] },
+  { name: 'tasks', extensions: ['.tick', '.json'] },
+  { name: 'handlers', extensions: ['.json'] },
+] as const;
+
+/** The subcommand. One wrong file does not stop the others; the exit status tells. */
+export function pushCommand(finish: (status: number) => void): Command {
+  return clientCommand(
+    'push',
+    'Define the templates, tasks and handlers of a directory (templates/*.tick, tasks/*.tick|json, handlers/*.json).',
+  )
+    .argument('<dir>')
+    .option('--enable', 'enable the tasks')
+    .action(async (directory: string, flags: PushFlags) => {
+      const client = engineClient(flags);
+      const pushed: Pushed[] = [];
+      let failures = 0;
+      for (const file of filesOf(directory)) {
+        try {
+          pushed.push(await pushFile(client, file, flags));
+        } catch (error) {
+          // The other files are independent of this one.
+          failures++;
+          process.stderr.write(`tidemark: ${file.path}: ${describeError(error)}\n`);
+        }
+      }
+      if (flags.json === true) printJson(pushed);
+      else
+        print(
+          formatTable(
+            [
+              { title: 'Change', value: (one) => one.change },
+              { title: 'Kind', value: (one) => one.kind },
+              { title: 'ID', value: (one) => one.id },
+            ],
+            pushed,
+          ),
+        );
+      if (failures > 0) finish(ExitStatus.Failed);
+    });
+}
+
+type File = {
+  readonly folder: (typeof FOLDERS)[number]['name'];
+  readonly path: string;
+  readonly id: string;
+};
+
+function filesOf(directory: string): readonly File[] {
+  const files = FOLDERS.flatMap(({ name: folder, extensions }): File[] =>
+    namesIn(join(directory, folder))
+      .filter((name) => extensions.some((extension) => extension === extname(name)))
+      .map((name) => ({
+        folder,
+        path: join(directory, folder, name),
+        id: basename(name, extname(name)),
+      })),
+  );
+  if (files.length === 0)
+    throw new UsageError(`${directory} has no files in templates/, tasks/ or handlers/`);
+  return files;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    // Each of the folders may be missing.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function pushFile(
+  client: EngineClient,
+  { folder, path, id }: File,
+  flags: PushFlags,
+): Promise<Pushed> {
+  switch (folder) {
+    case 'templates': {
+      const { isNew } = await defineTemplate(client, id, { script: readText(path) });
+      return { kind: 'template', id, change: isNew ? 'defined' : 'changed' };
+    }
+    case 'tasks':
+      return pushTask(client, { id, ...taskOf(path) }, flags);
+    case 'handlers': {
+      const { topic, ...document } = readJson(path) as Handler & { readonly topic?: string };
+      if (topic === undefined) throw new UsageError('must name a topic');
+      const handler = { ...document, id: document.id ?? id };
+      const { isNew } = await defineHandler(client, topic, handler);
+      return { kind: 'handler', id: handler.id, change: isNew ? 'defined' : 'changed' };
+    }
+  }
+}
+
+function taskOf(path: string): TaskChange {
+  if (extname(path) === '.tick') return { script: readText(path) };
+  const { dbrps, ...document } = readJson(path) as Omit<TaskChange, 'dbrps'> & {
+    readonly dbrps?: readonly string[];
+  };
+  return { ...document, ...(dbrps === undefined ? {} : { dbrps: dbrps.map(parseDbrp) }) };
+}
+
+async function pushTask(
+  client: EngineClient,
+  { id = '', ...change }: TaskChange,
+  flags: PushFlags,
+): Promise<Pushed> {
+  const existing = await findTask(client, id);
+  if (existing === undefined) await client.createTask({ id, ...change });
+  else await client.changeTask(id, change);
+  const wasEnabled = existing?.status === 'enabled';
+  // A running task keeps what it was started with.
+  if (wasEnabled) await client.changeTask(id, { status: 'disabled' });
+  if (wasEnabled || flags.enable === true) await client.changeTask(id, { status: 'enabled' });
+  return { kind: 'task', id, change: existing === undefined ? 'defined' : 'changed' };
+}
