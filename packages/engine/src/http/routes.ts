@@ -1,6 +1,4 @@
 // How the API's paths are laid out: base paths, which requests are the same, and which methods a path has.
-import { NotFound } from '@tidemark/core';
-
 /** Base path of stable endpoints. */
 export const BASE = '/engine/v1';
 /** Base path of endpoints in preview; everything stable is served here too. */
@@ -74,9 +72,4 @@ function matchesPattern(pattern: string, path: string): boolean {
     if (isParameter ? have[i] === '' : segment.replace('::', ':') !== have[i]) return false;
   }
   return want.length === have.length;
-}
-
-/** The answer for a path that does not exist. */
-export function notFound(): NotFound {
-  return new NotFound('Not Found');
 }

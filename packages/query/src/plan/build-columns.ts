@@ -216,8 +216,3 @@ export function resolveReference(
   if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };
   return { kind: 'field', type: cast };
 }
-
-/** Whether the function picks one point, whose time and other columns can be answered. */
-export function isSelector(name: string): boolean {
-  return FUNCTIONS.get(name)?.kind === 'selector';
-}

@@ -85,8 +85,6 @@ export function columnSchema(fields: readonly FieldType[]): Schema {
   return intern(columnSchemas, fields, 'column');
 }
 
-export const EMPTY_SCHEMA = ownSchema([]);
-
 function intern(
   table: Map<string, Schema>,
   fields: readonly FieldType[],

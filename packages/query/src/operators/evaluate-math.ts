@@ -1,2 +1,0 @@
-// Math functions over columns.
-export { evaluateMath } from '../functions/math/evaluate.ts';
