@@ -7,6 +7,7 @@ import type { ExpandedField, PreparedSource } from '../analyse/prepared.ts';
 import { resolveName } from '../analyse/prepared.ts';
 import { print } from '../analyse/print.ts';
 import { invalid } from '../compat-messages.ts';
+import { isMathFunction } from '../functions/registry.ts';
 import { binaryType, mathType } from './expression-types.ts';
 import type { LeafContext } from './build-leaf.ts';
 import { buildLeaf } from './build-leaf.ts';
