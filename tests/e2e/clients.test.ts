@@ -1,4 +1,5 @@
 // Existing clients, unchanged, against the real executable: each creates a database, writes and reads back.
+import { InfluxDB as ModernClient, Point } from '@influxdata/influxdb-client';
 import { InfluxDB } from 'influx';
 import { hasPeer, query, removeDirectory, run, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
@@ -55,6 +56,40 @@ describe('the npm package influx', () => {
     expect(means[0]?.mean).toBe(16.75);
     await client.dropDatabase('npm_influx');
     expect(await client.getDatabaseNames()).not.toContain('npm_influx');
+  });
+});
+
+describe('the npm package @influxdata/influxdb-client', () => {
+  test('writes points of every type with user and password; they are read back by a query', async () => {
+    await query(server.tsdb, 'CREATE DATABASE modern');
+    const client = new ModernClient({ url: server.tsdb, token: 'user:password' });
+    const writer = client.getWriteApi('', 'modern/autogen', 'ms', { defaultTags: { site: 'a b' } });
+
+    writer.writePoint(
+      new Point('room')
+        .tag('name', 'kitchen, ground floor')
+        .floatField('celsius', 21.5)
+        .intField('visitors', 3)
+        .booleanField('open', true)
+        .stringField('note', 'a "b"')
+        .timestamp(1_700_000_000_000),
+    );
+    await writer.close();
+
+    expect(await query(server.tsdb, 'SELECT * FROM room', 'modern')).toMatchObject([
+      {
+        columns: ['time', 'celsius', 'name', 'note', 'open', 'site', 'visitors'],
+        values: [['2023-11-14T22:13:20Z', 21.5, 'kitchen, ground floor', 'a "b"', true, 'a b', 3]],
+      },
+    ]);
+  });
+
+  test('a refused write reaches the caller with status and reason', async () => {
+    const client = new ModernClient({ url: server.tsdb, token: 'user:password' });
+    const writer = client.getWriteApi('', 'absent', 'ns', { maxRetries: 0 });
+    writer.writeRecord('m f=1');
+
+    await expect(writer.close()).rejects.toMatchObject({ statusCode: 404 });
   });
 });
 

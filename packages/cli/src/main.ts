@@ -2,6 +2,7 @@
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command, CommanderError } from 'commander';
 
+import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import {
   recordingCommand,
@@ -15,6 +16,7 @@ import { handlerCommand, topicCommand } from './commands/engine-client/topic.ts'
 import { engineCommand } from './commands/engine.ts';
 import { rewriteOldSpellings, shellCommand } from './commands/shell.ts';
 import { tsdbImportCommand } from './commands/tsdb-import.ts';
+import { tsdbSetupCommand } from './commands/tsdb-setup.ts';
 import { tsdbCommand } from './commands/tsdb.ts';
 import { upCommand } from './commands/up.ts';
 import { commandFlags } from './config/config-files.ts';
@@ -46,7 +48,9 @@ const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
 
 /** Subcommands of `tidemark tsdb` and `tidemark engine`. */
 const SUBCOMMANDS: ReadonlySet<string> = new Set(
-  [tsdbImportCommand(() => undefined), ...engineClientCommands()].map((one) => one.name()),
+  [tsdbImportCommand(() => undefined), tsdbSetupCommand(), ...engineClientCommands()].map((one) =>
+    one.name(),
+  ),
 );
 
 /** Runs the command line and sets the process's exit status. Never throws. */
@@ -67,6 +71,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     program.addCommand(upCommand(flags, finish));
     const tsdb = tsdbCommand(flags, finish);
     tsdb.addCommand(tsdbImportCommand(finish));
+    tsdb.addCommand(tsdbSetupCommand());
     program.addCommand(tsdb);
     const engine = engineCommand(flags, finish);
     for (const command of engineClientCommands()) engine.addCommand(command);
@@ -81,6 +86,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     program.addCommand(topicCommand());
     program.addCommand(handlerCommand());
     program.addCommand(serviceTestCommand(finish));
+    program.addCommand(completionCommand(program));
     for (const command of program.commands) command.exitOverride();
     await program.parseAsync([...rest], { from: 'user' });
   } catch (error) {

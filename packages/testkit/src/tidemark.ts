@@ -131,6 +131,8 @@ export async function run(
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  // A program that reads no input may be gone before it is written.
+  child.stdin.on('error', () => undefined);
   child.stdin.end(options.input ?? '');
   const [status] = (await once(child, 'close')) as [number | null];
   return { status: status ?? -1, stdout, stderr };
