@@ -1,6 +1,7 @@
 // What `debug/vars` and `/metrics` tell.
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { EngineParts } from './engine.ts';
 import type { HttpServer } from './http/server.ts';
 import type { Reporter, Statistic } from './reporter.ts';
@@ -88,8 +89,23 @@ export function debugVars(
   };
 }
 
-/** Prometheus text: every statistic as `tidemark_engine_<name>_<value>`. */
-export function prometheusText(statistics: readonly Statistic[]): string {
+let processMetrics: Registry | undefined;
+
+/** The default metrics measure the whole process, so there is one registry for it. */
+function processRegistry(): Registry {
+  if (processMetrics === undefined) {
+    processMetrics = new Registry();
+    collectDefaultMetrics({ register: processMetrics });
+  }
+  return processMetrics;
+}
+
+/** Prometheus text: metrics of the process, and every statistic as `tidemark_engine_<name>_<value>`. */
+export async function metricsText(statistics: readonly Statistic[]): Promise<string> {
+  return `${await processRegistry().metrics()}\n${prometheusText(statistics)}`;
+}
+
+function prometheusText(statistics: readonly Statistic[]): string {
   const families = new Map<string, string[]>();
   for (const { name, tags, values } of statistics) {
     const labels = Object.entries(tags)

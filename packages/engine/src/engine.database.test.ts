@@ -246,9 +246,13 @@ describe('the database as a sink', () => {
       status: 'enabled',
     });
     await call('POST', '/write?db=d&rp=r', 'm v=1 10');
-    const stored = (): boolean =>
-      database.writes.some(({ lines }) => lines.some((line) => line.startsWith('engine_ingress')));
-    await database.until(stored);
+    const names = (): readonly string[] =>
+      database.writes.flatMap(({ lines }) => lines.map((line) => line.split(',')[0] ?? ''));
+    await database.until(() => names().includes('nodes'));
+    expect(names()).toEqual(
+      expect.arrayContaining(['ingress', 'edges', 'engine_runtime', 'engine_http', 'tidemark']),
+    );
+    expect(names()).not.toContain('runtime');
 
     const { json } = await call('GET', '/engine/v1/tasks/self/out');
     expect(json.series[0].name).toBe('ingress');

@@ -129,6 +129,40 @@ describe('conventions', () => {
     },
   );
 
+  test('metrics tell of the process and of the engine', async () => {
+    const { json: text } = await call('GET', '/metrics');
+
+    expect(text).toMatch(/^# TYPE process_cpu_seconds_total counter$/m);
+    expect(text).toMatch(/^tidemark_engine_tidemark_num_tasks\{.*\} 0$/m);
+  });
+
+  test('a second engine is kept off the directory, and the first goes on', async () => {
+    const first = engine;
+
+    await expect(start()).rejects.toThrow(
+      `data directory ${directory} is in use by another engine (process ${process.pid})`,
+    );
+    expect(engine).toBe(first);
+    expect((await call('GET', '/engine/v1/ping')).status).toBe(204);
+  });
+
+  test('an open address without authentication is refused, and holds nothing', async () => {
+    const other = join(directory, 'other');
+    const open = (more: Record<string, unknown>): Promise<EngineService> => {
+      const { config } = resolveEngineConfig([
+        {
+          source: 'test',
+          values: { data_dir: other, stats: { enabled: false }, http: more },
+        },
+      ]);
+      return startEngine(config, { log: quiet });
+    };
+
+    await expect(open({ 'bind-address': '0.0.0.0:0' })).rejects.toThrow('--insecure-no-auth');
+    const insisting = await open({ 'bind-address': '0.0.0.0:0', 'insecure-no-auth': true });
+    await insisting.close();
+  });
+
   test('a body over the limit is refused', async () => {
     await engine.close();
     await start({ 'max-body-size': 1000 });

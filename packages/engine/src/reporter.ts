@@ -36,6 +36,10 @@ export type ReporterOptions = {
   readonly more: () => readonly Statistic[];
 };
 
+// Names that the database's own monitor uses too, or that would be taken for its counters; in the database's table
+// of statistics ours must not mix with them.
+const DATABASE_NAMES: ReadonlySet<string> = new Set(['runtime', 'http']);
+
 export class Reporter {
   readonly #options: ReporterOptions;
   #isStoreReady = false;
@@ -77,7 +81,7 @@ export class Reporter {
     if (storeDatabase === '' || clusters.elements.length === 0) return;
     const lines = statistics.flatMap(({ name, tags, values }) => {
       const line = printLine({
-        measurement: `engine_${name}`,
+        measurement: DATABASE_NAMES.has(name) ? `engine_${name}` : name,
         tags: Object.entries(tags),
         fields: Object.entries(values),
         time,

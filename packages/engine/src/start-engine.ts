@@ -6,6 +6,8 @@ import { createTask, SeriesTable } from '@tidemark/runtime';
 import { defaultOptions } from '@tidemark/alerting';
 import { Authenticator } from './authenticator.ts';
 import type { EngineConfig } from './config.ts';
+import { lockDirectory } from './directory-lock.ts';
+import type { DirectoryLock } from './directory-lock.ts';
 import { TSDB_SECTION } from './overridable-sections.ts';
 import { closeParts, isTrusted, listenAddress, openParts } from './engine.ts';
 import type { EngineParts } from './engine.ts';
@@ -16,7 +18,7 @@ import { addMiscRoutes } from './http/misc-routes.ts';
 import { addOperationRoutes } from './http/operation-routes.ts';
 import { HttpServer } from './http/server.ts';
 import { addTaskRoutes } from './http/task-routes.ts';
-import { debugVars, prometheusText, serviceStatistics } from './debug-vars.ts';
+import { debugVars, metricsText, serviceStatistics } from './debug-vars.ts';
 import { Subscriptions } from './database/subscriptions.ts';
 import { addPprofRoutes } from './http/pprof-routes.ts';
 import { LoadDirectory } from './load-directory.ts';
@@ -58,6 +60,20 @@ export async function startEngine(
   options: StartEngineOptions,
 ): Promise<EngineService> {
   checkExposure(config);
+  const lock = await lockDirectory(config[''].dataDir);
+  try {
+    return await openEngine(config, options, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openEngine(
+  config: EngineConfig,
+  options: StartEngineOptions,
+  lock: DirectoryLock,
+): Promise<EngineService> {
   // Tasks of one thread name series by the same numbers.
   const thread = { series: new SeriesTable() };
   const parts = await openParts({
@@ -73,7 +89,7 @@ export async function startEngine(
   const authenticator = config.http.authEnabled
     ? await Authenticator.open({ ...parts, sharedSecret: config.http.sharedSecret })
     : undefined;
-  const service = new RunningEngine(parts, authenticator);
+  const service = new RunningEngine(parts, authenticator, lock);
   try {
     await service.open();
   } catch (error) {
@@ -87,6 +103,7 @@ export async function startEngine(
 class RunningEngine implements EngineService {
   readonly #parts: EngineParts;
   readonly #authenticator: Authenticator | undefined;
+  readonly #lock: DirectoryLock;
   readonly #server: HttpServer;
   readonly #recordings: Recordings;
   readonly #replays: Replays;
@@ -101,9 +118,10 @@ class RunningEngine implements EngineService {
   #closing: Promise<void> | undefined;
   url = '';
 
-  constructor(parts: EngineParts, authenticator: Authenticator | undefined) {
+  constructor(parts: EngineParts, authenticator: Authenticator | undefined, lock: DirectoryLock) {
     const { config, clock } = parts;
     this.#parts = parts;
+    this.#lock = lock;
     this.#authenticator = authenticator;
     this.#startedMs = clock.monotonicMs();
     this.#server = makeServer(parts, authenticator);
@@ -189,6 +207,7 @@ class RunningEngine implements EngineService {
     // Tasks that were never started must not cost the state they left.
     if (this.#areTasksStarted) await this.#saveState();
     await closeParts(this.#parts, config.http.shutdownTimeoutMs);
+    await this.#lock.release();
   }
 
   #saveState(): Promise<void> {
@@ -243,7 +262,7 @@ class RunningEngine implements EngineService {
           clock,
           subscriptionCount: this.#subscriptions?.count ?? 0,
         }),
-      metrics: () => prometheusText(this.#reporter.statistics()),
+      metrics: () => metricsText(this.#reporter.statistics()),
       reloadSideloads: () => this.#parts.sideloads.reload(),
       relinkSubscriptions: () => this.#subscriptions?.sync() ?? Promise.resolve(),
     });
@@ -254,7 +273,7 @@ class RunningEngine implements EngineService {
 function checkExposure(config: EngineConfig): void {
   if (isTrusted(config) || config.http.insecureNoAuth) return;
   throw new InvalidRequest(
-    `refusing to listen on ${config.http.bindAddress} without authentication; set http.auth-enabled, or http.insecure-no-auth to allow it`,
+    `refusing to listen on ${config.http.bindAddress} without authentication; set http.auth-enabled = true, listen on 127.0.0.1, or insist with --insecure-no-auth`,
   );
 }
 

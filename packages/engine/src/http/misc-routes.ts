@@ -12,7 +12,7 @@ export type MiscRoutesOptions = {
   readonly defaultRetentionPolicy: string;
   readonly logs: LogHub;
   readonly debugVars: () => unknown;
-  readonly metrics: () => string;
+  readonly metrics: () => Promise<string>;
   /** Reads the load directory and sideload sources again. */
   readonly reload: () => Promise<void>;
   readonly reloadSideloads: () => Promise<void>;
@@ -34,9 +34,9 @@ export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): v
   server.on('GET', '/:routes', () => ({ status: 200, json: server.routes() }));
   server.on('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
   server.onRoot('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
-  server.onRoot('GET', '/metrics', () => ({
+  server.onRoot('GET', '/metrics', async () => ({
     status: 200,
-    text: options.metrics(),
+    text: await options.metrics(),
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
   }));
   server.onPreview('GET', '/logs', (request) => followLogs(request, options.logs));
