@@ -3,7 +3,11 @@ import type { Logger } from 'pino';
 
 const STOP_DEADLINE_MS = 9_000;
 
-type Closeable = { readonly name: string; close(): Promise<void> };
+type Closeable = {
+  readonly name: string;
+  close(): Promise<void>;
+  readonly reload?: (() => void | Promise<void>) | undefined;
+};
 
 /** Collects what was opened; closes it once, in reverse order. */
 export class Shutdown {
@@ -15,9 +19,21 @@ export class Shutdown {
     this.#log = log;
   }
 
-  /** Registers something that was just opened. */
-  opened(name: string, close: () => Promise<void>): void {
-    this.#opened.push({ name, close });
+  /** Registers something that was just opened; `reload` is called for SIGHUP. */
+  opened(name: string, close: () => Promise<void>, reload?: () => void | Promise<void>): void {
+    this.#opened.push({ name, close, reload });
+  }
+
+  /** Reads again what may change while running: certificates, load directories, sideload files. */
+  async reloadAll(): Promise<void> {
+    for (const part of this.#opened) {
+      try {
+        await part.reload?.();
+      } catch (error) {
+        // What was read before stays in use; the log says what is wrong with the new one.
+        this.#log.error({ err: error, part: part.name }, 'reloading failed');
+      }
+    }
   }
 
   /** Closes everything; `true` when all of it went well. Later calls wait for the first one. */
@@ -64,6 +80,11 @@ export function stopOnSignal(shutdown: Shutdown, log: Logger): Promise<number> {
         resolve(isClean ? 0 : 1);
       });
     };
+    process.on('SIGHUP', () => {
+      log.info('reloading');
+      // Failures are logged there.
+      void shutdown.reloadAll();
+    });
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
   });

@@ -41,9 +41,14 @@ export function engineCommand(
           const service = await startEngine(config, {
             log: log.child({ service: 'engine' }),
             clock,
+            environment: process.env,
             defaultTsdbUrl: options.tsdbUrl ?? process.env['TIDEMARK_TSDB_URL'],
           });
-          shutdown.opened('engine', () => service.close());
+          shutdown.opened(
+            'engine',
+            () => service.close(),
+            () => service.reload(),
+          );
           return [['engine', service.url]];
         }),
       );

@@ -42,14 +42,23 @@ export function upCommand(
           });
           const { startTsdb } = await import('@tidemark/tsdb');
           const tsdb = await startTsdb(config.tsdb, { log: log.child({ service: 'tsdb' }), clock });
-          shutdown.opened('tsdb', () => tsdb.close());
+          shutdown.opened(
+            'tsdb',
+            () => tsdb.close(),
+            () => tsdb.reload(),
+          );
           const { startEngine } = await import('@tidemark/engine');
           const engine = await startEngine(config.engine, {
             log: log.child({ service: 'engine' }),
             clock,
+            environment: process.env,
             defaultTsdbUrl: tsdb.url,
           });
-          shutdown.opened('engine', () => engine.close());
+          shutdown.opened(
+            'engine',
+            () => engine.close(),
+            () => engine.reload(),
+          );
           const { UI_DIRECTORY } = await import('@tidemark/ui');
           const ui = await startUiServer({
             bind: parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
