@@ -1,7 +1,7 @@
 // The service from start to stop: what is opened, in which order, and how it is closed again.
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,6 +20,7 @@ import { AccessLog } from './http/access-log.ts';
 import { Dispatch } from './http/dispatch.ts';
 import type { Exchange } from './http/exchange.ts';
 import { isLoopback, Listeners, parseBind } from './http/listen.ts';
+import { answerWhileRecovering } from './http/recovering.ts';
 import { buildRoutes } from './http/routes.ts';
 import type { HttpServices } from './http/services.ts';
 import { BackgroundJobs } from './background/jobs.ts';
@@ -45,11 +46,21 @@ import { RejectedLog } from './write/rejected-lines.ts';
 import { WriteService } from './write/write-service.ts';
 import { LIMITS } from './limits.ts';
 
-export type TsdbDependencies = { readonly log: Logger; readonly clock: Clock };
+export type TsdbDependencies = {
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** The storage to use, for tests; default: the embedded one in its thread. */
+  readonly openStorage?: typeof openStorage | undefined;
+};
 
 /** A running service. */
 export interface TsdbService {
   readonly url: string;
+  /**
+   * Rejects with the reason when storage is lost for good; the process should end with a failure. Never resolves.
+   * Left alone it is an unhandled rejection, which ends a process too.
+   */
+  readonly failed: Promise<never>;
   /** Stops accepting, lets running requests end, and closes storage and catalog. Idempotent. */
   close(): Promise<void>;
   /** Reads certificates again. */
@@ -84,20 +95,35 @@ function requireSafeAddresses({ http }: TsdbConfig): void {
 
 async function open(
   config: TsdbConfig,
-  { log, clock }: TsdbDependencies,
+  dependencies: TsdbDependencies,
   opened: (() => Promise<void>)[],
 ): Promise<TsdbService> {
+  const { clock } = dependencies;
+  const { log, setLevel } = adjustableLog(dependencies.log);
   const directory = join(config.data.dir, 'tsdb');
   const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
   await mkdir(metaDirectory, { recursive: true });
   const catalog = Catalog.open(join(metaDirectory, 'catalog'));
   opened.push(() => catalog.close());
-  const storage = await openStorage({
+  const server = new HttpServer(config, clock);
+  // Closed by whichever comes first: here when opening fails, otherwise before everything that answers need.
+  opened.push(() => server.close());
+  await server.open();
+  log.info({ url: server.url }, 'listening; storage is recovering');
+  let fail: (reason: Error) => void = () => undefined;
+  const failed = new Promise<never>((_resolve, reject) => {
+    fail = reject;
+  });
+  const storage = await (dependencies.openStorage ?? openStorage)({
     directory: join(directory, 'data'),
     walFsync: config.data.walFsyncDelayMs > 0 ? 'interval' : 'always',
     walSyncIntervalMs: config.data.walFsyncDelayMs,
     fieldTypes: config.data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
     log: (level, message, details) => log[level]({ ...details, part: 'storage' }, message),
+    onFatal: (reason) => {
+      log.fatal({ err: reason }, 'storage is lost; the service can not go on');
+      fail(reason);
+    },
   });
   opened.push(() => storage.close());
   const limits = {
@@ -105,16 +131,16 @@ async function open(
     maxValuesPerTag: config.data.maxValuesPerTag,
   };
   await storage.retainPolicies(allPolicies(catalog.state, { now: clock.now(), limits }));
-  const services = buildServices(config, { log, clock, catalog, storage });
+  const services = buildServices(config, { log, clock, catalog, storage, setLogLevel: setLevel });
   opened.push(async () => services.accessLog?.close());
   await startBackground(services, opened);
-  const server = new HttpServer(services);
-  await server.open();
   opened.push(() => server.close());
+  await server.serve(services);
   log.info({ url: server.url, directory }, 'database service is ready');
   let closing: Promise<void> | undefined;
   return {
     url: server.url,
+    failed,
     close: () => {
       closing ??= (async () => {
         for (const close of opened.reverse()) await close();
@@ -122,6 +148,23 @@ async function open(
       return closing;
     },
     reload: () => server.reload(),
+  };
+}
+
+/** A child of the log whose level, and that of its own children, can be changed together. */
+function adjustableLog(parent: Logger): {
+  readonly log: Logger;
+  readonly setLevel: (level: string) => void;
+} {
+  const log = parent.child({});
+  const all = [log];
+  // A child keeps the level it was made with. Children are made per part and listener, not per request.
+  log.onChild = (child) => void all.push(child);
+  return {
+    log,
+    setLevel: (level) => {
+      for (const each of all) each.level = level;
+    },
   };
 }
 
@@ -214,6 +257,7 @@ function buildServices(
     readonly clock: Clock;
     readonly catalog: Catalog;
     readonly storage: StorageEngine;
+    readonly setLogLevel: (level: string) => void;
   },
 ): HttpServices {
   const { log, clock, catalog, storage } = base;
@@ -299,63 +343,83 @@ function readKeys(file: string): JSONWebKeySet | undefined {
   }
 }
 
-/** The HTTP interface: hot paths directly, everything else through fastify. */
+/** The HTTP interface: listens first, answers everything once it may `serve`. */
 class HttpServer {
-  readonly #services: HttpServices;
-  readonly #dispatch: Dispatch;
+  readonly #config: TsdbConfig;
+  readonly #clock: Clock;
   readonly #listeners = new Listeners();
-  readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
+  #onRequest: RequestListener;
+  #queries: RunningQueries | undefined;
+  #closing: Promise<void> | undefined;
 
-  constructor(services: HttpServices) {
-    this.#services = services;
-    this.#dispatch = new Dispatch(services);
+  constructor(config: TsdbConfig, clock: Clock) {
+    const { http } = config;
+    const settings = { hasCompatHeaders: http.compatRoutes, extra: http.headers };
+    this.#config = config;
+    this.#clock = clock;
+    this.#onRequest = (request, response) => answerWhileRecovering(request, response, settings);
   }
 
   get url(): string {
     return this.#listeners.url;
   }
 
+  /** Starts to listen. Until `serve`, only liveness is answered. What was opened stays open when it throws. */
   async open(): Promise<void> {
-    if (!this.#services.config.http.enabled) return;
-    const routes = await buildRoutes(this.#dispatch, (request) => {
-      const exchange = this.#exchanges.get(request);
-      assert(exchange !== undefined, 'every request has an exchange before it is routed');
-      return exchange;
+    if (!this.#config.http.enabled) return;
+    await this.#listeners.open(this.#config, (request, response) => {
+      this.#onRequest(request, response);
     });
-    const hot = new Set(['/write', '/query', '/ping']);
-    const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-      const exchange = this.#dispatch.open(request, response);
-      if (hot.has(exchange.path)) {
-        void this.#dispatch.answer(this.#dispatch.endpoint(exchange.path), exchange); // Never rejects.
-        return;
-      }
-      this.#exchanges.set(request, exchange);
-      routes.routing(request, response);
-    };
-    try {
-      await this.#listeners.open(this.#services.config, onRequest);
-    } catch (error) {
-      await this.#listeners.close();
-      throw error;
-    }
+  }
+
+  /** Answers everything from now on. */
+  async serve(services: HttpServices): Promise<void> {
+    this.#queries = services.queries;
+    this.#onRequest = await requestListener(services);
   }
 
   reload(): void {
-    this.#listeners.reloadCertificates(this.#services.config);
+    this.#listeners.reloadCertificates(this.#config);
   }
 
-  async close(): Promise<void> {
+  /** Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#drain();
+    return this.#closing;
+  }
+
+  async #drain(): Promise<void> {
     const timer = new AbortController();
-    const { clock, queries } = this.#services;
     const cut = (async () => {
-      await clock.sleep(LIMITS.drainMs.value, timer.signal);
-      queries.close();
-      await clock.sleep(LIMITS.cutMs.value, timer.signal);
+      await this.#clock.sleep(LIMITS.drainMs.value, timer.signal);
+      this.#queries?.close();
+      await this.#clock.sleep(LIMITS.cutMs.value, timer.signal);
       this.#listeners.closeAllConnections();
     })().catch(() => undefined); // Drained in time.
     await this.#listeners.close();
     timer.abort();
     await cut;
-    queries.close();
+    this.#queries?.close();
   }
+}
+
+/** Hot paths directly, everything else through fastify. */
+async function requestListener(services: HttpServices): Promise<RequestListener> {
+  const dispatch = new Dispatch(services);
+  const exchanges = new WeakMap<IncomingMessage, Exchange>();
+  const routes = await buildRoutes(dispatch, (request) => {
+    const exchange = exchanges.get(request);
+    assert(exchange !== undefined, 'every request has an exchange before it is routed');
+    return exchange;
+  });
+  const hot = new Set(['/write', '/query', '/ping']);
+  return (request, response) => {
+    const exchange = dispatch.open(request, response);
+    if (hot.has(exchange.path)) {
+      void dispatch.answer(dispatch.endpoint(exchange.path), exchange); // Never rejects.
+      return;
+    }
+    exchanges.set(request, exchange);
+    routes.routing(request, response);
+  };
 }

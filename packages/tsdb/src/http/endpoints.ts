@@ -13,6 +13,7 @@ import {
   handlePing,
   handleStatus,
 } from './status-routes.ts';
+import { handleLogLevel } from './log-level-route.ts';
 import { handleTokens } from './token-routes.ts';
 import { handleWrite, handleWriteV2 } from './write-route.ts';
 import { handleFluxQuery } from './compat-routes.ts';
@@ -109,6 +110,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'The last refused lines and their number by source',
     isCompat: false,
     handle: handleDebugRejected,
+  },
+  {
+    path: '/debug/loglevel',
+    methods: ['POST'],
+    right: 'admin',
+    summary: 'Change how much is logged',
+    isCompat: false,
+    handle: handleLogLevel,
   },
   {
     path: '/debug/pprof',

@@ -25,4 +25,6 @@ export type HttpServices = StatementServices & {
   readonly startedText: string;
   /** Whether the service answers everything; while it starts or stops only liveness does. */
   readonly isReady: () => boolean;
+  /** For this service's log and everything that logs through it. */
+  readonly setLogLevel: (level: string) => void;
 };

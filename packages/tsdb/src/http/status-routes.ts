@@ -25,10 +25,15 @@ export async function handleStatus(exchange: Exchange): Promise<void> {
 
 /** Readiness: `fail` and 503 while the service starts or stops. */
 export async function handleHealth(exchange: Exchange, services: HttpServices): Promise<void> {
-  const isReady = services.isReady();
+  sendHealth(exchange, services.isReady() ? 'ready' : 'not ready');
+}
+
+/** The answer of /health in one of the service's states. */
+export function sendHealth(exchange: Exchange, state: 'ready' | 'recovering' | 'not ready'): void {
+  const isReady = state === 'ready';
   sendJson(exchange, isReady ? 200 : 503, {
     checks: [],
-    message: isReady ? 'ready for queries and writes' : 'not ready',
+    message: isReady ? 'ready for queries and writes' : state,
     name: exchange.settings.hasCompatHeaders ? 'influxdb' : 'tidemark',
     status: isReady ? 'pass' : 'fail',
     version: versionFor(exchange),

@@ -1,0 +1,44 @@
+// /debug/loglevel: how much is logged, changed while the service runs.
+import { InvalidRequest } from '@tidemark/core';
+
+import { sendEmpty } from './answer.ts';
+import { readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+
+/** Names on the wire, as in the task engine, and what the logger calls them. */
+const LEVELS: Readonly<Record<string, string>> = {
+  debug: 'debug',
+  info: 'info',
+  warn: 'warn',
+  error: 'error',
+  off: 'silent',
+};
+
+/** `{"level": "debug"}`: holds until the service stops. */
+export async function handleLogLevel(exchange: Exchange, services: HttpServices): Promise<void> {
+  const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
+  const level = parseLevel(Buffer.from(body).toString('utf8'));
+  const { remoteAddress: address, userName: user } = exchange;
+  // Said before the change, so that switching off is the last thing in the log.
+  services.log.info({ audit: true, user, address, level }, 'log level');
+  services.setLogLevel(level);
+  sendEmpty(exchange);
+}
+
+function parseLevel(text: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InvalidRequest(`invalid json: ${reason}`, { cause: error });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidRequest('invalid json: expected an object');
+  }
+  const name = String('level' in value ? value.level : '').toLowerCase();
+  const level = Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined;
+  if (level === undefined) throw new InvalidRequest('invalid log level');
+  return level;
+}

@@ -1,0 +1,145 @@
+// Liveness and readiness while the service starts, the end when storage is lost, and the log level at run time.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { resolveConfig, systemClock, Unavailable } from '@tidemark/core';
+import { openStorage } from '@tidemark/storage';
+import { pino } from 'pino';
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { TSDB_CONFIG } from './config/schema.ts';
+import { startTsdb } from './service.ts';
+import type { TsdbService } from './service.ts';
+import { startTestService, untilDefined } from './testing.ts';
+
+const cleanups: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+type Starting = {
+  readonly url: string;
+  readonly service: Promise<TsdbService>;
+  readonly log: pino.Logger;
+  /** Lets storage finish its recovery, or fail. */
+  readonly recover: (error?: Error) => void;
+  /** What storage calls when it is lost for good. */
+  readonly lose: (reason: Error) => void;
+};
+
+/** A service whose storage is recovering until it is told that it is done. */
+async function startSlowly(): Promise<Starting> {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-tsdb-'));
+  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
+  const { config } = resolveConfig(TSDB_CONFIG, [
+    {
+      source: 'test',
+      values: {
+        data: { dir: directory },
+        http: { 'bind-address': '127.0.0.1:0' },
+        monitor: { 'store-enabled': false },
+      },
+    },
+  ]);
+  let url: string | undefined;
+  const write = (line: string): void => {
+    url ??= (JSON.parse(line) as { url?: string }).url;
+  };
+  const log = pino({ level: 'info' }, { write });
+  let recover: Starting['recover'] = () => undefined;
+  let lose: Starting['lose'] = () => undefined;
+  const recovered = new Promise<void>((resolve, reject) => {
+    recover = (error) => (error === undefined ? resolve() : reject(error));
+  });
+  const service = startTsdb(config, {
+    log,
+    clock: systemClock(),
+    openStorage: async (options) => {
+      lose = (reason) => options.onFatal?.(reason);
+      await recovered;
+      return openStorage(options);
+    },
+  });
+  service.catch(() => undefined); // The test that lets it fail looks at it later.
+  const opened = await untilDefined('the listener', () => url);
+  return { url: opened, service, log, recover, lose: (reason) => lose(reason) };
+}
+
+describe('while storage is recovering', () => {
+  test('the service is alive, not ready, and asks to come back; then it answers', async () => {
+    const starting = await startSlowly();
+    const { url } = starting;
+
+    expect((await fetch(`${url}/ping`)).status).toBe(204);
+    expect((await fetch(`${url}/status`, { method: 'HEAD' })).status).toBe(204);
+    const health = await fetch(`${url}/health`);
+    expect(health.status).toBe(503);
+    expect(await health.json()).toMatchObject({ status: 'fail', message: 'recovering' });
+    for (const [path, body] of [
+      ['/write?db=d', 'm f=1 1'],
+      ['/query?q=SHOW+DATABASES', ''],
+      ['/api/tokens', '{}'],
+    ] as const) {
+      const answer = await fetch(`${url}${path}`, { method: 'POST', body });
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await answer.json()).toEqual({ error: 'the service is recovering' });
+    }
+
+    starting.recover();
+    const service = await starting.service;
+    cleanups.push(() => service.close());
+    expect(service.url).toBe(url);
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: 'pass' });
+    expect((await fetch(`${url}/query?q=SHOW+DATABASES`)).status).toBe(200);
+  });
+
+  test('a recovery that fails ends the start, and nothing listens any more', async () => {
+    const starting = await startSlowly();
+    starting.recover(new Unavailable('the disk is gone'));
+    await expect(starting.service).rejects.toThrow('the disk is gone');
+    await expect(fetch(`${starting.url}/ping`)).rejects.toThrow('fetch failed');
+  });
+});
+
+test('storage that is lost for good is the failure of the service', async () => {
+  const starting = await startSlowly();
+  starting.recover();
+  const service = await starting.service;
+  cleanups.push(() => service.close());
+  starting.lose(new Unavailable('failed twice within a minute'));
+  await expect(service.failed).rejects.toThrow('failed twice within a minute');
+});
+
+describe('/debug/loglevel', () => {
+  test('changes what is logged until it is changed again', async () => {
+    const service = await startTestService();
+    cleanups.push(() => service.close());
+    const set = (body: string) => service.get('/debug/loglevel', { method: 'POST', body });
+    const requests = () => service.logged.filter((line) => line.includes('"path":"/ping"')).length;
+
+    await service.get('/ping');
+    await untilDefined('the request in the log', () => requests() || undefined);
+    expect((await set('{"level":"WARN"}')).status).toBe(204);
+    await service.get('/ping');
+    expect((await set('{"level":"debug"}')).status).toBe(204);
+    await service.get('/ping');
+    await untilDefined('the next request in the log', () => (requests() > 1 ? true : undefined));
+    expect(requests()).toBe(2);
+  });
+
+  test.each([
+    ['{"level":"loud"}', 'invalid log level'],
+    ['{}', 'invalid log level'],
+    ['[]', 'invalid json: expected an object'],
+    ['{', /^invalid json: /],
+  ])('%s is refused', async (body, error) => {
+    const service = await startTestService();
+    cleanups.push(() => service.close());
+    const answer = await service.get('/debug/loglevel', { method: 'POST', body });
+    expect(answer.status).toBe(400);
+    expect(answer.json.error).toEqual(
+      typeof error === 'string' ? error : expect.stringMatching(error),
+    );
+  });
+});
