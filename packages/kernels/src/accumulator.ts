@@ -123,6 +123,17 @@ export class Accumulator {
     this.#accumulate(timesAt, this.#kernels.scratch(SCRATCH_VALUES, 0), 0, count);
   }
 
+  /** Adds the rows [from, from + times.length) of an encoded block of values; `times` are those of these rows. */
+  addEncoded(times: BigInt64Array, values: Uint8Array, from: number): void {
+    const kind = BLOCK_KINDS[this.#type];
+    if (from + times.length > this.#decode(kind, values, SCRATCH_VALUES)) {
+      throw new CodecError('value', 'times and values');
+    }
+    const width = this.#type === 'boolean' ? 1 : 8;
+    const valuesAt = this.#kernels.scratch(SCRATCH_VALUES, 0) + from * width;
+    this.#accumulate(this.#copyIn(SCRATCH_TIMES, times), valuesAt, 0, times.length);
+  }
+
   /** Adds a window that is known without its rows. `start` must be the start of one of the windows. */
   addPartial(partial: WindowPartial): void {
     const address = this.#kernels.scratch(SCRATCH_INPUT, WORDS * 8);

@@ -4,7 +4,7 @@ export type { AccumulatorOptions, WindowPartial, WindowPartials } from './accumu
 export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
 export { Codecs } from './codecs.ts';
-export type { CodecEffort, CodedStrings } from './codecs.ts';
+export type { BlockRows, CodecEffort, CodedStrings } from './codecs.ts';
 export type * from './ingest-types.ts';
 export { IngestKernel } from './ingest-kernel.ts';
 export type { IngestOptions, LineParser } from './ingest-kernel.ts';

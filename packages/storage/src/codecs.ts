@@ -1,13 +1,22 @@
-// The one set of codecs of this thread. Blocks are described in docs/formats/encodings.md.
-import { CodecError, Codecs } from '@tidemark/kernels';
+// The one set of codecs and scans of this thread. Blocks are described in docs/formats/encodings.md.
+import { CodecError, Codecs, Kernels, Scans } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';
 
-let instance: Codecs | undefined;
+let kernels: Kernels | undefined;
+let sharedCodecs: Codecs | undefined;
+let sharedScans: Scans | undefined;
 
 export function codecs(): Codecs {
-  instance ??= new Codecs();
-  return instance;
+  kernels ??= new Kernels();
+  sharedCodecs ??= new Codecs(kernels);
+  return sharedCodecs;
+}
+
+export function scans(): Scans {
+  kernels ??= new Kernels();
+  sharedScans ??= new Scans(kernels);
+  return sharedScans;
 }
 
 /** Runs a decoder; bytes that no encoder wrote become `DecodeError`. */

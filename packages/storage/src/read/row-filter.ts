@@ -2,11 +2,16 @@
 import type { Column, FieldValue } from '@tidemark/core';
 import type { ComparisonOperator, Predicate } from '@tidemark/query';
 
+import { scans } from '../codecs.ts';
+import type { Database } from '../engine/database.ts';
 import { compilePattern } from '../series/regex.ts';
+import { residualCondition } from '../series/select.ts';
+import type { SeriesId } from '../series/series-index.ts';
 import type { Run } from './run.ts';
+import type { WantedField } from './series-reader.ts';
 
 /** Names of the fields that a condition reads. */
-export function fieldsOf(condition: Predicate): string[] {
+function fieldsOf(condition: Predicate): string[] {
   switch (condition.kind) {
     case 'field':
     case 'field-regex':
@@ -19,39 +24,74 @@ export function fieldsOf(condition: Predicate): string[] {
   }
 }
 
-/** 1 where the condition holds. `columnIndex` finds a field's column in the run; tag leaves are gone by now. */
+/** What is left of a request's condition for the rows of a series; `undefined`: all rows satisfy it. */
+export function residualOf(
+  request: { readonly where?: Predicate | undefined },
+  database: Database,
+  series: SeriesId,
+): Predicate | undefined {
+  const { where } = request;
+  return where && residualCondition(where, new Map(database.index.tags(series)));
+}
+
+/** The requested fields, then those that only the condition reads (in their stored type). */
+export function withConditionFields(
+  fields: readonly WantedField[],
+  condition: Predicate | undefined,
+): readonly WantedField[] {
+  if (condition === undefined) return fields;
+  return [...fields, ...fieldsOf(condition).map((name) => ({ name }))];
+}
+
+/** Finds the columns of a condition behind the first `wanted` fields. */
+export function conditionColumn(
+  fields: readonly WantedField[],
+  wanted: number,
+): (field: string) => number {
+  return (name) => fields.findIndex((field, i) => i >= wanted && field.name === name);
+}
+
+/** What a condition looks at: a number of rows and, on demand, their columns. */
+export type ConditionRows = {
+  readonly count: number;
+  readonly column: (index: number) => Column | undefined;
+};
+
+export function rowsOfRun(run: Run): ConditionRows {
+  return { count: run.times.length, column: (index) => run.columns[index] };
+}
+
+/** 1 where the condition holds. `columnIndex` finds a field's column; tag leaves are gone by now. */
 export function evaluate(
   condition: Predicate,
-  run: Run,
+  rows: ConditionRows,
   columnIndex: (field: string) => number,
 ): Uint8Array {
-  const count = run.times.length;
+  const { count } = rows;
   switch (condition.kind) {
     case 'constant':
       return new Uint8Array(count).fill(condition.value ? 1 : 0);
     case 'and':
     case 'or': {
-      const left = evaluate(condition.left, run, columnIndex);
-      const right = evaluate(condition.right, run, columnIndex);
+      const left = evaluate(condition.left, rows, columnIndex);
+      const right = evaluate(condition.right, rows, columnIndex);
       if (condition.kind === 'and') for (let i = 0; i < count; i++) left[i]! &= right[i]!;
       else for (let i = 0; i < count; i++) left[i]! |= right[i]!;
       return left;
     }
     case 'field': {
-      const column = run.columns[columnIndex(condition.field)];
-      const keep = new Uint8Array(count);
-      if (column !== undefined) compareColumn(column, condition.operator, condition.value, keep);
-      return keep;
+      const column = rows.column(columnIndex(condition.field));
+      if (column === undefined) return new Uint8Array(count);
+      return compareColumn(column, condition.operator, condition.value);
     }
     case 'field-regex': {
-      const column = run.columns[columnIndex(condition.field)];
-      const keep = new Uint8Array(count);
-      if (column?.type !== 'string') return keep;
+      const column = rows.column(columnIndex(condition.field));
+      if (column?.type !== 'string') return new Uint8Array(count);
+      const keep = new Uint8Array(count).fill(1);
       const test = compilePattern(condition.pattern);
       const wanted = condition.operator === '=~';
-      const outcome = column.dictionary.map((text) => (test(text) === wanted ? 1 : 0));
-      for (let i = 0; i < count; i++) keep[i] = outcome[column.codes[i]!] ?? 0;
-      return masked(keep, column.valid);
+      scans().filterStringsInPlace(keep, column, (text) => test(text) === wanted);
+      return keep;
     }
     case 'tag':
     case 'tag-regex':
@@ -64,100 +104,38 @@ function compareColumn(
   column: Column,
   operator: ComparisonOperator,
   value: FieldValue,
-  keep: Uint8Array,
-): void {
-  const isNumeric = typeof value === 'number' || typeof value === 'bigint';
-  switch (column.type) {
-    case 'boolean': {
-      if (typeof value !== 'boolean') return;
-      const wanted = [false, true].map((held) => (holds(operator, compare(held, value)) ? 1 : 0));
-      for (let i = 0; i < keep.length; i++) keep[i] = wanted[column.values[i]!] ?? 0;
-      break;
+): Uint8Array {
+  if (column.type === 'string') {
+    const keep = new Uint8Array(column.codes.length).fill(1);
+    if (typeof value !== 'string') return keep.fill(0);
+    scans().filterStringsInPlace(keep, column, (text) => holds(operator, text, value));
+    return keep;
+  }
+  const keep = new Uint8Array(column.values.length).fill(1);
+  if (column.type === 'boolean' && typeof value === 'boolean') {
+    const outcome = [0, 1].map((held) => (holds(operator, held, Number(value)) ? 1 : 0));
+    for (let i = 0; i < keep.length; i++) {
+      keep[i] = column.valid?.[i] === 0 ? 0 : (outcome[column.values[i]!] ?? 0);
     }
-    case 'string': {
-      if (typeof value !== 'string') return;
-      const wanted = column.dictionary.map((text) =>
-        holds(operator, compare(text, value)) ? 1 : 0,
-      );
-      for (let i = 0; i < keep.length; i++) keep[i] = wanted[column.codes[i]!] ?? 0;
-      break;
-    }
-    case 'float': {
-      if (!isNumeric) return;
-      if (typeof value === 'number') compareFloats(column.values, operator, value, keep);
-      else compareEach(column.values, operator, value, keep);
-      break;
-    }
-    default:
-      // JavaScript compares bigint and number by value, without rounding.
-      if (!isNumeric) return;
-      compareEach(column.values, operator, value, keep);
+    return keep;
   }
-  masked(keep, column.valid);
-}
-
-function compareFloats(
-  values: Float64Array,
-  operator: ComparisonOperator,
-  value: number,
-  keep: Uint8Array,
-): void {
-  const count = keep.length;
-  switch (operator) {
-    case '=':
-      for (let i = 0; i < count; i++) keep[i] = values[i] === value ? 1 : 0;
-      break;
-    case '!=':
-      for (let i = 0; i < count; i++) keep[i] = values[i] !== value ? 1 : 0;
-      break;
-    case '<':
-      for (let i = 0; i < count; i++) keep[i] = values[i]! < value ? 1 : 0;
-      break;
-    case '<=':
-      for (let i = 0; i < count; i++) keep[i] = values[i]! <= value ? 1 : 0;
-      break;
-    case '>':
-      for (let i = 0; i < count; i++) keep[i] = values[i]! > value ? 1 : 0;
-      break;
-    case '>=':
-      for (let i = 0; i < count; i++) keep[i] = values[i]! >= value ? 1 : 0;
-      break;
-  }
-}
-
-function compareEach(
-  values: Float64Array | BigInt64Array | BigUint64Array,
-  operator: ComparisonOperator,
-  value: number | bigint,
-  keep: Uint8Array,
-): void {
-  for (let i = 0; i < keep.length; i++) {
-    keep[i] = holds(operator, compare(values[i]!, value)) ? 1 : 0;
-  }
-}
-
-function compare(a: FieldValue, b: FieldValue): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function holds(operator: ComparisonOperator, order: number): boolean {
-  switch (operator) {
-    case '=':
-      return order === 0;
-    case '!=':
-      return order !== 0;
-    case '<':
-      return order < 0;
-    case '<=':
-      return order <= 0;
-    case '>':
-      return order > 0;
-    case '>=':
-      return order >= 0;
-  }
-}
-
-function masked(keep: Uint8Array, valid: Uint8Array | undefined): Uint8Array {
-  if (valid !== undefined) for (let i = 0; i < keep.length; i++) keep[i]! &= valid[i]!;
+  scans().filterInPlace(keep, column, { operator, value });
   return keep;
+}
+
+function holds<T extends string | number>(operator: ComparisonOperator, a: T, b: T): boolean {
+  switch (operator) {
+    case '=':
+      return a === b;
+    case '!=':
+      return a !== b;
+    case '<':
+      return a < b;
+    case '<=':
+      return a <= b;
+    case '>':
+      return a > b;
+    case '>=':
+      return a >= b;
+  }
 }

@@ -50,16 +50,19 @@ export function sliceRun(run: Run, start: number, end: number): Run {
   if (start === 0 && end === run.times.length) return run;
   return {
     times: run.times.subarray(start, end),
-    columns: run.columns.map((column) =>
-      column === undefined
-        ? undefined
-        : rebuilt(
-            column,
-            valuesOf(column).subarray(start, end) as FieldArray,
-            column.valid?.subarray(start, end),
-          ),
-    ),
+    columns: run.columns.map((column) => column && sliceColumn(column, start, end)),
   };
+}
+
+/** Rows [start, end) of a column. Views of the same arrays. */
+export function sliceColumn(column: Column, start: number, end: number): Column {
+  const values = valuesOf(column);
+  if (start === 0 && end === values.length) return column;
+  return rebuilt(
+    column,
+    values.subarray(start, end) as FieldArray,
+    column.valid?.subarray(start, end),
+  );
 }
 
 /** The given rows, in their order, copied. */

@@ -1,16 +1,19 @@
 // SeriesSource.scan over a snapshot. Generators yield batches, and `undefined` where the slicer may pause them.
 import type { Column } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
-import type { ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';
+import type { FieldRef, ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';
 
+import { scans } from '../codecs.ts';
 import type { Snapshot } from '../engine/snapshot.ts';
 import { residualCondition } from '../series/select.ts';
+import type { ChunkReader } from './chunk-reader.ts';
+import { convertColumn } from './convert.ts';
 import { select } from './groups.ts';
-import { evaluate, fieldsOf } from './row-filter.ts';
+import { conditionColumn, evaluate, rowsOfRun, withConditionFields } from './row-filter.ts';
 import { filterRun, reverseRun, sliceRun } from './run.ts';
 import type { Run } from './run.ts';
 import { readSeries } from './series-reader.ts';
-import type { WantedField, WholeChunk } from './series-reader.ts';
+import type { SeriesPart, WantedField } from './series-reader.ts';
 
 export function* scan(
   snapshot: Snapshot,
@@ -42,7 +45,7 @@ export function* scan(
               break;
             }
           }
-          let kept = keepRows(part.load(), { condition, fields, wanted: request.fields.length });
+          let kept = keepRows(part, { condition, fields, wanted: request.fields });
           if (request.descending) kept = reverseRun(kept);
           if (kept.times.length > left) kept = sliceRun(kept, 0, left);
           left -= kept.times.length;
@@ -56,12 +59,12 @@ export function* scan(
 }
 
 /** The last row of a chunk from its statistics, when they tell it: no column with nulls, all of the wanted types. */
-function lastRow(chunk: WholeChunk | undefined, request: ScanRequest): Run | undefined {
-  if (chunk === undefined) return undefined;
+function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | undefined {
+  if (chunk?.isWhole !== true) return undefined;
   const columns: (Column | undefined)[] = [];
   for (let i = 0; i < request.fields.length; i++) {
     const column = chunk.columns[i];
-    const type = chunk.types[i];
+    const type = chunk.type(i);
     if (column === undefined || type === undefined) columns.push(undefined);
     else if (column.statistics === undefined || column.validBytes > 0) return undefined;
     else if (type !== request.fields[i]?.type) return undefined;
@@ -71,40 +74,48 @@ function lastRow(chunk: WholeChunk | undefined, request: ScanRequest): Run | und
   return { times: BigInt64Array.of(chunk.meta.maxTime), columns };
 }
 
-/** The requested fields, then those that only the condition reads (in their stored type). */
-export function withConditionFields(
-  fields: readonly WantedField[],
-  condition: ScanRequest['where'],
-): readonly WantedField[] {
-  if (condition === undefined) return fields;
-  return [...fields, ...fieldsOf(condition).map((name) => ({ name }))];
-}
+type RowChoice = {
+  readonly condition: ScanRequest['where'];
+  readonly fields: readonly WantedField[];
+  readonly wanted: readonly FieldRef[];
+};
 
 /** Rows that satisfy the condition and hold at least one wanted field, cut to the wanted columns. */
-export function keepRows(
-  run: Run,
-  options: {
-    readonly condition: ScanRequest['where'];
-    readonly fields: readonly WantedField[];
-    readonly wanted: number;
-  },
-): Run {
-  const { condition, fields, wanted } = options;
-  let keep: Uint8Array | undefined;
-  if (condition !== undefined) {
-    const firstExtra = (name: string): number =>
-      fields.findIndex((field, i) => i >= wanted && field.name === name);
-    keep = evaluate(condition, run, firstExtra);
+function keepRows(part: SeriesPart, choice: RowChoice): Run {
+  const { condition, fields, wanted } = choice;
+  const { chunk } = part;
+  const columnIndex = conditionColumn(fields, wanted.length);
+  if (chunk !== undefined && condition !== undefined) {
+    // The condition first: of the other columns only the rows that it keeps leave the decoder.
+    const column = (index: number): Column | undefined => chunk.column(index);
+    const mask = evaluate(condition, { count: chunk.times.length, column }, columnIndex);
+    return withoutEmptyRows(chosenRows(chunk, wanted, mask));
   }
-  const result: Run = { times: run.times, columns: run.columns.slice(0, wanted) };
-  const isFull = result.columns.some((c) => c !== undefined && c.valid === undefined);
-  if (!isFull) {
-    keep ??= new Uint8Array(run.times.length).fill(1);
-    for (let i = 0; i < keep.length; i++) {
-      if (!result.columns.some((c) => c?.valid?.[i] === 1)) keep[i] = 0;
-    }
+  const run = part.load();
+  const result: Run = { times: run.times, columns: run.columns.slice(0, wanted.length) };
+  if (condition === undefined) return withoutEmptyRows(result);
+  return withoutEmptyRows(filterRun(result, evaluate(condition, rowsOfRun(run), columnIndex)));
+}
+
+function chosenRows(chunk: ChunkReader, wanted: readonly FieldRef[], mask: Uint8Array): Run {
+  const times = scans().selectTimes(chunk.times, mask);
+  if (times.length === 0) return { times, columns: wanted.map(() => undefined) };
+  const columns = wanted.map(({ type }, i) => {
+    const column = chunk.column(i, times.length === mask.length ? undefined : mask);
+    return column && convertColumn(column, type);
+  });
+  return { times, columns };
+}
+
+function withoutEmptyRows(run: Run): Run {
+  const { columns, times } = run;
+  if (columns.some((c) => c !== undefined && c.valid === undefined)) return run;
+  const keep = new Uint8Array(times.length);
+  for (const column of columns) {
+    const valid = column?.valid;
+    if (valid !== undefined) for (let i = 0; i < keep.length; i++) keep[i]! |= valid[i]!;
   }
-  return keep === undefined ? result : filterRun(result, keep);
+  return filterRun(run, keep);
 }
 
 function toBatch(

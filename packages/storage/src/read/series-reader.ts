@@ -11,6 +11,7 @@ import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
+import { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import { clipRun, columnOf, mergeRuns, takeRows } from './run.ts';
 import type { Run } from './run.ts';
@@ -32,21 +33,12 @@ type Piece = {
   readonly maxTime: bigint;
   /** Strictly ascending, fields in their stored type; may reach beyond the request's time range. */
   readonly load: () => Run;
-  /** Set when no row of the chunk is deleted or outside the time range. */
-  readonly chunk?: WholeChunk | undefined;
+  /** Set when the rows are those of a chunk, none deleted. */
+  readonly chunk?: ChunkReader | undefined;
 };
 
-/** A chunk that is part of the answer with all its rows, read on demand. */
-export type WholeChunk = {
-  readonly meta: ChunkMeta;
-  /** In the order of the wanted fields; `undefined` = the chunk lacks the field. */
-  readonly columns: readonly (ColumnMeta | undefined)[];
-  /** Stored types, in the order of the wanted fields. */
-  readonly types: readonly (FieldType | undefined)[];
-};
-
-/** What comes next of a series: rows, or a chunk of which nobody wants the rows if its statistics suffice. */
-export type SeriesPart = { readonly chunk: WholeChunk | undefined; readonly load: () => Run };
+/** What comes next of a series: rows, or a chunk, of which a caller may read less than all. */
+export type SeriesPart = { readonly chunk: ChunkReader | undefined; readonly load: () => Run };
 
 /** Parts of a series in a shard, in time order (or reversed), not overlapping. Rows are ascending within a part. */
 export function* readSeries(
@@ -58,14 +50,16 @@ export function* readSeries(
   const groups = clusters(piecesOf(view, request));
   if (order.descending) groups.reverse();
   for (const cluster of groups) {
+    const [only] = cluster;
+    const chunk = cluster.length === 1 ? only?.chunk : undefined;
     const load = (): Run => {
+      if (chunk !== undefined) return convertRun(chunk.run(), request.fields);
       const runs = cluster.map((piece) => piece.load());
       const run = clipRun(mergeRuns(runs), start, end);
       request.counters.rowsRead += run.times.length;
       return convertRun(run, request.fields);
     };
-    const [only] = cluster;
-    yield { chunk: cluster.length === 1 ? only?.chunk : undefined, load };
+    yield { chunk, load };
   }
 }
 
@@ -139,8 +133,7 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     series,
     sequence: segment.info.sequence,
   });
-  const fields = request.fields.map(({ name }) => fieldIndex(stored, name));
-  const types = fields.map((field) => stored.fields[field]?.type);
+  const fields = fieldIndexes(stored, request.fields);
   for (const meta of chunks) {
     const { minTime, maxTime } = meta;
     if (minTime > end || maxTime < start) {
@@ -149,24 +142,42 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     }
     const covered = deleted.length === 0 ? 'none' : coverage(deleted, minTime, maxTime);
     if (covered === 'all') continue;
-    const columns = fields.map((field) => meta.columns.find((column) => column.field === field));
+    const columns = Array.from(fields, (field) => columnOfField(meta, field));
+    const { timeRange } = request;
+    const chunk = new ChunkReader({ segment, stored, meta, columns, timeRange, counters });
     const load = (): Run => {
-      counters.chunksRead++;
-      counters.bytesRead += meta.timeBytes;
-      for (const column of columns) {
-        if (column !== undefined) counters.bytesRead += column.validBytes + column.valueBytes;
-      }
+      chunk.countRead();
       const run: Run = segment.readChunk(stored, meta, columns);
       return covered === 'none' ? run : withoutRanges(run, deleted);
     };
-    const isWhole = covered === 'none' && minTime >= start && maxTime <= end;
-    pieces.push({ minTime, maxTime, load, chunk: isWhole ? { meta, columns, types } : undefined });
+    pieces.push({ minTime, maxTime, load, chunk: covered === 'none' ? chunk : undefined });
   }
 }
 
-function fieldIndex(stored: SegmentMeasurement, name: string): number {
-  for (let i = 0; i < stored.fields.length; i++) if (stored.fields[i]!.name === name) return i;
-  return -1;
+const indexesOf = new WeakMap<readonly WantedField[], Map<SegmentMeasurement, Int32Array>>();
+
+/** Indexes of the wanted fields in a segment, -1 for those it lacks. Made once per request and segment. */
+function fieldIndexes(stored: SegmentMeasurement, wanted: readonly WantedField[]): Int32Array {
+  let bySegment = indexesOf.get(wanted);
+  if (bySegment === undefined) {
+    bySegment = new Map();
+    indexesOf.set(wanted, bySegment);
+  }
+  let indexes = bySegment.get(stored);
+  if (indexes === undefined) {
+    indexes = Int32Array.from(wanted, ({ name }) =>
+      stored.fields.findIndex((field) => field.name === name),
+    );
+    bySegment.set(stored, indexes);
+  }
+  return indexes;
+}
+
+/** The column of a field; mostly all columns are there and in the order of the fields. */
+function columnOfField(meta: ChunkMeta, field: number): ColumnMeta | undefined {
+  const { columns } = meta;
+  const likely = columns[field];
+  return likely?.field === field ? likely : columns.find((column) => column.field === field);
 }
 
 function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefined {

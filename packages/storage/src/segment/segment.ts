@@ -2,6 +2,7 @@
 // does not fit is `Corruption` of this file, and concerns only the request that met it.
 import { assert, Corruption } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
+import type { BlockRows } from '@tidemark/kernels';
 
 import { ByteReader, DecodeError } from '../bytes.ts';
 import { codecs, crc32c } from '../codecs.ts';
@@ -22,6 +23,7 @@ import type {
   ChunkMeta,
   ColumnMeta,
   PageMeta,
+  SegmentField,
   SegmentFooter,
   SegmentMeasurement,
 } from './format.ts';
@@ -111,7 +113,7 @@ export class Segment {
     const known = this.#cache.get(this, page);
     if (known !== undefined) return known;
     const bytes = this.#readBlock(page.offset, page.length);
-    const parsed = this.#decoding(page.offset, () => readPage(bytes, page, measurement.fields));
+    const parsed = this.decoding(page.offset, () => readPage(bytes, page, measurement.fields));
     this.#cache.set(this, page, parsed);
     return parsed;
   }
@@ -122,7 +124,7 @@ export class Segment {
     chunk: ChunkMeta,
     columns: readonly (ColumnMeta | undefined)[],
   ): { readonly times: BigInt64Array; readonly columns: readonly (Column | undefined)[] } {
-    const whole = this.#readAhead(chunk, columns);
+    const whole = this.readAhead(chunk, columns);
     return {
       times: this.times(chunk, whole),
       columns: columns.map((column) => column && this.column(measurement, chunk, column, whole)),
@@ -130,10 +132,7 @@ export class Segment {
   }
 
   /** The bytes of the chunk when reading them all costs less than one read per block. */
-  #readAhead(
-    chunk: ChunkMeta,
-    columns: readonly (ColumnMeta | undefined)[],
-  ): ReadAhead | undefined {
+  readAhead(chunk: ChunkMeta, columns: readonly (ColumnMeta | undefined)[]): ReadAhead | undefined {
     let wantedBytes = chunk.timeBytes;
     for (const column of columns) wantedBytes += column?.valueBytes ?? 0;
     const size = chunkEnd(chunk) - chunk.timeOffset;
@@ -146,7 +145,7 @@ export class Segment {
 
   times(chunk: ChunkMeta, whole?: ReadAhead): BigInt64Array {
     const bytes = this.#readBlock(chunk.timeOffset, chunk.timeBytes, whole);
-    const times = this.#decoding(chunk.timeOffset, () => codecs().decodeTimes(bytes));
+    const times = this.decoding(chunk.timeOffset, () => codecs().decodeTimes(bytes));
     this.#check(times.length === chunk.rows, 'number of times', chunk.timeOffset);
     return times;
   }
@@ -161,16 +160,34 @@ export class Segment {
     const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
     const field = measurement.fields[meta.field];
     assert(field !== undefined, 'directory pages name existing fields');
-    const dense = this.#decoding(offset, () =>
+    const dense = this.decoding(offset, () =>
       codecs().decodeColumn(field.type, bytes.subarray(validBytes)),
     );
     this.#check(valuesOf(dense).length === meta.count, 'number of values', offset);
     if (validBytes === 0) return dense;
-    const valid = this.#decoding(offset, () =>
+    const valid = this.decoding(offset, () =>
       codecs().decodeValidity(bytes.subarray(0, validBytes)),
     );
     this.#check(valid.length === chunk.rows, 'number of validity bits', offset);
     return this.#spread(dense, valid, offset);
+  }
+
+  /** The encoded values of a column; the chunk's rows when the column has no nulls. */
+  valueBlock(meta: ColumnMeta, whole?: ReadAhead): Uint8Array {
+    const { offset, validBytes, valueBytes } = meta;
+    return this.#readBlock(offset, validBytes + valueBytes, whole).subarray(validBytes);
+  }
+
+  /** Some rows of a column without nulls that holds no strings. */
+  rowsOfColumn(
+    field: SegmentField,
+    meta: ColumnMeta,
+    options: { readonly rows: BlockRows; readonly whole: ReadAhead | undefined },
+  ): Column {
+    const { type } = field;
+    assert(type !== 'string' && meta.validBytes === 0, 'a dense column of fixed width');
+    const block = this.valueBlock(meta, options.whole);
+    return this.decoding(meta.offset, () => codecs().decodeRows(type, block, options.rows));
   }
 
   /** All bytes of a chunk, checksums included, as `SegmentWriter.addRawChunk` takes them. */
@@ -227,7 +244,8 @@ export class Segment {
     }
   }
 
-  #decoding<T>(offset: number, decode: () => T): T {
+  /** Runs a decoder of the bytes at `offset`; what no encoder wrote is `Corruption`. */
+  decoding<T>(offset: number, decode: () => T): T {
     try {
       return decode();
     } catch (cause) {
@@ -239,7 +257,8 @@ export class Segment {
   }
 }
 
-type ReadAhead = { readonly offset: number; readonly bytes: Uint8Array };
+/** Bytes of a chunk that were read at once. */
+export type ReadAhead = { readonly offset: number; readonly bytes: Uint8Array };
 
 /** A read costs about as much as copying this many bytes that nobody wants. */
 const READ_AHEAD_WASTE_BYTES = 16 << 10;

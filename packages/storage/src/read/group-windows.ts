@@ -1,0 +1,156 @@
+// Windows of one group: its fields' windows side by side, as batches in the order of delivery.
+import type { Column } from '@tidemark/core';
+import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemark/query';
+
+import { newFieldArray } from '../memtable/table.ts';
+import type { ChunkReader } from './chunk-reader.ts';
+import { openFieldWindows } from './field-windows.ts';
+import type { FieldResult, FieldWindows } from './field-windows.ts';
+import { columnOf, sliceColumn, valuesOf } from './run.ts';
+import type { Run } from './run.ts';
+
+const WINDOWS_PER_BATCH = 8192;
+
+/** Holds memory of the kernel: close it. */
+export class GroupWindows {
+  readonly fields: readonly FieldWindows[];
+  readonly #request: AggregateRequest;
+
+  constructor(request: AggregateRequest) {
+    this.#request = request;
+    const fields: FieldWindows[] = [];
+    this.fields = fields;
+    try {
+      for (const field of request.aggregates) fields.push(openFieldWindows(request, field));
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Windows of the field that has most: there are at least as many in all. */
+  get mostWindows(): number {
+    let most = 0;
+    for (const field of this.fields) most = Math.max(most, field.windowCount);
+    return most;
+  }
+
+  /** Windows of all fields, each for itself. */
+  get totalWindows(): number {
+    let total = 0;
+    for (const field of this.fields) total += field.windowCount;
+    return total;
+  }
+
+  /** Adds rows of one series, of which the mask may leave out some. */
+  addRun(run: Run, mask: Uint8Array | undefined): void {
+    this.fields.forEach((field, i) => {
+      const column = run.columns[i];
+      if (column !== undefined) field.add(run.times, column, mask);
+    });
+  }
+
+  /** Adds the rows of a chunk; `false` when its columns have to be converted first. */
+  addChunk(chunk: ChunkReader): boolean {
+    const { aggregates } = this.#request;
+    const isPlain = aggregates.every(({ type }, i) => (chunk.type(i) ?? type) === type);
+    if (!isPlain) return false;
+    this.fields.forEach((field, i) => {
+      if (field.addChunk(chunk, i)) return;
+      const column = chunk.column(i);
+      if (column !== undefined) field.add(chunk.times, column);
+    });
+    return true;
+  }
+
+  /** Adds a chunk that lies within one window by its statistics; `false` when they do not suffice. */
+  addStatistics(chunk: ChunkReader, start: bigint): boolean {
+    const { aggregates } = this.#request;
+    const isUsable = chunk.columns.every(
+      (column, i) =>
+        column === undefined ||
+        (column.statistics !== undefined && chunk.type(i) === aggregates[i]?.type),
+    );
+    if (!isUsable) return false;
+    this.fields.forEach((field, i) => field.addStatistics(chunk, i, start));
+    return true;
+  }
+
+  *batches(groupTags: ReadonlyMap<string, string>): Generator<AggregateBatch> {
+    const { descending, limitWindows, aggregates } = this.#request;
+    const results = this.fields.map((field) => field.finish(descending));
+    const starts = unionOfStarts(results, descending);
+    const fields = results.map((result, i) => {
+      const functions = aggregates[i]?.functions ?? [];
+      const columns = functions.map((name) => result.column(name));
+      if (isEqual(result.starts, starts)) return columns;
+      const places = placesOf(result.starts, starts);
+      return columns.map((column) => spreadAggregate(column, places));
+    });
+    const count = Math.min(starts.length, limitWindows ?? starts.length);
+    for (let at = 0; at < count; at += WINDOWS_PER_BATCH) {
+      const end = Math.min(count, at + WINDOWS_PER_BATCH);
+      yield {
+        groupTags,
+        windowStarts: starts.subarray(at, end),
+        fields: fields.map((columns) => columns.map((column) => sliceAggregate(column, at, end))),
+      };
+    }
+  }
+
+  /** Frees the memory. Idempotent. */
+  close(): void {
+    for (const field of this.fields) field.close();
+  }
+}
+
+function isEqual(a: BigInt64Array, b: BigInt64Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** All windows in the order of delivery; mostly all fields have the same. */
+function unionOfStarts(results: readonly FieldResult[], descending: boolean): BigInt64Array {
+  const first = results[0]?.starts ?? new BigInt64Array(0);
+  if (results.every(({ starts }) => isEqual(first, starts))) return first;
+  const all = new Set<bigint>();
+  for (const { starts } of results) for (const start of starts) all.add(start);
+  const union = BigInt64Array.from(all).sort();
+  return descending ? union.reverse() : union;
+}
+
+/** Place in `part` of each element of `all`, -1 where it is not there. Both are in the same order. */
+function placesOf(part: BigInt64Array, all: BigInt64Array): Int32Array {
+  let next = 0;
+  return Int32Array.from(all, (start) => (part[next] === start ? next++ : -1));
+}
+
+function spreadAggregate(column: AggregateColumn, places: Int32Array): AggregateColumn {
+  const { pointTimes } = column;
+  const values = spreadColumn(column.values, places);
+  if (pointTimes === undefined) return { values };
+  return {
+    values,
+    pointTimes: BigInt64Array.from(places, (place) => (place < 0 ? 0n : pointTimes[place]!)),
+  };
+}
+
+function spreadColumn(column: Column, places: Int32Array): Column {
+  const from = valuesOf(column);
+  const values = newFieldArray(column.type, places.length);
+  const valid = new Uint8Array(places.length);
+  places.forEach((place, i) => {
+    if (place < 0) return;
+    values[i] = from[place]!;
+    valid[i] = column.valid?.[place] ?? 1;
+  });
+  const dictionary = column.type === 'string' ? column.dictionary : undefined;
+  return columnOf(column.type, { values, valid, dictionary });
+}
+
+function sliceAggregate(column: AggregateColumn, start: number, end: number): AggregateColumn {
+  const values = sliceColumn(column.values, start, end);
+  if (column.pointTimes === undefined) return { values };
+  return { values, pointTimes: column.pointTimes.subarray(start, end) };
+}
