@@ -93,6 +93,13 @@ export const LIMITS = {
     unit: 'count',
     reason: 'what clients of /debug/requests know as the maximum',
   },
+  continuousRunWindows: {
+    setting: 'windows of a step',
+    value: 500,
+    unit: 'count',
+    reason:
+      'a run over a past range is cut into steps: each is one query, says how far it is, and may be ended',
+  },
   deliveryBytes: {
     setting: 'delivery size',
     value: 1024 * 1024,

@@ -1,8 +1,5 @@
 // Continuous queries: parsed once, run when due, one after the other.
-import { assert } from '@tidemark/core';
-import type { Clock, Span, Timestamp } from '@tidemark/core';
-import { parseQuery } from '@tidemark/influxql';
-import type { DefinitionStatement, Expression, SelectStatement } from '@tidemark/influxql';
+import type { Clock, Timestamp } from '@tidemark/core';
 import type { Logger } from 'pino';
 
 import { runStatement } from '../statements/registry.ts';
@@ -11,11 +8,8 @@ import { moduleOf } from '../stats/statistics.ts';
 import type { StatisticsModule } from '../stats/statistics.ts';
 import { dueRun } from './schedule.ts';
 import type { ContinuousSchedule, DueRun } from './schedule.ts';
-
-type CreateContinuousQuery = Extract<
-  DefinitionStatement,
-  { readonly kind: 'create-continuous-query' }
->;
+import { parseContinuousQuery, readInterval, withRange, writtenOf } from './statement.ts';
+import type { CreateContinuousQuery } from './statement.ts';
 
 type Known = {
   readonly statement: CreateContinuousQuery;
@@ -67,9 +61,8 @@ export class ContinuousQueries {
 
   /** `undefined` for queries that never run: without an interval there is nothing to wait for. */
   #parse(text: string): Known | undefined {
-    const { query, error } = parseQuery(text);
-    const statement = query.statements[0];
-    if (error !== undefined || statement?.kind !== 'create-continuous-query') {
+    const { statement, error } = parseContinuousQuery(text);
+    if (statement === undefined) {
       this.#options.log.error({ text, error }, 'a continuous query can not be read');
       return undefined;
     }
@@ -144,53 +137,4 @@ export class ContinuousQueries {
       },
     ]);
   }
-}
-
-function writtenOf(batch: {
-  readonly values: readonly { readonly type: string; readonly values?: unknown }[];
-}): bigint {
-  const column = batch.values[1];
-  const values = column?.values;
-  return values instanceof BigInt64Array ? (values[0] ?? 0n) : 0n;
-}
-
-const NOWHERE: Span = { start: 0, end: 0 };
-
-function readInterval(
-  statement: SelectStatement,
-  now: Timestamp,
-): { readonly intervalNanos: bigint; readonly offsetNanos: bigint } | undefined {
-  for (const dimension of statement.dimensions) {
-    if (dimension.kind !== 'call' || dimension.name.toLowerCase() !== 'time') continue;
-    const [every, offset] = dimension.arguments;
-    if (every?.kind !== 'duration' || every.nanos <= 0n) return undefined;
-    const offsetNanos =
-      offset?.kind === 'duration' ? offset.nanos : offset?.kind === 'call' ? now : 0n;
-    return { intervalNanos: every.nanos, offsetNanos };
-  }
-  return undefined;
-}
-
-/** The statement for [start, end); its own condition stays. */
-function withRange(statement: SelectStatement, due: DueRun): SelectStatement {
-  assert(due.end > due.start, 'a run covers time');
-  const bound = (operator: '>=' | '<', time: Timestamp): Expression => ({
-    kind: 'binary',
-    operator,
-    left: { kind: 'reference', name: 'time', span: NOWHERE },
-    right: { kind: 'integer', value: time, span: NOWHERE },
-    span: NOWHERE,
-  });
-  const and = (left: Expression, right: Expression): Expression => ({
-    kind: 'binary',
-    operator: 'AND',
-    left,
-    right,
-    span: NOWHERE,
-  });
-  const range = and(bound('>=', due.start), bound('<', due.end));
-  const { condition } = statement;
-  if (condition === undefined) return { ...statement, condition: range };
-  const own: Expression = { kind: 'paren', expression: condition, span: NOWHERE };
-  return { ...statement, condition: and(own, range) };
 }

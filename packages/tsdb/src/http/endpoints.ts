@@ -1,5 +1,6 @@
 // Every endpoint with its methods, the right it needs, and what serves it. The routes, the authorization test and the
 // API document are made from this table.
+import { handleContinuousRun } from './continuous-run-route.ts';
 import type { Exchange } from './exchange.ts';
 import { handleCpuProfile, handleHeapSnapshot, handleProfileIndex } from './profile-routes.ts';
 import { handleQuery } from './query-route.ts';
@@ -86,6 +87,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Make, list and revoke API tokens',
     isCompat: false,
     handle: handleTokens,
+  },
+  {
+    path: '/api/continuous-queries/run',
+    methods: ['POST'],
+    right: 'admin',
+    summary: 'Run a continuous query over a past range',
+    isCompat: false,
+    handle: handleContinuousRun,
   },
   {
     path: '/debug/requests',

@@ -1,0 +1,101 @@
+// A continuous query run by hand over a past range, for late data and for queries that are younger than their data.
+import { floorMod, InvalidRequest, NotFound } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
+
+import type { Identity } from '../auth/identity.ts';
+import { LIMITS } from '../limits.ts';
+import type { StatementServices } from '../statements/context.ts';
+import { runStatement } from '../statements/registry.ts';
+import { parseContinuousQuery, readInterval, withRange, writtenOf } from './statement.ts';
+import type { CreateContinuousQuery } from './statement.ts';
+
+/** Whole windows of a continuous query, [start, end). */
+export type PlannedRun = {
+  readonly statement: CreateContinuousQuery;
+  readonly intervalNanos: bigint;
+  readonly start: Timestamp;
+  readonly end: Timestamp;
+  readonly windows: number;
+};
+
+/** How far a run is after a step. */
+export type RunProgress = {
+  /** [start, end) of the step. */
+  readonly start: Timestamp;
+  readonly end: Timestamp;
+  readonly written: bigint;
+  readonly windowsDone: number;
+};
+
+/**
+ * What a run over [start, end) covers: all windows that touch it and have ended. Throws `NotFound` or `InvalidRequest`
+ * when there is nothing to run.
+ */
+export function planRun(
+  request: {
+    readonly database: string;
+    readonly name: string;
+    readonly start: Timestamp;
+    readonly end: Timestamp;
+  },
+  { catalog, clock }: StatementServices,
+): PlannedRun {
+  const database = catalog.state.databases.get(request.database);
+  if (database === undefined) throw new NotFound(`database not found: ${request.database}`);
+  const query = database.continuousQueries.find(({ name }) => name === request.name);
+  if (query === undefined) throw new NotFound(`continuous query not found: ${request.name}`);
+  const { statement } = parseContinuousQuery(query.text);
+  const now = clock.now();
+  const interval = statement && readInterval(statement.statement, now);
+  if (statement === undefined || interval === undefined) {
+    throw new InvalidRequest(`continuous query has no interval: ${request.name}`);
+  }
+  const { intervalNanos, offsetNanos } = interval;
+  const windowStart = (time: Timestamp): Timestamp =>
+    time - floorMod(time - offsetNanos, intervalNanos);
+  const start = windowStart(request.start);
+  const lastEnded = windowStart(now);
+  const wanted = windowStart(request.end + intervalNanos - 1n);
+  const end = wanted < lastEnded ? wanted : lastEnded;
+  if (end <= start) throw new InvalidRequest('the range holds no window that has ended');
+  return { statement, intervalNanos, start, end, windows: Number((end - start) / intervalNanos) };
+}
+
+/** Runs a plan step by step, oldest first. Each step is a query of its own for SHOW QUERIES and KILL QUERY. */
+export async function* runPlan(
+  plan: PlannedRun,
+  context: {
+    readonly services: StatementServices;
+    readonly identity: Identity;
+    readonly signal: AbortSignal;
+  },
+): AsyncGenerator<RunProgress, void, void> {
+  const { services, identity, signal } = context;
+  const { statement, intervalNanos } = plan;
+  const { database, name } = statement;
+  const stepNanos = intervalNanos * BigInt(LIMITS.continuousRunWindows.value);
+  for (let start = plan.start; start < plan.end; start += stepNanos) {
+    signal.throwIfAborted();
+    const end = start + stepNanos < plan.end ? start + stepNanos : plan.end;
+    const running = services.queries.start({
+      text: `continuous query ${database}.${name} over a past range`,
+      database,
+    });
+    let written = 0n;
+    try {
+      const batches = runStatement(withRange(statement.statement, { start, end }), {
+        services,
+        identity,
+        database,
+        retentionPolicy: '',
+        signal: AbortSignal.any([running.signal, signal]),
+        messages: [],
+      });
+      for await (const batch of batches) written += writtenOf(batch);
+    } finally {
+      services.queries.finish(running);
+    }
+    const windowsDone = Number((end - plan.start) / intervalNanos);
+    yield { start, end, written, windowsDone };
+  }
+}

@@ -1,0 +1,75 @@
+// A continuous query's statement: read from the catalog's text, its interval, and the SELECT for one range.
+import { assert } from '@tidemark/core';
+import type { Span, Timestamp } from '@tidemark/core';
+import { parseQuery } from '@tidemark/influxql';
+import type { DefinitionStatement, Expression, SelectStatement } from '@tidemark/influxql';
+
+export type CreateContinuousQuery = Extract<
+  DefinitionStatement,
+  { readonly kind: 'create-continuous-query' }
+>;
+
+/** The statement that made a continuous query; `error` says why there is none. */
+export function parseContinuousQuery(text: string): {
+  readonly statement: CreateContinuousQuery | undefined;
+  readonly error: unknown;
+} {
+  const { query, error } = parseQuery(text);
+  const statement = query.statements[0];
+  const isRead = error === undefined && statement?.kind === 'create-continuous-query';
+  return { statement: isRead ? statement : undefined, error };
+}
+
+/** What SELECT … INTO answers: how many points it wrote. */
+export function writtenOf(batch: {
+  readonly values: readonly { readonly type: string; readonly values?: unknown }[];
+}): bigint {
+  const column = batch.values[1];
+  const values = column?.values;
+  return values instanceof BigInt64Array ? (values[0] ?? 0n) : 0n;
+}
+
+const NOWHERE: Span = { start: 0, end: 0 };
+
+/** Of GROUP BY time; `undefined` without one. */
+export function readInterval(
+  statement: SelectStatement,
+  now: Timestamp,
+): { readonly intervalNanos: bigint; readonly offsetNanos: bigint } | undefined {
+  for (const dimension of statement.dimensions) {
+    if (dimension.kind !== 'call' || dimension.name.toLowerCase() !== 'time') continue;
+    const [every, offset] = dimension.arguments;
+    if (every?.kind !== 'duration' || every.nanos <= 0n) return undefined;
+    const offsetNanos =
+      offset?.kind === 'duration' ? offset.nanos : offset?.kind === 'call' ? now : 0n;
+    return { intervalNanos: every.nanos, offsetNanos };
+  }
+  return undefined;
+}
+
+/** The statement for [start, end); its own condition stays. */
+export function withRange(
+  statement: SelectStatement,
+  due: { readonly start: Timestamp; readonly end: Timestamp },
+): SelectStatement {
+  assert(due.end > due.start, 'a run covers time');
+  const bound = (operator: '>=' | '<', time: Timestamp): Expression => ({
+    kind: 'binary',
+    operator,
+    left: { kind: 'reference', name: 'time', span: NOWHERE },
+    right: { kind: 'integer', value: time, span: NOWHERE },
+    span: NOWHERE,
+  });
+  const and = (left: Expression, right: Expression): Expression => ({
+    kind: 'binary',
+    operator: 'AND',
+    left,
+    right,
+    span: NOWHERE,
+  });
+  const range = and(bound('>=', due.start), bound('<', due.end));
+  const { condition } = statement;
+  if (condition === undefined) return { ...statement, condition: range };
+  const own: Expression = { kind: 'paren', expression: condition, span: NOWHERE };
+  return { ...statement, condition: and(own, range) };
+}

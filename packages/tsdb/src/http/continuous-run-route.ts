@@ -1,0 +1,87 @@
+// /api/continuous-queries/run: a continuous query over a past range; the answer tells how far it is.
+import { once } from 'node:events';
+
+import { AppError, Cancelled, formatRfc3339, InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
+
+import { planRun, runPlan } from '../continuous/run-range.ts';
+import type { PlannedRun } from '../continuous/run-range.ts';
+import { readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+
+/** `{"database", "name", "start", "end"}`. The answer has one JSON document per line: one per step, then the sum. */
+export async function handleContinuousRun(
+  exchange: Exchange,
+  services: HttpServices,
+): Promise<void> {
+  const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
+  const request = parseRequest(Buffer.from(body).toString('utf8'));
+  const plan = planRun(request, services);
+  const { remoteAddress: address, userName: user, response } = exchange;
+  services.log.info(
+    { audit: true, user, address, ...describe(plan), name: request.name },
+    'continuous query runs over a past range',
+  );
+  response.statusCode = 200;
+  response.setHeader('Content-Type', 'application/x-ndjson');
+  const gone = new AbortController();
+  response.once('close', () => gone.abort(new Cancelled('the client closed the connection')));
+  const say = async (document: unknown): Promise<void> => {
+    if (response.write(`${JSON.stringify(document)}\n`)) return;
+    await once(response, 'drain', { signal: gone.signal });
+  };
+  try {
+    let written = 0n;
+    // The endpoint is for admins, who may read and write everywhere.
+    const context = { services, identity: { kind: 'open' }, signal: gone.signal } as const;
+    await say({ ...describe(plan), windows: plan.windows });
+    for await (const step of runPlan(plan, context)) {
+      written += step.written;
+      await say({
+        ...describe(step),
+        written: Number(step.written),
+        windowsDone: step.windowsDone,
+      });
+    }
+    response.end(`${JSON.stringify({ done: true, written: Number(written) })}\n`);
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    // The status has been sent: the last line says that the run did not get to its end.
+    services.log.error({ err: error, query: request.name }, 'continuous query failed');
+    const text = error instanceof AppError ? error.message : 'internal error';
+    response.end(`${JSON.stringify({ error: text })}\n`);
+  }
+}
+
+function describe({ start, end }: Pick<PlannedRun, 'start' | 'end'>) {
+  return { start: formatRfc3339(start), end: formatRfc3339(end) };
+}
+
+function parseRequest(text: string): {
+  readonly database: string;
+  readonly name: string;
+  readonly start: Timestamp;
+  readonly end: Timestamp;
+} {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidRequest('the body must be JSON: {"database", "name", "start", "end"}', {
+      cause: error,
+    });
+  }
+  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const { database, name, start, end } = Object.fromEntries(fields) as Record<string, unknown>;
+  if (typeof database !== 'string' || typeof name !== 'string') {
+    throw new InvalidRequest('database and name must be texts');
+  }
+  return { database, name, start: parseTime(start, 'start'), end: parseTime(end, 'end') };
+}
+
+function parseTime(value: unknown, field: string): Timestamp {
+  const time = typeof value === 'string' ? parseRfc3339(value) : undefined;
+  if (time === undefined) throw new InvalidRequest(`${field} must be a time as RFC 3339`);
+  return time;
+}
