@@ -4,12 +4,15 @@ import { AppError } from '@tidemark/core';
 import type { ResultBatch } from '../result.ts';
 import { responseChunks, sliceBatch } from './chunks.ts';
 import { JsonWriter } from './json-writer.ts';
-import { jsonText } from './json-values.ts';
 import { UnsupportedFloat } from './number-text.ts';
 import type { ResultFormat, StatementRun } from './write-results.ts';
 
 const PIECE_BYTES = 64 * 1024;
 const NOT_EXECUTED = 'not executed';
+/** What stands before the reason when an answer holds a number that JSON lacks: bare text, as recorded. */
+const UNENCODABLE =
+  'json: error calling MarshalJSON for type httpd.Response: ' +
+  'json: error calling MarshalJSON for type *query.Result: ';
 
 /** One document. Bytes leave as soon as there are enough of them. */
 export async function* writeDocument(
@@ -56,7 +59,7 @@ export async function* writeDocument(
       if (cause instanceof UnsupportedFloat && !hasFlushed) {
         // Nothing has left yet, so the answer can still be what clients know.
         out.take();
-        out.text(`{"error":${jsonText(cause.message)}}\n`);
+        out.text(`${UNENCODABLE}${cause.message}\n`);
         yield out.take();
         return;
       }
@@ -147,7 +150,7 @@ export async function* writeChunkedDocuments(
         statement.onEnd?.({ rowCount, error: cause });
         out.take();
         if (cause instanceof UnsupportedFloat) {
-          out.text(`{"error":${jsonText(cause.message)}}\n`);
+          out.text(`${UNENCODABLE}${cause.message}\n`);
           yield out.take();
           return;
         }

@@ -94,7 +94,7 @@ test('infinities end the answer with the recorded error', async () => {
   };
 
   expect((await written([answering(batch)], { encoding: 'json' })).toString()).toBe(
-    '{"error":"json: unsupported value: +Inf"}\n',
+    'json: error calling MarshalJSON for type httpd.Response: json: error calling MarshalJSON for type *query.Result: json: unsupported value: +Inf\n',
   );
 });
 

@@ -5,6 +5,7 @@ import type { Epoch, ResultFormat } from '@tidemark/query';
 import { parse as parseLossless } from 'lossless-json';
 
 import type { Exchange } from './exchange.ts';
+import { jsonFault } from './json-fault.ts';
 import { multipartBoundary, parseMultipart } from './multipart.ts';
 import { Parameters } from './parameters.ts';
 
@@ -118,27 +119,40 @@ export function chooseEncoding(accept: string | undefined): ResultFormat['encodi
   return best;
 }
 
+const UNREADABLE = 'error parsing query parameters';
+
+function jsonKind(value: unknown): string {
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'string' ? 'string' : 'number';
+}
+
 // Numbers with a point are floats, others integers; `1e3` is neither, as in the servers that clients know.
 function parseNumber(text: string): number | bigint {
   if (text.includes('.')) return Number(text);
   if (/^-?\d+$/.test(text)) return BigInt(text);
   throw new InvalidRequest(
-    `error parsing query parameters: strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`,
+    `error parsing json value: strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`,
   );
 }
 
 function readBindParameters(text: string): ReadonlyMap<string, BindParameter> {
   if (text === '') return new Map();
+  const fault = jsonFault(text);
+  if (fault !== undefined) throw new InvalidRequest(`${UNREADABLE}: ${fault}`);
   let value: unknown;
   try {
     value = parseLossless(text, undefined, parseNumber);
   } catch (error) {
     if (error instanceof InvalidRequest) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new InvalidRequest(`error parsing query parameters: ${reason}`, { cause: error });
+    throw new InvalidRequest(`${UNREADABLE}: ${reason}`, { cause: error });
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidRequest('error parsing query parameters: expected a JSON object');
+  if (value === null) return new Map();
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    const kind = Array.isArray(value) ? 'array' : jsonKind(value);
+    throw new InvalidRequest(
+      `${UNREADABLE}: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
+    );
   }
   return new Map(Object.entries(value as Record<string, BindParameter>));
 }
