@@ -17,6 +17,7 @@ import { engineCommand } from './commands/engine.ts';
 import { rewriteOldSpellings, shellCommand } from './commands/shell.ts';
 import { tsdbImportCommand } from './commands/tsdb-import.ts';
 import { tsdbSetupCommand } from './commands/tsdb-setup.ts';
+import { tsdbToolCommands } from './commands/tsdb-tools.ts';
 import { tsdbCommand } from './commands/tsdb.ts';
 import { upCommand } from './commands/up.ts';
 import { commandFlags } from './config/config-files.ts';
@@ -48,9 +49,12 @@ const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
 
 /** Subcommands of `tidemark tsdb` and `tidemark engine`. */
 const SUBCOMMANDS: ReadonlySet<string> = new Set(
-  [tsdbImportCommand(() => undefined), tsdbSetupCommand(), ...engineClientCommands()].map((one) =>
-    one.name(),
-  ),
+  [
+    tsdbImportCommand(() => undefined),
+    tsdbSetupCommand(),
+    ...tsdbToolCommands(() => undefined),
+    ...engineClientCommands(),
+  ].map((one) => one.name()),
 );
 
 /** Runs the command line and sets the process's exit status. Never throws. */
@@ -63,6 +67,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       .helpOption('-h, --help', 'print help')
       .addHelpText('after', EXAMPLES)
       .showSuggestionAfterError()
+      // Options behind a subcommand are the subcommand's, also where both have one of that name.
+      .enablePositionalOptions()
       .exitOverride()
       .configureOutput({ writeErr: (text) => process.stderr.write(text) });
     const finish = (status: number): void => {
@@ -72,6 +78,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     const tsdb = tsdbCommand(flags, finish);
     tsdb.addCommand(tsdbImportCommand(finish));
     tsdb.addCommand(tsdbSetupCommand());
+    for (const command of tsdbToolCommands(finish)) tsdb.addCommand(command);
+    tsdb.enablePositionalOptions();
     program.addCommand(tsdb);
     const engine = engineCommand(flags, finish);
     for (const command of engineClientCommands()) engine.addCommand(command);

@@ -1,0 +1,154 @@
+// `tidemark tsdb verify|repair|inspect`: looks at and mends the files of a database that is not running.
+import { join, resolve } from 'node:path';
+
+import { formatRfc3339 } from '@tidemark/core';
+import type { Damage, ShardReport, ToolProgress } from '@tidemark/storage';
+import { SingleBar } from 'cli-progress';
+import { Command, InvalidArgumentError } from 'commander';
+
+import { ExitStatus } from '../exit.ts';
+import { formatTable, humanBytes, print, printJson } from '../output/table.ts';
+import { DEFAULT_DATA_DIRECTORY } from './serve.ts';
+
+type Flags = { readonly dataDir: string; readonly json?: boolean | undefined };
+
+/** Where the storage engine keeps its files inside the data directory. */
+function storageDirectory(dataDirectory: string): string {
+  return join(resolve(dataDirectory), 'tsdb', 'data');
+}
+
+function toolCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option(
+      '--data-dir <dir>',
+      'data directory of the database',
+      process.env['TIDEMARK_DATA_DIR'] ?? DEFAULT_DATA_DIRECTORY,
+    )
+    .option('--json', 'print JSON')
+    .exitOverride();
+}
+
+/** Shows the bytes that were read; silent when standard error is no terminal. */
+async function withProgress<T>(
+  label: string,
+  work: (onProgress: (progress: ToolProgress) => void) => Promise<T>,
+): Promise<T> {
+  const bar = process.stderr.isTTY
+    ? new SingleBar({ format: `${label} [{bar}] {percentage} % {file}`, stream: process.stderr })
+    : undefined;
+  bar?.start(1, 0, { file: '' });
+  try {
+    return await work(({ doneBytes, totalBytes, file }) => {
+      bar?.setTotal(Math.max(1, totalBytes));
+      bar?.update(doneBytes, { file });
+    });
+  } finally {
+    bar?.stop();
+  }
+}
+
+function printDamage(damage: readonly Damage[]): void {
+  for (const one of damage) print(`DAMAGED ${JSON.stringify(one)}`);
+}
+
+/** The subcommands. */
+export function tsdbToolCommands(finish: (status: number) => void): readonly Command[] {
+  return [verifyCommand(finish), repairCommand(finish), inspectCommand()];
+}
+
+function verifyCommand(finish: (status: number) => void): Command {
+  return toolCommand(
+    'verify',
+    'Read every block of a database that is not running; exit status 1 when one is damaged.',
+  ).action(async (flags: Flags) => {
+    const { verifyDirectory } = await import('@tidemark/storage');
+    const report = await withProgress('verify', (onProgress) =>
+      verifyDirectory({ directory: storageDirectory(flags.dataDir), onProgress }),
+    );
+    if (flags.json === true) printJson(report);
+    else {
+      print(
+        `${report.files} files, ${humanBytes(report.bytes)}, ${report.blocks} blocks, ${report.rows} rows`,
+      );
+      if (report.tornBytes > 0)
+        print(
+          `${report.tornBytes} bytes of an unfinished write at the end of the log; the next start cuts them off`,
+        );
+      printDamage(report.damage);
+      if (report.damage.length === 0) print('everything is readable');
+    }
+    finish(report.damage.length === 0 ? ExitStatus.Ok : ExitStatus.Failed);
+  });
+}
+
+function repairCommand(finish: (status: number) => void): Command {
+  return toolCommand(
+    'repair',
+    'Keep what is readable of a database that is not running, and list what is not; exit status 1 when something is lost.',
+  ).action(async (flags: Flags) => {
+    const { repairDirectory } = await import('@tidemark/storage');
+    const report = await withProgress('repair', (onProgress) =>
+      repairDirectory({ directory: storageDirectory(flags.dataDir), onProgress }),
+    );
+    if (flags.json === true) printJson(report);
+    else {
+      print(
+        `${report.segmentsChecked} segments checked, ${report.segmentsRewritten} rewritten, ${report.segmentsLost} lost, ${report.rowsKept} rows kept`,
+      );
+      printDamage(report.lost);
+    }
+    finish(report.lost.length === 0 ? ExitStatus.Ok : ExitStatus.Failed);
+  });
+}
+
+function inspectCommand(): Command {
+  return toolCommand('inspect', 'Show what is in the shards of a database that is not running.')
+    .option('--shard <id>', 'only this shard', shardId)
+    .action(async (flags: Flags & { readonly shard?: number }) => {
+      const { inspectDirectory } = await import('@tidemark/storage');
+      const shards = await inspectDirectory({
+        directory: storageDirectory(flags.dataDir),
+        shardId: flags.shard,
+      });
+      if (flags.json === true) printJson(shards);
+      else print(shards.map(describeShard).join('\n\n'));
+    });
+}
+
+function shardId(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a shard id is a number');
+  return Number(text);
+}
+
+function describeShard({ descriptor, tombstones, segments }: ShardReport): string {
+  const range = `${formatRfc3339(descriptor.start)} to ${formatRfc3339(descriptor.end)}`;
+  const columns = segments.flatMap((segment) =>
+    segment.measurements.flatMap((measurement) =>
+      measurement.columns.map((column) => ({
+        segment: segment.fileId,
+        series: measurement.series,
+        ...column,
+      })),
+    ),
+  );
+  return [
+    `shard ${descriptor.id}: ${range}, ${segments.length} segments, ${tombstones} tombstones`,
+    formatTable(
+      [
+        { title: 'Segment', value: (row) => row.segment, isRightAligned: true },
+        { title: 'Column', value: (row) => row.name },
+        { title: 'Type', value: (row) => row.type },
+        { title: 'Series', value: (row) => row.series, isRightAligned: true },
+        { title: 'Values', value: (row) => row.values, isRightAligned: true },
+        { title: 'Bytes', value: (row) => row.bytes, isRightAligned: true },
+        {
+          title: 'Bytes/value',
+          value: (row) => (row.values === 0 ? '' : (row.bytes / row.values).toFixed(3)),
+          isRightAligned: true,
+        },
+      ],
+      columns,
+    ),
+  ].join('\n');
+}

@@ -1,0 +1,109 @@
+// Tools for the files of a database that is not running, through the executable.
+import { open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { openStorage } from '@tidemark/storage';
+import {
+  makeDirectory,
+  query,
+  removeDirectory,
+  runTidemark,
+  startTidemark,
+  write,
+} from '@tidemark/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await makeDirectory();
+  const server = await startTidemark({
+    command: 'tsdb',
+    directory,
+    args: ['--monitor-store-enabled', 'false'],
+  });
+  await query(server.tsdb, 'CREATE DATABASE d');
+  const lines = Array.from(
+    { length: 5000 },
+    (_, i) => `m,host=h${i % 10} f=${i / 7},n=${i}i,s="text ${i % 3}" ${i}`,
+  );
+  await write(server.tsdb, 'd', lines.join('\n'), { precision: 's' });
+  await server.stop();
+  // A stop leaves recent points in the log; the tools have more to look at when they are in segments.
+  const storage = await openStorage({ directory: join(directory, 'tsdb', 'data') });
+  await storage.flush();
+  await storage.close();
+});
+
+afterAll(() => removeDirectory(directory));
+
+/** The segment files below the data directory, largest first. */
+async function segments(): Promise<readonly string[]> {
+  const names = await readdir(directory, { recursive: true });
+  const files = names.filter((name) => name.endsWith('.seg')).map((name) => join(directory, name));
+  const sizes = new Map(
+    await Promise.all(files.map(async (file) => [file, (await stat(file)).size] as const)),
+  );
+  return files.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0));
+}
+
+test('inspect shows columns with their size, verify finds nothing wrong', async () => {
+  const inspected = await runTidemark(['tsdb', 'inspect', '--data-dir', directory, '--json']);
+  expect(inspected.stderr).toBe('');
+  const shards = JSON.parse(inspected.stdout) as {
+    segments: { measurements: { rows: number; columns: { name: string; values: number }[] }[] }[];
+  }[];
+  const columns = shards.flatMap((shard) =>
+    shard.segments.flatMap((segment) => segment.measurements.flatMap((one) => one.columns)),
+  );
+  const valuesOf = (name: string): number =>
+    columns
+      .filter((column) => column.name === name)
+      .reduce((sum, column) => sum + column.values, 0);
+  expect([valuesOf('f'), valuesOf('n'), valuesOf('s')]).toEqual([5000, 5000, 5000]);
+
+  const verified = await runTidemark(['tsdb', 'verify', '--data-dir', directory]);
+  expect(verified.stdout).toContain('everything is readable');
+  expect(verified.status).toBe(0);
+});
+
+test('the tools refuse a directory that a server owns', async () => {
+  const server = await startTidemark({ command: 'tsdb', directory });
+  const verified = await runTidemark(['tsdb', 'verify', '--data-dir', directory]);
+  await server.stop();
+
+  expect(verified.status).toBe(1);
+  expect(verified.stderr).toContain('in use');
+});
+
+test('verify names a damaged block, repair keeps the rest and lists what is lost', async () => {
+  const [file = ''] = await segments();
+  const handle = await open(file, 'r+');
+  const position = Math.floor((await handle.stat()).size / 3);
+  const byte = Buffer.alloc(1);
+  await handle.read(byte, 0, 1, position);
+  await handle.write(Buffer.from([(byte[0] ?? 0) ^ 0xff]), 0, 1, position);
+  await handle.close();
+
+  const verified = await runTidemark(['tsdb', 'verify', '--data-dir', directory, '--json']);
+  expect(verified.status).toBe(1);
+  expect((JSON.parse(verified.stdout) as { damage: { file: string }[] }).damage[0]?.file).toContain(
+    file.slice(directory.length),
+  );
+
+  const repaired = await runTidemark(['tsdb', 'repair', '--data-dir', directory, '--json']);
+  const report = JSON.parse(repaired.stdout) as { rowsKept: number; lost: unknown[] };
+  expect(repaired.status).toBe(1);
+  expect(report.lost.length).toBeGreaterThan(0);
+  expect(report.rowsKept).toBeGreaterThan(0);
+  expect((await runTidemark(['tsdb', 'verify', '--data-dir', directory])).status).toBe(0);
+
+  const server = await startTidemark({
+    command: 'tsdb',
+    directory,
+    args: ['--monitor-store-enabled', 'false'],
+  });
+  const [series] = await query(server.tsdb, 'SELECT count(n) FROM m', 'd');
+  await server.stop();
+  expect(Number(series?.values?.[0]?.[1])).toBeGreaterThan(0);
+}, 60_000);
