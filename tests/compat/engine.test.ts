@@ -1,0 +1,176 @@
+// The engine against what a Kapacitor 1.5.3 answered: the recorder checks a real engine over its public API.
+//
+// The ordinary run leaves out the groups `node` (42 s, waits on the wall clock in places) and `influxql` (15 s) and
+// every case that waits; `ENGINE_CASES=all` (`npm run soak:engine-cases`) checks all, which takes about two minutes on
+// an otherwise idle machine.
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { resolveEngineConfig, startEngine } from '@tidemark/engine';
+import type { EngineService } from '@tidemark/engine';
+import { makeDirectory, removeDirectory } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+type RecordedCase = {
+  readonly group: string;
+  readonly name: string;
+  readonly waitMs?: number;
+  readonly wall?: boolean;
+  readonly steps?: readonly { readonly sleepMs?: number }[];
+  readonly writes?: readonly { readonly sleepMs?: number }[];
+};
+
+type Difference = { readonly case: string; readonly reason: string; readonly source: string };
+
+const CASES_FILE = fileURLToPath(new URL('engine-oracle-cases.jsonl', import.meta.url));
+const CHECKER = fileURLToPath(new URL('record-engine-oracle-cases.mjs', import.meta.url));
+
+const IS_COMPLETE = process.env['ENGINE_CASES'] === 'all';
+const SLOW_GROUPS = ['node', 'influxql'];
+
+/** Where a difference comes from that was decided when the cases were recorded. */
+const NAMED = 'named with the recording';
+
+/** 1 % of the cases. */
+const UNNAMED_DIFFERENCES_MAX = 14;
+
+const quiet = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+const lines = readFileSync(CASES_FILE, 'utf8').trim().split('\n');
+const differences = JSON.parse(
+  readFileSync(new URL('engine-differences.json', import.meta.url), 'utf8'),
+) as readonly Difference[];
+
+let directory = '';
+let engine: EngineService;
+let sinkPort = 0;
+let databasePort = 0;
+
+beforeAll(async () => {
+  // Templates print local times.
+  process.env['TZ'] = 'UTC';
+  directory = await makeDirectory();
+  [sinkPort, databasePort] = await freePorts();
+  const { config, problems } = resolveEngineConfig([
+    {
+      source: 'test',
+      values: {
+        data_dir: join(directory, 'engine'),
+        hostname: 'oracle-host',
+        stats: { enabled: false },
+        http: { 'bind-address': '127.0.0.1:0', 'log-enabled': false },
+        tsdb: [
+          {
+            name: 'default',
+            default: true,
+            urls: [`http://127.0.0.1:${databasePort}`],
+            'disable-subscriptions': true,
+          },
+        ],
+      },
+    },
+  ]);
+  expect(problems).toEqual([]);
+  engine = await startEngine(config, { log: quiet });
+});
+
+afterAll(async () => {
+  await engine.close();
+  await removeDirectory(directory);
+});
+
+describe('the list of differences', () => {
+  test('names each case once, a reason and where it comes from', () => {
+    const known = new Set(lines.map((line) => nameOf(JSON.parse(line) as RecordedCase)));
+    const listed = differences.map((difference) => difference.case);
+
+    expect(listed.filter((name) => !known.has(name))).toEqual([]);
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(differences.filter(({ reason, source }) => reason === '' || source === '')).toEqual([]);
+  });
+
+  test('has at most one case of a hundred that was not decided when they were recorded', () => {
+    const unnamed = differences.filter(({ source }) => source !== NAMED);
+
+    expect(unnamed.length).toBeLessThanOrEqual(UNNAMED_DIFFERENCES_MAX);
+  });
+});
+
+test(
+  'the engine answers as recorded, but for the listed differences',
+  async () => {
+    const chosen = lines.filter((line) => isChosen(JSON.parse(line) as RecordedCase));
+    const names = new Set(chosen.map((line) => nameOf(JSON.parse(line) as RecordedCase)));
+    const file = join(directory, 'cases.jsonl');
+    writeFileSync(file, `${chosen.join('\n')}\n`);
+
+    const { output, failed } = await check(file);
+
+    const listed = differences.map((difference) => difference.case);
+    expect(output).toContain(`${chosen.length - failed.length} of ${chosen.length} cases agree`);
+    expect(
+      failed.filter((name) => !listed.includes(name)),
+      output,
+    ).toEqual([]);
+    // What agrees again must leave the list.
+    expect(listed.filter((name) => names.has(name) && !failed.includes(name))).toEqual([]);
+  },
+  IS_COMPLETE ? 900_000 : 240_000,
+);
+
+function nameOf({ group, name }: RecordedCase): string {
+  return `${group}/${name}`;
+}
+
+function isChosen({ group, waitMs, wall, steps = [], writes = [] }: RecordedCase): boolean {
+  if (IS_COMPLETE) return true;
+  if (SLOW_GROUPS.includes(group.split('/')[0] ?? '')) return false;
+  const isWaiting = [...steps, ...writes].some(({ sleepMs }) => sleepMs !== undefined);
+  return waitMs === undefined && wall !== true && !isWaiting;
+}
+
+/** Runs the checker; resolves with what it printed and the cases that it found to differ. */
+async function check(
+  file: string,
+): Promise<{ readonly output: string; readonly failed: readonly string[] }> {
+  const ports = ['--sink-port', String(sinkPort), '--db-port', String(databasePort)];
+  const child = spawn(process.execPath, [CHECKER, '--check', file, ...ports], {
+    env: { ...process.env, TZ: 'UTC', ENGINE_URL: engine.url, ENGINE_BASE: '/engine/v1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => resolve());
+  });
+  const failed = [...output.matchAll(/^FAIL (.*)$/gm)].map(([, name]) => name ?? '');
+  return { output, failed };
+}
+
+/** Two ports that nobody listens on; the checker and the engine must know them before either starts. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()];
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) => {
+          server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+        }),
+    ),
+  );
+  await Promise.all(
+    servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
+  );
+  return [ports[0] ?? 0, ports[1] ?? 0];
+}
