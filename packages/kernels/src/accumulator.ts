@@ -18,7 +18,7 @@ export type AccumulatorOptions = {
 type Values = Float64Array | BigInt64Array | BigUint64Array;
 
 /**
- * One entry per non-empty window. Values are in the field's type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or
+ * One entry per non-empty window; all arrays are views of one buffer. Values are in the field's type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or
  * `mins` and `maxs` with their times, are empty when they were not wanted.
  */
 export type WindowPartials = {
@@ -159,12 +159,16 @@ export class Accumulator {
 
   /** All windows, by start, reversed when `descending`. More rows may be added afterwards. */
   finish(options: { readonly descending: boolean } = { descending: false }): WindowPartials {
+    const count = this.windowCount;
+    const bytes = this.#allWords(count, options.descending);
     const times = (word: number, isWanted = true): BigInt64Array =>
-      new BigInt64Array(this.#word(isWanted, word, options.descending));
+      new BigInt64Array(bytes, word * count * 8, isWanted ? count : 0);
     const values = (word: number, isWanted = true): Values => {
-      const bytes = this.#word(isWanted, word, options.descending);
-      if (this.#type === 'float') return new Float64Array(bytes);
-      return this.#type === 'integer' ? new BigInt64Array(bytes) : new BigUint64Array(bytes);
+      const length = isWanted ? count : 0;
+      const at = word * count * 8;
+      if (this.#type === 'float') return new Float64Array(bytes, at, length);
+      if (this.#type === 'integer') return new BigInt64Array(bytes, at, length);
+      return new BigUint64Array(bytes, at, length);
     };
     return {
       starts: times(0),
@@ -203,12 +207,14 @@ export class Accumulator {
     return count;
   }
 
-  #word(isWanted: boolean, word: number, descends: boolean): ArrayBuffer {
-    if (!isWanted) return new ArrayBuffer(0);
-    const count = this.windowCount;
-    const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * 8);
-    this.#kernels.exports.copyWord(this.#address, word, descends ? 1 : 0, output);
-    return this.#kernels.buffer.slice(output, output + count * 8);
+  /** The words of all records, word by word, in one buffer: many small ones cost more than what they hold. */
+  #allWords(count: number, descends: boolean): ArrayBuffer {
+    const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * WORDS * 8);
+    for (let word = 0; word < WORDS; word++) {
+      const target = output + word * count * 8;
+      this.#kernels.exports.copyWord(this.#address, word, descends ? 1 : 0, target);
+    }
+    return this.#kernels.buffer.slice(output, output + count * WORDS * 8);
   }
 
   #copyIn(slot: number, values: ArrayBufferView): number {

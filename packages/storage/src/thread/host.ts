@@ -9,7 +9,7 @@ import { openStorageInline } from '../open-inline.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { errorToMessage } from './errors.ts';
 import type { FromThread, StreamBatch, StreamRequest, ThreadData, ToThread } from './protocol.ts';
-import { batchBytes, prepareBatch } from './transfer.ts';
+import { batchBytes, MessageBuffers, prepareBatch } from './transfer.ts';
 
 assert(parentPort !== null, 'runs in a thread');
 const port = parentPort;
@@ -117,7 +117,7 @@ class Host {
 
   async #collect(id: number, stream: Stream): Promise<void> {
     const batches: StreamBatch[] = [];
-    const transfer = new Set<ArrayBuffer>();
+    const buffers = new MessageBuffers();
     let bytes = 0;
     let isLast = false;
     while (bytes < MESSAGE_BYTES) {
@@ -127,10 +127,10 @@ class Host {
         break;
       }
       bytes += batchBytes(step.value);
-      batches.push(prepareBatch(step.value, transfer));
+      batches.push(prepareBatch(step.value, buffers));
     }
     if (isLast) this.#streams.delete(id);
-    send({ kind: 'batches', id, batches, isLast, counters: stream.counters }, [...transfer]);
+    send({ kind: 'batches', id, batches, isLast, counters: stream.counters }, buffers.all);
   }
 }
 

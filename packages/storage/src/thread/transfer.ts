@@ -1,4 +1,5 @@
-// Batches on their way to another thread: every array owns its buffer, and the buffers are handed over, not copied.
+// Batches on their way to another thread: large arrays are handed over, small ones packed into few shared buffers,
+// because every buffer of a message costs about as much as copying some thousand bytes.
 import type { Column } from '@tidemark/core';
 
 import { columnOf, valuesOf } from '../read/run.ts';
@@ -6,26 +7,80 @@ import type { StreamBatch } from './protocol.ts';
 
 type AnyArray = BigInt64Array | BigUint64Array | Float64Array | Uint8Array | Uint32Array;
 
-/** The batch with compact arrays; their buffers are added to `transfer`. */
-export function prepareBatch(batch: StreamBatch, transfer: Set<ArrayBuffer>): StreamBatch {
+const HANDED_OVER_BYTES = 16 << 10;
+const FIRST_SLAB_BYTES = 2 << 10;
+const SLAB_BYTES_MAX = 256 << 10;
+
+/** The buffers of one message. */
+export class MessageBuffers {
+  readonly #buffers = new Set<ArrayBuffer>();
+  #slab = new ArrayBuffer(0);
+  #slabUsed = 0;
+
+  /** What the message transfers. */
+  get all(): readonly ArrayBuffer[] {
+    return [...this.#buffers];
+  }
+
+  /** The array, in a buffer of this message. The one that was given is used up. */
+  place<T extends AnyArray>(array: T): T {
+    const { buffer, byteLength } = array;
+    if (byteLength >= HANDED_OVER_BYTES) {
+      const isWhole = byteLength === buffer.byteLength && !this.#buffers.has(buffer as ArrayBuffer);
+      const owned = (isWhole ? array : array.slice()) as T;
+      this.#buffers.add(owned.buffer as ArrayBuffer);
+      return owned;
+    }
+    const at = this.#reserve(byteLength);
+    // The same kind of array, over the slab.
+    const Kind = array.constructor as new (buffer: ArrayBuffer, at: number, length: number) => T;
+    const packed = new Kind(this.#slab, at, array.length);
+    (packed as Uint8Array).set(array as Uint8Array);
+    return packed;
+  }
+
+  /** Room in the slab, at a multiple of eight. */
+  #reserve(sizeBytes: number): number {
+    const at = (this.#slabUsed + 7) & ~7;
+    if (at + sizeBytes <= this.#slab.byteLength) {
+      this.#slabUsed = at + sizeBytes;
+      return at;
+    }
+    const doubled = Math.min(SLAB_BYTES_MAX, this.#slab.byteLength * 4);
+    this.#slab = new ArrayBuffer(Math.max(FIRST_SLAB_BYTES, doubled, sizeBytes));
+    this.#buffers.add(this.#slab);
+    this.#slabUsed = sizeBytes;
+    return 0;
+  }
+}
+
+/** The batch with its arrays in the buffers of a message. */
+export function prepareBatch(batch: StreamBatch, buffers: MessageBuffers): StreamBatch {
   if ('kind' in batch) return batch;
   if ('seriesKey' in batch) {
     return {
       ...batch,
-      times: own(batch.times, transfer),
-      columns: batch.columns.map((column) => ownColumn(column, transfer)),
+      times: buffers.place(batch.times),
+      columns: batch.columns.map((column) => placeColumn(column, buffers)),
     };
   }
   return {
     ...batch,
-    windowStarts: own(batch.windowStarts, transfer),
+    windowStarts: buffers.place(batch.windowStarts),
     fields: batch.fields.map((columns) =>
       columns.map(({ values, pointTimes }) => ({
-        values: ownColumn(values, transfer),
-        ...(pointTimes === undefined ? {} : { pointTimes: own(pointTimes, transfer) }),
+        values: placeColumn(values, buffers),
+        ...(pointTimes === undefined ? {} : { pointTimes: buffers.place(pointTimes) }),
       })),
     ),
   };
+}
+
+function placeColumn(column: Column, buffers: MessageBuffers): Column {
+  const values = buffers.place(valuesOf(column));
+  const valid = column.valid === undefined ? undefined : buffers.place(column.valid);
+  const dictionary = column.type === 'string' ? column.dictionary : undefined;
+  return columnOf(column.type, { values, valid, dictionary });
 }
 
 /** Rough size of what a batch holds, to bound what waits in a queue. */
@@ -36,19 +91,4 @@ export function batchBytes(batch: StreamBatch): number {
     return 200 + batch.windowStarts.length * 17 * columns;
   }
   return 1000;
-}
-
-function ownColumn(column: Column, transfer: Set<ArrayBuffer>): Column {
-  const values = own(valuesOf(column), transfer);
-  const valid = column.valid === undefined ? undefined : own(column.valid, transfer);
-  const dictionary = column.type === 'string' ? column.dictionary : undefined;
-  return columnOf(column.type, { values, valid, dictionary });
-}
-
-function own<T extends AnyArray>(array: T, transfer: Set<ArrayBuffer>): T {
-  const isWhole =
-    array.byteLength === array.buffer.byteLength && !transfer.has(array.buffer as ArrayBuffer);
-  const owned = (isWhole ? array : array.slice()) as T;
-  if (owned.byteLength > 0) transfer.add(owned.buffer as ArrayBuffer);
-  return owned;
 }
