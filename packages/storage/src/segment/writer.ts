@@ -4,9 +4,8 @@ import { assert } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { ByteWriter } from '../bytes.ts';
-import { codecs, crc32c } from '../codecs.ts';
+import { codecs, crc32c, scans } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { partialOf } from '../read/accumulator.ts';
 import { columnOf, sliceRun, valuesOf } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
 import { newFieldArray } from '../memtable/table.ts';
@@ -255,18 +254,24 @@ function denseColumn(column: Column): { readonly dense: Column; readonly count: 
 
 function statisticsOf(column: Column, times: BigInt64Array): NumericStatistics | undefined {
   if (column.type === 'string' || column.type === 'boolean') return undefined;
-  const partial = partialOf(column, times, 0, times.length);
-  if (partial?.min === undefined || partial.max === undefined) return undefined;
-  const sum = typeof partial.sum === 'bigint' ? BigInt.asIntN(64, partial.sum) : partial.sum;
-  return {
-    min: partial.min.value as number | bigint,
-    max: partial.max.value as number | bigint,
-    sum: column.type === 'unsigned' ? BigInt.asUintN(64, BigInt(sum)) : sum,
-    first: partial.first.value as number | bigint,
-    last: partial.last.value as number | bigint,
-    minTime: partial.min.time,
-    maxTime: partial.max.time,
-    firstTime: partial.first.time,
-    lastTime: partial.last.time,
-  };
+  const window = { start: 0n, wantsSum: true, wantsExtremes: true };
+  const accumulator = scans().openAccumulator(column.type, window);
+  try {
+    accumulator.add(times, column);
+    const all = accumulator.finish();
+    if (all.starts.length === 0) return undefined;
+    return {
+      min: all.mins[0]!,
+      max: all.maxs[0]!,
+      sum: all.sums[0]!,
+      first: all.firsts[0]!,
+      last: all.lasts[0]!,
+      minTime: all.minTimes[0]!,
+      maxTime: all.maxTimes[0]!,
+      firstTime: all.firstTimes[0]!,
+      lastTime: all.lastTimes[0]!,
+    };
+  } finally {
+    accumulator.close();
+  }
 }
