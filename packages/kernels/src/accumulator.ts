@@ -138,15 +138,19 @@ export class Accumulator {
   addPartial(partial: WindowPartial): void {
     const address = this.#kernels.scratch(SCRATCH_INPUT, WORDS * 8);
     const view = new DataView(this.#kernels.buffer, address, WORDS * 8);
-    const p = partial;
-    const times = [p.start, p.count, p.minTime, p.maxTime, p.firstTime, p.lastTime];
-    [0, 1, 4, 6, 8, 10].forEach((word, i) => view.setBigInt64(word * 8, times[i]!, true));
-    const values = [p.sum, p.min, p.max, p.first, p.last];
-    [2, 3, 5, 7, 9].forEach((word, i) => {
-      const value = values[i]!;
-      if (this.#type === 'float') view.setFloat64(word * 8, Number(value), true);
-      else view.setBigInt64(word * 8, BigInt.asIntN(64, BigInt(value)), true);
-    });
+    const { start, count, sum, min, max, first, last } = partial;
+    // In the order of words in a record; hundreds of thousands of chunks may come this way.
+    view.setBigInt64(0, start, true);
+    view.setBigInt64(8, count, true);
+    this.#setValue(view, 16, sum);
+    this.#setValue(view, 24, min);
+    view.setBigInt64(32, partial.minTime, true);
+    this.#setValue(view, 40, max);
+    view.setBigInt64(48, partial.maxTime, true);
+    this.#setValue(view, 56, first);
+    view.setBigInt64(64, partial.firstTime, true);
+    this.#setValue(view, 72, last);
+    view.setBigInt64(80, partial.lastTime, true);
     if (this.#kernels.exports.accumulateRecord(this.#address, address) === 0) {
       throw new Unavailable('kernel memory is exhausted');
     }
@@ -190,6 +194,11 @@ export class Accumulator {
     if (this.#address === 0) return;
     this.#kernels.exports.closeAccumulator(this.#address);
     this.#address = 0;
+  }
+
+  #setValue(view: DataView, at: number, value: number | bigint): void {
+    if (this.#type === 'float') view.setFloat64(at, Number(value), true);
+    else view.setBigInt64(at, BigInt(value), true);
   }
 
   #accumulate(times: number, values: number, valid: number, count: number): void {
