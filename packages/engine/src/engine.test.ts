@@ -136,6 +136,18 @@ describe('conventions', () => {
     expect(text).toMatch(/^tidemark_engine_tidemark_num_tasks\{.*\} 0$/m);
   });
 
+  test('the API describes itself, this endpoint included', async () => {
+    const { json } = await call('GET', '/openapi.json');
+
+    expect(json.openapi).toBe('3.1.0');
+    expect(Object.keys(json.paths)).toEqual(
+      expect.arrayContaining(['/engine/v1/tasks/{id}', '/write', '/openapi.json']),
+    );
+    expect(Object.keys(json.paths['/engine/v1/tasks/{id}'])).toEqual(
+      expect.arrayContaining(['get', 'patch', 'delete']),
+    );
+  });
+
   test('a second engine is kept off the directory, and the first goes on', async () => {
     const first = engine;
 

@@ -4,6 +4,7 @@ import type { LogFilter, LogHub, LogLevel } from '../log-hub.ts';
 import { BadLine } from '../write-path.ts';
 import type { WritePath } from '../write-path.ts';
 import { asObject, parseJson } from './json.ts';
+import { openApiDocument } from './openapi.ts';
 import type { QueryParams } from './params.ts';
 import type { ApiRequest, ApiResponse, HttpServer } from './server.ts';
 
@@ -32,6 +33,10 @@ export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): v
   });
   server.onRoot('GET', '/ping', () => DONE);
   server.on('GET', '/:routes', () => ({ status: 200, json: server.routes() }));
+  server.onRoot('GET', '/openapi.json', () => ({
+    status: 200,
+    json: openApiDocument(server.routes()),
+  }));
   server.on('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
   server.onRoot('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
   server.onRoot('GET', '/metrics', async () => ({

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { openApiDocument } from './openapi.ts';
+
+type Document = {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<Record<string, { operationId: string; tags: string[]; parameters: unknown[] }>>
+    >
+  >;
+};
+
+test('every route is a path with its methods, parameters in braces', () => {
+  const { paths } = openApiDocument({
+    '/engine/v1/tasks': ['GET', 'HEAD', 'POST'],
+    '/engine/v1/tasks/:id/*': ['GET'],
+    '/engine/v1/::routes': ['GET'],
+    '/engine/v1preview/alerts/topics/:topic': ['DELETE'],
+    '/metrics': ['GET'],
+  }) as Document;
+
+  expect(Object.entries(paths).map(([path, item]) => [path, ...Object.keys(item)])).toEqual([
+    ['/engine/v1/tasks', 'get', 'head', 'post'],
+    ['/engine/v1/tasks/{id}/{rest}', 'get'],
+    ['/engine/v1/:routes', 'get'],
+    ['/engine/v1preview/alerts/topics/{topic}', 'delete'],
+    ['/metrics', 'get'],
+  ]);
+  const output = paths['/engine/v1/tasks/{id}/{rest}']?.['get'];
+  expect(output).toMatchObject({
+    operationId: 'get_engine_v1_tasks_id_rest',
+    tags: ['tasks'],
+    parameters: [
+      { name: 'id', in: 'path', required: true },
+      { name: 'rest', in: 'path', required: true },
+    ],
+  });
+  expect(paths['/metrics']?.['get']?.tags).toEqual(['service']);
+});

@@ -1,0 +1,91 @@
+// The API's description in OpenAPI 3.1, made from the routes that are registered, so that it cannot forget one.
+import { TIDEMARK_VERSION } from '@tidemark/core';
+import { BASE, PREVIEW } from './routes.ts';
+
+type Operation = Readonly<Record<string, unknown>>;
+
+/** Paths with their methods, as `RouteTable.list` gives them, as a document. */
+export function openApiDocument(
+  routes: Readonly<Record<string, readonly string[]>>,
+): Readonly<Record<string, unknown>> {
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const [pattern, methods] of Object.entries(routes)) {
+    const { path, parameters } = templateOf(pattern);
+    const item: Record<string, Operation> = (paths[path] ??= {});
+    for (const method of methods) {
+      item[method.toLowerCase()] = operation(method, path, parameters);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tidemark engine',
+      version: TIDEMARK_VERSION,
+      description: `Stable endpoints are under ${BASE} and, too, under ${PREVIEW}.`,
+    },
+    paths,
+    components: {
+      schemas: {
+        Error: {
+          type: 'object',
+          required: ['error'],
+          properties: { error: { type: 'string', description: 'What is wrong, in a sentence.' } },
+        },
+      },
+    },
+  };
+}
+
+/** `/tasks/:id/*` → `/tasks/{id}/{rest}`. In patterns of the router `::` is a colon that is meant as itself. */
+function templateOf(pattern: string): {
+  readonly path: string;
+  readonly parameters: readonly string[];
+} {
+  const parameters: string[] = [];
+  const path = pattern
+    .split('/')
+    .map((segment) => {
+      if (segment.startsWith('::')) return segment.slice(1);
+      if (!segment.startsWith(':') && segment !== '*') return segment;
+      const name = segment === '*' ? 'rest' : segment.slice(1);
+      parameters.push(name);
+      return `{${name}}`;
+    })
+    .join('/');
+  return { path, parameters };
+}
+
+function operation(method: string, path: string, parameters: readonly string[]): Operation {
+  return {
+    operationId: `${method.toLowerCase()} ${path}`.match(/[A-Za-z0-9]+/g)?.join('_'),
+    tags: [tagOf(path)],
+    parameters: parameters.map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...(method === 'POST' || method === 'PATCH' || method === 'PUT'
+      ? { requestBody: { content: { [contentType(path)]: {} } } }
+      : {}),
+    responses: {
+      '2XX': { description: 'Done.' },
+      default: {
+        description: 'Refused or failed.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    },
+  };
+}
+
+function contentType(path: string): string {
+  return path.endsWith('/write') ? 'text/plain' : 'application/json';
+}
+
+/** The resource: the first segment below the base path. */
+function tagOf(path: string): string {
+  for (const base of [PREVIEW, BASE]) {
+    if (path.startsWith(`${base}/`)) return path.slice(base.length + 1).split('/')[0] ?? '';
+  }
+  return 'service';
+}
