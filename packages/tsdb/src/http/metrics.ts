@@ -19,13 +19,36 @@ export async function metricsText(
 ): Promise<{ readonly type: string; readonly text: string }> {
   const registry = new Registry();
   const gauges = new Map<string, Gauge>();
-  for (const module of await statistics.read()) addModule(module, registry, gauges);
+  const modules = await statistics.read();
+  const labels = labelsByModule(modules);
+  for (const module of modules) {
+    addModule(module, { registry, gauges, labelNames: labels.get(module.name) ?? new Set() });
+  }
   const own = await registry.metrics();
   const shared = await processRegistry().metrics();
   return { type: registry.contentType, text: `${shared}\n${own}` };
 }
 
-function addModule(module: StatisticsModule, registry: Registry, gauges: Map<string, Gauge>): void {
+/** All label names of a module: its instances need not have the same tags, but a metric has one set of labels. */
+function labelsByModule(
+  modules: readonly StatisticsModule[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const labels = new Map<string, Set<string>>();
+  for (const { name, tags } of modules) {
+    const own = labels.get(name) ?? new Set();
+    for (const tag of Object.keys(tags)) own.add(metricName(tag));
+    labels.set(name, own);
+  }
+  return labels;
+}
+
+type Target = {
+  readonly registry: Registry;
+  readonly gauges: Map<string, Gauge>;
+  readonly labelNames: ReadonlySet<string>;
+};
+
+function addModule(module: StatisticsModule, { registry, gauges, labelNames }: Target): void {
   const labels = Object.fromEntries(
     Object.entries(module.tags).map(([key, value]) => [metricName(key), value]),
   );
@@ -36,7 +59,7 @@ function addModule(module: StatisticsModule, registry: Registry, gauges: Map<str
       gauge = new Gauge({
         name,
         help: `${field} of module ${module.name}`,
-        labelNames: Object.keys(labels),
+        labelNames: [...labelNames],
         registers: [registry],
       });
       gauges.set(name, gauge);
