@@ -236,7 +236,7 @@ function outputs(plan: SelectPlan, group: GroupKey, rows: Rows): RowBatch {
   };
 }
 
-/** LIMIT and OFFSET of a raw query count the rows of each series. */
+/** LIMIT and OFFSET of a raw query count the rows of each series; OFFSET alone answers one row, as recorded. */
 async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
   if (plan.limit === 0 && plan.offset === 0) {
     yield* rows;
@@ -244,7 +244,7 @@ async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
   }
   let group: GroupKey | undefined;
   let seen = 0;
-  const end = plan.limit === 0 ? Infinity : plan.offset + plan.limit;
+  const end = plan.offset + Math.max(plan.limit, 1);
   for await (const batch of rows) {
     if (batch.group !== group) {
       group = batch.group;
