@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import differences from './oracle-differences.json' with { type: 'json' };
 
-/** Listed cases of the 1884 given ones. The aim is 18, which is 1 %; the list may get shorter, never longer. */
+/** Listed cases of the 1884 given ones. At most 18, which is 1 %, are allowed; those with source `none` are gaps. */
 const MOST_DIFFERENCES = 31;
 
 type RecordedRequest = {
@@ -86,9 +86,12 @@ test.each([
       process.execPath,
       [
         pathOf('record-oracle-cases.mjs'),
-        ...['--url', server.tsdb],
-        ...['--check', pathOf(file)],
-        ...['--report', report],
+        '--url',
+        server.tsdb,
+        '--check',
+        pathOf(file),
+        '--report',
+        report,
       ],
       { maxBuffer: 64 * 1024 * 1024 },
     );
