@@ -94,6 +94,15 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
+  /** Bytes [start, end) of an array. Meant for short ranges: it makes no view. */
+  range(bytes: Uint8Array, start: number, end: number): void {
+    this.#reserve(end - start);
+    const target = this.#bytes;
+    const shift = this.#length - start;
+    for (let i = start; i < end; i++) target[i + shift] = bytes[i]!;
+    this.#length += end - start;
+  }
+
   /** Length as varint, then the bytes. */
   block(bytes: Uint8Array): void {
     this.varint(bytes.length);
@@ -127,6 +136,11 @@ export class ByteReader {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#position = position;
+  }
+
+  /** The whole input; `position` and `skip` count from its begin. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
   }
 
   get position(): number {
@@ -190,6 +204,11 @@ export class ByteReader {
     const value = this.varint();
     if (value * minBytes > this.remaining) throw new DecodeError('count exceeds the data');
     return value;
+  }
+
+  /** Steps over bytes and returns where they begin. */
+  skip(length: number): number {
+    return this.#take(length);
   }
 
   /** A view into the input. */

@@ -36,12 +36,15 @@ export function applyAdditions(index: SeriesIndex, additions: IndexAdditions): v
     if (id !== firstMeasurementId + i)
       padIndex(index, { measurements: firstMeasurementId + i + 1, series: 0 });
   });
-  series.forEach(({ measurementId, tagsText }, i) => {
-    if (firstSeriesId + i < index.seriesCount) return;
+  for (let i = 0; i < series.count; i++) {
+    const id = firstSeriesId + i;
+    if (id < index.seriesCount) continue;
+    const measurementId = series.measurementIds[i]!;
     padIndex(index, { measurements: measurementId + 1, series: 0 });
-    index.addSeriesByKey(index.measurements[measurementId]!, tagsText);
-    padIndex(index, { measurements: 0, series: firstSeriesId + i + 1 });
-  });
+    const owner = index.measurements[measurementId]!;
+    index.addSeriesByKey(owner, series.bytes, series.starts[i], series.ends[i]);
+    padIndex(index, { measurements: 0, series: id + 1 });
+  }
 }
 
 /** Stands in for lost entries, so that the index has at least the given numbers of them. */

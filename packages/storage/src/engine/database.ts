@@ -1,7 +1,7 @@
 // What the engine keeps per database: the series index and how much of it is in the log.
 import { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesId } from '../series/series-index.ts';
-import type { DatabaseRef, IndexAdditions, NewSeries } from '../wal/wal-record.ts';
+import type { DatabaseRef, IndexAdditions } from '../wal/wal-record.ts';
 import { Ingest } from '../write/ingest.ts';
 import type { IngestSettings } from '../write/ingest.ts';
 import { TagValueCounter } from '../write/tag-value-counter.ts';
@@ -72,7 +72,7 @@ export class Database {
   /** The result of `unpersisted` is in the index files now. */
   persisted(additions: IndexAdditions): void {
     this.#persistedMeasurements = additions.firstMeasurementId + additions.measurements.length;
-    this.#persistedSeries = additions.firstSeriesId + additions.series.length;
+    this.#persistedSeries = additions.firstSeriesId + additions.series.count;
   }
 
   #additionsSince(firstMeasurementId: number, firstSeriesId: SeriesId): IndexAdditions {
@@ -81,10 +81,7 @@ export class Database {
     for (let id = firstMeasurementId; id < index.measurements.length; id++) {
       measurements.push(index.measurements[id]!.name);
     }
-    const series: NewSeries[] = [];
-    for (let id = firstSeriesId; id < index.seriesCount; id++) {
-      series.push({ measurementId: index.measurementOf(id).id, tagsText: index.tagsBytes(id) });
-    }
+    const series = index.seriesSince(firstSeriesId);
     return { firstMeasurementId, measurements, firstSeriesId, series };
   }
 }

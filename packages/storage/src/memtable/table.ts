@@ -44,6 +44,8 @@ export class StringPool {
 
 const INITIAL_ROWS = 16;
 
+export type TimeBounds = { readonly min: bigint; readonly max: bigint };
+
 export class Table {
   readonly measurementId: number;
   series: Uint32Array;
@@ -62,14 +64,21 @@ export class Table {
     this.times = new BigInt64Array(capacity);
   }
 
-  /** A table over arrays that it takes over, without columns so far. */
-  static adopt(measurementId: number, series: Uint32Array, times: BigInt64Array): Table {
+  /** A table over arrays that it takes over, without columns so far; `bounds` are those of `times`. */
+  static adopt(
+    measurementId: number,
+    series: Uint32Array,
+    times: BigInt64Array,
+    bounds: TimeBounds,
+  ): Table {
     assert(series.length === times.length, 'a series and a time per row');
     const table = new Table(measurementId, 0);
     table.series = series;
     table.times = times;
     table.#rows = times.length;
     table.#capacity = times.length;
+    table.#minTime = bounds.min;
+    table.#maxTime = bounds.max;
     return table;
   }
 
@@ -77,8 +86,8 @@ export class Table {
     return this.#rows;
   }
 
-  /** Bounds of the rows, except of adopted ones; minimum above maximum when there are none. */
-  get timeBounds(): { readonly min: bigint; readonly max: bigint } {
+  /** Bounds of the rows; minimum above maximum when there are none. */
+  get timeBounds(): TimeBounds {
     return { min: this.#minTime, max: this.#maxTime };
   }
 
@@ -138,7 +147,9 @@ export class Table {
     if (count === 0) return;
     if (start + count > this.#capacity) this.#grow(start + count);
     for (const column of other.columns) this.addColumn(column.name, column.type);
-    for (let row = 0; row < count; row++) this.#includeTime(other.times[row]!);
+    const { min, max } = other.timeBounds;
+    this.#includeTime(min);
+    this.#includeTime(max);
     this.series.set(other.series.subarray(0, count), start);
     this.times.set(other.times.subarray(0, count), start);
     this.#rows = start + count;

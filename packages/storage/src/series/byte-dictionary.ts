@@ -67,6 +67,14 @@ export class ByteDictionary {
     return this.#arena.subarray(id === 0 ? 0 : this.#ends[id - 1]!, this.#ends[id]!);
   }
 
+  /** All entries: bytes of entry i end at `ends[i]`, where those of the next begin. Later additions do not change them. */
+  entries(): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
+    return {
+      bytes: this.#arena.subarray(0, this.#arenaLength),
+      ends: this.#ends.subarray(0, this.#count),
+    };
+  }
+
   #append(bytes: Uint8Array, start: number, stop: number, hash: number): number {
     const id = this.#count;
     const at = this.#arenaLength;
@@ -119,11 +127,25 @@ function grown<T extends Uint8Array | Uint32Array>(
   return result;
 }
 
-/** FNV-1a with a final mix. */
+/** Murmur3 of 32 bits: four bytes a step, and every bit of them reaches every bit of the result. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  let at = start;
+  for (; at + 4 <= end; at += 4) {
+    const word =
+      bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    hash ^= spread(word);
+    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  let rest = 0;
+  for (let shift = 0; at < end; at++, shift += 8) rest |= bytes[at]! << shift;
+  hash ^= spread(rest) ^ (end - start);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+function spread(word: number): number {
+  const mixed = Math.imul(word, 0xcc9e2d51);
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
 }

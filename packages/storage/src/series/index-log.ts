@@ -54,7 +54,7 @@ export class IndexLog {
 
   /** Appends entries; durable when it resolves. */
   async append(additions: IndexAdditions): Promise<void> {
-    if (additions.series.length === 0 && additions.measurements.length === 0) return;
+    if (additions.series.count === 0 && additions.measurements.length === 0) return;
     const out = new ByteWriter(1 << 12);
     encodeAdditions(additions, out);
     const isNew = !this.#disk.exists(this.#path);

@@ -8,6 +8,7 @@ import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemar
 import { utf8, utf8Text } from '../bytes.ts';
 import { ByteDictionary } from './byte-dictionary.ts';
 import { MeasurementIndex } from './measurement-index.ts';
+import type { SeriesList } from './series-list.ts';
 import { BACKSLASH, COMMA, EQUALS, partEnd, unescaped } from './series-key.ts';
 
 export type SeriesId = number;
@@ -16,6 +17,8 @@ export type TextId = number;
 export type TagPair = readonly [string, string];
 
 const TEXT_CACHE_ENTRIES = 1 << 16;
+/** Keys are looked up with the measurement's id before the tags. */
+const KEY_PREFIX_BYTES = 4;
 
 export class SeriesIndex {
   readonly database: string;
@@ -76,32 +79,40 @@ export class SeriesIndex {
     return this.addSeriesByKey(measurement, keyBytes(measurement.id, tags).subarray(4));
   }
 
-  /** As `addSeries`; `tagsText` is the canonical key without the measurement: `,tag=value,…`. */
-  addSeriesByKey(measurement: MeasurementIndex, tagsText: Uint8Array): SeriesId {
-    const length = 4 + tagsText.length;
+  /** As `addSeries`; the bytes in [start, end) are the canonical key without the measurement: `,tag=value,…`. */
+  addSeriesByKey(
+    measurement: MeasurementIndex,
+    bytes: Uint8Array,
+    start = 0,
+    end = bytes.length,
+  ): SeriesId {
+    const length = KEY_PREFIX_BYTES + end - start;
     if (length > this.#scratch.length) this.#scratch = new Uint8Array(length * 2);
-    const key = this.#scratch.subarray(0, length);
+    const key = this.#scratch;
     const measurementId = measurement.id;
-    for (let i = 0; i < 4; i++) key[i] = (measurementId >>> (8 * i)) & 0xff;
-    key.set(tagsText, 4);
+    for (let i = 0; i < KEY_PREFIX_BYTES; i++) key[i] = (measurementId >>> (8 * i)) & 0xff;
+    // No view of the key is made: for a million short keys that costs more than this loop.
+    for (let i = start; i < end; i++) key[KEY_PREFIX_BYTES + i - start] = bytes[i]!;
     const known = this.#keys.count;
-    const id = this.#keys.add(key);
+    const id = this.#keys.addRange(key, 0, length);
     if (id < known) return id;
     this.#growSeries(id + 1);
     this.#measurementOf[id] = measurement.id;
     const ordinal = measurement.addSeries(id);
     this.#ordinalOf[id] = ordinal;
-    this.#addTags(measurement, ordinal, tagsText);
+    this.#addTags(measurement, ordinal, length);
     return id;
   }
 
-  #addTags(measurement: MeasurementIndex, ordinal: number, tagsText: Uint8Array): void {
-    let at = 0;
-    for (let position = 0; at < tagsText.length; position++) {
-      const nameEnd = partEnd(tagsText, at + 1, EQUALS);
-      const valueEnd = partEnd(tagsText, nameEnd + 1, COMMA);
-      const column = measurement.columnAt(position, tagsText, at + 1, nameEnd);
-      const value = this.#addText(tagsText, nameEnd + 1, valueEnd);
+  /** Tags of the key that lies in the first `end` bytes of the scratch buffer. */
+  #addTags(measurement: MeasurementIndex, ordinal: number, end: number): void {
+    const key = this.#scratch;
+    let at = KEY_PREFIX_BYTES;
+    for (let position = 0; at < end; position++) {
+      const nameEnd = partEnd(key, { from: at + 1, limit: end, end: EQUALS });
+      const valueEnd = partEnd(key, { from: nameEnd + 1, limit: end, end: COMMA });
+      const column = measurement.columnAt(position, key, at + 1, nameEnd);
+      const value = this.#addText(key, nameEnd + 1, valueEnd);
       measurement.setColumn(column, ordinal, value);
       at = valueEnd;
     }
@@ -179,7 +190,24 @@ export class SeriesIndex {
 
   /** As `tagsText`; a view, valid until the next series is added. */
   tagsBytes(id: SeriesId): Uint8Array {
-    return this.#keys.bytes(id).subarray(4);
+    return this.#keys.bytes(id).subarray(KEY_PREFIX_BYTES);
+  }
+
+  /** Series from `first` on. Later additions do not change the list. */
+  seriesSince(first: SeriesId): SeriesList {
+    const { bytes, ends } = this.#keys.entries();
+    const starts = new Uint32Array(ends.length - first);
+    for (let i = 0; i < starts.length; i++) {
+      const id = first + i;
+      starts[i] = (id === 0 ? 0 : ends[id - 1]!) + KEY_PREFIX_BYTES;
+    }
+    return {
+      count: starts.length,
+      measurementIds: this.#measurementOf.subarray(first, ends.length),
+      bytes,
+      starts,
+      ends: ends.subarray(first),
+    };
   }
 
   #growSeries(count: number): void {

@@ -44,11 +44,14 @@ export function parseSeriesKey(key: Uint8Array): ParsedKey {
   return { measurement, tags, tagsAt };
 }
 
-/** Where a part of a key ends: at the first `end` that is not escaped. */
-export function partEnd(bytes: Uint8Array, from: number, end: number): number {
+/** Where a part of a key ends: at the first `end` that is not escaped, before `limit`. */
+export function partEnd(
+  bytes: Uint8Array,
+  { from, limit, end }: { readonly from: number; readonly limit: number; readonly end: number },
+): number {
   let at = from;
-  while (at < bytes.length && bytes[at] !== end) {
-    if (bytes[at] === BACKSLASH && isEscapable(bytes[at + 1])) at++;
+  while (at < limit && bytes[at] !== end) {
+    if (bytes[at] === BACKSLASH && at + 1 < limit && isEscapable(bytes[at + 1])) at++;
     at++;
   }
   return at;

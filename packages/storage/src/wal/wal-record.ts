@@ -7,17 +7,15 @@ import { codecs, decoding } from '../codecs.ts';
 import { Table } from '../memtable/table.ts';
 import { columnOf } from '../read/run.ts';
 import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesList } from '../series/series-list.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
-
-/** `tagsText` is the canonical key without the measurement. */
-export type NewSeries = { readonly measurementId: number; readonly tagsText: Uint8Array };
 
 /** Index entries that the record's rows or deletes may refer to; ids count up from the first. */
 export type IndexAdditions = {
   readonly firstMeasurementId: number;
   readonly measurements: readonly string[];
   readonly firstSeriesId: SeriesId;
-  readonly series: readonly NewSeries[];
+  readonly series: SeriesList;
 };
 
 /** A database of which everything was dropped comes back under the same name with another `instance`. */
@@ -99,10 +97,12 @@ export function encodeAdditions(additions: IndexAdditions, out: ByteWriter): voi
   out.varint(additions.measurements.length);
   for (const name of additions.measurements) out.text(name);
   out.varint(additions.firstSeriesId);
-  out.varint(additions.series.length);
-  for (const { measurementId, tagsText } of additions.series) {
-    out.varint(measurementId);
-    out.block(tagsText);
+  const { count, measurementIds, bytes, starts, ends } = additions.series;
+  out.varint(count);
+  for (let i = 0; i < count; i++) {
+    out.varint(measurementIds[i]!);
+    out.varint(ends[i]! - starts[i]!);
+    out.range(bytes, starts[i]!, ends[i]!);
   }
 }
 
@@ -111,11 +111,21 @@ export function decodeAdditions(reader: ByteReader): IndexAdditions {
   const measurements: string[] = [];
   for (let n = reader.count(); n > 0; n--) measurements.push(reader.text());
   const firstSeriesId = reader.varint();
-  const series: NewSeries[] = [];
-  for (let n = reader.count(2); n > 0; n--) {
-    series.push({ measurementId: reader.varint(), tagsText: reader.block() });
+  return { firstMeasurementId, measurements, firstSeriesId, series: decodeSeries(reader) };
+}
+
+function decodeSeries(reader: ByteReader): SeriesList {
+  const count = reader.count(2);
+  const measurementIds = new Uint32Array(count);
+  const starts = new Uint32Array(count);
+  const ends = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    measurementIds[i] = reader.varint();
+    const length = reader.varint();
+    starts[i] = reader.skip(length);
+    ends[i] = reader.position;
   }
-  return { firstMeasurementId, measurements, firstSeriesId, series };
+  return { count, measurementIds, bytes: reader.bytes, starts, ends };
 }
 
 function encodeRows(record: RowsRecord, out: ByteWriter): void {
@@ -167,7 +177,7 @@ function encodeTable(table: Table, out: ByteWriter): void {
   const { rows } = table;
   out.varint(table.measurementId);
   out.varint(rows);
-  out.block(codecs().encodeIntegers(BigInt64Array.from(table.series.subarray(0, rows), BigInt)));
+  out.block(codecs().encodeIntegers(widened(table.series.subarray(0, rows))));
   out.block(codecs().encodeTimes(table.times.subarray(0, rows)));
   out.varint(table.columns.length);
   for (const column of table.columns) {
@@ -219,7 +229,7 @@ function encodeDelete(record: DeleteRecord, out: ByteWriter): void {
     out.varint(measurementId);
     out.u8(series === undefined ? 0 : 1);
     if (series === undefined) continue;
-    out.block(codecs().encodeIntegers(BigInt64Array.from(series, BigInt)));
+    out.block(codecs().encodeIntegers(widened(series)));
   }
 }
 
@@ -235,6 +245,13 @@ function decodeDelete(reader: ByteReader): DeleteRecord {
     rows.push({ measurementId, series });
   }
   return { kind: 'delete', database, shardIds, timeRange, rows, freesTypes };
+}
+
+/** Ids as int64. Sets the low words, little endian as everywhere: a bigint for each id costs ten times as much. */
+function widened(ids: Uint32Array): BigInt64Array {
+  const words = new Uint32Array(ids.length * 2);
+  for (let i = 0; i < ids.length; i++) words[2 * i] = ids[i]!;
+  return new BigInt64Array(words.buffer);
 }
 
 function encodeDatabase(database: DatabaseRef, out: ByteWriter): void {

@@ -2,7 +2,7 @@
 // the kernel is its series table, which serves as the cache from key bytes to our ids and can be dropped at any time.
 import { parseLines } from '@tidemark/line-protocol';
 import type { FieldType } from '@tidemark/core';
-import { IngestKernel } from '@tidemark/kernels';
+import { IngestKernel, Kernels } from '@tidemark/kernels';
 import type { Batch, IngestHost, ParseOptions } from '@tidemark/kernels';
 
 import { Table } from '../memtable/table.ts';
@@ -44,6 +44,8 @@ export class Ingest {
   readonly #index: SeriesIndex;
   readonly #settings: IngestSettings;
   #kernel: IngestKernel | undefined;
+  /** The instance that `#kernel` runs in. */
+  #memory: Kernels | undefined;
   /** Series id by the kernel's id. */
   #ids = new Uint32Array(64);
 
@@ -86,6 +88,7 @@ export class Ingest {
   /** Forgets what the kernel knows; nothing of value is lost. */
   reset(): void {
     this.#kernel = undefined;
+    this.#memory = undefined;
     this.#ids = new Uint32Array(64);
   }
 
@@ -96,13 +99,15 @@ export class Ingest {
   ): number {
     if (this.#kernel !== undefined && this.#kernel.memoryBytes > KERNEL_BYTES_MAX) this.reset();
     const { allowUnsigned } = this.#settings;
+    const memory = (this.#memory ??= new Kernels());
     this.#kernel ??= new IngestKernel({
+      kernels: memory,
       parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned }),
     });
     const kernel = this.#kernel;
     try {
       const batch = work(kernel, this.#host(target));
-      this.#learnSeries(kernel, batch);
+      this.#learnSeries(memory, batch);
       this.#takeTables(kernel, batch, collector);
       collector.add(batch);
       return batch.consumedBytes;
@@ -143,7 +148,8 @@ export class Ingest {
     };
   }
 
-  #learnSeries(kernel: IngestKernel, batch: Batch): void {
+  /** Adds the new series to the index. Their keys are read where they lie: a copy of each would burden the collector. */
+  #learnSeries(memory: Kernels, batch: Batch): void {
     const end = batch.firstSeriesId + batch.newSeriesCount;
     if (end > this.#ids.length) {
       const grown = new Uint32Array(Math.max(end, Math.ceil(this.#ids.length * 1.5)));
@@ -153,15 +159,18 @@ export class Ingest {
     let owner: MeasurementIndex | undefined;
     let prefix: Uint8Array = new Uint8Array(0);
     for (let id = batch.firstSeriesId; id < end; id++) {
-      const key = kernel.seriesKey(id);
-      if (key === undefined) continue;
+      const start = memory.exports.seriesKey(id) >>> 0;
+      if (start === 0) continue;
+      const keyEnd = start + memory.exports.seriesKeyLength(id);
+      const { bytes } = memory;
       // Neighbouring new series mostly belong to one measurement.
-      if (owner === undefined || !hasMeasurement(key, prefix)) {
+      if (owner === undefined || !hasMeasurement(bytes, start, keyEnd, prefix)) {
+        const key = bytes.slice(start, keyEnd);
         const { measurement, tagsAt } = parseSeriesKey(key);
         owner = this.#index.addMeasurement(measurement);
         prefix = key.subarray(0, tagsAt);
       }
-      this.#ids[id] = this.#index.addSeriesByKey(owner, key.subarray(prefix.length));
+      this.#ids[id] = this.#index.addSeriesByKey(owner, bytes, start + prefix.length, keyEnd);
     }
   }
 
@@ -179,7 +188,10 @@ export class Ingest {
         for (let i = 0; i < rows.seriesIds.length; i++) {
           series.fill(this.#ids[rows.seriesIds[i]!]!, rows.rowStarts[i], rows.rowStarts[i + 1]);
         }
-        const table = Table.adopt(measurement.id, series, rows.times);
+        const table = Table.adopt(measurement.id, series, rows.times, {
+          min: info.minTime,
+          max: info.maxTime,
+        });
         info.fields.forEach(({ name }, i) => {
           const column = rows.columns[i];
           if (column !== undefined) table.setColumn(name, column);
@@ -253,11 +265,17 @@ class Collector {
   }
 }
 
-/** Whether the key is `prefix` itself or goes on with a tag. */
-function hasMeasurement(key: Uint8Array, prefix: Uint8Array): boolean {
-  if (key.length !== prefix.length && key[prefix.length] !== COMMA) return false;
-  for (let i = 0; i < prefix.length; i++) if (key[i] !== prefix[i]) return false;
-  return key.length >= prefix.length;
+/** Whether the key at [start, end) is `prefix` itself or goes on with a tag. */
+function hasMeasurement(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  prefix: Uint8Array,
+): boolean {
+  const tagsAt = start + prefix.length;
+  if (tagsAt > end || (tagsAt !== end && bytes[tagsAt] !== COMMA)) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
+  return true;
 }
 
 const COMMA = 44;
