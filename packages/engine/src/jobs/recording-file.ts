@@ -6,10 +6,10 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Gzip } from 'node:zlib';
-import type { ReadStream, WriteStream } from 'node:fs';
+import type { ReadStream } from 'node:fs';
 import { Corruption } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';
@@ -36,14 +36,18 @@ export type RecordedResult = {
 export class RecordingWriter {
   readonly #path: string;
   readonly #gzip: Gzip;
-  readonly #file: WriteStream;
+  // Settles when the file is written and closed; rejects when it cannot be.
+  readonly #written: Promise<void>;
+  // Everybody who waits for room waits for the same.
+  #room: Promise<unknown> | undefined;
   #count = 0;
 
   constructor(path: string, type: EdgeType) {
     this.#path = path;
     this.#gzip = createGzip({ level: 4 });
-    this.#file = createWriteStream(`${path}.part`);
-    this.#gzip.pipe(this.#file);
+    this.#written = pipeline(this.#gzip, createWriteStream(`${path}.part`));
+    // Reported by the next line or by `finish`, whichever comes first.
+    this.#written.catch(() => undefined);
     this.#gzip.write(`${JSON.stringify({ format: FORMAT, version: VERSION, type })}\n`);
   }
 
@@ -52,7 +56,7 @@ export class RecordingWriter {
     return this.#count;
   }
 
-  /** `undefined` when there is room for more, otherwise resolves when there is. */
+  /** `undefined` when there is room for more, otherwise resolves when there is. Rejects when the disk refuses. */
   point({ database, retentionPolicy, line }: RecordedPoint): Promise<unknown> | undefined {
     return this.#line(JSON.stringify([database, retentionPolicy, line]));
   }
@@ -67,7 +71,7 @@ export class RecordingWriter {
   /** Completes the file; it has its name only now. Returns its size. */
   async finish(): Promise<number> {
     this.#gzip.end();
-    await finished(this.#file);
+    await this.#written;
     await syncFile(`${this.#path}.part`);
     await rename(`${this.#path}.part`, this.#path);
     await syncFile(dirname(this.#path));
@@ -77,13 +81,18 @@ export class RecordingWriter {
   /** Throws away what was written. */
   async abandon(): Promise<void> {
     this.#gzip.destroy();
-    this.#file.destroy();
+    await this.#written.catch(() => undefined);
     await rm(`${this.#path}.part`, { force: true });
   }
 
   #line(json: string): Promise<unknown> | undefined {
     this.#count++;
-    return this.#gzip.write(`${json}\n`) ? undefined : once(this.#gzip, 'drain');
+    if (this.#gzip.destroyed) return this.#written;
+    if (this.#gzip.write(`${json}\n`)) return undefined;
+    this.#room ??= Promise.race([once(this.#gzip, 'drain'), this.#written]).finally(() => {
+      this.#room = undefined;
+    });
+    return this.#room;
   }
 }
 
