@@ -46,7 +46,7 @@ const EVENT_TABLE: i32 = 3; // shard eventShard needs a table for stagedMeasurem
 const EVENT_SERIES: i32 = 4; // may the staged series be created?
 const EVENT_CONFLICT: i32 = 5; // the point was dropped: field eventField is eventNew, not eventOld
 const EVENT_FULL: i32 = 6; // the batch must end before eventStart
-const EVENT_OLD: i32 = 8; // the staged point is older than the batch accepts
+const EVENT_RETENTION: i32 = 8; // the staged point lies outside of the times that the batch accepts
 const EVENT_MEMORY: i32 = 7; // linear memory cannot grow; the staged point was not appended
 
 // A batch ends here so that its record stays within what one block holds.
@@ -63,6 +63,7 @@ let asksForSeries: bool = false;
 let isAdmitted: bool = false;
 let arenaLimit: usize = 0;
 let oldestTime: i64 = 0;
+let newestTime: i64 = 0;
 
 let batch: u32 = 0;
 let batchTables: usize = 0;
@@ -141,9 +142,16 @@ export function batchColumns(table: usize): u32 {
   return changetype<Table>(table).batchColumns;
 }
 
-/** Starts a batch: nothing appended, no shard known. */
-export function beginBatch(start: usize, asks: bool, limit: usize, oldest: i64): void {
+/** Starts a batch: nothing appended, no shard known. Points outside of [oldest, newest] are refused. */
+export function beginBatch(
+  start: usize,
+  asks: bool,
+  limit: usize,
+  oldest: i64,
+  newest: i64,
+): void {
   oldestTime = oldest;
+  newestTime = newest;
   cursor = start;
   asksForSeries = asks;
   arenaLimit = limit;
@@ -359,7 +367,7 @@ function appendRow(table: Table): bool {
 /** Appends the staged point. Returns 0 or an event. */
 function commit(): i32 {
   const time = stagedTime;
-  if (time < oldestTime) return EVENT_OLD;
+  if (time < oldestTime || time > newestTime) return EVENT_RETENTION;
   if (time < shardStart || time >= shardEnd) {
     if (!findShard(time)) return EVENT_SHARD;
   }

@@ -8,5 +8,5 @@ export const IngestEvent = {
   Conflict: 5,
   Full: 6,
   Memory: 7,
-  Old: 8,
+  Retention: 8,
 } as const;

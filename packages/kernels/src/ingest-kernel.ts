@@ -286,12 +286,13 @@ export class IngestKernel implements Ingest {
 
   #begin(start: number, host: IngestHost): void {
     const asks = host.admitSeries === undefined ? 0 : 1;
-    const oldest = host.oldestAccepted ?? INT64_MIN;
+    const { oldestAccepted: oldest = INT64_MIN, newestAccepted: newest = INT64_MAX } = host;
     this.#kernels.exports.beginBatch(
       start,
       asks,
       this.#memtableBytesMax,
       oldest < INT64_MIN ? INT64_MIN : oldest,
+      newest > INT64_MAX ? INT64_MAX : newest,
     );
   }
 
@@ -332,7 +333,7 @@ export class IngestKernel implements Ingest {
         }
         return;
       }
-      case IngestEvent.Old:
+      case IngestEvent.Retention:
         refusals.drop('retention', BEYOND_RETENTION, place());
         exports.dropPoint();
         return;

@@ -21,6 +21,8 @@ export type IngestShard = {
 export interface IngestHost {
   /** Points before this time are refused as beyond retention; `undefined` takes all. */
   readonly oldestAccepted?: Timestamp | undefined;
+  /** Points after this time are refused likewise. */
+  readonly newestAccepted?: Timestamp | undefined;
   /**
    * The shard that takes points of `time`, created when need be; `undefined` refuses the point as beyond retention.
    * Asked once per shard and batch. Bounds may lie outside of int64.

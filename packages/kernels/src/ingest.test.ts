@@ -486,6 +486,16 @@ describe('refusals', () => {
     expect(batch.pointsWritten).toBe(1);
   });
 
+  test('points after the newest accepted time are counted likewise, the limits themselves are in', () => {
+    const ingest = open();
+    const host = hostWith({ oldestAccepted: 10n, newestAccepted: 20n });
+
+    const batch = write(ingest, 'm f=1 15\nm f=2 21\nm f=3 20\nm f=4 10\nm f=5 9', host);
+
+    expect(batch.dropped).toEqual({ count: 2, reason: 'points beyond retention policy' });
+    expect(batch.pointsWritten).toBe(3);
+  });
+
   test('rejected lines are listed with their numbers when asked for', () => {
     const ingest = open();
     const content = '# head\nm f=1 1\nbad\n\nm f=2i 2\nm s="a\nb" 3\nalso,bad';

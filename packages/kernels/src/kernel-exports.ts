@@ -26,7 +26,13 @@ type IngestExports = {
   decimalPowers(): number;
   openBody(bytes: number): number;
   setTimes(unit: bigint, now: bigint): void;
-  beginBatch(start: number, asksForSeries: number, arenaLimit: number, oldest: bigint): void;
+  beginBatch(
+    start: number,
+    asksForSeries: number,
+    arenaLimit: number,
+    oldest: bigint,
+    newest: bigint,
+  ): void;
   run(): number;
   runPoint(): number;
   addShard(id: number, start: bigint, end: bigint): void;

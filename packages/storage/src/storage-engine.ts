@@ -14,6 +14,8 @@ export type PolicyRef = {
   readonly shardDurationNanos: bigint;
   /** Points before this time are rejected as `retention` (now - duration); `undefined` keeps everything. */
   readonly oldestAccepted?: Timestamp | undefined;
+  /** Points after this time are rejected likewise (now + future limit); `undefined` takes any. */
+  readonly newestAccepted?: Timestamp | undefined;
   /** 0 = unlimited. */
   readonly maxSeriesPerDatabase: number;
   readonly maxValuesPerTag: number;

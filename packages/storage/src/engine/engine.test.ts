@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { aggregateRows, schemaBatches, scanRows, testEngine, write } from '../testing/fixtures.ts';
+import {
+  aggregateRows,
+  POLICY,
+  schemaBatches,
+  scanRows,
+  testEngine,
+  write,
+} from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 
 let storage: TestEngine;
@@ -130,11 +137,27 @@ test.each([
   expect(outcome.dropped).toEqual(dropped);
 });
 
-test('points older than the retention policy are dropped and the others written', async () => {
-  const outcome = await write(storage.engine, 'm f=1 1\nm f=2 100\n', { oldestAccepted: 50n });
+test.each([
+  { name: 'older first', lines: 'm f=1 1\nm f=2 100\nm f=3 201\n' },
+  { name: 'newer first', lines: 'm f=3 201\nm f=2 100\nm f=1 1\n' },
+])('points outside of the policy are dropped, the others written: $name', async ({ lines }) => {
+  const accepted = { oldestAccepted: 50n, newestAccepted: 200n };
 
-  expect(outcome.dropped).toEqual({ count: 1, reason: 'points beyond retention policy' });
+  const outcome = await write(storage.engine, lines, accepted);
+  const points = await storage.engine.writePoints({
+    policy: { ...POLICY, ...accepted },
+    points: [1n, 200n, 201n].map((time) => ({
+      measurement: 'n',
+      tags: [],
+      fields: [['f', 1]],
+      time,
+    })),
+  });
+
+  expect(outcome.dropped).toEqual({ count: 2, reason: 'points beyond retention policy' });
+  expect(points.dropped).toEqual({ count: 2, reason: 'points beyond retention policy' });
   expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([['m', 100n, 2]]);
+  expect(await scanRows(storage.engine, 'n', [['f', 'float']])).toEqual([['n', 200n, 1]]);
 });
 
 test('limits refuse new series only and name themselves', async () => {

@@ -119,10 +119,10 @@ export class Ingest {
   }
 
   #host({ shards, policy, admission }: IngestTarget): IngestHost {
-    const { oldestAccepted } = policy;
     return {
+      oldestAccepted: policy.oldestAccepted,
+      newestAccepted: policy.newestAccepted,
       shardFor: (time) => {
-        if (oldestAccepted !== undefined && time < oldestAccepted) return undefined;
         const { id, start, end } = shards.findOrCreate(policy, time).descriptor;
         return { id, start, end };
       },

@@ -75,6 +75,24 @@ describe('retention', () => {
       { error: 'partial write: points beyond retention policy dropped=1' },
     ]);
   });
+
+  test('points outside of the past and the future limit are refused, the others written', async () => {
+    await start();
+    await service.query('CREATE DATABASE d WITH FUTURE LIMIT 10m PAST LIMIT 5m NAME r');
+    const minute = 60_000_000_000n;
+    const lines = [11n, 10n, -5n, -6n].map((m) => `m f=${m} ${START + m * minute}`).join('\n');
+
+    const answer = await service.write(lines, { db: 'd' });
+    await service.query('ALTER RETENTION POLICY r ON d FUTURE LIMIT INF');
+    const unlimited = await service.write(`m f=11 ${START + 11n * minute}`, { db: 'd' });
+
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      { error: 'partial write: points beyond retention policy dropped=2' },
+    ]);
+    expect(unlimited.status).toBe(204);
+    expect((await rows('SELECT f FROM m', 'd'))?.map(([, f]) => f)).toEqual([-5, 10, 11]);
+  });
 });
 
 describe('continuous queries', () => {

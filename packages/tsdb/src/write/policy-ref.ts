@@ -25,6 +25,7 @@ export function policyRef(
   context: { readonly now: Timestamp; readonly limits: SeriesLimits },
 ): PolicyRef {
   const pasts = [policy.durationNanos, policy.pastLimitNanos ?? 0n].filter((nanos) => nanos > 0n);
+  const future = policy.futureLimitNanos ?? 0n;
   const keep = pasts.length === 0 ? undefined : pasts.reduce((a, b) => (a < b ? a : b));
   return {
     id: policy.id,
@@ -32,6 +33,7 @@ export function policyRef(
     retentionPolicy: policy.name,
     shardDurationNanos: policy.shardDurationNanos,
     oldestAccepted: keep === undefined ? undefined : context.now - keep,
+    newestAccepted: future === 0n ? undefined : context.now + future,
     maxSeriesPerDatabase: context.limits.maxSeriesPerDatabase,
     maxValuesPerTag: context.limits.maxValuesPerTag,
   };
