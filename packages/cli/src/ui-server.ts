@@ -10,8 +10,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { extname, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { formatUrl, listen } from './listen.ts';
-import type { Bind } from './listen.ts';
+import type { Bind } from '@tidemark/core';
+
+import { listen, urlOf } from './listen.ts';
 
 export type UiServerOptions = {
   readonly bind: Bind;
@@ -53,7 +54,7 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   });
   await listen(server, options.bind);
   return {
-    url: formatUrl(server, options.bind.host),
+    url: urlOf(server, options.bind.host),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -96,7 +97,7 @@ function isOwnHost(boundHost: string, server: Server, header: string | undefined
   if (names.some((name) => header === `${name}:${port}` || (port === '80' && header === name)))
     return true;
   // Bound to every address: the operator chose to be reachable under names that are not known here.
-  return boundHost === '0.0.0.0' || boundHost === '::';
+  return boundHost === '' || boundHost === '0.0.0.0' || boundHost === '::';
 }
 
 function forward(

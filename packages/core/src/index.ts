@@ -1,5 +1,7 @@
 // Public face of @tidemark/core: values that everyone shares.
 export { assert, AssertionFailed, unreachable } from './assert.ts';
+export { bindUrl, isLoopback, listenError, parseBind } from './bind-address.ts';
+export type { Bind } from './bind-address.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './config-sources.ts';

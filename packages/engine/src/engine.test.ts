@@ -152,7 +152,7 @@ describe('conventions', () => {
     const first = engine;
 
     await expect(start()).rejects.toThrow(
-      `data directory ${directory} is in use by another engine (process ${process.pid})`,
+      `data directory ${directory} is in use by process ${process.pid}`,
     );
     expect(engine).toBe(first);
     expect((await call('GET', '/engine/v1/ping')).status).toBe(204);

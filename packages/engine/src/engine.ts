@@ -1,5 +1,5 @@
 // The parts of a running engine and the order in which they open and close.
-import { assert, TIDEMARK_VERSION } from '@tidemark/core';
+import { assert, isLoopback, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import {
   AlertService,
@@ -87,7 +87,7 @@ export function listenAddress(text: string): { readonly host: string; readonly p
 /** Whether only this machine or known users can reach the API. */
 export function isTrusted(config: EngineConfig): boolean {
   const { host } = listenAddress(config.http.bindAddress);
-  return config.http.authEnabled || host === '127.0.0.1' || host === '::1' || host === 'localhost';
+  return config.http.authEnabled || isLoopback(host);
 }
 
 /** Opens what is stored and wires the parts; nothing runs and nothing listens yet. */

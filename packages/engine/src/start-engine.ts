@@ -1,13 +1,14 @@
 // Starts the service: parts, tasks, endpoints, background work; and stops it in reverse.
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { lockDirectory } from '@tidemark/core/directory-lock';
+import type { DirectoryLock } from '@tidemark/core/directory-lock';
 import { createTask, SeriesTable } from '@tidemark/runtime';
 import { defaultOptions } from '@tidemark/alerting';
 import { Authenticator } from './authenticator.ts';
 import type { EngineConfig } from './config.ts';
-import { lockDirectory } from './directory-lock.ts';
-import type { DirectoryLock } from './directory-lock.ts';
 import { TSDB_SECTION } from './overridable-sections.ts';
 import { closeParts, isTrusted, listenAddress, openParts } from './engine.ts';
 import type { EngineParts } from './engine.ts';
@@ -60,7 +61,9 @@ export async function startEngine(
   options: StartEngineOptions,
 ): Promise<EngineService> {
   checkExposure(config);
-  const lock = await lockDirectory(config[''].dataDir);
+  const { dataDir } = config[''];
+  mkdirSync(dataDir, { recursive: true });
+  const lock = await lockDirectory(dataDir, { kind: 'engine', ownerFile: 'engine-owner.json' });
   try {
     return await openEngine(config, options, lock);
   } catch (error) {

@@ -1,7 +1,7 @@
 // The engine in the calling thread: inside the storage thread, for tests and for offline tools.
 import { systemClock } from '@tidemark/core';
 
-import { lockDirectory } from './disk/directory-lock.ts';
+import { lockStorage } from './disk/storage-lock.ts';
 import { nodeDisk } from './disk/node-disk.ts';
 import { Engine } from './engine/engine.ts';
 import { localSource } from './engine/local-source.ts';
@@ -18,7 +18,7 @@ export async function openStorageInline(
   const disk = environment.disk ?? nodeDisk();
   disk.makeDirectory(options.directory);
   // Whoever brings a disk of his own also says who uses it.
-  const lock = environment.disk === undefined ? await lockDirectory(options.directory) : undefined;
+  const lock = environment.disk === undefined ? await lockStorage(options.directory) : undefined;
   const engine = new Engine(options, { ...environment, clock, disk });
   try {
     await engine.open();

@@ -5,7 +5,14 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-import { assert, formatRfc3339, InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
+import {
+  assert,
+  formatRfc3339,
+  InvalidRequest,
+  isLoopback,
+  parseBind,
+  TIDEMARK_VERSION,
+} from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine } from '@tidemark/storage';
@@ -19,7 +26,7 @@ import type { TsdbConfig } from './config/schema.ts';
 import { AccessLog } from './http/access-log.ts';
 import { Dispatch } from './http/dispatch.ts';
 import type { Exchange } from './http/exchange.ts';
-import { isLoopback, Listeners, parseBind } from './http/listen.ts';
+import { Listeners } from './http/listen.ts';
 import { answerWhileRecovering } from './http/recovering.ts';
 import { buildRoutes } from './http/routes.ts';
 import type { HttpServices } from './http/services.ts';
@@ -85,7 +92,7 @@ export async function startTsdb(
 function requireSafeAddresses({ http }: TsdbConfig): void {
   if (http.authEnabled || http.insecureNoAuth || !http.enabled) return;
   for (const text of http.bindAddress.split(',')) {
-    if (isLoopback(parseBind(text, 'http.bind-address'))) continue;
+    if (isLoopback(parseBind(text, 'http.bind-address').host)) continue;
     throw new InvalidRequest(
       `http.bind-address ${text} can be reached from other machines, and authentication is off: ` +
         'set http.auth-enabled = true, listen on 127.0.0.1, or insist with --insecure-no-auth',

@@ -1,11 +1,10 @@
 // What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
-import { InvalidRequest, systemClock } from '@tidemark/core';
+import { InvalidRequest, isLoopback, parseBind, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 
 import { describeError, ExitStatus, exitStatusOf, UsageError } from '../exit.ts';
-import { parseBind } from '../listen.ts';
 import { createLogger, LOG_LEVELS } from '../logger.ts';
 import { Shutdown, stopOnSignal } from '../shutdown.ts';
 
@@ -81,8 +80,6 @@ function stopOnFault(shutdown: Shutdown, log: Logger): void {
   process.on('unhandledRejection', onFault);
 }
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '::1']);
-
 /** Refuses an address that others can reach while authentication is off, unless the operator insists. */
 export function requireSafeBind(
   bindAddress: string,
@@ -90,13 +87,7 @@ export function requireSafeBind(
   safety: { readonly isAuthenticated: boolean; readonly isInsecureAllowed: boolean },
 ): void {
   const { host } = parseBind(bindAddress, setting);
-  if (
-    LOOPBACK.has(host) ||
-    host.startsWith('127.') ||
-    safety.isAuthenticated ||
-    safety.isInsecureAllowed
-  )
-    return;
+  if (isLoopback(host) || safety.isAuthenticated || safety.isInsecureAllowed) return;
   throw new UsageError(
     `${setting} is ${bindAddress}, which others can reach, and authentication is off. Turn it on (http.auth-enabled = true), listen on 127.0.0.1, or insist with --insecure-no-auth`,
   );

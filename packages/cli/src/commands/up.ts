@@ -1,9 +1,9 @@
 // `tidemark up`: both services and the web UI in one process, wired together.
+import { parseBind } from '@tidemark/core';
 import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
 import { withShortcuts } from '../config/flags.ts';
-import { parseBind } from '../listen.ts';
 import { startUiServer } from '../ui-server.ts';
 import { requireSafeBind, serve, serviceCommand } from './serve.ts';
 import type { ServeOptions } from './serve.ts';

@@ -1,6 +1,6 @@
 // What the offline tools share: the files of an engine's directory as the manifest names them. The directory is locked
 // while a tool looks at it, so that no engine changes it.
-import { lockDirectory } from '../disk/directory-lock.ts';
+import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { Disk } from '../disk/disk.ts';
 import { segmentPath } from '../engine/paths.ts';
@@ -37,7 +37,7 @@ export async function withDirectory<T>(
   { directory, disk }: ToolOptions,
   work: (open: OpenDirectory) => Promise<T>,
 ): Promise<T> {
-  const lock = disk === undefined ? await lockDirectory(directory) : undefined;
+  const lock = disk === undefined ? await lockStorage(directory) : undefined;
   try {
     const used = disk ?? nodeDisk();
     return await work({ disk: used, directory, manifest: readManifest(used, directory) });

@@ -10,7 +10,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
-import { isLoopback, parseBind } from './listen.ts';
 
 const CERTIFICATE = fileURLToPath(new URL('../testdata/localhost.pem', import.meta.url));
 
@@ -77,22 +76,5 @@ test('a port that is taken is a sentence', async () => {
   const taken = new URL(service.url).host;
   await expect(startTestService({ config: { http: { 'bind-address': taken } } })).rejects.toThrow(
     `${taken} is already in use: another process listens there. Stop it or choose another address`,
-  );
-});
-
-test.each([
-  ['127.0.0.1:8086', { host: '127.0.0.1', port: 8086 }, true],
-  [':8086', { host: '', port: 8086 }, false],
-  ['[::1]:0', { host: '::1', port: 0 }, true],
-  ['localhost:1', { host: 'localhost', port: 1 }, true],
-  ['example.org:80', { host: 'example.org', port: 80 }, false],
-])('%s', (text, bind, loopback) => {
-  expect(parseBind(text, 's')).toEqual(bind);
-  expect(isLoopback(bind)).toBe(loopback);
-});
-
-test.each(['8086', 'a:b', ':70000', '::1:80', ''])('%j is no address', (text) => {
-  expect(() => parseBind(text, 'http.bind-address')).toThrow(
-    /^http.bind-address must be HOST:PORT/,
   );
 });

@@ -7,28 +7,11 @@ import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureVersion } from 'node:tls';
 
-import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { bindUrl, InvalidRequest, listenError, parseBind } from '@tidemark/core';
+import type { Bind } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
-
-export type Bind = { readonly host: string; readonly port: number };
-
-/** `HOST:PORT`, `[::1]:PORT` or `:PORT` (all addresses). */
-export function parseBind(text: string, setting: string): Bind {
-  const match = /^(?:\[([0-9a-f:.]+)\]|([^:]*)):(\d{1,5})$/i.exec(text.trim());
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535) {
-    throw new InvalidRequest(
-      `${setting} must be HOST:PORT, for example 127.0.0.1:8086; got ${JSON.stringify(text)}`,
-    );
-  }
-  return { host: match[1] ?? match[2] ?? '', port };
-}
-
-export function isLoopback({ host }: Bind): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
-}
 
 /** Servers that are listening. */
 export class Listeners {
@@ -57,7 +40,7 @@ export class Listeners {
         ? secureServer(config, listener)
         : plainServer(config, listener);
       this.#follow(server);
-      await listenOn(server, { ...(bind.host === '' ? {} : { host: bind.host }), port: bind.port });
+      await listenOn(server, bind);
       if (this.#url === '') this.#url = urlOf(server, bind, http.httpsEnabled);
     }
     if (!http.unixSocketEnabled) return;
@@ -167,44 +150,23 @@ function readSetting(setting: string, file: string): string {
 
 function listenOn(
   server: Server | HttpsServer,
-  place: { readonly host?: string; readonly port?: number; readonly path?: string },
+  place: Bind | { readonly path: string },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, place));
     server.once('error', onError);
-    server.listen(place, () => {
+    const options = 'host' in place && place.host === '' ? { port: place.port } : place;
+    server.listen(options, () => {
       server.off('error', onError);
       resolve();
     });
   });
 }
 
-function listenError(
-  error: NodeJS.ErrnoException,
-  place: { readonly host?: string; readonly port?: number; readonly path?: string },
-): Error {
-  const name = place.path ?? `${place.host ?? 'all addresses'}:${place.port}`;
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new Unavailable(
-        `${name} is already in use: another process listens there. Stop it or choose another address`,
-        { cause: error },
-      );
-    case 'EACCES':
-      return new Unavailable(`not allowed to listen on ${name}`, { cause: error });
-    case 'EADDRNOTAVAIL':
-      return new Unavailable(`${name} is not an address of this machine`, { cause: error });
-    default:
-      return error;
-  }
-}
-
 function urlOf(server: Server | HttpsServer, bind: Bind, isSecure: boolean): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : bind.port;
-  const isAny = bind.host === '' || bind.host === '0.0.0.0' || bind.host === '::';
-  const name = isAny ? '127.0.0.1' : bind.host.includes(':') ? `[${bind.host}]` : bind.host;
-  return `${isSecure ? 'https' : 'http'}://${name}:${port}`;
+  return bindUrl(isSecure ? 'https' : 'http', { host: bind.host, port });
 }
 
 function removeStaleSocket(path: string): void {

@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-import { parseBind } from '../http/listen.ts';
+import { parseBind } from '@tidemark/core';
+
 import { LIMITS } from '../limits.ts';
 
 export type OpenSocket = { readonly port: number; close(): Promise<void> };

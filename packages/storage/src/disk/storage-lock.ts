@@ -1,0 +1,8 @@
+// The lock of an engine's directory: taken by the engine, and by the tools that work on its files.
+import { lockDirectory } from '@tidemark/core/directory-lock';
+import type { DirectoryLock } from '@tidemark/core/directory-lock';
+
+/** Throws `Conflict` when another process (or another engine of this one) owns the directory, which must exist. */
+export function lockStorage(directory: string): Promise<DirectoryLock> {
+  return lockDirectory(directory, { kind: 'storage', ownerFile: 'owner.json' });
+}
