@@ -29,6 +29,7 @@ test('five seconds of idle, busy and misbehaving clients lose nothing and leave 
 
 const GOOD: LoadResult = {
   idleOpened: 1,
+  idleLost: 0,
   acknowledgedPoints: 10,
   storedPoints: 12,
   unsurePoints: 5,
@@ -36,7 +37,9 @@ const GOOD: LoadResult = {
   statuses: new Map(),
   unanswered: [],
   oversized: [413],
-  endlessEnded: 1,
+  endless: [413],
+  slowCut: 0,
+  slowMaxMs: 30_000,
   maxResidentBytes: 100,
 };
 
@@ -46,6 +49,10 @@ test.each([
   [{ storedPoints: 16 }, ['there are more points than were sent']],
   [{ unanswered: ['GET /x: reset'] }, ['1 requests without an answer: GET /x: reset']],
   [{ oversized: [413, 0] }, ['1 of 2 oversized bodies got 413']],
+  [{ idleLost: 2 }, ['2 idle connections were closed']],
+  [{ endless: [] }, ['0 of 0 bodies without end got 413']],
+  [{ endless: [413, 0] }, ['1 of 2 bodies without end got 413']],
+  [{ slowMaxMs: 35_001 }, ['headers that came slowly were borne for 35001 ms']],
   [{ maxResidentBytes: 101 }, ['memory rose to 101 of 100 bytes']],
 ])('a result with %j has its problems named', (change, problems) => {
   expect(problemsOf({ ...GOOD, ...change }, 100)).toEqual(problems);

@@ -20,6 +20,8 @@ export type LoadOptions = {
 
 export type LoadResult = {
   readonly idleOpened: number;
+  /** Idle connections that the service closed although they pinged within its keep-alive time. */
+  readonly idleLost: number;
   /** Points whose write was answered with 204. */
   readonly acknowledgedPoints: number;
   /** Points that the service has at the end. */
@@ -33,8 +35,12 @@ export type LoadResult = {
   readonly unanswered: readonly string[];
   /** Status of each body that was too large. */
   readonly oversized: readonly number[];
-  /** Bodies without end that were cut off, with or without an answer. */
-  readonly endlessEnded: number;
+  /** Status of each body without end; 0 where the connection was cut off before an answer. */
+  readonly endless: readonly number[];
+  /** Connections that sent their headers a byte at a time and were cut off. */
+  readonly slowCut: number;
+  /** Longest time that one of those stayed open. */
+  readonly slowMaxMs: number;
   readonly maxResidentBytes: number;
 };
 
@@ -42,6 +48,10 @@ const POINTS_PER_WRITE = 50;
 const DATABASE = 'load';
 const REQUEST_TIMEOUT_MS = 60_000;
 const CONNECT_AT_ONCE = 200;
+// Within the keep-alive time of the service, so that no idle connection has a reason to be closed.
+const IDLE_PING_MS = 45_000;
+/** Headers must be there after 20 s, looked at every 5 s; the rest is what a loaded machine adds. */
+const SLOW_HEADERS_LIMIT_MS = 35_000;
 
 type Answer = { readonly status: number; readonly text: string };
 
@@ -53,10 +63,14 @@ class Load {
   readonly unanswered: string[] = [];
   readonly oversized: number[] = [];
   #endsAtMs = 0;
+  #over: Promise<void> = Promise.resolve();
   acknowledged = 0;
   unsure = 0;
   queries = 0;
-  endlessEnded = 0;
+  readonly endless: number[] = [];
+  idleLost = 0;
+  slowCut = 0;
+  slowMaxMs = 0;
   maxResidentBytes = 0;
 
   constructor(options: LoadOptions) {
@@ -70,8 +84,9 @@ class Load {
   async run(): Promise<LoadResult> {
     const { durationMs, writers, readers, misbehaving } = this.#options;
     await this.send('POST', `/query?q=CREATE+DATABASE+${DATABASE}`, '');
-    const idleOpened = await this.#openIdle();
+    const idle = await this.#openIdle();
     this.#endsAtMs = performance.now() + durationMs;
+    this.#over = after(durationMs);
     const repeat = <T>(count: number, make: (index: number) => Promise<T>) =>
       Array.from({ length: count }, (_, index) => make(index));
     await Promise.all([
@@ -80,13 +95,15 @@ class Load {
       ...repeat(misbehaving, () => this.#sendForever()),
       ...repeat(misbehaving, () => this.#sendTooMuch()),
       ...repeat(misbehaving, () => this.#sendSlowly()),
+      this.#keepIdle(idle),
       this.#watchMemory(),
     ]);
     const storedPoints = await this.#count();
     for (const socket of this.#sockets) socket.destroy();
     this.#agent.destroy();
     return {
-      idleOpened,
+      idleOpened: idle.length,
+      idleLost: this.idleLost,
       acknowledgedPoints: this.acknowledged,
       storedPoints,
       unsurePoints: this.unsure,
@@ -94,7 +111,9 @@ class Load {
       statuses: this.statuses,
       unanswered: this.unanswered,
       oversized: this.oversized,
-      endlessEnded: this.endlessEnded,
+      endless: this.endless,
+      slowCut: this.slowCut,
+      slowMaxMs: Math.round(this.slowMaxMs),
       maxResidentBytes: this.maxResidentBytes,
     };
   }
@@ -132,17 +151,42 @@ class Load {
     return socket;
   }
 
-  /** As many idle connections as the system gives. */
-  async #openIdle(): Promise<number> {
-    let opened = 0;
-    while (opened < this.#options.idleConnections) {
-      const count = Math.min(CONNECT_AT_ONCE, this.#options.idleConnections - opened);
+  /** As many idle connections as the system gives; each has been answered once. */
+  async #openIdle(): Promise<readonly Socket[]> {
+    const opened: Socket[] = [];
+    while (opened.length < this.#options.idleConnections) {
+      const count = Math.min(CONNECT_AT_ONCE, this.#options.idleConnections - opened.length);
       const made = await Promise.allSettled(Array.from({ length: count }, () => this.#connect()));
-      const successes = made.filter((result) => result.status === 'fulfilled').length;
-      opened += successes;
-      if (successes < count) break;
+      const sockets = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      await Promise.all(sockets.map((socket) => this.#ping(socket)));
+      opened.push(...sockets);
+      if (sockets.length < count) break;
     }
     return opened;
+  }
+
+  /** Says something on every idle connection before the service may take it for given up. */
+  async #keepIdle(idle: readonly Socket[]): Promise<void> {
+    let pingAtMs = performance.now() + IDLE_PING_MS;
+    while (!this.#isOver) {
+      await soon();
+      if (performance.now() < pingAtMs) continue;
+      pingAtMs += IDLE_PING_MS;
+      for (let from = 0; from < idle.length; from += CONNECT_AT_ONCE) {
+        const some = idle.slice(from, from + CONNECT_AT_ONCE);
+        await Promise.all(some.map((socket) => this.#ping(socket)));
+      }
+    }
+    this.idleLost = idle.filter((socket) => socket.destroyed).length;
+  }
+
+  /** One request on a connection of its own; nothing is asked of one that is closed. */
+  async #ping(socket: Socket): Promise<void> {
+    if (socket.destroyed) return;
+    const text = firstData(socket);
+    socket.write('GET /ping HTTP/1.1\r\nHost: x\r\n\r\n');
+    const answer = await Promise.race([text, closeOf(socket), after(REQUEST_TIMEOUT_MS)]);
+    if (answer === undefined) this.unanswered.push('GET /ping on an idle connection');
   }
 
   async #write(writer: number): Promise<void> {
@@ -166,23 +210,25 @@ class Load {
     }
   }
 
-  /** A chunked body that never ends. */
+  /** A chunked body that never ends, as fast as it is taken. */
   async #sendForever(): Promise<void> {
     const chunk = `10000\r\n${'#'.repeat(65_535)}\n\r\n`;
     while (!this.#isOver) {
       const socket = await this.#connect();
-      socket.resume();
-      let isOpen = true;
-      const closed = closeOf(socket).then(() => (isOpen = false));
+      const closed = closeOf(socket);
+      let text: string | undefined;
+      void firstData(socket).then((data) => (text = data)); // Never rejects.
       socket.write(
         `POST /write?db=${DATABASE} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
       );
-      while (isOpen && !this.#isOver) {
-        // A socket that does not take more is asked again soon: it may be cut off instead of drained.
-        if (!socket.write(chunk)) await Promise.race([closed, soon()]);
+      while (!socket.destroyed && !this.#isOver) {
+        if (!socket.write(chunk)) await Promise.race([closed, drainOf(socket), this.#over]);
+        else await new Promise((resolve) => setImmediate(resolve));
       }
-      if (!isOpen) this.endlessEnded++;
+      // What is still under way at the end was neither answered nor cut off; it says nothing.
+      if (text !== undefined || socket.destroyed) this.endless.push(statusOf(text));
       socket.destroy();
+      await closed;
     }
   }
 
@@ -193,15 +239,8 @@ class Load {
       socket.write(
         `POST /write?db=${DATABASE} HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\nm f=1`,
       );
-      let text = '';
-      const answered = new Promise<void>((resolve) => {
-        socket.once('data', (chunk: Buffer) => {
-          text = chunk.toString();
-          resolve();
-        });
-      });
-      await Promise.race([answered, closeOf(socket)]);
-      this.oversized.push(Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0));
+      const text = await Promise.race([firstData(socket), closeOf(socket)]);
+      this.oversized.push(statusOf(text));
       socket.destroy();
       await soon();
     }
@@ -212,11 +251,14 @@ class Load {
     while (!this.#isOver) {
       const socket = await this.#connect();
       socket.resume();
+      const openedMs = performance.now();
       socket.write('POST /write HTTP/1.1\r\nX-Slow: ');
       while (!this.#isOver && !socket.destroyed && socket.writable) {
         socket.write('x');
         await soon();
       }
+      this.slowMaxMs = Math.max(this.slowMaxMs, performance.now() - openedMs);
+      if (!this.#isOver) this.slowCut++;
       socket.destroy();
     }
   }
@@ -241,12 +283,31 @@ class Load {
 }
 
 /** Resolves however a socket is closed; its errors are what the service does to misbehaving clients. */
-function closeOf(socket: Socket): Promise<void> {
-  return new Promise((resolve) => socket.once('close', () => resolve()));
+function closeOf(socket: Socket): Promise<undefined> {
+  return new Promise((resolve) => socket.once('close', () => resolve(undefined)));
+}
+
+function drainOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('drain', () => resolve()));
+}
+
+/** The first bytes that come, as text. */
+function firstData(socket: Socket): Promise<string> {
+  return new Promise((resolve) =>
+    socket.once('data', (chunk: Buffer) => resolve(chunk.toString('latin1'))),
+  );
+}
+
+function statusOf(answer: string | undefined): number {
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(answer ?? '')?.[1] ?? 0);
 }
 
 function soon(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 100));
+}
+
+function after(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(() => resolve(), delayMs).unref());
 }
 
 /** Puts a service under load and says what came of it. */
@@ -272,9 +333,17 @@ export function problemsOf(result: LoadResult, memoryBudgetBytes: number): reado
       `${result.unanswered.length} requests without an answer: ${result.unanswered[0]}`,
     );
   }
+  if (result.idleLost > 0) problems.push(`${result.idleLost} idle connections were closed`);
   const refused = result.oversized.filter((status) => status === 413).length;
   if (result.oversized.length === 0 || refused < result.oversized.length) {
     problems.push(`${refused} of ${result.oversized.length} oversized bodies got 413`);
+  }
+  const ended = result.endless.filter((status) => status === 413).length;
+  if (result.endless.length === 0 || ended < result.endless.length) {
+    problems.push(`${ended} of ${result.endless.length} bodies without end got 413`);
+  }
+  if (result.slowMaxMs > SLOW_HEADERS_LIMIT_MS) {
+    problems.push(`headers that came slowly were borne for ${result.slowMaxMs} ms`);
   }
   if (result.maxResidentBytes > memoryBudgetBytes) {
     problems.push(`memory rose to ${result.maxResidentBytes} of ${memoryBudgetBytes} bytes`);

@@ -17,13 +17,14 @@ try {
     readers: 50,
     misbehaving: 5,
   });
-  const { statuses, unanswered, oversized, ...numbers } = result;
+  const { statuses, unanswered, oversized, endless, ...numbers } = result;
   const summary = {
     seconds,
     ...numbers,
     statuses: Object.fromEntries(statuses),
     unanswered: unanswered.length,
     oversized: oversized.length,
+    endless: endless.length,
   };
   process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`);
   if (result.idleOpened < 10_000) {
