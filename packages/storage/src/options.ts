@@ -30,6 +30,8 @@ export type StorageOptions = {
   readonly log?: StorageLog | undefined;
   /** The storage thread failed twice within a minute and stays down: the process should end with this reason. */
   readonly onFatal?: ((reason: Error) => void) | undefined;
+  /** The storage thread failed and is opened again from its log (`false`), and it is open again (`true`). */
+  readonly onAvailability?: ((isAvailable: boolean) => void) | undefined;
 };
 
 /** What the engine needs besides: tests pass their own. */

@@ -1,6 +1,11 @@
 // Liveness and readiness while the service starts, the end when storage is lost, and the log level at run time.
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
+import type { Worker } from 'node:worker_threads';
 import { join } from 'node:path';
 
 import { resolveConfig, systemClock, Unavailable } from '@tidemark/core';
@@ -100,6 +105,69 @@ describe('while storage is recovering', () => {
     await expect(starting.service).rejects.toThrow('the disk is gone');
     await expect(fetch(`${starting.url}/ping`)).rejects.toThrow('fetch failed');
   });
+});
+
+test('while the storage thread is opened again the service is not ready, and then serves what it had', async () => {
+  // Node tells about every worker that is made; the last one is the storage thread.
+  const workers: Worker[] = [];
+  const onWorker = (worker: Worker): void => void workers.push(worker);
+  process.on('worker', onWorker);
+  cleanups.push(() => void process.off('worker', onWorker));
+  const service = await startTestService();
+  cleanups.push(() => service.close());
+  await service.query('CREATE DATABASE d');
+  await service.write('m f=1 1', { db: 'd' });
+
+  await workers.at(-1)?.terminate();
+  const health = await service.get('/health');
+  const ping = await service.get('/ping');
+  const refused = await service.write('m f=2 2', { db: 'd' });
+
+  expect([health.status, health.json]).toEqual([
+    503,
+    expect.objectContaining({ status: 'fail', message: 'recovering' }),
+  ]);
+  expect(ping.status).toBe(204);
+  expect([refused.status, refused.headers.get('retry-after'), refused.json]).toEqual([
+    503,
+    '1',
+    { error: 'storage is restarting' },
+  ]);
+
+  await untilDefined('readiness', async () =>
+    (await service.get('/health')).status === 200 ? true : undefined,
+  );
+  const found = await service.query('SELECT f FROM m', { db: 'd', epoch: 'ns' });
+  expect(found.json.results[0].series[0].values).toEqual([[1, 1]]);
+});
+
+test('a stop lets the request in work end, closes idle connections and refuses new ones', async () => {
+  const service = await startTestService();
+  cleanups.push(() => service.close());
+  await service.query('CREATE DATABASE d');
+  const { port } = new URL(service.url);
+  const idle = connect(Number(port), '127.0.0.1');
+  await once(idle, 'connect');
+  const busy = request({ port, path: '/write?db=d', method: 'POST' });
+  // The answer to the first part says that the service has begun with the request.
+  busy.setHeader('Expect', '100-continue');
+  busy.flushHeaders();
+  await once(busy, 'continue');
+  busy.write('m f=1 1\n');
+
+  const stopped = service.stop();
+  await once(idle, 'close');
+  await expect(fetch(`${service.url}/ping`)).rejects.toThrow('fetch failed');
+  busy.end('m f=2 2\n');
+  const [answer] = (await once(busy, 'response')) as [IncomingMessage];
+  answer.resume();
+
+  expect([answer.statusCode, answer.headers.connection]).toEqual([204, 'close']);
+  await stopped;
+  const again = await startTestService({ directory: service.directory });
+  cleanups.push(() => again.stop());
+  const found = await again.query('SELECT count(f) FROM m', { db: 'd', epoch: 'ns' });
+  expect(found.json.results[0].series[0].values).toEqual([[0, 2]]);
 });
 
 test('storage that is lost for good is the failure of the service', async () => {

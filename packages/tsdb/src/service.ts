@@ -29,7 +29,7 @@ import type { Exchange } from './http/exchange.ts';
 import { Listeners } from './http/listen.ts';
 import { answerWhileRecovering } from './http/recovering.ts';
 import { buildRoutes } from './http/routes.ts';
-import type { HttpServices } from './http/services.ts';
+import type { HttpServices, ServiceState } from './http/services.ts';
 import { BackgroundJobs } from './background/jobs.ts';
 import { prepareMonitor, storeStart, storeStatistics } from './background/monitor.ts';
 import { enforceRetention } from './background/retention.ts';
@@ -121,6 +121,7 @@ async function open(
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject;
   });
+  let state: ServiceState = 'ready';
   const storage = await (dependencies.openStorage ?? openStorage)({
     directory: join(directory, 'data'),
     walFsync: config.data.walFsyncDelayMs > 0 ? 'interval' : 'always',
@@ -131,6 +132,9 @@ async function open(
       log.fatal({ err: reason }, 'storage is lost; the service can not go on');
       fail(reason);
     },
+    onAvailability: (isAvailable) => {
+      state = isAvailable ? 'ready' : 'recovering';
+    },
   });
   opened.push(() => storage.close());
   const limits = {
@@ -138,7 +142,14 @@ async function open(
     maxValuesPerTag: config.data.maxValuesPerTag,
   };
   await storage.retainPolicies(allPolicies(catalog.state, { now: clock.now(), limits }));
-  const services = buildServices(config, { log, clock, catalog, storage, setLogLevel: setLevel });
+  const services = buildServices(config, {
+    log,
+    clock,
+    catalog,
+    storage,
+    setLogLevel: setLevel,
+    state: () => state,
+  });
   opened.push(async () => services.accessLog?.close());
   await startBackground(services, opened);
   opened.push(() => server.close());
@@ -265,6 +276,7 @@ function buildServices(
     readonly catalog: Catalog;
     readonly storage: StorageEngine;
     readonly setLogLevel: (level: string) => void;
+    readonly state: () => ServiceState;
   },
 ): HttpServices {
   const { log, clock, catalog, storage } = base;
@@ -336,7 +348,6 @@ function buildServices(
       }),
     nowText: () => formatRfc3339(clock.now()),
     startedText: formatRfc3339(startedAt),
-    isReady: () => true,
   };
 }
 

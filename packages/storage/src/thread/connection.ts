@@ -65,7 +65,10 @@ export class Connection {
         if (!isOpen) reject(error);
       });
       worker.on('exit', (code) => {
-        connection.#end(reason ?? new Unavailable(`storage thread ended. code=${code}`));
+        const ended = reason ?? new Unavailable(`storage thread ended. code=${code}`);
+        // One that never opened is the opener's failure, not a loss.
+        if (isOpen) connection.#end(ended);
+        else reject(ended);
       });
     });
   }

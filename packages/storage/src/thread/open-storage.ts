@@ -40,6 +40,7 @@ class StorageProxy {
   readonly #options: StorageOptions;
   readonly #clock = systemClock();
   #connection: Connection | undefined;
+  #reopening: Promise<void> | undefined;
   #lastFailureMs = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
 
@@ -48,7 +49,12 @@ class StorageProxy {
   }
 
   async open(): Promise<void> {
-    const { log = () => undefined, onFatal: _onFatal, ...threadOptions } = this.#options;
+    const {
+      log = () => undefined,
+      onFatal: _onFatal,
+      onAvailability: _onAvailability,
+      ...threadOptions
+    } = this.#options;
     this.#connection = await Connection.open(threadOptions, {
       log,
       onLost: (reason) => this.#onLost(reason),
@@ -75,26 +81,36 @@ class StorageProxy {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#connection?.close() ?? Promise.resolve();
+    this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  /** A thread that is just being opened again is waited for: it would outlive its owner otherwise. */
+  async #close(): Promise<void> {
+    await this.#reopening;
+    await this.#connection?.close();
   }
 
   /** The thread died: it is opened again from its log, once a minute at most. */
   #onLost(reason: Error): void {
-    const { log = () => undefined, onFatal } = this.#options;
+    const { log = () => undefined, onFatal, onAvailability } = this.#options;
     this.#connection = undefined;
     const nowMs = this.#clock.monotonicMs();
     const isRepeated = nowMs - this.#lastFailureMs < FAILURE_WINDOW_MS;
     this.#lastFailureMs = nowMs;
     log('error', 'storage thread failed', { error: reason, stack: reason.stack });
+    onAvailability?.(false);
     if (isRepeated) {
       onFatal?.(reason);
       return;
     }
-    this.open().catch((error: unknown) => {
-      log('error', 'storage thread can not be opened again', { error });
-      onFatal?.(error instanceof Error ? error : new Unavailable(String(error)));
-    });
+    this.#reopening = this.open().then(
+      () => onAvailability?.(true),
+      (error: unknown) => {
+        log('error', 'storage thread can not be opened again', { error });
+        onFatal?.(error instanceof Error ? error : new Unavailable(String(error)));
+      },
+    );
   }
 }
 

@@ -64,6 +64,6 @@ export type FromThread =
     };
 
 /** Options without what can not be sent. */
-export type ThreadOptions = Omit<StorageOptions, 'log' | 'onFatal'>;
+export type ThreadOptions = Omit<StorageOptions, 'log' | 'onFatal' | 'onAvailability'>;
 
 export type ThreadData = { readonly entry: string; readonly options: ThreadOptions };

@@ -81,6 +81,14 @@ export function sendEmpty(exchange: Exchange): void {
 // Longer texts are cut in the header; the body has them whole.
 const ERROR_HEADER_BYTES = 1024;
 
+// A log is read at hundreds of megabytes a second, and a queue of writes moves; who asks again after a second is not late.
+const RETRY_AFTER_SECONDS = '1';
+
+/** Tells clients that look at it to come again soon. For 503. */
+export function askToRetry({ response }: Exchange): void {
+  response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+}
+
 /** `{"error": text}` and the error header that clients read first. */
 export function sendError(
   exchange: Exchange,

@@ -8,7 +8,15 @@ import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
 import { LIMITS } from '../limits.ts';
 import { PolicyMissing } from '../write/policy-ref.ts';
 import { WriteTimeout } from '../write/write-service.ts';
-import { BodyTooLarge, ClientGone, sendCsvError, sendError, sendText, statusOf } from './answer.ts';
+import {
+  askToRetry,
+  BodyTooLarge,
+  ClientGone,
+  sendCsvError,
+  sendError,
+  sendText,
+  statusOf,
+} from './answer.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import { openExchange } from './exchange.ts';
@@ -166,6 +174,9 @@ export class Dispatch {
       response.setHeader('Www-Authenticate', `Basic realm="${config.http.realm}"`);
       return sendError(exchange, 401, error.message);
     }
+    const isWriteFailure = error instanceof PolicyMissing || error instanceof WriteTimeout;
+    const status = isWriteFailure ? 500 : statusOf(error);
+    if (status === 503) askToRetry(exchange);
     if (error instanceof Throttled) return sendText(exchange, 503, error.message);
     if (error instanceof BodyTooLarge) {
       sendError(exchange, 413, error.message);
@@ -176,8 +187,6 @@ export class Dispatch {
       log.error({ err: error, requestId: exchange.requestId }, 'a request failed unexpectedly');
       return sendError(exchange, 500, 'internal error');
     }
-    const isWriteFailure = error instanceof PolicyMissing || error instanceof WriteTimeout;
-    const status = isWriteFailure ? 500 : statusOf(error);
     if (status >= 500) log.warn({ err: error, requestId: exchange.requestId }, 'a request failed');
     if (exchange.path === '/query' && isCsvWanted(exchange)) {
       return sendCsvError(exchange, status, error.message);

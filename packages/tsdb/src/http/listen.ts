@@ -17,7 +17,7 @@ import { LIMITS } from '../limits.ts';
 export class Listeners {
   readonly #servers: (Server | HttpsServer)[] = [];
   // Requests in work per connection. Node's own list takes a connection that never sent anything for a busy one.
-  readonly #connections = new Map<Socket, number>();
+  readonly #connections = new Map<Socket, Set<ServerResponse>>();
   #isClosing = false;
   #url = '';
   #socketPath: string | undefined;
@@ -55,18 +55,18 @@ export class Listeners {
     this.#servers.push(server);
     const isSecure = 'setSecureContext' in server;
     server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#connections.set(socket, 0);
+      this.#connections.set(socket, new Set());
       socket.once('close', () => this.#connections.delete(socket));
     });
   }
 
   #track(socket: Socket, response: ServerResponse): void {
-    this.#connections.set(socket, (this.#connections.get(socket) ?? 0) + 1);
+    const active = this.#connections.get(socket);
+    active?.add(response);
     if (this.#isClosing) response.setHeader('Connection', 'close');
     response.once('close', () => {
-      const active = (this.#connections.get(socket) ?? 1) - 1;
-      if (this.#connections.has(socket)) this.#connections.set(socket, active);
-      if (this.#isClosing && active === 0) socket.destroySoon();
+      active?.delete(response);
+      if (this.#isClosing && active?.size === 0) socket.destroySoon();
     });
   }
 
@@ -87,7 +87,12 @@ export class Listeners {
           server.close(() => resolve());
         }),
     );
-    for (const [socket, active] of this.#connections) if (active === 0) socket.destroy();
+    for (const [socket, active] of this.#connections) {
+      if (active.size === 0) socket.destroy();
+      for (const response of active) {
+        if (!response.headersSent) response.setHeader('Connection', 'close');
+      }
+    }
     await Promise.all(closed);
     if (this.#socketPath !== undefined) removeStaleSocket(this.#socketPath);
     this.#socketPath = undefined;

@@ -1,13 +1,10 @@
 // What the HTTP interface answers while storage reads its log: alive, but not ready.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { sendEmpty, sendError } from './answer.ts';
+import { askToRetry, sendEmpty, sendError } from './answer.ts';
 import { openExchange } from './exchange.ts';
 import type { HeaderSettings } from './exchange.ts';
 import { sendHealth } from './status-routes.ts';
-
-// A log is read at hundreds of megabytes a second; who asks again after a second is not late.
-const RETRY_AFTER_SECONDS = '1';
 
 /**
  * Liveness (`/ping`, `/status`) is answered as always: a supervisor must not restart a process that is recovering.
@@ -24,7 +21,7 @@ export function answerWhileRecovering(
   if (isLiveness && (exchange.method === 'GET' || exchange.method === 'HEAD')) {
     return sendEmpty(exchange);
   }
-  response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+  askToRetry(exchange);
   // The body may be anything; who sends one gets the answer at once and a connection of its own next time.
   if (exchange.method === 'POST') response.setHeader('Connection', 'close');
   if (exchange.path === '/health') return sendHealth(exchange, 'recovering');

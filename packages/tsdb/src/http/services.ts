@@ -9,6 +9,9 @@ import type { HttpCounters, WriteCounters } from '../stats/statistics.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
 import type { AccessLog } from './access-log.ts';
 
+/** `recovering`: storage reads its log, after the start or because its thread has failed. */
+export type ServiceState = 'ready' | 'recovering';
+
 export type HttpServices = StatementServices & {
   readonly config: TsdbConfig;
   readonly log: Logger;
@@ -23,8 +26,8 @@ export type HttpServices = StatementServices & {
   readonly nowText: () => string;
   /** Wall time of the start, RFC 3339. */
   readonly startedText: string;
-  /** Whether the service answers everything; while it starts or stops only liveness does. */
-  readonly isReady: () => boolean;
+  /** What /health says. */
+  readonly state: () => ServiceState;
   /** For this service's log and everything that logs through it. */
   readonly setLogLevel: (level: string) => void;
 };

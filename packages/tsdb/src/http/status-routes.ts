@@ -4,7 +4,7 @@ import { InvalidRequest, TIDEMARK_VERSION, COMPAT_VERSION } from '@tidemark/core
 import { sendBody, sendEmpty, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { metricsText } from './metrics.ts';
-import type { HttpServices } from './services.ts';
+import type { HttpServices, ServiceState } from './services.ts';
 import { LIMITS } from '../limits.ts';
 
 export async function handlePing(exchange: Exchange): Promise<void> {
@@ -23,13 +23,13 @@ export async function handleStatus(exchange: Exchange): Promise<void> {
   sendEmpty(exchange);
 }
 
-/** Readiness: `fail` and 503 while the service starts or stops. */
+/** Readiness: `fail` and 503 while storage recovers. */
 export async function handleHealth(exchange: Exchange, services: HttpServices): Promise<void> {
-  sendHealth(exchange, services.isReady() ? 'ready' : 'not ready');
+  sendHealth(exchange, services.state());
 }
 
 /** The answer of /health in one of the service's states. */
-export function sendHealth(exchange: Exchange, state: 'ready' | 'recovering' | 'not ready'): void {
+export function sendHealth(exchange: Exchange, state: ServiceState): void {
   const isReady = state === 'ready';
   sendJson(exchange, isReady ? 200 : 503, {
     checks: [],
