@@ -44,4 +44,7 @@ export const QUERY_RESPONSE_BYTES: Limit = {
   reason: 'an answer is held in memory as a whole',
 };
 
+/** A task that does not hand out its state by then keeps what was saved before. */
+export const SNAPSHOT_TIMEOUT_MS = 10_000;
+
 export const URL_PARAMETER_CHARS_MAX = 8 * 1024;

@@ -1,60 +1,127 @@
 // State of running tasks on disk, so that windows, counters and alert levels go on where they were after a restart of
-// the engine. A task that is disabled and enabled again starts anew.
+// the engine or of a task's thread. A task that is disabled and enabled again starts anew.
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
+import type { Clock } from '@tidemark/core';
 import type { Database } from 'lmdb';
-import type { RunningTask, TaskSnapshot } from '@tidemark/runtime';
+import type { RunningTask, TaskSnapshot, TaskState } from '@tidemark/runtime';
 import type { Executor } from './executor.ts';
+import { SNAPSHOT_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log-hub.ts';
 import type { Metadata } from './metadata.ts';
 import type { TaskRecord } from './records.ts';
 
-type Stored = { readonly definition: string; readonly snapshot: TaskSnapshot };
+/** `snapshot` was the decoded form before tasks had threads of their own; both are read. */
+type Stored = { readonly definition: string; readonly snapshot: TaskState };
+
+export type SnapshotsOptions = {
+  readonly metadata: Metadata;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
 
 export class Snapshots {
   readonly #table: Database<Buffer, string>;
-  readonly #metadata: Metadata;
-  readonly #log: Logger;
+  readonly #options: SnapshotsOptions;
 
-  constructor(metadata: Metadata, log: Logger) {
-    this.#metadata = metadata;
-    this.#table = metadata.root.openDB({ name: 'snapshots', encoding: 'binary' });
-    this.#log = log;
+  constructor(options: SnapshotsOptions) {
+    this.#options = options;
+    this.#table = options.metadata.root.openDB({ name: 'snapshots', encoding: 'binary' });
   }
 
-  /** Saves the state of all running tasks. Resolves when it is on disk. */
+  /**
+   * Saves the state of all running tasks. Resolves when it is on disk. A task that does not hand its state out in
+   * time keeps what was saved before.
+   */
   async saveAll(
     executor: Executor,
     recordOf: (id: string) => TaskRecord | undefined,
   ): Promise<void> {
     const kept = new Set<string>();
-    await this.#metadata.atomically(() => {
-      for (const { id, task } of executor.all()) {
+    const taken = await Promise.all(
+      [...executor.all()].map(async ({ id, task }) => {
         const record = recordOf(id);
-        if (record === undefined) continue;
-        const stored: Stored = { definition: definitionOf(record), snapshot: task.snapshot() };
-        void this.#table.put(id, serialize(stored));
+        if (record === undefined) return undefined;
         kept.add(id);
+        const snapshot = await this.#take(id, task);
+        if (snapshot === undefined) return undefined;
+        return { id, stored: { definition: definitionOf(record), snapshot } satisfies Stored };
+      }),
+    );
+    await this.#options.metadata.atomically(() => {
+      for (const each of taken) {
+        if (each !== undefined) void this.#table.put(each.id, serialize(each.stored));
       }
       for (const id of this.#table.getKeys()) if (!kept.has(id)) void this.#table.remove(id);
     });
   }
 
-  /** Gives a task its state back, if there is one of the same definition. */
-  restore(record: TaskRecord, task: RunningTask): void {
+  /** What was saved of a task, in the form its thread takes; `undefined` when nothing fits its definition. */
+  saved(record: TaskRecord, task: Pick<RunningTask, 'taker'>): TaskState | undefined {
     const bytes = this.#table.get(record.id);
-    if (bytes === undefined) return;
+    if (bytes === undefined) return undefined;
     try {
       const stored = deserialize(bytes) as Stored;
-      if (stored.definition === definitionOf(record)) task.restore(stored.snapshot);
+      if (stored.definition !== definitionOf(record)) return undefined;
+      return task.taker === undefined ? decoded(stored.snapshot) : encoded(stored.snapshot);
     } catch (error) {
-      // Written by another version; the task starts without it.
-      this.#log('warn', 'failed to restore the state of a task', {
-        task: record.id,
-        err: String(error),
-      });
+      this.#failed(record.id, error);
+      return undefined;
     }
   }
+
+  /** Gives a task its state back, if there is one of the same definition. */
+  restore(record: TaskRecord, task: RunningTask): void {
+    const state = this.saved(record, task);
+    if (state === undefined) return;
+    try {
+      task.restore(state);
+    } catch (error) {
+      this.#failed(record.id, error);
+    }
+  }
+
+  async #take(id: string, task: RunningTask): Promise<TaskState | undefined> {
+    const done = new AbortController();
+    const expired = this.#options.clock.sleep(SNAPSHOT_TIMEOUT_MS, done.signal).then(
+      () => {
+        throw new Error(`no answer within ${SNAPSHOT_TIMEOUT_MS} ms`);
+      },
+      // It answered in time.
+      () => new Promise<never>(() => undefined),
+    );
+    try {
+      const state = await Promise.race([task.takeState(), expired]);
+      return encoded(state);
+    } catch (error) {
+      // A task that fails or is stopped meanwhile has no state to save.
+      if (task.error === undefined) {
+        this.#options.log('warn', 'failed to save the state of a task', {
+          task: id,
+          err: String(error),
+        });
+      }
+      return undefined;
+    } finally {
+      done.abort();
+    }
+  }
+
+  // Written by another version; the task starts without it.
+  #failed(id: string, error: unknown): void {
+    this.#options.log('warn', 'failed to restore the state of a task', {
+      task: id,
+      err: String(error),
+    });
+  }
+}
+
+function encoded(state: TaskState): Uint8Array {
+  return state instanceof Uint8Array ? state : serialize(state);
+}
+
+function decoded(state: TaskState): TaskSnapshot {
+  return state instanceof Uint8Array ? (deserialize(state) as TaskSnapshot) : state;
 }
 
 // State belongs to nodes of one script with one set of vars.

@@ -128,7 +128,7 @@ class RunningEngine implements EngineService {
     this.#authenticator = authenticator;
     this.#startedMs = clock.monotonicMs();
     this.#server = makeServer(parts, authenticator);
-    this.#snapshots = new Snapshots(parts.metadata, parts.logs.logger('snapshot'));
+    this.#snapshots = new Snapshots({ ...parts, log: parts.logs.logger('snapshot') });
     this.#recordings = new Recordings({
       ...parts,
       directory: config.replay.dir || join(config[''].dataDir, 'replay'),

@@ -13,6 +13,8 @@ export type TaskOptions = {
   readonly timers?: Timers | undefined;
   readonly alerts?: AlertDefaults | undefined;
   readonly limits?: Partial<TaskLimits> | undefined;
+  /** State to start again with after the thread of the task has failed; asked for at that time. */
+  readonly savedState?: (() => TaskState | undefined) | undefined;
 };
 
 /** What handler services with `global = true` change for every alert node. */
@@ -120,6 +122,16 @@ export type TaskSnapshot = {
   readonly nodes: readonly { readonly name: string; readonly state: unknown }[];
 };
 
+/** A snapshot as `v8.serialize` prints it: what crosses threads and lies on disk. */
+export type EncodedSnapshot = Uint8Array;
+export type TaskState = TaskSnapshot | EncodedSnapshot;
+
+/** Tasks of one thread, seen from another: what is given to one of them once serves all. */
+export interface BatchTaker {
+  /** Nobody else keeps the batch: its columns may be moved to the other thread instead of being copied. */
+  takeOver(batch: PointBatch): void;
+}
+
 /**
  * A task that runs. All calls are synchronous unless they return a promise; a task never calls back into its owner
  * from `push` except through its services. After `error` is set everything is ignored.
@@ -130,6 +142,10 @@ export interface RunningTask {
   readonly error: string | undefined;
   /** Called once when `error` becomes set. */
   onError(listener: (error: string) => void): void;
+  /** Called with the reason when the thread of the task failed and the task was started again. */
+  onRestarted(listener: (reason: string) => void): void;
+  /** Where the task runs when that is another thread. */
+  readonly taker: BatchTaker | undefined;
   /** Opens what needs the outside: databases to create, sideload sources, user-defined functions, timers. */
   start(): Promise<void>;
   /** Points for the stream source. The caller has checked that the task wants this database and policy. */
@@ -148,15 +164,18 @@ export interface RunningTask {
   drain(): Promise<void>;
   /** Ends the source: nodes that flush at the end do so, outputs are written, then everything is released. */
   close(): Promise<void>;
+  /** Counters as they were last heard of; `refresh` brings them up to date. */
   stats(): TaskStats;
+  /** Asks for the present counters; gives up after a moment when the task is too busy to answer. */
+  refresh(): Promise<void>;
   /** Rows of an `httpOut` endpoint in order of group creation; `undefined` when there is no such endpoint. */
-  httpOutput(endpoint: string): readonly ResultRow[] | undefined;
-  readonly httpEndpoints: readonly string[];
-  /** Before `snapshot`, when state that lives outside (user-defined functions) is to be part of it. */
-  prepareSnapshot(): Promise<void>;
-  snapshot(): TaskSnapshot;
+  httpOutput(
+    endpoint: string,
+  ): readonly ResultRow[] | undefined | Promise<readonly ResultRow[] | undefined>;
+  /** State after everything that was pushed before, with what lives outside (user-defined functions). */
+  takeState(): Promise<TaskState>;
   /** Before `start` and the first push. Nodes whose name is unknown are ignored. */
-  restore(snapshot: TaskSnapshot): void;
+  restore(state: TaskState): void;
   /** Watches what leaves node `nodeName`. Returns the way to stop. */
   tap(nodeName: string, listener: (message: TapMessage) => void, options?: TapOptions): () => void;
 }

@@ -24,6 +24,7 @@ import type {
   TaskLimits,
   TaskOptions,
   TaskSnapshot,
+  TaskState,
   TaskStats,
 } from './running-task.ts';
 import type { QueryResultSeries, ResultRow, TaskServices } from './services.ts';
@@ -101,6 +102,13 @@ export class InlineTask implements RunningTask {
 
   onError(listener: (error: string) => void): void {
     this.#errorListeners.push(listener);
+  }
+
+  /** The thread of the task is the caller's own. */
+  onRestarted(_listener: (reason: string) => void): void {}
+
+  get taker(): undefined {
+    return undefined;
   }
 
   async start(): Promise<void> {
@@ -185,10 +193,20 @@ export class InlineTask implements RunningTask {
     };
   }
 
+  refresh(): Promise<void> {
+    return Promise.resolve();
+  }
+
   httpOutput(endpoint: string): readonly ResultRow[] | undefined {
     return this.#context.httpOutputs.get(endpoint)?.();
   }
 
+  async takeState(): Promise<TaskSnapshot> {
+    await this.prepareSnapshot();
+    return this.snapshot();
+  }
+
+  /** Before `snapshot`, when state that lives outside is to be part of it. */
   async prepareSnapshot(): Promise<void> {
     if (this.#error !== undefined || this.#isClosed) return;
     for (const { node } of this.#handles) await node?.prepareSnapshot?.();
@@ -203,7 +221,8 @@ export class InlineTask implements RunningTask {
     return { version: 1, nodes };
   }
 
-  restore(snapshot: TaskSnapshot): void {
+  restore(snapshot: TaskState): void {
+    assert('version' in snapshot, 'a task of this thread is given what was decoded');
     assert(snapshot.version === 1, 'the snapshot is of this version');
     const byName = new Map(this.#handles.map((handle) => [handle.name, handle]));
     for (const { name, state } of snapshot.nodes) byName.get(name)?.node?.restore?.(state);

@@ -65,9 +65,11 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     const record = await tasks.patch(request.params['id'] ?? '', readTaskInput(request.body));
     return showTask(record, request, DEFAULT_VIEW);
   });
-  api.on('GET', '/tasks/:id', (request) => {
+  api.on('GET', '/tasks/:id', async (request) => {
     const record = tasks.require(request.params['id'] ?? '');
-    return showTask(record, request, readView(request.query));
+    const view = readView(request.query);
+    await executingOf(record.id, view.replayId, options)?.task.refresh();
+    return showTask(record, request, view);
   });
   api.on('DELETE', '/tasks/:id', async (request) => {
     await tasks.delete(request.params['id'] ?? '');
@@ -173,10 +175,7 @@ function readView(query: QueryParams): View {
 type LazyView = Readonly<Record<string, () => unknown>>;
 
 function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): LazyView {
-  const executing =
-    view.replayId === ''
-      ? options.executor.running(record.id)
-      : options.replayOf(view.replayId, record.id);
+  const executing = executingOf(record.id, view.replayId, options);
   return {
     id: () => record.id,
     'template-id': () => record.templateId,
@@ -285,12 +284,20 @@ function templateVars(
   }
 }
 
+/** The live task or that of a replay. */
+function executingOf(
+  id: string,
+  replayId: string,
+  options: TaskRoutesOptions,
+): Executing | undefined {
+  return replayId === '' ? options.executor.running(id) : options.replayOf(replayId, id);
+}
+
 /** Rows that an `httpOut` node keeps. */
-function httpOutput(request: ApiRequest, options: TaskRoutesOptions): ApiResponse {
+async function httpOutput(request: ApiRequest, options: TaskRoutesOptions): Promise<ApiResponse> {
   const id = request.params['id'] ?? '';
-  const replayId = request.query.get('replay-id');
-  const executing = replayId === '' ? options.executor.running(id) : options.replayOf(replayId, id);
-  const rows = executing?.task.httpOutput(request.params['*'] ?? '');
+  const executing = executingOf(id, request.query.get('replay-id'), options);
+  const rows = await executing?.task.httpOutput(request.params['*'] ?? '');
   if (rows === undefined) throw new NotFound('no task exists');
   return { status: 200, text: `${printDataJson(rows)}\n`, contentType: 'application/json' };
 }
