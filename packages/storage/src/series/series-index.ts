@@ -6,6 +6,7 @@
 import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemark/core';
 
 import { utf8, utf8Text } from '../bytes.ts';
+import { schemaChanged } from '../schema-version.ts';
 import { ByteDictionary } from './byte-dictionary.ts';
 import { MeasurementIndex } from './measurement-index.ts';
 import type { SeriesList } from './series-list.ts';
@@ -140,12 +141,14 @@ export class SeriesIndex {
   }
 
   addedToShard(id: SeriesId): void {
+    schemaChanged();
     if (this.#shardCount[id]!++ > 0) return;
     this.measurementOf(id).liveSeries++;
     this.liveSeries++;
   }
 
   removedFromShard(id: SeriesId): void {
+    schemaChanged();
     assert(this.#shardCount[id]! > 0, 'a series leaves only shards that hold it');
     if (--this.#shardCount[id]! > 0) return;
     this.measurementOf(id).liveSeries--;

@@ -1,6 +1,8 @@
 // Field types of a shard: the first written type of a field stays until the measurement is dropped.
 import type { FieldType } from '@tidemark/core';
 
+import { schemaChanged } from '../schema-version.ts';
+
 export class FieldRegistry {
   readonly #fields = new Map<number, Map<string, FieldType>>();
 
@@ -15,6 +17,7 @@ export class FieldRegistry {
       this.#fields.set(measurementId, fields);
     }
     fields.set(field, type);
+    schemaChanged();
   }
 
   of(measurementId: number): ReadonlyMap<string, FieldType> {
@@ -23,10 +26,12 @@ export class FieldRegistry {
 
   remove(measurementId: number, field: string): void {
     this.#fields.get(measurementId)?.delete(field);
+    schemaChanged();
   }
 
   removeMeasurement(measurementId: number): void {
     this.#fields.delete(measurementId);
+    schemaChanged();
   }
 
   measurementIds(): Iterable<number> {

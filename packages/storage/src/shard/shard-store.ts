@@ -2,6 +2,7 @@
 import { assert } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
+import { schemaChanged } from '../schema-version.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import { shardBounds } from './shard-bounds.ts';
 import { Shard } from './shard.ts';
@@ -81,6 +82,7 @@ export class ShardStore {
     assert(!this.#byId.has(descriptor.id), 'a shard id is used once');
     const shard = new Shard(descriptor);
     this.#byId.set(descriptor.id, shard);
+    schemaChanged();
     const shards = [...this.ofPolicy(descriptor.policyId), shard];
     shards.sort((a, b) => (a.descriptor.start < b.descriptor.start ? -1 : 1));
     this.#byPolicy.set(descriptor.policyId, shards);
@@ -92,6 +94,7 @@ export class ShardStore {
     const shard = this.#byId.get(id);
     if (shard === undefined) return undefined;
     this.#byId.delete(id);
+    schemaChanged();
     const { policyId } = shard.descriptor;
     const rest = this.ofPolicy(policyId).filter((other) => other !== shard);
     if (rest.length === 0) this.#byPolicy.delete(policyId);

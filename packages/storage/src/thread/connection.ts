@@ -2,16 +2,16 @@
 import { Worker } from 'node:worker_threads';
 
 import { Unavailable } from '@tidemark/core';
-import type { SourceCounters } from '@tidemark/query';
 
 import type { StorageLog } from '../options.ts';
 import { errorFromMessage } from './errors.ts';
-import type { FromThread, StreamBatch, ThreadOptions, ToThread } from './protocol.ts';
+import type { FromThread, ThreadData, ThreadOptions, ToThread } from './protocol.ts';
+import { SchemaCache } from './schema-cache.ts';
 
 type Call = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
 export type StreamHandler = {
-  onBatches(batches: readonly StreamBatch[], isLast: boolean, counters: SourceCounters): void;
+  onBatches(message: FromThread & { kind: 'batches' }): void;
   onError(error: Error): void;
 };
 
@@ -21,6 +21,9 @@ export type ConnectionEvents = {
   readonly onLost: (reason: Error) => void;
 };
 
+/** How long a message may wait for another to travel with. */
+const DEFER_MS = 20;
+
 const BOOT = new URL('../../boot.mjs', import.meta.url);
 // The host lies beside this file, as source or as build.
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './host.ts' : './host.js', import.meta.url);
@@ -28,24 +31,34 @@ const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './host.ts' : './host.js
 export class Connection {
   readonly #worker: Worker;
   readonly #events: ConnectionEvents;
+  readonly #schemaVersion: Int32Array<SharedArrayBuffer>;
+  /** Answers of this thread's schema look-ups. */
+  readonly schemas = new SchemaCache();
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, StreamHandler>();
+  /** Messages that nobody waits for: sent with the next one, or soon. */
+  #deferred: ToThread[] = [];
+  #deferTimer: NodeJS.Timeout | undefined;
   #nextId = 1;
   #lost: Error | undefined;
   #isClosing = false;
 
-  private constructor(worker: Worker, events: ConnectionEvents) {
+  private constructor(
+    worker: Worker,
+    schemaVersion: Int32Array<SharedArrayBuffer>,
+    events: ConnectionEvents,
+  ) {
     this.#worker = worker;
+    this.#schemaVersion = schemaVersion;
     this.#events = events;
   }
 
   /** Starts the thread; resolves when the engine is open. */
   static open(options: ThreadOptions, events: ConnectionEvents): Promise<Connection> {
-    const worker = new Worker(BOOT, {
-      workerData: { entry: ENTRY.href, options },
-      name: 'storage',
-    });
-    const connection = new Connection(worker, events);
+    const schemaVersion = new Int32Array(new SharedArrayBuffer(4));
+    const workerData: ThreadData = { entry: ENTRY.href, options, schemaVersion };
+    const worker = new Worker(BOOT, { workerData, name: 'storage' });
+    const connection = new Connection(worker, schemaVersion, events);
     return new Promise((resolve, reject) => {
       let isOpen = false;
       let reason: Error | undefined;
@@ -79,7 +92,28 @@ export class Connection {
 
   post(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
     if (this.#lost !== undefined) return;
-    this.#worker.postMessage(message, [...transfer]);
+    const messages = this.#deferred;
+    this.#deferred = [];
+    messages.push(message);
+    this.#worker.postMessage(messages, transfer);
+  }
+
+  /** Sends a message along with the next one: waking a thread costs more than what most requests do there. */
+  postLater(message: ToThread): void {
+    if (this.#lost !== undefined) return;
+    this.#deferred.push(message);
+    if (this.#deferTimer !== undefined) return;
+    this.#deferTimer = setTimeout(() => {
+      this.#deferTimer = undefined;
+      const last = this.#deferred.pop();
+      if (last !== undefined) this.post(last);
+    }, DEFER_MS);
+    this.#deferTimer.unref();
+  }
+
+  /** Present number of the thread's schema (`schema-version.ts`). */
+  get schemaVersion(): number {
+    return Atomics.load(this.#schemaVersion, 0);
   }
 
   call(make: (id: number) => ToThread, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
@@ -138,7 +172,7 @@ export class Connection {
       case 'batches': {
         const stream = this.#streams.get(message.id);
         if (message.isLast) this.#streams.delete(message.id);
-        stream?.onBatches(message.batches, message.isLast, message.counters);
+        stream?.onBatches(message);
         break;
       }
       case 'log':
@@ -152,6 +186,8 @@ export class Connection {
 
   #end(reason: Error): void {
     this.#lost = reason;
+    clearTimeout(this.#deferTimer);
+    this.#deferred = [];
     const error = new Unavailable('storage thread ended before the answer', { cause: reason });
     for (const call of this.#calls.values()) call.reject(error);
     for (const stream of this.#streams.values()) stream.onError(error);

@@ -1,19 +1,28 @@
 // The storage thread: runs the engine and answers the proxy's messages.
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { assert, Cancelled, NotFound } from '@tidemark/core';
+import { assert, Cancelled } from '@tidemark/core';
 import type { SourceCounters, SourceSnapshot } from '@tidemark/query';
 
 import { emptyCounters } from '../engine/local-source.ts';
 import { openStorageInline } from '../open-inline.ts';
+import { schemaVersion, shareSchemaVersion } from '../schema-version.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { errorToMessage } from './errors.ts';
-import type { FromThread, StreamBatch, StreamRequest, ThreadData, ToThread } from './protocol.ts';
+import type {
+  FromThread,
+  SchemaState,
+  StreamBatch,
+  StreamRequest,
+  ThreadData,
+  ToThread,
+} from './protocol.ts';
 import { batchBytes, MessageBuffers, prepareBatch } from './transfer.ts';
 
 assert(parentPort !== null, 'runs in a thread');
 const port = parentPort;
-const { options } = workerData as ThreadData;
+const { options, schemaVersion: sharedVersion } = workerData as ThreadData;
+shareSchemaVersion(sharedVersion);
 
 /** Batches are sent when they hold this much, so that a large answer takes few messages. */
 const MESSAGE_BYTES = 256 << 10;
@@ -22,6 +31,7 @@ type Stream = {
   readonly abort: AbortController;
   readonly iterator: AsyncIterator<StreamBatch>;
   readonly counters: SourceCounters;
+  readonly finish: (() => Promise<SchemaState | undefined>) | undefined;
 };
 
 function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
@@ -41,9 +51,6 @@ class Host {
     switch (message.kind) {
       case 'call':
         this.#answer(message.id, this.#call(message.name, message.args));
-        break;
-      case 'snapshot':
-        this.#snapshots.set(message.snapshot, this.#engine.source.snapshot());
         break;
       case 'release':
         this.#release(message.snapshot);
@@ -92,18 +99,42 @@ class Host {
 
   async #openStream(message: ToThread & { kind: 'stream' }): Promise<void> {
     const abort = new AbortController();
-    const held = this.#snapshots.get(message.snapshot);
-    if (held === undefined) throw new NotFound('snapshot is closed');
+    let held = this.#snapshots.get(message.snapshot);
+    if (held === undefined) {
+      held = this.#engine.source.snapshot();
+      this.#snapshots.set(message.snapshot, held);
+    }
     const counters = emptyCounters();
     const snapshot = await held;
+    const version = schemaVersion();
     const batches = start(snapshot, message.request, {
       signal: abort.signal,
       counters,
       memoryLimitBytes: message.memoryLimitBytes,
     });
     const iterator = batches[Symbol.asyncIterator]();
-    this.#streams.set(message.id, { abort, iterator, counters });
+    const isSchema = message.request.kind === 'schema';
+    const finish = isSchema ? () => this.#schemaState(message, version) : undefined;
+    this.#streams.set(message.id, { abort, iterator, counters, finish });
     this.#pull(message.id);
+  }
+
+  /** `undefined` when the schema has changed since `version`: the answer may be of neither. */
+  async #schemaState(
+    message: ToThread & { kind: 'stream' },
+    version: number,
+  ): Promise<SchemaState | undefined> {
+    if (message.request.kind !== 'schema') return undefined;
+    if (message.wantsShards !== true) {
+      return schemaVersion() === version ? { version } : undefined;
+    }
+    const { database } = message.request.request.filter;
+    const infos = await this.#engine.shards();
+    if (schemaVersion() !== version) return undefined;
+    const shards = infos
+      .filter((info) => info.database === database)
+      .map(({ retentionPolicy, start: from, end }) => ({ retentionPolicy, start: from, end }));
+    return { version, shards };
   }
 
   #pull(id: number): void {
@@ -130,7 +161,9 @@ class Host {
       batches.push(prepareBatch(step.value, buffers));
     }
     if (isLast) this.#streams.delete(id);
-    send({ kind: 'batches', id, batches, isLast, counters: stream.counters }, buffers.all);
+    const { counters } = stream;
+    const state = isLast ? await stream.finish?.() : undefined;
+    send({ kind: 'batches', id, batches, isLast, counters, schema: state }, buffers.all);
   }
 }
 
@@ -159,7 +192,9 @@ try {
     },
   });
   const host = new Host(engine);
-  port.on('message', (message: ToThread) => host.handle(message));
+  port.on('message', (messages: readonly ToThread[]) => {
+    for (const message of messages) host.handle(message);
+  });
   send({ kind: 'opened' });
 } catch (error) {
   send({ kind: 'open-failed', error: errorToMessage(error) });

@@ -23,6 +23,7 @@ export type StreamRequest =
 
 export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch;
 
+/** Several messages may be posted as one. */
 export type ToThread =
   | {
       readonly kind: 'call';
@@ -30,19 +31,36 @@ export type ToThread =
       readonly name: CallName;
       readonly args: unknown[];
     }
-  | { readonly kind: 'snapshot'; readonly snapshot: number }
   | { readonly kind: 'release'; readonly snapshot: number }
   | {
       readonly kind: 'stream';
       readonly id: number;
+      /** Taken now when there is none of this number yet. */
       readonly snapshot: number;
       readonly request: StreamRequest;
+      /** Asks for `schema` with the last batch of a schema look-up. */
+      readonly wantsShards?: boolean | undefined;
       readonly memoryLimitBytes: number | undefined;
     }
   /** The reader has taken everything and wants more. */
   | { readonly kind: 'pull'; readonly id: number }
   | { readonly kind: 'cancel'; readonly id: number }
   | { readonly kind: 'close'; readonly id: number };
+
+/** What the answer of a schema look-up stands and falls with. */
+export type SchemaState = {
+  /** Of `schema-version.ts`. */
+  readonly version: number;
+  /** Shards of the database; absent when not asked for. */
+  readonly shards?: readonly ShardSpan[] | undefined;
+};
+
+/** Half-open: [start, end). Those of a policy do not overlap. */
+export type ShardSpan = {
+  readonly retentionPolicy: string;
+  readonly start: bigint;
+  readonly end: bigint;
+};
 
 export type FromThread =
   | { readonly kind: 'opened' }
@@ -55,6 +73,8 @@ export type FromThread =
       readonly batches: readonly StreamBatch[];
       readonly isLast: boolean;
       readonly counters: SourceCounters;
+      /** With the last batch of a schema look-up that nothing has changed meanwhile. */
+      readonly schema?: SchemaState | undefined;
     }
   | {
       readonly kind: 'log';
@@ -66,4 +86,9 @@ export type FromThread =
 /** Options without what can not be sent. */
 export type ThreadOptions = Omit<StorageOptions, 'log' | 'onFatal' | 'onAvailability'>;
 
-export type ThreadData = { readonly entry: string; readonly options: ThreadOptions };
+export type ThreadData = {
+  readonly entry: string;
+  readonly options: ThreadOptions;
+  /** The thread counts changes of the schema here (`schema-version.ts`). */
+  readonly schemaVersion: Int32Array<SharedArrayBuffer>;
+};

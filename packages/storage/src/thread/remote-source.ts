@@ -1,15 +1,16 @@
 // SeriesSource over the storage thread. A snapshot costs no round trip: messages are handled in order.
-import { Cancelled } from '@tidemark/core';
+import { Cancelled, Unavailable } from '@tidemark/core';
 import type {
   AggregateBatch,
   RequestOptions,
   SchemaBatch,
   SeriesBatch,
   SeriesSource,
+  SourceCounters,
   SourceSnapshot,
 } from '@tidemark/query';
 
-import { CAPABILITIES } from '../engine/local-source.ts';
+import { CAPABILITIES, emptyCounters } from '../engine/local-source.ts';
 import type { Connection } from './connection.ts';
 import type { StreamBatch, StreamRequest } from './protocol.ts';
 
@@ -22,22 +23,36 @@ export function remoteSource(connection: () => Connection): SeriesSource {
 }
 
 function remoteSnapshot(connection: Connection): SourceSnapshot {
-  const snapshot = connection.nextId();
-  connection.post({ kind: 'snapshot', snapshot });
+  const snapshot: HeldSnapshot = { id: connection.nextId(), isTaken: false, isClosed: false };
   const open = <T extends StreamBatch>(
     request: StreamRequest,
     options: RequestOptions,
   ): AsyncIterable<T> => readStream<T>(connection, { snapshot, request, options });
   return {
-    schema: (request, options) => open<SchemaBatch>({ kind: 'schema', request }, options),
+    schema: (request, options) => {
+      const known = connection.schemas.get(request, connection.schemaVersion);
+      if (known !== undefined) return eachOf(known);
+      return open<SchemaBatch>({ kind: 'schema', request }, options);
+    },
     scan: (request, options) => open<SeriesBatch>({ kind: 'scan', request }, options),
     aggregate: (request, options) => open<AggregateBatch>({ kind: 'aggregate', request }, options),
-    close: async () => connection.post({ kind: 'release', snapshot }),
+    close: async () => {
+      const { id, isTaken, isClosed } = snapshot;
+      if (isTaken && !isClosed) connection.postLater({ kind: 'release', snapshot: id });
+      snapshot.isClosed = true;
+    },
   };
 }
 
+async function* eachOf<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}
+
+/** The first request takes it, and sees everything that was acknowledged before. */
+type HeldSnapshot = { readonly id: number; isTaken: boolean; isClosed: boolean };
+
 type StreamParts = {
-  readonly snapshot: number;
+  readonly snapshot: HeldSnapshot;
   readonly request: StreamRequest;
   readonly options: RequestOptions;
 };
@@ -47,7 +62,13 @@ async function* readStream<T extends StreamBatch>(
   { snapshot, request, options }: StreamParts,
 ): AsyncGenerator<T> {
   const { signal, counters, memoryLimitBytes } = options;
+  const { schemas } = connection;
+  const lookup = request.kind === 'schema' ? request.request : undefined;
+  /** Everything received, while it may be kept: large answers are not. */
+  let answer: SchemaBatch[] | undefined = lookup === undefined ? undefined : [];
+  if (snapshot.isClosed) throw new Unavailable('snapshot is closed');
   let batches: readonly StreamBatch[] = [];
+  let seen = emptyCounters();
   let isLast = false;
   let failure: Error | undefined;
   let wake: () => void = () => undefined;
@@ -57,12 +78,19 @@ async function* readStream<T extends StreamBatch>(
     connection.cancel(id);
     wake();
   };
+  snapshot.isTaken = true;
   const id = connection.stream(
     {
-      onBatches: (received, last, totals) => {
-        batches = received;
-        isLast = last;
-        if (counters !== undefined) Object.assign(counters, totals);
+      onBatches: (message) => {
+        batches = message.batches;
+        isLast = message.isLast;
+        if (counters !== undefined) addDifference(counters, seen, message.counters);
+        seen = message.counters;
+        if (lookup !== undefined && answer !== undefined) {
+          answer.push(...(message.batches as readonly SchemaBatch[]));
+          if (message.schema !== undefined) schemas.set(lookup, answer, message.schema);
+          else if (!isLast) answer = undefined;
+        }
         wake();
       },
       onError: (error) => {
@@ -70,7 +98,14 @@ async function* readStream<T extends StreamBatch>(
         wake();
       },
     },
-    (streamId) => ({ kind: 'stream', id: streamId, snapshot, request, memoryLimitBytes }),
+    (streamId) => ({
+      kind: 'stream',
+      id: streamId,
+      snapshot: snapshot.id,
+      request,
+      memoryLimitBytes,
+      ...(lookup === undefined ? {} : { wantsShards: schemas.lacksShards(lookup) }),
+    }),
   );
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -92,5 +127,12 @@ async function* readStream<T extends StreamBatch>(
   } finally {
     signal.removeEventListener('abort', onAbort);
     connection.cancel(id);
+  }
+}
+
+/** Several requests of a query count into one object; a message tells the total of its own. */
+function addDifference(sum: SourceCounters, before: SourceCounters, now: SourceCounters): void {
+  for (const name of Object.keys(now) as (keyof SourceCounters)[]) {
+    sum[name] += now[name] - before[name];
   }
 }
