@@ -276,6 +276,12 @@ export class AlertService implements AlertSink {
     return this.#options.store.deadLetters(limit);
   }
 
+  /** Resolves when no handler has an event that it could deliver now. */
+  async drained(): Promise<void> {
+    const all = [...this.#handlers.values()].flatMap((attached) => [...attached.values()]);
+    await Promise.all(all.map((handler) => handler.delivery.drained()));
+  }
+
   /** Delivers what is ready within the deadline; the rest is in the outbox. */
   async close(deadlineMs: number): Promise<void> {
     const all = [...this.#handlers.values()].flatMap((attached) => [...attached.values()]);

@@ -7,8 +7,11 @@ import type { UdfRegistry } from '@tidemark/pipeline';
 import { formatScript } from '@tidemark/tickscript';
 import type { Dbrp } from './records.ts';
 
-/** What the configuration adds to every script. */
-export type BuildEnvironment = { readonly udfs: UdfRegistry; readonly deadman: DeadmanConfig };
+/** What the configuration adds to every script; what is left out has its default. */
+export type BuildEnvironment = {
+  readonly udfs?: UdfRegistry | undefined;
+  readonly deadman?: DeadmanConfig | undefined;
+};
 
 export type Definition = {
   readonly type: EdgeType;
@@ -29,6 +32,7 @@ export type DefinitionInput = {
 
 /** Checks a task's script with its vars and database pairs. Throws `InvalidRequest` as the API answers it. */
 export function defineTask(input: DefinitionInput, environment: BuildEnvironment): Definition {
+  if (input.script === '') throw new InvalidRequest('must provide TICKscript');
   const built = buildPipeline(input.script, { vars: input.vars, ...environment });
   const { pipeline, type } = requirePipeline(built);
   const implied = built.dbrps.map(({ database, retentionPolicy }) => ({

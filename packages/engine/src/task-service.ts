@@ -99,7 +99,6 @@ export class TaskService {
       if (tasks.has(id)) throw new InvalidRequest(`task ${id} already exists`);
       const templateId = input.templateId ?? '';
       const script = templateId === '' ? (input.script ?? '') : this.#template(templateId).script;
-      if (script === '') throw new InvalidRequest('must provide TICKscript');
       const vars = input.vars ?? new Map();
       const defined = defineTask(
         { script, vars, dbrps: input.dbrps ?? [] },

@@ -20,8 +20,6 @@ export { Template, TemplateExecutionError } from './template/template.ts';
 export type { TemplateOptions } from './template/template.ts';
 export { TemplateDuration, TemplateMap, TemplateStruct, TemplateTime } from './template/value.ts';
 export type { TemplateValue } from './template/value.ts';
-export { runTaskTest } from './task-test/run.ts';
-export type { TaskTestFailure, TaskTestResult } from './task-test/run.ts';
 export { readUdfInfo, UdfError } from './udf/session.ts';
 export { clockTimers, VirtualTimers } from './timers.ts';
 export type { CancelTimer, Timers } from './timers.ts';

@@ -1,4 +1,5 @@
-// `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats, watch; push is in push.ts.
+// `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats, watch; push is in push.ts,
+// test in ../task-test.ts.
 import type { Task, TaskChange } from '@tidemark/client';
 import { Command } from 'commander';
 
@@ -20,6 +21,7 @@ import {
 import type { ClientFlags } from './context.ts';
 import { followLog } from './follow-log.ts';
 import { pushCommand } from './push.ts';
+import { taskTestCommand } from '../task-test.ts';
 
 type DefineFlags = ClientFlags & {
   readonly script?: string;
@@ -49,6 +51,7 @@ export function taskCommand(finish: (status: number) => void): Command {
   group.addCommand(statsCommand());
   group.addCommand(watchCommand());
   group.addCommand(pushCommand(finish));
+  group.addCommand(taskTestCommand(finish));
   return group;
 }
 

@@ -1,0 +1,226 @@
+// The world of a task test: virtual time, alerts with the real topics and handlers, and everything that would go out
+// of the process written down instead.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '@tidemark/core';
+import { AlertService, AlertStore, HANDLER_KINDS } from '@tidemark/alerting';
+import type { HandlerSpec } from '@tidemark/alerting';
+import type {
+  AlertEvent,
+  AlertLevelName,
+  AlertSink,
+  OutputPoint,
+  TaskServices,
+  VirtualTimers,
+} from '@tidemark/runtime';
+import { open } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
+import { checkTemplate, renderTemplate } from '../render.ts';
+import { eventLine, pointLine } from './lines.ts';
+
+/** Kinds that a test carries out; all others are accepted and do nothing. */
+const INSIDE_KINDS: ReadonlySet<string> = new Set([
+  'log',
+  'publish',
+  'aggregate',
+  'stateChangesOnly',
+  'throttle',
+]);
+
+const NO_FILE = 'ENOENT';
+
+/** A clock that moves with the timers. */
+export function virtualClock(timers: VirtualTimers): Clock {
+  const start = timers.now();
+  return {
+    now: () => timers.now(),
+    monotonicMs: () => Number(timers.now() - start) / 1e6,
+    sleep: (delayMs, signal) =>
+      new Promise((resolve, reject) => {
+        const cancel = timers.at(timers.now() + BigInt(Math.ceil(delayMs * 1e6)), resolve);
+        signal?.addEventListener('abort', () => {
+          cancel();
+          reject(signal.reason);
+        });
+      }),
+  };
+}
+
+/** Alerts of one test. Events are written down as they are published; topics and handlers exist once one is added. */
+export class TestAlerts implements AlertSink {
+  readonly #clock: Clock;
+  readonly #states = new Map<string, AlertEvent>();
+  #events: string[] = [];
+  #details: string[] = [];
+  #lastEvent: AlertEvent | undefined;
+  #topics: { readonly service: AlertService; readonly root: RootDatabase } | undefined;
+  #folder: string | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  openAnonymousTopic(): void {}
+
+  closeAnonymousTopic(): void {}
+
+  publish(topic: string, event: AlertEvent): void {
+    const key = `${topic}\u0000${event.id}`;
+    const previousLevel: AlertLevelName = this.#states.get(key)?.level ?? 'OK';
+    this.#states.set(key, event);
+    // The same event goes to the anonymous and to the named topic: written down once.
+    if (event !== this.#lastEvent) {
+      this.#events.push(eventLine(event, previousLevel));
+      this.#details.push(event.details.trim());
+    }
+    this.#lastEvent = event;
+    this.#topics?.service.publish(topic, event);
+  }
+
+  eventState(topic: string, id: string): AlertEvent | undefined {
+    return this.#states.get(`${topic}\u0000${id}`);
+  }
+
+  updateEvent(topic: string, event: AlertEvent): void {
+    this.#states.set(`${topic}\u0000${event.id}`, event);
+    this.#topics?.service.updateEvent(topic, event);
+  }
+
+  /** Events since the last call, as lines. */
+  takeEvents(): string[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** Details of the events since the last call. */
+  takeDetails(): string[] {
+    const details = this.#details;
+    this.#details = [];
+    return details;
+  }
+
+  /** The service behind the topics; made for the first section that asks for it. */
+  async service(): Promise<AlertService> {
+    if (this.#topics !== undefined) return this.#topics.service;
+    this.#folder = await mkdtemp(join(tmpdir(), 'tidemark-task-test-'));
+    const root = open({ path: join(this.#folder, 'alerts.mdb'), noSubdir: true, maxDbs: 8 });
+    const service = new AlertService({
+      store: new AlertStore(root),
+      context: {
+        section: () => undefined,
+        http: {
+          send: () => Promise.reject(new Error('task tests send nothing')),
+          close: () => Promise.resolve(),
+        },
+        clock: this.#clock,
+        render: renderTemplate,
+        checkTemplate,
+        access: { refuseProgram: () => undefined, refuseFile: () => undefined },
+        server: { hostname: 'localhost', url: 'http://localhost:9092', product: 'tidemark' },
+        connections: {
+          use: (_key, _idleMs, make) => make(),
+          discard: () => Promise.resolve(),
+        },
+      },
+      clock: this.#clock,
+      log: () => undefined,
+      random: () => 0.5,
+      isPersistent: false,
+      disabledKinds: new Set(
+        HANDLER_KINDS.map(({ kind }) => kind).filter((kind) => !INSIDE_KINDS.has(kind)),
+      ),
+    });
+    this.#topics = { service, root };
+    return service;
+  }
+
+  /** Adds a handler. Files of log handlers lie below a folder of the test. */
+  async addHandler(topic: string, spec: HandlerSpec): Promise<void> {
+    const service = await this.service();
+    const actions = spec.actions.map((action) => {
+      const { path } = action.options;
+      if (action.kind !== 'log' || typeof path !== 'string' || path === '') return action;
+      return { ...action, options: { ...action.options, path: this.#fileOf(path) } };
+    });
+    await service.createHandler(topic, { ...spec, actions });
+  }
+
+  /** What log handlers have written to a file since the last call, line by line. */
+  async takeLog(path: string): Promise<readonly string[]> {
+    await this.#topics?.service.drained();
+    try {
+      const text = await readFile(this.#fileOf(path), 'utf8');
+      await rm(this.#fileOf(path));
+      return text.split('\n').filter((line) => line !== '');
+    } catch (cause) {
+      // Nothing has been written.
+      if (cause instanceof Error && 'code' in cause && cause.code === NO_FILE) return [];
+      throw cause;
+    }
+  }
+
+  /** Resolves when no handler has anything to do before the time moves. */
+  async drained(): Promise<void> {
+    await this.#topics?.service.drained();
+  }
+
+  async close(): Promise<void> {
+    await this.#topics?.service.close(0);
+    await this.#topics?.root.close();
+    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true });
+  }
+
+  #fileOf(path: string): string {
+    return join(this.#folder ?? tmpdir(), encodeURIComponent(path));
+  }
+}
+
+/** What left the task towards databases, other tasks and HTTP servers. */
+export class Outbox {
+  #writes: string[] = [];
+  #requests: string[] = [];
+
+  takeWrites(): string[] {
+    const writes = this.#writes;
+    this.#writes = [];
+    return writes;
+  }
+
+  takeRequests(): string[] {
+    const requests = this.#requests;
+    this.#requests = [];
+    return requests;
+  }
+
+  services(alerts: AlertSink): TaskServices {
+    const write = (target: string, points: readonly OutputPoint[]): void => {
+      for (const point of points) this.#writes.push(`${target} ${pointLine(point)}`);
+    };
+    return {
+      alerts,
+      database: {
+        write: ({ database, retentionPolicy, points }) => {
+          write(`${database}.${retentionPolicy}`, points);
+          return Promise.resolve();
+        },
+        execute: () => Promise.resolve(),
+        query: () => Promise.resolve([]),
+      },
+      loopback: {
+        write: (database, retentionPolicy, points) =>
+          write(`${database}.${retentionPolicy}`, points),
+      },
+      http: {
+        send: ({ method, url, body }) => {
+          this.#requests.push(`${method} ${url} ${body.trim()}`);
+          return Promise.resolve({ status: 200, body: '' });
+        },
+        endpoint: () => undefined,
+      },
+      log: { log: () => undefined },
+      server: { hostname: 'localhost', clusterId: '', serverId: '' },
+    };
+  }
+}
