@@ -1,6 +1,6 @@
 // A handler's chain of actions: filters and deliveries, each gets what the one before passed on.
+import { formatClockDuration } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { formatDuration } from './duration.ts';
 import type { Delivery, ChainStep, StepResult } from './delivery.ts';
 import type { OutboxEntry } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
@@ -131,7 +131,7 @@ class AggregateStep implements ChainStep {
     );
     const scope = {
       Count: events.length,
-      Interval: formatDuration(nanos(this.#options, 'interval')),
+      Interval: formatClockDuration(nanos(this.#options, 'interval')),
       ID: text(this.#options, 'id'),
       Topic: last.topic,
     };

@@ -1,4 +1,4 @@
-// Durations as text: what scripts, configuration and clients write, and what answers print.
+// Durations as scripts, configuration and clients write them.
 
 const UNIT_NANOS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -40,26 +40,4 @@ export function parseDurationText(text: string): bigint | undefined {
     offset = PART.lastIndex;
   }
   return isNegative ? -nanos : nanos;
-}
-
-/** Prints as `1h2m3.5s`, `1m0s`, `250ms`, `0s`: hours are the largest unit, as clients expect. */
-export function formatDuration(nanos: bigint): string {
-  if (nanos === 0n) return '0s';
-  const sign = nanos < 0n ? '-' : '';
-  const abs = nanos < 0n ? -nanos : nanos;
-  if (abs < 1_000n) return `${sign}${abs}ns`;
-  if (abs < 1_000_000n) return `${sign}${decimal(abs, 1_000n)}µs`;
-  if (abs < 1_000_000_000n) return `${sign}${decimal(abs, 1_000_000n)}ms`;
-  const minutes = abs / 60_000_000_000n;
-  const seconds = `${decimal(abs % 60_000_000_000n, 1_000_000_000n)}s`;
-  if (minutes === 0n) return sign + seconds;
-  if (minutes < 60n) return `${sign}${minutes}m${seconds}`;
-  return `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}`;
-}
-
-function decimal(value: bigint, unit: bigint): string {
-  const rest = value % unit;
-  if (rest === 0n) return String(value / unit);
-  const digits = String(unit).length - 1;
-  return `${value / unit}.${String(rest).padStart(digits, '0').replace(/0+$/, '')}`;
 }

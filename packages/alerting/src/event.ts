@@ -1,8 +1,7 @@
 // Events as topics remember them, as handlers get them and as the outside sees them (JSON).
-import { formatRfc3339 } from '@tidemark/core';
+import { formatClockDuration, formatRfc3339 } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import type { AlertEvent, AlertLevelName, ResultRow } from '@tidemark/runtime';
-import { formatDuration } from './duration.ts';
 
 /** What a topic remembers of an event id. */
 export type EventState = {
@@ -42,7 +41,7 @@ export function printState(state: EventState): EventStateJson {
     message: state.message,
     details: state.details,
     time: formatRfc3339(state.time),
-    duration: formatDuration(state.durationNanos),
+    duration: formatClockDuration(state.durationNanos),
     level: state.level,
   };
 }

@@ -6,7 +6,7 @@ export type { DeadLetter } from './alert-store.ts';
 export { parseAddress } from './address.ts';
 export { connectionCache } from './connection-cache.ts';
 export type { DeliveryState } from './delivery.ts';
-export { formatDuration, parseDurationText } from './duration.ts';
+export { parseDurationText } from './duration.ts';
 export { printDataJson, printEventJson, printFieldJson, printState } from './event.ts';
 export type { EventState, TopicEvent } from './event.ts';
 export { compileGlob } from './glob.ts';

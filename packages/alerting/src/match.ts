@@ -147,13 +147,13 @@ function calculate(operator: BinaryOperator, a: Value, b: Value): Value {
       throw new InvalidRequest('division by zero');
     switch (operator) {
       case '+':
-        return a + b;
+        return BigInt.asIntN(64, a + b);
       case '-':
-        return a - b;
+        return BigInt.asIntN(64, a - b);
       case '*':
-        return a * b;
+        return BigInt.asIntN(64, a * b);
       case '/':
-        return a / b;
+        return BigInt.asIntN(64, a / b);
       case '%':
         return a % b;
       default:

@@ -1,6 +1,7 @@
 // Options of handlers and of configuration sections: tables of names, types, defaults and documents; how values that
 // clients, files and the environment give are converted; how they are printed again.
-import { formatDuration, parseDurationText } from './duration.ts';
+import { formatClockDuration } from '@tidemark/core';
+import { parseDurationText } from './duration.ts';
 
 export type OptionType =
   | 'string'
@@ -136,7 +137,7 @@ function isJson(value: unknown, depth: number): value is JsonValue {
 
 /** Prints a value for an answer; durations as text. */
 export function printOption(value: OptionValue): JsonValue {
-  return typeof value === 'bigint' ? formatDuration(value) : value;
+  return typeof value === 'bigint' ? formatClockDuration(value) : value;
 }
 
 /** Whether a value counts as set: not empty, not zero. Decides what is shown in a secret's place. */

@@ -1,7 +1,8 @@
 // Small values: durations, globs, levels, hashes, options, definitions of handlers.
+import { formatClockDuration } from '@tidemark/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDuration, parseDurationText } from './duration.ts';
+import { parseDurationText } from './duration.ts';
 import { compileGlob } from './glob.ts';
 import { readHandlerSpec } from './handler-spec.ts';
 import { fnv1a, murmur2, murmur3 } from './hash.ts';
@@ -21,13 +22,13 @@ describe('durations', () => {
     [3_723_500_000_000n, '1h2m3.5s'],
     [-60_000_000_000n, '-1m0s'],
   ])('%s ns prints as %s', (nanos, text) => {
-    expect(formatDuration(nanos)).toBe(text);
+    expect(formatClockDuration(nanos)).toBe(text);
   });
 
   test('what is printed reads back the same', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (nanos) => {
-        expect(parseDurationText(formatDuration(nanos))).toBe(nanos);
+        expect(parseDurationText(formatClockDuration(nanos))).toBe(nanos);
       }),
     );
   });

@@ -65,4 +65,5 @@ export {
   parseRfc3339,
 } from './time.ts';
 export type { TimeRange, Timestamp } from './time.ts';
+export { formatClockDuration, formatDuration } from './duration.ts';
 export { COMPAT_VERSION, TIDEMARK_VERSION } from './version.ts';

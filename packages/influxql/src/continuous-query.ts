@@ -1,7 +1,7 @@
 // CREATE CONTINUOUS QUERY: a SELECT … INTO that is run again and again, and when.
+import { formatDuration } from '@tidemark/core';
 import type { DefinitionStatement, Expression, SelectStatement } from './ast.ts';
 import type { Cursor } from './cursor.ts';
-import { formatDuration } from './duration.ts';
 import { selectStatement } from './select.ts';
 
 type Resample = { readonly every?: bigint | undefined; readonly for?: bigint | undefined };

@@ -1,6 +1,6 @@
 // Public face of @tidemark/influxql: the syntax of the query language.
 export type * from './ast.ts';
-export { formatDuration, formatGoDuration, parseDuration } from './duration.ts';
+export { parseDuration } from './duration.ts';
 export type { DurationResult } from './duration.ts';
 export { parseExpression, parseQuery } from './parse.ts';
 export type { BindParameter, ParseExpressionResult, ParseOptions, ParseResult } from './parse.ts';

@@ -1,5 +1,5 @@
 // Bind parameters: `$name` stands for one token, never for a piece of text, so that values can not change a query.
-import { formatDuration } from './duration.ts';
+import { formatDuration } from '@tidemark/core';
 import type { BindParameter } from './parse.ts';
 import { keywordOf } from './token.ts';
 import type { Token, TokenKind } from './token.ts';

@@ -1,8 +1,7 @@
 // Expressions as text that parses to the same tree. Column names and messages show this text too.
-import { unreachable } from '@tidemark/core';
+import { formatDuration, unreachable } from '@tidemark/core';
 
 import type { Binary, Expression } from './ast.ts';
-import { formatDuration } from './duration.ts';
 import { PRECEDENCE } from './precedence.ts';
 import { formatIdentifier, quoteRegex, quoteString } from './quote.ts';
 

@@ -1,5 +1,5 @@
 // Statements as text that parses to the same tree, in the form that SHOW CONTINUOUS QUERIES and SHOW QUERIES show.
-import { unreachable } from '@tidemark/core';
+import { formatDuration, unreachable } from '@tidemark/core';
 
 import type {
   DefinitionStatement,
@@ -16,7 +16,6 @@ import type {
   Statement,
   TagKeyFilter,
 } from './ast.ts';
-import { formatDuration } from './duration.ts';
 import { printExpression, printNumber } from './print-expression.ts';
 import { formatIdentifier, formatPath, quoteRegex, quoteString } from './quote.ts';
 

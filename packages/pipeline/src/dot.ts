@@ -1,5 +1,5 @@
 // A pipeline as a graph in the DOT language, with or without the counters of a running task.
-import { formatClockDuration } from '@tidemark/tickscript';
+import { formatClockDuration } from '@tidemark/core';
 import { topologicalOrder } from './evaluate/graph.ts';
 import type { NodeSpec, Pipeline } from './pipeline.ts';
 

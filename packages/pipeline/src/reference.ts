@@ -1,5 +1,6 @@
 // Reference pages of nodes and handlers, made from their registry rows.
-import { formatDuration, formatFloat } from '@tidemark/tickscript';
+import { formatDuration } from '@tidemark/core';
+import { formatFloat } from '@tidemark/tickscript';
 import { formatParameters } from './complete.ts';
 import { HANDLERS } from './handlers/registry.ts';
 import type { HandlerRow } from './handlers/handler-definition.ts';

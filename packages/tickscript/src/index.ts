@@ -1,6 +1,6 @@
 // Public face of @tidemark/tickscript: the syntax of the script language.
 export type * from './ast.ts';
-export { formatClockDuration, formatDuration, parseDuration } from './duration.ts';
+export { parseDuration } from './duration.ts';
 export { formatExpression, formatFloat, formatProgram, formatScript } from './formatter.ts';
 export { tokenize } from './lexer.ts';
 export { MAX_DIAGNOSTICS, MAX_NESTING, MAX_SCRIPT_LENGTH, MAX_TREE_DEPTH } from './limits.ts';

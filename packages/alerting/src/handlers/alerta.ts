@@ -1,7 +1,6 @@
 // alerta: the Alerta monitoring system.
 import type { AlertLevelName } from '@tidemark/runtime';
-import { InvalidRequest } from '@tidemark/core';
-import { formatDuration } from '../duration.ts';
+import { InvalidRequest, formatClockDuration } from '@tidemark/core';
 import { printDataJson } from '../event.ts';
 import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
 import { templateScope } from '../handler.ts';
@@ -126,7 +125,7 @@ export const alerta: HandlerKind = {
         str('message', 'Text.', 'test alerta message'),
         str('origin', 'Origin.'),
         list('service', 'Affected services.', ['testServiceA', 'testServiceB']),
-        str('timeout', 'Lifetime of the alert.', formatDuration(DEFAULT_TIMEOUT_NANOS)),
+        str('timeout', 'Lifetime of the alert.', formatClockDuration(DEFAULT_TIMEOUT_NANOS)),
       ],
       run: (options, context) => {
         const config = enabledSection(context, 'alerta');

@@ -1,6 +1,5 @@
 // How task tests write down what came out: one line per row, event, request or written point.
-import { formatRfc3339 } from '@tidemark/core';
-import { formatDuration } from '@tidemark/alerting';
+import { formatClockDuration, formatRfc3339 } from '@tidemark/core';
 import type { EventState } from '@tidemark/alerting';
 import { printLine } from '@tidemark/line-protocol';
 import { rowJson, rowsJson } from '@tidemark/runtime';
@@ -61,7 +60,7 @@ export function logLine(json: string): string {
 /** `id | level | time | duration`. */
 export function stateLine(id: string, state: EventState): string {
   const { level, time, durationNanos } = state;
-  return [id, level, formatRfc3339(time), formatDuration(durationNanos)].join(' | ');
+  return [id, level, formatRfc3339(time), formatClockDuration(durationNanos)].join(' | ');
 }
 
 /** Line protocol of a point that influxDBOut writes, its fields in order of name, its time in nanoseconds. */

@@ -1,5 +1,5 @@
 // Arithmetic outside lambdas: computed once while the script is evaluated, by the rules of lambda expressions.
-import { formatDuration, formatFloat, LAMBDA_FUNCTIONS, parseDuration } from '@tidemark/tickscript';
+import { formatFloat, LAMBDA_FUNCTIONS, parseDuration } from '@tidemark/tickscript';
 import {
   binaryResultType,
   binaryTypeError,
@@ -9,7 +9,7 @@ import {
   unaryResultType,
 } from '@tidemark/tickscript';
 import type { BinaryOperator, ExpressionNode, LambdaType } from '@tidemark/tickscript';
-import { compareBytes, unreachable } from '@tidemark/core';
+import { compareBytes, formatDuration, unreachable } from '@tidemark/core';
 import { MAX_STRING_LENGTH } from '../limits.ts';
 import { EvaluationFailure } from './failure.ts';
 

@@ -1,6 +1,6 @@
 // The graph of nodes under construction: ids, names, edges, and the macros that make several nodes at once.
+import { formatClockDuration } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
-import { formatClockDuration } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import { MAX_NODES } from '../limits.ts';
 import type { NodeRow } from '../node-definition.ts';

@@ -1,6 +1,6 @@
 // Values while a script is evaluated: what properties take, plus nodes and the things that only scripts handle.
-import { NANOS_PER_MICROSECOND } from '@tidemark/core';
-import { formatExpression, formatDuration, formatFloat } from '@tidemark/tickscript';
+import { NANOS_PER_MICROSECOND, formatDuration } from '@tidemark/core';
+import { formatExpression, formatFloat } from '@tidemark/tickscript';
 import type { ExpressionNode, VarType } from '@tidemark/tickscript';
 import type { SpecValue } from '../pipeline.ts';
 import type { DraftHandler, DraftNode } from './draft.ts';

@@ -1,6 +1,6 @@
 // How a handler of the alert node describes itself: the script's name, the kind and option names that topic handlers
 // have, its properties. One row per handler.
-import { formatClockDuration } from '@tidemark/tickscript';
+import { formatClockDuration } from '@tidemark/core';
 import { ArgumentFailure } from '../evaluate/failure.ts';
 import type { HandlerOption } from '../pipeline.ts';
 import type { Arguments, Parameter } from '../evaluate/parameter.ts';

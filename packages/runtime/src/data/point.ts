@@ -1,7 +1,7 @@
 // Points and the other messages between nodes. Points never change after they were emitted, with one exception:
 // `detach` replaces where values live, not what they are.
+import { formatDuration } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
-import { formatDuration } from '../lambda/duration.ts';
 import type { OutputPoint } from '../services.ts';
 import type { Group } from './group.ts';
 import type { Field, Rows, Schema, Value, ValueType } from './schema.ts';

@@ -1,6 +1,7 @@
 // Conversions, time parts, conditionals and the stateful functions of lambdas.
+import { formatDuration } from '@tidemark/core';
 import type { ValueType } from '../data/schema.ts';
-import { formatDuration, parseDuration } from './duration.ts';
+import { parseDuration } from '@tidemark/tickscript';
 import { EvaluationError } from './errors.ts';
 import type { CallContext, FunctionRow, FunctionState, Signature } from './function.ts';
 import { single } from './function.ts';

@@ -1,6 +1,6 @@
 // Values inside templates, and how they print. The types of the recorded system's language matter: a missing key of
 // a map of strings prints nothing, one of a map of anything prints `<no value>`.
-import { formatClockDuration } from '../lambda/duration.ts';
+import { formatClockDuration } from '@tidemark/core';
 import { formatFloatGeneral } from '../lambda/text.ts';
 
 /** A record with fixed fields; `typeName` appears in errors. */

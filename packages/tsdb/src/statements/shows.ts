@@ -1,6 +1,5 @@
 // SHOW statements that the catalog and the service answer; those about the schema are the query engine's.
-import { formatRfc3339, InvalidRequest } from '@tidemark/core';
-import { formatGoDuration } from '@tidemark/influxql';
+import { InvalidRequest, formatClockDuration, formatRfc3339 } from '@tidemark/core';
 import type { ShowStatement } from '@tidemark/influxql';
 import { rowsBatch } from '@tidemark/query';
 import type { MixedValue, ResultBatch } from '@tidemark/query';
@@ -33,8 +32,8 @@ export const showPoliciesHandler = answers<Of<'show-retention-policies'>>((state
       columns: ['name', 'duration', 'shardGroupDuration', 'replicaN', 'default'],
       rows: database.policies.map((policy) => [
         policy.name,
-        formatGoDuration(policy.durationNanos),
-        formatGoDuration(policy.shardDurationNanos),
+        formatClockDuration(policy.durationNanos),
+        formatClockDuration(policy.shardDurationNanos),
         BigInt(policy.replication),
         policy.name === database.defaultPolicy,
       ]),
@@ -108,7 +107,7 @@ export const showQueriesHandler = answers<Of<'show-queries'>>((_, { services }) 
       BigInt(id),
       text,
       database,
-      formatGoDuration(roundDuration(durationMs)),
+      formatClockDuration(roundDuration(durationMs)),
       isKilled ? 'killed' : 'running',
     ]);
   return [table(columns, rows)];

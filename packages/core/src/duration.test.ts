@@ -1,0 +1,19 @@
+// Durations as text.
+import { expect, test } from 'vitest';
+
+import { formatClockDuration, formatDuration } from './duration.ts';
+
+test.each([
+  [0n, '0s', '0s'],
+  [1n, '1ns', '1ns'],
+  [1500n, '1500ns', '1.5µs'],
+  [92_000n, '92u', '92µs'],
+  [1_500_000n, '1500u', '1.5ms'],
+  [90_500_000_000n, '90500ms', '1m30.5s'],
+  [5_400_000_000_000n, '90m', '1h30m0s'],
+  [604_800_000_000_000n, '1w', '168h0m0s'],
+  [-60_000_000_000n, '-1m', '-1m0s'],
+])('prints %i', (nanos, literal, clock) => {
+  expect(formatDuration(nanos)).toBe(literal);
+  expect(formatClockDuration(nanos)).toBe(clock);
+});
