@@ -8,7 +8,7 @@ export { printStatement } from './print.ts';
 export type { PrintOptions } from './print.ts';
 export { printExpression } from './print-expression.ts';
 export { formatIdentifier, formatPath, quoteIdentifier, quoteRegex, quoteString } from './quote.ts';
-export { redactPasswords } from './redact.ts';
+export { redactInMessage, redactPasswords } from './redact.ts';
 export { checkRegexLightly } from './regex-check.ts';
 export { isBareIdentifier, KEYWORDS } from './token.ts';
 export type { Token, TokenKind } from './token.ts';

@@ -40,7 +40,7 @@ export function printStatement(statement: Statement, options: PrintOptions = {})
     default:
       return statement.kind.startsWith('show-')
         ? printShow(statement as ShowStatement)
-        : printDefinition(statement as Exclude<DefinitionStatement, UserStatement>);
+        : printDefinition(statement as Exclude<DefinitionStatement, UserStatement>, options);
   }
 }
 
@@ -232,7 +232,10 @@ function withKey(filter: TagKeyFilter): string {
 
 // --------------------------------------------------------------- definitions
 
-function printDefinition(statement: Exclude<DefinitionStatement, UserStatement>): string {
+function printDefinition(
+  statement: Exclude<DefinitionStatement, UserStatement>,
+  printOptions: PrintOptions,
+): string {
   switch (statement.kind) {
     case 'create-database':
       return join([
@@ -262,7 +265,11 @@ function printDefinition(statement: Exclude<DefinitionStatement, UserStatement>)
         `BEGIN ${printSelect(statement.statement)} END`,
       ]);
     case 'create-subscription': {
-      const destinations = statement.destinations.map(quoteString).join(', ');
+      const destinations = statement.destinations
+        .map((url) =>
+          quoteString(printOptions.redactPasswords === true ? withoutPassword(url) : url),
+        )
+        .join(', ');
       return `CREATE SUBSCRIPTION ${nameOnPolicy(statement)} DESTINATIONS ${statement.mode} ${destinations}`;
     }
     case 'drop-subscription':
@@ -319,6 +326,11 @@ function printDropOrKill(
     default:
       return unreachable(statement);
   }
+}
+
+/** `http://user:password@host` without the password. */
+function withoutPassword(url: string): string {
+  return url.replace(/^([^/]*\/\/[^/@]*?):[^/]*@/, '$1:[REDACTED]@');
 }
 
 function printUser(statement: UserStatement, options: PrintOptions): string {

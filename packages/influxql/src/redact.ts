@@ -10,22 +10,43 @@ const REDACTED = '[REDACTED]';
  * the end of its line, a text without quotes up to the next blank or semicolon.
  */
 export function redactPasswords(text: string): string {
-  const lexer = new Lexer(text);
   let result = '';
   let copied = 0;
-  for (;;) {
-    const token = lexer.next();
-    if (token.kind === 'end') return result + text.slice(copied);
-    if (token.fixed !== 'PASSWORD') continue;
-    const secret = secretBehind(lexer, text);
-    if (secret === undefined) continue;
-    result += text.slice(copied, secret.start) + REDACTED;
-    copied = secret.end;
-    lexer.seek(copied);
+  for (const { start, end } of secretsOf(text)) {
+    result += text.slice(copied, start) + REDACTED;
+    copied = end;
   }
+  return result + text.slice(copied);
+}
+
+/**
+ * The message about a text that does not parse, without the password that it may have found where it expected something
+ * else: `found secret, expected string`.
+ */
+export function redactInMessage(text: string, message: string): string {
+  for (const { start, end } of secretsOf(text)) {
+    const secret = text.slice(start, end);
+    for (const shown of [secret, secret.replace(/^['"]/, '').replace(/['"]$/, '')]) {
+      const found = `found ${shown},`;
+      if (message.startsWith(found)) return `found ${REDACTED},${message.slice(found.length)}`;
+    }
+  }
+  return message;
 }
 
 type Range = { readonly start: number; readonly end: number };
+
+/** Where passwords are, in order and apart from each other. */
+function* secretsOf(text: string): Iterable<Range> {
+  const lexer = new Lexer(text);
+  for (let token = lexer.next(); token.kind !== 'end'; token = lexer.next()) {
+    if (token.fixed !== 'PASSWORD') continue;
+    const secret = secretBehind(lexer, text);
+    if (secret === undefined) continue;
+    yield secret;
+    lexer.seek(secret.end);
+  }
+}
 
 function secretBehind(lexer: Lexer, text: string): Range | undefined {
   let token = lexer.next();

@@ -14,6 +14,19 @@ export const LIMITS = {
     unit: 'count',
     reason: 'people mistype; guessing takes more attempts',
   },
+  freeAddressFailures: {
+    setting: 'free failures of an address',
+    value: 100,
+    unit: 'count',
+    reason:
+      'a company behind one address mistypes too; trying a password with many users takes more',
+  },
+  loginForgetMs: {
+    setting: 'login memory',
+    value: 600_000,
+    unit: 'ms',
+    reason: 'failures are forgotten when none follows for this time',
+  },
   loginBlockMs: {
     setting: 'login block',
     value: 60_000,

@@ -23,7 +23,6 @@ import { Authenticator } from './auth/authenticator.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { CatalogState } from './catalog/model.ts';
 import type { TsdbConfig } from './config/schema.ts';
-import { AccessLog } from './http/access-log.ts';
 import { Dispatch } from './http/dispatch.ts';
 import type { Exchange } from './http/exchange.ts';
 import { Listeners } from './http/listen.ts';
@@ -37,6 +36,8 @@ import { ContinuousQueries } from './continuous/continuous-queries.ts';
 import { ProtocolListeners } from './listeners/listeners.ts';
 import { Subscriber } from './subscriber/subscriber.ts';
 import { runtimeModule } from './stats/runtime.ts';
+import { AccessLog } from './log/access-log.ts';
+import { AuditLog } from './log/audit-log.ts';
 import { RunningQueries } from './query/running-queries.ts';
 import { RequestTracker } from './stats/request-counts.ts';
 import {
@@ -70,7 +71,7 @@ export interface TsdbService {
   readonly failed: Promise<never>;
   /** Stops accepting, lets running requests end, and closes storage and catalog. Idempotent. */
   close(): Promise<void>;
-  /** Reads certificates again. */
+  /** Reads certificates again and goes on in new log files. Throws when a certificate can not be read; the old one stays. */
   reload(): void;
 }
 
@@ -150,7 +151,10 @@ async function open(
     setLogLevel: setLevel,
     state: () => state,
   });
-  opened.push(async () => services.accessLog?.close());
+  opened.push(async () => {
+    await services.accessLog?.close();
+    await services.audit.close();
+  });
   await startBackground(services, opened);
   opened.push(() => server.close());
   await server.serve(services);
@@ -165,7 +169,11 @@ async function open(
       })();
       return closing;
     },
-    reload: () => server.reload(),
+    reload: () => {
+      services.accessLog?.reopen();
+      services.audit.reopen();
+      server.reload();
+    },
   };
 }
 
@@ -204,7 +212,8 @@ async function startBackground(
     statistics.add(() => subscriber.statistics());
     opened.push(() => subscriber.close());
   }
-  const listeners = new ProtocolListeners({ config, catalog, writer, clock, log });
+  const { rejected } = services;
+  const listeners = new ProtocolListeners({ config, catalog, writer, clock, log, rejected });
   opened.push(() => listeners.close());
   statistics.add(() => listeners.statistics());
   await listeners.open();
@@ -304,6 +313,7 @@ function buildServices(
       config.http.accessLogPath === ''
         ? undefined
         : new AccessLog(config.http.accessLogPath, clock, log),
+    audit: new AuditLog(config.http.auditLogPath, clock, log),
     authenticator: new Authenticator({
       catalog,
       clock,

@@ -24,6 +24,8 @@ export type TestService = {
     init?: RequestInit,
   ): Promise<TestAnswer>;
   get(path: string, init?: RequestInit): Promise<TestAnswer>;
+  /** What SIGHUP does. */
+  reload(): void;
   /** Stops the service, keeps the directory. */
   stop(): Promise<void>;
   /** Stops the service and removes the directory. */
@@ -84,6 +86,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
         ...init,
       }),
     get: (path, init = {}) => send(`${url}${path}`, init),
+    reload: () => service.reload(),
     stop: () => service.close(),
     close: async () => {
       await service.close();

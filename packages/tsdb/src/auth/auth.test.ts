@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { ENDPOINTS } from '../http/endpoints.ts';
+import { ENDPOINTS, OPENAPI_ENDPOINT } from '../http/endpoints.ts';
 import type { Endpoint, EndpointRight } from '../http/endpoints.ts';
 import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
@@ -80,8 +80,9 @@ describe('every endpoint asks for the right that the table names', () => {
     statements: ['reader', 'root'],
   };
 
-  const cases = ENDPOINTS.flatMap((endpoint) =>
-    (Object.keys(users) as Who[]).map((who): [Endpoint, Who] => [endpoint, who]),
+  type Row = Omit<Endpoint, 'handle'>;
+  const cases = [...ENDPOINTS, OPENAPI_ENDPOINT].flatMap((endpoint: Row) =>
+    (Object.keys(users) as Who[]).map((who): [Row, Who] => [endpoint, who]),
   );
   test.each(cases.map(([endpoint, who]) => [endpoint.path, who, endpoint] as const))(
     '%s for %s',

@@ -2,6 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { compare, hash } from '@node-rs/bcrypt';
+
 import { LIMITS } from '../limits.ts';
 
 const BCRYPT_COST = 10;
@@ -18,6 +19,12 @@ type Login = { readonly passwordHash: string; readonly salt: Buffer; readonly di
 /** Checks passwords; a repeated right one costs microseconds instead of a tenth of a second. */
 export class PasswordChecker {
   readonly #logins = new Map<string, Login>();
+  readonly #compare: (password: string, passwordHash: string) => Promise<boolean>;
+
+  /** `compareHash` is what takes time; tests count its calls. */
+  constructor(compareHash: (password: string, passwordHash: string) => Promise<boolean> = compare) {
+    this.#compare = compareHash;
+  }
 
   /** `passwordHash` is `undefined` for an unknown user: the answer is no, after the same time. */
   async check(
@@ -26,14 +33,14 @@ export class PasswordChecker {
     passwordHash: string | undefined,
   ): Promise<boolean> {
     if (passwordHash === undefined) {
-      await compare(password, UNKNOWN_USER_HASH);
+      await this.#compare(password, UNKNOWN_USER_HASH);
       return false;
     }
     const login = this.#logins.get(userName);
     if (login !== undefined && login.passwordHash === passwordHash) {
       if (timingSafeEqual(digestOf(login.salt, password), login.digest)) return true;
     }
-    if (!(await compare(password, passwordHash))) return false;
+    if (!(await this.#compare(password, passwordHash))) return false;
     if (this.#logins.size >= LIMITS.cachedLogins.value) this.#logins.clear();
     const salt = randomBytes(16);
     this.#logins.set(userName, { passwordHash, salt, digest: digestOf(salt, password) });

@@ -77,6 +77,10 @@ export const TSDB_CONFIG = {
       '',
       'File to which a line per request is appended; empty is the service log.',
     ),
+    'audit-log-path': text(
+      '',
+      'File to which changes and refusals are appended, one JSON object a line; empty is the service log alone.',
+    ),
     'pprof-enabled': boolean(true, 'Serve /debug/pprof.'),
     'pprof-auth-enabled': boolean(false, 'Require an admin user for /debug.'),
     'ping-auth-enabled': boolean(

@@ -18,11 +18,11 @@ export async function handleContinuousRun(
   const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
   const request = parseRequest(Buffer.from(body).toString('utf8'));
   const plan = planRun(request, services);
-  const { remoteAddress: address, userName: user, response } = exchange;
-  services.log.info(
-    { audit: true, user, address, ...describe(plan), name: request.name },
-    'continuous query runs over a past range',
-  );
+  const { response } = exchange;
+  services.audit.done(exchange, 'continuous query runs over a past range', {
+    ...describe(plan),
+    name: request.name,
+  });
   response.statusCode = 200;
   response.setHeader('Content-Type', 'application/x-ndjson');
   const gone = new AbortController();

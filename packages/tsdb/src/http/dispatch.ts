@@ -1,7 +1,7 @@
 // From a request to its endpoint: the table's exact paths first, fastify for the rest; errors become answers.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { AppError, NotFound, Unauthorized } from '@tidemark/core';
+import { AppError, Forbidden, NotFound, Unauthorized } from '@tidemark/core';
 
 import { requireAdmin } from '../auth/identity.ts';
 import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
@@ -154,7 +154,7 @@ export class Dispatch {
 
   #answerError(exchange: Exchange, error: unknown): void {
     const { response } = exchange;
-    const { counters, log, config } = this.#services;
+    const { audit, counters, log, config } = this.#services;
     if (error instanceof ClientGone || response.destroyed) return;
     if (response.headersSent) {
       response.destroy();
@@ -162,15 +162,7 @@ export class Dispatch {
     }
     if (error instanceof Unauthorized) {
       counters.authFail++;
-      log.warn(
-        {
-          audit: true,
-          address: exchange.remoteAddress,
-          path: exchange.path,
-          reason: error.message,
-        },
-        'credentials refused',
-      );
+      audit.refused(exchange, 'credentials refused', error.message);
       response.setHeader('Www-Authenticate', `Basic realm="${config.http.realm}"`);
       return sendError(exchange, 401, error.message);
     }
@@ -187,6 +179,8 @@ export class Dispatch {
       log.error({ err: error, requestId: exchange.requestId }, 'a request failed unexpectedly');
       return sendError(exchange, 500, 'internal error');
     }
+    if (error instanceof Forbidden) audit.refused(exchange, 'request refused', error.message);
+    if (status === 429) audit.refused(exchange, 'login refused', error.message);
     if (status >= 500) log.warn({ err: error, requestId: exchange.requestId }, 'a request failed');
     if (exchange.path === '/query' && isCsvWanted(exchange)) {
       return sendCsvError(exchange, status, error.message);

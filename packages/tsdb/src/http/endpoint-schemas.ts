@@ -1,10 +1,25 @@
 // Parameters of the endpoints, for the API document.
 import { Type } from '@sinclair/typebox';
-import type { TObject } from '@sinclair/typebox';
+import type { TObject, TSchema } from '@sinclair/typebox';
 
-type EndpointSchema = { readonly querystring?: TObject | undefined };
+type EndpointSchema = {
+  readonly querystring?: TObject | undefined;
+  /** Of POST. */
+  readonly body?: TSchema | undefined;
+  readonly consumes?: string[] | undefined;
+};
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
+
+const lines = {
+  body: Type.String({ description: 'points in line protocol, one a line' }),
+  consumes: ['text/plain'],
+};
+const json = (fields: TObject) => ({ body: fields, consumes: ['application/json'] });
+const remote = (what: string) => ({
+  body: Type.String({ description: `${what} of Prometheus: protobuf in a snappy block` }),
+  consumes: ['application/x-protobuf'],
+});
 
 const credentials = { u: text('user name'), p: text('password') };
 
@@ -21,6 +36,7 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       errors: text('`detailed` lists every rejected line'),
       ...credentials,
     }),
+    ...lines,
   },
   '/query': {
     querystring: Type.Object({
@@ -35,6 +51,11 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       async: text('`true`: answer 204 at once and discard the results'),
       ...credentials,
     }),
+    body: Type.Object(
+      { q: text('statements'), params: text('as in the URL'), async: text('as in the URL') },
+      { description: 'parameters may stand here instead of in the URL' },
+    ),
+    consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
   },
   '/ping': { querystring: Type.Object({ verbose: text('`true`: answer 200 with the version') }) },
   '/debug/requests': {
@@ -44,7 +65,38 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       ),
     }),
   },
-  '/api/tokens': { querystring: Type.Object({ name: text('token to revoke (DELETE)') }) },
+  '/debug/rejected': {
+    querystring: Type.Object({
+      source: text('only lines of this source'),
+      database: text('only lines for this database'),
+      limit: Type.Optional(Type.Integer({ description: 'the newest so many', minimum: 0 })),
+    }),
+  },
+  '/api/tokens': {
+    querystring: Type.Object({ name: text('token to revoke (DELETE)') }),
+    ...json(
+      Type.Object({
+        name: Type.String(),
+        user: Type.String({ description: 'for whom it stands' }),
+        expiresIn: text('duration such as 720h; default: never'),
+      }),
+    ),
+  },
+  '/api/continuous-queries/run': json(
+    Type.Object({
+      database: Type.String(),
+      name: Type.String(),
+      start: Type.String({ format: 'date-time' }),
+      end: Type.String({ format: 'date-time' }),
+    }),
+  ),
+  '/debug/loglevel': json(
+    Type.Object({
+      level: Type.Union(
+        ['debug', 'info', 'warn', 'error', 'off'].map((level) => Type.Literal(level)),
+      ),
+    }),
+  ),
   '/debug/pprof/profile': {
     querystring: Type.Object({
       seconds: Type.Optional(Type.Number({ default: 10, maximum: 300 })),
@@ -52,9 +104,11 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
   },
   '/api/v1/prom/write': {
     querystring: Type.Object({ db: Type.String(), rp: text('target retention policy') }),
+    ...remote('WriteRequest'),
   },
   '/api/v1/prom/read': {
     querystring: Type.Object({ db: Type.String(), rp: text('retention policy to read') }),
+    ...remote('ReadRequest'),
   },
   '/api/v2/write': {
     querystring: Type.Object({
@@ -62,5 +116,6 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       org: text('ignored'),
       precision: text('unit of timestamps: ns, us, ms, s; default ns'),
     }),
+    ...lines,
   },
 };

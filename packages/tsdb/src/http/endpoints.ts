@@ -39,6 +39,15 @@ export type Endpoint = {
 
 const GET = ['GET', 'HEAD'];
 
+/** The API document, which is made from the routes and therefore served beside them. */
+export const OPENAPI_ENDPOINT: Omit<Endpoint, 'handle'> = {
+  path: '/openapi.json',
+  methods: GET,
+  right: 'ping',
+  summary: 'This interface as an OpenAPI document',
+  isCompat: false,
+};
+
 export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/write',

@@ -19,9 +19,8 @@ const LEVELS: Readonly<Record<string, string>> = {
 export async function handleLogLevel(exchange: Exchange, services: HttpServices): Promise<void> {
   const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
   const level = parseLevel(Buffer.from(body).toString('utf8'));
-  const { remoteAddress: address, userName: user } = exchange;
   // Said before the change, so that switching off is the last thing in the log.
-  services.log.info({ audit: true, user, address, level }, 'log level');
+  services.audit.done(exchange, 'log level', { level });
   services.setLogLevel(level);
   sendEmpty(exchange);
 }

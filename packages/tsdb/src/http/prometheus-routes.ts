@@ -11,7 +11,7 @@ import { BodyTooLarge, sendBody, sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpServices } from './services.ts';
-import { describeProblem } from './write-route.ts';
+import { describeProblem, sourceOf } from './write-route.ts';
 
 export async function handlePrometheusWrite(
   exchange: Exchange,
@@ -32,6 +32,9 @@ export async function handlePrometheusWrite(
   const problem = describeProblem(outcome);
   if (problem === undefined) return sendEmpty(exchange);
   services.counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
+  const { count = 0, reason = problem } = outcome.dropped ?? {};
+  const place = { time: services.nowText(), source: sourceOf(exchange), database };
+  services.rejected.add(place, [{ text: '', reason, count }]);
   sendError(exchange, 400, problem);
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createGzip } from 'node:zlib';
 
 import { InvalidRequest } from '@tidemark/core';
-import { parseQuery, printStatement } from '@tidemark/influxql';
+import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
 import type { Query, Statement } from '@tidemark/influxql';
 import { contentType, writeResults } from '@tidemark/query';
 import type { ResultMessage, StatementRun } from '@tidemark/query';
@@ -32,7 +32,9 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, services.config.http.maxRowLimit);
   const { query, error } = parseQuery(request.text, { parameters: request.bindParameters });
-  if (error !== undefined) throw new InvalidRequest(`error parsing query: ${error}`);
+  if (error !== undefined) {
+    throw new InvalidRequest(`error parsing query: ${redactInMessage(request.text, error)}`);
+  }
   authorizeQuery(query, identity, request.database);
   if (services.config.http.strictVerbs && exchange.method === 'GET') refuseChanges(query);
   if (query.statements.length === 0) return sendJson(exchange, 200, {});
@@ -158,17 +160,11 @@ class QueryRun {
   /** Who changed what, in the log; passwords are not in it. */
   #audit(statement: Statement, error: unknown): void {
     const { exchange, services, request } = this.#options;
-    services.log.info(
-      {
-        audit: true,
-        user: exchange.userName,
-        address: exchange.remoteAddress,
-        database: request.database,
-        statement: printStatement(statement, { redactPasswords: true }),
-        ...(error instanceof Error ? { error: error.message } : {}),
-      },
-      'statement',
-    );
+    services.audit.done(exchange, 'statement', {
+      database: request.database,
+      statement: printStatement(statement, { redactPasswords: true }),
+      ...(error instanceof Error ? { error: error.message } : {}),
+    });
   }
 
   /** Registered with the first statement, so that a refusal is that statement's error. */

@@ -10,14 +10,31 @@ import type { FastifyInstance, HTTPMethods } from 'fastify';
 import { sendJson } from './answer.ts';
 import type { Dispatch } from './dispatch.ts';
 import { ENDPOINT_SCHEMAS } from './endpoint-schemas.ts';
+import { OPENAPI_ENDPOINT } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
 import type { Exchange } from './exchange.ts';
 
 // Ids of other services are up to 1,024 bytes; the two share their traps (docs/adr/0005).
 const MAX_PARAMETER_BYTES = 1100;
 
-const OPENAPI_PATH = '/openapi.json';
+const ErrorBody = Type.Object({ error: Type.String() }, { description: 'What is wrong' });
 
-const ErrorBody = Type.Object({ error: Type.String() });
+/** What the API document says about one method of an endpoint. */
+function schemaOf({ path, right, summary }: Omit<Endpoint, 'handle'>, method: string) {
+  const { body, consumes, ...schema } = ENDPOINT_SCHEMAS[path] ?? {};
+  return {
+    summary,
+    operationId: `${method.toLowerCase()}${path.replace(/[^a-z0-9]+/gi, '-')}`,
+    ...schema,
+    ...(method === 'POST' && body !== undefined ? { body, consumes: consumes ?? [] } : {}),
+    security: right === 'ping' ? [] : [{}, { basic: [] }, { bearer: [] }],
+    response: {
+      '2xx': Type.Any({ description: 'Success' }),
+      '4xx': ErrorBody,
+      '5xx': ErrorBody,
+    },
+  };
+}
 
 /** An instance that is ready to route. `exchangeOf` finds the exchange that was opened for a request. */
 export async function buildRoutes(
@@ -50,34 +67,28 @@ export async function buildRoutes(
   });
   // Validation belongs to the handlers, whose texts clients know; the schemas document.
   app.setValidatorCompiler(() => () => true);
-  for (const endpoint of dispatch.endpoints) {
-    app.route({
-      method: endpoint.methods as HTTPMethods[],
-      url: endpoint.path,
-      schema: {
-        summary: endpoint.summary,
-        ...ENDPOINT_SCHEMAS[endpoint.path],
-        security: endpoint.right === 'ping' ? [] : [{}, { basic: [] }, { bearer: [] }],
-        response: {
-          '2xx': Type.Any({ description: 'Success' }),
-          '4xx': ErrorBody,
-          '5xx': ErrorBody,
+  const document: Endpoint = {
+    ...OPENAPI_ENDPOINT,
+    handle: async (exchange) => sendJson(exchange, 200, app.swagger()),
+  };
+  for (const endpoint of [...dispatch.endpoints, document]) {
+    for (const method of endpoint.methods) {
+      app.route({
+        method: method as HTTPMethods,
+        url: endpoint.path,
+        schema: schemaOf(endpoint, method),
+        handler: async (request, reply) => {
+          reply.hijack();
+          await dispatch.answer(endpoint, exchangeOf(request.raw));
         },
-      },
-      handler: async (request, reply) => {
-        reply.hijack();
-        await dispatch.answer(endpoint, exchangeOf(request.raw));
-      },
-    });
+      });
+    }
   }
-  app.get(OPENAPI_PATH, { schema: { hide: true } }, (request, reply) => {
-    reply.hijack();
-    sendJson(exchangeOf(request.raw), 200, app.swagger());
-  });
   app.setNotFoundHandler(async (request, reply) => {
     reply.hijack();
     const exchange = exchangeOf(request.raw);
-    await dispatch.answer(dispatch.endpoint(exchange.path), exchange);
+    const isDocument = exchange.path === document.path;
+    await dispatch.answer(isDocument ? document : dispatch.endpoint(exchange.path), exchange);
   });
   await app.ready();
   return app;

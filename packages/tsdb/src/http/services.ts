@@ -7,7 +7,8 @@ import type { StatementServices } from '../statements/context.ts';
 import type { RequestTracker } from '../stats/request-counts.ts';
 import type { HttpCounters, WriteCounters } from '../stats/statistics.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
-import type { AccessLog } from './access-log.ts';
+import type { AccessLog } from '../log/access-log.ts';
+import type { AuditLog } from '../log/audit-log.ts';
 
 /** `recovering`: storage reads its log, after the start or because its thread has failed. */
 export type ServiceState = 'ready' | 'recovering';
@@ -22,6 +23,8 @@ export type HttpServices = StatementServices & {
   readonly rejected: RejectedLog;
   /** Where requests are logged; without it, in the service log at level debug. */
   readonly accessLog: AccessLog | undefined;
+  /** Every change of state by a user, and every refusal, goes here. */
+  readonly audit: AuditLog;
   /** The present time, RFC 3339. */
   readonly nowText: () => string;
   /** Wall time of the start, RFC 3339. */

@@ -97,13 +97,21 @@ export async function handleMetrics(exchange: Exchange, services: HttpServices):
   sendBody(exchange, 200, { type, content: text });
 }
 
-/** The last lines that were refused, and how many by source. */
+/** The last lines that were refused, all or of one `source` or `database`, and how many by source since the start. */
 export async function handleDebugRejected(
   exchange: Exchange,
   services: HttpServices,
 ): Promise<void> {
+  const { parameters } = exchange;
+  const text = parameters.get('limit');
+  if (!/^\d*$/.test(text)) throw new InvalidRequest('limit must be a number of lines');
+  const filter = {
+    source: parameters.get('source') || undefined,
+    database: parameters.get('database') || undefined,
+    limit: text === '' ? undefined : Number(text),
+  };
   sendJson(exchange, 200, {
     counts: Object.fromEntries(services.rejected.counts()),
-    lines: services.rejected.entries(),
+    lines: services.rejected.entries(filter),
   });
 }

@@ -16,20 +16,14 @@ export async function handleTokens(exchange: Exchange, services: HttpServices): 
       return makeToken(exchange, services);
     case 'DELETE':
       await catalog.change((state) => revokeToken(state, exchange.parameters.get('name')));
-      audit(exchange, services, { action: 'revoke', token: exchange.parameters.get('name') });
+      services.audit.done(exchange, 'api token', {
+        action: 'revoke',
+        token: exchange.parameters.get('name'),
+      });
       return sendEmpty(exchange);
     default:
       sendJson(exchange, 200, { tokens: [...catalog.state.tokens.values()].map(describe) });
   }
-}
-
-function audit(
-  exchange: Exchange,
-  services: HttpServices,
-  what: Readonly<Record<string, string>>,
-): void {
-  const { remoteAddress: address, userName: user } = exchange;
-  services.log.info({ audit: true, user, address, ...what }, 'api token');
 }
 
 function describe({ name, userName, createdAt, expiresAt }: ApiToken) {
@@ -51,7 +45,7 @@ async function makeToken(exchange: Exchange, services: HttpServices): Promise<vo
   const state = await catalog.change((before) =>
     createToken(before, { name, userName: user, digest: tokenDigest(text), now, expiresAt }),
   );
-  audit(exchange, services, { action: 'make', token: name, for: user });
+  services.audit.done(exchange, 'api token', { action: 'make', token: name, for: user });
   const token = state.tokens.get(name);
   sendJson(exchange, 201, { ...(token === undefined ? {} : describe(token)), token: text });
 }

@@ -132,13 +132,15 @@ function noteRejected(
   services: HttpServices,
   write: { readonly database: string; readonly outcome: WriteOutcome },
 ): void {
-  const { userName, remoteAddress } = exchange;
-  services.rejected.add(
-    {
-      time: services.nowText(),
-      source: userName === '' ? remoteAddress : `${userName}@${remoteAddress}`,
-      database: write.database,
-    },
-    write.outcome.rejectedLines ?? [],
-  );
+  const place = {
+    time: services.nowText(),
+    source: sourceOf(exchange),
+    database: write.database,
+  };
+  services.rejected.add(place, write.outcome.rejectedLines ?? []);
+}
+
+/** Who sent a request, for the log of rejected lines. */
+export function sourceOf({ userName, remoteAddress }: Exchange): string {
+  return userName === '' ? remoteAddress : `${userName}@${remoteAddress}`;
 }

@@ -14,6 +14,8 @@ export type BatcherOptions = {
   /** Full batches that may wait; beyond it points are dropped. */
   readonly maxPending: number;
   readonly timeoutMs: number;
+  /** Told about points that were read and could not be stored. */
+  readonly onDropped: (count: number, reason: string) => void;
 };
 
 /** Counters that all listeners have. */
@@ -67,6 +69,7 @@ export class Batcher {
     this.#points = [];
     if (this.#pending >= Math.max(1, this.#options.maxPending)) {
       this.counters.pointsDropped += points.length;
+      this.#options.onDropped(points.length, 'too many batches wait for storage');
       return;
     }
     this.#pending++;
@@ -74,15 +77,18 @@ export class Batcher {
   }
 
   async #write(points: readonly NewPoint[]): Promise<void> {
-    const { writer, target, log } = this.#options;
+    const { writer, target, log, onDropped } = this.#options;
     try {
       const outcome = await writer.writePoints(target, points);
       this.counters.batchesTx++;
       this.counters.pointsTx += outcome.pointsWritten;
-      this.counters.pointsDropped += outcome.dropped?.count ?? 0;
+      if (outcome.dropped === undefined) return;
+      this.counters.pointsDropped += outcome.dropped.count;
+      onDropped(outcome.dropped.count, outcome.dropped.reason);
     } catch (error) {
       // A sender of datagrams can not be told; the counter and the log are.
       this.counters.batchesTxFail++;
+      onDropped(points.length, error instanceof Error ? error.message : String(error));
       log.warn({ err: error, points: points.length }, 'a batch of a listener could not be written');
     } finally {
       this.#pending--;

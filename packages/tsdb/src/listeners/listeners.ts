@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-import { AppError, InvalidRequest } from '@tidemark/core';
+import { AppError, formatRfc3339, InvalidRequest, isLoopback, parseBind } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { parseLines, parsePrecision, SeriesCache } from '@tidemark/line-protocol';
 import type { Logger } from 'pino';
@@ -11,11 +11,14 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { createDatabase } from '../catalog/databases.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import type { StatisticsModule } from '../stats/statistics.ts';
+import type { Rejected, RejectedLog } from '../write/rejected-lines.ts';
 import type { WriteService } from '../write/write-service.ts';
 import { Batcher } from './batcher.ts';
 import { parseCollectd } from './collectd.ts';
 import type { CollectdOptions } from './collectd.ts';
 import { GraphiteParser } from './graphite.ts';
+import { checksSenders } from './listener-kinds.ts';
+import type { ListenerKind } from './listener-kinds.ts';
 import { answerPut } from './opentsdb-http.ts';
 import { parsePut } from './opentsdb.ts';
 import { onLines, openTcp, openUdp } from './sockets.ts';
@@ -28,6 +31,7 @@ export type ListenerOptions = {
   readonly writer: WriteService;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly rejected: RejectedLog;
 };
 
 type Target = {
@@ -87,8 +91,8 @@ export class ProtocolListeners {
   }
 
   async #add(
-    kind: string,
-    section: Target & { readonly bindAddress: string },
+    kind: ListenerKind['section'],
+    section: Target & { readonly bindAddress: string; readonly securityLevel?: string | undefined },
     open: (batcher: Batcher) => Promise<OpenSocket>,
   ): Promise<void> {
     const { clock, log, writer } = this.#options;
@@ -101,11 +105,19 @@ export class ProtocolListeners {
       batchSize: section.batchSize,
       maxPending: section.batchPending,
       timeoutMs: section.batchTimeoutMs,
+      onDropped: (count, reason) =>
+        this.#reject({ source: kind, database: section.database }, [{ text: '', reason, count }]),
     });
     try {
       const socket = await open(batcher);
       this.#open.push({ kind, bindAddress: section.bindAddress, batcher, socket });
       log.info({ listener: kind, port: socket.port }, 'listening');
+      if (isLoopback(parseBind(section.bindAddress, `${kind}.bind-address`).host)) return;
+      if (checksSenders(kind, section)) return;
+      log.warn(
+        { listener: kind, bindAddress: section.bindAddress, database: section.database },
+        'this protocol knows no credentials: anybody who reaches it can write',
+      );
     } catch (error) {
       if (error instanceof AppError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
@@ -114,6 +126,14 @@ export class ProtocolListeners {
         { cause: error },
       );
     }
+  }
+
+  #reject(
+    place: { readonly source: string; readonly database: string },
+    rejected: readonly Rejected[],
+  ): void {
+    const time = formatRfc3339(this.#options.clock.now());
+    this.#options.rejected.add({ ...place, time }, rejected);
   }
 
   async #prepareDatabase(name: string): Promise<void> {
@@ -127,10 +147,12 @@ export class ProtocolListeners {
     const precision = parsePrecision(section.precision) ?? 'ns';
     const cache = new SeriesCache();
     await this.#add('udp', section, (batcher) =>
-      openUdp({ ...section, setting: 'udp.bind-address' }, (bytes) => {
+      openUdp({ ...section, setting: 'udp.bind-address' }, (bytes, address) => {
         batcher.counters.bytesRx += bytes.length;
         const parsed = parseLines(bytes, { precision, now: clock.now(), cache });
         batcher.counters.pointsParseFail += parsed.errors.length;
+        const { database } = section;
+        this.#reject({ source: `udp:${address}`, database }, parsed.errors);
         for (const point of parsed.points) batcher.add(point);
       }),
     );
@@ -142,18 +164,25 @@ export class ProtocolListeners {
     const setting = 'graphite.bind-address';
     const { bindAddress } = section;
     await this.#add('graphite', section, (batcher) => {
-      const onLine = (line: string): void => {
+      const onLine = (line: string, address: string): void => {
         batcher.counters.bytesRx += Buffer.byteLength(line) + 1;
         if (line.trim() === '') return;
         const point = parser.parse(line, clock.now());
-        if (point === undefined) batcher.counters.pointsParseFail++;
-        else batcher.add(point);
+        if (point !== undefined) return batcher.add(point);
+        batcher.counters.pointsParseFail++;
+        const place = { source: `graphite:${address}`, database: section.database };
+        this.#reject(place, [{ text: line, reason: 'expected: path value [seconds]' }]);
       };
       return section.protocol === 'udp'
-        ? openUdp({ bindAddress, setting, readBuffer: section.udpReadBuffer }, (bytes) => {
-            for (const line of Buffer.from(bytes).toString('utf8').split('\n')) onLine(line);
+        ? openUdp({ bindAddress, setting, readBuffer: section.udpReadBuffer }, (bytes, address) => {
+            for (const line of Buffer.from(bytes).toString('utf8').split('\n')) {
+              onLine(line, address);
+            }
           })
-        : openTcp({ bindAddress, setting }, (socket) => onLines(socket, onLine));
+        : openTcp({ bindAddress, setting }, (socket) => {
+            const address = addressOf(socket);
+            onLines(socket, (line) => onLine(line, address));
+          });
     });
   }
 
@@ -172,10 +201,16 @@ export class ProtocolListeners {
       multivalue: section.parseMultivaluePlugin === 'join' ? 'join' : 'split',
     };
     await this.#add('collectd', section, (batcher) =>
-      openUdp({ ...section, setting: 'collectd.bind-address' }, (bytes) => {
+      openUdp({ ...section, setting: 'collectd.bind-address' }, (bytes, address) => {
         batcher.counters.bytesRx += bytes.length;
         const { points, failed } = parseCollectd(bytes, options, clock.now());
-        if (failed) batcher.counters.pointsParseFail++;
+        if (failed) {
+          batcher.counters.pointsParseFail++;
+          const place = { source: `collectd:${address}`, database: section.database };
+          const reason =
+            'a packet that is damaged, of an unknown type, or not as safe as asked for';
+          this.#reject(place, [{ text: '', reason }]);
+        }
         for (const point of points) batcher.add(point);
       }),
     );
@@ -200,18 +235,29 @@ export class ProtocolListeners {
         const point = parsePut(text);
         if (point !== undefined) return batcher.add(point);
         batcher.counters.pointsParseFail++;
+        const place = { source: `opentsdb:${addressOf(socket)}`, database: section.database };
+        this.#reject(place, [{ text, reason: 'expected: put name seconds value key=value …' }]);
         if (section.logPointErrors) log.info({ listener: 'opentsdb' }, 'a put could not be read');
       };
       return openTcp({ bindAddress, setting: 'opentsdb.bind-address', tls }, (socket) => {
         // The first bytes tell HTTP from telnet; both share a port.
         socket.once('data', (chunk: Buffer) => {
           if (/^(POST|GET|PUT|HEAD) /.test(chunk.toString('latin1', 0, 8))) {
-            answerPut(socket, chunk, batcher);
+            const place = { source: `opentsdb:${addressOf(socket)}`, database: section.database };
+            answerPut(socket, chunk, {
+              batcher,
+              onRejected: (count) =>
+                this.#reject(place, [{ text: '', reason: 'a point of a put is wrong', count }]),
+            });
           } else onLines(socket, (line) => onLine(socket, line), chunk.toString('utf8'));
         });
       });
     });
   }
+}
+
+function addressOf(socket: Socket): string {
+  return (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
 
 function readFileOf<T>(setting: string, file: string, read: (file: string) => T): T {

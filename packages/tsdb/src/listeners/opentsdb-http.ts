@@ -9,16 +9,23 @@ import type { Batcher } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
 import { LIMITS } from '../limits.ts';
 
-// A server that never listens: connections are handed to it. The batcher of a socket is found by the socket.
-const batchers = new WeakMap<Socket, Batcher>();
+// A server that never listens: connections are handed to it. The sink of a socket is found by the socket.
+const sinks = new WeakMap<Socket, PutSink>();
 const server = createServer((request, response) => {
-  const batcher = batchers.get(request.socket);
-  if (batcher !== undefined) void answer(request, response, batcher); // Never rejects.
+  const sink = sinks.get(request.socket);
+  if (sink !== undefined) void answer(request, response, sink); // Never rejects.
 });
 
+/** Where points of a connection go. */
+type PutSink = {
+  readonly batcher: Batcher;
+  /** Told how many points of a body were wrong. */
+  readonly onRejected: (count: number) => void;
+};
+
 /** Gives a connection, whose first bytes were read, to the HTTP parser. */
-export function answerPut(socket: Socket, first: Buffer, batcher: Batcher): void {
-  batchers.set(socket, batcher);
+export function answerPut(socket: Socket, first: Buffer, sink: PutSink): void {
+  sinks.set(socket, sink);
   server.emit('connection', socket);
   socket.unshift(first);
 }
@@ -26,7 +33,7 @@ export function answerPut(socket: Socket, first: Buffer, batcher: Batcher): void
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  batcher: Batcher,
+  { batcher, onRejected }: PutSink,
 ): Promise<void> {
   const end = (status: number, text = ''): void => {
     response.statusCode = status;
@@ -41,6 +48,7 @@ async function answer(
     if (parsed === undefined) return end(400, 'json object or array expected\n');
     for (const point of parsed.points) batcher.add(point);
     batcher.counters.pointsParseFail += parsed.failed;
+    if (parsed.failed > 0) onRejected(parsed.failed);
     if (parsed.failed > 0) return end(400, `${parsed.failed} points could not be read\n`);
     end(204);
   } catch (error) {

@@ -14,7 +14,7 @@ export type OpenSocket = { readonly port: number; close(): Promise<void> };
 /** Listens for datagrams. */
 export async function openUdp(
   options: { readonly bindAddress: string; readonly setting: string; readonly readBuffer: number },
-  onDatagram: (bytes: Uint8Array) => void,
+  onDatagram: (bytes: Uint8Array, address: string) => void,
 ): Promise<OpenSocket> {
   const bind = parseBind(options.bindAddress, options.setting);
   const socket: UdpSocket = createSocket({
@@ -30,7 +30,7 @@ export async function openUdp(
       resolve();
     });
   });
-  socket.on('message', onDatagram);
+  socket.on('message', (bytes, { address }) => onDatagram(bytes, address));
   return {
     port: socket.address().port,
     close: () => new Promise((resolve) => socket.close(() => resolve())),

@@ -1,6 +1,4 @@
-// The last rejected lines by source, so that somebody can find out who sends what nobody can store.
-import type { RejectedLine } from '@tidemark/storage';
-
+// The last rejected lines and points by source, so that somebody can find out who sends what nobody can store.
 import { LIMITS } from '../limits.ts';
 
 const MAX_ENTRIES = LIMITS.rejectedEntries.value;
@@ -8,35 +6,55 @@ const MAX_TEXT_CHARACTERS = LIMITS.rejectedTextCharacters.value;
 /** Where lines of sources beyond the limit are counted. */
 const OTHER_SOURCES = 'others';
 
-export type RejectedEntry = {
+/** Where something came from and where it should have gone. */
+export type RejectedPlace = {
+  /** RFC 3339. */
   readonly time: string;
-  /** `user@address`, or the name of a listener. */
+  /** `address`, `user@address`, or `listener:address`. */
   readonly source: string;
   readonly database: string;
-  readonly lineNumber: number;
+};
+
+export type RejectedEntry = RejectedPlace & {
+  /** Number of the line in its body; absent for what has no lines. */
+  readonly lineNumber?: number | undefined;
+  /** The line; empty for points that were not sent as text. */
   readonly text: string;
   readonly reason: string;
+  /** Points that the entry stands for. */
+  readonly count: number;
+};
+
+/** One line, or points without a text of their own. */
+export type Rejected = {
+  readonly lineNumber?: number | undefined;
+  readonly text: string;
+  readonly reason: string;
+  /** Default 1. */
+  readonly count?: number | undefined;
+};
+
+export type RejectedFilter = {
+  readonly source?: string | undefined;
+  readonly database?: string | undefined;
+  /** The newest so many. */
+  readonly limit?: number | undefined;
 };
 
 export class RejectedLog {
   readonly #entries: RejectedEntry[] = [];
   readonly #counts = new Map<string, number>();
 
-  add(
-    place: { readonly time: string; readonly source: string; readonly database: string },
-    lines: readonly RejectedLine[],
-  ): void {
+  add(place: RejectedPlace, all: readonly Rejected[]): void {
+    if (all.length === 0) return;
     const isKnown =
       this.#counts.has(place.source) || this.#counts.size < LIMITS.rejectedSources.value;
     const source = isKnown ? place.source : OTHER_SOURCES;
-    this.#counts.set(source, (this.#counts.get(source) ?? 0) + lines.length);
-    for (const line of lines.slice(-MAX_ENTRIES)) {
-      this.#entries.push({
-        ...place,
-        lineNumber: line.lineNumber,
-        text: line.text.slice(0, MAX_TEXT_CHARACTERS),
-        reason: line.reason,
-      });
+    const added = all.reduce((sum, { count = 1 }) => sum + count, 0);
+    this.#counts.set(source, (this.#counts.get(source) ?? 0) + added);
+    for (const { lineNumber, text, reason, count = 1 } of all.slice(-MAX_ENTRIES)) {
+      const shown = text.slice(0, MAX_TEXT_CHARACTERS);
+      this.#entries.push({ ...place, lineNumber, text: shown, reason, count });
     }
     if (this.#entries.length > MAX_ENTRIES) {
       this.#entries.splice(0, this.#entries.length - MAX_ENTRIES);
@@ -44,11 +62,16 @@ export class RejectedLog {
   }
 
   /** Newest last. */
-  entries(): readonly RejectedEntry[] {
-    return this.#entries;
+  entries({ source, database, limit }: RejectedFilter = {}): readonly RejectedEntry[] {
+    const found = this.#entries.filter(
+      (entry) =>
+        (source === undefined || entry.source === source) &&
+        (database === undefined || entry.database === database),
+    );
+    return limit === undefined ? found : found.slice(Math.max(0, found.length - limit));
   }
 
-  /** Rejected lines since the start, by source. */
+  /** Rejected lines and points since the start, by source. */
   counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }

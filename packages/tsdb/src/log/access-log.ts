@@ -1,21 +1,17 @@
 // One line per request in a file of its own, in the common log format with request id and duration behind it.
-import { createWriteStream } from 'node:fs';
-import type { WriteStream } from 'node:fs';
-
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { LineFile } from './line-file.ts';
 
 export class AccessLog {
-  readonly #stream: WriteStream;
+  readonly #file: LineFile;
   readonly #clock: Clock;
 
-  /** Appends to a file; a file that can not be written is said once, in the service log. */
   constructor(path: string, clock: Clock, log: Logger) {
     this.#clock = clock;
-    this.#stream = createWriteStream(path, { flags: 'a' });
-    this.#stream.on('error', (error) => log.error({ err: error, path }, 'access log failed'));
+    this.#file = new LineFile(path, log);
   }
 
   /** The query string is left out: it may hold passwords and points. */
@@ -24,15 +20,16 @@ export class AccessLog {
     const time = new Date(Number(this.#clock.now() / 1_000_000n)).toISOString();
     const user = userName === '' ? '-' : JSON.stringify(userName).slice(1, -1);
     const request = JSON.stringify(`${method} ${path}`);
-    this.#stream.write(
-      `${remoteAddress} - ${user} [${time}] ${request} ${response.statusCode} ${requestId} ${durationMs.toFixed(3)}ms\n`,
+    this.#file.write(
+      `${remoteAddress} - ${user} [${time}] ${request} ${response.statusCode} ${requestId} ${durationMs.toFixed(3)}ms`,
     );
   }
 
+  reopen(): void {
+    this.#file.reopen();
+  }
+
   close(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#stream.destroyed) resolve();
-      else this.#stream.end(() => resolve());
-    });
+    return this.#file.close();
   }
 }

@@ -1,0 +1,46 @@
+// A log file of lines: appended to, opened again when a rotation has moved it away.
+import { createWriteStream } from 'node:fs';
+import type { WriteStream } from 'node:fs';
+
+import type { Logger } from 'pino';
+
+export class LineFile {
+  readonly #path: string;
+  readonly #log: Logger;
+  #stream: WriteStream;
+
+  /** Appends to a file; a file that can not be written is said once per opening, in the service log. */
+  constructor(path: string, log: Logger) {
+    this.#path = path;
+    this.#log = log;
+    this.#stream = this.#open();
+  }
+
+  #open(): WriteStream {
+    // Names and addresses are nobody else's business.
+    const stream = createWriteStream(this.#path, { flags: 'a', mode: 0o640 });
+    stream.on('error', (error) => {
+      this.#log.error({ err: error, path: this.#path }, 'a log file can not be written');
+    });
+    return stream;
+  }
+
+  /** Adds a line; its newline is added here. */
+  write(line: string): void {
+    this.#stream.write(`${line}\n`);
+  }
+
+  /** Goes on in a file of the same name; what was written before ends in the old one. */
+  reopen(): void {
+    this.#stream.end();
+    this.#stream = this.#open();
+  }
+
+  /** Resolves when everything is in the file. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#stream.destroyed) resolve();
+      else this.#stream.end(() => resolve());
+    });
+  }
+}
