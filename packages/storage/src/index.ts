@@ -13,7 +13,8 @@ export type {
 } from './tools/inspect.ts';
 export { repairDirectory } from './tools/repair.ts';
 export type { RepairReport } from './tools/repair.ts';
-export { restoreBackup } from './tools/restore.ts';
-export type { RestoreOptions, RestoreReport } from './tools/restore.ts';
+export { describeBackup, joinBackups, peekBackup, storeBackup } from './backup/chain.ts';
+export type { BackupProgress } from './backup/chain.ts';
+export type { BackupContents } from './backup/format.ts';
 export { verifyDirectory } from './tools/verify.ts';
 export type { VerifyReport } from './tools/verify.ts';

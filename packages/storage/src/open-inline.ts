@@ -41,6 +41,7 @@ export async function openStorageInline(
     flush: () => engine.flush(),
     compact: () => engine.compact(),
     backup: (request) => engine.backup(request),
+    restore: (request, bytes) => engine.restore(request, bytes),
     close: async () => {
       await engine.close();
       await lock?.release();

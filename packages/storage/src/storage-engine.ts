@@ -104,22 +104,48 @@ export type StorageStatistics = {
   readonly databases: readonly DatabaseStatistics[];
 };
 
-/** What to back up, and where to. */
+/** What to back up. */
 export type BackupRequest = {
-  /** Absolute path of the file to make; replaced when it exists. */
-  readonly path: string;
   /** `undefined`: all. */
   readonly databases?: readonly string[] | undefined;
   /** Whole shards that overlap the range. */
   readonly timeRange?: TimeRange | undefined;
-  /** Path of the previous backup: only what it does not have is copied. */
-  readonly since?: string | undefined;
+  /** The previous backup, as its contents describe it: only what neither it nor its predecessors hold is copied. */
+  readonly since?: PreviousBackup | undefined;
+  /** Travels in the backup, as the service needs it to restore. */
+  readonly metadata?: string | undefined;
 };
 
+export type PreviousBackup = {
+  /** Of the directory that was backed up. */
+  readonly storageId: string;
+  /** Names of all its segments. */
+  readonly segments: readonly string[];
+};
+
+/** A backup that was stored. */
 export type BackupSummary = {
+  readonly databases: readonly string[];
   readonly sizeBytes: number;
   readonly segments: number;
   readonly segmentsOfEarlierBackups: number;
+};
+
+/** What to take out of a backup. Whatever is not named is left out. */
+export type RestoreRequest = {
+  /** Name in the backup to name here. */
+  readonly databases: ReadonlyMap<string, string>;
+  /** Id of a retention policy in the backup to its id here, which no shard has. */
+  readonly policies: ReadonlyMap<number, number>;
+};
+
+export type RestoreReport = {
+  /** As they are named here. */
+  readonly databases: readonly string[];
+  readonly shards: number;
+  readonly segments: number;
+  /** Bytes of segments. */
+  readonly bytes: number;
 };
 
 /** The engine. All methods may be called at once; order between a resolved write and a later call is guaranteed. */
@@ -141,8 +167,16 @@ export interface StorageEngine {
   flush(): Promise<void>;
   /** Merges segments until nothing needs to be done. Runs by itself too; here for tools and tests. */
   compact(): Promise<void>;
-  /** Backs up what was acknowledged before the call, into one file, while everything else goes on. */
-  backup(request: BackupRequest): Promise<BackupSummary>;
+  /**
+   * The bytes of a backup (docs/formats/backup.md) of what was acknowledged before the first portion was asked for,
+   * while everything else goes on. They are made as they are read; what is pinned is released at the end or by `return`.
+   */
+  backup(request: BackupRequest): AsyncGenerator<Uint8Array>;
+  /**
+   * Adds databases of a full backup; they appear at once when all bytes are there and durable, or not at all. Throws
+   * `Conflict` when one exists already, `Corruption` when the backup is damaged.
+   */
+  restore(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport>;
   /** Finishes running work, syncs, releases the directory. Idempotent. */
   close(): Promise<void>;
 }

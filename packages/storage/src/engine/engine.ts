@@ -1,5 +1,5 @@
 // The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage thread or inline.
-import { assert, Unavailable } from '@tidemark/core';
+import { assert, Conflict, Unavailable } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
@@ -11,10 +11,11 @@ import { ShardStore } from '../shard/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
 import type {
   BackupRequest,
-  BackupSummary,
   DatabaseStatistics,
   DeleteRequest,
   PolicyRef,
+  RestoreReport,
+  RestoreRequest,
   ShardInfo,
   StorageStatistics,
   WriteLinesRequest,
@@ -27,8 +28,9 @@ import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts
 import type { Ingest, Ingested, IngestTarget } from '../write/ingest.ts';
 import { SeriesAdmission } from '../write/series-admission.ts';
 import type { WriteBatch } from '../write/write-batch.ts';
+import { adoptBackup } from '../backup/adopt.ts';
+import { createBackup } from '../backup/create.ts';
 import { applyRows, deleteFromMemtable, dropEmptySeries } from './apply.ts';
-import { backup } from './backup.ts';
 import { Database } from './database.ts';
 import type { Maintenance } from './maintenance.ts';
 import { indexDirectory, walDirectory } from './paths.ts';
@@ -43,10 +45,13 @@ export class Engine {
   readonly reclaimer = new Reclaimer();
   readonly environment: StorageEnvironment;
   readonly directory: string;
+  /** Names this directory for ever; a copy of the directory has the same. */
+  storageId = '';
   /** Bytes of the active memtables. */
   memtableBytes = 0;
   readonly #options: StorageOptions;
   readonly #log: StorageLog;
+  readonly #restoring = new Set<Database>();
   readonly #background = new AbortController();
   #backgroundDone: Promise<void> = Promise.resolve();
   #maintenance: Maintenance | undefined;
@@ -128,7 +133,11 @@ export class Engine {
     database.persisted(additions);
   }
 
+  /** The database that a write goes to. */
   database(name: string): Database {
+    if (this.#restoring.size > 0 && this.#isRestoring(name)) {
+      throw new Unavailable(`database is being restored. database=\`${name}\``);
+    }
     let database = this.databases.get(name);
     if (database === undefined) {
       database = this.addDatabase(name, this.#nextInstance);
@@ -137,13 +146,55 @@ export class Engine {
   }
 
   addDatabase(name: string, instance: number): Database {
-    const database = new Database(name, instance, {
+    const database = this.#newDatabase(name, instance);
+    this.databases.set(name, database);
+    return database;
+  }
+
+  #newDatabase(name: string, instance: number): Database {
+    this.#nextInstance = Math.max(this.#nextInstance, instance + 1);
+    return new Database(name, instance, {
       allowUnsigned: this.#options.allowUnsigned ?? false,
       fieldTypes: this.#options.fieldTypes ?? 'shard',
     });
-    this.databases.set(name, database);
-    this.#nextInstance = Math.max(this.#nextInstance, instance + 1);
+  }
+
+  /**
+   * A database that is being restored: it has a number and its name is taken, but it is not visible. Throws `Conflict`
+   * when there is data under the name; an empty database gives way to what is adopted.
+   */
+  reserveDatabase(name: string): Database {
+    const known = this.databases.get(name);
+    const hasData =
+      known !== undefined &&
+      (known.index.seriesCount > 0 || this.shards.ofDatabase(name).length > 0);
+    if (hasData || this.#isRestoring(name)) {
+      throw new Conflict(`database exists already. database=\`${name}\``);
+    }
+    const database = this.#newDatabase(name, this.#nextInstance);
+    this.#restoring.add(database);
     return database;
+  }
+
+  #isRestoring(name: string): boolean {
+    for (const database of this.#restoring) if (database.name === name) return true;
+    return false;
+  }
+
+  releaseDatabase(database: Database): void {
+    this.#restoring.delete(database);
+  }
+
+  /** Makes a restored database visible. */
+  adoptDatabase(database: Database): void {
+    this.#restoring.delete(database);
+    this.databases.set(database.name, database);
+  }
+
+  /** Names of the index files that are in use. */
+  indexFiles(): Set<string> {
+    const all = [...this.databases.values(), ...this.#restoring];
+    return new Set(all.map(({ instance }) => indexFileName(instance)));
   }
 
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
@@ -398,7 +449,7 @@ export class Engine {
   #removeOrphanIndexes(): void {
     const { disk } = this.environment;
     const directory = indexDirectory(this.directory);
-    const used = new Set(Array.from(this.databases.values(), (d) => indexFileName(d.instance)));
+    const used = this.indexFiles();
     for (const name of disk.list(directory)) {
       if (!used.has(name)) disk.remove(`${directory}/${name}`);
     }
@@ -465,11 +516,14 @@ export class Engine {
     await this.#maintenance?.compact({ all: true });
   }
 
-  async backup(request: BackupRequest): Promise<BackupSummary> {
-    this.#openWal();
-    const maintenance = this.#maintenance;
-    assert(maintenance !== undefined, 'the engine is open');
-    return backup(this, request, () => maintenance.manifest());
+  backup(request: BackupRequest): AsyncGenerator<Uint8Array> {
+    const maintenance = this.#openMaintenance();
+    return createBackup(this, request, () => maintenance.manifest());
+  }
+
+  async restore(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport> {
+    const maintenance = this.#openMaintenance();
+    return adoptBackup(this, maintenance, { request, bytes });
   }
 
   async close(): Promise<void> {
@@ -485,6 +539,12 @@ export class Engine {
 
   #segments(): Segment[] {
     return [...this.shards.all()].flatMap((shard) => shard.segments);
+  }
+
+  #openMaintenance(): Maintenance {
+    this.#openWal();
+    assert(this.#maintenance !== undefined, 'the engine is open');
+    return this.#maintenance;
   }
 
   #openWal(): Wal {

@@ -1,10 +1,12 @@
 // What the engine survives: power cuts at every operation on the disk, failed syncs, a full disk, damaged files.
-import { Unavailable } from '@tidemark/core';
+import { Corruption, Unavailable } from '@tidemark/core';
 import { describe, expect, test } from 'vitest';
 
+import { describeBackup, joinBackups, storeBackup } from '../backup/chain.ts';
 import { openStorageInline } from '../open-inline.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { POLICY, scanRows, write } from '../testing/fixtures.ts';
+import type { Row } from '../testing/fixtures.ts';
 import { randomNumbers, SimulatedDisk } from '../testing/simulated-disk.ts';
 
 const OPTIONS = { directory: '/data', hasBackgroundWork: false };
@@ -105,6 +107,59 @@ test('a power cut at any operation loses nothing acknowledged and invents nothin
       await check(disk.afterCrash(random), expected, `crash at ${crashAt}, seed ${seed}`);
     }
   }
+}, 60_000);
+
+test('a power cut at any step of a backup and of a restore leaves all of it or nothing', async () => {
+  const rowsOf = (engine: StorageEngine, database: string): Promise<Row[]> =>
+    scanRows(engine, 'm', [['f', 'float']], {
+      source: { database, retentionPolicy: 'autogen', measurement: 'm' },
+    });
+  const request = { databases: new Map([['db', 'copy']]), policies: new Map([[1, 7]]) };
+  const start = async (disk: SimulatedDisk): Promise<StorageEngine> => {
+    const engine = await open(disk);
+    await write(engine, `m,t=a f=1 1\nm,t=b f=2 ${WEEK}\n`);
+    await engine.flush();
+    await write(engine, 'm,t=a f=3 3\n');
+    return engine;
+  };
+  const backUpAndRestore = async (disk: SimulatedDisk, engine: StorageEngine): Promise<void> => {
+    await storeBackup('/backup/full', engine.backup({}), { disk });
+    await engine.restore(request, joinBackups(['/backup/full'], { disk }));
+  };
+  const whole = new SimulatedDisk();
+  const engine = await start(whole);
+  const begin = whole.operations;
+  await backUpAndRestore(whole, engine);
+  const rows = await rowsOf(engine, 'db');
+  expect(await rowsOf(engine, 'copy')).toEqual(rows);
+  const outcomes = new Set<string>();
+
+  for (let crashAt = begin; crashAt <= whole.operations; crashAt++) {
+    const disk = new SimulatedDisk();
+    const crashing = await start(disk);
+    disk.crashAt = crashAt;
+    await backUpAndRestore(disk, crashing).catch(() => undefined);
+    const after = disk.afterCrash(randomNumbers(crashAt));
+
+    const again = await open(after);
+    expect(await rowsOf(again, 'db'), `crash at ${crashAt}`).toEqual(rows);
+    const copied = await rowsOf(again, 'copy');
+    expect([[], rows], `crash at ${crashAt}`).toContainEqual(copied);
+    const hasBackup = after.exists('/backup/full');
+    if (hasBackup) await describeBackup('/backup/full', after);
+    if (copied.length === 0) {
+      // What the crash left does not hinder the next try.
+      const from = hasBackup ? '/backup/full' : '/backup/again';
+      if (!hasBackup) await storeBackup(from, again.backup({}), { disk: after });
+      await again.restore(request, joinBackups([from], { disk: after }));
+    }
+    expect(await rowsOf(again, 'copy'), `crash at ${crashAt}`).toEqual(rows);
+    await again.close();
+    const third = await open(after);
+    expect(await rowsOf(third, 'copy'), `crash at ${crashAt}`).toEqual(rows);
+    outcomes.add(`${hasBackup} ${copied.length > 0}`);
+  }
+  expect([...outcomes].sort()).toEqual(['false false', 'true false', 'true true']);
 }, 60_000);
 
 test('a failed sync is not retried on its file and what is acknowledged later survives', async () => {
@@ -220,6 +275,49 @@ describe('damaged files', () => {
     },
     60_000,
   );
+
+  test('a segment that can not be opened is not forgotten by later flushes and starts', async () => {
+    const { disk, path } = await damagedStart('.seg');
+    const sound = disk.bytes(path).slice();
+    const broken = sound.slice();
+    broken[broken.length - 1]! ^= 1;
+    disk.replace(path, broken);
+
+    for (let start = 0; start < 3; start++) {
+      const engine = await open(disk);
+      await expect(scanRows(engine, 'm', [['f', 'float']])).rejects.toThrow(Corruption);
+      await write(engine, `m,t=d f=5 ${start + 5}\n`);
+      await engine.flush();
+      await engine.compact();
+      await engine.close();
+    }
+    disk.replace(path, sound);
+    const engine = await open(disk);
+
+    const rows = await scanRows(engine, 'm', [['f', 'float']]);
+    expect(rows.map(([, time]) => time)).toEqual([1n, 3n, 2n, 4n, 5n, 6n, 7n]);
+  });
+
+  test('a start without free file handles fails and leaves every file in place', async () => {
+    const { disk } = await damagedStart('.seg');
+    const before = disk.paths();
+    const rows = await open(disk).then((engine) => scanRows(engine, 'm', [['f', 'float']]));
+    const start = disk.copy();
+    for (start.openFilesMax = 0; ; start.openFilesMax++) {
+      const failure: unknown = await open(start).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (failure === undefined) break;
+      expect(String(failure)).toContain('EMFILE');
+      expect(start.paths()).toEqual(before);
+      start.openFiles = 0;
+    }
+    start.openFilesMax = Number.POSITIVE_INFINITY;
+
+    const engine = await open(start);
+    expect(await scanRows(engine, 'm', [['f', 'float']])).toEqual(rows);
+  });
 
   test('a flipped bit in one record of the log loses that record only', async () => {
     const { disk, path } = await damagedStart('.wal');

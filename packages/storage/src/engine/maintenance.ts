@@ -12,6 +12,7 @@ import type { MemtableTables, Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import { walFileId, walPath } from '../wal/wal.ts';
 import { compactSegments, planCompaction } from './compaction.ts';
+import type { Database } from './database.ts';
 import type { Engine } from './engine.ts';
 import { writeTables } from './flush-writer.ts';
 import { Pacer } from './pacer.ts';
@@ -28,11 +29,15 @@ type FrozenShard = {
 /** A flush that has begun; it is taken up again when writing it failed. */
 type FlushJob = { readonly walStart: number; readonly shards: readonly FrozenShard[] };
 
+/** Databases with their shards that come in as a whole. */
+type Adoption = { readonly databases: readonly Database[]; readonly shards: readonly Shard[] };
+
 /** What a commit changes besides the shards' present state. */
 type Change = {
   readonly walStart?: number | undefined;
   readonly segments: ReadonlyMap<number, readonly SegmentInfo[]>;
   readonly tombstones?: ReadonlyMap<number, readonly Tombstone[]> | undefined;
+  readonly adopted?: Adoption | undefined;
 };
 
 const NO_CHANGE: Change = { segments: new Map() };
@@ -294,6 +299,17 @@ export class Maintenance {
     );
   }
 
+  /** Makes restored databases part of the state. */
+  commitAdoption(adopted: Adoption): Promise<void> {
+    return this.#commit(
+      () => ({ ...NO_CHANGE, adopted }),
+      () => {
+        for (const database of adopted.databases) this.#engine.adoptDatabase(database);
+        for (const shard of adopted.shards) this.#engine.shards.adopt(shard);
+      },
+    );
+  }
+
   /** Writes the manifest with the change applied, then applies it in memory. Commits never overlap. */
   #commit(change: () => Change, apply: () => void): Promise<void> {
     const next = this.#commits.then(async () => {
@@ -311,23 +327,35 @@ export class Maintenance {
   manifest(change: Change = NO_CHANGE): Manifest {
     const engine = this.#engine;
     const shards: ManifestShard[] = [];
-    for (const shard of engine.shards.all()) {
+    const adopted = change.adopted ?? { databases: [], shards: [] };
+    for (const shard of [...engine.shards.all(), ...adopted.shards]) {
       const { descriptor } = shard;
+      const segments = change.segments.get(descriptor.id) ?? shard.segments.map((s) => s.info);
       shards.push({
         descriptor,
-        segments: change.segments.get(descriptor.id) ?? shard.segments.map((s) => s.info),
+        segments: withUnreadable(shard, segments),
         tombstones: change.tombstones?.get(descriptor.id) ?? shard.tombstones,
       });
     }
-    const databases = Array.from(engine.databases.values(), (database) => database.ref);
+    const databases = [...engine.databases.values(), ...adopted.databases];
     return {
+      storageId: engine.storageId,
       walStart: change.walStart ?? this.#walStart,
       ...engine.nextIds(),
       nextShardId: engine.shards.nextId,
-      databases,
+      databases: databases.map((database) => database.ref),
       shards,
     };
   }
+}
+
+/** Segments that can not be read keep their place in the order of writes. */
+function withUnreadable(
+  { unreadable }: Shard,
+  segments: readonly SegmentInfo[],
+): readonly SegmentInfo[] {
+  if (unreadable.length === 0) return segments;
+  return [...segments, ...unreadable].sort((a, b) => a.sequence - b.sequence);
 }
 
 function isNeeded(tombstone: Tombstone, segments: readonly Segment[]): boolean {

@@ -1,4 +1,6 @@
 // Opening: replays the log files in order. A torn tail is cut; damage in the middle is reported and stepped over.
+import { randomUUID } from 'node:crypto';
+
 import { Corruption } from '@tidemark/core';
 
 import { DecodeError } from '../bytes.ts';
@@ -7,17 +9,18 @@ import { readManifest } from '../manifest/manifest.ts';
 import type { ManifestShard } from '../manifest/manifest.ts';
 import type { StorageLog } from '../options.ts';
 import { PageCache } from '../segment/page-cache.ts';
-import type { Segment } from '../segment/segment.ts';
+import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
-import { applyAdditions, applyRows, hasRowsInSegments, padIndex } from './apply.ts';
+import { applyAdditions, applyRows, padIndex } from './apply.ts';
 import type { Database } from './database.ts';
 import type { Engine } from './engine.ts';
 import { Maintenance } from './maintenance.ts';
 import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from './paths.ts';
+import { registerSegment } from './register.ts';
 
 export type Recovered = { readonly maintenance: Maintenance; readonly nextWalFileId: number };
 
@@ -34,6 +37,7 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   }
   const manifest = readManifest(disk, directory);
   engine.reserveIds(manifest);
+  engine.storageId = manifest.storageId === '' ? randomUUID() : manifest.storageId;
   engine.shards.reserveIds(manifest.nextShardId);
   const maintenance = new Maintenance(engine, new PageCache(), manifest.walStart);
   for (const { name, instance } of manifest.databases) {
@@ -42,6 +46,7 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   for (const shard of manifest.shards) openShard(engine, shard, { maintenance, log });
   const nextWalFileId = await replayLog(engine, { log, walStart: manifest.walStart });
   removeOrphans(engine);
+  removeOrphanIndexes(engine);
   return { maintenance, nextWalFileId };
 }
 
@@ -70,43 +75,30 @@ function openShard(
   const shard = engine.shards.add(stored.descriptor);
   const { id, database: name } = stored.descriptor;
   const segments: Segment[] = [];
+  const unreadable: SegmentInfo[] = [];
   for (const info of stored.segments) {
     try {
       segments.push(options.maintenance.openSegment(id, info));
     } catch (error) {
       shard.damage = asCorruption(error, segmentPath(engine.directory, id, info.fileId));
+      unreadable.push(info);
       options.log('error', 'segment can not be opened', { error });
     }
   }
   shard.segments = segments;
+  shard.unreadable = unreadable;
   shard.tombstones = stored.tombstones;
   const index = engine.databases.get(name)?.index;
   if (index === undefined) return;
-  for (const segment of segments) {
-    for (const measurement of segment.footer.measurements) {
-      const { measurementId } = measurement;
-      const largest = measurement.series.at(-1) ?? -1;
-      padIndex(index, { measurements: measurementId + 1, series: largest + 1 });
-      const freed = stored.tombstones.some(
-        (t) =>
-          t.freesTypes && t.measurementId === measurementId && t.sequence > segment.info.sequence,
-      );
-      if (!freed) {
-        for (const field of measurement.fields) {
-          shard.fields.set(measurementId, field.name, field.type);
-        }
-      }
-      const isTouched = stored.tombstones.some((t) => t.measurementId === measurementId);
-      for (const series of measurement.series) {
-        if (isTouched && !hasRowsInSegments(shard, measurementId, series)) continue;
-        if (shard.series.add(series)) index.addedToShard(series);
-      }
-    }
-  }
+  for (const segment of segments) registerSegment({ shard, index }, segment);
 }
+
+/** Reasons that say nothing about the file: the start fails with them instead of leaving shards out. */
+const REFUSALS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']);
 
 function asCorruption(error: unknown, file: string): Corruption {
   if (error instanceof Corruption) return error;
+  if (REFUSALS.has((error as NodeJS.ErrnoException).code)) throw error;
   return new Corruption(`segment can not be opened: ${String(error)}`, { file, offset: 0 });
 }
 
@@ -126,6 +118,16 @@ function removeOrphans(engine: Engine): void {
     for (const file of disk.list(`${root}/${name}`)) {
       if (!used.has(`${root}/${name}/${file}`)) disk.remove(`${root}/${name}/${file}`);
     }
+  }
+}
+
+/** Index files of restores that a crash ended: their numbers are given again. */
+function removeOrphanIndexes(engine: Engine): void {
+  const { disk } = engine.environment;
+  const directory = indexDirectory(engine.directory);
+  const used = engine.indexFiles();
+  for (const name of disk.list(directory)) {
+    if (!used.has(name)) disk.remove(`${directory}/${name}`);
   }
 }
 

@@ -18,6 +18,8 @@ export type ManifestShard = {
 export type ManifestDatabase = { readonly name: string; readonly instance: number };
 
 export type Manifest = {
+  /** Tells this directory from all others; empty in manifests from before there was one. */
+  readonly storageId: string;
   /** Log files with smaller ids are in segments. */
   readonly walStart: number;
   readonly nextFileId: number;
@@ -29,6 +31,7 @@ export type Manifest = {
 };
 
 export const EMPTY_MANIFEST: Manifest = {
+  storageId: '',
   walStart: 0,
   nextFileId: 1,
   nextSequence: 1,
@@ -110,7 +113,8 @@ export function decodeManifest(bytes: Uint8Array, path: string): Manifest {
   if (crc32c(body) !== checksum) throw damaged('checksum');
   try {
     const json = JSON.parse(utf8Text(body)) as ManifestJson;
-    return { ...json, shards: json.shards.map(shardFromJson) };
+    const storageId = json.storageId ?? '';
+    return { ...json, storageId, shards: json.shards.map(shardFromJson) };
   } catch (error) {
     // The checksum fits, so another program wrote this.
     throw damaged(String(error));
@@ -132,7 +136,10 @@ type ShardJson = {
   tombstones: TombstoneJson[];
 };
 
-type ManifestJson = Omit<Manifest, 'shards'> & { shards: ShardJson[] };
+type ManifestJson = Omit<Manifest, 'shards' | 'storageId'> & {
+  storageId?: string;
+  shards: ShardJson[];
+};
 
 function shardToJson({ descriptor, segments, tombstones }: ManifestShard): ShardJson {
   return {

@@ -41,16 +41,23 @@ export type SegmentInfo = {
 export class Segment {
   readonly info: SegmentInfo;
   readonly footer: SegmentFooter;
+  readonly footerChecksum: number;
   readonly #file: DiskFile;
   readonly #cache: PageCache;
   readonly #measurements = new Map<number, SegmentMeasurement>();
 
   private constructor(
     info: SegmentInfo,
-    parts: { readonly file: DiskFile; readonly footer: SegmentFooter; readonly cache: PageCache },
+    parts: {
+      readonly file: DiskFile;
+      readonly footer: SegmentFooter;
+      readonly footerChecksum: number;
+      readonly cache: PageCache;
+    },
   ) {
     this.info = info;
     this.footer = parts.footer;
+    this.footerChecksum = parts.footerChecksum;
     this.#file = parts.file;
     this.#cache = parts.cache;
     for (const measurement of parts.footer.measurements) {
@@ -83,7 +90,7 @@ export class Segment {
       const header = new Uint8Array(SEGMENT_HEADER_BYTES);
       file.read(header, 0);
       if (Buffer.compare(header, segmentHeader(footer.shardId)) !== 0) throw damaged('header', 0);
-      return new Segment(info, { file, footer, cache });
+      return new Segment(info, { file, footer, footerChecksum: checksum, cache });
     } catch (error) {
       if (error instanceof DecodeError) throw damaged(error.message, offset);
       throw error;

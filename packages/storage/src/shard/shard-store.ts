@@ -22,6 +22,10 @@ export class ShardStore {
     this.#nextId = Math.max(this.#nextId, nextId);
   }
 
+  takeId(): number {
+    return this.#nextId++;
+  }
+
   get(id: number): Shard | undefined {
     return this.#byId.get(id);
   }
@@ -79,8 +83,13 @@ export class ShardStore {
   }
 
   add(descriptor: ShardDescriptor): Shard {
+    return this.adopt(new Shard(descriptor));
+  }
+
+  /** Adds a shard that was made outside; no shard of its policy overlaps it. */
+  adopt(shard: Shard): Shard {
+    const { descriptor } = shard;
     assert(!this.#byId.has(descriptor.id), 'a shard id is used once');
-    const shard = new Shard(descriptor);
     this.#byId.set(descriptor.id, shard);
     schemaChanged();
     const shards = [...this.ofPolicy(descriptor.policyId), shard];

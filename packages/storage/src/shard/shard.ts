@@ -3,7 +3,7 @@ import type { Corruption, Timestamp } from '@tidemark/core';
 
 import { Table } from '../memtable/table.ts';
 import { FieldRegistry } from './field-registry.ts';
-import type { Segment } from '../segment/segment.ts';
+import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SeriesSet } from './series-set.ts';
 import type { Tombstone } from './tombstone.ts';
 
@@ -35,6 +35,8 @@ export class Shard {
   tombstones: readonly Tombstone[] = [];
   /** Set when a file of the shard can not be opened: its rows are unknown, so reading the shard fails. */
   damage: Corruption | undefined;
+  /** Segments that can not be opened. They stay part of the state, for `repair` and for another look. */
+  unreadable: readonly SegmentInfo[] = [];
   /** Monotonic time of the last applied write, for compaction of shards that have come to rest. */
   lastWriteMs = 0;
 

@@ -1,4 +1,5 @@
 // What the fixtures of the file formats hold, the same for every version.
+import { storeBackup } from '../backup/chain.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { write } from './fixtures.ts';
 
@@ -21,6 +22,6 @@ export async function fillFixture(engine: StorageEngine): Promise<void> {
 }
 
 export async function backupFixture(engine: StorageEngine, path: string): Promise<void> {
-  await engine.backup({ path });
+  await storeBackup(path, engine.backup({}));
   await write(engine, 'm,t=log i=9223372036854775807i -9223372036854775806\n');
 }

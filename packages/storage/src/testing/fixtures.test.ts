@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
+import { joinBackups } from '../backup/chain.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../open-inline.ts';
-import { restoreBackup } from '../tools/restore.ts';
 import { verifyDirectory } from '../tools/verify.ts';
 import { scanRows } from './fixtures.ts';
 
@@ -43,14 +43,13 @@ test.each(['v1'])('the files of format version %s are read', async (version) => 
     );
     const rows = await scanRows(engine, 'm', FIELDS);
     await engine.close();
-    await restoreBackup({
-      files: [`${directory}/backup`],
-      directory: `${directory}/restored`,
-      disk,
-    });
     const restored = await openStorageInline(
       { directory: `${directory}/restored`, hasBackgroundWork: false },
       { disk },
+    );
+    await restored.restore(
+      { databases: new Map([['db', 'db']]), policies: new Map([[1, 1]]) },
+      joinBackups([`${directory}/backup`]),
     );
     const copy = await scanRows(restored, 'm', FIELDS);
     await restored.close();

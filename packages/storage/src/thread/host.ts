@@ -8,8 +8,10 @@ import { emptyCounters } from '../engine/local-source.ts';
 import { openStorageInline } from '../open-inline.ts';
 import { schemaVersion, shareSchemaVersion } from '../schema-version.ts';
 import type { StorageEngine } from '../storage-engine.ts';
+import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
 import type {
+  ByteStreamCalls,
   FromThread,
   SchemaState,
   StreamBatch,
@@ -40,11 +42,13 @@ function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void 
 
 class Host {
   readonly #engine: StorageEngine;
+  readonly #methods: StorageEngine & ByteStreamCalls;
   readonly #snapshots = new Map<number, Promise<SourceSnapshot>>();
   readonly #streams = new Map<number, Stream>();
 
   constructor(engine: StorageEngine) {
     this.#engine = engine;
+    this.#methods = { ...engine, ...byteStreams(engine) };
   }
 
   handle(message: ToThread): void {
@@ -71,8 +75,8 @@ class Host {
   }
 
   #call(name: (ToThread & { kind: 'call' })['name'], args: unknown[]): Promise<unknown> {
-    // The proxy is typed by the same interface; nothing else posts to this port.
-    const method = this.#engine[name] as (...values: unknown[]) => Promise<unknown>;
+    // The proxy is typed by the same interfaces; nothing else posts to this port.
+    const method = this.#methods[name] as (...values: unknown[]) => Promise<unknown>;
     return method(...args);
   }
 

@@ -3,6 +3,8 @@ import { systemClock, Unavailable } from '@tidemark/core';
 
 import type { StorageOptions } from '../options.ts';
 import type { StorageEngine, WriteLinesRequest, WriteOutcome } from '../storage-engine.ts';
+import { remoteBackup, remoteRestore } from './byte-streams.ts';
+import type { CallStream } from './byte-streams.ts';
 import { Connection } from './connection.ts';
 import type { CallName } from './protocol.ts';
 import { remoteSource } from './remote-source.ts';
@@ -15,9 +17,11 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
   const proxy = new StorageProxy(options);
   await proxy.open();
   const call =
-    <K extends CallName>(name: K) =>
+    <K extends CallName & keyof StorageEngine>(name: K) =>
     (...args: Parameters<StorageEngine[K]>): ReturnType<StorageEngine[K]> =>
       proxy.call(name, args) as ReturnType<StorageEngine[K]>;
+  // The host answers each name with what its interface says.
+  const callStream = ((name: CallName, ...args: unknown[]) => proxy.call(name, args)) as CallStream;
   return {
     source: remoteSource(() => proxy.connection()),
     writeLines: (request) => proxy.writeLines(request),
@@ -31,7 +35,8 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
     statistics: call('statistics'),
     flush: call('flush'),
     compact: call('compact'),
-    backup: call('backup'),
+    backup: (request) => remoteBackup(callStream, request),
+    restore: (request, bytes) => remoteRestore(callStream, request, bytes),
     close: () => proxy.close(),
   };
 }

@@ -11,10 +11,32 @@ import type {
 } from '@tidemark/query';
 
 import type { LogLevel, StorageOptions } from '../options.ts';
-import type { StorageEngine } from '../storage-engine.ts';
+import type {
+  BackupRequest,
+  RestoreReport,
+  RestoreRequest,
+  StorageEngine,
+} from '../storage-engine.ts';
 import type { ErrorMessage } from './errors.ts';
 
-export type CallName = Exclude<keyof StorageEngine, 'source' | 'close'>;
+/** Methods of the engine that are called as they are; bytes that stream in and out have calls of their own. */
+export type CallName =
+  | Exclude<keyof StorageEngine, 'source' | 'close' | 'backup' | 'restore'>
+  | keyof ByteStreamCalls;
+
+/** A backup is pulled, a restore is pushed, one portion per call. Numbers name the streams. */
+export type ByteStreamCalls = {
+  openBackup(request: BackupRequest): Promise<number>;
+  /** `undefined` at the end. */
+  readBackup(stream: number): Promise<Uint8Array | undefined>;
+  closeBackup(stream: number): Promise<void>;
+  openRestore(request: RestoreRequest): Promise<number>;
+  /** Resolves when the engine has taken the portion. */
+  writeRestore(stream: number, portion: Uint8Array): Promise<void>;
+  finishRestore(stream: number): Promise<RestoreReport>;
+  /** Nothing of it stays. */
+  abandonRestore(stream: number): Promise<void>;
+};
 
 export type StreamRequest =
   | { readonly kind: 'schema'; readonly request: SchemaRequest }

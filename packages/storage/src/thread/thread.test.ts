@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Cancelled, Conflict, LimitExceeded } from '@tidemark/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { joinBackups, storeBackup } from '../backup/chain.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { EVERYTHING, POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { errorFromMessage, errorToMessage } from './errors.ts';
@@ -43,6 +44,30 @@ test('writes and reads cross the thread, from memory and from segments', async (
 test('a second engine on the same directory is refused and names the owner', async () => {
   await expect(openStorage({ directory })).rejects.toThrow(Conflict);
   await expect(openStorage({ directory })).rejects.toThrow(`process ${process.pid};`);
+});
+
+test('a backup and its restore cross the thread, and end early without a trace', async () => {
+  await write(engine, 'm,t=a f=1,s="x" 1\n');
+  const file = join(directory, 'backup');
+  const request = { databases: new Map([['db', 'copy']]), policies: new Map([[1, 7]]) };
+  const broken = async function* () {
+    yield* [new Uint8Array(5)];
+    throw new Error('the connection broke');
+  };
+
+  const summary = await storeBackup(file, engine.backup({}));
+  await expect(engine.restore(request, broken())).rejects.toThrow('the connection broke');
+  const report = await engine.restore(request, joinBackups([file]));
+  await expect(engine.restore(request, joinBackups([file]))).rejects.toThrow(Conflict);
+  const unfinished = engine.backup({});
+  await unfinished.next();
+  await unfinished.return(undefined);
+
+  expect(summary).toMatchObject({ databases: ['db'], segments: 1 });
+  expect(report).toMatchObject({ databases: ['copy'], segments: 1 });
+  expect((await engine.statistics()).counters['openSnapshots']).toBe(0);
+  const source = { database: 'copy', retentionPolicy: 'autogen', measurement: 'm' };
+  expect(await scanRows(engine, 'm', [['f', 'float']], { source })).toEqual([['m,t=a', 1n, 1]]);
 });
 
 test('a directory can be opened again after it was closed', async () => {

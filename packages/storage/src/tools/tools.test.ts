@@ -1,4 +1,3 @@
-import { Conflict, Corruption } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
 import { openStorageInline } from '../open-inline.ts';
@@ -7,7 +6,6 @@ import { scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { inspectDirectory } from './inspect.ts';
 import { repairDirectory } from './repair.ts';
-import { restoreBackup } from './restore.ts';
 import { verifyDirectory } from './verify.ts';
 
 const FIELDS = [
@@ -32,75 +30,6 @@ const ROWS = [
   ['m,t=a', 3n, 3, null],
   ['m,t=b', 2n, 2, null],
 ];
-
-test('a backup of a running engine is restored elsewhere with everything acknowledged', async () => {
-  const disk = new SimulatedDisk();
-  const engine = await filled(disk);
-
-  const summary = await engine.backup({ path: '/backup/full' });
-  await write(engine, 'm,t=later f=9 9\n');
-  const report = await restoreBackup({ files: ['/backup/full'], directory: '/copy', disk });
-
-  expect(summary).toMatchObject({ segments: 2, segmentsOfEarlierBackups: 0 });
-  expect(report).toEqual({ databases: ['db'], segments: 2 });
-  const copy = await open(disk, '/copy');
-  expect(await scanRows(copy, 'm', FIELDS)).toEqual(ROWS);
-  await write(copy, 'm,t=c f=4 4\n');
-  expect(await scanRows(copy, 'm', FIELDS)).toHaveLength(4);
-});
-
-test('an incremental backup holds only new segments and needs its predecessor', async () => {
-  const disk = new SimulatedDisk();
-  const engine = await filled(disk);
-  await engine.backup({ path: '/backup/full' });
-  await write(engine, 'm,t=c f=4 4\n');
-
-  const summary = await engine.backup({ path: '/backup/next', since: '/backup/full' });
-
-  expect(summary).toMatchObject({ segments: 1, segmentsOfEarlierBackups: 2 });
-  await expect(
-    restoreBackup({ files: ['/backup/next'], directory: '/half', disk }),
-  ).rejects.toThrow(Corruption);
-  await restoreBackup({ files: ['/backup/full', '/backup/next'], directory: '/copy', disk });
-  const copy = await open(disk, '/copy');
-  expect(await scanRows(copy, 'm', FIELDS)).toEqual([...ROWS, ['m,t=c', 4n, 4, null]]);
-});
-
-test('a database is restored under another name and never over an existing one', async () => {
-  const disk = new SimulatedDisk();
-  const engine = await filled(disk);
-  await engine.backup({ path: '/backup/full', databases: ['db'] });
-
-  await restoreBackup({
-    files: ['/backup/full'],
-    directory: '/copy',
-    renames: new Map([['db', 'copy']]),
-    policyIds: new Map([[1, 7]]),
-    disk,
-  });
-
-  const copy = await open(disk, '/copy');
-  expect(await copy.shards()).toMatchObject([{ database: 'copy', policyId: 7 }]);
-  await expect(
-    restoreBackup({ files: ['/backup/full'], directory: '/copy', disk }),
-  ).rejects.toThrow(Conflict);
-});
-
-test('a damaged backup is noticed wherever the damage is', async () => {
-  const disk = new SimulatedDisk();
-  const engine = await filled(disk);
-  await engine.backup({ path: '/backup/full' });
-  const { length } = disk.bytes('/backup/full');
-
-  for (let at = 0; at < length; at += 3) {
-    const damaged = disk.copy();
-    damaged.bytes('/backup/full')[at]! ^= 4;
-    await expect(
-      restoreBackup({ files: ['/backup/full'], directory: '/copy', disk: damaged }),
-      `byte ${at}`,
-    ).rejects.toThrow(Corruption);
-  }
-});
 
 test('verify reads everything, finds a flipped bit, and repair keeps what is readable', async () => {
   const disk = new SimulatedDisk();

@@ -1,0 +1,144 @@
+// Online backup: flushes, pins a snapshot, and sends its segments, every block checked, while writes go on.
+import { Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
+
+import type { Engine } from '../engine/engine.ts';
+import { Pacer } from '../engine/pacer.ts';
+import { segmentPath } from '../engine/paths.ts';
+import { takeSnapshot } from '../engine/snapshot.ts';
+import { LIMITS } from '../limits.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import { PageCache } from '../segment/page-cache.ts';
+import { Segment } from '../segment/segment.ts';
+import type { BackupRequest } from '../storage-engine.ts';
+import type { IndexAdditions } from '../wal/wal-record.ts';
+import { backupHeader, encodeFrame, PIECE_BYTES, segmentName } from './format.ts';
+import { selectFromManifest } from './select.ts';
+
+/** Index entries per frame: deflating them takes a few milliseconds. */
+const SERIES_PER_FRAME = 4096;
+
+type Place = { readonly shardId: number; readonly segment: Segment; readonly name: string };
+
+/** The bytes of a backup in portions. What it pins is released when the generator ends or is returned. */
+export async function* createBackup(
+  engine: Engine,
+  request: BackupRequest,
+  currentManifest: () => Manifest,
+): AsyncGenerator<Uint8Array> {
+  const { since } = request;
+  if (since !== undefined && since.storageId !== engine.storageId) {
+    throw new InvalidRequest(
+      'the previous backup is not one of this database: make a full one, or name another',
+    );
+  }
+  await engine.flush();
+  const snapshot = takeSnapshot(engine);
+  try {
+    const manifest = selectFromManifest(currentManifest(), request);
+    const places = segmentsOf(engine, manifest);
+    const known = new Set(since?.segments);
+    const included = places.filter(({ name }) => !known.has(name));
+    yield backupHeader();
+    yield encodeFrame({
+      kind: 'contents',
+      manifest,
+      segments: places.map(({ name }) => name),
+      includes: included.map(({ name }) => name),
+      metadata: request.metadata,
+    });
+    for (const { name, instance } of manifest.databases) {
+      const database = snapshot.databases.get(name);
+      if (database?.instance !== instance) continue;
+      for (const additions of inPortions(database.allAdditions())) {
+        yield encodeFrame({ kind: 'series', instance, additions });
+      }
+    }
+    let bytes = 0;
+    for (const place of included) {
+      await engine.fault('backup:segment');
+      yield* segmentFrames(engine, place);
+      bytes += place.segment.info.sizeBytes;
+    }
+    yield encodeFrame({ kind: 'end', files: included.length, bytes });
+  } finally {
+    snapshot.release();
+  }
+}
+
+function segmentsOf(engine: Engine, manifest: Manifest): Place[] {
+  return manifest.shards.flatMap(({ descriptor }) => {
+    const shard = engine.shards.get(descriptor.id);
+    if (shard?.damage !== undefined) {
+      throw new Unavailable(
+        `shard ${descriptor.id} is damaged and can not be backed up; repair it first: ${shard.damage.message}`,
+        { cause: shard.damage },
+      );
+    }
+    return (shard?.segments ?? []).map((segment) => ({
+      shardId: descriptor.id,
+      segment,
+      name: segmentName(descriptor.id, {
+        fileId: segment.info.fileId,
+        sizeBytes: segment.info.sizeBytes,
+        checksum: segment.footerChecksum,
+      }),
+    }));
+  });
+}
+
+function* inPortions(all: IndexAdditions): Generator<IndexAdditions> {
+  const { firstMeasurementId, measurements, firstSeriesId, series } = all;
+  for (let from = 0; from === 0 || from < series.count; from += SERIES_PER_FRAME) {
+    const end = Math.min(series.count, from + SERIES_PER_FRAME);
+    const isFirst = from === 0;
+    yield {
+      firstMeasurementId: isFirst ? firstMeasurementId : firstMeasurementId + measurements.length,
+      measurements: isFirst ? measurements : [],
+      firstSeriesId: firstSeriesId + from,
+      series: {
+        count: end - from,
+        measurementIds: series.measurementIds.subarray(from, end),
+        bytes: series.bytes,
+        starts: series.starts.subarray(from, end),
+        ends: series.ends.subarray(from, end),
+      },
+    };
+  }
+}
+
+async function* segmentFrames(
+  engine: Engine,
+  { shardId, segment, name }: Place,
+): AsyncGenerator<Uint8Array> {
+  const { disk, clock } = engine.environment;
+  const { sizeBytes, fileId } = segment.info;
+  const file = disk.open(segmentPath(engine.directory, shardId, fileId), 'read');
+  try {
+    const pacer = new Pacer(clock, LIMITS.sliceMs.value);
+    // A cache of its own: a backup must not drive the pages of queries out of theirs.
+    await checkBlocks(Segment.open(segment.info, file, new PageCache()), pacer);
+    yield encodeFrame({ kind: 'file', name, sizeBytes });
+    for (let at = 0; at < sizeBytes; at += PIECE_BYTES) {
+      const piece = new Uint8Array(Math.min(PIECE_BYTES, sizeBytes - at));
+      if (file.read(piece, at) !== piece.length) {
+        throw new Corruption('segment is shorter than it was', { file: file.path, offset: at });
+      }
+      yield encodeFrame({ kind: 'bytes', bytes: piece });
+      await pacer.pause();
+    }
+  } finally {
+    file.close();
+  }
+}
+
+/** A backup of damage would look like a backup: what is read has its checksums verified first. */
+async function checkBlocks(segment: Segment, pacer: Pacer): Promise<void> {
+  for (const measurement of segment.footer.measurements) {
+    for (const page of measurement.pages) {
+      for (const chunks of segment.page(measurement, page).values()) {
+        for (const chunk of chunks) segment.rawChunk(chunk);
+        await pacer.pause();
+      }
+    }
+  }
+}

@@ -1,0 +1,130 @@
+// Reading backups: bytes in any portions to frames, every checksum checked.
+import { Corruption, Unavailable } from '@tidemark/core';
+
+import { ByteReader, DecodeError } from '../bytes.ts';
+import type { Disk } from '../disk/disk.ts';
+import { frameRecord } from '../wal/wal-file.ts';
+import {
+  BACKUP_HEADER_BYTES,
+  decodeFrames,
+  FRAME_HEAD_BYTES,
+  MAX_FRAME_BYTES,
+  PIECE_BYTES,
+  readBackupHeader,
+} from './format.ts';
+import type { BackupContents, BackupFrame } from './format.ts';
+
+type Portions = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/**
+ * The frames of a backup, the `end` last. Throws `Corruption` (with `place` and the offset) for anything that is
+ * damaged or cut off, `Unavailable` with the sender's reason when it gave up.
+ */
+export async function* readFrames(portions: Portions, place: string): AsyncGenerator<BackupFrame> {
+  const bytes = new Gathered(portions);
+  const damaged = (what: string): Corruption =>
+    new Corruption(`backup is damaged: ${what}`, { file: place, offset: bytes.position });
+  try {
+    const header = await bytes.take(BACKUP_HEADER_BYTES);
+    if (header === undefined) throw damaged('cut off');
+    const version = readBackupHeader(header, place);
+    for (;;) {
+      const payload = await readPayload(bytes, damaged);
+      for (const frame of decodeFrames(payload, version, place)) {
+        if (frame.kind === 'failure') {
+          throw new Unavailable(`backup was not finished: ${frame.reason}`);
+        }
+        yield frame;
+        if (frame.kind !== 'end') continue;
+        if ((await bytes.take(1)) !== undefined) throw damaged('bytes behind the end');
+        return;
+      }
+    }
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof SyntaxError) throw damaged(error.message);
+    throw error;
+  } finally {
+    await bytes.close();
+  }
+}
+
+/** What a backup says about itself, from its begin. */
+export async function readContents(portions: Portions, place: string): Promise<BackupContents> {
+  for await (const frame of readFrames(portions, place)) {
+    if (frame.kind === 'contents') return frame;
+    break;
+  }
+  throw new Corruption('backup is damaged: no contents', { file: place, offset: 0 });
+}
+
+/** The bytes of a file in portions. */
+export function* fileBytes(disk: Disk, path: string): Generator<Uint8Array> {
+  const file = disk.open(path, 'read');
+  try {
+    for (let at = 0; ;) {
+      const piece = new Uint8Array(PIECE_BYTES);
+      const count = file.read(piece, at);
+      if (count === 0) return;
+      at += count;
+      yield count === piece.length ? piece : piece.subarray(0, count);
+    }
+  } finally {
+    file.close();
+  }
+}
+
+async function readPayload(
+  bytes: Gathered,
+  damaged: (what: string) => Corruption,
+): Promise<Uint8Array> {
+  const head = await bytes.take(FRAME_HEAD_BYTES);
+  if (head === undefined) throw damaged('cut off');
+  const length = new ByteReader(head, 4).u32();
+  if (length > MAX_FRAME_BYTES) throw damaged('length of a frame');
+  const payload = await bytes.take(length);
+  if (payload === undefined) throw damaged('cut off');
+  // A frame that is made again from its payload has the same mark, length and checksum.
+  if (Buffer.compare(head, frameRecord(payload).subarray(0, FRAME_HEAD_BYTES)) !== 0) {
+    throw damaged('checksum');
+  }
+  return payload;
+}
+
+/** Takes exact numbers of bytes out of portions of any size. */
+class Gathered {
+  readonly #portions: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
+  #held: Uint8Array = new Uint8Array(0);
+  position = 0;
+
+  constructor(portions: Portions) {
+    this.#portions =
+      Symbol.asyncIterator in portions
+        ? portions[Symbol.asyncIterator]()
+        : portions[Symbol.iterator]();
+  }
+
+  /** A view; `undefined` when there are not that many any more. */
+  async take(count: number): Promise<Uint8Array | undefined> {
+    if (this.#held.length < count) {
+      const parts = [this.#held];
+      for (let length = this.#held.length; length < count;) {
+        const step = await this.#portions.next();
+        if (step.done === true) {
+          this.#held = Buffer.concat(parts);
+          return undefined;
+        }
+        parts.push(step.value);
+        length += step.value.length;
+      }
+      this.#held = Buffer.concat(parts);
+    }
+    const taken = this.#held.subarray(0, count);
+    this.#held = this.#held.subarray(count);
+    this.position += count;
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    await this.#portions.return?.();
+  }
+}

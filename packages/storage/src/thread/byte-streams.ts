@@ -1,0 +1,150 @@
+// Backups and restores that cross the thread: the storage thread's end and the proxy's.
+import { Cancelled, NotFound } from '@tidemark/core';
+
+import type {
+  BackupRequest,
+  RestoreReport,
+  RestoreRequest,
+  StorageEngine,
+} from '../storage-engine.ts';
+import type { ByteStreamCalls } from './protocol.ts';
+
+type Restore = { readonly pipe: Pipe; readonly done: Promise<RestoreReport> };
+
+/** The storage thread's end. */
+export function byteStreams(engine: StorageEngine): ByteStreamCalls {
+  const backups = new Map<number, AsyncGenerator<Uint8Array>>();
+  const restores = new Map<number, Restore>();
+  let nextId = 1;
+  const find = <T>(streams: ReadonlyMap<number, T>, id: number): T => {
+    const stream = streams.get(id);
+    if (stream === undefined) throw new NotFound('stream is closed');
+    return stream;
+  };
+  return {
+    openBackup: async (request) => {
+      const id = nextId++;
+      backups.set(id, engine.backup(request));
+      return id;
+    },
+    readBackup: async (id) => {
+      const step = await find(backups, id).next();
+      return step.done === true ? undefined : step.value;
+    },
+    closeBackup: async (id) => {
+      const backup = backups.get(id);
+      backups.delete(id);
+      await backup?.return(undefined);
+    },
+    openRestore: async (request) => {
+      const id = nextId++;
+      const pipe = new Pipe();
+      const done = engine.restore(request, pipe);
+      // Whoever writes or finishes is told.
+      done.catch((error: unknown) => pipe.breakOff(error));
+      restores.set(id, { pipe, done });
+      return id;
+    },
+    writeRestore: async (id, portion) => find(restores, id).pipe.write(portion),
+    finishRestore: async (id) => {
+      const { pipe, done } = find(restores, id);
+      restores.delete(id);
+      pipe.end();
+      return done;
+    },
+    abandonRestore: async (id) => {
+      const restore = restores.get(id);
+      restores.delete(id);
+      restore?.pipe.breakOff(new Cancelled('restore was abandoned'));
+      // That it failed is what was asked for.
+      await restore?.done.catch(() => undefined);
+    },
+  };
+}
+
+/** Makes one call at the other end. */
+export type CallStream = <K extends keyof ByteStreamCalls>(
+  name: K,
+  ...args: Parameters<ByteStreamCalls[K]>
+) => ReturnType<ByteStreamCalls[K]>;
+
+/** The proxy's end of a backup. */
+export async function* remoteBackup(
+  call: CallStream,
+  request: BackupRequest,
+): AsyncGenerator<Uint8Array> {
+  const stream = await call('openBackup', request);
+  try {
+    for (;;) {
+      const portion = await call('readBackup', stream);
+      if (portion === undefined) return;
+      yield portion;
+    }
+  } finally {
+    await call('closeBackup', stream);
+  }
+}
+
+/** The proxy's end of a restore. */
+export async function remoteRestore(
+  call: CallStream,
+  request: RestoreRequest,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<RestoreReport> {
+  const stream = await call('openRestore', request);
+  try {
+    for await (const portion of bytes) await call('writeRestore', stream, portion);
+    return await call('finishRestore', stream);
+  } catch (error) {
+    await call('abandonRestore', stream);
+    throw error;
+  }
+}
+
+/** Hands portions from a writer to a reader, one at a time. */
+class Pipe implements AsyncIterable<Uint8Array> {
+  #portion: Uint8Array | undefined;
+  #isEnded = false;
+  #failure: unknown;
+  #wakeReader: () => void = () => undefined;
+  #wakeWriter: () => void = () => undefined;
+
+  /** Resolves when the reader has come back for more. */
+  async write(portion: Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#portion = portion;
+    this.#wakeReader();
+    await new Promise<void>((resolve) => {
+      this.#wakeWriter = resolve;
+    });
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#wakeReader();
+  }
+
+  /** Reader and writer get the reason. */
+  breakOff(reason: unknown): void {
+    this.#failure ??= reason;
+    this.#wakeReader();
+    this.#wakeWriter();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      while (this.#portion === undefined && !this.#isEnded && this.#failure === undefined) {
+        this.#wakeWriter();
+        await new Promise<void>((resolve) => {
+          this.#wakeReader = resolve;
+        });
+      }
+      if (this.#failure !== undefined) throw this.#failure;
+      const portion = this.#portion;
+      if (portion === undefined) return;
+      this.#portion = undefined;
+      yield portion;
+    }
+  }
+}
