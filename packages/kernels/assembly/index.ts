@@ -8,7 +8,7 @@ export {
   startBlock,
 } from './blocks';
 export { crc32c } from './crc32c';
-export { memoryInUse, scratch, trimScratch } from './memory';
+export { allocateRun, freeRun, memoryInUse, scratch, trimScratch } from './memory';
 export {
   codeStrings,
   stringBytes,
@@ -118,6 +118,17 @@ export {
   accumulateRecord,
   accumulatorCount,
   closeAccumulator,
-  copyWord,
+  copyResult,
   openAccumulator,
+  resetAccumulator,
 } from './windows';
+export {
+  decodeForCache,
+  expandCached,
+  filterCached,
+  gatherCached,
+  rowsBefore,
+  rowsOfMask,
+  storeCached,
+} from './cached';
+export { accumulateCached } from './cached-windows';

@@ -10,27 +10,27 @@ export const KIND_UNSIGNED: u32 = 2;
 export const KIND_BOOLEAN: u32 = 3;
 
 // What is wanted; the rest of a record is unspecified.
-const WANTS_SUM: u32 = 1;
-const WANTS_EXTREMES: u32 = 2;
+export const WANTS_SUM: u32 = 1;
+export const WANTS_EXTREMES: u32 = 2;
 
 // A record: eleven words of 64 bits. In step with src/accumulator.ts.
-const START: usize = 0;
-const COUNT: usize = 8;
-const SUM: usize = 16;
-const MIN: usize = 24;
-const MIN_TIME: usize = 32;
-const MAX: usize = 40;
-const MAX_TIME: usize = 48;
-const FIRST: usize = 56;
-const FIRST_TIME: usize = 64;
-const LAST: usize = 72;
-const LAST_TIME: usize = 80;
-const RECORD: usize = 88;
+export const START: usize = 0;
+export const COUNT: usize = 8;
+export const SUM: usize = 16;
+export const MIN: usize = 24;
+export const MIN_TIME: usize = 32;
+export const MAX: usize = 40;
+export const MAX_TIME: usize = 48;
+export const FIRST: usize = 56;
+export const FIRST_TIME: usize = 64;
+export const LAST: usize = 72;
+export const LAST_TIME: usize = 80;
+export const RECORD: usize = 88;
 
-const SCRATCH_RUN = 12;
+export const SCRATCH_RUN = 12;
 
 @unmanaged
-class Accumulator {
+export class Accumulator {
   kind: u32;
   wants: u32;
   every: i64;
@@ -68,6 +68,11 @@ export function openAccumulator(kind: u32, wants: u32, every: i64, offset: i64, 
   return address;
 }
 
+/** Makes it as if it were new, with the memory that it has. */
+export function resetAccumulator(address: usize): void {
+  changetype<Accumulator>(address).count = 0;
+}
+
 export function closeAccumulator(address: usize): void {
   const accumulator = changetype<Accumulator>(address);
   freeRecords(accumulator);
@@ -75,7 +80,7 @@ export function closeAccumulator(address: usize): void {
 }
 
 @inline
-function floorMod(value: i64, every: i64): i64 {
+export function floorMod(value: i64, every: i64): i64 {
   const rest = value % every;
   return rest < 0 ? rest + every : rest;
 }
@@ -151,7 +156,7 @@ function aggregateRows<T, W>(
 
 /** First row behind `from` whose time is `span` or more after that of `from`; tries `guess` rows further on first. */
 @inline
-function windowEnd(times: usize, from: u32, count: u32, span: u64, guess: u32): u32 {
+export function windowEnd(times: usize, from: u32, count: u32, span: u64, guess: u32): u32 {
   const base = load<i64>(times + <usize>from * 8);
   let low = from; // inside the window
   // Windows of a steady series are all as long as the one before: then two loads settle it.
@@ -264,7 +269,7 @@ function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool)
 
 /** Merges `count` records, ordered by start, into the accumulator. False when memory is exhausted. */
 @inline
-function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): bool {
+export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): bool {
   const present = accumulator.count;
   const wants = accumulator.wants;
   const prefersSmallFirst = accumulator.kind === KIND_BOOLEAN;
@@ -378,13 +383,41 @@ export function accumulatorCount(address: usize): u32 {
   return changetype<Accumulator>(address).count;
 }
 
-/** Copies word `word` of all records to `dst`, backwards when descending. */
-export function copyWord(address: usize, word: u32, descends: bool, dst: usize): void {
+/** What `copyResult` computes besides copying words of the records. */
+const RESULT_MEAN: u32 = 11;
+const RESULT_SPREAD: u32 = 12;
+
+@inline
+function resultOf<W>(record: usize, result: u32): u64 {
+  if (result === RESULT_MEAN) {
+    const mean = <f64>load<W>(record, SUM) / <f64>load<u64>(record, COUNT);
+    return reinterpret<u64>(mean);
+  }
+  if (isFloat<W>()) return reinterpret<u64>(load<f64>(record, MAX) - load<f64>(record, MIN));
+  return load<u64>(record, MAX) - load<u64>(record, MIN);
+}
+
+/**
+ * Copies a result of all records to `dst`, backwards when descending: word number `result` of the record, the mean, or
+ * the spread (maximum - minimum).
+ */
+export function copyResult(address: usize, result: u32, descends: bool, dst: usize): void {
   const accumulator = changetype<Accumulator>(address);
   const count = accumulator.count;
-  const source = accumulator.records + <usize>word * 8;
+  let record = accumulator.records;
+  let step: isize = <isize>RECORD;
+  if (descends && count > 0) {
+    record += <usize>(count - 1) * RECORD;
+    step = -step;
+  }
   for (let i: u32 = 0; i < count; i++) {
-    const index = descends ? count - 1 - i : i;
-    store<u64>(dst + <usize>i * 8, load<u64>(source + <usize>index * RECORD));
+    let value: u64;
+    if (result < RESULT_MEAN) value = load<u64>(record + <usize>result * 8);
+    else if (accumulator.kind === KIND_FLOAT) value = resultOf<f64>(record, result);
+    else if (accumulator.kind === KIND_INTEGER) value = resultOf<i64>(record, result);
+    else value = resultOf<u64>(record, result);
+    store<u64>(dst, value);
+    dst += 8;
+    record += step;
   }
 }

@@ -1,7 +1,7 @@
 // Windowed aggregates of one field over any number of series: rows go in series by series, windows come out in order.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
-import { checkResult, CodecError } from './codec-error.ts';
+import type { CachedColumn } from './column-cache.ts';
 import type { Kernels } from './loader.ts';
 
 type NumericType = Exclude<FieldType, 'string'>;
@@ -16,6 +16,9 @@ export type AccumulatorOptions = {
 };
 
 type Values = Float64Array | BigInt64Array | BigUint64Array;
+
+/** 64-bit words that are not looked at: make an array of their type over the same bytes. */
+export type Words = Float64Array<ArrayBuffer>;
 
 /**
  * One entry per non-empty window; all arrays are views of one buffer. Values are in the field's type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or
@@ -57,13 +60,30 @@ const KINDS: Readonly<Record<NumericType, number>> = {
   unsigned: 2,
   boolean: 3,
 };
-const BLOCK_KINDS: Readonly<Record<NumericType, number>> = {
-  float: 1,
-  integer: 0,
-  unsigned: 0,
-  boolean: 2,
-};
 const WORDS = 11;
+const RESULTS = [
+  'start',
+  'count',
+  'sum',
+  'min',
+  'minTime',
+  'max',
+  'maxTime',
+  'first',
+  'firstTime',
+  'last',
+  'lastTime',
+  'mean',
+  'spread',
+] as const;
+
+/** What can be asked of the windows; each has what `WindowPartials` says, `mean` is a float, `spread` as `max`. */
+export type WindowResult = (typeof RESULTS)[number];
+
+const RESULT_CODES: Readonly<Record<WindowResult, number>> = Object.fromEntries(
+  RESULTS.map((name, code) => [name, code]),
+) as Record<WindowResult, number>;
+
 const SCRATCH_TIMES = 10;
 const SCRATCH_VALUES = 11;
 const SCRATCH_VALID = 21;
@@ -113,25 +133,18 @@ export class Accumulator {
     this.#accumulate(timesAt, valuesAt, validAt, times.length);
   }
 
-  /** Adds encoded rows without copying them out: one block of times, one of values for every row. */
-  addBlocks(times: Uint8Array, values: Uint8Array): void {
-    const count = this.#decode(0, times, SCRATCH_TIMES);
-    if (this.#decode(BLOCK_KINDS[this.#type], values, SCRATCH_VALUES) !== count) {
-      throw new CodecError('value', 'times and values');
-    }
-    const timesAt = this.#kernels.scratch(SCRATCH_TIMES, 0);
-    this.#accumulate(timesAt, this.#kernels.scratch(SCRATCH_VALUES, 0), 0, count);
-  }
-
-  /** Adds the rows [from, from + times.length) of an encoded block of values; `times` are those of these rows. */
-  addEncoded(times: BigInt64Array, values: Uint8Array, from: number): void {
-    const kind = BLOCK_KINDS[this.#type];
-    if (from + times.length > this.#decode(kind, values, SCRATCH_VALUES)) {
-      throw new CodecError('value', 'times and values');
-    }
-    const width = this.#type === 'boolean' ? 1 : 8;
-    const valuesAt = this.#kernels.scratch(SCRATCH_VALUES, 0) + from * width;
-    this.#accumulate(this.#copyIn(SCRATCH_TIMES, times), valuesAt, 0, times.length);
+  /** Adds the rows [from, to) of cached columns of one chunk. */
+  addCached(times: CachedColumn, values: CachedColumn, rows: { from: number; to: number }): void {
+    assert(values.type === this.#type && times.type === 'time', 'columns of the right types');
+    const { exports } = this.#kernels;
+    const isDone = exports.accumulateCached(
+      this.#address,
+      times.address,
+      values.address,
+      rows.from,
+      rows.to,
+    );
+    if (isDone === 0) throw new Unavailable('kernel memory is exhausted');
   }
 
   /** Adds a window that is known without its rows. `start` must be the start of one of the windows. */
@@ -189,6 +202,24 @@ export class Accumulator {
     };
   }
 
+  /** Some results of all windows, each as an array of 64-bit words; the arrays are views of one buffer. */
+  results(names: readonly WindowResult[], options: { readonly descending: boolean }): Words[] {
+    const count = this.windowCount;
+    const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * names.length * 8);
+    const { exports } = this.#kernels;
+    names.forEach((name, i) => {
+      const target = output + i * count * 8;
+      exports.copyResult(this.#address, RESULT_CODES[name], options.descending ? 1 : 0, target);
+    });
+    const buffer = this.#kernels.buffer.slice(output, output + count * names.length * 8);
+    return names.map((_, i) => new Float64Array(buffer, i * count * 8, count));
+  }
+
+  /** Forgets all windows. */
+  reset(): void {
+    this.#kernels.exports.resetAccumulator(this.#address);
+  }
+
   /** Frees its memory. Idempotent; nothing else may be called afterwards. */
   close(): void {
     if (this.#address === 0) return;
@@ -207,21 +238,12 @@ export class Accumulator {
     }
   }
 
-  #decode(kind: number, block: Uint8Array, slot: number): number {
-    const { exports } = this.#kernels;
-    const input = this.#copyIn(SCRATCH_INPUT, block);
-    const count = checkResult(exports.startBlock(input, block.length), 'block');
-    const output = this.#kernels.scratch(slot, count * 8);
-    checkResult(exports.finishBlock(kind, count, output), 'block');
-    return count;
-  }
-
   /** The words of all records, word by word, in one buffer: many small ones cost more than what they hold. */
   #allWords(count: number, descends: boolean): ArrayBuffer {
     const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * WORDS * 8);
     for (let word = 0; word < WORDS; word++) {
       const target = output + word * count * 8;
-      this.#kernels.exports.copyWord(this.#address, word, descends ? 1 : 0, target);
+      this.#kernels.exports.copyResult(this.#address, word, descends ? 1 : 0, target);
     }
     return this.#kernels.buffer.slice(output, output + count * WORDS * 8);
   }

@@ -4,7 +4,7 @@
 // `CodecError` for bytes that no encoder wrote, and nothing else.
 import { assert } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
-import { checkResult, CodecError } from './codec-error.ts';
+import { checkResult } from './codec-error.ts';
 import { BLOCK_VALUES_MAX } from './limits.ts';
 import { Kernels } from './loader.ts';
 
@@ -24,15 +24,6 @@ type Kind = (typeof Kind)[keyof typeof Kind];
 const INPUT = 0;
 const OUTPUT = 1;
 const REFERENCES = 7;
-const SELECTED = 7;
-
-/** Rows [from, to) of a block of `count`; of those the ones that `mask` (a byte per row of the range) keeps. */
-export type BlockRows = {
-  readonly count: number;
-  readonly from: number;
-  readonly to: number;
-  readonly mask?: Uint8Array | undefined;
-};
 
 /** Codecs over one instance of the kernels. Not shared between threads. */
 export class Codecs {
@@ -180,36 +171,6 @@ export class Codecs {
     }
   }
 
-  /** Some rows of a block of values: the range of a block of `count` rows, or what `mask` keeps of that range. */
-  decodeRows(type: Exclude<FieldType, 'string'>, block: Uint8Array, rows: BlockRows): Column {
-    switch (type) {
-      case 'float':
-        return {
-          type,
-          values: new Float64Array(this.#decodeRows(Kind.Floats, block, 8, rows)),
-          valid: undefined,
-        };
-      case 'integer':
-        return {
-          type,
-          values: new BigInt64Array(this.#decodeRows(Kind.Ints, block, 8, rows)),
-          valid: undefined,
-        };
-      case 'unsigned':
-        return {
-          type,
-          values: new BigUint64Array(this.#decodeRows(Kind.Ints, block, 8, rows)),
-          valid: undefined,
-        };
-      case 'boolean':
-        return {
-          type,
-          values: new Uint8Array(this.#decodeRows(Kind.Bits, block, 1, rows)),
-          valid: undefined,
-        };
-    }
-  }
-
   /** CRC-32C of `bytes`, continuing `crc`. */
   crc32c(bytes: Uint8Array, crc = 0): number {
     // In pieces, so that a large file needs no large buffer.
@@ -244,24 +205,6 @@ export class Codecs {
   #start(block: Uint8Array, what: string): number {
     const input = this.#copyIn(block);
     return checkResult(this.#kernels.exports.startBlock(input, block.byteLength), what);
-  }
-
-  #decodeRows(kind: Kind, block: Uint8Array, width: 1 | 8, rows: BlockRows): ArrayBuffer {
-    const { count, from, to, mask } = rows;
-    assert(from <= to && to <= count, 'rows lie within the block');
-    const kernels = this.#kernels;
-    if (this.#start(block, 'rows') !== count) throw new CodecError('value', 'number of rows');
-    const output = kernels.scratch(OUTPUT, count * width);
-    checkResult(kernels.exports.finishBlock(kind, count, output), 'rows');
-    if (mask === undefined) return kernels.buffer.slice(output + from * width, output + to * width);
-    assert(mask.length === to - from, 'a mask has one byte per row');
-    const masks = kernels.scratch(INPUT, mask.length);
-    kernels.bytes.set(mask, masks);
-    // One more: the kernel stores before it knows whether the row stays.
-    const selected = kernels.scratch(SELECTED, (mask.length + 1) * width);
-    const input = output + from * width;
-    const kept = kernels.exports.selectRows(input, width, mask.length, masks, selected);
-    return kernels.buffer.slice(selected, selected + kept * width);
   }
 
   #decode(kind: Kind, block: Uint8Array, width: 1 | 8, what: string): ArrayBuffer {

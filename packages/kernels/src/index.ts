@@ -1,10 +1,18 @@
 // Public face of @tidemark/kernels: WebAssembly kernels and their typed loader.
 export { Accumulator } from './accumulator.ts';
-export type { AccumulatorOptions, WindowPartial, WindowPartials } from './accumulator.ts';
+export type {
+  AccumulatorOptions,
+  WindowPartial,
+  WindowPartials,
+  WindowResult,
+  Words,
+} from './accumulator.ts';
+export { CACHED_ROWS_MAX, ColumnCache } from './column-cache.ts';
+export type { CachedColumn, CachedRows, CachedType, CacheEntries } from './column-cache.ts';
 export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
 export { Codecs } from './codecs.ts';
-export type { BlockRows, CodecEffort, CodedStrings } from './codecs.ts';
+export type { CodecEffort, CodedStrings } from './codecs.ts';
 export type * from './ingest-types.ts';
 export { IngestKernel } from './ingest-kernel.ts';
 export type { IngestOptions, LineParser } from './ingest-kernel.ts';

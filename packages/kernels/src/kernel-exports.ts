@@ -5,6 +5,8 @@ type CodecExports = {
   scratch(slot: number, bytes: number): number;
   trimScratch(bytes: number): void;
   memoryInUse(): number;
+  allocateRun(bytes: number): number;
+  freeRun(address: number, bytes: number): void;
   crc32c(address: number, bytes: number, crc: number): number;
   blockBound(count: number): number;
   stringsBound(count: number, bytes: number): number;
@@ -164,7 +166,34 @@ type ScanExports = {
   ): number;
   accumulateRecord(accumulator: number, record: number): number;
   accumulatorCount(accumulator: number): number;
-  copyWord(accumulator: number, word: number, descends: number, dst: number): void;
+  resetAccumulator(accumulator: number): void;
+  copyResult(accumulator: number, result: number, descends: number, dst: number): void;
+};
+
+type CacheExports = {
+  decodeForCache(type: number, count: number): number;
+  storeCached(column: number): void;
+  rowsBefore(times: number, time: bigint): number;
+  expandCached(column: number, from: number, to: number, dst: number): void;
+  gatherCached(column: number, rows: number, count: number, dst: number): void;
+  rowsOfMask(mask: number, count: number, first: number, dst: number): number;
+  filterCached(
+    column: number,
+    type: number,
+    from: number,
+    to: number,
+    bound: bigint,
+    operation: number,
+    flip: number,
+    mask: number,
+  ): number;
+  accumulateCached(
+    accumulator: number,
+    times: number,
+    values: number,
+    from: number,
+    to: number,
+  ): number;
 };
 
 /** Exports of the compiled kernels. */
@@ -172,4 +201,5 @@ export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   IngestExports &
   MemtableExports &
   NameExports &
-  ScanExports;
+  ScanExports &
+  CacheExports;

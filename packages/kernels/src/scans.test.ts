@@ -2,15 +2,12 @@ import { columnFrom, columnLength, columnValue, floorMod } from '@tidemark/core'
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CodecError } from './codec-error.ts';
-import { Codecs } from './codecs.ts';
 import type { ComparisonOperator } from './comparison.ts';
 import { Kernels } from './loader.ts';
 import { Scans } from './scans.ts';
 
 const kernels = new Kernels();
 const scans = new Scans(kernels);
-const codecs = new Codecs(kernels);
 
 type NumericType = 'float' | 'integer' | 'unsigned' | 'boolean';
 
@@ -327,7 +324,7 @@ describe('windowed aggregates', () => {
     expect(partials.sums[3 * 77]).toBe(154);
   });
 
-  test('encoded blocks, masks and known partials give the same as rows', () => {
+  test('masks and known partials give the same as rows', () => {
     const times = BigInt64Array.from({ length: 1000 }, (_, i) => BigInt(i));
     const column = columnFrom(
       'float',
@@ -340,10 +337,8 @@ describe('windowed aggregates', () => {
       wantsExtremes: true,
     };
     const fromRows = scans.openAccumulator('float', options);
-    const fromBlocks = scans.openAccumulator('float', options);
     const masked = scans.openAccumulator('float', options);
     fromRows.add(times, column);
-    fromBlocks.addBlocks(codecs.encodeTimes(times), codecs.encodeColumn(column));
     masked.add(
       times,
       column,
@@ -364,57 +359,9 @@ describe('windowed aggregates', () => {
       lastTime: all.lastTimes[9]!,
     });
 
-    expect(fromBlocks.finish()).toEqual(all);
     expect(masked.finish()).toEqual(all);
-    for (const accumulator of [fromRows, fromBlocks, masked]) accumulator.close();
+    for (const accumulator of [fromRows, masked]) accumulator.close();
   });
-});
-
-test('any range and mask of an encoded block gives the same as its decoded rows', () => {
-  fc.assert(
-    fc.property(
-      typed.filter(({ rows }) => rows.every((value) => value !== null)),
-      fc.nat(80),
-      fc.nat(80),
-      fc.option(fc.array(fc.nat(1), { minLength: 80, maxLength: 80 })),
-      ({ type, rows }, a, b, bits) => {
-        const count = rows.length;
-        const from = Math.min(a, b, count);
-        const to = Math.min(Math.max(a, b), count);
-        const block = codecs.encodeColumn(columnFrom(type, rows), 'small');
-        const mask = bits === null ? undefined : Uint8Array.from(bits.slice(0, to - from));
-        const times = BigInt64Array.from({ length: to - from }, (_, i) => BigInt(from + i));
-        const part = columnFrom(type, rows.slice(from, to));
-        const options = { start: 0n, wantsSum: true, wantsExtremes: true };
-        const [encoded, decoded] = [options, options].map((o) => scans.openAccumulator(type, o));
-
-        const column = codecs.decodeRows(type, block, { count, from, to, mask });
-        encoded!.addEncoded(times, block, from);
-        decoded!.add(times, part);
-
-        const kept = rows.slice(from, to).filter((_, i) => mask?.[i] !== 0);
-        expect(allValues(column)).toEqual(kept);
-        expect(encoded!.finish()).toEqual(decoded!.finish());
-        encoded!.close();
-        decoded!.close();
-      },
-    ),
-  );
-});
-
-test('a block with another number of rows than is expected is refused', () => {
-  const block = codecs.encodeIntegers(BigInt64Array.of(1n, 2n, 3n));
-  const accumulator = scans.openAccumulator('integer', {
-    start: 0n,
-    wantsSum: true,
-    wantsExtremes: true,
-  });
-
-  expect(() => codecs.decodeRows('integer', block, { count: 4, from: 0, to: 2 })).toThrow(
-    CodecError,
-  );
-  expect(() => accumulator.addEncoded(BigInt64Array.of(1n, 2n), block, 2)).toThrow(CodecError);
-  accumulator.close();
 });
 
 function pointOf(point: Point): [number | bigint, bigint] {

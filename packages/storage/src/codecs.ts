@@ -1,11 +1,13 @@
 // The one set of codecs and scans of this thread. Blocks are described in docs/formats/encodings.md.
-import { CodecError, Codecs, Kernels, Scans } from '@tidemark/kernels';
+import { CodecError, Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';
+import { LIMITS } from './limits.ts';
 
 let kernels: Kernels | undefined;
 let sharedCodecs: Codecs | undefined;
 let sharedScans: Scans | undefined;
+let sharedCache: ColumnCache | undefined;
 
 export function codecs(): Codecs {
   kernels ??= new Kernels();
@@ -17,6 +19,13 @@ export function scans(): Scans {
   kernels ??= new Kernels();
   sharedScans ??= new Scans(kernels);
   return sharedScans;
+}
+
+/** Columns of segments that were read lately, decoded. */
+export function columnCache(): ColumnCache {
+  kernels ??= new Kernels();
+  sharedCache ??= new ColumnCache(kernels, LIMITS.columnCacheBytes.value);
+  return sharedCache;
 }
 
 /** Runs a decoder; bytes that no encoder wrote become `DecodeError`. */

@@ -39,6 +39,13 @@ export const LIMITS = {
     unit: 'bytes',
     reason: 'what one aggregation may hold when its caller sets no limit',
   },
+  columnCacheBytes: {
+    setting: 'storage.column-cache-bytes',
+    value: 32 << 20,
+    unit: 'bytes',
+    reason:
+      'decoded columns of the chunks that dashboards ask for again and again; 1-2 bytes per value',
+  },
   sliceMs: {
     setting: 'storage.slice',
     value: 4,

@@ -1,7 +1,8 @@
 // Scans: filters, selection and windowed aggregates over blocks of 8,192 rows that are ten seconds apart. Aggregates are
 // those of a group of eight series: eight blocks go into the same windows.
 // node --conditions=source --import tsx tests/bench/kernels/scans.ts
-import { Codecs, Kernels, Scans } from '@tidemark/kernels';
+import { Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
+import type { CachedColumn, CachedType, CacheEntries } from '@tidemark/kernels';
 import { measure, normalFrom, randomFrom } from './measure.ts';
 
 const COUNT = 8192;
@@ -33,9 +34,28 @@ measure('filter integers > 50', { count: COUNT, unit }, () => {
 });
 measure('select floats', { count: COUNT, unit }, () => scans.selectColumn(floats, mask));
 
-const timesBlock = codecs.encodeTimes(times);
-const integersBlock = codecs.encodeIntegers(walk, 'small');
-const floatsBlock = codecs.encodeFloats(decimals, 'small');
+const HALF = COUNT / 2;
+const ROWS = { from: 0, to: HALF };
+const cache = new ColumnCache(kernels, 1 << 20);
+const refilled = new ColumnCache(kernels, 1 << 20);
+const entries: CacheEntries = new Map();
+const hold = (key: number, type: CachedType, block: Uint8Array): CachedColumn =>
+  cache.add(entries, key, { type, block });
+const timesBlock = codecs.encodeTimes(times.subarray(0, HALF));
+const integersBlock = codecs.encodeIntegers(walk.subarray(0, HALF), 'small');
+const floatsBlock = codecs.encodeFloats(decimals.subarray(0, HALF), 'small');
+const heldTimes = hold(0, 'time', timesBlock);
+const heldIntegers = hold(1, 'integer', integersBlock);
+const heldFloats = hold(2, 'float', floatsBlock);
+for (const [what, type, block] of [
+  ['steady times', 'time', timesBlock],
+  ['integers', 'integer', integersBlock],
+  ['floats', 'float', floatsBlock],
+] as const) {
+  measure(`decode ${what} for the cache`, { count: HALF, unit }, () =>
+    refilled.add(entries, 9, { type, block }),
+  );
+}
 
 for (const [name, everyNanos] of [
   ['minute', 60_000_000_000n],
@@ -55,21 +75,23 @@ for (const [name, everyNanos] of [
       accumulator.close();
     });
     measure(
-      `${what} by ${name}, float blocks`,
+      `${what} by ${name}, cached floats`,
       { count: COUNT * SERIES, unit, roundMs: 150 },
       () => {
         const accumulator = scans.openAccumulator('float', both);
-        for (let i = 0; i < SERIES; i++) accumulator.addBlocks(timesBlock, floatsBlock);
+        for (let i = 0; i < 2 * SERIES; i++) accumulator.addCached(heldTimes, heldFloats, ROWS);
         accumulator.finish();
         accumulator.close();
       },
     );
     measure(
-      `${what} by ${name}, integer blocks`,
+      `${what} by ${name}, cached integers`,
       { count: COUNT * SERIES, unit, roundMs: 150 },
       () => {
         const accumulator = scans.openAccumulator('integer', both);
-        for (let i = 0; i < SERIES; i++) accumulator.addBlocks(timesBlock, integersBlock);
+        for (let i = 0; i < 2 * SERIES; i++) {
+          accumulator.addCached(heldTimes, heldIntegers, ROWS);
+        }
         accumulator.finish();
         accumulator.close();
       },

@@ -28,17 +28,18 @@ export function* aggregate(
   const selection = select(snapshot, request);
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
-  for (const group of selection.groups) {
-    const windows = new GroupWindows(request);
-    const work = { selection, group, windows, wanted, request, counters, memoryLimitBytes };
-    try {
+  const windows = new GroupWindows(request);
+  try {
+    for (const group of selection.groups) {
+      const work = { selection, group, windows, wanted, request, counters, memoryLimitBytes };
       if (request.window === undefined || request.limitWindows === undefined) {
         yield* addGroup(work, request.timeRange);
       } else yield* addUntil(work, request.window, request.limitWindows);
       yield* windows.batches(group.tags);
-    } finally {
-      windows.close();
+      windows.reset();
     }
+  } finally {
+    windows.close();
   }
 }
 

@@ -1,11 +1,13 @@
-// One chunk as part of an answer: statistics, encoded blocks, or decoded columns, whichever is needed, each read once.
-import type { Column, FieldType, TimeRange } from '@tidemark/core';
-import type { SourceCounters } from '@tidemark/query';
+// One chunk as part of an answer: statistics, cached columns, or decoded columns, whichever is needed, each read once.
+import type { Column, FieldType, FieldValue, TimeRange } from '@tidemark/core';
+import { CACHED_ROWS_MAX } from '@tidemark/kernels';
+import type { CachedColumn, CachedRows } from '@tidemark/kernels';
+import type { ComparisonOperator, SourceCounters } from '@tidemark/query';
 
+import { columnCache, scans } from '../codecs.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
 import { lowerBound, sliceColumn } from './run.ts';
-import { scans } from '../codecs.ts';
 import type { Run } from './run.ts';
 
 export type ChunkSource = {
@@ -18,14 +20,22 @@ export type ChunkSource = {
   readonly counters: SourceCounters;
 };
 
+/** Cached columns of one chunk and the rows of them that are asked for. */
+export type CachedChunkColumn = {
+  readonly times: CachedColumn;
+  readonly values: CachedColumn;
+  readonly rows: CachedRows;
+};
+
 /** Rows of a chunk within a time range, none of them deleted. Columns are in the stored type. */
 export class ChunkReader {
   readonly meta: ChunkMeta;
   readonly columns: readonly (ColumnMeta | undefined)[];
   readonly #source: ChunkSource;
   #whole: ReadAhead | undefined;
+  #isRead = false;
+  #rows: CachedRows | undefined;
   #times: BigInt64Array | undefined;
-  #from = 0;
 
   constructor(source: ChunkSource) {
     this.#source = source;
@@ -45,65 +55,147 @@ export class ChunkReader {
     return column && this.#source.stored.fields[column.field]?.type;
   }
 
-  /** Counts the chunk as read. */
-  countRead(): void {
-    const { meta, columns, counters } = this.#source;
-    counters.chunksRead++;
-    counters.bytesRead += meta.timeBytes;
-    for (const column of columns) {
-      if (column !== undefined) counters.bytesRead += column.validBytes + column.valueBytes;
+  /** The rows of the chunk that lie within the time range. */
+  get rows(): CachedRows {
+    if (this.#rows !== undefined) return this.#rows;
+    const { meta, counters, timeRange } = this.#source;
+    const { minTime, maxTime, rows } = meta;
+    let from = 0;
+    let to = rows;
+    if (minTime < timeRange.start || maxTime > timeRange.end) {
+      const cached = this.#cachedTimes();
+      const before =
+        cached === undefined
+          ? (time: bigint) => lowerBound(this.#allTimes(), time)
+          : (time: bigint) => columnCache().rowsBefore(cached, time);
+      if (minTime < timeRange.start) from = before(timeRange.start);
+      if (maxTime > timeRange.end) to = before(timeRange.end + 1n);
     }
+    counters.chunksRead++;
+    counters.rowsRead += to - from;
+    this.#rows = { from, to };
+    return this.#rows;
   }
 
   /** Times within the range. */
   get times(): BigInt64Array {
     if (this.#times !== undefined) return this.#times;
-    const { segment, meta, columns, counters, timeRange } = this.#source;
-    this.countRead();
-    this.#whole = segment.readAhead(meta, columns);
-    const times = segment.times(meta, this.#whole);
-    this.#from = meta.minTime >= timeRange.start ? 0 : lowerBound(times, timeRange.start);
-    const to =
-      meta.maxTime <= timeRange.end
-        ? times.length
-        : lowerBound(times, timeRange.end + 1n, this.#from);
-    this.#times = this.#from === 0 && to === meta.rows ? times : times.subarray(this.#from, to);
-    counters.rowsRead += this.#times.length;
+    const { rows } = this;
+    const cached = this.#cachedTimes();
+    this.#times =
+      cached === undefined
+        ? this.#allTimes().subarray(rows.from, rows.to)
+        : columnCache().times(cached, rows);
     return this.#times;
   }
 
-  /** The encoded values of a column without nulls and its row that belongs to the first of `times`. */
-  encoded(index: number): { readonly block: Uint8Array; readonly from: number } | undefined {
-    const column = this.columns[index];
-    if (column === undefined || column.validBytes > 0) return undefined;
-    // Reading the times finds the first row.
-    if (this.times.length === 0) return undefined;
-    return { block: this.#source.segment.valueBlock(column, this.#whole), from: this.#from };
-  }
-
-  /** Runs a decoder of a column's encoded values; damage becomes `Corruption` of the file. */
-  decoding<T>(index: number, decode: () => T): T {
-    return this.#source.segment.decoding(this.columns[index]?.offset ?? 0, decode);
+  /** A column of numbers or booleans without nulls and its times, for as long as no other column is asked for. */
+  cached(index: number): CachedChunkColumn | undefined {
+    const { rows } = this;
+    const times = this.#cachedTimes();
+    const values = times && this.#cachedValues(index, times);
+    return times && values && { times, values, rows };
   }
 
   /** Values of a column at `times`, or at those that the mask keeps. */
   column(index: number, mask?: Uint8Array): Column | undefined {
     const meta = this.columns[index];
     if (meta === undefined) return undefined;
-    const { segment, stored } = this.#source;
-    const count = this.times.length;
-    const field = stored.fields[meta.field];
-    if (field !== undefined && field.type !== 'string' && meta.validBytes === 0) {
-      const rows = { count: this.meta.rows, from: this.#from, to: this.#from + count, mask };
-      return segment.rowsOfColumn(field, meta, { rows, whole: this.#whole });
+    const cached = this.cached(index);
+    if (cached !== undefined) {
+      if (mask === undefined) return columnCache().column(cached.values, cached.rows);
+      const count = columnCache().chooseRows(mask, cached.rows.from);
+      return columnCache().chosenColumn(cached.values, count);
     }
-    const all = segment.column(stored, this.meta, meta, this.#whole);
-    const column = sliceColumn(all, this.#from, this.#from + count);
+    const { from, to } = this.rows;
+    const { segment, stored } = this.#source;
+    const all = segment.column(stored, this.meta, meta, this.#bytes());
+    const column = sliceColumn(all, from, to);
     return mask === undefined ? column : scans().selectColumn(column, mask);
+  }
+
+  /**
+   * Times and columns at the rows that the mask keeps, of columns that are cached without exception; `undefined`
+   * otherwise. The first `count` columns are wanted.
+   */
+  chosen(mask: Uint8Array, count: number): Run | undefined {
+    for (let i = 0; i < count; i++) {
+      if (this.columns[i] !== undefined && !this.#isCacheable(i)) return undefined;
+    }
+    const { rows } = this;
+    const times = this.#cachedTimes();
+    if (times === undefined) return undefined;
+    const kept = columnCache().chooseRows(mask, rows.from);
+    const chosen: BigInt64Array = columnCache().chosenTimes(times, kept);
+    const columns: (Column | undefined)[] = [];
+    for (let i = 0; i < count; i++) {
+      const values = kept === 0 ? undefined : this.#cachedValues(i, times);
+      columns.push(values && columnCache().chosenColumn(values, kept));
+    }
+    return { times: chosen, columns };
+  }
+
+  /** Clears the mask where the comparison is false; `false` when it has to be made on the decoded column. */
+  filterInPlace(
+    mask: Uint8Array,
+    index: number,
+    condition: { readonly operator: ComparisonOperator; readonly value: FieldValue },
+  ): boolean {
+    const cached = this.cached(index);
+    if (cached === undefined) return false;
+    columnCache().filterInPlace(mask, cached.values, { rows: cached.rows, ...condition });
+    return true;
   }
 
   /** All columns at `times`. */
   run(): Run {
     return { times: this.times, columns: this.columns.map((_, i) => this.column(i)) };
+  }
+
+  /** All rows of the chunk, from the file. */
+  load(): Run {
+    const { segment, stored, meta, columns, counters } = this.#source;
+    counters.chunksRead++;
+    return segment.readChunk(stored, meta, columns, this.#bytes());
+  }
+
+  #isCacheable(index: number): boolean {
+    const column = this.columns[index];
+    if (column === undefined || column.validBytes > 0) return false;
+    return this.meta.rows <= CACHED_ROWS_MAX && this.type(index) !== 'string';
+  }
+
+  #cachedTimes(): CachedColumn | undefined {
+    const { segment, meta } = this.#source;
+    if (meta.rows > CACHED_ROWS_MAX) return undefined;
+    return segment.heldTimes(meta) ?? segment.cacheTimes(meta, this.#bytes());
+  }
+
+  #cachedValues(index: number, beside: CachedColumn): CachedColumn | undefined {
+    const meta = this.columns[index];
+    const type = this.type(index);
+    if (meta === undefined || type === undefined || type === 'string') return undefined;
+    if (!this.#isCacheable(index)) return undefined;
+    const { segment } = this.#source;
+    const held = segment.heldValues(meta);
+    return held ?? segment.cacheValues(meta, { type, beside, whole: this.#bytes() });
+  }
+
+  /** Every time of the chunk, for chunks that are too long for the cache. */
+  #allTimes(): BigInt64Array {
+    return this.#source.segment.times(this.meta, this.#bytes());
+  }
+
+  /** The chunk's bytes, read when something is missing for the first time. */
+  #bytes(): ReadAhead | undefined {
+    if (this.#isRead) return this.#whole;
+    this.#isRead = true;
+    const { segment, meta, columns, counters } = this.#source;
+    this.#whole = segment.readAhead(meta, columns);
+    counters.bytesRead += meta.timeBytes;
+    for (const column of columns) {
+      if (column !== undefined) counters.bytesRead += column.validBytes + column.valueBytes;
+    }
+    return this.#whole;
   }
 }

@@ -2,7 +2,7 @@
 // the query package.
 import type { Column, FieldType } from '@tidemark/core';
 import { floorMod } from '@tidemark/core';
-import type { Accumulator, WindowPartials } from '@tidemark/kernels';
+import type { Accumulator, WindowResult, Words } from '@tidemark/kernels';
 import type {
   AggregateColumn,
   AggregateFunction,
@@ -30,6 +30,8 @@ export interface FieldWindows {
   /** Adds a chunk that lies within the window that begins at `start` by its statistics, which it must have. */
   addStatistics(chunk: ChunkReader, index: number, start: bigint): void;
   finish(descending: boolean): FieldResult;
+  /** Forgets all windows: for the next group. */
+  reset(): void;
   close(): void;
 }
 
@@ -42,6 +44,7 @@ export function openFieldWindows(request: AggregateRequest, field: FieldAggregat
 class NumberWindows implements FieldWindows {
   readonly #type: Exclude<FieldType, 'string'>;
   readonly #accumulator: Accumulator;
+  readonly #wanted: readonly WindowResult[];
 
   constructor(
     { window, timeRange }: AggregateRequest,
@@ -49,6 +52,7 @@ class NumberWindows implements FieldWindows {
     functions: readonly AggregateFunction[],
   ) {
     this.#type = type;
+    this.#wanted = ['start', ...new Set(functions.flatMap((name) => RESULTS[name]))];
     this.#accumulator = scans().openAccumulator(type, {
       window,
       start: timeRange.start,
@@ -68,11 +72,9 @@ class NumberWindows implements FieldWindows {
   }
 
   addChunk(chunk: ChunkReader, index: number): boolean {
-    const { times } = chunk;
-    const encoded = chunk.encoded(index);
-    if (encoded === undefined) return false;
-    const { block, from } = encoded;
-    chunk.decoding(index, () => this.#accumulator.addEncoded(times, block, from));
+    const cached = chunk.cached(index);
+    if (cached === undefined) return chunk.columns[index] === undefined;
+    this.#accumulator.addCached(cached.times, cached.values, cached.rows);
     return true;
   }
 
@@ -84,11 +86,17 @@ class NumberWindows implements FieldWindows {
 
   finish(descending: boolean): FieldResult {
     const type = this.#type;
-    const partials = this.#accumulator.finish({ descending });
+    const wanted = this.#wanted;
+    const words = this.#accumulator.results(wanted, { descending });
+    const wordsOf = (name: WindowResult): Words => words[wanted.indexOf(name)] ?? NO_WORDS;
     return {
-      starts: partials.starts,
-      column: (name) => numberColumn(partials, type, name),
+      starts: times(wordsOf('start')),
+      column: (name) => numberColumn(name, type, wordsOf),
     };
+  }
+
+  reset(): void {
+    this.#accumulator.reset();
   }
 
   close(): void {
@@ -96,56 +104,67 @@ class NumberWindows implements FieldWindows {
   }
 }
 
+const NO_WORDS = new Float64Array(0);
+
+/** What a function needs of the windows. */
+const RESULTS: Readonly<Record<AggregateFunction, readonly WindowResult[]>> = {
+  count: ['count'],
+  sum: ['sum'],
+  mean: ['mean'],
+  spread: ['spread'],
+  min: ['min', 'minTime'],
+  max: ['max', 'maxTime'],
+  first: ['first', 'firstTime'],
+  last: ['last', 'lastTime'],
+};
+
 function numberColumn(
-  partials: WindowPartials,
-  type: Exclude<FieldType, 'string'>,
   name: AggregateFunction,
+  type: Exclude<FieldType, 'string'>,
+  wordsOf: (name: WindowResult) => Words,
 ): AggregateColumn {
-  const count = partials.starts.length;
+  const values = wordsOf(name);
   switch (name) {
     case 'count':
-      return { values: { type: 'integer', values: partials.counts, valid: undefined } };
+      return { values: columnOfWords('integer', values) };
     case 'mean':
-      if (type === 'boolean') return { values: nulls('float', count) };
-      return { values: { type: 'float', values: means(partials), valid: undefined } };
+      if (type === 'boolean') return { values: nulls('float', values.length) };
+      return { values: columnOfWords('float', values) };
     case 'sum':
-      return { values: type === 'boolean' ? nulls(type, count) : words(type, partials.sums) };
     case 'spread':
-      return { values: type === 'boolean' ? nulls(type, count) : words(type, spreads(partials)) };
+      if (type === 'boolean') return { values: nulls(type, values.length) };
+      return { values: columnOfWords(type, values) };
     case 'min':
-      return { values: words(type, partials.mins), pointTimes: partials.minTimes };
     case 'max':
-      return { values: words(type, partials.maxs), pointTimes: partials.maxTimes };
     case 'first':
-      return { values: words(type, partials.firsts), pointTimes: partials.firstTimes };
     case 'last':
-      return { values: words(type, partials.lasts), pointTimes: partials.lastTimes };
+      return {
+        values: columnOfWords(type, values),
+        pointTimes: times(wordsOf(`${name}Time`)),
+      };
   }
 }
 
-/** A column of the kernel's values; it holds booleans as numbers of 64 bits. */
-function words(
-  type: Exclude<FieldType, 'string'>,
-  values: Float64Array | BigInt64Array | BigUint64Array,
-): Column {
-  if (type !== 'boolean') return columnOf(type, { values, valid: undefined });
-  return { type, values: Uint8Array.from(values, Number), valid: undefined };
+function times({ buffer, byteOffset, length }: Words): BigInt64Array {
+  return new BigInt64Array(buffer, byteOffset, length);
 }
 
-function means({ sums, counts }: WindowPartials): Float64Array {
-  const result = new Float64Array(counts.length);
-  for (let i = 0; i < result.length; i++) result[i] = Number(sums[i]) / Number(counts[i]);
-  return result;
-}
-
-/** Differences; those of integers wrap in their array. */
-function spreads({ mins, maxs }: WindowPartials): WindowPartials['mins'] {
-  const result = maxs.slice();
-  for (let i = 0; i < result.length; i++) {
-    const difference = (maxs[i] as number) - (mins[i] as number);
-    result[i] = difference;
+/** A column of the kernel's words; it holds booleans as numbers of 64 bits. */
+function columnOfWords(type: Exclude<FieldType, 'string'>, words: Words): Column {
+  const { buffer, byteOffset, length } = words;
+  const valid = undefined;
+  switch (type) {
+    case 'float':
+      return { type, values: words, valid };
+    case 'integer':
+      return { type, values: new BigInt64Array(buffer, byteOffset, length), valid };
+    case 'unsigned':
+      return { type, values: new BigUint64Array(buffer, byteOffset, length), valid };
+    case 'boolean': {
+      const numbers = new BigUint64Array(buffer, byteOffset, length);
+      return { type, values: Uint8Array.from(numbers, Number), valid };
+    }
   }
-  return result;
 }
 
 function nulls(type: FieldType, count: number): Column {
@@ -194,6 +213,10 @@ class TextWindows implements FieldWindows {
     if (descending) starts.reverse();
     const windows = Array.from(starts, (start) => this.#windows.get(start)!);
     return { starts, column: (name) => textColumn(windows, name) };
+  }
+
+  reset(): void {
+    this.#windows.clear();
   }
 
   close(): void {

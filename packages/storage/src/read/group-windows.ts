@@ -98,6 +98,11 @@ export class GroupWindows {
     }
   }
 
+  /** Forgets all windows: for the next group. */
+  reset(): void {
+    for (const field of this.fields) field.reset();
+  }
+
   /** Frees the memory. Idempotent. */
   close(): void {
     for (const field of this.fields) field.close();

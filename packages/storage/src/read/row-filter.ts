@@ -7,6 +7,7 @@ import type { Database } from '../engine/database.ts';
 import { compilePattern } from '../series/regex.ts';
 import { residualCondition } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
+import type { ChunkReader } from './chunk-reader.ts';
 import type { Run } from './run.ts';
 import type { WantedField } from './series-reader.ts';
 
@@ -55,7 +56,18 @@ export function conditionColumn(
 export type ConditionRows = {
   readonly count: number;
   readonly column: (index: number) => Column | undefined;
+  /** Clears the mask where a comparison is false, without the column; `false` when that is not possible. */
+  readonly filterInPlace?: ChunkReader['filterInPlace'] | undefined;
 };
+
+export function rowsOfChunk(chunk: ChunkReader): ConditionRows {
+  const { from, to } = chunk.rows;
+  return {
+    count: to - from,
+    column: (index) => chunk.column(index),
+    filterInPlace: (mask, index, condition) => chunk.filterInPlace(mask, index, condition),
+  };
+}
 
 export function rowsOfRun(run: Run): ConditionRows {
   return { count: run.times.length, column: (index) => run.columns[index] };
@@ -80,8 +92,11 @@ export function evaluate(
       return left;
     }
     case 'field': {
-      const column = rows.column(columnIndex(condition.field));
-      if (column === undefined) return new Uint8Array(count);
+      const index = columnIndex(condition.field);
+      const keep = new Uint8Array(count).fill(1);
+      if (rows.filterInPlace?.(keep, index, condition) === true) return keep;
+      const column = rows.column(index);
+      if (column === undefined) return keep.fill(0);
       return compareColumn(column, condition.operator, condition.value);
     }
     case 'field-regex': {

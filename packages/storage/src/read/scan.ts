@@ -9,10 +9,16 @@ import { residualCondition } from '../series/select.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import { select } from './groups.ts';
-import { conditionColumn, evaluate, rowsOfRun, withConditionFields } from './row-filter.ts';
+import {
+  conditionColumn,
+  evaluate,
+  rowsOfChunk,
+  rowsOfRun,
+  withConditionFields,
+} from './row-filter.ts';
 import { filterRun, reverseRun, sliceRun } from './run.ts';
 import type { Run } from './run.ts';
-import { readSeries } from './series-reader.ts';
+import { convertRun, readSeries } from './series-reader.ts';
 import type { SeriesPart, WantedField } from './series-reader.ts';
 
 export function* scan(
@@ -87,8 +93,7 @@ function keepRows(part: SeriesPart, choice: RowChoice): Run {
   const columnIndex = conditionColumn(fields, wanted.length);
   if (chunk !== undefined && condition !== undefined) {
     // The condition first: of the other columns only the rows that it keeps leave the decoder.
-    const column = (index: number): Column | undefined => chunk.column(index);
-    const mask = evaluate(condition, { count: chunk.times.length, column }, columnIndex);
+    const mask = evaluate(condition, rowsOfChunk(chunk), columnIndex);
     return withoutEmptyRows(chosenRows(chunk, wanted, mask));
   }
   const run = part.load();
@@ -98,6 +103,8 @@ function keepRows(part: SeriesPart, choice: RowChoice): Run {
 }
 
 function chosenRows(chunk: ChunkReader, wanted: readonly FieldRef[], mask: Uint8Array): Run {
+  const run = chunk.chosen(mask, wanted.length);
+  if (run !== undefined) return convertRun(run, wanted);
   const times = scans().selectTimes(chunk.times, mask);
   if (times.length === 0) return { times, columns: wanted.map(() => undefined) };
   const columns = wanted.map(({ type }, i) => {

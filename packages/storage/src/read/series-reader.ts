@@ -63,7 +63,8 @@ export function* readSeries(
   }
 }
 
-function convertRun(run: Run, fields: readonly WantedField[]): Run {
+/** Columns in the types of the fields; all null where a type does not convert. */
+export function convertRun(run: Run, fields: readonly WantedField[]): Run {
   return {
     times: run.times,
     columns: run.columns.map((column, i) => {
@@ -146,8 +147,7 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     const { timeRange } = request;
     const chunk = new ChunkReader({ segment, stored, meta, columns, timeRange, counters });
     const load = (): Run => {
-      chunk.countRead();
-      const run: Run = segment.readChunk(stored, meta, columns);
+      const run = chunk.load();
       return covered === 'none' ? run : withoutRanges(run, deleted);
     };
     pieces.push({ minTime, maxTime, load, chunk: covered === 'none' ? chunk : undefined });

@@ -1,11 +1,11 @@
 // An open segment file: finds the chunks of a series and decodes columns. Everything that is read is checked; what
 // does not fit is `Corruption` of this file, and concerns only the request that met it.
 import { assert, Corruption } from '@tidemark/core';
-import type { Column } from '@tidemark/core';
-import type { BlockRows } from '@tidemark/kernels';
+import type { Column, FieldType } from '@tidemark/core';
+import type { CachedColumn, CacheEntries } from '@tidemark/kernels';
 
 import { ByteReader, DecodeError } from '../bytes.ts';
-import { codecs, crc32c } from '../codecs.ts';
+import { codecs, columnCache, crc32c } from '../codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
 import { newFieldArray } from '../memtable/table.ts';
 import { columnOf, valuesOf } from '../read/run.ts';
@@ -23,7 +23,6 @@ import type {
   ChunkMeta,
   ColumnMeta,
   PageMeta,
-  SegmentField,
   SegmentFooter,
   SegmentMeasurement,
 } from './format.ts';
@@ -44,6 +43,7 @@ export class Segment {
   readonly footerChecksum: number;
   readonly #file: DiskFile;
   readonly #cache: PageCache;
+  readonly #columns: CacheEntries = new Map();
   readonly #measurements = new Map<number, SegmentMeasurement>();
 
   private constructor(
@@ -130,8 +130,8 @@ export class Segment {
     measurement: SegmentMeasurement,
     chunk: ChunkMeta,
     columns: readonly (ColumnMeta | undefined)[],
+    whole = this.readAhead(chunk, columns),
   ): { readonly times: BigInt64Array; readonly columns: readonly (Column | undefined)[] } {
-    const whole = this.readAhead(chunk, columns);
     return {
       times: this.times(chunk, whole),
       columns: columns.map((column) => column && this.column(measurement, chunk, column, whole)),
@@ -179,22 +179,45 @@ export class Segment {
     return this.#spread(dense, valid, offset);
   }
 
-  /** The encoded values of a column; the chunk's rows when the column has no nulls. */
-  valueBlock(meta: ColumnMeta, whole?: ReadAhead): Uint8Array {
-    const { offset, validBytes, valueBytes } = meta;
-    return this.#readBlock(offset, validBytes + valueBytes, whole).subarray(validBytes);
+  /** Times of a chunk of at most CACHED_ROWS_MAX rows, decoded, if they are in memory. */
+  heldTimes(chunk: ChunkMeta): CachedColumn | undefined {
+    return columnCache().get(this.#columns, chunk.timeOffset);
   }
 
-  /** Some rows of a column without nulls that holds no strings. */
-  rowsOfColumn(
-    field: SegmentField,
+  /** A column without nulls of such a chunk, decoded, if it is in memory. */
+  heldValues(meta: ColumnMeta): CachedColumn | undefined {
+    return columnCache().get(this.#columns, meta.offset);
+  }
+
+  /** Reads what `heldTimes` does not find. */
+  cacheTimes(chunk: ChunkMeta, whole?: ReadAhead): CachedColumn {
+    const { timeOffset: offset, timeBytes, rows } = chunk;
+    const block = this.#readBlock(offset, timeBytes, whole);
+    const times = this.decoding(offset, () =>
+      columnCache().add(this.#columns, offset, { type: 'time', block }),
+    );
+    this.#check(times.count === rows, 'number of times', offset);
+    return times;
+  }
+
+  /** Reads what `heldValues` does not find. `beside` stays where it is. */
+  cacheValues(
     meta: ColumnMeta,
-    options: { readonly rows: BlockRows; readonly whole: ReadAhead | undefined },
-  ): Column {
-    const { type } = field;
-    assert(type !== 'string' && meta.validBytes === 0, 'a dense column of fixed width');
-    const block = this.valueBlock(meta, options.whole);
-    return this.decoding(meta.offset, () => codecs().decodeRows(type, block, options.rows));
+    source: {
+      readonly type: Exclude<FieldType, 'string'>;
+      readonly beside: CachedColumn;
+      readonly whole: ReadAhead | undefined;
+    },
+  ): CachedColumn {
+    const { offset, validBytes, valueBytes, count } = meta;
+    const { type, beside, whole } = source;
+    assert(validBytes === 0, 'columns with nulls are not kept');
+    const block = this.#readBlock(offset, valueBytes, whole);
+    const values = this.decoding(offset, () =>
+      columnCache().add(this.#columns, offset, { type, block, beside }),
+    );
+    this.#check(values.count === count, 'number of values', offset);
+    return values;
   }
 
   /** All bytes of a chunk, checksums included, as `SegmentWriter.addRawChunk` takes them. */

@@ -1,0 +1,250 @@
+// Windowed aggregates over cached columns: sums and extremes of narrow offsets, from which the base is left out until
+// the window is complete. Results are those of windows.ts.
+import {
+  baseOf,
+  dataOf,
+  expandCached,
+  FORM_BITS,
+  FORM_STEP,
+  FORM_U16,
+  FORM_U32,
+  FORM_U8,
+  formOf,
+  stepOf,
+} from './cached';
+import { scratch } from './memory';
+import {
+  accumulate,
+  Accumulator,
+  COUNT,
+  FIRST,
+  FIRST_TIME,
+  floorMod,
+  KIND_INTEGER,
+  LAST,
+  LAST_TIME,
+  MAX,
+  MAX_TIME,
+  mergeRun,
+  MIN,
+  MIN_TIME,
+  RECORD,
+  SCRATCH_RUN,
+  START,
+  SUM,
+  WANTS_EXTREMES,
+  WANTS_SUM,
+  windowEnd,
+} from './windows';
+
+const SCRATCH_TIMES = 10;
+
+// Times of the column that is being added: a formula or an array.
+let times: usize = 0;
+let isSteady: bool = false;
+let firstTime: i64 = 0;
+let everyTime: i64 = 0;
+
+@inline
+function timeOf(row: u32): i64 {
+  return isSteady ? firstTime + everyTime * <i64>row : load<i64>(times + <usize>row * 8);
+}
+
+@inline
+function sumOffsets<T>(data: usize, from: u32, to: u32): u64 {
+  let sum: u64 = 0;
+  let i = from;
+  if (sizeof<T>() === 1 && to - from >= 16) {
+    let lanes = i32x4.splat(0);
+    for (; i + 16 <= to; i += 16) {
+      const bytes = v128.load(data + <usize>i);
+      lanes = i32x4.add(
+        lanes,
+        i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes)),
+      );
+    }
+    sum = addLanes(lanes);
+  } else if (sizeof<T>() === 2 && to - from >= 8) {
+    // A column has 2^15 rows at most where its lanes are 16 bits wide, see CACHED_ROWS_MAX: no lane overflows.
+    let lanes = i32x4.splat(0);
+    for (; i + 8 <= to; i += 8) {
+      lanes = i32x4.add(lanes, i32x4.extadd_pairwise_i16x8_u(v128.load(data + <usize>i * 2)));
+    }
+    sum = addLanes(lanes);
+  }
+  for (; i < to; i++) sum += <u64>load<T>(data + <usize>i * sizeof<T>());
+  return sum;
+}
+
+@inline
+function addLanes(lanes: v128): u64 {
+  return (
+    <u64>(<u32>i32x4.extract_lane(lanes, 0)) +
+    <u64>(<u32>i32x4.extract_lane(lanes, 1)) +
+    <u64>(<u32>i32x4.extract_lane(lanes, 2)) +
+    <u64>(<u32>i32x4.extract_lane(lanes, 3))
+  );
+}
+
+/** First row of [from, to) that holds the smallest (or largest) offset. */
+@inline
+function extremeRow<T>(data: usize, from: u32, to: u32, wantsLargest: bool): u32 {
+  let row = from;
+  let i = from;
+  let best = load<T>(data + <usize>from * sizeof<T>());
+  if (sizeof<T>() === 1 && to - from >= 32) {
+    let lanes = v128.load(data + <usize>i);
+    for (i += 16; i + 16 <= to; i += 16) {
+      const bytes = v128.load(data + <usize>i);
+      lanes = wantsLargest ? i8x16.max_u(lanes, bytes) : i8x16.min_u(lanes, bytes);
+    }
+    const last = v128.load(data + <usize>(to - 16));
+    lanes = wantsLargest ? i8x16.max_u(lanes, last) : i8x16.min_u(lanes, last);
+    // Halves onto each other until one byte is left.
+    lanes = foldBytes(lanes, i8x16.shuffle(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7), wantsLargest);
+    lanes = foldBytes(lanes, i8x16.shuffle(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11), wantsLargest);
+    lanes = foldBytes(lanes, i8x16.shuffle(lanes, lanes, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13), wantsLargest);
+    lanes = foldBytes(lanes, i8x16.shuffle(lanes, lanes, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14), wantsLargest);
+    const value = i8x16.extract_lane_u(lanes, 0);
+    const wanted = i8x16.splat(<i8>value);
+    for (i = from; ; i += 16) {
+      const mask = i8x16.bitmask(i8x16.eq(v128.load(data + <usize>i), wanted));
+      // A row behind the window may be found only when none in it holds the value, which one does.
+      if (mask !== 0) return i + <u32>ctz(mask);
+    }
+  }
+  for (i = from + 1; i < to; i++) {
+    const value = load<T>(data + <usize>i * sizeof<T>());
+    if (wantsLargest ? value > best : value < best) {
+      best = value;
+      row = i;
+    }
+  }
+  return row;
+}
+
+@inline
+function foldBytes(a: v128, b: v128, wantsLargest: bool): v128 {
+  return wantsLargest ? i8x16.max_u(a, b) : i8x16.min_u(a, b);
+}
+
+@inline
+function aggregateOffsets<T>(record: usize, data: usize, base: i64, from: u32, to: u32, wants: u32): void {
+  const rows = to - from;
+  store<u64>(record, <u64>rows, COUNT);
+  store<i64>(record, base + <i64>load<T>(data + <usize>from * sizeof<T>()), FIRST);
+  store<i64>(record, timeOf(from), FIRST_TIME);
+  store<i64>(record, base + <i64>load<T>(data + <usize>(to - 1) * sizeof<T>()), LAST);
+  store<i64>(record, timeOf(to - 1), LAST_TIME);
+  if ((wants & WANTS_SUM) !== 0) {
+    store<i64>(record, base * <i64>rows + <i64>sumOffsets<T>(data, from, to), SUM);
+  }
+  if ((wants & WANTS_EXTREMES) !== 0) {
+    const least = extremeRow<T>(data, from, to, false);
+    const most = extremeRow<T>(data, from, to, true);
+    store<i64>(record, base + <i64>load<T>(data + <usize>least * sizeof<T>()), MIN);
+    store<i64>(record, timeOf(least), MIN_TIME);
+    store<i64>(record, base + <i64>load<T>(data + <usize>most * sizeof<T>()), MAX);
+    store<i64>(record, timeOf(most), MAX_TIME);
+  }
+}
+
+@inline
+function endOfWindow(from: u32, to: u32, span: u64, guess: u32): u32 {
+  if (!isSteady) return windowEnd(times, from, to, span, guess);
+  // Times ascend, so that only a single one has no step.
+  if (everyTime === 0) return from + 1;
+  const rows = (span - 1) / <u64>everyTime + 1;
+  return rows < <u64>(to - from) ? from + <u32>rows : to;
+}
+
+/** Windows of the rows [from, to) of narrow values, in scratch; returns how many there are. */
+@inline
+function aggregateNarrow<T>(
+  accumulator: Accumulator,
+  values: usize,
+  from: u32,
+  to: u32,
+  records: usize,
+): u32 {
+  const every = accumulator.every;
+  const offset = accumulator.offset;
+  const wants = accumulator.wants;
+  const data = dataOf(values);
+  const base = baseOf(values);
+  let record = records;
+  let found: u32 = 0;
+  let length: u32 = 1;
+  while (from < to) {
+    let start = accumulator.start;
+    let next = to;
+    if (every !== 0) {
+      const time = timeOf(from);
+      let into = floorMod(time, every) - offset;
+      if (into < 0) into += every;
+      // The first window of all time may begin before the smallest int64; it is said to begin there.
+      start = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
+      next = endOfWindow(from, to, <u64>(every - into), length);
+      length = next - from;
+    }
+    aggregateOffsets<T>(record, data, base, from, next, wants);
+    store<i64>(record, start, START);
+    record += RECORD;
+    found++;
+    from = next;
+  }
+  return found;
+}
+
+/** Most windows that the rows [from, to) fall into. */
+function windowsAtMost(accumulator: Accumulator, from: u32, to: u32): u32 {
+  if (accumulator.every === 0) return 1;
+  const windows = <u64>(timeOf(to - 1) - timeOf(from)) / <u64>accumulator.every + 2;
+  return windows < <u64>(to - from) ? <u32>windows : to - from;
+}
+
+/** Adds the rows [from, to) of cached columns of one chunk. False when memory is exhausted. */
+export function accumulateCached(
+  address: usize,
+  timeColumn: usize,
+  values: usize,
+  from: u32,
+  to: u32,
+): bool {
+  if (from >= to) return true;
+  const accumulator = changetype<Accumulator>(address);
+  times = dataOf(timeColumn);
+  isSteady = formOf(timeColumn) === FORM_STEP;
+  firstTime = baseOf(timeColumn);
+  everyTime = stepOf(timeColumn);
+  const form = formOf(values);
+  if (form !== FORM_U8 && form !== FORM_U16 && form !== FORM_U32) {
+    return accumulateWide(address, timeColumn, values, from, to);
+  }
+  const run = scratch(SCRATCH_RUN, <usize>windowsAtMost(accumulator, from, to) * RECORD);
+  if (run === 0) return false;
+  let found: u32;
+  if (form === FORM_U8) found = aggregateNarrow<u8>(accumulator, values, from, to, run);
+  else if (form === FORM_U16) found = aggregateNarrow<u16>(accumulator, values, from, to, run);
+  else found = aggregateNarrow<u32>(accumulator, values, from, to, run);
+  return accumulator.kind === KIND_INTEGER
+    ? mergeRun<i64>(accumulator, run, found)
+    : mergeRun<u64>(accumulator, run, found);
+}
+
+function accumulateWide(
+  address: usize,
+  timeColumn: usize,
+  values: usize,
+  from: u32,
+  to: u32,
+): bool {
+  let timesAt = times + <usize>from * 8;
+  if (isSteady) {
+    timesAt = scratch(SCRATCH_TIMES, <usize>(to - from) * 8);
+    if (timesAt === 0) return false;
+    expandCached(timeColumn, from, to, timesAt);
+  }
+  const width: usize = formOf(values) === FORM_BITS ? 1 : 8;
+  return accumulate(address, timesAt, dataOf(values) + <usize>from * width, 0, to - from);
+}

@@ -1,0 +1,289 @@
+// Decoded columns that stay in memory, as narrow as their values allow: integers as offsets of one, two or four bytes
+// from their minimum, steady times as a formula. A quarter of the bytes is a quarter of the cache, and aggregates of
+// narrow columns are faster than of wide ones. The loader finds room for them (src/column-cache.ts).
+import { finishBlock, KIND_BITS, KIND_FLOATS, KIND_INTS } from './blocks';
+import { scratch } from './memory';
+import { filterBytes, filterFloats, filterIntegers, filterUnsigneds } from './filters';
+
+// A cached column: this header, then `count` values of the form's width.
+const FORM: usize = 0;
+const COUNT: usize = 4;
+const BASE: usize = 8;
+const STEP: usize = 16;
+const HEADER: usize = 32;
+
+/** Value i is base + i * step; nothing is stored. Times only. */
+export const FORM_STEP: u32 = 0;
+// Offsets from the base, which is the minimum.
+export const FORM_U8: u32 = 1;
+export const FORM_U16: u32 = 2;
+export const FORM_U32: u32 = 4;
+export const FORM_I64: u32 = 8;
+export const FORM_F64: u32 = 9;
+export const FORM_BITS: u32 = 10;
+
+// What the values mean. In step with src/column-cache.ts.
+const TYPE_FLOAT: u32 = 0;
+const TYPE_UNSIGNED: u32 = 2;
+const TYPE_BOOLEAN: u32 = 3;
+const TYPE_TIME: u32 = 4;
+
+const SCRATCH_DECODED = 1;
+const SCRATCH_EXPANDED = 11;
+
+@inline
+export function formOf(column: usize): u32 {
+  return load<u32>(column, FORM);
+}
+
+@inline
+export function countOf(column: usize): u32 {
+  return load<u32>(column, COUNT);
+}
+
+@inline
+export function baseOf(column: usize): i64 {
+  return load<i64>(column, BASE);
+}
+
+@inline
+export function stepOf(column: usize): i64 {
+  return load<i64>(column, STEP);
+}
+
+@inline
+export function dataOf(column: usize): usize {
+  return column + HEADER;
+}
+
+@inline
+function widthOf(form: u32): usize {
+  return form <= FORM_I64 ? <usize>form : form === FORM_F64 ? 8 : 1;
+}
+
+// What `decodeForCache` found and `storeCached` writes.
+let form: u32 = 0;
+let base: i64 = 0;
+let step: i64 = 0;
+let count: u32 = 0;
+let decoded: usize = 0;
+
+/**
+ * Decodes what `startBlock` opened and returns the bytes that it takes as a cached column, or an error.
+ * `storeCached` must follow.
+ */
+export function decodeForCache(type: u32, values: u32): i32 {
+  const kind = type === TYPE_FLOAT ? KIND_FLOATS : type === TYPE_BOOLEAN ? KIND_BITS : KIND_INTS;
+  decoded = scratch(SCRATCH_DECODED, <usize>values * 8);
+  if (decoded === 0) return 0;
+  const error = finishBlock(kind, values, decoded);
+  if (error < 0) return error;
+  count = values;
+  base = 0;
+  step = 0;
+  if (kind === KIND_FLOATS) form = FORM_F64;
+  else if (kind === KIND_BITS) form = FORM_BITS;
+  else if (type === TYPE_TIME) planTimes();
+  else planOffsets(type === TYPE_UNSIGNED);
+  return <i32>((HEADER + <usize>count * widthOf(form) + 15) & ~15);
+}
+
+function planTimes(): void {
+  form = FORM_I64;
+  if (count === 0) return;
+  const first = load<i64>(decoded);
+  const difference = count < 2 ? 0 : load<i64>(decoded, 8) - first;
+  for (let i: u32 = 1; i < count; i++) {
+    const p = decoded + <usize>i * 8;
+    if (load<i64>(p) - load<i64>(p - 8) !== difference) return;
+  }
+  form = FORM_STEP;
+  base = first;
+  step = difference;
+}
+
+function planOffsets(isUnsigned: bool): void {
+  form = FORM_I64;
+  if (count === 0) return;
+  // Flipping the top bit turns the order of uint64 into that of int64.
+  const flip: i64 = isUnsigned ? i64.MIN_VALUE : 0;
+  let least = load<i64>(decoded) ^ flip;
+  let most = least;
+  for (let i: u32 = 1; i < count; i++) {
+    const value = load<i64>(decoded + <usize>i * 8) ^ flip;
+    least = value < least ? value : least;
+    most = value > most ? value : most;
+  }
+  const range = <u64>(most - least);
+  if (range > 0xffffffff) return;
+  base = least ^ flip;
+  form = range < 0x100 ? FORM_U8 : range < 0x10000 ? FORM_U16 : FORM_U32;
+}
+
+/** Writes what `decodeForCache` decoded to `column`. */
+export function storeCached(column: usize): void {
+  store<u32>(column, form, FORM);
+  store<u32>(column, count, COUNT);
+  store<i64>(column, base, BASE);
+  store<i64>(column, step, STEP);
+  const data = dataOf(column);
+  switch (form) {
+    case FORM_STEP:
+      break;
+    case FORM_U8:
+      storeOffsets<u8>(data);
+      break;
+    case FORM_U16:
+      storeOffsets<u16>(data);
+      break;
+    case FORM_U32:
+      storeOffsets<u32>(data);
+      break;
+    default:
+      memory.copy(data, decoded, <usize>count * widthOf(form));
+  }
+}
+
+@inline
+function storeOffsets<T>(data: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    store<T>(data + <usize>i * sizeof<T>(), <T>(load<i64>(decoded + <usize>i * 8) - base));
+  }
+}
+
+/** Rows of a column of times whose time is below `time`. */
+export function rowsBefore(times: usize, time: i64): u32 {
+  const rows = countOf(times);
+  let low: u32 = 0;
+  let high = rows;
+  if (rows === 0) return 0;
+  if (formOf(times) === FORM_STEP) {
+    const first = baseOf(times);
+    if (time <= first) return 0;
+    const every = stepOf(times);
+    // Times ascend, so that only a single one has no step.
+    if (every === 0) return 1;
+    const passed = (<u64>(time - first) - 1) / <u64>every + 1;
+    return passed < <u64>rows ? <u32>passed : rows;
+  }
+  const data = dataOf(times);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (load<i64>(data + <usize>middle * 8) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+@inline
+function expandOffsets<T>(data: usize, first: i64, from: u32, to: u32, dst: usize): void {
+  for (let i = from; i < to; i++) {
+    store<i64>(dst, first + <i64>load<T>(data + <usize>i * sizeof<T>()));
+    dst += 8;
+  }
+}
+
+/** Rows [from, to) in full width to `dst`: 8 bytes each, booleans 1. */
+export function expandCached(column: usize, from: u32, to: u32, dst: usize): void {
+  const data = dataOf(column);
+  const first = baseOf(column);
+  switch (formOf(column)) {
+    case FORM_STEP: {
+      const every = stepOf(column);
+      let value = first + every * <i64>from;
+      for (let i = from; i < to; i++) {
+        store<i64>(dst, value);
+        dst += 8;
+        value += every;
+      }
+      break;
+    }
+    case FORM_U8:
+      expandOffsets<u8>(data, first, from, to, dst);
+      break;
+    case FORM_U16:
+      expandOffsets<u16>(data, first, from, to, dst);
+      break;
+    case FORM_U32:
+      expandOffsets<u32>(data, first, from, to, dst);
+      break;
+    case FORM_BITS:
+      memory.copy(dst, data + <usize>from, <usize>(to - from));
+      break;
+    default:
+      memory.copy(dst, data + <usize>from * 8, <usize>(to - from) * 8);
+  }
+}
+
+@inline
+function gatherOffsets<T>(data: usize, first: i64, rows: usize, n: u32, dst: usize): void {
+  for (let i: u32 = 0; i < n; i++) {
+    const row = <usize>load<u32>(rows + <usize>i * 4);
+    store<i64>(dst + <usize>i * 8, first + <i64>load<T>(data + row * sizeof<T>()));
+  }
+}
+
+/** The `n` rows whose numbers lie at `rows`, in full width, to `dst`. */
+export function gatherCached(column: usize, rows: usize, n: u32, dst: usize): void {
+  const data = dataOf(column);
+  const first = baseOf(column);
+  switch (formOf(column)) {
+    case FORM_STEP: {
+      const every = stepOf(column);
+      for (let i: u32 = 0; i < n; i++) {
+        const row = <i64>load<u32>(rows + <usize>i * 4);
+        store<i64>(dst + <usize>i * 8, first + every * row);
+      }
+      break;
+    }
+    case FORM_U8:
+      gatherOffsets<u8>(data, first, rows, n, dst);
+      break;
+    case FORM_U16:
+      gatherOffsets<u16>(data, first, rows, n, dst);
+      break;
+    case FORM_U32:
+      gatherOffsets<u32>(data, first, rows, n, dst);
+      break;
+    case FORM_BITS:
+      for (let i: u32 = 0; i < n; i++) {
+        const row = <usize>load<u32>(rows + <usize>i * 4);
+        store<u8>(dst + <usize>i, load<u8>(data + row));
+      }
+      break;
+    default:
+      gatherOffsets<i64>(data, 0, rows, n, dst);
+  }
+}
+
+/** Numbers of the rows that the mask keeps, counted from `first`, to `dst`, which has room for one more. */
+export function rowsOfMask(mask: usize, masked: u32, first: u32, dst: usize): u32 {
+  let kept: u32 = 0;
+  for (let i: u32 = 0; i < masked; i++) {
+    store<u32>(dst + <usize>kept * 4, first + i);
+    kept += <u32>load<u8>(mask + <usize>i);
+  }
+  return kept;
+}
+
+/** Clears the mask of rows [from, to) where the comparison is false; see filters.ts. False when memory is exhausted. */
+export function filterCached(
+  column: usize,
+  type: u32,
+  from: u32,
+  to: u32,
+  bound: i64,
+  operation: u32,
+  flip: u32,
+  mask: usize,
+): bool {
+  const rows = to - from;
+  const values = scratch(SCRATCH_EXPANDED, <usize>rows * 8);
+  if (values === 0) return false;
+  expandCached(column, from, to, values);
+  if (type === TYPE_FLOAT) filterFloats(values, rows, reinterpret<f64>(bound), operation, flip, mask);
+  else if (type === TYPE_UNSIGNED) filterUnsigneds(values, rows, <u64>bound, operation, flip, mask);
+  else if (type === TYPE_BOOLEAN) filterBytes(values, rows, <u32>bound, operation, flip, mask);
+  else filterIntegers(values, rows, bound, operation, flip, mask);
+  return true;
+}

@@ -1,0 +1,251 @@
+// Decoded columns kept in linear memory, for chunks that are read again and again. Narrow forms: assembly/cached.ts.
+//
+// Memory is taken in slabs that are filled one after the other and emptied whole: the next one whose columns were not
+// used since the last round. So making room costs nothing per column, and what is used stays.
+import { assert, Unavailable } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
+
+import { checkResult } from './codec-error.ts';
+import { planComparison } from './comparison.ts';
+import type { ComparisonOperator } from './comparison.ts';
+import type { Kernels } from './loader.ts';
+
+// In step with assembly/cached.ts.
+const TYPES = { float: 0, integer: 1, unsigned: 2, boolean: 3, time: 4 } as const;
+
+export type CachedType = keyof typeof TYPES;
+
+/** A column in the cache. Valid until the next column is added, longer while `ColumnCache.get` returns it. */
+export type CachedColumn = {
+  readonly type: CachedType;
+  readonly count: number;
+  readonly address: number;
+  readonly slab: Slab;
+};
+
+/** The columns of one owner, such as a file, by a number of its choice. */
+export type CacheEntries = Map<number, CachedColumn>;
+
+type Slab = {
+  readonly address: number;
+  usedBytes: number;
+  wasUsed: boolean;
+  /** What lies in it. */
+  contents: { readonly entries: CacheEntries; readonly key: number }[];
+};
+
+const EXHAUSTED = 'kernel memory is exhausted';
+
+const SLAB_BYTES = 256 << 10;
+/** No column takes more than an eighth of a slab, so that little is left over at its end. */
+export const CACHED_ROWS_MAX = SLAB_BYTES / 8 / 8;
+
+const SCRATCH_INPUT = 0;
+const SCRATCH_MASK = 1;
+const SCRATCH_OUTPUT = 7;
+const SCRATCH_ROWS = 21;
+
+/** Rows [from, to) of a column, or of those the ones that were chosen by a filter. */
+export type CachedRows = { readonly from: number; readonly to: number };
+
+export class ColumnCache {
+  readonly #kernels: Kernels;
+  readonly #slabsMax: number;
+  readonly #slabs: Slab[] = [];
+  /** The one that is being filled. */
+  #current = -1;
+
+  /** Uses at most `limitBytes` of linear memory, in slabs of 256 KiB, at least four. */
+  constructor(kernels: Kernels, limitBytes: number) {
+    this.#kernels = kernels;
+    this.#slabsMax = Math.max(4, Math.floor(limitBytes / SLAB_BYTES));
+  }
+
+  get memoryBytes(): number {
+    return this.#slabs.length * SLAB_BYTES;
+  }
+
+  get(entries: CacheEntries, key: number): CachedColumn | undefined {
+    const column = entries.get(key);
+    if (column !== undefined) column.slab.wasUsed = true;
+    return column;
+  }
+
+  /**
+   * Decodes a block of at most CACHED_ROWS_MAX values and keeps it. `beside` stays where it is. Throws `CodecError`
+   * for what no encoder wrote.
+   */
+  add(
+    entries: CacheEntries,
+    key: number,
+    source: {
+      readonly type: CachedType;
+      readonly block: Uint8Array;
+      readonly beside?: CachedColumn | undefined;
+    },
+  ): CachedColumn {
+    const { exports } = this.#kernels;
+    const { type, block, beside } = source;
+    const input = this.#kernels.scratch(SCRATCH_INPUT, block.byteLength);
+    this.#kernels.bytes.set(block, input);
+    const count = checkResult(exports.startBlock(input, block.byteLength), type);
+    assert(count <= CACHED_ROWS_MAX, 'only columns of chunks are kept');
+    const sizeBytes = checkResult(exports.decodeForCache(TYPES[type], count), type);
+    if (sizeBytes === 0) throw new Unavailable(EXHAUSTED);
+    const slab = this.#slabWith(sizeBytes, beside?.slab);
+    const address = slab.address + slab.usedBytes;
+    exports.storeCached(address);
+    slab.usedBytes += sizeBytes;
+    slab.contents.push({ entries, key });
+    const column: CachedColumn = { type, count, address, slab };
+    entries.set(key, column);
+    return column;
+  }
+
+  /** Rows whose time is below `time`. */
+  rowsBefore(times: CachedColumn, time: bigint): number {
+    return this.#kernels.exports.rowsBefore(times.address, time);
+  }
+
+  times(times: CachedColumn, rows: CachedRows): BigInt64Array {
+    return new BigInt64Array(this.#expand(times, rows));
+  }
+
+  /** Some rows as a column without nulls. */
+  column(column: CachedColumn, rows: CachedRows): Column {
+    return columnOf(column.type, this.#expand(column, rows));
+  }
+
+  /** Clears `mask[row - from]` where the comparison is false. */
+  filterInPlace(
+    mask: Uint8Array,
+    column: CachedColumn,
+    condition: {
+      readonly rows: CachedRows;
+      readonly operator: ComparisonOperator;
+      readonly value: Parameters<typeof planComparison>[2];
+    },
+  ): void {
+    const { type } = column;
+    const { rows, operator, value } = condition;
+    assert(type !== 'time' && mask.length === rows.to - rows.from, 'a mask of the rows of a field');
+    const comparison = planComparison(type, operator, value);
+    if (comparison.kind === 'none') mask.fill(0);
+    if (comparison.kind !== 'compare') return;
+    const { operation, flip, bound } = comparison;
+    const masks = this.#kernels.scratch(SCRATCH_MASK, mask.length);
+    this.#kernels.bytes.set(mask, masks);
+    const bits = type === 'float' ? floatBits(Number(bound)) : BigInt.asIntN(64, BigInt(bound));
+    const isDone = this.#kernels.exports.filterCached(
+      column.address,
+      TYPES[type],
+      rows.from,
+      rows.to,
+      bits,
+      operation,
+      flip ? 1 : 0,
+      masks,
+    );
+    if (isDone === 0) throw new Unavailable(EXHAUSTED);
+    mask.set(this.#kernels.bytes.subarray(masks, masks + mask.length));
+  }
+
+  /** Chooses the rows of [from, from + mask.length) that the mask keeps, for `chosenColumn`; returns how many. */
+  chooseRows(mask: Uint8Array, from: number): number {
+    const masks = this.#kernels.scratch(SCRATCH_MASK, mask.length);
+    this.#kernels.bytes.set(mask, masks);
+    // One more: the kernel stores before it knows whether the row stays.
+    const rows = this.#kernels.scratch(SCRATCH_ROWS, (mask.length + 1) * 4);
+    return this.#kernels.exports.rowsOfMask(masks, mask.length, from, rows);
+  }
+
+  chosenTimes(times: CachedColumn, count: number): BigInt64Array {
+    return new BigInt64Array(this.#gather(times, count));
+  }
+
+  /** The `count` rows that `chooseRows` chose last. */
+  chosenColumn(column: CachedColumn, count: number): Column {
+    return columnOf(column.type, this.#gather(column, count));
+  }
+
+  #expand(column: CachedColumn, { from, to }: CachedRows): ArrayBuffer {
+    assert(from <= to && to <= column.count, 'rows lie within the column');
+    const sizeBytes = (to - from) * widthOf(column.type);
+    const output = this.#kernels.scratch(SCRATCH_OUTPUT, sizeBytes);
+    this.#kernels.exports.expandCached(column.address, from, to, output);
+    return this.#kernels.buffer.slice(output, output + sizeBytes);
+  }
+
+  #gather(column: CachedColumn, count: number): ArrayBuffer {
+    const sizeBytes = count * widthOf(column.type);
+    const output = this.#kernels.scratch(SCRATCH_OUTPUT, sizeBytes);
+    const rows = this.#kernels.scratch(SCRATCH_ROWS, 0);
+    this.#kernels.exports.gatherCached(column.address, rows, count, output);
+    return this.#kernels.buffer.slice(output, output + sizeBytes);
+  }
+
+  #slabWith(sizeBytes: number, keep: Slab | undefined): Slab {
+    const current = this.#slabs[this.#current];
+    if (current !== undefined && current.usedBytes + sizeBytes <= SLAB_BYTES) return current;
+    const next = this.#newSlab() ?? this.#oldSlab(keep);
+    this.#current = this.#slabs.indexOf(next);
+    return next;
+  }
+
+  #newSlab(): Slab | undefined {
+    if (this.#slabs.length >= this.#slabsMax) return undefined;
+    const address = this.#kernels.exports.allocateRun(SLAB_BYTES) >>> 0;
+    // Memory is exhausted: those that are there have to do.
+    if (address === 0 && this.#slabs.length > 1) return undefined;
+    if (address === 0) throw new Unavailable(EXHAUSTED);
+    const slab: Slab = { address, usedBytes: 0, wasUsed: false, contents: [] };
+    this.#slabs.push(slab);
+    return slab;
+  }
+
+  /** Empties the next slab that was not used since the last time round. */
+  #oldSlab(keep: Slab | undefined): Slab {
+    for (let i = this.#current + 1; ; i++) {
+      const slab = this.#slabs[i % this.#slabs.length]!;
+      if (slab === keep) continue;
+      if (slab.wasUsed) {
+        slab.wasUsed = false;
+        continue;
+      }
+      for (const { entries, key } of slab.contents) {
+        // The owner may have gone and come back under the same number since.
+        if (entries.get(key)?.slab === slab) entries.delete(key);
+      }
+      slab.contents = [];
+      slab.usedBytes = 0;
+      return slab;
+    }
+  }
+}
+
+function widthOf(type: CachedType): 1 | 8 {
+  return type === 'boolean' ? 1 : 8;
+}
+
+function columnOf(type: CachedType, buffer: ArrayBuffer): Column {
+  const valid = undefined;
+  switch (type) {
+    case 'float':
+      return { type, values: new Float64Array(buffer), valid };
+    case 'unsigned':
+      return { type, values: new BigUint64Array(buffer), valid };
+    case 'boolean':
+      return { type, values: new Uint8Array(buffer), valid };
+    case 'integer':
+    case 'time':
+      return { type: 'integer', values: new BigInt64Array(buffer), valid };
+  }
+}
+
+const float = new Float64Array(1);
+const bitsOfFloat = new BigInt64Array(float.buffer);
+
+function floatBits(value: number): bigint {
+  float[0] = value;
+  return bitsOfFloat[0]!;
+}
