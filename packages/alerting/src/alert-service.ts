@@ -3,24 +3,24 @@ import { AppError, assert, Conflict, InvalidRequest, NotFound } from '@tidemark/
 import type { Clock } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
-import type { AlertStore, DeadLetter, OutboxEntry } from './alert-store.ts';
+import type { AlertStore, DeadLetter } from './alert-store.ts';
 import { makeStep } from './chain.ts';
 import type { CheckedAction } from './chain.ts';
 import { Delivery } from './delivery.ts';
 import type { DeliveryState } from './delivery.ts';
-import type { EventState, TopicEvent } from './event.ts';
-import { stateOf } from './event.ts';
+import type { EventState, EventSummary, TopicEvent } from './event.ts';
 import type { HandlerContext } from './handler.ts';
 import { checkTopicId } from './handler-spec.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { levelRank } from './level.ts';
-import { PUBLISH_DEPTH_MAX, QUEUE_LENGTH, QUEUE_LENGTH_MIN } from './limits.ts';
+import { OK_EVENT_AGE, PUBLISH_DEPTH_MAX, QUEUE_LENGTH, QUEUE_LENGTH_MIN } from './limits.ts';
 import { compileMatch } from './match.ts';
 import type { Match } from './match.ts';
 import { flag } from './options.ts';
 import { HANDLER_KINDS } from './registry.ts';
 import { checkAction, checkScriptHandler } from './script-handler.ts';
 import { Topic } from './topic.ts';
+import type { EventFilter } from './topic.ts';
 
 export type AlertLog = (
   level: 'debug' | 'info' | 'warn' | 'error',
@@ -65,8 +65,12 @@ export class AlertService implements AlertSink {
   readonly #topics = new Map<string, Topic>();
   readonly #handlers = new Map<string, Map<string, Attached>>();
   readonly #anonymous = new Set<string>();
-  /** Entries of the last run whose handler has not been attached yet. */
-  readonly #unclaimed = new Map<string, OutboxEntry[]>();
+  /** Handlers that are ending, by key; a successor takes over what they leave in the outbox. */
+  readonly #retiring = new Map<string, Promise<void>>();
+  /** The write that is followed last, what is to be done when it is on disk, and the end of that. */
+  #followed: Promise<void> | undefined;
+  #onStored: (() => void)[] = [];
+  #stored: Promise<void> | undefined;
 
   constructor(options: AlertServiceOptions) {
     this.#options = options;
@@ -78,14 +82,13 @@ export class AlertService implements AlertSink {
 
   /** Loads topics and handlers. A handler whose definition is no longer accepted is reported and left out. */
   open(): void {
-    const { store, isPersistent, log } = this.#options;
+    const { store, isPersistent, clock, log } = this.#options;
     if (isPersistent) {
-      for (const { topic, id, state } of store.states()) this.#topic(topic).set(id, state);
-    }
-    for (const entry of store.outbox()) {
-      const waiting = this.#unclaimed.get(entry.handlerKey) ?? [];
-      waiting.push(entry);
-      this.#unclaimed.set(entry.handlerKey, waiting);
+      const oldest = clock.now() - BigInt(OK_EVENT_AGE.value) * 1_000_000n;
+      for (const { topic, id, state } of store.states()) {
+        if (state.level === 'OK' && state.time < oldest) this.#keep(store.deleteState(topic, id));
+        else this.#topic(topic).load(id, state);
+      }
     }
     for (const { topic, spec } of store.specs()) {
       try {
@@ -122,25 +125,57 @@ export class AlertService implements AlertSink {
     for (const handler of attached?.values() ?? []) this.#retire(topic, handler);
   }
 
+  openTopic(topic: string): void {
+    this.#topic(topic);
+  }
+
   publish(topic: string, event: AlertEvent): void {
     this.#collect(topic, event, undefined);
   }
 
-  #collect(topic: string, event: AlertEvent, source: TopicEvent | undefined): void {
-    const collected = this.#topic(topic).collect(event, source);
-    if (this.#options.isPersistent) this.#persist(topic, event.id, collected);
-    for (const handler of this.#handlers.get(topic)?.values() ?? []) {
-      if (this.#wants(handler, collected)) handler.delivery.accept(collected);
+  #collect(topicId: string, event: AlertEvent, source: TopicEvent | undefined): void {
+    const { store, isPersistent } = this.#options;
+    const topic = this.#topic(topicId);
+    const { event: collected, texts } = topic.collect(event, source);
+    const receivers: Delivery[] = [];
+    for (const handler of this.#handlers.get(topicId)?.values() ?? []) {
+      const { delivery } = handler;
+      if (this.#wants(handler, collected) && delivery.admits(collected)) receivers.push(delivery);
     }
+    if (!isPersistent && receivers.length === 0) return;
+    const { entries, stored } = store.collect({
+      topic: topicId,
+      event: collected,
+      isPersistent,
+      handlerKeys: receivers.map((delivery) => delivery.handlerKey),
+    });
+    this.#keep(stored, isPersistent ? () => topic.settle(event.id, texts) : undefined);
+    entries.forEach((entry, i) => receivers[i]?.accept(entry, stored));
   }
 
-  eventState(topic: string, eventId: string): EventState | undefined {
-    return this.#topics.get(topic)?.event(eventId);
+  eventState(topic: string, eventId: string): EventSummary | undefined {
+    return this.#topics.get(topic)?.summary(eventId);
   }
 
-  updateEvent(topic: string, event: AlertEvent): void {
-    this.#topic(topic).set(event.id, stateOf(event));
-    if (this.#options.isPersistent) this.#persist(topic, event.id, event);
+  eventStates(topic: string): Iterable<readonly [string, EventSummary]> {
+    return this.#topics.get(topic)?.summaries() ?? [];
+  }
+
+  updateEvent(topicId: string, event: AlertEvent): void {
+    const topic = this.#topic(topicId);
+    const texts = topic.set(event.id, event);
+    if (!this.#options.isPersistent) return;
+    this.#keep(this.#options.store.putState(topicId, event.id, event), () =>
+      topic.settle(event.id, texts),
+    );
+  }
+
+  /**
+   * Resolves when everything that was collected before is on disk: from then on no crash loses it. `undefined` when
+   * it is already, which costs a caller nothing.
+   */
+  stored(): Promise<void> | undefined {
+    return this.#stored;
   }
 
   /** What global handlers change for every alert node. */
@@ -185,7 +220,6 @@ export class AlertService implements AlertSink {
   async deleteTopic(id: string): Promise<void> {
     this.#topics.delete(id);
     await this.#options.store.deleteStates(id);
-    await this.#options.store.flushed();
   }
 
   /** Deletes the anonymous topics of a task, or of a replay, with everything that waits in them. */
@@ -200,15 +234,21 @@ export class AlertService implements AlertSink {
       for (const handler of attached?.values() ?? []) await this.#drop(handler);
       await this.deleteTopic(id);
     }
-    for (const [key, entries] of this.#unclaimed) {
-      if (!key.startsWith(prefix)) continue;
-      this.#unclaimed.delete(key);
-      this.#options.store.remove(entries.map((entry) => entry.sequence));
+    const { store } = this.#options;
+    for (const key of store.handlerKeys(prefix)) {
+      const retiring = this.#retiring.get(key);
+      if (retiring === undefined) await store.removeAll(key);
+      else
+        this.#retiring.set(
+          key,
+          retiring.then(() => store.removeAll(key)),
+        );
     }
   }
 
-  events(id: string, minLevel: AlertLevelName): readonly (readonly [string, EventState])[] {
-    return this.#existing(id).events(minLevel);
+  /** Events of a topic in order of their ids. */
+  events(id: string, filter: EventFilter): readonly (readonly [string, EventState])[] {
+    return this.#existing(id).events(filter);
   }
 
   event(topic: string, id: string): EventState {
@@ -260,9 +300,11 @@ export class AlertService implements AlertSink {
     const checked = this.#check(spec);
     await this.#options.store.putSpec(topic, spec, id);
     this.#attachedTo(topic).delete(id);
-    const left = await before.delivery.close(0);
-    this.#attachSpec(topic, spec, checked);
-    this.#attached(topic, spec.id).delivery.adopt(left);
+    const handover = before.delivery.close(0).then(async () => {
+      if (isRenamed) await this.#options.store.rekey(before.key, `${topic} ${spec.id}`);
+    });
+    this.#attachSpec(topic, spec, checked, handover);
+    await handover;
   }
 
   async deleteHandler(topic: string, id: string): Promise<void> {
@@ -285,7 +327,10 @@ export class AlertService implements AlertSink {
   /** Delivers what is ready within the deadline; the rest is in the outbox. */
   async close(deadlineMs: number): Promise<void> {
     const all = [...this.#handlers.values()].flatMap((attached) => [...attached.values()]);
-    await Promise.all(all.map((handler) => handler.delivery.close(deadlineMs)));
+    await Promise.all([
+      ...all.map((handler) => handler.delivery.close(deadlineMs)),
+      ...this.#retiring.values(),
+    ]);
     this.#handlers.clear();
     await this.#options.store.flushed();
   }
@@ -295,7 +340,7 @@ export class AlertService implements AlertSink {
   #topic(id: string): Topic {
     let topic = this.#topics.get(id);
     if (topic === undefined) {
-      topic = new Topic(id);
+      topic = new Topic(id, (topicId, eventId) => this.#options.store.texts(topicId, eventId));
       this.#topics.set(id, topic);
     }
     return topic;
@@ -342,19 +387,26 @@ export class AlertService implements AlertSink {
     topic: string,
     spec: HandlerSpec,
     checked: { readonly actions: readonly CheckedAction[]; readonly match: Match },
+    predecessor?: Promise<void>,
   ): void {
     this.#topic(topic);
     const key = `${topic} ${spec.id}`;
-    const delivery = this.#deliver(topic, key, checked.actions);
+    const delivery = this.#deliver(topic, key, checked.actions, predecessor);
     this.#attachedTo(topic).set(spec.id, { key, spec, match: checked.match, delivery });
   }
 
-  #deliver(topic: string, key: string, actions: readonly CheckedAction[]): Delivery {
+  #deliver(
+    topic: string,
+    key: string,
+    actions: readonly CheckedAction[],
+    predecessor = this.#retiring.get(key),
+  ): Delivery {
     const { store, clock, log, random, queueLength, disabledKinds } = this.#options;
     const enabled = actions.filter((action) => disabledKinds?.has(action.kind.kind) !== true);
-    const delivery = new Delivery(
+    return new Delivery(
       {
         handlerKey: key,
+        predecessor,
         store,
         clock,
         random,
@@ -367,22 +419,20 @@ export class AlertService implements AlertSink {
           ? [{ run: () => Promise.resolve({ kind: 'stop' }) }]
           : enabled.map((action, i) => makeStep(action, i, owner, this.#context)),
     );
-    delivery.adopt(this.#unclaimed.get(key) ?? []);
-    this.#unclaimed.delete(key);
-    return delivery;
   }
 
-  // Delivers what is ready in the background; what has to be repeated waits for the topic to be opened again.
+  // Delivers what is ready in the background; what has to be repeated waits in the outbox for the topic to be opened
+  // again.
   #retire(topic: string, handler: Attached): void {
-    handler.delivery.close(RETIRE_DEADLINE_MS).then(
-      (left) => {
-        const successor = this.#handlers.get(topic)?.get(handler.key);
-        if (successor !== undefined) successor.delivery.adopt(left);
-        else if (left.length > 0) this.#unclaimed.set(handler.key, [...left]);
-      },
-      (error: unknown) =>
+    const ended = handler.delivery
+      .close(RETIRE_DEADLINE_MS)
+      .catch((error: unknown) =>
         this.#options.log('error', 'failed to close handler', { topic, err: messageOf(error) }),
-    );
+      )
+      .finally(() => {
+        if (this.#retiring.get(handler.key) === ended) this.#retiring.delete(handler.key);
+      });
+    this.#retiring.set(handler.key, ended);
   }
 
   async #drop(handler: Attached): Promise<void> {
@@ -420,14 +470,29 @@ export class AlertService implements AlertSink {
     this.#collect(topic, event, event);
   }
 
-  #persist(topic: string, id: string, state: EventState): void {
-    this.#options.store.putState(topic, id, state).catch((error: unknown) => {
-      this.#options.log('error', 'failed to store event state', {
-        topic,
-        event: id,
-        err: messageOf(error),
+  // Follows a write that nobody awaits. Writes end in order, so the last one stands for all; those of one turn share
+  // their promise.
+  #keep(write: Promise<void>, onStored?: () => void): void {
+    if (write !== this.#followed) this.#follow(write);
+    if (onStored !== undefined) this.#onStored.push(onStored);
+  }
+
+  #follow(write: Promise<void>): void {
+    const onStored: (() => void)[] = [];
+    this.#followed = write;
+    this.#onStored = onStored;
+    const ended = write
+      .then(
+        () => {
+          for (const settle of onStored) settle();
+        },
+        (error: unknown) =>
+          this.#options.log('error', 'failed to store events', { err: messageOf(error) }),
+      )
+      .then(() => {
+        if (this.#followed === write) this.#stored = undefined;
       });
-    });
+    this.#stored = ended;
   }
 }
 

@@ -1,10 +1,11 @@
 // What alerting keeps on disk: states of events, definitions of handlers, the outbox and the dead letters. Four tables
-// of the service's LMDB file, values as JSON text. Calls return at once; `flushed` resolves when all is on disk.
+// of the service's LMDB file, values as JSON text. Changes that belong together are one batch; batches of the same
+// moment share one commit and one sync, and their promises resolve, in order, when that sync is done.
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { Corruption } from '@tidemark/core';
-import type { EventState, TopicEvent } from './event.ts';
+import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
 import { decodeEvent, encodeEvent } from './event.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { DEAD_LETTERS, KEY_BYTES_MAX } from './limits.ts';
@@ -27,8 +28,13 @@ export type DeadLetter = {
   readonly time: bigint;
 };
 
-type StoredEntry = { readonly handler: string; readonly event: string; readonly step: number };
-type StoredLetter = StoredEntry & { readonly reason: string; readonly time: string };
+type StoredLetter = {
+  readonly handler: string;
+  readonly event: string;
+  readonly step: number;
+  readonly reason: string;
+  readonly time: string;
+};
 type StoredState = {
   readonly id: string;
   readonly message: string;
@@ -38,37 +44,55 @@ type StoredState = {
   readonly level: AlertLevelName;
 };
 
+/** What one collected event changes: the state of its topic, and an entry for each handler that wants it. */
+export type Collected = {
+  readonly topic: string;
+  readonly event: TopicEvent;
+  /** Whether the topic's state is kept on disk. */
+  readonly isPersistent: boolean;
+  readonly handlerKeys: readonly string[];
+};
+
 export class AlertStore {
   readonly #root: RootDatabase;
   readonly #states: Database<StoredState, [string, string]>;
   readonly #specs: Database<HandlerSpec, [string, string]>;
-  readonly #outbox: Database<StoredEntry, number>;
+  /** Values are lines: the step, the handler's key, the event as JSON. */
+  readonly #outbox: Database<string, [string, number]>;
   readonly #letters: Database<StoredLetter, number>;
   #nextSequence: number;
   #letterCount: number;
+  /** Changes of this turn of the event loop; they become one batch at its end. */
+  #pending: (() => void)[] = [];
+  #stored: Promise<void> = Promise.resolve();
 
   constructor(root: RootDatabase) {
     this.#root = root;
     this.#states = root.openDB({ name: 'topic-events', encoding: 'json' });
     this.#specs = root.openDB({ name: 'handler-specs', encoding: 'json' });
-    this.#outbox = root.openDB({ name: 'outbox', encoding: 'json' });
+    this.#outbox = root.openDB({ name: 'outbox', encoding: 'string' });
     this.#letters = root.openDB({ name: 'dead-letters', encoding: 'json' });
-    this.#nextSequence = 1 + Math.max(lastKey(this.#outbox), lastKey(this.#letters));
+    let highest = lastKey(this.#letters);
+    for (const [, sequence] of this.#outbox.getKeys()) highest = Math.max(highest, sequence);
+    this.#nextSequence = 1 + highest;
     this.#letterCount = this.#letters.getKeysCount();
   }
 
-  /** Resolves when everything written so far is on disk. */
+  /** Resolves when everything written so far is on disk; rejects when the last of it could not be written. */
   async flushed(): Promise<void> {
+    await this.#stored;
     await this.#root.flushed;
   }
 
-  /** All remembered states, topic by topic. */
-  *states(): Iterable<{ readonly topic: string; readonly id: string; readonly state: EventState }> {
+  /** Level and times of all remembered events, topic by topic. Their texts stay on disk: `texts`. */
+  *states(): Iterable<{
+    readonly topic: string;
+    readonly id: string;
+    readonly state: EventSummary;
+  }> {
     for (const { key, value } of this.#states.getRange()) {
-      const { id, message, details, level } = value;
-      const state: EventState = {
-        message,
-        details,
+      const { id, level } = value;
+      const state: EventSummary = {
         level,
         time: readInt(value.time, `state of event ${id}`),
         durationNanos: readInt(value.duration, `state of event ${id}`),
@@ -77,24 +101,25 @@ export class AlertStore {
     }
   }
 
-  /** Remembers a state; an event that is OK is forgotten, after a restart it is as good as never seen. */
-  putState(topic: string, id: string, state: EventState): Promise<boolean> {
-    const key = keyOf(topic, id);
-    if (state.level === 'OK') return this.#states.remove(key);
-    return this.#states.put(key, {
-      id,
-      message: state.message,
-      details: state.details,
-      time: String(state.time),
-      duration: String(state.durationNanos),
-      level: state.level,
-    });
+  /** Message and details of a remembered event. */
+  texts(topic: string, id: string): EventTexts | undefined {
+    return this.#states.get(keyOf(topic, id));
+  }
+
+  /** Remembers a state; resolves when it is on disk. */
+  async putState(topic: string, id: string, state: EventState): Promise<void> {
+    await this.#write(() => this.#putState(topic, id, state));
+  }
+
+  /** Forgets one state. */
+  async deleteState(topic: string, id: string): Promise<void> {
+    await this.#write(() => void this.#states.remove(keyOf(topic, id)));
   }
 
   /** Forgets all states of a topic. */
   async deleteStates(topic: string): Promise<void> {
     const keys = [...this.#states.getKeys({ start: [topic, ''], end: [topic, '\uffff'] })];
-    await this.#root.transaction(() => {
+    await this.#write(() => {
       for (const key of keys) void this.#states.remove(key);
     });
   }
@@ -103,67 +128,139 @@ export class AlertStore {
     for (const { key, value } of this.#specs.getRange()) yield { topic: key[0], spec: value };
   }
 
-  /** Stores a definition; resolves when it is on disk. `replaces` is an older id that goes in the same transaction. */
+  /** Stores a definition; resolves when it is on disk. `replaces` is an older id that goes in the same batch. */
   async putSpec(topic: string, spec: HandlerSpec, replaces?: string): Promise<void> {
-    await this.#root.transaction(() => {
+    await this.#write(() => {
       if (replaces !== undefined && replaces !== spec.id)
         void this.#specs.remove(keyOf(topic, replaces));
       void this.#specs.put(keyOf(topic, spec.id), spec);
     });
-    await this.flushed();
   }
 
   async deleteSpec(topic: string, id: string): Promise<void> {
-    await this.#specs.remove(keyOf(topic, id));
-    await this.flushed();
+    await this.#write(() => void this.#specs.remove(keyOf(topic, id)));
   }
 
-  /** Entries left by the last run, oldest first. */
-  *outbox(): Iterable<OutboxEntry> {
-    for (const { key, value } of this.#outbox.getRange()) {
-      yield {
-        sequence: key,
-        handlerKey: value.handler,
-        event: decodeEvent(value.event),
-        step: value.step,
-      };
+  /** The highest sequence number that was given out. */
+  get lastSequence(): number {
+    return this.#nextSequence - 1;
+  }
+
+  /** How many entries up to a sequence number a handler has on disk. */
+  waitingCount(handlerKey: string, through = this.lastSequence): number {
+    return this.#outbox.getKeysCount(rangeOf(handlerKey, 0, through));
+  }
+
+  /** Entries of a handler after a sequence number, oldest first. Only what is on disk already is seen. */
+  waiting(handlerKey: string, after: number, limit: number): readonly OutboxEntry[] {
+    const found: OutboxEntry[] = [];
+    for (const { key, value } of this.#outbox.getRange({
+      ...rangeOf(handlerKey, after + 1),
+      limit,
+    })) {
+      const { step, event } = readEntry(value);
+      found.push({ sequence: key[1], handlerKey, event: decodeEvent(event), step });
     }
+    return found;
   }
 
-  /** Adds an entry; it is in the file before the process answers for anything later. */
-  append(handlerKey: string, event: TopicEvent, step: number): OutboxEntry {
-    const sequence = this.#nextSequence++;
-    this.#keep(
-      this.#outbox.put(sequence, { handler: handlerKey, event: encodeEvent(event), step }),
-    );
-    return { sequence, handlerKey, event, step };
-  }
-
-  /** Removes entries that were delivered or replaced. */
-  remove(sequences: readonly number[]): void {
-    for (const sequence of sequences) this.#keep(this.#outbox.remove(sequence));
-  }
-
-  /** Moves an entry to the dead letters. */
-  bury(entry: OutboxEntry, reason: string, time: bigint): void {
-    const { sequence, handlerKey, event, step } = entry;
-    this.#keep(
-      this.#letters.put(sequence, {
-        handler: handlerKey,
-        event: encodeEvent(event),
-        step,
-        reason,
-        time: String(time),
-      }),
-    );
-    this.remove([sequence]);
-    this.#letterCount++;
-    if (this.#letterCount > DEAD_LETTERS.value) {
-      for (const oldest of this.#letters.getKeys({ limit: 1 })) {
-        this.#keep(this.#letters.remove(oldest));
-        this.#letterCount--;
+  /** Handlers that have entries and whose key begins so. */
+  handlerKeys(prefix: string): ReadonlySet<string> {
+    const keys = new Set<string>();
+    const plain = { start: [prefix, 0], end: [`${prefix}\uffff`, 0] } as const;
+    const hashed = { start: [HASHED, 0], end: [`${HASHED}\uffff`, 0] } as const;
+    for (const range of [plain, hashed]) {
+      for (const { value } of this.#outbox.getRange({
+        start: [...range.start],
+        end: [...range.end],
+      })) {
+        const { handlerKey } = readEntry(value);
+        if (handlerKey.startsWith(prefix)) keys.add(handlerKey);
       }
     }
+    return keys;
+  }
+
+  /**
+   * Keeps an event: its state and its entries, all or nothing. `stored` resolves when they are on disk, and rejects
+   * when they could not be written.
+   */
+  collect({ topic, event, isPersistent, handlerKeys }: Collected): {
+    readonly entries: readonly OutboxEntry[];
+    readonly stored: Promise<void>;
+  } {
+    const entries = handlerKeys.map((handlerKey) => this.#entry(handlerKey, event, 0));
+    const json = entries.length === 0 ? '' : encodeEvent(event);
+    const stored = this.#write(() => {
+      if (isPersistent) this.#putState(topic, event.id, event);
+      for (const entry of entries) this.#putEntry(entry, json);
+    });
+    return { entries, stored };
+  }
+
+  /** Puts `event` in the place of entries that were combined into it; without event they are removed. */
+  replace(
+    held: readonly OutboxEntry[],
+    next:
+      | { readonly handlerKey: string; readonly event: TopicEvent; readonly step: number }
+      | undefined,
+  ): { readonly entry: OutboxEntry | undefined; readonly stored: Promise<void> } {
+    const entry =
+      next === undefined ? undefined : this.#entry(next.handlerKey, next.event, next.step);
+    const stored = this.#write(() => {
+      if (entry !== undefined) this.#putEntry(entry, encodeEvent(entry.event));
+      for (const one of held) this.#removeEntry(one);
+    });
+    return { entry, stored };
+  }
+
+  /** Notes how far in its handler's chain an entry is, so that a restart does not repeat what was done. */
+  update(entry: OutboxEntry): Promise<void> {
+    return this.#write(() => this.#putEntry(entry, encodeEvent(entry.event)));
+  }
+
+  /** Removes an entry that was delivered. Returns at once; `flushed` waits for it. */
+  remove(entry: OutboxEntry): void {
+    this.#forget(this.#write(() => this.#removeEntry(entry)));
+  }
+
+  /** Removes everything that waits for a handler. */
+  async removeAll(handlerKey: string): Promise<void> {
+    await this.#write(() => {
+      for (const key of this.#outbox.getKeys(rangeOf(handlerKey, 0))) void this.#outbox.remove(key);
+    });
+  }
+
+  /** Hands what waits for one handler to another; the chains differ, so each entry begins anew. */
+  async rekey(from: string, to: string): Promise<void> {
+    await this.#write(() => {
+      for (const { key, value } of this.#outbox.getRange(rangeOf(from, 0))) {
+        void this.#outbox.remove(key);
+        void this.#outbox.put([shortKey(to), key[1]], printEntry(to, 0, readEntry(value).event));
+      }
+    });
+  }
+
+  /** Moves an entry to the dead letters. Returns at once; `flushed` waits for it. */
+  bury(entry: OutboxEntry, reason: string, time: bigint): void {
+    const { sequence, handlerKey, event, step } = entry;
+    this.#letterCount++;
+    const isOver = this.#letterCount > DEAD_LETTERS.value;
+    const oldest = isOver ? [...this.#letters.getKeys({ limit: 1 })] : [];
+    this.#letterCount -= oldest.length;
+    this.#forget(
+      this.#write(() => {
+        void this.#letters.put(sequence, {
+          handler: handlerKey,
+          event: encodeEvent(event),
+          step,
+          reason,
+          time: String(time),
+        });
+        this.#removeEntry(entry);
+        for (const key of oldest) void this.#letters.remove(key);
+      }),
+    );
   }
 
   /** Dead letters, newest first. */
@@ -181,15 +278,91 @@ export class AlertStore {
     return found;
   }
 
-  // A write that fails fails the whole environment; the owner of the root sees it on its next awaited write.
-  #keep(write: Promise<boolean>): void {
+  #entry(handlerKey: string, event: TopicEvent, step: number): OutboxEntry {
+    return { sequence: this.#nextSequence++, handlerKey, event, step };
+  }
+
+  #putEntry({ handlerKey, sequence, step }: OutboxEntry, json: string): void {
+    void this.#outbox.put([shortKey(handlerKey), sequence], printEntry(handlerKey, step, json));
+  }
+
+  #removeEntry({ handlerKey, sequence }: OutboxEntry): void {
+    void this.#outbox.remove([shortKey(handlerKey), sequence]);
+  }
+
+  #putState(topic: string, id: string, state: EventState): void {
+    void this.#states.put(keyOf(topic, id), {
+      id,
+      message: state.message,
+      details: state.details,
+      time: String(state.time),
+      duration: String(state.durationNanos),
+      level: state.level,
+    });
+  }
+
+  // All or nothing; resolves when it is on disk. Changes of one turn share a batch and its promise.
+  #write(changes: () => void): Promise<void> {
+    this.#pending.push(changes);
+    if (this.#pending.length > 1) return this.#stored;
+    this.#stored = Promise.resolve().then(async () => {
+      const pending = this.#pending;
+      this.#pending = [];
+      await this.#root.batch(() => {
+        for (const change of pending) change();
+      });
+    });
+    return this.#stored;
+  }
+
+  // Nobody waits for this write. Should it fail, the entry is still in the outbox: it is delivered once more after the
+  // next start, which is what at least once means; `flushed` and the next awaited write report the failure.
+  #forget(write: Promise<void>): void {
     write.catch(() => undefined);
   }
 }
 
+function printEntry(handlerKey: string, step: number, eventJson: string): string {
+  return `${step}\n${handlerKey}\n${eventJson}`;
+}
+
+function readEntry(text: string): {
+  readonly step: number;
+  readonly handlerKey: string;
+  readonly event: string;
+} {
+  const first = text.indexOf('\n');
+  const second = text.indexOf('\n', first + 1);
+  if (second < 0)
+    throw new Corruption('entry of the outbox is cut', { file: 'engine.mdb', offset: 0 });
+  return {
+    step: Number(text.slice(0, first)),
+    handlerKey: text.slice(first + 1, second),
+    event: text.slice(second + 1),
+  };
+}
+
+// Begins keys that stand for longer ones; no topic begins so.
+const HASHED = '#';
+
 function keyOf(topic: string, id: string): [string, string] {
   if (Buffer.byteLength(topic) + Buffer.byteLength(id) <= KEY_BYTES_MAX) return [topic, id];
-  return [topic, `#${createHash('sha256').update(id).digest('hex')}`];
+  return [topic, HASHED + createHash('sha256').update(id).digest('hex')];
+}
+
+// Ids and topics of the greatest length do not fit a key together.
+function shortKey(handlerKey: string): string {
+  if (Buffer.byteLength(handlerKey) <= KEY_BYTES_MAX) return handlerKey;
+  return HASHED + createHash('sha256').update(handlerKey).digest('hex');
+}
+
+function rangeOf(
+  handlerKey: string,
+  first: number,
+  last = Number.MAX_SAFE_INTEGER - 1,
+): { readonly start: [string, number]; readonly end: [string, number] } {
+  const key = shortKey(handlerKey);
+  return { start: [key, first], end: [key, last + 1] };
 }
 
 function lastKey(database: Database<unknown, number>): number {

@@ -26,6 +26,7 @@ export function makeStep(
   switch (action.kind.kind) {
     case 'stateChangesOnly':
       return {
+        isLocal: true,
         run: ({ event }) => Promise.resolve(event.level === event.previousLevel ? STOP : PASS),
       };
     case 'throttle':
@@ -50,6 +51,7 @@ function throttleStep(options: Options, clock: Clock): ChainStep {
   const countMax = integer(options, 'count');
   const windows = new Map<string, { start: bigint; count: number }>();
   return {
+    isLocal: true,
     run: ({ event }) => {
       const now = clock.now();
       const window = windows.get(event.id);
@@ -72,6 +74,7 @@ function throttleStep(options: Options, clock: Clock): ChainStep {
 
 /** Collects events and passes one combined event per interval. Collected events stay in the outbox until then. */
 class AggregateStep implements ChainStep {
+  readonly isLocal = true;
   readonly #options: Options;
   readonly #index: number;
   readonly #delivery: Delivery;

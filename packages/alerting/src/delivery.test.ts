@@ -8,6 +8,7 @@ import { InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AlertStore } from './alert-store.ts';
+import type { OutboxEntry } from './alert-store.ts';
 import { Delivery } from './delivery.ts';
 import type { ChainStep } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
@@ -67,7 +68,12 @@ let reports: string[];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'delivery-'));
-  root = open({ path: join(directory, 'a.mdb'), noSubdir: true, maxDbs: 8 });
+  root = open({
+    path: join(directory, 'a.mdb'),
+    noSubdir: true,
+    maxDbs: 8,
+    overlappingSync: false,
+  });
   store = new AlertStore(root);
   clock = new FakeClock();
   reports = [];
@@ -78,18 +84,39 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function deliver(steps: readonly ChainStep[], queueLength = 100): Delivery {
+/** Collects an event for one handler, as the service does. */
+function send(delivery: Delivery, sent: TopicEvent): void {
+  const handlerKeys = [delivery.handlerKey];
+  const { entries, stored } = store.collect({
+    topic: 't',
+    event: sent,
+    isPersistent: false,
+    handlerKeys,
+  });
+  for (const entry of entries) delivery.accept(entry, stored);
+}
+
+function waiting(): readonly OutboxEntry[] {
+  return store.waiting('t h', 0, 1000);
+}
+
+function deliver(
+  steps: readonly ChainStep[],
+  queueLength = 100,
+  predecessor?: Promise<void>,
+): Delivery {
   const report = (level: string, message: string): void => {
     reports.push(`${level}: ${message}`);
   };
   return new Delivery(
-    { handlerKey: 't h', store, clock, queueLength, report, random: () => 0.5 },
+    { handlerKey: 't h', store, clock, queueLength, report, random: () => 0.5, predecessor },
     () => steps,
   );
 }
 
-/** Lets everything that is ready run. */
+/** Lets everything that is ready run, and be on disk. */
 async function settle(): Promise<void> {
+  await store.flushed();
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -119,12 +146,12 @@ describe('delivery', () => {
     const { step, sent } = recorder();
     const delivery = deliver([step]);
 
-    for (const id of ['a', 'b', 'c']) delivery.accept(event(id));
+    for (const id of ['a', 'b', 'c']) send(delivery, event(id));
     await settle();
     await store.flushed();
 
     expect(sent).toEqual(['a', 'b', 'c']);
-    expect([...store.outbox()]).toEqual([]);
+    expect(waiting()).toEqual([]);
     expect(delivery.state).toMatchObject({ delivered: 3, failed: 0, waiting: 0 });
   });
 
@@ -134,9 +161,9 @@ describe('delivery', () => {
     );
     const delivery = deliver([step]);
 
-    delivery.accept(event('a', 'a1'));
-    delivery.accept(event('a', 'a2'));
-    delivery.accept(event('b', 'b1'));
+    send(delivery, event('a', 'a1'));
+    send(delivery, event('a', 'a2'));
+    send(delivery, event('b', 'b1'));
     await settle();
     expect(sent).toEqual(['b1']);
 
@@ -156,7 +183,7 @@ describe('delivery', () => {
         },
       },
     ]);
-    delivery.accept(event('a'));
+    send(delivery, event('a'));
 
     for (let second = 0; second < 20; second++) {
       await settle();
@@ -171,12 +198,12 @@ describe('delivery', () => {
     const { step, sent } = recorder(() => new InvalidRequest('no such channel'));
     const delivery = deliver([step]);
 
-    delivery.accept(event('a'));
+    send(delivery, event('a'));
     await settle();
     await store.flushed();
 
     expect(sent).toEqual([]);
-    expect([...store.outbox()]).toEqual([]);
+    expect(waiting()).toEqual([]);
     expect(store.deadLetters(10).map(({ event: { id }, reason }) => [id, reason])).toEqual([
       ['a', 'no such channel'],
     ]);
@@ -186,15 +213,14 @@ describe('delivery', () => {
   test('what could not be delivered before the end is delivered by the next run', async () => {
     const failing = recorder(() => new Unavailable('away'));
     const first = deliver([failing.step]);
-    first.accept(event('a', 'one'));
-    first.accept(event('a', 'two'));
+    send(first, event('a', 'one'));
+    send(first, event('a', 'two'));
     await settle();
     await first.close(0);
     await store.flushed();
 
     const { step, sent } = recorder();
-    const second = deliver([step]);
-    second.adopt([...store.outbox()]);
+    deliver([step]);
     await settle();
 
     expect(sent).toEqual(['one', 'two']);
@@ -202,27 +228,88 @@ describe('delivery', () => {
 
   test('integers of an event keep all their digits in the outbox', async () => {
     const first = deliver([recorder(() => new Unavailable('away')).step]);
-    first.accept(event('a'));
+    send(first, event('a'));
     await settle();
     await first.close(0);
     await store.flushed();
 
-    const [entry] = [...store.outbox()];
+    const [entry] = waiting();
 
     expect(entry?.event.data[0]?.values).toEqual([[1n, 9007199254740993n]]);
   });
 
-  test('a full queue refuses events, counts and keeps them as dead letters', async () => {
-    const blocked: ChainStep = { run: () => new Promise(() => undefined) };
-    const delivery = deliver([blocked], 2);
+  test('what does not fit into memory is read back from the disk, in order', async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const { step, sent } = recorder();
+    const gated: ChainStep = { run: (entry, signal) => gate.then(() => step.run(entry, signal)) };
+    const delivery = deliver([gated], 2);
+    const ids = Array.from({ length: 50 }, (_, i) => `e${i}`);
 
-    for (const id of ['a', 'b', 'c', 'd']) delivery.accept(event(id));
+    for (const id of ids) send(delivery, event(id));
     await settle();
+    expect(delivery.state.waiting).toBeGreaterThan(40);
+    release();
+    await delivery.drained();
     await store.flushed();
 
-    expect(delivery.state.refused).toBeGreaterThan(0);
-    expect(store.deadLetters(10).length).toBe(delivery.state.refused);
-    await delivery.close(0);
+    expect(sent).toEqual(ids);
+    expect(waiting()).toEqual([]);
+    expect(delivery.state).toMatchObject({ delivered: 50, refused: 0, waiting: 0 });
+  });
+
+  test('an event is sent only after it is on disk', async () => {
+    const onDisk: number[] = [];
+    const delivery = deliver([
+      {
+        run: () => {
+          onDisk.push(waiting().length);
+          return Promise.resolve({ kind: 'pass' });
+        },
+      },
+    ]);
+
+    send(delivery, event('a'));
+    await settle();
+
+    expect(onDisk).toEqual([1]);
+  });
+
+  test('a successor waits until its predecessor has let go and then delivers the rest first', async () => {
+    const failing = recorder(() => new Unavailable('away'));
+    const first = deliver([failing.step]);
+    send(first, event('a', 'old'));
+    await settle();
+
+    const { step, sent } = recorder();
+    const predecessor = first.close(0);
+    const second = deliver([step], 100, predecessor);
+    send(second, event('a', 'new'));
+    await predecessor;
+    await settle();
+    await second.drained();
+    await store.flushed();
+
+    expect(sent).toEqual(['old', 'new']);
+    expect(waiting()).toEqual([]);
+  });
+
+  test('actions of a chain that are done are not repeated after a restart', async () => {
+    const done = recorder();
+    const failing = recorder(() => new Unavailable('away'));
+    const first = deliver([done.step, failing.step]);
+    send(first, event('a'));
+    await settle();
+    await first.close(0);
+
+    const working = recorder();
+    const second = deliver([done.step, working.step]);
+    await settle();
+    await second.drained();
+    await store.flushed();
+
+    expect(done.sent).toEqual(['a']);
+    expect(working.sent).toEqual(['a']);
   });
 
   test('a failing step is repeated alone, earlier steps of the chain are not', async () => {
@@ -232,7 +319,7 @@ describe('delivery', () => {
     );
     const delivery = deliver([first.step, second.step]);
 
-    delivery.accept(event('a'));
+    send(delivery, event('a'));
     await settle();
     clock.advance(1_000);
     await settle();
@@ -253,7 +340,7 @@ describe('delivery', () => {
         },
       },
     ]);
-    delivery.accept(event('a'));
+    send(delivery, event('a'));
     await settle();
 
     clock.advance(30_000);

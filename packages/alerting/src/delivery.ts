@@ -1,11 +1,18 @@
-// Delivery of one handler's events: a bounded queue, one event at a time, in order. An event that fails is repeated
-// with growing delays; meanwhile only later events of the same id wait behind it. What was not delivered stays in the
-// store's outbox and is taken up again after a restart.
+// Delivery of one handler's events: in order, one at a time, from the outbox. An event is sent only once it is on disk
+// there and leaves it when it was delivered, so a crash at any moment costs at most a repetition. Memory holds a bounded
+// part of the queue; what does not fit is read back from the disk when there is room. An event that fails is repeated
+// with growing delays; meanwhile only later events of the same id wait behind it.
 import { AppError, assert, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AlertStore, OutboxEntry } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
-import { RETRY_COUNT, RETRY_DELAY_FIRST, RETRY_DELAY_MAX, SEND_TIMEOUT } from './limits.ts';
+import {
+  OUTBOX_LENGTH,
+  RETRY_COUNT,
+  RETRY_DELAY_FIRST,
+  RETRY_DELAY_MAX,
+  SEND_TIMEOUT,
+} from './limits.ts';
 
 /** What one action of a handler makes of an event. */
 export type StepResult =
@@ -18,6 +25,8 @@ export type StepResult =
 
 /** One action of a handler's chain. */
 export interface ChainStep {
+  /** Only decides or collects: it touches nothing outside and ends at once, so it needs no deadline. */
+  readonly isLocal?: boolean | undefined;
   run(entry: OutboxEntry, signal: AbortSignal): Promise<StepResult>;
   /** Ends timers and connections of this step. */
   close?(): void;
@@ -38,13 +47,24 @@ export type DeliveryOptions = {
   readonly handlerKey: string;
   readonly store: AlertStore;
   readonly clock: Clock;
+  /** Entries held in memory; more wait on disk. */
   readonly queueLength: number;
   readonly report: DeliveryReport;
   /** Spreads retries; between 0 and 1. */
   readonly random: () => number;
+  /** Ends when an earlier delivery of the same handler has let go of its entries. */
+  readonly predecessor?: Promise<void> | undefined;
 };
 
-type Waiting = OutboxEntry & { attempts: number };
+type Waiting = {
+  readonly sequence: number;
+  readonly handlerKey: string;
+  readonly event: TopicEvent;
+  step: number;
+  attempts: number;
+  /** Resolves when the entry is on disk; `undefined` when it is. */
+  readonly stored: Promise<void> | undefined;
+};
 
 export class Delivery {
   readonly #options: DeliveryOptions;
@@ -53,10 +73,18 @@ export class Delivery {
   /** Entries per event id that wait for a retry of the first of them. */
   readonly #parked = new Map<string, Waiting[]>();
   readonly #stopped = new AbortController();
-  /** What was being delivered when the handler was stopped. */
-  readonly #interrupted: Waiting[] = [];
+  /** The action that runs. */
+  #attempt: AbortController | undefined;
   #head = 0;
+  #parkedCount = 0;
+  /** Entries that are on disk only. They come after everything in memory. */
+  #onDiskCount = 0;
+  /** Everything up to this sequence number is in memory or done. */
+  #takenThrough = 0;
+  #lastStored: Promise<void> | undefined;
+  #predecessor: Promise<void> | undefined;
   #isRunning = false;
+  #isDelivering = false;
   #isAccepting = true;
   #idle: Promise<void> = Promise.resolve();
   #delivered = 0;
@@ -69,6 +97,15 @@ export class Delivery {
     this.#options = options;
     this.#steps = makeSteps(this);
     assert(this.#steps.length > 0, 'a handler has at least one action');
+    this.#predecessor = options.predecessor;
+    // Until it is known what a predecessor leaves, new events wait behind it on disk.
+    const isFirst = options.predecessor === undefined;
+    this.#onDiskCount = isFirst ? options.store.waitingCount(options.handlerKey) : 1;
+    if (this.#onDiskCount > 0) this.#start();
+  }
+
+  get handlerKey(): string {
+    return this.#options.handlerKey;
   }
 
   get state(): DeliveryState {
@@ -81,42 +118,38 @@ export class Delivery {
     };
   }
 
-  /** Takes an event. A full queue refuses it: the event is counted, reported and kept as a dead letter. */
-  accept(event: TopicEvent): void {
-    if (!this.#isAccepting) return;
-    const { store, handlerKey, queueLength, clock, report } = this.#options;
-    const entry = store.append(handlerKey, event, 0);
-    if (this.#waitingCount() >= queueLength) {
-      this.#refused++;
-      const reason = `failed to deliver event ${JSON.stringify(event.id)} to handler: queue is full`;
-      store.bury(entry, reason, clock.now());
-      report('error', reason, event);
-      return;
-    }
-    this.#push(entry);
+  /** Whether there is room for an event. If not it is counted, reported and lost: the outbox has a limit too. */
+  admits(event: TopicEvent): boolean {
+    if (!this.#isAccepting) return false;
+    if (this.#waitingCount() < OUTBOX_LENGTH.value) return true;
+    this.#refused++;
+    const reason = `failed to deliver event ${JSON.stringify(event.id)} to handler: outbox is full`;
+    this.#lastError = reason;
+    this.#options.report('error', reason, event);
+    return false;
   }
 
-  /** Takes up entries that an earlier run or an earlier definition of the handler left in the outbox. */
-  adopt(entries: readonly OutboxEntry[]): void {
-    const { store, handlerKey } = this.#options;
-    for (const entry of entries) {
-      if (entry.handlerKey === handlerKey) {
-        this.#push({ ...entry, step: Math.min(entry.step, this.#steps.length - 1) });
-      } else {
-        this.#push(store.append(handlerKey, entry.event, 0));
-        store.remove([entry.sequence]);
-      }
+  /** Takes an entry that is on its way to the disk; entries come in order of their sequence numbers. */
+  accept(entry: OutboxEntry, stored: Promise<void>): void {
+    if (this.#onDiskCount > 0 || this.#inMemoryCount() >= this.#options.queueLength) {
+      this.#onDiskCount++;
+      this.#lastStored = stored.catch(() => undefined);
+      this.#start();
+      return;
     }
+    const { sequence, handlerKey, event, step } = entry;
+    this.#push({ sequence, handlerKey, event, step, attempts: 0, stored });
   }
 
   /** Lets `event` go on after the step that held the given entries; they are done with it. */
   release(held: readonly OutboxEntry[], event: TopicEvent | undefined, nextStep: number): void {
     const { store, handlerKey } = this.#options;
-    if (event !== undefined && nextStep < this.#steps.length) {
-      this.#push(store.append(handlerKey, event, nextStep));
-    }
-    store.remove(held.map((entry) => entry.sequence));
+    const isGoingOn = event !== undefined && nextStep < this.#steps.length;
+    const next = isGoingOn ? { handlerKey, event, step: nextStep } : undefined;
+    const { entry, stored } = store.replace(held, next);
     this.#delivered += held.length;
+    stored.catch((error: unknown) => this.#notStored(held[0]?.event, error));
+    if (entry !== undefined) this.accept(entry, stored);
   }
 
   /** Resolves when nothing is left that can be delivered now; retries that wait for their time stay in the outbox. */
@@ -124,26 +157,21 @@ export class Delivery {
     while (this.#isRunning) await this.#idle;
   }
 
-  /** Takes no more events, delivers what is ready within the deadline, returns what it leaves in the outbox. */
-  async close(deadlineMs: number): Promise<readonly OutboxEntry[]> {
+  /** Takes no more events, delivers what is ready within the deadline; the rest stays in the outbox. */
+  async close(deadlineMs: number): Promise<void> {
     this.#isAccepting = false;
     await this.#drainWithin(deadlineMs);
-    const waiting = [...this.#ready.slice(this.#head), ...[...this.#parked.values()].flat()];
     this.#stop();
     await this.drained();
-    const left = [...this.#interrupted, ...waiting].sort((a, b) => a.sequence - b.sequence);
-    return left.map(({ sequence, handlerKey, event, step }) => ({
-      sequence,
-      handlerKey,
-      event,
-      step,
-    }));
+    await this.#options.store.flushed().catch((error: unknown) => {
+      this.#notStored(undefined, error);
+    });
   }
 
   /** Takes no more events, delivers what is ready within the deadline, drops everything that still waits. */
   async discard(deadlineMs: number): Promise<void> {
-    const left = await this.close(deadlineMs);
-    this.#options.store.remove(left.map((entry) => entry.sequence));
+    await this.close(deadlineMs);
+    await this.#options.store.removeAll(this.#options.handlerKey);
   }
 
   async #drainWithin(deadlineMs: number): Promise<void> {
@@ -157,49 +185,112 @@ export class Delivery {
   }
 
   #stop(): void {
-    this.#stopped.abort(new Unavailable('handler is stopped'));
+    const reason = new Unavailable('handler is stopped');
+    this.#stopped.abort(reason);
+    this.#attempt?.abort(reason);
     this.#ready.length = 0;
     this.#head = 0;
     this.#parked.clear();
+    this.#parkedCount = 0;
     for (const step of this.#steps) step.close?.();
   }
 
-  #waitingCount(): number {
-    let count = this.#ready.length - this.#head;
-    for (const lane of this.#parked.values()) count += lane.length;
-    return count;
+  #inMemoryCount(): number {
+    return this.#ready.length - this.#head + this.#parkedCount;
   }
 
-  #push(entry: OutboxEntry): void {
-    this.#ready.push({ ...entry, attempts: 0 });
+  #waitingCount(): number {
+    return this.#inMemoryCount() + this.#onDiskCount + (this.#isDelivering ? 1 : 0);
+  }
+
+  #push(entry: Waiting): void {
+    this.#ready.push(entry);
+    this.#takenThrough = Math.max(this.#takenThrough, entry.sequence);
     this.#start();
   }
 
   #start(): void {
     if (this.#isRunning || this.#stopped.signal.aborted) return;
+    if (!this.#hasWork()) return;
     this.#isRunning = true;
     this.#idle = this.#run().finally(() => {
       this.#isRunning = false;
-      if (this.#head < this.#ready.length) this.#start();
+      this.#start();
     });
   }
 
+  #hasWork(): boolean {
+    if (this.#head < this.#ready.length) return true;
+    return this.#onDiskCount > 0 && this.#inMemoryCount() < this.#options.queueLength;
+  }
+
   async #run(): Promise<void> {
-    while (this.#head < this.#ready.length) {
-      const entry = this.#ready[this.#head++];
-      if (entry === undefined) break;
+    while (!this.#stopped.signal.aborted && this.#hasWork()) {
+      const entry = this.#ready[this.#head];
+      if (entry === undefined) {
+        await this.#readBack();
+        continue;
+      }
+      this.#head++;
       if (this.#head === this.#ready.length) {
         this.#ready.length = 0;
         this.#head = 0;
       }
       const lane = this.#parked.get(entry.event.id);
-      if (lane === undefined) await this.#deliver(entry);
-      else lane.push(entry);
+      if (lane === undefined) {
+        this.#isDelivering = true;
+        await this.#deliver(entry);
+        this.#isDelivering = false;
+      } else {
+        lane.push(entry);
+        this.#parkedCount++;
+      }
     }
+  }
+
+  /** Takes the next entries from the disk, as many as there is room for. */
+  async #readBack(): Promise<void> {
+    const { store, handlerKey, queueLength } = this.#options;
+    if (this.#predecessor !== undefined) await this.#succeed(this.#predecessor);
+    // Events go on being accepted while this waits; those up to here are on disk afterwards, of later ones some.
+    const through = store.lastSequence;
+    const counted = this.#onDiskCount;
+    await this.#lastStored;
+    if (this.#stopped.signal.aborted) return;
+    const room = Math.min(READ_BACK_COUNT, queueLength - this.#inMemoryCount());
+    const entries = store.waiting(handlerKey, this.#takenThrough, room);
+    const old = entries.filter(({ sequence }) => sequence <= through).length;
+    // Fewer than counted when some could not be written; they were reported then.
+    const left = entries.length < room ? 0 : counted - old;
+    this.#onDiskCount = left + (this.#onDiskCount - counted) - (entries.length - old);
+    for (const { sequence, event, step } of entries) {
+      const nextStep = Math.min(step, this.#steps.length - 1);
+      const entry = { sequence, handlerKey, event, step: nextStep, attempts: 0, stored: undefined };
+      this.#push(entry);
+    }
+  }
+
+  /** Waits until an earlier delivery has let go, and counts what it left. */
+  async #succeed(predecessor: Promise<void>): Promise<void> {
+    const { store, handlerKey } = this.#options;
+    await predecessor;
+    const through = store.lastSequence;
+    const counted = this.#onDiskCount;
+    await this.#lastStored;
+    this.#onDiskCount = store.waitingCount(handlerKey, through) + (this.#onDiskCount - counted);
+    this.#predecessor = undefined;
   }
 
   async #deliver(entry: Waiting): Promise<void> {
     const { store } = this.#options;
+    try {
+      await entry.stored;
+    } catch (error) {
+      // An alert about a full disk must go out although it can not be kept.
+      this.#notStored(entry.event, error);
+    }
+    // Stopped meanwhile: it is in the outbox for the next run.
+    if (this.#stopped.signal.aborted) return;
     try {
       for (let step = entry.step; step < this.#steps.length; step++) {
         const result = await this.#runStep(step, entry);
@@ -208,34 +299,58 @@ export class Delivery {
       }
     } catch (error) {
       // Whatever a handler throws is that event's failure, never the service's.
-      if (this.#stopped.signal.aborted) this.#interrupted.push(entry);
-      else this.#fail(entry, error);
+      if (!this.#stopped.signal.aborted) this.#fail(entry, error);
       return;
     }
-    store.remove([entry.sequence]);
+    store.remove(entry);
     this.#delivered++;
+  }
+
+  #notStored(event: TopicEvent | undefined, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#lastError = `failed to write the outbox: ${reason}`;
+    if (event !== undefined) this.#options.report('error', this.#lastError, event);
   }
 
   async #runStep(step: number, entry: Waiting): Promise<StepResult> {
     const action = this.#steps[step];
     assert(action !== undefined, 'the step exists');
-    const deadline = new AbortController();
+    const current = step === entry.step ? entry : { ...entry, step };
+    try {
+      if (action.isLocal === true) return await action.run(current, this.#stopped.signal);
+      return await this.#runWithDeadline(action, current);
+    } catch (error) {
+      // The step that failed is the one to repeat; earlier actions of the chain are done, also after a restart.
+      entry.attempts++;
+      if (step !== entry.step) {
+        entry.step = step;
+        this.#options.store.update(entry).catch((cause: unknown) => {
+          this.#notStored(entry.event, cause);
+        });
+      }
+      throw error;
+    }
+  }
+
+  // Actions are asked to obey the signal, but one that does not must not hold up the queue either.
+  async #runWithDeadline(action: ChainStep, entry: Waiting): Promise<StepResult> {
+    const attempt = new AbortController();
     const timer = new AbortController();
-    const signal = AbortSignal.any([this.#stopped.signal, deadline.signal]);
+    this.#attempt = attempt;
     this.#options.clock.sleep(SEND_TIMEOUT.value, timer.signal).then(
-      () => deadline.abort(new Unavailable(`no success within ${SEND_TIMEOUT.value} ms`)),
+      () => attempt.abort(new Unavailable(`no success within ${SEND_TIMEOUT.value} ms`)),
       // The timer was cancelled because the action ended in time.
       () => undefined,
     );
+    const { signal } = attempt;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
     try {
-      return await Promise.race([action.run({ ...entry, step }, signal), rejectOnAbort(signal)]);
-    } catch (error) {
-      // The step that failed is the one to repeat; earlier actions of the chain are done.
-      entry.attempts++;
-      Object.assign(entry, { step });
-      throw error;
+      return await Promise.race([action.run(entry, signal), aborted]);
     } finally {
-      timer.abort();
+      this.#attempt = undefined;
+      timer.abort(ENDED);
     }
   }
 
@@ -256,6 +371,7 @@ export class Delivery {
 
   #park(entry: Waiting): void {
     this.#parked.set(entry.event.id, [entry]);
+    this.#parkedCount++;
     const { clock, random } = this.#options;
     const base = Math.min(
       RETRY_DELAY_MAX.value,
@@ -266,6 +382,7 @@ export class Delivery {
       () => {
         const lane = this.#parked.get(entry.event.id) ?? [];
         this.#parked.delete(entry.event.id);
+        this.#parkedCount -= lane.length;
         this.#ready.splice(this.#head, 0, ...lane);
         this.#start();
       },
@@ -275,9 +392,8 @@ export class Delivery {
   }
 }
 
-// Actions are asked to obey the signal, but one that does not must not hold up the queue either.
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-}
+// Entries read from the disk at a time; a few milliseconds of work.
+const READ_BACK_COUNT = 500;
+
+// A reason of one's own saves the stack trace that would be made for each cancelled timer.
+const ENDED = new Unavailable('the action has ended');

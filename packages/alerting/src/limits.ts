@@ -5,7 +5,23 @@ export const QUEUE_LENGTH: Limit = {
   setting: 'alert.topic-buffer-length',
   value: 5000,
   unit: 'count',
-  reason: 'events of one handler that wait for delivery; more are refused and counted',
+  reason: 'events of one handler that wait for delivery in memory; more wait on disk',
+};
+
+export const OUTBOX_LENGTH: Limit = {
+  setting: 'alert.outbox-length',
+  value: 1_000_000,
+  unit: 'count',
+  reason:
+    'events of one handler that wait on disk, about a gigabyte; more are refused, counted and logged',
+};
+
+/** OK events older than this are forgotten at the next start; what is not OK is kept for ever. */
+export const OK_EVENT_AGE: Limit = {
+  setting: 'alert.ok-event-age',
+  value: 7 * 24 * 3_600_000,
+  unit: 'ms',
+  reason: 'ids that come and go, such as those of containers, must not gather in topics',
 };
 
 export const QUEUE_LENGTH_MIN = 1000;

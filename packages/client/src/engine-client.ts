@@ -18,6 +18,8 @@ import type { ClientOptions } from './http.ts';
 const BASE = '/engine/v1';
 const PREVIEW = '/engine/v1preview';
 const PAGE = 100;
+/** `limit` of lists that are wanted as a whole. */
+const ALL = -1;
 
 const part = encodeURIComponent;
 
@@ -150,7 +152,7 @@ export class EngineClient {
     options: { readonly pattern?: string | undefined; readonly minLevel?: string | undefined } = {},
   ): Promise<readonly Topic[]> {
     const answer = await this.http.json<{ topics: readonly Topic[] }>(`${PREVIEW}/alerts/topics`, {
-      search: { pattern: options.pattern, 'min-level': options.minLevel },
+      search: { pattern: options.pattern, 'min-level': options.minLevel, limit: ALL },
     });
     return answer.topics;
   }
@@ -167,7 +169,7 @@ export class EngineClient {
     const answer = await this.http.json<{ events: readonly TopicEvent[] }>(
       `${PREVIEW}/alerts/topics/${part(topic)}/events`,
       {
-        search: { 'min-level': minLevel },
+        search: { 'min-level': minLevel, limit: ALL },
       },
     );
     return answer.events;
@@ -177,7 +179,7 @@ export class EngineClient {
     const answer = await this.http.json<{ handlers: readonly Handler[] | null }>(
       `${PREVIEW}/alerts/topics/${part(topic)}/handlers`,
       {
-        search: { pattern },
+        search: { pattern, limit: ALL },
       },
     );
     return answer.handlers ?? [];

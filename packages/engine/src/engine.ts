@@ -198,7 +198,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     clusters,
     overrides,
     router,
-    writes: new WritePath(router, clock),
+    writes: new WritePath(router, clock, () => alerts.stored()),
     scheduler,
     executor,
     tasks,

@@ -18,21 +18,28 @@ export class BadLine extends InvalidRequest {}
 export class WritePath {
   readonly #router: PointRouter;
   readonly #clock: Clock;
+  readonly #settled: () => Promise<void> | undefined;
   readonly #parser = new WriteParser(new SeriesCache());
   readonly counters = { bytes: 0, pointsOk: 0, pointsFailed: 0 };
 
-  constructor(router: PointRouter, clock: Clock) {
+  /** `settled` resolves when the alerts that were raised so far are on disk; `undefined` when they are. */
+  constructor(router: PointRouter, clock: Clock, settled: () => Promise<void> | undefined) {
     this.#router = router;
     this.#clock = clock;
+    this.#settled = settled;
   }
 
-  /** Parses a body and hands its points to the tasks. All lines or none. */
+  /**
+   * Parses a body and hands its points to the tasks. All lines or none. Resolves when the alerts they raised at once
+   * are on disk: what was acknowledged has told everybody, or will after a crash.
+   */
   async write(body: Uint8Array, target: WriteTarget): Promise<void> {
     this.counters.bytes += body.length;
     const batch = this.#parse(body, target);
     if (batch.rowCount === 0) return;
     this.counters.pointsOk += batch.rowCount;
     await this.#router.dispatch(batch);
+    await this.#settled();
   }
 
   #parse(body: Uint8Array, target: WriteTarget): PointBatch {

@@ -47,6 +47,8 @@ export interface AlertSink {
   /** Opens the anonymous topic of a node with the handlers of its script. Called before the first event. */
   openAnonymousTopic(topic: string, handlers: readonly HandlerSpec[]): void;
   closeAnonymousTopic(topic: string): void;
+  /** A script refers to a named topic: it exists from now on. */
+  openTopic?(topic: string): void;
   publish(topic: string, event: AlertEvent): void;
   /** Level, time and duration of an event that the topic remembers, for restoring a group's state. */
   eventState(

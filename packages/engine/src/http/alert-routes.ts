@@ -14,6 +14,7 @@ import type { AlertService, EventState, Glob, HandlerSpec, TopicView } from '@ti
 import type { AlertLevelName } from '@tidemark/runtime';
 import { formatRfc3339 } from '@tidemark/core';
 import { parseJson } from './json.ts';
+import { readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
@@ -41,30 +42,38 @@ export function addAlertRoutes(api: Api, alerts: AlertService): void {
 }
 
 function addTopicRoutes(api: Api, alerts: AlertService): void {
-  api.onPreview('GET', TOPICS, (request) => {
+  // What has been shown is there after a crash too: answers wait until it is on disk.
+  api.onPreview('GET', TOPICS, async (request) => {
+    await alerts.stored();
     const topics = alerts.topics({
       matches: readPattern(request.query),
       minLevel: readLevel(request.query),
     });
+    const { offset, limit } = readPage(request.query);
     return {
       status: 200,
       json: {
         link: { rel: 'self', href: request.url },
-        topics: topics.map((topic) => topicView(topic, request)),
+        topics: topics.slice(offset, offset + limit).map((topic) => topicView(topic, request)),
       },
     };
   });
-  api.onPreview('GET', `${TOPICS}/:topic`, (request) => ({
-    status: 200,
-    json: topicView(alerts.topic(topicOf(request)), request),
-  }));
+  api.onPreview('GET', `${TOPICS}/:topic`, async (request) => {
+    await alerts.stored();
+    return { status: 200, json: topicView(alerts.topic(topicOf(request)), request) };
+  });
   api.onPreview('DELETE', `${TOPICS}/:topic`, async (request) => {
     await alerts.deleteTopic(topicOf(request));
     return { status: 204 };
   });
-  api.onPreview('GET', `${TOPICS}/:topic/events`, (request) => {
+  api.onPreview('GET', `${TOPICS}/:topic/events`, async (request) => {
+    await alerts.stored();
     const topic = topicOf(request);
-    const events = alerts.events(topic, readLevel(request.query));
+    const events = alerts.events(topic, {
+      minLevel: readLevel(request.query),
+      matches: readPattern(request.query),
+      ...readPage(request.query),
+    });
     return {
       status: 200,
       json: {
@@ -74,7 +83,8 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
       },
     };
   });
-  api.onPreview('GET', `${TOPICS}/:topic/events/*`, (request) => {
+  api.onPreview('GET', `${TOPICS}/:topic/events/*`, async (request) => {
+    await alerts.stored();
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';
     const state = alerts.event(topic, id);
@@ -93,6 +103,7 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
   api.onPreview('GET', list, (request) => {
     const topic = topicOf(request);
     const matches = readPattern(request.query);
+    const { offset, limit } = readPage(request.query);
     const specs = alerts.handlers(topic);
     return {
       status: 200,
@@ -103,6 +114,7 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
         handlers:
           specs
             ?.filter((spec) => matches(spec.id))
+            .slice(offset, offset + limit)
             .map((spec) => handlerView(topic, spec, request)) ?? null,
       },
     };

@@ -55,6 +55,10 @@ export class AlertState {
     return this.#isFlapping;
   }
 
+  get lastTriggered(): bigint {
+    return this.#lastTriggered;
+  }
+
   get durationNanos(): bigint {
     return this.#lastTriggered - this.#firstTriggered;
   }

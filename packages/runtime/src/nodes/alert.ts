@@ -37,6 +37,8 @@ type LevelLambda = {
 type GroupAlert = {
   readonly state: AlertState;
   readonly inhibitors: readonly Inhibitor[];
+  /** Comes from a snapshot and has not been compared with what topics remember. */
+  isUnchecked: boolean;
 };
 
 export class AlertNode implements RunningNode {
@@ -73,6 +75,7 @@ export class AlertNode implements RunningNode {
     ];
     this.#groups = new GroupStates((group) => ({
       state: new AlertState(Number(options.history)),
+      isUnchecked: false,
       ...this.#withInhibitors(group),
     }));
     const hasHandlers = options.handlers.length > 0 || task.alerts.hasGlobalHandlers;
@@ -88,13 +91,16 @@ export class AlertNode implements RunningNode {
 
   start(): Promise<void> {
     const topic = this.#anonymousTopic;
-    const { handlers } = this.#ctx.options;
-    if (topic !== undefined) this.#ctx.task.services.alerts.openAnonymousTopic(topic, handlers);
+    const { handlers, topic: named } = this.#ctx.options;
+    const { alerts } = this.#ctx.task.services;
+    if (topic !== undefined) alerts.openAnonymousTopic(topic, handlers);
+    if (named !== '') alerts.openTopic?.(named);
     return Promise.resolve();
   }
 
   point(point: Point): void {
     const alert = this.#groups.peek(point.group) ?? this.#open(point.group, point, point.series);
+    if (alert.isUnchecked) this.#catchUp(alert, point.group, point);
     const level = this.#levelOf(point, alert.state.level);
     if (this.#ctx.explain !== undefined) this.#explain(point, alert.state.level, level);
     if (!this.#isTriggering(alert.state, level, point.time)) return;
@@ -105,6 +111,8 @@ export class AlertNode implements RunningNode {
     const [first] = batch.points;
     if (first === undefined) return;
     const alert = this.#groups.peek(batch.group) ?? this.#open(batch.group, first, batch.series);
+    if (alert.isUnchecked)
+      this.#catchUp(alert, batch.group, first.withSeries(batch.series, batch.group));
     const { isForAll } = this.#ctx.options;
     let highest = -1;
     let highestPoint: Point = first;
@@ -176,7 +184,9 @@ export class AlertNode implements RunningNode {
       );
       if (group === undefined) continue;
       const restored = AlertState.decode(stateCode);
-      this.#groups.set(group, { ...this.#withInhibitors(group), state: restored });
+      const alert = { ...this.#withInhibitors(group), state: restored, isUnchecked: true };
+      for (const inhibitor of alert.inhibitors) inhibitor.isActive = restored.level !== OK;
+      this.#groups.set(group, alert);
     }
     for (const [levels, states] of [
       [this.#levels, code.levels],
@@ -208,7 +218,23 @@ export class AlertNode implements RunningNode {
     }
     const inhibitors = this.#withInhibitors(group).inhibitors;
     for (const inhibitor of inhibitors) inhibitor.isActive = state.level !== OK;
-    return this.#groups.set(group, { state, inhibitors });
+    return this.#groups.set(group, { state, inhibitors, isUnchecked: false });
+  }
+
+  /**
+   * After a crash the snapshot may be older than the topics: an event of the time between has been told already, and
+   * the group goes on from it.
+   */
+  #catchUp(alert: GroupAlert, group: Group, first: Point): void {
+    alert.isUnchecked = false;
+    const remembered = this.#remembered(this.#texts.id(first.withSeries(first.series, group)));
+    if (remembered === undefined || remembered.time <= alert.state.lastTriggered) return;
+    alert.state.restore(
+      LEVEL_NAMES.indexOf(remembered.level),
+      remembered.time,
+      remembered.durationNanos,
+    );
+    for (const inhibitor of alert.inhibitors) inhibitor.isActive = alert.state.level !== OK;
   }
 
   #remembered(id: string): ReturnType<AlertSinkState> {

@@ -102,6 +102,6 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
 
 /** Alert topics with their present level. */
 export async function listTopics(): Promise<readonly TopicSummary[]> {
-  const response = await fetch('api/engine/engine/v1preview/alerts/topics');
+  const response = await fetch('api/engine/engine/v1preview/alerts/topics?limit=-1');
   return ((await response.json()) as { topics?: TopicSummary[] }).topics ?? [];
 }

@@ -1,0 +1,151 @@
+// Benchmark of a topic with 100,000 event ids: state changes per second (each stored and synced, with one handler whose
+// outbox takes and loses an entry), the list of its first 100 events, and what an event costs while nobody looks at it.
+// `npm run bench -- alerting`; prints one line per measurement. The peers' figures have no counterpart here.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { AlertService, AlertStore } from '@tidemark/alerting';
+import { InvalidRequest, systemClock } from '@tidemark/core';
+import type { AlertEvent } from '@tidemark/runtime';
+import { open } from 'lmdb';
+
+const IDS = 100_000;
+const CHANGES_PER_TURN = 1_000;
+const LIST_REPEATS = 51;
+const START_NANOS = 1_704_067_200_000_000_000n;
+
+setFlagsFromString('--expose_gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const directory = mkdtempSync(join(tmpdir(), 'alerting-bench-'));
+const root = open({
+  path: join(directory, 'engine.mdb'),
+  noSubdir: true,
+  maxDbs: 8,
+  overlappingSync: false,
+});
+const nothing = (): never => {
+  throw new InvalidRequest('not used by this benchmark');
+};
+const alerts = new AlertService({
+  store: new AlertStore(root),
+  clock: systemClock(),
+  log: (level, message, fields) => console.log(level, message, fields),
+  random: Math.random,
+  isPersistent: true,
+  context: {
+    section: () => undefined,
+    http: { send: nothing, close: () => Promise.resolve() },
+    clock: systemClock(),
+    render: (text) => text,
+    checkTemplate: () => undefined,
+    access: { refuseProgram: () => undefined, refuseFile: () => undefined },
+    server: { hostname: 'bench', url: '', product: 'bench' },
+    connections: { use: nothing, discard: () => Promise.resolve() },
+  },
+});
+alerts.open();
+await alerts.createHandler('hosts', {
+  id: 'counts',
+  form: 'actions',
+  actions: [{ kind: 'stateChangesOnly', options: {} }],
+  match: '',
+});
+
+collectGarbage();
+const before = process.memoryUsage();
+await change('first state of each id', 'CRITICAL', 0n);
+await change('state changes', 'OK', 1n);
+await change('state changes back', 'CRITICAL', 2n);
+await idle();
+const after = process.memoryUsage();
+const grown = after.heapUsed + after.external - before.heapUsed - before.external;
+print('bytes of memory per idle event', grown / IDS);
+
+for (const [name, minLevel] of [
+  ['list of the top 100, ms (median)', 'OK'],
+  ['list of the top 100 CRITICAL, ms (median)', 'CRITICAL'],
+] as const) {
+  const times: number[] = [];
+  for (let i = 0; i < LIST_REPEATS; i++) {
+    const start = performance.now();
+    const found = alerts.events('hosts', { minLevel, limit: 100 });
+    if (found.length !== 100) throw new Error('the list is incomplete');
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  print(name, times[Math.floor(LIST_REPEATS / 2)] ?? 0);
+  print('  the slowest', times[LIST_REPEATS - 1] ?? 0);
+}
+
+await alerts.close(0);
+await root.close();
+rmSync(directory, { recursive: true, force: true });
+
+async function change(name: string, level: AlertEvent['level'], tick: bigint): Promise<void> {
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  for (let i = 0; i < IDS; i++) {
+    alerts.publish('hosts', event(i, level, tick));
+    // Points come in batches of this order; the next batch waits until the alerts of this one are on disk.
+    if (i % CHANGES_PER_TURN === CHANGES_PER_TURN - 1) await alerts.stored();
+  }
+  await delivered();
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  print(`${name}, 1/s`, IDS / seconds);
+  print('  CPU seconds', (user + system) / 1e6);
+}
+
+async function delivered(): Promise<void> {
+  while (alerts.handlerState('hosts', 'counts').waiting > 0) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await alerts.stored();
+}
+
+async function idle(): Promise<void> {
+  await delivered();
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+  }
+}
+
+function event(i: number, level: AlertEvent['level'], tick: bigint): AlertEvent {
+  const id = `cpu:host=server-${String(i).padStart(6, '0')}`;
+  const time = START_NANOS + tick * 10_000_000_000n;
+  return {
+    id,
+    message: `${id} is ${level}`,
+    // As long as the default details of a point with a few fields.
+    details: `{&#34;Name&#34;:&#34;cpu&#34;,&#34;ID&#34;:&#34;${id}&#34;}`.padEnd(600, 'x'),
+    time,
+    durationNanos: tick,
+    level,
+    isRecoverable: true,
+    data: [
+      {
+        name: 'cpu',
+        tags: { host: `server-${i}` },
+        columns: ['time', 'usage'],
+        values: [[time, 97.5]],
+      },
+    ],
+    context: {
+      name: 'cpu',
+      taskName: 'task',
+      group: `host=server-${i}`,
+      category: '',
+      tags: { host: `server-${i}` },
+      fields: { usage: 97.5 },
+    },
+  };
+}
+
+function print(what: string, value: number): void {
+  console.log(`${what.padEnd(44)} ${value.toFixed(3)}`);
+}
