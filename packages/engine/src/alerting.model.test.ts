@@ -10,7 +10,7 @@ import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import { createTask, PointBatchBuilder, VirtualTimers } from '@tidemark/runtime';
-import type { RunningTask, TaskServices, TaskSnapshot } from '@tidemark/runtime';
+import type { RunningTask, TaskServices, TaskState } from '@tidemark/runtime';
 import fc from 'fast-check';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
@@ -114,7 +114,7 @@ class World {
   #generation = 0;
   #names = 0;
   #tick = 0n;
-  #snapshot: TaskSnapshot | undefined;
+  #snapshot: TaskState | undefined;
   #root!: RootDatabase;
   #service!: AlertService;
   #task!: RunningTask;
@@ -199,7 +199,7 @@ class World {
       case 'wait':
         return this.#pass(2_000);
       case 'snapshot':
-        this.#snapshot = structuredClone(this.#task.snapshot());
+        this.#snapshot = structuredClone(await this.#task.takeState());
         return;
       case 'restart':
         return this.#restart();
@@ -256,7 +256,7 @@ class World {
   }
 
   async #restart(): Promise<void> {
-    this.#snapshot = structuredClone(this.#task.snapshot());
+    this.#snapshot = structuredClone(await this.#task.takeState());
     await this.#task.close();
     await this.#whilePassing(this.#service.close(1_000));
     this.#generation++;

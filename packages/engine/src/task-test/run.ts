@@ -382,7 +382,9 @@ class CaseRun {
     await service.drained();
     try {
       const { level, collected } = service.topic(id);
-      const states = service.events(id, 'OK').map(([event, state]) => stateLine(event, state));
+      const states = service
+        .events(id, { minLevel: 'OK' })
+        .map(([event, state]) => stateLine(event, state));
       return [`collected ${collected} level ${level}`, ...states];
     } catch (cause) {
       if (!(cause instanceof AppError)) throw cause;
