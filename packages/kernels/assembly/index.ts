@@ -63,6 +63,27 @@ export {
   insertKeys,
 } from './record';
 export {
+  addRowSeries,
+  beginRowBlock,
+  clearRowSeries,
+  getRowColumn,
+  getRowCount,
+  getRowCursor,
+  getRowKeyEnd,
+  getRowKeyStart,
+  getRowSeries,
+  getRowTimes,
+  getWriteSeries,
+  getWriteSeriesCount,
+  openRows,
+  rowSeriesIndex,
+  runRows,
+  setRowCursor,
+  setRowField,
+  setRowTimes,
+  takeRows,
+} from './rows';
+export {
   findSeries,
   hashKey,
   nextSeriesId,

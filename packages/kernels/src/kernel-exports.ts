@@ -196,10 +196,33 @@ type CacheExports = {
   ): number;
 };
 
+type RowExports = {
+  openRows(bytes: number): number;
+  setRowTimes(unit: bigint, now: bigint): void;
+  beginRowBlock(fields: number, nameBytes: number, capacity: number): number;
+  setRowField(field: number, name: number, length: number, kind: number): void;
+  runRows(): number;
+  takeRows(): void;
+  rowSeriesIndex(start: number, end: number): number;
+  addRowSeries(start: number, end: number): number;
+  clearRowSeries(seed: bigint): void;
+  getRowCount(): number;
+  getRowCursor(): number;
+  setRowCursor(position: number): void;
+  getRowKeyStart(): number;
+  getRowKeyEnd(): number;
+  getRowTimes(): number;
+  getRowSeries(): number;
+  getRowColumn(field: number): number;
+  getWriteSeriesCount(): number;
+  getWriteSeries(): number;
+};
+
 /** Exports of the compiled kernels. */
 export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   IngestExports &
   MemtableExports &
   NameExports &
   ScanExports &
+  RowExports &
   CacheExports;

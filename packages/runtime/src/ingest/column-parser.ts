@@ -1,12 +1,14 @@
 // Reads plain line protocol into columns. Plain: no escapes, no quotes in names, no comments, no carriage returns,
 // values as clients print them. For any other body `parse` answers `undefined` and has done nothing.
 //
-// A row of ten fields costs about 0.7 µs: series are found by hashing their bytes, and the fields of a line are
-// expected to be those of the line before, so that names are compared, not read.
+// The fields of a line are expected to be those of the line before, and its series to be known: such lines are read by
+// the kernel (RowScanner), many at a time. What it leaves is read here, line by line.
+import { assert } from '@tidemark/core';
 import { PRECISION_NANOS, truncateToPrecision } from '@tidemark/line-protocol';
+import { RowScanner } from '@tidemark/kernels';
+import type { RowFieldKind as FieldKind } from '@tidemark/kernels';
 import type { PointBatch, RowBlock } from '../point-batch.ts';
 import { BlockColumns } from './block-columns.ts';
-import type { FieldKind } from './block-columns.ts';
 import type { ParseWriteOptions } from './parse-write.ts';
 import { SeriesIndex } from './series-index.ts';
 import { textOf } from './text.ts';
@@ -26,7 +28,9 @@ const LOWER_I = 105;
 /** Digits that a double holds exactly. */
 const EXACT_DIGITS = 15;
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
-const TWO_32 = 4294967296;
+/** What fits into 64 bits. */
+const TIME_DIGITS_MAX = 19;
+const TIME_MAX = 9223372036854775806n;
 
 const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
@@ -34,40 +38,34 @@ const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const BLOCKS_MAX = 256;
 
 export class ColumnParser {
-  readonly #series = new SeriesIndex();
+  readonly #scanner = new RowScanner();
+  readonly #series = new SeriesIndex(this.#scanner);
   #body: Uint8Array = new Uint8Array(0);
   #position = 0;
-  /** Blocks of the present write, the one of the last line first in mind. */
+  /** Blocks of the present write in the order of their first rows. */
   #blocks: BlockColumns[] = [];
+  /** The block that the scanner expects. */
   #current: BlockColumns | undefined;
   /** Kept for the next write: most have the same fields. */
   #spare: BlockColumns[] = [];
   #seriesOfRow = new Uint32Array(1024);
-  #timeHalves = new Int32Array(2048);
+  #times = new BigInt64Array(1024);
   #blockOfRow = new Uint32Array(1024);
   #rowInBlock = new Uint32Array(1024);
   #rowCount = 0;
   #valueNumber = 0;
   #valueText = '';
-  #lastTime = NaN;
-  #lastLow = 0;
-  #lastHigh = 0;
 
   parse(body: Uint8Array, options: ParseWriteOptions): PointBatch | undefined {
     this.#body = body;
-    this.#position = 0;
     this.#rowCount = 0;
-    this.#lastTime = NaN;
-    this.#series.begin();
     this.#begin();
+    this.#series.begin();
     const unit = PRECISION_NANOS[options.precision];
     const now = truncateToPrecision(options.now, options.precision);
-    while (this.#position < body.length) {
-      if (body[this.#position] === NEWLINE) {
-        this.#position++;
-        continue;
-      }
-      if (!this.#line(unit, now)) return this.#giveUp();
+    this.#scanner.open(body, { unitNanos: unit, nowNanos: now });
+    while (this.#scanner.cursor < body.length) {
+      if (!this.#run(unit, now)) return this.#giveUp();
     }
     return this.#build(options);
   }
@@ -85,17 +83,87 @@ export class ColumnParser {
     return undefined;
   }
 
-  #line(unit: bigint, now: bigint): boolean {
-    const row = this.#rowCount;
-    if (row === this.#seriesOfRow.length) this.#grow();
+  /** As many lines as fit the block in mind, then whatever stopped them. */
+  #run(unit: bigint, now: bigint): boolean {
+    const scanner = this.#scanner;
+    if (this.#current === undefined) return this.#otherLine(unit, now);
+    const stop = scanner.run();
+    if (!this.#takeRows(this.#current)) return false;
+    switch (stop) {
+      case 'new-series': {
+        const { start, end } = scanner.newSeries;
+        return this.#series.add(this.#body, start, end);
+      }
+      case 'other':
+        return this.#otherLine(unit, now);
+      default:
+        return true;
+    }
+  }
+
+  #takeRows(block: BlockColumns): boolean {
+    const scanner = this.#scanner;
+    const { rowCount } = scanner;
+    if (rowCount === 0) return true;
+    const first = this.#rowCount;
+    this.#reserve(first + rowCount);
+    this.#seriesOfRow.set(scanner.seriesOfRow, first);
+    this.#times.set(scanner.times, first);
+    if (this.#blocks.length > 1) this.#noteRows(block, first, rowCount);
+    const body = this.#body;
+    if (!block.append(scanner, (start, end) => textOf(body, start, end))) return false;
+    this.#rowCount += rowCount;
+    scanner.take();
+    return true;
+  }
+
+  #noteRows(block: BlockColumns, first: number, rowCount: number): void {
+    this.#blockOfRow.fill(block.index, first, first + rowCount);
+    const offset = block.rowCount - first;
+    for (let row = first; row < first + rowCount; row++) this.#rowInBlock[row] = row + offset;
+  }
+
+  /** A line of another block, or one that only this parser reads. */
+  #otherLine(unit: bigint, now: bigint): boolean {
+    const scanner = this.#scanner;
+    this.#position = scanner.cursor;
+    if (this.#body[this.#position] === NEWLINE) {
+      scanner.cursor = this.#position + 1;
+      return true;
+    }
     const end = this.#seriesEnd();
     if (end < 0) return false;
+    const known = this.#blocks.find(
+      (block) => block !== this.#current && block.mayFollow(this.#body, end + 1),
+    );
+    if (known !== undefined) {
+      this.#expect(known);
+      scanner.run();
+      if (scanner.rowCount > 0) return this.#takeRows(known);
+    }
+    return this.#line(end, unit, now);
+  }
+
+  #expect(block: BlockColumns): void {
+    this.#current = block;
+    this.#scanner.beginBlock(block.fields);
+  }
+
+  #line(end: number, unit: bigint, now: bigint): boolean {
+    const row = this.#rowCount;
+    this.#reserve(row + 1);
     const series = this.#series.find(this.#body, this.#position, end);
     if (series < 0) return false;
     this.#seriesOfRow[row] = series;
     this.#position = end + 1;
-    if (!this.#fields(row)) return false;
-    return this.#time(row, unit, now);
+    const block = this.#fields();
+    if (block === undefined || !this.#time(row, unit, now)) return false;
+    if (this.#blocks.length > 1) this.#noteRows(block, row, 1);
+    block.endRow();
+    this.#rowCount++;
+    this.#scanner.cursor = this.#position;
+    if (block !== this.#current) this.#expect(block);
+    return true;
   }
 
   /** Offset of the blank behind measurement and tags; -1 when something unusual comes first. */
@@ -110,46 +178,8 @@ export class ColumnParser {
     return -1;
   }
 
-  #fields(row: number): boolean {
-    const expected = this.#current;
-    if (expected !== undefined && this.#expectedFields(expected)) {
-      this.#blockOfRow[row] = expected.index;
-      this.#rowInBlock[row] = expected.endRow();
-      this.#rowCount++;
-      return true;
-    }
-    return this.#otherFields(row);
-  }
-
-  /** Fields in the order and of the kinds of `block`; otherwise nothing has been consumed. */
-  #expectedFields(block: BlockColumns): boolean {
-    const body = this.#body;
-    const start = this.#position;
-    const { names, kinds } = block;
-    for (let f = 0; f < names.length; f++) {
-      const name = names[f] as Uint8Array;
-      let p = this.#position;
-      for (let i = 0; i < name.length; i++) {
-        if (body[p++] !== name[i]) return this.#back(start);
-      }
-      this.#position = p;
-      if (this.#value() !== kinds[f]) return this.#back(start);
-      const next = body[this.#position];
-      const isLast = f === names.length - 1;
-      if (isLast ? next === COMMA : next !== COMMA) return this.#back(start);
-      if (!isLast) this.#position++;
-      block.stage(f, this.#valueNumber, this.#valueText);
-    }
-    return true;
-  }
-
-  #back(start: number): false {
-    this.#position = start;
-    return false;
-  }
-
-  /** Reads names and values, and finds or opens the block that they make. */
-  #otherFields(row: number): boolean {
+  /** Reads names and values, and finds or opens the block that they make; the row is staged there. */
+  #fields(): BlockColumns | undefined {
     const body = this.#body;
     const names: Uint8Array[] = [];
     const kinds: FieldKind[] = [];
@@ -160,27 +190,23 @@ export class ColumnParser {
       for (; p < body.length; p++) {
         const byte = body[p] as number;
         if (byte === EQUALS) break;
-        if (byte <= SPACE || byte === COMMA || byte === BACKSLASH || byte === QUOTE) return false;
+        if (byte <= SPACE || byte === COMMA || byte === BACKSLASH || byte === QUOTE)
+          return undefined;
       }
-      if (p === start || p >= body.length) return false;
+      if (p === start || p >= body.length) return undefined;
       // With its `=`: what follows a name is then compared in the same loop.
       names.push(body.slice(start, p + 1));
       this.#position = p + 1;
       const kind = this.#value();
-      if (kind === undefined) return false;
+      if (kind === undefined) return undefined;
       kinds.push(kind);
       values.push({ number: this.#valueNumber, text: this.#valueText });
       if (body[this.#position] !== COMMA) break;
       this.#position++;
     }
     const block = this.#block(names, kinds);
-    if (block === undefined) return false;
-    values.forEach(({ number, text }, f) => block.stage(f, number, text));
-    this.#current = block;
-    this.#blockOfRow[row] = block.index;
-    this.#rowInBlock[row] = block.endRow();
-    this.#rowCount++;
-    return true;
+    if (block !== undefined) values.forEach(({ number, text }, f) => block.stage(f, number, text));
+    return block;
   }
 
   #block(names: readonly Uint8Array[], kinds: readonly FieldKind[]): BlockColumns | undefined {
@@ -196,6 +222,13 @@ export class ColumnParser {
     block.index = this.#blocks.length;
     block.clear();
     this.#blocks.push(block);
+    // Only now rows say which block they are of; until here all are of the first.
+    if (block.index === 1) {
+      const [first] = this.#blocks;
+      this.#blockOfRow.fill(0, 0, this.#rowCount);
+      for (let row = 0; row < this.#rowCount; row++) this.#rowInBlock[row] = row;
+      assert(first?.rowCount === this.#rowCount, 'all rows so far are of the first block');
+    }
     return block;
   }
 
@@ -279,84 +312,45 @@ export class ColumnParser {
 
   #time(row: number, unit: bigint, now: bigint): boolean {
     const body = this.#body;
-    const halves = this.#timeHalves;
-    let byte = body[this.#position];
+    const start = this.#position;
+    let byte = body[start];
     if (byte === NEWLINE || byte === undefined) {
       this.#position++;
-      halves[row * 2] = Number(BigInt.asIntN(32, now));
-      halves[row * 2 + 1] = Number(now >> 32n);
+      this.#times[row] = now;
       return true;
     }
     if (byte !== SPACE) return false;
-    const start = ++this.#position;
-    let p = start;
+    let p = start + 1;
     byte = body[p];
     const isNegative = byte === MINUS;
     if (isNegative) byte = body[++p];
     const first = p;
-    let value = 0;
-    for (; byte !== undefined && byte >= ZERO && byte <= NINE; byte = body[++p]) {
-      value = value * 10 + (byte - ZERO);
-    }
-    const digits = p - first;
-    if (digits === 0 || (byte !== NEWLINE && byte !== undefined)) return false;
+    while (byte !== undefined && byte >= ZERO && byte <= NINE) byte = body[++p];
+    if (p === first || p - first > TIME_DIGITS_MAX) return false;
+    if (byte !== NEWLINE && byte !== undefined) return false;
+    const magnitude = BigInt(textOf(body, first, p) ?? '0') * unit;
+    if (magnitude > TIME_MAX) return false;
+    this.#times[row] = isNegative ? -magnitude : magnitude;
     this.#position = p + 1;
-    if (digits <= EXACT_DIGITS) {
-      const signed = isNegative ? -value : value;
-      if (signed !== this.#lastTime && !this.#rememberTime(signed, unit)) return false;
-      halves[row * 2] = this.#lastLow;
-      halves[row * 2 + 1] = this.#lastHigh;
-      return true;
-    }
-    // Nanoseconds of today have 19 digits: two exact parts and one multiplication.
-    if (digits > 18 + 1 || unit !== 1n || isNegative) return false;
-    return this.#longTime(row, first, p);
-  }
-
-  #rememberTime(value: number, unit: bigint): boolean {
-    const nanos = BigInt(value) * unit;
-    if (BigInt.asIntN(64, nanos) !== nanos || isOutOfRange(nanos)) return false;
-    this.#lastTime = value;
-    this.#lastLow = Number(BigInt.asIntN(32, nanos));
-    this.#lastHigh = Number(nanos >> 32n);
     return true;
   }
 
-  /** A non-negative number of 16 to 19 digits in nanoseconds. */
-  #longTime(row: number, start: number, end: number): boolean {
-    const body = this.#body;
-    let high = 0;
-    let low = 0;
-    const split = end - 9;
-    for (let i = start; i < split; i++) high = high * 10 + ((body[i] as number) - ZERO);
-    for (let i = split; i < end; i++) low = low * 10 + ((body[i] as number) - ZERO);
-    // high * 10^9 + low without leaving the exact integers: high has up to 10 digits, its halves up to 17 bits.
-    if (high >= 9223372036) return false;
-    const highUpper = Math.floor(high / 65536);
-    const highLower = high - highUpper * 65536;
-    const lower = highLower * 1e9 + low;
-    const upper = highUpper * 1e9;
-    // value = upper * 2^16 + lower
-    const upperTop = Math.floor(upper / 65536);
-    const total = (upper - upperTop * 65536) * 65536 + lower;
-    const carry = Math.floor(total / TWO_32);
-    this.#timeHalves[row * 2] = total - carry * TWO_32;
-    this.#timeHalves[row * 2 + 1] = upperTop + carry;
-    return true;
-  }
-
-  #grow(): void {
-    const double = (array: Uint32Array): Uint32Array<ArrayBuffer> => {
-      const larger = new Uint32Array(array.length * 2);
-      larger.set(array);
-      return larger;
+  /** Room for so many rows. */
+  #reserve(count: number): void {
+    let capacity = this.#times.length;
+    if (count <= capacity) return;
+    while (capacity < count) capacity *= 2;
+    const larger = (array: Uint32Array): Uint32Array<ArrayBuffer> => {
+      const copy = new Uint32Array(capacity);
+      copy.set(array);
+      return copy;
     };
-    this.#seriesOfRow = double(this.#seriesOfRow);
-    this.#blockOfRow = double(this.#blockOfRow);
-    this.#rowInBlock = double(this.#rowInBlock);
-    const times = new Int32Array(this.#timeHalves.length * 2);
-    times.set(this.#timeHalves);
-    this.#timeHalves = times;
+    this.#seriesOfRow = larger(this.#seriesOfRow);
+    this.#blockOfRow = larger(this.#blockOfRow);
+    this.#rowInBlock = larger(this.#rowInBlock);
+    const times = new BigInt64Array(capacity);
+    times.set(this.#times);
+    this.#times = times;
   }
 
   #build(options: ParseWriteOptions): PointBatch {
@@ -370,7 +364,7 @@ export class ColumnParser {
       rowCount: count,
       series: this.#series.take(),
       seriesOfRow: this.#seriesOfRow.slice(0, count),
-      times: new BigInt64Array(this.#timeHalves.slice(0, count * 2).buffer),
+      times: this.#times.slice(0, count),
       blocks,
       blockOfRow: isSingle ? undefined : this.#blockOfRow.slice(0, count),
       rowInBlock: isSingle ? undefined : this.#rowInBlock.slice(0, count),
@@ -385,8 +379,4 @@ const BOOLEANS: ReadonlyMap<string, number> = new Map([
 
 function isValueEnd(byte: number | undefined): boolean {
   return byte === COMMA || byte === SPACE || byte === NEWLINE || byte === undefined;
-}
-
-function isOutOfRange(nanos: bigint): boolean {
-  return nanos < -9223372036854775806n || nanos > 9223372036854775806n;
 }

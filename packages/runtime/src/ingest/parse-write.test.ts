@@ -142,6 +142,122 @@ describe('any body', () => {
   });
 });
 
+describe('many lines of few kinds', () => {
+  const POOLS: Readonly<Record<string, readonly string[]>> = {
+    float: [
+      '1',
+      '-1.5',
+      '0.1',
+      '123456789.123456',
+      '-0',
+      '.5',
+      '1.',
+      '99999999999999999999',
+      '1e3',
+    ],
+    integer: ['1i', '-7i', '0i', '999999999999999999i', '9223372036854775807i', '5u'],
+    boolean: [
+      't',
+      'T',
+      'true',
+      'True',
+      'TRUE',
+      'f',
+      'F',
+      'false',
+      'False',
+      'FALSE',
+      'tru',
+      'falsy',
+    ],
+    text: ['"x"', '""', '"a b,c=d"', '"ä"', '"q\\"q"', '"open'],
+  };
+  const KINDS = Object.keys(POOLS);
+  // The first values of a pool are plain and come often, so that long runs are read at once.
+  const cell = (kind: string): fc.Arbitrary<string> => {
+    const pool = POOLS[kind] ?? [];
+    return fc.oneof(
+      { weight: 12, arbitrary: fc.constantFrom(...pool.slice(0, 3)) },
+      { weight: 1, arbitrary: fc.constantFrom(...pool) },
+    );
+  };
+  const shape = fc.uniqueArray(
+    fc.record({ name: fc.stringMatching(/^[a-z]{1,20}$/), kind: fc.constantFrom(...KINDS) }),
+    { minLength: 1, maxLength: 5, selector: ({ name }) => name },
+  );
+  const body = fc
+    .uniqueArray(shape, { minLength: 1, maxLength: 3, selector: (s) => s[0]?.name })
+    .chain((shapes) => {
+      const line = fc.constantFrom(...shapes).chain((fields) =>
+        fc
+          .record({
+            series: fc.constantFrom('m', 'm,h=a', 'm,h=b', 'm,r=x,h=a', 'n,h=ab cd'),
+            values: fc.tuple(...fields.map(({ kind }) => cell(kind))),
+            time: fc.oneof(
+              { weight: 8, arbitrary: fc.integer({ min: -5, max: 2_000_000_000 }).map(String) },
+              { weight: 1, arbitrary: fc.constantFrom('', '9223372036854775807', '1x', '00001') },
+            ),
+          })
+          .map(({ series, values, time }) => {
+            const pairs = fields.map(({ name }, i) => `${name}=${values[i]}`);
+            return `${series} ${pairs.join(',')}${time === '' ? '' : ` ${time}`}`;
+          }),
+      );
+      return fc.array(line, { minLength: 1, maxLength: 60 });
+    });
+
+  test('mean the same as to the general parser', () => {
+    const parser = new WriteParser();
+    fc.assert(
+      fc.property(
+        body,
+        fc.constantFrom<Precision>('ns', 's', 'h'),
+        fc.constantFrom('\n', '\n\n'),
+        (lines, precision, separator) => {
+          const text = lines.join(separator);
+
+          const { batch, errors } = parser.parse(bytes(text), { ...options, precision });
+
+          expect(errors).toEqual(parseLines(bytes(text), { precision, now: NOW }).errors);
+          const expected = reference(text, precision).map((row) => {
+            const { fields, ...rest } = row as { fields: [string, unknown][] };
+            return { ...rest, fields: fields.map(([k, v]) => [k, plain(v)]) };
+          });
+          expect(rows(batch)).toEqual(expected);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('are read whole when there are more than one run holds', () => {
+    const lines = Array.from({ length: 150_000 }, (_, i) => `m,h=${i % 3000} v=${i},w=${i}i ${i}`);
+    const parser = new ColumnParser();
+
+    const batch = parser.parse(bytes(lines.join('\n')), options);
+
+    expect(batch?.rowCount).toBe(150_000);
+    expect(batch?.series).toHaveLength(3000);
+    expect(batch?.times.every((time, i) => time === BigInt(i))).toBe(true);
+    const [v, w] = batch?.blocks[0]?.columns ?? [];
+    expect(v?.type === 'float' && v.values.every((value, i) => value === i)).toBe(true);
+    expect(w?.type === 'integer' && w.values.every((value, i) => value === BigInt(i))).toBe(true);
+    expect(batch?.seriesOfRow.every((index, i) => index === i % 3000)).toBe(true);
+  });
+
+  test('are not left to the general parser', () => {
+    const text = Array.from(
+      { length: 20 },
+      (_, i) => `${i % 2 === 0 ? 'm a=1' : 'n b=t,s="x"'} ${i}`,
+    );
+
+    const batch = new ColumnParser().parse(bytes(text.join('\n')), options);
+
+    expect(batch === undefined ? undefined : rows(batch)).toEqual(reference(text.join('\n'), 'ns'));
+    expect(batch?.blocks).toHaveLength(2);
+  });
+});
+
 function plain(value: unknown): unknown {
   const isUnsigned = typeof value === 'object' && value !== null && 'unsigned' in value;
   return isUnsigned ? BigInt.asIntN(64, (value as { unsigned: bigint }).unsigned) : value;

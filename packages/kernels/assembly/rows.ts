@@ -1,0 +1,412 @@
+// Rows of plain lines for tasks: series found by the bytes of measurement and tags, and the fields of a line read as
+// those of the line before, so that names are compared and not looked up. Whatever is not plain (other fields, escapes,
+// long numbers, unknown series) is left to the caller, line by line.
+//
+// Values lie in one column per field, eight bytes each: doubles, 64-bit integers, booleans as integers, strings as start
+// and end within the body.
+import { hashBytes } from './hash';
+import { allocateRun, freeRun, scratch } from './memory';
+import { numberBits, numberType, scanNumber } from './number';
+import { TYPE_FLOAT, TYPE_INTEGER } from './table';
+
+/** Results of `runRows`. */
+const ROWS_END: i32 = 0;
+/** A series that is not in the table: add it with `addRowSeries` and run again. */
+const ROWS_NEW_SERIES: i32 = 1;
+/** The line at the cursor has other fields, or is not plain. */
+const ROWS_OTHER: i32 = 2;
+/** The columns are full. */
+const ROWS_FULL: i32 = 3;
+const ROWS_NO_MEMORY: i32 = -1;
+
+/** Kinds of fields, as src/rows.ts names them. */
+const KIND_FLOAT: u32 = 0;
+const KIND_INTEGER: u32 = 1;
+const KIND_BOOLEAN: u32 = 2;
+
+// Buffers, see memory.ts; one instance of the kernels serves one parser, so that slots of the codecs are free.
+const BODY_SLOT = 10;
+const FIELD_SLOT = 0;
+const ROW_SLOT = 1;
+const COLUMN_SLOT = 2;
+
+/** Bytes behind the body that may be loaded. */
+const SLACK: usize = 32;
+
+let body: usize = 0;
+let bodyEnd: usize = 0;
+let cursor: usize = 0;
+let unit: i64 = 1;
+let now: i64 = 0;
+let valueMax: u64 = 0;
+
+// The block: per field the address of its name, its length and its kind; names with their `=`, padded to words.
+let fields: usize = 0;
+let fieldCount: i32 = 0;
+let nameBytes: usize = 0;
+
+let rowCount: u32 = 0;
+let rowCapacity: u32 = 0;
+/** Per row: time (8 bytes); then, behind all times, the index of the series in this write (4 bytes). */
+let times: usize = 0;
+let seriesOfRow: usize = 0;
+let columns: usize = 0;
+
+// Series: an open hash table of entries; an entry is hash u64, key address u32 (from `keys`), length u32, the write that
+// saw it last u32, and its index in that write u32.
+const ENTRY: usize = 24;
+let seed: u64 = 0;
+let slots: usize = 0;
+let slotCount: u32 = 0;
+let entries: usize = 0;
+let entryCapacity: u32 = 0;
+let entryCount: u32 = 0;
+let keys: usize = 0;
+let keyCapacity: usize = 0;
+let keyBytes: usize = 0;
+let write: u32 = 0;
+/** Entries in the order in which this write brought them. */
+let writeEntries: usize = 0;
+let writeEntryCapacity: u32 = 0;
+let writeEntryCount: u32 = 0;
+
+let keyStart: usize = 0;
+let keyEnd: usize = 0;
+
+export function getRowCount(): u32 {
+  return rowCount;
+}
+export function getRowCursor(): usize {
+  return cursor - body;
+}
+export function setRowCursor(position: usize): void {
+  cursor = body + position;
+}
+export function getRowKeyStart(): usize {
+  return keyStart - body;
+}
+export function getRowKeyEnd(): usize {
+  return keyEnd - body;
+}
+export function getRowTimes(): usize {
+  return times;
+}
+export function getRowSeries(): usize {
+  return seriesOfRow;
+}
+export function getRowColumn(field: i32): usize {
+  return columns + <usize>field * <usize>rowCapacity * 8;
+}
+export function getWriteSeriesCount(): u32 {
+  return writeEntryCount;
+}
+export function getWriteSeries(): usize {
+  return writeEntries;
+}
+
+/** Where a body of so many bytes is to be put; 0 when memory is exhausted. Series of the last write are forgotten. */
+export function openRows(bytes: usize): usize {
+  body = scratch(BODY_SLOT, bytes + SLACK);
+  if (body === 0) return 0;
+  // A line always ends with a line feed.
+  memory.fill(body + bytes, 0, SLACK);
+  store<u8>(body + bytes, 10);
+  bodyEnd = body + bytes;
+  cursor = body;
+  rowCount = 0;
+  write++;
+  writeEntryCount = 0;
+  return body;
+}
+
+/** Unit of times in nanoseconds, and the time of lines without one. */
+export function setRowTimes(unitNanos: i64, nowNanos: i64): void {
+  unit = unitNanos;
+  now = nowNanos;
+  valueMax = 9223372036854775806 / <u64>unitNanos;
+}
+
+/** Begins a block of fields with room for so many rows. Rows before it must have been taken. */
+export function beginRowBlock(count: i32, names: usize, capacity: u32): usize {
+  fieldCount = count;
+  rowCount = 0;
+  const wanted = <usize>count * 12 + names + 16;
+  fields = scratch(FIELD_SLOT, wanted);
+  nameBytes = 0;
+  rowCapacity = capacity;
+  times = scratch(ROW_SLOT, <usize>capacity * 12);
+  seriesOfRow = times + <usize>capacity * 8;
+  columns = scratch(COLUMN_SLOT, <usize>capacity * <usize>count * 8);
+  return fields === 0 || times === 0 || columns === 0 ? 0 : fields + <usize>count * 12;
+}
+
+/** The next field: its name begins at `name`, where the loader has written it. */
+export function setRowField(field: i32, name: usize, length: u32, kind: u32): void {
+  const at = fields + <usize>field * 12;
+  store<u32>(at, <u32>name);
+  store<u32>(at, length, 4);
+  store<u32>(at, kind, 8);
+}
+
+/** Rows so far have been taken; the columns are empty again. */
+export function takeRows(): void {
+  rowCount = 0;
+}
+
+/** Forgets all series. `newSeed` keeps clients from choosing keys that collide. */
+export function clearRowSeries(newSeed: u64): void {
+  seed = newSeed;
+  if (slots !== 0) memory.fill(slots, 0, <usize>slotCount * 4);
+  entryCount = 0;
+  keyBytes = 0;
+}
+
+function grown(address: usize, bytes: usize, larger: usize): usize {
+  const moved = allocateRun(larger);
+  if (moved === 0) return 0;
+  if (address !== 0) {
+    memory.copy(moved, address, bytes);
+    freeRun(address, bytes);
+  }
+  return moved;
+}
+
+function growSlots(): bool {
+  const count: u32 = slotCount === 0 ? 4096 : slotCount * 2;
+  const larger = allocateRun(<usize>count * 4);
+  if (larger === 0) return false;
+  memory.fill(larger, 0, <usize>count * 4);
+  const mask = count - 1;
+  for (let entry: u32 = 0; entry < entryCount; entry++) {
+    let slot = <u32>load<u64>(entries + <usize>entry * ENTRY) & mask;
+    while (load<u32>(larger + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
+    store<u32>(larger + <usize>slot * 4, entry + 1);
+  }
+  if (slots !== 0) freeRun(slots, <usize>slotCount * 4);
+  slots = larger;
+  slotCount = count;
+  return true;
+}
+
+@inline
+function isSame(a: usize, b: usize, length: usize): bool {
+  while (length >= 8) {
+    if (load<u64>(a) !== load<u64>(b)) return false;
+    a += 8;
+    b += 8;
+    length -= 8;
+  }
+  return length === 0 || (load<u64>(a) ^ load<u64>(b)) << (64 - (<u64>length << 3)) === 0;
+}
+
+/** Entry of the key in [start, end), -1 when there is none. */
+@inline
+function find(start: usize, end: usize): i32 {
+  if (slotCount === 0) return -1;
+  const length = end - start;
+  const hash = hashBytes(start, length, seed);
+  const mask = slotCount - 1;
+  let slot = <u32>hash & mask;
+  let found = load<u32>(slots + <usize>slot * 4);
+  while (found !== 0) {
+    const at = entries + <usize>(found - 1) * ENTRY;
+    if (
+      load<u64>(at) === hash &&
+      load<u32>(at, 12) === <u32>length &&
+      isSame(start, keys + <usize>load<u32>(at, 8), length)
+    ) {
+      return <i32>(found - 1);
+    }
+    slot = (slot + 1) & mask;
+    found = load<u32>(slots + <usize>slot * 4);
+  }
+  return -1;
+}
+
+/** Index of an entry among the series of this write; -1 when memory is exhausted. */
+@inline
+function indexInWrite(entry: i32): i32 {
+  const at = entries + <usize>entry * ENTRY;
+  if (load<u32>(at, 16) === write) return <i32>load<u32>(at, 20);
+  if (writeEntryCount === writeEntryCapacity) {
+    const count: u32 = writeEntryCapacity === 0 ? 16384 : writeEntryCapacity * 2;
+    const larger = grown(writeEntries, <usize>writeEntryCapacity * 4, <usize>count * 4);
+    if (larger === 0) return -1;
+    writeEntries = larger;
+    writeEntryCapacity = count;
+  }
+  const index = writeEntryCount++;
+  store<u32>(writeEntries + <usize>index * 4, <u32>entry);
+  store<u32>(at, write, 16);
+  store<u32>(at, index, 20);
+  return <i32>index;
+}
+
+/** Index in this write of the series whose key is body[start, end); -1 when it is not in the table. */
+export function rowSeriesIndex(start: usize, end: usize): i32 {
+  const entry = find(body + start, body + end);
+  return entry < 0 ? -1 : indexInWrite(entry);
+}
+
+/** Adds the series with the key body[start, end); the entry's number, -1 when memory is exhausted. */
+export function addRowSeries(start: usize, end: usize): i32 {
+  if (entryCount * 2 >= slotCount && !growSlots()) return -1;
+  if (entryCount === entryCapacity) {
+    const count: u32 = entryCapacity === 0 ? 2730 : entryCapacity * 2;
+    const larger = grown(entries, <usize>entryCapacity * ENTRY, <usize>count * ENTRY);
+    if (larger === 0) return -1;
+    entries = larger;
+    entryCapacity = count;
+  }
+  const length = end - start;
+  // Comparisons load whole words.
+  if (keyBytes + length + 8 > keyCapacity) {
+    const wanted = max(keyCapacity * 2, keyBytes + length + 65536);
+    const larger = grown(keys, keyCapacity, wanted);
+    if (larger === 0) return -1;
+    keys = larger;
+    keyCapacity = wanted;
+  }
+  const hash = hashBytes(body + start, length, seed);
+  const mask = slotCount - 1;
+  let slot = <u32>hash & mask;
+  while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
+  const entry = entryCount++;
+  store<u32>(slots + <usize>slot * 4, entry + 1);
+  const at = entries + <usize>entry * ENTRY;
+  store<u64>(at, hash);
+  store<u32>(at, <u32>keyBytes, 8);
+  store<u32>(at, <u32>length, 12);
+  store<u32>(at, 0, 16);
+  memory.copy(keys + keyBytes, body + start, length);
+  keyBytes += length;
+  return <i32>entry;
+}
+
+/** Where the boolean at `p` ends, 0 when it is none; its value goes to `booleanValue`. */
+let booleanValue: u64 = 0;
+function scanBoolean(p: usize): usize {
+  const first = <u32>load<u8>(p);
+  const isTrue = (first | 32) === 116;
+  if (!isTrue && (first | 32) !== 102) return 0;
+  booleanValue = isTrue ? 1 : 0;
+  const next = <u32>load<u8>(p, 1);
+  if (next === 44 || next === 32 || next === 10) return p + 1;
+  const word = load<u32>(p);
+  // `true`, `True`, `TRUE`; `fals`, `Fals`, `FALS`.
+  if (isTrue) {
+    return word === 0x65757274 || word === 0x65757254 || word === 0x45555254 ? p + 4 : 0;
+  }
+  const last = <u32>load<u8>(p, 4);
+  if ((word === 0x736c6166 || word === 0x736c6146) && last === 101) return p + 5;
+  return word === 0x534c4146 && last === 69 ? p + 5 : 0;
+}
+
+/** Where the quoted text at `p` ends, 0 when it is not plain. */
+function scanText(p: usize): usize {
+  if (load<u8>(p) !== 34) return 0;
+  for (p++; p < bodyEnd; p++) {
+    const byte = <u32>load<u8>(p);
+    if (byte === 34) return p + 1;
+    if (byte === 92 || byte === 10) return 0;
+  }
+  return 0;
+}
+
+/** Reads the fields at `p` into the row; where they end, 0 when they are others. */
+@inline
+function scanFields(start: usize): usize {
+  let p = start;
+  const last = fieldCount - 1;
+  const step = <usize>rowCapacity * 8;
+  let cell = columns + <usize>rowCount * 8;
+  for (let f = 0; f <= last; f++) {
+    const field = fields + <usize>f * 12;
+    const length = <usize>load<u32>(field, 4);
+    if (!isSame(p, <usize>load<u32>(field), length)) return 0;
+    p += length;
+    const kind = load<u32>(field, 8);
+    const value = p;
+    if (kind <= KIND_INTEGER) {
+      p = scanNumber(p);
+      if (p === 0) return 0;
+      if (numberType !== (kind === KIND_FLOAT ? TYPE_FLOAT : TYPE_INTEGER)) return 0;
+      store<u64>(cell, numberBits);
+    } else if (kind === KIND_BOOLEAN) {
+      p = scanBoolean(p);
+      if (p === 0) return 0;
+      store<u64>(cell, booleanValue);
+    } else {
+      p = scanText(p);
+      if (p === 0) return 0;
+      store<u32>(cell, <u32>(value + 1 - body));
+      store<u32>(cell, <u32>(p - 1 - body), 4);
+    }
+    cell += step;
+    const next = <u32>load<u8>(p);
+    if (f < last) {
+      if (next !== 44) return 0;
+      p++;
+    } else if (next !== 32 && next !== 10) return 0;
+  }
+  return p;
+}
+
+/** Reads the time at `p` and the end of the line; where the next line begins, 0 when it is not plain. */
+@inline
+function scanTime(start: usize): usize {
+  let p = start;
+  const at = times + <usize>rowCount * 8;
+  if (load<u8>(p) === 10) {
+    store<i64>(at, now);
+    return p + 1;
+  }
+  p++;
+  const isNegative = load<u8>(p) === 45;
+  if (isNegative) p++;
+  const first = p;
+  let value: u64 = 0;
+  let byte = <u32>load<u8>(p);
+  while (byte - 48 <= 9) {
+    value = value * 10 + <u64>(byte - 48);
+    byte = <u32>load<u8>(++p);
+  }
+  const digits = p - first;
+  // 19 digits fit into 64 bits.
+  if (digits === 0 || digits > 19 || byte !== 10 || value > valueMax) return 0;
+  const nanos = <i64>value * unit;
+  store<i64>(at, isNegative ? -nanos : nanos);
+  return p + 1;
+}
+
+/** Reads lines from the cursor on until something needs the caller. */
+export function runRows(): i32 {
+  while (cursor < bodyEnd) {
+    let p = cursor;
+    if (load<u8>(p) === 10) {
+      cursor++;
+      continue;
+    }
+    if (rowCount === rowCapacity) return ROWS_FULL;
+    // Measurement and tags end at the first blank; control characters, quotes and escapes are not plain.
+    let byte = <u32>load<u8>(p);
+    while (byte > 32 && byte !== 34 && byte !== 92) byte = <u32>load<u8>(++p);
+    if (byte !== 32 || p === cursor) return ROWS_OTHER;
+    const entry = find(cursor, p);
+    if (entry < 0) {
+      keyStart = cursor;
+      keyEnd = p;
+      return ROWS_NEW_SERIES;
+    }
+    const fieldsEnd = scanFields(p + 1);
+    if (fieldsEnd === 0) return ROWS_OTHER;
+    const next = scanTime(fieldsEnd);
+    if (next === 0) return ROWS_OTHER;
+    const index = indexInWrite(entry);
+    if (index < 0) return ROWS_NO_MEMORY;
+    store<u32>(seriesOfRow + <usize>rowCount * 4, <u32>index);
+    rowCount++;
+    cursor = next;
+  }
+  return ROWS_END;
+}

@@ -1,0 +1,165 @@
+// Rows of plain line protocol for tasks, see assembly/rows.ts: many lines per call, as long as series are known and
+// fields are those of the block.
+import { assert, Unavailable } from '@tidemark/core';
+import { writeDecimalPowers } from './decimal-powers.ts';
+import { Kernels } from './loader.ts';
+
+export type RowFieldKind = 'float' | 'integer' | 'boolean' | 'string';
+
+/** A field of a block: its name with the `=` behind it. */
+export type RowField = { readonly name: Uint8Array; readonly kind: RowFieldKind };
+
+/**
+ * Why a run stopped: at the end; at a series that is not known; at a line with other fields or of another form; or
+ * because the columns are full.
+ */
+export type RowStop = 'end' | 'new-series' | 'other' | 'full';
+
+/** In step with assembly/rows.ts. */
+const STOPS: readonly RowStop[] = ['end', 'new-series', 'other', 'full'];
+const KINDS: readonly RowFieldKind[] = ['float', 'integer', 'boolean', 'string'];
+
+// Rows of one run: enough for most bodies, while a column of a block of few fields stays in the caches of the processor.
+const ROWS_MAX = 65_536;
+/** Cells of one run, 8 bytes each. */
+const CELLS_MAX = 1 << 20;
+const ROWS_MIN = 64;
+
+/** One body at a time. Views are valid until the next call of any method that is not a getter. */
+export class RowScanner {
+  readonly #kernels: Kernels;
+  #sizeBytes = 0;
+
+  constructor(kernels: Kernels = new Kernels()) {
+    this.#kernels = kernels;
+    writeDecimalPowers(kernels);
+    this.forgetSeries();
+  }
+
+  /** Forgets all series; numbers of new ones begin at 0 again. */
+  forgetSeries(): void {
+    // Clients must not be able to choose keys whose hashes collide.
+    const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
+    this.#kernels.exports.clearRowSeries((BigInt(high) << 32n) | BigInt(low));
+  }
+
+  /** Copies a body in. `unitNanos` is the unit of its times, `nowNanos` the time of lines without one. */
+  open(body: Uint8Array, times: { readonly unitNanos: bigint; readonly nowNanos: bigint }): void {
+    const { exports } = this.#kernels;
+    this.#sizeBytes = body.length;
+    const address = exports.openRows(body.length) >>> 0;
+    if (address === 0) throw outOfMemory(body.length);
+    this.#kernels.bytes.set(body, address);
+    exports.setRowTimes(times.unitNanos, times.nowNanos);
+  }
+
+  /** The fields of the lines that follow. Rows so far must have been read. */
+  beginBlock(fields: readonly RowField[]): void {
+    const { exports } = this.#kernels;
+    assert(fields.length > 0, 'a line has fields');
+    // A line has at least its names, a value and a separator for each, and a series.
+    const padded = fields.map(({ name }) => (name.length + 7) & ~7);
+    const nameBytes = padded.reduce((sum, length) => sum + length, 0);
+    const lineBytes = fields.reduce((sum, { name }) => sum + name.length + 2, 2);
+    const possible = Math.ceil((this.#sizeBytes - this.cursor) / lineBytes) + 1;
+    const room = Math.max(ROWS_MIN, Math.floor(CELLS_MAX / fields.length));
+    const capacity = Math.min(ROWS_MAX, room, possible);
+    let address = exports.beginRowBlock(fields.length, nameBytes, capacity) >>> 0;
+    if (address === 0) throw outOfMemory(capacity * fields.length * 8);
+    const { bytes } = this.#kernels;
+    for (const [i, { name, kind }] of fields.entries()) {
+      bytes.set(name, address);
+      exports.setRowField(i, address, name.length, KINDS.indexOf(kind));
+      address += padded[i] ?? 0;
+    }
+  }
+
+  /** Reads lines of the block from the cursor on. Rows are added to those that have not been taken. */
+  run(): RowStop {
+    const stop = STOPS[this.#kernels.exports.runRows()];
+    if (stop === undefined) throw outOfMemory(0);
+    return stop;
+  }
+
+  /** Rows that were read; `take` them before they are more than fit. */
+  get rowCount(): number {
+    return this.#kernels.exports.getRowCount();
+  }
+
+  /** The rows have been copied. */
+  take(): void {
+    this.#kernels.exports.takeRows();
+  }
+
+  /** Nanoseconds. A view. */
+  get times(): BigInt64Array {
+    const address = this.#kernels.exports.getRowTimes() >>> 0;
+    return new BigInt64Array(this.#kernels.buffer, address, this.rowCount);
+  }
+
+  /** Index of each row's series in `writeSeries`. A view. */
+  get seriesOfRow(): Uint32Array {
+    const address = this.#kernels.exports.getRowSeries() >>> 0;
+    return new Uint32Array(this.#kernels.buffer, address, this.rowCount);
+  }
+
+  /** Values of a float field. A view. */
+  floats(field: number): Float64Array {
+    return new Float64Array(this.#kernels.buffer, this.#column(field), this.rowCount);
+  }
+
+  /** Values of an integer field. A view. */
+  integers(field: number): BigInt64Array {
+    return new BigInt64Array(this.#kernels.buffer, this.#column(field), this.rowCount);
+  }
+
+  /**
+   * Two numbers per row: of a boolean field 0 or 1 and nothing; of a string field start and end within the body, without
+   * the quotes. A view.
+   */
+  pairs(field: number): Uint32Array {
+    return new Uint32Array(this.#kernels.buffer, this.#column(field), this.rowCount * 2);
+  }
+
+  /** Offset of the next line in the body. */
+  get cursor(): number {
+    return this.#kernels.exports.getRowCursor() >>> 0;
+  }
+
+  set cursor(offset: number) {
+    this.#kernels.exports.setRowCursor(offset);
+  }
+
+  /** Where the unknown series of a `new-series` lies in the body. */
+  get newSeries(): { readonly start: number; readonly end: number } {
+    const { exports } = this.#kernels;
+    return { start: exports.getRowKeyStart() >>> 0, end: exports.getRowKeyEnd() >>> 0 };
+  }
+
+  /** Adds the series whose key is `body[start, end)` and is not known yet; its number. */
+  addSeries(start: number, end: number): number {
+    const entry = this.#kernels.exports.addRowSeries(start, end);
+    if (entry < 0) throw outOfMemory(end - start);
+    return entry;
+  }
+
+  /** Index in `writeSeries` of the series whose key is `body[start, end)`; -1 when it is not known. */
+  seriesIndex(start: number, end: number): number {
+    return this.#kernels.exports.rowSeriesIndex(start, end);
+  }
+
+  /** Numbers of the series of this body, in the order in which rows brought them. A view. */
+  get writeSeries(): Uint32Array {
+    const { exports } = this.#kernels;
+    const count = exports.getWriteSeriesCount();
+    return new Uint32Array(this.#kernels.buffer, exports.getWriteSeries() >>> 0, count);
+  }
+
+  #column(field: number): number {
+    return this.#kernels.exports.getRowColumn(field) >>> 0;
+  }
+}
+
+function outOfMemory(bytes: number): Unavailable {
+  return new Unavailable(`kernel memory is exhausted. bytes=${bytes}`);
+}
