@@ -33,10 +33,10 @@ describe('ping', () => {
 });
 
 describe('paths and methods', () => {
-  test('an unknown path is 404 in JSON', async () => {
+  test('an unknown path is 404, as plain text', async () => {
     const answer = await service.get('/nope?x=1');
-    expect([answer.status, answer.text]).toEqual([404, '{"error":"not found: /nope"}\n']);
-    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(answer.headers.get('x-tsdb-version')).toBeTruthy();
   });
 
@@ -133,7 +133,6 @@ describe('writes', () => {
     [{ db: 'nosuch' }, 'bad', 404, 'database not found: "nosuch"'],
     [{ db: 'w', rp: 'nosuch' }, 'm f=1', 500, 'retention policy not found: nosuch'],
     [{ db: 'w', consistency: 'foo' }, 'm f=1', 400, 'invalid consistency level'],
-    [{ db: 'w', precision: 'd' }, 'm f=1', 400, 'invalid precision "d" (use n, u, ms, s, m or h)'],
     [{ db: 'w' }, 'm f=1 abc', 400, "unable to parse 'm f=1 abc': bad timestamp"],
     [
       { db: 'w' },
@@ -145,6 +144,21 @@ describe('writes', () => {
     const answer = await service.write(lines, parameters as Record<string, string>);
     expect([answer.status, answer.json]).toEqual([status, { error }]);
     expect(answer.headers.get('x-influxdb-error')).toBe(error);
+  });
+
+  test('an unknown precision means nanoseconds, unless it is refused', async () => {
+    expect((await service.write('unit f=1 7', { db: 'w', precision: 'd' })).status).toBe(204);
+    const read = await service.query('SELECT f FROM unit', { db: 'w', epoch: 'ns' });
+    expect(read.json.results[0].series[0].values).toEqual([[7, 1]]);
+
+    const strict = await startTestService({ config: { http: { 'strict-precision': true } } });
+    await strict.query('CREATE DATABASE w');
+    const refused = await strict.write('unit f=1 7', { db: 'w', precision: 'd' });
+    expect([refused.status, refused.json]).toEqual([
+      400,
+      { error: 'invalid precision "d" (use n, u, ms, s, m or h)' },
+    ]);
+    await strict.close();
   });
 
   test('the good lines of a partial write are kept and the bad ones listed when asked', async () => {

@@ -10,6 +10,7 @@ export const ENTITY_TOO_LARGE = 'Request Entity Too Large';
 export const INVALID_CONSISTENCY = 'invalid consistency level';
 export const INVALID_NAME = 'invalid name';
 export const METHOD_NOT_ALLOWED = 'Method Not Allowed';
+export const PAGE_NOT_FOUND = '404 page not found';
 export const MISSING_QUERY = 'missing required parameter "q"';
 export const POLICY_CONFLICT = 'retention policy conflicts with an existing policy';
 export const POLICY_EXISTS = 'retention policy already exists';

@@ -108,6 +108,10 @@ export const TSDB_CONFIG = {
       false,
       'Refuse statements that change something when they come by GET.',
     ),
+    'strict-precision': boolean(
+      false,
+      'Refuse unknown values of `precision` in writes; otherwise they mean nanoseconds.',
+    ),
     'compat-routes': boolean(
       true,
       'Serve the aliases of older clients and send X-Influxdb-* headers.',

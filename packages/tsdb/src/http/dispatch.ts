@@ -1,10 +1,10 @@
 // From a request to its endpoint: the table's exact paths first, fastify for the rest; errors become answers.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { AppError, Forbidden, NotFound, Unauthorized } from '@tidemark/core';
+import { AppError, Forbidden, Unauthorized } from '@tidemark/core';
 
 import { requireAdmin } from '../auth/identity.ts';
-import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
+import { METHOD_NOT_ALLOWED, PAGE_NOT_FOUND } from '../compat/messages.ts';
 import { LIMITS } from '../limits.ts';
 import { PolicyMissing } from '../write/policy-ref.ts';
 import { WriteTimeout } from '../write/write-service.ts';
@@ -76,7 +76,7 @@ export class Dispatch {
   /** Answers a request. Never rejects. */
   async answer(endpoint: Endpoint | undefined, exchange: Exchange): Promise<void> {
     try {
-      if (endpoint === undefined) throw new NotFound(`not found: ${exchange.path}`);
+      if (endpoint === undefined) return sendText(exchange, 404, PAGE_NOT_FOUND);
       await this.#serve(endpoint, exchange, this.#services.clock.monotonicMs());
     } catch (error) {
       this.#answerError(exchange, error);

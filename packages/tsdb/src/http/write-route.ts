@@ -27,16 +27,19 @@ export async function handleWrite(exchange: Exchange, services: HttpServices): P
   const identity = await services.authenticator.authenticate(exchange);
   const database = parameters.get('db');
   if (database === '') throw new InvalidRequest(DATABASE_REQUIRED);
-  const precision = parsePrecision(parameters.get('precision'));
-  if (precision === undefined) {
-    throw new InvalidRequest(
-      `invalid precision "${parameters.get('precision')}" (use n, u, ms, s, m or h)`,
-    );
-  }
+  const precision = precisionOf(parameters.get('precision'), services.config.http.strictPrecision);
   await writeBody(exchange, services, {
     identity,
     request: { database, retentionPolicy: parameters.get('rp'), precision },
   });
+}
+
+/** Unknown units are nanoseconds, as recorded, unless `http.strict-precision` refuses them. */
+function precisionOf(text: string, isStrict: boolean): Precision {
+  const precision = parsePrecision(text);
+  if (precision !== undefined) return precision;
+  if (!isStrict) return 'ns';
+  throw new InvalidRequest(`invalid precision "${text}" (use n, u, ms, s, m or h)`);
 }
 
 const V2_PRECISIONS: Readonly<Record<string, Precision>> = {
