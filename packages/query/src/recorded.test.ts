@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { parseLines } from '@tidemark/line-protocol';
 import { expect, test } from 'vitest';
 
+import differences from '../../../tests/compat/oracle-differences.json' with { type: 'json' };
 import type { LineParser, RecordedCase } from './testing/recorded-cases.ts';
-import { RecordedServer } from './testing/recorded-cases.ts';
-import { RECORDED_DIFFERENCES } from './testing/recorded-differences.ts';
+import { nameOfCase, RecordedServer } from './testing/recorded-cases.ts';
 import { MEMORY_CAPABILITIES } from './testing/memory-source.ts';
 
 const NOW = 1_700_000_000_000_000_000n;
@@ -31,10 +31,14 @@ function expected({ raw, body }: RecordedCase): string {
   return typeof body === 'string' ? body : `${JSON.stringify(body)}\n`;
 }
 
-function keyOf({ group, request }: RecordedCase): string {
-  const key = `${group}|${request.params['q'] ?? ''}`;
-  return request.params['epoch'] === 'µ' ? `${key}|epoch=µ` : key;
-}
+/** The warning about a write by GET comes from the service, and what `chunked=5` means is decided there. */
+const DECIDED_BY_THE_SERVICE = new Set([
+  'format | GET /query db=wx q=SELECT level INTO copy FROM river',
+  'format | GET /query db=wx q=SELECT temp FROM station chunked=5',
+]);
+
+/** Cases whose recorded answer is not ours, with reasons in the list. */
+const DIFFERENT = new Set(differences.map((one) => one.case));
 
 type Outcome = { readonly answered: number; readonly surprises: readonly string[] };
 
@@ -44,6 +48,7 @@ async function replay(group: string, capabilities = MEMORY_CAPABILITIES): Promis
   const surprises: string[] = [];
   let shared: { readonly state: string; readonly server: RecordedServer } | undefined;
   for (const recorded of cases.filter((one) => one.group === group)) {
+    if (DECIDED_BY_THE_SERVICE.has(nameOfCase(recorded))) continue;
     const state = JSON.stringify([recorded.setup, recorded.writes]);
     const isReadOnly = recorded.pre === undefined && recorded.request.method === 'GET';
     let server = shared?.state === state && isReadOnly ? shared.server : undefined;
@@ -56,8 +61,8 @@ async function replay(group: string, capabilities = MEMORY_CAPABILITIES): Promis
     if (got === undefined) continue;
     answered++;
     const agrees = got === expected(recorded);
-    if (agrees !== RECORDED_DIFFERENCES.has(keyOf(recorded))) continue;
-    surprises.push(`${keyOf(recorded)}\n  want ${expected(recorded)}  got  ${got}`);
+    if (agrees !== DIFFERENT.has(nameOfCase(recorded))) continue;
+    surprises.push(`${nameOfCase(recorded)}\n  want ${expected(recorded)}  got  ${got}`);
   }
   return { answered, surprises };
 }
@@ -91,7 +96,7 @@ const GROUPS: readonly (readonly [string, number])[] = [
   ['extra/disjoint-series', 86],
   ['extra/windows-before', 50],
   ['extra/into-types', 14],
-  ['fuzz', 35],
+  ['fuzz', 60],
 ];
 
 test.each(GROUPS)('answers the recorded cases of %s', async (group, atLeast) => {
@@ -112,9 +117,3 @@ test.each(GROUPS.filter(([group]) => /functions|group-by|fill|extra|fuzz/.test(g
     expect(surprises).toEqual([]);
   },
 );
-
-test('every listed difference belongs to a recorded case', () => {
-  const keys = new Set(cases.map(keyOf));
-
-  expect([...RECORDED_DIFFERENCES.keys()].filter((key) => !keys.has(key))).toEqual([]);
-});

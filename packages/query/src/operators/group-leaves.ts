@@ -24,6 +24,11 @@ const POINT_TIME_ALWAYS: ReadonlySet<string> = new Set(['top', 'bottom', 'sample
 const SELECTORS: ReadonlySet<string> = new Set(['min', 'max', 'first', 'last', 'percentile']);
 const NEVER_FILLED: ReadonlySet<string> = new Set(['top', 'bottom', 'sample', 'distinct']);
 
+/** Whether the points of a leaf keep their own times in windows too. */
+export function hasPointTimes(leaf: Leaf): boolean {
+  return leaf.reducer !== undefined && POINT_TIME_ALWAYS.has(leaf.reducer.kind);
+}
+
 /** The decisions about a plan's leaves that are the same for every group. */
 export class LeavesPlan {
   readonly plan: SelectPlan;
@@ -145,7 +150,7 @@ function reductionOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): Reduction
     {
       windows: leaves.windows,
       wholeStamp: leaves.wholeStamp,
-      keepsPointTime: leaves.keepsPointTime || POINT_TIME_ALWAYS.has(reducer.kind),
+      keepsPointTime: leaves.keepsPointTime || hasPointTimes(leaf),
       descending: leaves.plan.descending,
       input,
       inputType,

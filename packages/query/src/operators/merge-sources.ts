@@ -46,7 +46,7 @@ export async function* mergeSources(
           await advance(member);
         }
       }
-      yield { group, ...mergeRuns(runs, types, descending) };
+      yield { group, ...mergeRuns(runs, { types, descending }) };
     }
   } finally {
     for (const { iterator } of cursors) await iterator.return?.();

@@ -99,7 +99,7 @@ export class RawFiller {
 /** Calls of unknown fields stay null; columns of texts get their number in the last step (`run-statement.ts`). */
 function hasNoDefault(plan: SelectPlan, index: number, type: FieldType): boolean {
   const leaf = plan.leaves[index];
-  if (leaf === undefined) return isText(type);
+  if (leaf === undefined || isText(type)) return isText(type);
   return leaf.input === undefined && !leaf.hasFixedType;
 }
 

@@ -67,14 +67,16 @@ async function checkSeries(plan: SelectPlan, run: RunContext): Promise<void> {
 
 /** Rows of all sources, filtered, in the order of the answer. */
 function openRows(plan: SelectPlan, options: ScanOptions, run: RunContext): RowStream {
-  const open = (source: SourcePlan): RowStream =>
-    source.kind === 'measurement'
-      ? scanMeasurement(source, plan, options, run)
-      : scanSubquery(source, plan, runSelect(source.plan, run), run);
-  const rows = haveDistinctNames(plan)
+  const open = (source: SourcePlan): RowStream => {
+    const rows =
+      source.kind === 'measurement'
+        ? scanMeasurement(source, plan, options, run)
+        : scanSubquery(source, plan, runSelect(source.plan, run), run);
+    return limitSeries(rows, { source, plan }, run);
+  };
+  return haveDistinctNames(plan)
     ? oneAfterTheOther(inNameOrder(plan), open)
     : mergeSources(plan.sources.map(open), inputTypes(plan.inputs), plan.descending);
-  return limitSeries(rows, plan, run);
 }
 
 /** Measurements with names of their own need no merge: their groups follow each other. */
@@ -171,16 +173,41 @@ type Feed = AsyncIterable<{
 
 async function* rowFeed(leaves: LeavesPlan, run: RunContext): Feed {
   const options: ScanOptions = { range: leaves.range, limitPerSeries: undefined };
-  for await (const batch of openRows(leaves.plan, options, run)) {
-    yield { key: batch.group, push: (group) => group.pushRows(batch) };
+  const { plan } = leaves;
+  const endsOutside =
+    plan.interval === undefined &&
+    plan.sources.some((source) => source.kind === 'subquery') &&
+    plan.leaves.every((leaf) => leaf.reducer !== undefined);
+  for await (const batch of openRows(plan, options, run)) {
+    const inside = endsOutside ? rowsBeforeOutside(batch, plan) : batch;
+    yield { key: inside.group, push: (group) => group.pushRows(inside) };
+    if (inside !== batch) return;
   }
+}
+
+/**
+ * The rows before the first one outside the range; the batch itself when there is none. A window of a subquery may
+ * begin before the range. What is reduced as a whole ends there, and so does everything behind it (recorded).
+ */
+function rowsBeforeOutside(batch: RowBatch, plan: SelectPlan): RowBatch {
+  const { start, end } = plan.range;
+  const { times } = batch;
+  const count = times.findIndex((time) => time < start || time > end);
+  if (count < 0) return batch;
+  return {
+    group: batch.group,
+    times: times.subarray(0, count),
+    columns: batch.columns.map((column) => sliceColumn(column, 0, count)),
+  };
 }
 
 async function* aggregateFeed(leaves: LeavesPlan, run: RunContext): Feed {
   const { plan } = leaves;
+  // Leaves are limited each for itself: one may need windows in which the others have no point.
   const canLimit =
     plan.limit > 0 &&
     plan.interval !== undefined &&
+    plan.leaves.every((leaf) => leaf.input === plan.leaves[0]?.input) &&
     plan.leaves.every((leaf) => leaf.transformations.length === 0);
   const options = {
     range: leaves.range,

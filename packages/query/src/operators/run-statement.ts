@@ -34,14 +34,14 @@ export async function* toResults(rows: RowStream, plan: SelectPlan): AsyncIterab
   }
 }
 
-/** fill(number) puts the number into plain columns of texts too, which have no type then. */
+/** fill(number) puts the number into columns of texts too, which have no type then. */
 function resultColumns(batch: RowBatch, plan: SelectPlan): readonly ResultColumn[] {
   const { fill } = plan;
   if (fill.kind !== 'number') return batch.columns;
   return batch.columns.map((column, i): ResultColumn => {
     const expression = plan.outputs[i]?.expression;
-    const isPlain = expression?.kind === 'column' && expression.index >= plan.leaves.length;
-    if (!isPlain || column.valid === undefined || !isText(column.type)) return column;
+    if (expression?.kind !== 'column' || column.valid === undefined || !isText(column.type))
+      return column;
     const values: MixedValue[] = [];
     for (let row = 0; row < batch.times.length; row++) {
       values.push(columnValue(column, row) ?? fill.value);

@@ -1,6 +1,6 @@
 // Rows of one measurement: scanned per series, merged by time within each group.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
-import { columnLength } from '@tidemark/core';
+import { columnLength, compareBytes } from '@tidemark/core';
 
 import { requestOptions } from '../analyse/schema.ts';
 import { constantColumn, nullColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
@@ -67,13 +67,13 @@ async function* scanRange(
   const request = scanRequest(source, plan, layout.fields, options);
   const types = inputTypes(plan.inputs);
   const held = new HeldRows(run);
+  const tieColumns = tieColumnsOf(plan);
   const { query } = run;
   let group: GroupKey | undefined;
   const merged = (key: GroupKey): RowBatch => {
     const runs = held.take();
-    // Among equal times rows come in the order of their series keys, in descending queries too.
-    if (plan.descending) runs.reverse();
-    return { group: key, ...mergeRuns(runs, types, plan.descending) };
+    const { descending } = plan;
+    return { group: key, ...mergeRuns(runs, { types, descending, tieColumns }) };
   };
   try {
     for await (const batch of query.snapshot.scan(request, requestOptions(query))) {
@@ -91,7 +91,7 @@ async function* scanRange(
       }
       if (held.rowCount + rows.times.length > maxRows) return false;
       run.countPoints(batch.times.length);
-      held.add(rows);
+      held.add(rows, batch.seriesKey);
     }
     if (group !== undefined && held.rowCount > 0) yield merged(group);
     return true;
@@ -100,10 +100,25 @@ async function* scanRange(
   }
 }
 
+/**
+ * Columns that order rows of equal time, as recorded: the selected ones by name, up to the first that holds no texts.
+ * What a function reads travels alone.
+ */
+function tieColumnsOf(plan: SelectPlan): readonly number[] {
+  if (plan.leaves.length > 0) return [];
+  const selected = plan.inputs.slice(0, plan.selectedInputCount);
+  const byName = [...selected.entries()].sort(([, a], [, b]) => compareBytes(a.name, b.name));
+  const isText = ([, input]: readonly [number, RowInput]): boolean =>
+    input.kind === 'tag' || input.type === 'string';
+  const end = byName.findIndex((entry) => !isText(entry));
+  return (end < 0 ? byName : byName.slice(0, end)).map(([index]) => index);
+}
+
 /** Rows that wait for their group to be complete; their memory counts as the query's. */
 class HeldRows {
   readonly #run: RunContext;
   #runs: Run[] = [];
+  #seriesKey: string | undefined;
   #bytes = 0;
   rowCount = 0;
 
@@ -111,18 +126,20 @@ class HeldRows {
     this.#run = run;
   }
 
-  add(rows: Run): void {
+  add(rows: Run, seriesKey: string): void {
     const bytes = rows.times.length * 8 * (rows.columns.length + 1);
     this.#run.hold(bytes);
     this.#bytes += bytes;
     this.rowCount += rows.times.length;
-    this.#runs.push(rows);
+    this.#runs.push({ ...rows, isContinuation: seriesKey === this.#seriesKey });
+    this.#seriesKey = seriesKey;
   }
 
   take(): Run[] {
     const runs = this.#runs;
     this.#run.release(this.#bytes);
     this.#runs = [];
+    this.#seriesKey = undefined;
     this.#bytes = 0;
     this.rowCount = 0;
     return runs;

@@ -1,5 +1,6 @@
 // Rows of a subquery as the query around it reads them: regrouped by the outer dimensions and filtered.
-import type { Column } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
+import { assert } from '@tidemark/core';
 
 import {
   constantColumn,
@@ -10,18 +11,20 @@ import {
 } from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
+import { hasPointTimes } from './group-leaves.ts';
 import { compareGroups } from './group-order.ts';
 import type { Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
 import type { RunContext } from './run-context.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
+import { Windows } from './windows.ts';
 
 /** Rows of a group, one run per group of the subquery, in its order. */
 type CollectedGroup = { readonly key: GroupKey; readonly runs: Run[]; bytes: number };
 
 /**
- * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time, except that a raw
- * query over a subquery that reduces without windows sees one inner group after the other.
+ * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time or window; some subqueries
+ * show one inner group after the other (see `keepsGroupsApart`).
  */
 export async function* scanSubquery(
   source: SubqueryPlan,
@@ -33,20 +36,21 @@ export async function* scanSubquery(
   const picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
   const isStreaming = picks.every((place, i) => place === i);
   const groups = new Map<string, CollectedGroup>();
-  // Windows come in the order of time; without windows a group's one result stands where its group stands.
-  const keepsInnerOrder =
-    plan.leaves.every((leaf) => leaf.reducer === undefined) &&
-    source.plan.leaves.length > 0 &&
-    source.plan.leaves.every((leaf) => leaf.reducer !== undefined) &&
-    source.plan.interval === undefined;
+  const keepsInnerOrder = keepsGroupsApart(plan, source.plan);
+  const windows = windowsOfPoints(source.plan);
   const finish = function* (collected: CollectedGroup): Iterable<RowBatch> {
     run.release(collected.bytes);
     // Inner groups count in ascending order among equal times, in descending queries too.
     if (plan.descending) collected.runs.reverse();
     if (keepsInnerOrder) {
       for (const rows of collected.runs) yield { group: collected.key, ...rows };
+    } else if (windows !== undefined) {
+      yield { group: collected.key, ...mergeByWindow(collected.runs, windows, { plan, types }) };
     } else if (collected.runs.length > 0) {
-      yield { group: collected.key, ...mergeRuns(collected.runs, types, plan.descending) };
+      yield {
+        group: collected.key,
+        ...mergeRuns(collected.runs, { types, descending: plan.descending }),
+      };
     }
   };
   let current: string | undefined;
@@ -75,6 +79,43 @@ export async function* scanSubquery(
     (a, b) => compareGroups(a.key, b.key) * (plan.descending ? -1 : 1),
   );
   for (const collected of ordered) yield* finish(collected);
+}
+
+/**
+ * Whether a raw query sees one inner group after the other. Without windows a group's one result stands where its group
+ * stands; windows that are filled are a series of their own.
+ */
+function keepsGroupsApart(plan: SelectPlan, inner: SelectPlan): boolean {
+  if (inner.leaves.length === 0) return false;
+  if (plan.leaves.some((leaf) => leaf.reducer !== undefined)) return false;
+  if (inner.leaves.some((leaf) => leaf.reducer === undefined)) return false;
+  if (inner.interval === undefined) return true;
+  return inner.fill.kind !== 'none' && !inner.leaves.every(hasPointTimes);
+}
+
+/** The windows whose order rows with the times of their points are in; undefined where the time is the order. */
+function windowsOfPoints(inner: SelectPlan): Windows | undefined {
+  if (inner.interval === undefined || !inner.leaves.some(hasPointTimes)) return undefined;
+  return new Windows(inner.interval, inner.zone);
+}
+
+/** Merges by the windows that rows lie in; within a window, one inner group follows the other. */
+function mergeByWindow(
+  runs: readonly Run[],
+  windows: Windows,
+  { plan, types }: { readonly plan: SelectPlan; readonly types: readonly FieldType[] },
+): Run {
+  const byWindow = runs.map(({ times, columns }): Run => ({
+    times: times.map((time) => windows.of(time).start),
+    columns: [...columns, { type: 'integer', values: times, valid: undefined }],
+  }));
+  const { columns } = mergeRuns(byWindow, {
+    types: [...types, 'integer'],
+    descending: plan.descending,
+  });
+  const times = columns.at(-1);
+  assert(times?.type === 'integer', 'the last column holds the times');
+  return { times: times.values, columns: columns.slice(0, -1) };
 }
 
 /** The columns of the outer plan's inputs, for the rows that meet its condition. */

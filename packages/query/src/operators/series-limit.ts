@@ -3,23 +3,26 @@ import { compareBytes } from '@tidemark/core';
 
 import { requestOptions } from '../analyse/schema.ts';
 import type { GroupKey, RowStream } from '../batch/row-batch.ts';
-import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
+import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { Predicate } from '../series-source.ts';
 import type { RunContext } from './run-context.ts';
 
-/** Drops the rows of series outside the limit. */
-export async function* limitSeries(rows: RowStream, plan: SelectPlan, run: RunContext): RowStream {
+/**
+ * Drops the rows of series outside the limit. What is counted are series of measurements, with rows or without; those
+ * that a subquery reads too (recorded).
+ */
+export async function* limitSeries(
+  rows: RowStream,
+  { source, plan }: { readonly source: SourcePlan; readonly plan: SelectPlan },
+  run: RunContext,
+): RowStream {
   if (plan.seriesLimit === 0 && plan.seriesOffset === 0) {
     yield* rows;
     return;
   }
   const allowed = new Set<string>();
-  for (const source of plan.sources) {
-    if (source.kind !== 'measurement') {
-      yield* limitGroups(rows, plan);
-      return;
-    }
-    for (const id of await chosenSeries(source, plan, run)) allowed.add(id);
+  for (const read of measurementsOf(source, plan)) {
+    for (const id of await chosenSeries(read, plan, run)) allowed.add(id);
   }
   let group: GroupKey | undefined;
   let isAllowed = false;
@@ -32,18 +35,13 @@ export async function* limitSeries(rows: RowStream, plan: SelectPlan, run: RunCo
   }
 }
 
-/** Subqueries have no series of their own; their groups are counted as they come, per measurement. */
-async function* limitGroups(rows: RowStream, plan: SelectPlan): RowStream {
-  let group: GroupKey | undefined;
-  let count = -1;
-  const end = plan.seriesLimit === 0 ? Infinity : plan.seriesOffset + plan.seriesLimit;
-  for await (const batch of rows) {
-    if (batch.group !== group) {
-      count = batch.group.name === group?.name ? count + 1 : 0;
-      group = batch.group;
-    }
-    if (count >= plan.seriesOffset && count < end) yield batch;
-  }
+/** A measurement and the innermost query that reads it. */
+type MeasurementRead = { readonly source: MeasurementPlan; readonly reader: SelectPlan };
+
+function measurementsOf(source: SourcePlan, reader: SelectPlan): readonly MeasurementRead[] {
+  if (source.kind === 'measurement') return [{ source, reader }];
+  const { plan } = source;
+  return plan.sources.flatMap((inner) => measurementsOf(inner, plan));
 }
 
 function groupId(name: string, tags: readonly string[]): string {
@@ -52,19 +50,20 @@ function groupId(name: string, tags: readonly string[]): string {
 
 /** Groups of the measurement's series, whether they have points in the range or not. */
 async function chosenSeries(
-  source: MeasurementPlan,
+  { source, reader }: MeasurementRead,
   plan: SelectPlan,
   run: RunContext,
 ): Promise<readonly string[]> {
   const { query } = run;
   const { database, retentionPolicy, measurement } = source.measurement;
-  const where = plan.condition.pushed === undefined ? undefined : onlyTags(plan.condition.pushed);
+  const { pushed } = reader.condition;
+  const where = pushed === undefined ? undefined : onlyTags(pushed);
   const filter = {
     database,
     retentionPolicy,
     measurements: [measurement],
     where,
-    timeRange: plan.range,
+    timeRange: reader.range,
   };
   const groups = new Map<string, readonly string[]>();
   const request = { kind: 'series', filter } as const;

@@ -1,18 +1,18 @@
 // The columns of a SELECT: which inputs are read, which calls are made of them, and what is answered.
 
-import type { Call, Expression, Reference, SelectStatement } from '@tidemark/influxql';
+import type { Call, CastType, Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
 import type { Interval } from '../analyse/dimensions.ts';
-import type { ExpandedField, PreparedSource } from '../analyse/prepared.ts';
+import type { ExpandedField, PreparedSource, ResolvedName } from '../analyse/prepared.ts';
 import { resolveName } from '../analyse/prepared.ts';
 import { print } from '../analyse/print.ts';
 import { invalid } from '../compat-messages.ts';
 import { isMathFunction } from '../functions/registry.ts';
-import { binaryType, mathType } from './expression-types.ts';
+import { binaryType, isNumeric, mathType } from './expression-types.ts';
 import type { LeafContext } from './build-leaf.ts';
 import { buildLeaf } from './build-leaf.ts';
 import { InputSet } from './input-set.ts';
-import type { Leaf, OutputColumn, ValueExpression } from './select-plan.ts';
+import type { Leaf, OutputColumn, RowInput, ValueExpression } from './select-plan.ts';
 
 export type ColumnRequest = {
   readonly statement: SelectStatement;
@@ -105,9 +105,18 @@ class ColumnsBuilder {
     const context: LeafContext = {
       interval: this.#request.interval,
       input: (reference) => this.#inputOf(reference),
-      tagInput: (name) => this.#inputs.add({ kind: 'tag', name }),
+      tagInput: (name) => this.#inputs.add(this.#toldApart(name)),
     };
     return this.#leaves.push(buildLeaf(call, key, context)) - 1;
+  }
+
+  /** A tag that `top` tells apart. A subquery need not show it: it is asked for it, as if it were grouped by. */
+  #toldApart(name: string): RowInput {
+    const { sources } = this.#request;
+    const isHidden =
+      sources.some((source) => source.kind === 'subquery') &&
+      resolveName(name, sources).kind === 'unknown';
+    return isHidden ? { kind: 'tag', name, isHidden } : { kind: 'tag', name };
   }
 
   /** The field that a call reads; undefined for tags and unknown names, which give nothing. */
@@ -208,11 +217,24 @@ function containsCall(expression: Expression): boolean {
 export function resolveReference(
   reference: Reference,
   sources: readonly PreparedSource[],
-): ReturnType<typeof resolveName> {
+): ResolvedName {
   const { name, cast } = reference;
   if (cast === undefined) return resolveName(name, sources);
+  if (sources.every((source) => source.kind === 'subquery')) {
+    return resolveColumn(cast, resolveName(name, sources));
+  }
   if (cast === 'tag') return { kind: 'tag' };
   const resolved = resolveName(name, sources);
   if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };
   return { kind: 'field', type: cast };
+}
+
+/** Casts of a subquery's columns convert numbers and leave everything else as it is (recorded). */
+function resolveColumn(cast: CastType, resolved: ResolvedName): ResolvedName {
+  if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };
+  if (cast === 'tag') {
+    return resolved.kind === 'field' && resolved.isTagColumn !== true ? resolved : { kind: 'tag' };
+  }
+  const isKept = resolved.kind === 'field' && !(isNumeric(cast) && isNumeric(resolved.type));
+  return isKept ? resolved : { kind: 'field', type: cast };
 }

@@ -36,8 +36,7 @@ export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
   let { type, error } = base;
   for (const step of outer.reverse()) {
     error ??= typeError(step.name, type, base.isKnown);
-    const isWindowed = base.reducer !== undefined;
-    const spec = transformationSpec(step, isWindowed ? context.interval : undefined);
+    const spec = transformationSpec(step, context.interval);
     transformations.push(spec);
     if (context.interval !== undefined) prefetchWindows += windowsBefore(spec);
     type = transformedType(spec, type);
@@ -114,7 +113,10 @@ function reduction(inner: Expression, context: LeafContext): Base {
     isKnown: field !== undefined,
     reducer: reducerSpec(kind, inner, context),
     type: reducedType(kind, inputType),
-    error: typeError(name, inputType, field !== undefined),
+    error:
+      name === 'top' || name === 'bottom'
+        ? rankingError(inner, inputType, field !== undefined)
+        : typeError(name, inputType, field !== undefined),
   };
 }
 
@@ -185,6 +187,19 @@ function typeError(name: string, type: FieldType, isKnown: boolean): string | un
   if (isAccepted) return undefined;
   const word = WORDS.get(name) ?? name.replaceAll('_', ' ');
   return `unsupported ${word} iterator type: *query.${type}InterruptIterator`;
+}
+
+/** With tags to tell apart, the best point of each combination is selected first, and the texts show it. */
+function rankingError(call: Call, type: FieldType, isKnown: boolean): string | undefined {
+  if (call.arguments.length < 3) return typeError(call.name, type, isKnown);
+  const selector = call.name === 'top' ? 'max' : 'min';
+  const first = typeError(selector, type, isKnown);
+  if (first !== undefined || !isKnown || isNumeric(type)) return first;
+  return `unsupported ${call.name} iterator type: *query.${type}Reduce${capitalised(type)}Iterator`;
+}
+
+function capitalised(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 const WORDS: ReadonlyMap<string, string> = new Map([

@@ -66,8 +66,12 @@ function describe(node: Expression, value: ValueExpression): string {
 
 function incompatible({ node, typeOf }: BinaryOperands, a: FieldType, b: FieldType): Error {
   const text = print(node, (name) => typeOf({ kind: 'reference', name, span: node.span }));
-  const typeName = (side: Expression, type: FieldType): string =>
-    side.kind === 'reference' ? (side.cast ?? typeOf(side) ?? type) : type;
+  const typeName = (side: Expression, type: FieldType): string => {
+    if (side.kind === 'reference') return side.cast ?? typeOf(side) ?? type;
+    const [argument] = side.kind === 'call' ? side.arguments : [];
+    const isTag = argument?.kind === 'reference' && typeOf(argument) === 'tag';
+    return isTag && type === 'string' ? 'tag' : type;
+  };
   return invalid(
     `type error: ${text}: incompatible types: ${typeName(node.left, a)} and ${typeName(node.right, b)}`,
   );

@@ -7,7 +7,7 @@ export class InputSet {
 
   /** Number of the input, new or known. */
   add(input: RowInput): number {
-    const key = input.kind === 'tag' ? `tag ${input.name}` : `${input.type} ${input.name}`;
+    const key = inputKey(input);
     let index = this.#indexes.get(key);
     if (index === undefined) {
       index = this.#inputs.push(input) - 1;
@@ -19,4 +19,9 @@ export class InputSet {
   get all(): readonly RowInput[] {
     return this.#inputs;
   }
+}
+
+function inputKey(input: RowInput): string {
+  if (input.kind === 'field') return `${input.type} ${input.name}`;
+  return `${input.isHidden === true ? 'hidden' : 'tag'} ${input.name}`;
 }

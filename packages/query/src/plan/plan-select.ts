@@ -54,8 +54,17 @@ function plan(
   );
   let range = around === undefined ? split.range : intersect(split.range, around.range);
   if (interval !== undefined && range.end === MAX_TIME) range = { ...range, end: options.now };
-  const read = rangeBefore({ range, interval, descending }, mostPrefetched(columns.leaves));
-  const inner: Surroundings = { range: read, interval, dimensions, descending };
+  const outerRange = around?.range;
+  const read = rangeBefore(
+    { range, outerRange, interval, descending },
+    mostPrefetched(columns.leaves),
+  );
+  const inner: Surroundings = {
+    range: read,
+    interval,
+    dimensions: [...new Set([...dimensions, ...hiddenTags(inputs)])].sort(compareBytes),
+    descending,
+  };
   return {
     sources: prepared.sources.map((source) => planSource(source, inner, inputs, options)),
     inputs,
@@ -67,6 +76,7 @@ function plan(
     timeColumnName: prepared.timeColumnName,
     dimensions,
     range,
+    outerRange,
     interval,
     zone,
     fill: effectiveFill(statement.fill, around !== undefined || options.isInto),
@@ -76,6 +86,13 @@ function plan(
     seriesLimit: toCount(statement.seriesLimit),
     seriesOffset: toCount(statement.seriesOffset),
   };
+}
+
+/** Tags that subqueries are asked for although they do not show them. */
+function hiddenTags(inputs: readonly RowInput[]): readonly string[] {
+  return inputs.flatMap((input) =>
+    input.kind === 'tag' && input.isHidden === true ? [input.name] : [],
+  );
 }
 
 /** Windows without data are not rows for those who read on: subqueries and INTO. */

@@ -3,16 +3,23 @@ import type { TimeRange } from '@tidemark/core';
 import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Interval } from '../analyse/dimensions.ts';
+import { intersect } from '../analyse/time-range.ts';
 import type { Leaf } from './select-plan.ts';
 
 type Ranged = {
   readonly range: TimeRange;
+  readonly outerRange: TimeRange | undefined;
   readonly interval: Interval | undefined;
   readonly descending: boolean;
 };
 
-/** The range widened by some windows on the side where the query begins. */
-export function rangeBefore({ range, interval, descending }: Ranged, windows: number): TimeRange {
+/** The range widened by some windows on the side where the query begins, as far as the query around it reaches. */
+export function rangeBefore(ranged: Ranged, windows: number): TimeRange {
+  const widened = widenedRange(ranged, windows);
+  return ranged.outerRange === undefined ? widened : intersect(widened, ranged.outerRange);
+}
+
+function widenedRange({ range, interval, descending }: Ranged, windows: number): TimeRange {
   if (windows === 0 || interval === undefined) return range;
   const extra = BigInt(windows) * interval.everyNanos;
   if (descending) {

@@ -11,7 +11,12 @@ import type { MeasurementRef, Predicate } from '../series-source.ts';
 /** A column that sources deliver. Tags are string columns, null where the series lacks the tag. */
 export type RowInput =
   | { readonly kind: 'field'; readonly name: string; readonly type: FieldType }
-  | { readonly kind: 'tag'; readonly name: string };
+  | {
+      readonly kind: 'tag';
+      readonly name: string;
+      /** The query can not name it, but subqueries are asked for it. */
+      readonly isHidden?: boolean | undefined;
+    };
 
 /** An expression over numbered columns. `type` is undefined where only nulls can come out. */
 export type ValueExpression =
@@ -143,6 +148,8 @@ export type SelectPlan = {
   /** Tags of the result series, sorted, without duplicates. */
   readonly dimensions: readonly string[];
   readonly range: TimeRange;
+  /** What the query around this one reads: nothing beyond it is read ahead. */
+  readonly outerRange: TimeRange | undefined;
   readonly interval: Interval | undefined;
   readonly zone: Zone | undefined;
   readonly fill: Fill;

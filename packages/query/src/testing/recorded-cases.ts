@@ -19,6 +19,7 @@ export type RecordedRequest = {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 };
 
 export type RecordedCase = {
@@ -36,6 +37,17 @@ export type RecordedCase = {
   readonly body: unknown;
   readonly raw?: string;
 };
+
+/** What a case is called in the list of differences: its group and every request of it. */
+export function nameOfCase({ group, pre = [], request }: RecordedCase): string {
+  return [group, ...[...pre, request].map(describeRequest)].join(' | ');
+}
+
+function describeRequest({ method, path, params, body }: RecordedRequest): string {
+  const written = Object.entries(params).map(([name, value]) => `${name}=${value}`);
+  const sent = body === undefined ? [] : [JSON.stringify(body)];
+  return [method, path, ...written, ...sent].join(' ');
+}
 
 /** Parses the lines of a write; given by the caller, because this package does not know line protocol. */
 export type LineParser = (
