@@ -106,7 +106,7 @@ test.each([
     expect(agreeing).toEqual([]);
     expect(found.length).toBeLessThanOrEqual(most);
   },
-  60_000,
+  180_000,
 );
 
 test('every entry of the list belongs to a case and gives a reason', async () => {

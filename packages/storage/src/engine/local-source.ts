@@ -1,5 +1,5 @@
 // SeriesSource over an engine in the same thread.
-import { Unavailable } from '@tidemark/core';
+import { Internal, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type {
   AggregateFunction,
@@ -12,6 +12,7 @@ import type {
 
 import { LIMITS } from '../limits.ts';
 import { aggregate } from '../read/aggregate.ts';
+import { cost } from '../read/cost.ts';
 import { scan } from '../read/scan.ts';
 import { schema } from '../read/schema.ts';
 import { sliced } from '../read/slicer.ts';
@@ -53,6 +54,12 @@ export function localSource(engine: Engine, options: LocalSourceOptions): Series
   };
 }
 
+/** The one value of an answer that has one. */
+export async function only<T>(answer: AsyncIterable<T>): Promise<T> {
+  for await (const value of answer) return value;
+  throw new Internal('an answer of one value was empty');
+}
+
 function localSnapshot(
   engine: Engine,
   { clock, snapshotMaxAgeMs }: LocalSourceOptions,
@@ -83,6 +90,7 @@ function localSnapshot(
         const { memoryLimitBytes } = o;
         return aggregate(snapshot, request, { counters, memoryLimitBytes });
       }, o),
+    cost: (request, o) => only(run((snapshot) => cost(snapshot, request), o)),
     close: async () => {
       held?.release();
       held = undefined;

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { assert, Cancelled } from '@tidemark/core';
-import type { SourceCounters, SourceSnapshot } from '@tidemark/query';
+import type { CostRequest, SourceCounters, SourceSnapshot } from '@tidemark/query';
 
 import { emptyCounters } from '../engine/local-source.ts';
 import { openStorageInline } from '../open-inline.ts';
@@ -183,7 +183,18 @@ function start(
       return snapshot.scan(request, how);
     case 'aggregate':
       return snapshot.aggregate(request, how);
+    case 'cost':
+      return costBatch(snapshot, request, how);
   }
+}
+
+async function* costBatch(
+  snapshot: SourceSnapshot,
+  request: CostRequest,
+  how: Parameters<SourceSnapshot['scan']>[1],
+): AsyncIterable<StreamBatch> {
+  const cost = await snapshot.cost?.(request, how);
+  if (cost !== undefined) yield { kind: 'cost', ...cost };
 }
 
 try {

@@ -3,10 +3,12 @@
 import type {
   AggregateBatch,
   AggregateRequest,
+  CostRequest,
   ScanRequest,
   SchemaBatch,
   SchemaRequest,
   SeriesBatch,
+  SourceCost,
   SourceCounters,
 } from '@tidemark/query';
 
@@ -41,9 +43,12 @@ export type ByteStreamCalls = {
 export type StreamRequest =
   | { readonly kind: 'schema'; readonly request: SchemaRequest }
   | { readonly kind: 'scan'; readonly request: ScanRequest }
-  | { readonly kind: 'aggregate'; readonly request: AggregateRequest };
+  | { readonly kind: 'aggregate'; readonly request: AggregateRequest }
+  | { readonly kind: 'cost'; readonly request: CostRequest };
 
-export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch;
+export type CostBatch = SourceCost & { readonly kind: 'cost' };
+
+export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch | CostBatch;
 
 /** Several messages may be posted as one. */
 export type ToThread =

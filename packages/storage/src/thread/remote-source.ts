@@ -10,9 +10,9 @@ import type {
   SourceSnapshot,
 } from '@tidemark/query';
 
-import { CAPABILITIES, emptyCounters } from '../engine/local-source.ts';
+import { CAPABILITIES, emptyCounters, only } from '../engine/local-source.ts';
 import type { Connection } from './connection.ts';
-import type { StreamBatch, StreamRequest } from './protocol.ts';
+import type { CostBatch, StreamBatch, StreamRequest } from './protocol.ts';
 
 /** `connection` gives the present one: threads come and go. */
 export function remoteSource(connection: () => Connection): SeriesSource {
@@ -36,6 +36,7 @@ function remoteSnapshot(connection: Connection): SourceSnapshot {
     },
     scan: (request, options) => open<SeriesBatch>({ kind: 'scan', request }, options),
     aggregate: (request, options) => open<AggregateBatch>({ kind: 'aggregate', request }, options),
+    cost: (request, options) => only(open<CostBatch>({ kind: 'cost', request }, options)),
     close: async () => {
       const { id, isTaken, isClosed } = snapshot;
       if (isTaken && !isClosed) connection.postLater({ kind: 'release', snapshot: id });

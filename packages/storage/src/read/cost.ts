@@ -1,0 +1,101 @@
+// What a scan would touch: shards, series, files and blocks, and the values that are only in memory. Reads directories
+// of segments, never a block of values.
+import type { CostRequest, SourceCost } from '@tidemark/query';
+
+import type { ShardView, Snapshot, TableView } from '../engine/snapshot.ts';
+import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
+import type { Segment } from '../segment/segment.ts';
+import type { SeriesId } from '../series/series-index.ts';
+import { select } from './groups.ts';
+import type { Selection } from './groups.ts';
+
+type Tally = { -readonly [K in keyof SourceCost]: SourceCost[K] };
+
+/** Yields the costs once; `undefined` where the slicer may pause it. */
+export function* cost(snapshot: Snapshot, request: CostRequest): Generator<SourceCost | undefined> {
+  const tally: Tally = {
+    shards: 0,
+    series: 0,
+    cachedValues: 0,
+    files: 0,
+    blocks: 0,
+    blockBytes: 0,
+  };
+  const selection = select(snapshot, { ...request, groupBy: [], descending: false });
+  if (selection !== undefined) {
+    const series = new Set(selection.groups.flatMap((group) => group.series));
+    tally.series = series.size;
+    for (const view of selection.shards) {
+      yield undefined;
+      yield* addShard(tally, view, { request, selection, series });
+    }
+  }
+  yield tally;
+}
+
+type Scope = {
+  readonly request: CostRequest;
+  readonly selection: Selection;
+  readonly series: ReadonlySet<SeriesId>;
+};
+
+function* addShard(tally: Tally, view: ShardView, scope: Scope): Generator<undefined> {
+  const { measurement } = scope.selection;
+  let isTouched = false;
+  for (const segment of view.segments) {
+    const stored = segment.measurement(measurement.id);
+    if (stored === undefined) continue;
+    const before = tally.blocks;
+    yield* addSegment(tally, { segment, stored }, scope);
+    if (tally.blocks === before) continue;
+    tally.files++;
+    isTouched = true;
+  }
+  for (const table of view.tables.get(measurement.id) ?? []) {
+    if (addTable(tally, table, scope)) isTouched = true;
+  }
+  if (isTouched) tally.shards++;
+}
+
+function* addSegment(
+  tally: Tally,
+  { segment, stored }: { readonly segment: Segment; readonly stored: SegmentMeasurement },
+  { request, series }: Scope,
+): Generator<undefined> {
+  const { start, end } = request.timeRange;
+  const wanted = new Set(
+    stored.fields.flatMap(({ name }, i) => (request.fields.includes(name) ? [i] : [])),
+  );
+  const isWanted = ({ minTime, maxTime }: ChunkMeta): boolean => minTime <= end && maxTime >= start;
+  for (const page of stored.pages) {
+    for (const [id, chunks] of segment.page(stored, page)) {
+      if (!series.has(id)) continue;
+      for (const chunk of chunks) {
+        if (!isWanted(chunk)) continue;
+        for (const { field, validBytes, valueBytes } of chunk.columns) {
+          if (!wanted.has(field)) continue;
+          tally.blocks++;
+          tally.blockBytes += validBytes + valueBytes;
+        }
+      }
+    }
+    yield undefined;
+  }
+}
+
+/** Counts the values of a memtable; returns whether there were any. */
+function addTable(tally: Tally, { table, rows }: TableView, { request, series }: Scope): boolean {
+  const { start, end } = request.timeRange;
+  const columns = request.fields.flatMap((name) => {
+    const column = table.columns[table.columnIndex(name)];
+    return column === undefined ? [] : [column];
+  });
+  let count = 0;
+  for (let row = 0; row < rows; row++) {
+    const time = table.times[row]!;
+    if (time < start || time > end || !series.has(table.series[row]! as SeriesId)) continue;
+    for (const { valid } of columns) if (valid === undefined || valid[row] === 1) count++;
+  }
+  tally.cachedValues += count;
+  return count > 0;
+}
