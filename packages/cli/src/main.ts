@@ -15,6 +15,7 @@ import { templateCommand } from './commands/engine-client/template.ts';
 import { handlerCommand, topicCommand } from './commands/engine-client/topic.ts';
 import { engineCommand } from './commands/engine.ts';
 import { rewriteOldSpellings, shellCommand } from './commands/shell.ts';
+import { tsdbBackupCommands } from './commands/tsdb-backup.ts';
 import { tsdbImportCommand } from './commands/tsdb-import.ts';
 import { tsdbSetupCommand } from './commands/tsdb-setup.ts';
 import { tsdbToolCommands } from './commands/tsdb-tools.ts';
@@ -52,6 +53,7 @@ const SUBCOMMANDS: ReadonlySet<string> = new Set(
   [
     tsdbImportCommand(() => undefined),
     tsdbSetupCommand(),
+    ...tsdbBackupCommands(),
     ...tsdbToolCommands(() => undefined),
     ...engineClientCommands(),
   ].map((one) => one.name()),
@@ -78,6 +80,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     const tsdb = tsdbCommand(flags, finish);
     tsdb.addCommand(tsdbImportCommand(finish));
     tsdb.addCommand(tsdbSetupCommand());
+    for (const command of tsdbBackupCommands()) tsdb.addCommand(command);
     for (const command of tsdbToolCommands(finish)) tsdb.addCommand(command);
     tsdb.enablePositionalOptions();
     program.addCommand(tsdb);

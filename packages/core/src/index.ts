@@ -48,6 +48,7 @@ export type { FieldType, FieldValue } from './field-type.ts';
 export type { Limit } from './limits.ts';
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';
+export { Pipe } from './pipe.ts';
 export {
   ALL_TIME,
   floorDiv,

@@ -15,6 +15,7 @@ export { repairDirectory } from './tools/repair.ts';
 export type { RepairReport } from './tools/repair.ts';
 export { describeBackup, joinBackups, peekBackup, storeBackup } from './backup/chain.ts';
 export type { BackupProgress } from './backup/chain.ts';
+export { encodeFailure } from './backup/format.ts';
 export type { BackupContents } from './backup/format.ts';
 export { verifyDirectory } from './tools/verify.ts';
 export type { VerifyReport } from './tools/verify.ts';

@@ -125,6 +125,7 @@ export type PreviousBackup = {
 
 /** A backup that was stored. */
 export type BackupSummary = {
+  /** Those with points, sorted. */
   readonly databases: readonly string[];
   readonly sizeBytes: number;
   readonly segments: number;

@@ -8,6 +8,24 @@ export const LIMITS = {
     unit: 'count',
     reason: 'a right password is remembered as a digest; beyond this many users all are forgotten',
   },
+  concurrentBackups: {
+    setting: 'concurrent backups',
+    value: 2,
+    unit: 'count',
+    reason: 'each reads everything once and holds back files that compaction has replaced',
+  },
+  backupIdleMs: {
+    setting: 'backup idle time',
+    value: 5 * 60_000,
+    unit: 'ms',
+    reason: 'a client that does not read for so long has gone',
+  },
+  restoreIdleMs: {
+    setting: 'restore idle time',
+    value: 5 * 60_000,
+    unit: 'ms',
+    reason: 'a client that brings nothing for so long has gone; what it brought is removed',
+  },
   freeLoginFailures: {
     setting: 'free login failures',
     value: 10,

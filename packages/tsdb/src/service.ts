@@ -20,6 +20,7 @@ import type { JSONWebKeySet } from 'jose';
 import type { Logger } from 'pino';
 
 import { Authenticator } from './auth/authenticator.ts';
+import { BackupService } from './backup/backup-service.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { CatalogState } from './catalog/model.ts';
 import type { TsdbConfig } from './config/schema.ts';
@@ -155,6 +156,7 @@ async function open(
     await services.accessLog?.close();
     await services.audit.close();
   });
+  opened.push(() => services.backups.close());
   await startBackground(services, opened);
   opened.push(() => server.close());
   await server.serve(services);
@@ -314,6 +316,7 @@ function buildServices(
         ? undefined
         : new AccessLog(config.http.accessLogPath, clock, log),
     audit: new AuditLog(config.http.auditLogPath, clock, log),
+    backups: new BackupService({ catalog, storage, clock }),
     authenticator: new Authenticator({
       catalog,
       clock,

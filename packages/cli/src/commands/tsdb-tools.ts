@@ -2,11 +2,11 @@
 import { join, resolve } from 'node:path';
 
 import { formatRfc3339 } from '@tidemark/core';
-import type { Damage, ShardReport, ToolProgress } from '@tidemark/storage';
-import { SingleBar } from 'cli-progress';
+import type { Damage, ShardReport } from '@tidemark/storage';
 import { Command, InvalidArgumentError } from 'commander';
 
 import { ExitStatus } from '../exit.ts';
+import { withByteBar } from '../output/progress.ts';
 import { formatTable, humanBytes, print, printJson } from '../output/table.ts';
 import { DEFAULT_DATA_DIRECTORY } from './serve.ts';
 
@@ -29,25 +29,6 @@ function toolCommand(name: string, description: string): Command {
     .exitOverride();
 }
 
-/** Shows the bytes that were read; silent when standard error is no terminal. */
-async function withProgress<T>(
-  label: string,
-  work: (onProgress: (progress: ToolProgress) => void) => Promise<T>,
-): Promise<T> {
-  const bar = process.stderr.isTTY
-    ? new SingleBar({ format: `${label} [{bar}] {percentage} % {file}`, stream: process.stderr })
-    : undefined;
-  bar?.start(1, 0, { file: '' });
-  try {
-    return await work(({ doneBytes, totalBytes, file }) => {
-      bar?.setTotal(Math.max(1, totalBytes));
-      bar?.update(doneBytes, { file });
-    });
-  } finally {
-    bar?.stop();
-  }
-}
-
 function printDamage(damage: readonly Damage[]): void {
   for (const one of damage) print(`DAMAGED ${JSON.stringify(one)}`);
 }
@@ -63,7 +44,7 @@ function verifyCommand(finish: (status: number) => void): Command {
     'Read every block of a database that is not running; exit status 1 when one is damaged.',
   ).action(async (flags: Flags) => {
     const { verifyDirectory } = await import('@tidemark/storage');
-    const report = await withProgress('verify', (onProgress) =>
+    const report = await withByteBar('verify', (onProgress) =>
       verifyDirectory({ directory: storageDirectory(flags.dataDir), onProgress }),
     );
     if (flags.json === true) printJson(report);
@@ -88,7 +69,7 @@ function repairCommand(finish: (status: number) => void): Command {
     'Keep what is readable of a database that is not running, and list what is not; exit status 1 when something is lost.',
   ).action(async (flags: Flags) => {
     const { repairDirectory } = await import('@tidemark/storage');
-    const report = await withProgress('repair', (onProgress) =>
+    const report = await withByteBar('repair', (onProgress) =>
       repairDirectory({ directory: storageDirectory(flags.dataDir), onProgress }),
     );
     if (flags.json === true) printJson(report);

@@ -1,5 +1,39 @@
-// Waiting for work on a server: a bar on a terminal, silence elsewhere.
+// Progress on standard error: a bar on a terminal, silence elsewhere.
 import { SingleBar } from 'cli-progress';
+
+import { humanBytes } from './table.ts';
+
+/** How far work that goes through bytes is. */
+export type ByteProgress = {
+  readonly doneBytes: number;
+  /** 0 while it is not known. */
+  readonly totalBytes: number;
+  /** What is being worked on. */
+  readonly file?: string | undefined;
+};
+
+/** Runs `work` and draws what it reports. */
+export async function withByteBar<T>(
+  label: string,
+  work: (onProgress: (progress: ByteProgress) => void) => Promise<T>,
+): Promise<T> {
+  const bar = process.stderr.isTTY
+    ? new SingleBar({
+        format: `${label} [{bar}] {percentage} % of {all} {eta_formatted} {file}`,
+        stream: process.stderr,
+        hideCursor: true,
+      })
+    : undefined;
+  bar?.start(1, 0, { all: '?', file: '' });
+  try {
+    return await work(({ doneBytes, totalBytes, file = '' }) => {
+      bar?.setTotal(Math.max(1, totalBytes));
+      bar?.update(doneBytes, { all: humanBytes(totalBytes), file });
+    });
+  } finally {
+    bar?.stop();
+  }
+}
 
 /** Something that a server works on. */
 export type Progressing = {

@@ -11,7 +11,7 @@ import { fileBytes, readContents, readFrames } from './read-frames.ts';
 
 export type BackupProgress = { readonly doneBytes: number; readonly totalBytes: number };
 
-type StoreOptions = {
+type FileOptions = {
   readonly disk?: Disk | undefined;
   /** Bytes of segments. */
   readonly onProgress?: ((progress: BackupProgress) => void) | undefined;
@@ -24,7 +24,7 @@ type StoreOptions = {
 export async function storeBackup(
   path: string,
   bytes: AsyncIterable<Uint8Array>,
-  { disk = nodeDisk(), onProgress }: StoreOptions = {},
+  { disk = nodeDisk(), onProgress }: FileOptions = {},
 ): Promise<BackupSummary> {
   if (disk.exists(path)) throw new Conflict(`file exists already. file=\`${path}\``);
   const temporary = `${path}.partial`;
@@ -55,7 +55,7 @@ export async function storeBackup(
 async function check(
   bytes: AsyncIterable<Uint8Array>,
   path: string,
-  onProgress: StoreOptions['onProgress'],
+  onProgress: FileOptions['onProgress'],
 ): Promise<Omit<BackupSummary, 'sizeBytes'>> {
   let contents: BackupContents | undefined;
   let totalBytes = 0;
@@ -70,7 +70,7 @@ async function check(
   if (contents === undefined) throw noContents(path);
   const { segments, includes, manifest } = contents;
   return {
-    databases: manifest.databases.map(({ name }) => name),
+    databases: manifest.databases.map(({ name }) => name).sort(),
     segments: includes.length,
     segmentsOfEarlierBackups: segments.length - includes.length,
   };
@@ -96,15 +96,17 @@ export function describeBackup(path: string, disk: Disk = nodeDisk()): Promise<B
  */
 export async function* joinBackups(
   files: readonly string[],
-  options: { readonly disk?: Disk; readonly databases?: readonly string[] | undefined } = {},
+  options: FileOptions & { readonly databases?: readonly string[] | undefined } = {},
 ): AsyncGenerator<Uint8Array> {
-  const { disk = nodeDisk(), databases } = options;
+  const { disk = nodeDisk(), databases, onProgress } = options;
   const last = files.at(-1);
   if (last === undefined) throw new InvalidRequest('no backup to read');
   const contents = selectFromContents(await describeBackup(last, disk), { databases });
   const instances = new Set(contents.manifest.databases.map(({ instance }) => instance));
   yield backupHeader();
   yield encodeFrame({ ...contents, kind: 'contents', includes: contents.segments });
+  const totalBytes = includedBytes({ ...contents, includes: contents.segments });
+  onProgress?.({ doneBytes: 0, totalBytes });
   const wanted = new Set(contents.segments);
   let bytes = 0;
   // A segment never changes, so any backup of the chain that has it will do.
@@ -123,6 +125,7 @@ export async function* joinBackups(
       } else if (frame.kind === 'bytes' && isWanted) {
         bytes += frame.bytes.length;
         yield encodeFrame(frame);
+        onProgress?.({ doneBytes: bytes, totalBytes });
       }
     }
   }
@@ -136,34 +139,40 @@ export async function* joinBackups(
   yield encodeFrame({ kind: 'end', files: contents.segments.length, bytes });
 }
 
+/** Bytes that were looked into; `return` ends their source, whether they were read or not. */
+export type PeekedBytes = AsyncIterableIterator<Uint8Array> & { return(): Promise<unknown> };
+
 /** The contents of a backup that arrives, and its bytes from the begin on. The bytes must be read or returned. */
 export async function peekBackup(
   bytes: AsyncIterable<Uint8Array>,
   place: string,
-): Promise<{ readonly contents: BackupContents; readonly bytes: AsyncGenerator<Uint8Array> }> {
+): Promise<{ readonly contents: BackupContents; readonly bytes: PeekedBytes }> {
   const source = bytes[Symbol.asyncIterator]();
   const seen: Uint8Array[] = [];
-  const remembered: AsyncIterable<Uint8Array> = {
-    [Symbol.asyncIterator]: () => ({
-      next: async () => {
-        const step = await source.next();
-        if (step.done !== true) seen.push(step.value);
-        return step;
-      },
-    }),
+  const remember = async (): Promise<IteratorResult<Uint8Array>> => {
+    const step = await source.next();
+    if (step.done !== true) seen.push(step.value);
+    return step;
   };
-  const contents = await readContents(remembered, place);
-  const all = async function* (): AsyncGenerator<Uint8Array> {
-    try {
-      yield* seen;
-      for (let step = await source.next(); step.done !== true; step = await source.next()) {
-        yield step.value;
-      }
-    } finally {
+  let at = 0;
+  const all: PeekedBytes = {
+    next: async () => {
+      const value = seen[at++];
+      return value === undefined ? source.next() : { done: false, value };
+    },
+    return: async () => {
       await source.return?.();
-    }
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]: () => all,
   };
-  return { contents, bytes: all() };
+  try {
+    const peeked = { [Symbol.asyncIterator]: () => ({ next: remember }) };
+    return { contents: await readContents(peeked, place), bytes: all };
+  } catch (error) {
+    await all.return();
+    throw error;
+  }
 }
 
 function noContents(path: string): Corruption {

@@ -54,14 +54,6 @@ export function segmentName(
   return `${shardId}/${segment.fileId}:${segment.sizeBytes}:${segment.checksum.toString(16)}`;
 }
 
-/** Shard and file of a segment's name; `undefined` for anything else. */
-export function parseSegmentName(
-  name: string,
-): { readonly shardId: number; readonly fileId: number } | undefined {
-  const match = /^(\d{1,15})\/(\d{1,15})(?::\d{1,15}:[0-9a-f]{1,8})?$/.exec(name);
-  return match === null ? undefined : { shardId: Number(match[1]), fileId: Number(match[2]) };
-}
-
 export function backupHeader(): Uint8Array {
   const head = new ByteWriter();
   head.i64(MAGIC | (BigInt(BACKUP_VERSION) << 48n));
@@ -124,6 +116,11 @@ export function encodeFrame(frame: BackupFrame): Uint8Array {
       break;
   }
   return frameRecord(out.finish());
+}
+
+/** What ends a backup that can not be finished; its reader gets the reason. */
+export function encodeFailure(reason: string): Uint8Array {
+  return encodeFrame({ kind: 'failure', reason });
 }
 
 /**

@@ -1,5 +1,5 @@
 // Backups and restores that cross the thread: the storage thread's end and the proxy's.
-import { Cancelled, NotFound } from '@tidemark/core';
+import { Cancelled, NotFound, Pipe } from '@tidemark/core';
 
 import type {
   BackupRequest,
@@ -9,7 +9,7 @@ import type {
 } from '../storage-engine.ts';
 import type { ByteStreamCalls } from './protocol.ts';
 
-type Restore = { readonly pipe: Pipe; readonly done: Promise<RestoreReport> };
+type Restore = { readonly pipe: Pipe<Uint8Array>; readonly done: Promise<RestoreReport> };
 
 /** The storage thread's end. */
 export function byteStreams(engine: StorageEngine): ByteStreamCalls {
@@ -38,14 +38,23 @@ export function byteStreams(engine: StorageEngine): ByteStreamCalls {
     },
     openRestore: async (request) => {
       const id = nextId++;
-      const pipe = new Pipe();
+      const pipe = new Pipe<Uint8Array>();
       const done = engine.restore(request, pipe);
       // Whoever writes or finishes is told.
-      done.catch((error: unknown) => pipe.breakOff(error));
+      done.catch((error: Error) => pipe.breakOff(error));
       restores.set(id, { pipe, done });
       return id;
     },
-    writeRestore: async (id, portion) => find(restores, id).pipe.write(portion),
+    writeRestore: async (id, portion) => {
+      const { pipe, done } = find(restores, id);
+      try {
+        await pipe.write(portion);
+      } catch (error) {
+        // The pipe knows that nobody reads any more; the restore knows why.
+        await done;
+        throw error;
+      }
+    },
     finishRestore: async (id) => {
       const { pipe, done } = find(restores, id);
       restores.delete(id);
@@ -98,53 +107,5 @@ export async function remoteRestore(
   } catch (error) {
     await call('abandonRestore', stream);
     throw error;
-  }
-}
-
-/** Hands portions from a writer to a reader, one at a time. */
-class Pipe implements AsyncIterable<Uint8Array> {
-  #portion: Uint8Array | undefined;
-  #isEnded = false;
-  #failure: unknown;
-  #wakeReader: () => void = () => undefined;
-  #wakeWriter: () => void = () => undefined;
-
-  /** Resolves when the reader has come back for more. */
-  async write(portion: Uint8Array): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure;
-    this.#portion = portion;
-    this.#wakeReader();
-    await new Promise<void>((resolve) => {
-      this.#wakeWriter = resolve;
-    });
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
-  end(): void {
-    this.#isEnded = true;
-    this.#wakeReader();
-  }
-
-  /** Reader and writer get the reason. */
-  breakOff(reason: unknown): void {
-    this.#failure ??= reason;
-    this.#wakeReader();
-    this.#wakeWriter();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      while (this.#portion === undefined && !this.#isEnded && this.#failure === undefined) {
-        this.#wakeWriter();
-        await new Promise<void>((resolve) => {
-          this.#wakeReader = resolve;
-        });
-      }
-      if (this.#failure !== undefined) throw this.#failure;
-      const portion = this.#portion;
-      if (portion === undefined) return;
-      this.#portion = undefined;
-      yield portion;
-    }
   }
 }

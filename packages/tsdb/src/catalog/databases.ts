@@ -25,6 +25,11 @@ function isValidName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\u0000-\u001f\u007f]/.test(name);
 }
 
+/** Throws `InvalidRequest` for what can not be the name of a database or a policy. */
+export function requireValidName(name: string): void {
+  if (!isValidName(name)) throw new InvalidRequest(INVALID_NAME);
+}
+
 /** Length of shard groups where the user names none. */
 function defaultShardDuration(durationNanos: bigint): bigint {
   if (durationNanos === 0n || durationNanos >= 180n * NANOS_PER_DAY) return 7n * NANOS_PER_DAY;
@@ -39,7 +44,7 @@ function shardDuration(wantedNanos: bigint | undefined, durationNanos: bigint): 
 type PolicyShape = Omit<RetentionPolicy, 'id' | 'subscriptions'>;
 
 function policyShape(name: string, options: PolicyOptions): PolicyShape {
-  if (!isValidName(name)) throw new InvalidRequest(INVALID_NAME);
+  requireValidName(name);
   const durationNanos = options.durationNanos ?? 0n;
   const shape = {
     name,
@@ -87,7 +92,7 @@ export type NewDatabase = {
 };
 
 export function createDatabase(state: CatalogState, wanted: NewDatabase): CatalogState {
-  if (!isValidName(wanted.name)) throw new InvalidRequest(INVALID_NAME);
+  requireValidName(wanted.name);
   const existing = state.databases.get(wanted.name);
   const hasPolicy = wanted.hasOptions || wanted.createsPolicy;
   const shape = hasPolicy

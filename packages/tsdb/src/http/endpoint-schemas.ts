@@ -72,6 +72,13 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       limit: Type.Optional(Type.Integer({ description: 'the newest so many', minimum: 0 })),
     }),
   },
+  '/api/restore': {
+    querystring: Type.Object({
+      database: text('only this database of the backup (POST, to begin)'),
+      as: text('its name here (POST, to begin)'),
+      id: text('of the restore: PUT brings a piece, POST finishes, DELETE gives up'),
+    }),
+  },
   '/api/tokens': {
     querystring: Type.Object({ name: text('token to revoke (DELETE)') }),
     ...json(

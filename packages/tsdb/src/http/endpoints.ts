@@ -1,5 +1,6 @@
 // Every endpoint with its methods, the right it needs, and what serves it. The routes, the authorization test and the
 // API document are made from this table.
+import { handleBackup, handleRestore } from './backup-routes.ts';
 import { handleContinuousRun } from './continuous-run-route.ts';
 import type { Exchange } from './exchange.ts';
 import { handleCpuProfile, handleHeapSnapshot, handleProfileIndex } from './profile-routes.ts';
@@ -104,6 +105,22 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Run a continuous query over a past range',
     isCompat: false,
     handle: handleContinuousRun,
+  },
+  {
+    path: '/api/backup',
+    methods: ['POST'],
+    right: 'admin',
+    summary: 'Back up everything or some databases',
+    isCompat: false,
+    handle: handleBackup,
+  },
+  {
+    path: '/api/restore',
+    methods: ['POST', 'PUT', 'DELETE'],
+    right: 'admin',
+    summary: 'Add databases of a backup',
+    isCompat: false,
+    handle: handleRestore,
   },
   {
     path: '/debug/requests',

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 
 import type { Authenticator } from '../auth/authenticator.ts';
+import type { BackupService } from '../backup/backup-service.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import type { StatementServices } from '../statements/context.ts';
 import type { RequestTracker } from '../stats/request-counts.ts';
@@ -25,6 +26,7 @@ export type HttpServices = StatementServices & {
   readonly accessLog: AccessLog | undefined;
   /** Every change of state by a user, and every refusal, goes here. */
   readonly audit: AuditLog;
+  readonly backups: BackupService;
   /** The present time, RFC 3339. */
   readonly nowText: () => string;
   /** Wall time of the start, RFC 3339. */

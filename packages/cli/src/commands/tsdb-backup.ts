@@ -1,0 +1,202 @@
+// `tidemark tsdb backup|restore`: backups of a running database, and getting them back, running or not.
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { TsdbClient } from '@tidemark/client';
+import type { BackupProgress } from '@tidemark/storage';
+import type { RestoreOutcome } from '@tidemark/tsdb';
+import { Command } from 'commander';
+
+import { UsageError } from '../exit.ts';
+import { withByteBar } from '../output/progress.ts';
+import { humanBytes, print, printJson } from '../output/table.ts';
+import { collect } from './engine-client/context.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8086';
+/** Pieces of an upload are gathered up to this size: far below `http.max-body-size`, far above a round trip. */
+const UPLOAD_BYTES = 4 << 20;
+
+type BackupFlags = {
+  readonly url: string;
+  readonly username?: string;
+  readonly database?: readonly string[];
+  readonly start?: string;
+  readonly end?: string;
+  readonly since?: string;
+  readonly json?: boolean;
+};
+
+type RestoreFlags = {
+  readonly url?: string;
+  readonly username?: string;
+  readonly dataDir?: string;
+  readonly database?: string;
+  readonly as?: string;
+  readonly json?: boolean;
+};
+
+/** The subcommands. */
+export function tsdbBackupCommands(): readonly Command[] {
+  return [backupCommand(), restoreCommand()];
+}
+
+function backupCommand(): Command {
+  return withConnection(new Command('backup'), DEFAULT_URL)
+    .description(
+      'Back up a running database into one file while it goes on working. Everything with users, or some databases.',
+    )
+    .argument('<file>', 'the file to make; it must not exist')
+    .option('--database <name>', 'only this database; repeatable', collect)
+    .option('--start <time>', 'only shards that end after this time (RFC 3339)')
+    .option('--end <time>', 'only shards that begin before this time (RFC 3339)')
+    .option('--since <file>', 'a previous backup: store only what neither it nor its own has')
+    .option('--json', 'print the report as JSON')
+    .exitOverride()
+    .action(async (file: string, flags: BackupFlags) => {
+      const { describeBackup, storeBackup } = await import('@tidemark/storage');
+      const { database: databases, start, end } = flags;
+      const since = flags.since === undefined ? undefined : await describeBackup(flags.since);
+      const response = await clientOf(flags).http.send('/api/backup', {
+        method: 'POST',
+        json: {
+          databases,
+          start,
+          end,
+          since: since && { storageId: since.manifest.storageId, segments: since.segments },
+        },
+        // It takes as long as it takes; the server ends what nobody reads.
+        signal: new AbortController().signal,
+      });
+      if (response.body === null) throw new UsageError(`${flags.url} is no database that backs up`);
+      const { body } = response;
+      const path = resolve(file);
+      const report = await withByteBar('backup', (onProgress) =>
+        storeBackup(path, body, { onProgress }),
+      );
+      if (flags.json === true) return printJson({ file: path, ...report });
+      const earlier =
+        report.segmentsOfEarlierBackups === 0
+          ? ''
+          : `, ${report.segmentsOfEarlierBackups} more in earlier backups`;
+      print(
+        `${file}: ${humanBytes(report.sizeBytes)}, databases ${report.databases.join(', ')}, ${report.segments} segments${earlier}`,
+      );
+    });
+}
+
+function restoreCommand(): Command {
+  return withConnection(new Command('restore'), undefined)
+    .description(
+      `Add the databases of a backup to a running database (--url, default ${DEFAULT_URL}) or to one that is not running (--data-dir). Databases that exist are never touched.`,
+    )
+    .argument('<files...>', 'a full backup and the incremental ones after it, oldest first')
+    .option('--data-dir <dir>', 'data directory of a database that is not running, or a new one')
+    .option('--database <name>', 'only this database of the backup, without users')
+    .option('--as <name>', 'its new name')
+    .option('--json', 'print the report as JSON')
+    .exitOverride()
+    .action(async (files: readonly string[], flags: RestoreFlags) => {
+      if (flags.as !== undefined && flags.database === undefined) {
+        throw new UsageError('--as needs --database: a new name is for one database');
+      }
+      if (flags.url !== undefined && flags.dataDir !== undefined) {
+        throw new UsageError('give either --url or --data-dir');
+      }
+      const outcome = await withByteBar('restore', (onProgress) =>
+        flags.dataDir === undefined
+          ? restoreRemote(files, flags, onProgress)
+          : restoreLocal(files, flags, { dataDirectory: flags.dataDir, onProgress }),
+      );
+      if (flags.json === true) return printJson(outcome);
+      printOutcome(outcome);
+    });
+}
+
+function withConnection(command: Command, defaultUrl: string | undefined): Command {
+  return command
+    .option('--url <url>', 'the running database; may hold user and password', defaultUrl)
+    .option(
+      '--username <name>',
+      'an admin; the password comes from TIDEMARK_PASSWORD (or use an API token in TIDEMARK_TOKEN)',
+    );
+}
+
+function clientOf(flags: { readonly url?: string; readonly username?: string }): TsdbClient {
+  return new TsdbClient({
+    url: flags.url ?? DEFAULT_URL,
+    username: flags.username,
+    password: flags.username === undefined ? undefined : process.env['TIDEMARK_PASSWORD'],
+    token: process.env['TIDEMARK_TOKEN'],
+    timeoutMs: 600_000,
+  });
+}
+
+type OnProgress = (progress: BackupProgress) => void;
+
+async function restoreRemote(
+  files: readonly string[],
+  flags: RestoreFlags,
+  onProgress: OnProgress,
+): Promise<RestoreOutcome> {
+  const { http } = clientOf(flags);
+  const path = '/api/restore';
+  const { database, as } = flags;
+  const { id } = await http.json<{ readonly id: string }>(path, {
+    method: 'POST',
+    search: { database, as },
+  });
+  const send = async (portions: readonly Uint8Array[]): Promise<void> => {
+    const body = new Uint8Array(Buffer.concat(portions));
+    await http.send(path, { method: 'PUT', search: { id }, body });
+  };
+  try {
+    let portions: Uint8Array[] = [];
+    let sizeBytes = 0;
+    for await (const portion of backupBytes(files, flags, onProgress)) {
+      portions.push(portion);
+      sizeBytes += portion.length;
+      if (sizeBytes < UPLOAD_BYTES) continue;
+      await send(portions);
+      portions = [];
+      sizeBytes = 0;
+    }
+    if (sizeBytes > 0) await send(portions);
+    return await http.json<RestoreOutcome>(path, { method: 'POST', search: { id } });
+  } catch (error) {
+    // The server ends it itself when this does not arrive; what failed is what the user wants to know.
+    await http.sendRaw(path, { method: 'DELETE', search: { id } }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function restoreLocal(
+  files: readonly string[],
+  flags: RestoreFlags,
+  options: { readonly dataDirectory: string; readonly onProgress: OnProgress },
+): Promise<RestoreOutcome> {
+  const { restoreOffline } = await import('@tidemark/tsdb');
+  const directory = join(resolve(options.dataDirectory), 'tsdb');
+  mkdirSync(directory, { recursive: true });
+  const { database, as } = flags;
+  return restoreOffline(directory, { database, as }, backupBytes(files, flags, options.onProgress));
+}
+
+async function* backupBytes(
+  files: readonly string[],
+  { database }: RestoreFlags,
+  onProgress: OnProgress,
+): AsyncGenerator<Uint8Array> {
+  const { joinBackups } = await import('@tidemark/storage');
+  const databases = database === undefined ? undefined : [database];
+  yield* joinBackups(files, { databases, onProgress });
+}
+
+function printOutcome(outcome: RestoreOutcome): void {
+  const { databases, shards, bytes, users, tokens, leftOut } = outcome;
+  print(
+    `restored ${databases.length === 0 ? 'no database' : databases.join(', ')}: ${shards} shards, ${humanBytes(bytes)}`,
+  );
+  if (users.length > 0) print(`users: ${users.join(', ')}`);
+  if (tokens.length > 0) print(`API tokens: ${tokens.join(', ')}`);
+  for (const one of leftOut) print(`left out: ${one}`);
+}

@@ -1,0 +1,37 @@
+// Restoring into the directory of a service that is not running.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { openStorageInline } from '@tidemark/storage';
+
+import { Catalog } from '../catalog/catalog.ts';
+import { restoreBackup } from './restore.ts';
+import type { RestoreOptions, RestoreOutcome } from './restore.ts';
+
+/**
+ * Adds what `options` name of a full backup to the service's directory (`<data>/tsdb`), which may be new. Throws
+ * `Conflict` when a service runs there.
+ */
+export async function restoreOffline(
+  directory: string,
+  options: RestoreOptions,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<RestoreOutcome> {
+  // The lock of the storage directory guards the catalog beside it too.
+  const storage = await openStorageInline({
+    directory: join(directory, 'data'),
+    hasBackgroundWork: false,
+  });
+  try {
+    const metaDirectory = join(directory, 'meta');
+    await mkdir(metaDirectory, { recursive: true });
+    const catalog = Catalog.open(join(metaDirectory, 'catalog'));
+    try {
+      return await restoreBackup({ catalog, storage }, options, bytes);
+    } finally {
+      await catalog.close();
+    }
+  } finally {
+    await storage.close();
+  }
+}

@@ -1,0 +1,183 @@
+// Restoring into the service: points first, under ids that no policy has yet, then the catalog. What a crash leaves in
+// between is not in the catalog and goes with the next start.
+import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
+import { peekBackup } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage';
+
+import type { Catalog } from '../catalog/catalog.ts';
+import { requireValidName } from '../catalog/databases.ts';
+import type { ApiToken, CatalogState, Database, User } from '../catalog/model.ts';
+import { decodeMetadata } from './metadata.ts';
+import type { BackupMetadata } from './metadata.ts';
+
+export type RestoreOptions = {
+  /** Only this database of the backup; absent: everything, users included. */
+  readonly database?: string | undefined;
+  /** Its name here; absent: the same. */
+  readonly as?: string | undefined;
+  /** A database of everything that may exist already; it is left out then (the monitor's own). */
+  readonly optional?: string | undefined;
+};
+
+export type RestoreOutcome = {
+  readonly databases: readonly string[];
+  readonly shards: number;
+  readonly segments: number;
+  readonly bytes: number;
+  /** Names of users and tokens that were added; those that exist stay as they are. */
+  readonly users: readonly string[];
+  readonly tokens: readonly string[];
+  /** What was in the backup and is not restored, with the reason. */
+  readonly leftOut: readonly string[];
+};
+
+export type RestoreTarget = { readonly catalog: Catalog; readonly storage: StorageEngine };
+
+/** Databases as they will be, and their policies' ids in the backup. */
+type Plan = {
+  readonly renames: ReadonlyMap<string, string>;
+  readonly databases: readonly Database[];
+  readonly policies: ReadonlyMap<number, number>;
+  readonly leftOut: readonly string[];
+};
+
+/**
+ * Adds what `options` name of a full backup. Nothing is visible before all of it is durable. Throws `Conflict` when a
+ * database exists already, `NotFound` when the backup does not have it, `Corruption` when the backup is damaged.
+ */
+export async function restoreBackup(
+  target: RestoreTarget,
+  options: RestoreOptions,
+  arriving: AsyncIterable<Uint8Array>,
+): Promise<RestoreOutcome> {
+  const { catalog, storage } = target;
+  const { contents, bytes } = await peekBackup(arriving, 'backup');
+  try {
+    const metadata = decodeMetadata(contents.metadata);
+    const plan = await reserve(catalog, metadata, options);
+    const { renames: databases, policies } = plan;
+    const report = await storage.restore({ databases, policies }, bytes);
+    const isWhole = options.database === undefined;
+    const added = isWhole ? metadata : { users: [], tokens: [] };
+    try {
+      const { users, tokens } = await commit(catalog, plan, added);
+      const { shards, segments, bytes: sizeBytes } = report;
+      const names = plan.databases.map(({ name }) => name);
+      const { leftOut } = plan;
+      return { databases: names, shards, segments, bytes: sizeBytes, users, tokens, leftOut };
+    } catch (error) {
+      for (const id of plan.policies.values()) await storage.dropPolicy(id);
+      throw error;
+    }
+  } finally {
+    await bytes.return();
+  }
+}
+
+/** Chooses what is restored and takes ids for it. */
+async function reserve(
+  catalog: Catalog,
+  metadata: BackupMetadata,
+  options: RestoreOptions,
+): Promise<Plan> {
+  const chosen = choose(metadata, catalog.state, options);
+  const leftOut: string[] = [];
+  const databases: Database[] = [];
+  const policies = new Map<number, number>();
+  const renames = new Map<string, string>();
+  for (const database of metadata.databases) {
+    if (!chosen.includes(database)) leftOut.push(`database ${database.name}`);
+  }
+  await catalog.change((state) => {
+    let id = state.nextId;
+    for (const database of chosen) {
+      const name = options.as ?? database.name;
+      renames.set(database.name, name);
+      const copy = name === database.name ? database : withoutLinks(database, leftOut);
+      databases.push({
+        ...copy,
+        name,
+        id: id++,
+        policies: copy.policies.map((policy) => {
+          policies.set(policy.id, id);
+          return { ...policy, id: id++ };
+        }),
+      });
+    }
+    return { ...state, nextId: id };
+  });
+  return { renames, databases, policies, leftOut };
+}
+
+function choose(
+  metadata: BackupMetadata,
+  state: CatalogState,
+  { database: wanted, as, optional }: RestoreOptions,
+): readonly Database[] {
+  if (as !== undefined) {
+    if (wanted === undefined) throw new InvalidRequest('a new name needs the name of one database');
+    requireValidName(as);
+  }
+  const chosen = metadata.databases.filter(({ name }) =>
+    wanted === undefined ? name !== optional || !state.databases.has(name) : name === wanted,
+  );
+  if (wanted !== undefined && chosen.length === 0) {
+    const names = metadata.databases.map(({ name }) => name).join(', ');
+    throw new NotFound(`the backup has no database ${wanted}; it has: ${names}`);
+  }
+  for (const { name } of chosen) requireNew(state, as ?? name);
+  return chosen;
+}
+
+function requireNew(state: CatalogState, name: string): void {
+  if (!state.databases.has(name)) return;
+  throw new Conflict(
+    `database ${name} exists already: drop it first, or restore the one of the backup under another name`,
+  );
+}
+
+/** A copy under another name does not do again what the original does. */
+function withoutLinks(database: Database, leftOut: string[]): Database {
+  for (const { name } of database.continuousQueries) {
+    leftOut.push(`continuous query ${name}: its statement names ${database.name}`);
+  }
+  for (const policy of database.policies) {
+    for (const { name } of policy.subscriptions) {
+      leftOut.push(`subscription ${name}: its destinations get the writes of ${database.name}`);
+    }
+  }
+  const policies = database.policies.map((policy) => ({ ...policy, subscriptions: [] }));
+  return { ...database, policies, continuousQueries: [] };
+}
+
+async function commit(
+  catalog: Catalog,
+  plan: Plan,
+  added: { readonly users: readonly User[]; readonly tokens: readonly ApiToken[] },
+): Promise<{ readonly users: readonly string[]; readonly tokens: readonly string[] }> {
+  const userNames: string[] = [];
+  const tokenNames: string[] = [];
+  await catalog.change((state) => {
+    const databases = new Map(state.databases);
+    for (const database of plan.databases) {
+      // It may have been made while the points came.
+      requireNew(state, database.name);
+      databases.set(database.name, database);
+    }
+    let id = state.nextId;
+    const users = new Map(state.users);
+    for (const user of added.users) {
+      if (users.has(user.name)) continue;
+      users.set(user.name, { ...user, id: id++ });
+      userNames.push(user.name);
+    }
+    const tokens = new Map(state.tokens);
+    for (const token of added.tokens) {
+      if (tokens.has(token.name)) continue;
+      tokens.set(token.name, { ...token, id: id++ });
+      tokenNames.push(token.name);
+    }
+    return { ...state, databases, users, tokens, nextId: id };
+  });
+  return { users: userNames, tokens: tokenNames };
+}

@@ -1,0 +1,135 @@
+// /api/backup: the bytes of a backup. /api/restore: a backup comes back, in pieces that each fit a request.
+import { once } from 'node:events';
+
+import { Type } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import { ALL_TIME, AppError, Cancelled, InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
+import { encodeFailure } from '@tidemark/storage';
+
+import type { BackupOptions } from '../backup/backup-service.ts';
+import { LIMITS } from '../limits.ts';
+import { sendEmpty, sendJson } from './answer.ts';
+import { readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+
+const BackupBody = Type.Object(
+  {
+    databases: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    start: Type.Optional(Type.String()),
+    end: Type.Optional(Type.String()),
+    since: Type.Optional(
+      Type.Object({ storageId: Type.String(), segments: Type.Array(Type.String()) }),
+    ),
+  },
+  { additionalProperties: false },
+);
+type BackupBody = Static<typeof BackupBody>;
+
+/** `{"databases", "start", "end", "since"}`, all optional. Streams; a failure is the last thing in the stream. */
+export async function handleBackup(exchange: Exchange, services: HttpServices): Promise<void> {
+  const { response } = exchange;
+  const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
+  const options = backupOptions(Buffer.from(body).toString('utf8'));
+  services.audit.done(exchange, 'backup', { databases: options.databases?.join(', ') ?? 'all' });
+  const gone = new AbortController();
+  response.once('close', () => gone.abort(new Cancelled('the client closed the connection')));
+  // A client that stops to read would hold segments back for ever.
+  response.setTimeout(LIMITS.backupIdleMs.value, () => response.destroy());
+  const portions = services.backups.create(options);
+  try {
+    // What can be refused is refused before the first byte, with a status.
+    let step = await portions.next();
+    response.statusCode = 200;
+    response.setHeader('Content-Type', 'application/octet-stream');
+    for (; step.done !== true; step = await portions.next()) {
+      if (!response.write(step.value)) await once(response, 'drain', { signal: gone.signal });
+      if (gone.signal.aborted) return;
+    }
+    response.end();
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    if (!response.headersSent) throw error;
+    services.log.error({ err: error }, 'backup failed');
+    response.end(encodeFailure(error instanceof AppError ? error.message : 'internal error'));
+  } finally {
+    await portions.return(undefined);
+  }
+}
+
+/**
+ * POST begins (`database`, `as`) and answers an id; PUT with `id` brings a piece; POST with `id` finishes and answers
+ * what was restored; DELETE with `id` gives up.
+ */
+export async function handleRestore(exchange: Exchange, services: HttpServices): Promise<void> {
+  const { backups, config, audit } = services;
+  const { parameters, request } = exchange;
+  const id = parameters.get('id');
+  switch (exchange.method) {
+    case 'PUT': {
+      const piece = await readBody(request, config.http.maxBodySizeBytes);
+      await backups.writeRestore(id, piece);
+      return sendEmpty(exchange);
+    }
+    case 'DELETE':
+      await backups.abandonRestore(id);
+      audit.done(exchange, 'restore', { step: 'abandoned' });
+      return sendEmpty(exchange);
+    default: {
+      if (id !== '') {
+        const outcome = await backups.finishRestore(id);
+        audit.done(exchange, 'restore', {
+          step: 'finished',
+          databases: outcome.databases.join(', '),
+        });
+        return sendJson(exchange, 200, outcome);
+      }
+      const database = parameters.get('database');
+      const as = parameters.get('as');
+      const options = {
+        database: database === '' ? undefined : database,
+        as: as === '' ? undefined : as,
+        optional: config.monitor.storeDatabase,
+      };
+      const opened = backups.openRestore(options);
+      audit.done(exchange, 'restore', { step: 'begun', databases: database || 'all', as });
+      return sendJson(exchange, 201, { id: opened });
+    }
+  }
+}
+
+function backupOptions(text: string): BackupOptions {
+  const { databases, since, start, end } = parseBody(text);
+  return { databases, since, timeRange: timeRange(start, end) };
+}
+
+function parseBody(text: string): BackupBody {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (Value.Check(BackupBody, value)) return value;
+  } catch {
+    // Not JSON: the same sentence as for another structure.
+  }
+  throw new InvalidRequest(
+    'the body must be JSON: {"databases": [names], "start": time, "end": time, "since": {"storageId", "segments"}}',
+  );
+}
+
+function timeRange(start: string | undefined, end: string | undefined): TimeRange | undefined {
+  if (start === undefined && end === undefined) return undefined;
+  const range = {
+    start: start === undefined ? ALL_TIME.start : parseTime(start, 'start'),
+    end: end === undefined ? ALL_TIME.end : parseTime(end, 'end'),
+  };
+  if (range.start > range.end) throw new InvalidRequest('start lies after end');
+  return range;
+}
+
+function parseTime(text: string, field: string): bigint {
+  const time = parseRfc3339(text);
+  if (time === undefined) throw new InvalidRequest(`${field} must be a time as RFC 3339`);
+  return time;
+}
