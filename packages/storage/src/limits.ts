@@ -3,20 +3,20 @@ import type { Limit } from '@tidemark/core';
 
 export const LIMITS = {
   walBytes: {
-    setting: 'storage.wal-max-bytes',
+    setting: 'data.wal-max-size',
     value: 48 << 20,
     unit: 'bytes',
     reason: 'replaying this much log at the next start takes less than half a second',
   },
   memtableBytes: {
-    setting: 'storage.memtable-max-bytes',
+    setting: 'data.memtable-max-size',
     value: 32 << 20,
     unit: 'bytes',
     reason:
       'flushing this much takes a few hundred milliseconds and two of them fit the memory target',
   },
   queuedWriteBytes: {
-    setting: 'storage.write-queue-max-bytes',
+    setting: 'data.write-queue-max-size',
     value: 64 << 20,
     unit: 'bytes',
     reason: 'bodies that wait for the log; beyond it writes are refused as unavailable',

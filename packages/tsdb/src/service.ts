@@ -128,6 +128,9 @@ async function open(
     directory: join(directory, 'data'),
     walFsync: config.data.walFsyncDelayMs > 0 ? 'interval' : 'always',
     walSyncIntervalMs: config.data.walFsyncDelayMs,
+    walMaxBytes: config.data.walMaxSizeBytes,
+    memtableMaxBytes: config.data.memtableMaxSizeBytes,
+    writeQueueMaxBytes: config.data.writeQueueMaxSizeBytes,
     fieldTypes: config.data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
     log: (level, message, details) => log[level]({ ...details, part: 'storage' }, message),
     onFatal: (reason) => {

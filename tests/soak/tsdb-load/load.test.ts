@@ -27,6 +27,26 @@ test('five seconds of idle, busy and misbehaving clients lose nothing and leave 
   }
 }, 60_000);
 
+test('the profile for small machines does the same within 256 MiB', async () => {
+  const args = ['--log-level', 'error', '--profile', 'small'];
+  const server = await startTidemark({ command: 'tsdb', args });
+  try {
+    const result = await putUnderLoad({
+      url: server.tsdb,
+      processId: server.process.pid ?? 0,
+      durationMs: 5000,
+      idleConnections: 100,
+      writers: 8,
+      readers: 4,
+      misbehaving: 1,
+    });
+    expect(problemsOf(result, 256 * 1024 * 1024)).toEqual([]);
+  } finally {
+    await server.stop();
+    await removeDirectory(server.directory);
+  }
+}, 60_000);
+
 const GOOD: LoadResult = {
   idleOpened: 1,
   idleLost: 0,

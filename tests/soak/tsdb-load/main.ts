@@ -1,21 +1,32 @@
-// npm run soak:tsdb [seconds]: 10,000 idle connections, 200 writers, 50 readers, and clients that misbehave.
+// npm run soak:tsdb [seconds] [small]: 10,000 idle connections, 200 writers, 50 readers, and clients that misbehave; with
+// `small`, what a machine of 256 MiB may get, on the profile for it.
 import { removeDirectory, startTidemark } from '@tidemark/testkit';
 
 import { problemsOf, putUnderLoad } from './load.ts';
 
-const MEMORY_BUDGET_BYTES = 1536 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+const SIZES = {
+  usual: {
+    memory: 1536 * MEBIBYTE,
+    idleConnections: 10_000,
+    writers: 200,
+    readers: 50,
+    misbehaving: 5,
+  },
+  small: { memory: 256 * MEBIBYTE, idleConnections: 500, writers: 20, readers: 8, misbehaving: 2 },
+};
 const seconds = Number(process.argv[2] ?? 120);
+const isSmall = process.argv[3] === 'small';
+const { memory, ...clients } = SIZES[isSmall ? 'small' : 'usual'];
 
-const server = await startTidemark({ command: 'tsdb', args: ['--log-level', 'error'] });
+const args = ['--log-level', 'error', ...(isSmall ? ['--profile', 'small'] : [])];
+const server = await startTidemark({ command: 'tsdb', args });
 try {
   const result = await putUnderLoad({
     url: server.tsdb,
     processId: server.process.pid ?? 0,
     durationMs: seconds * 1000,
-    idleConnections: 10_000,
-    writers: 200,
-    readers: 50,
-    misbehaving: 5,
+    ...clients,
   });
   const { statuses, unanswered, oversized, endless, ...numbers } = result;
   const summary = {
@@ -27,10 +38,10 @@ try {
     endless: endless.length,
   };
   process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`);
-  if (result.idleOpened < 10_000) {
+  if (result.idleOpened < clients.idleConnections) {
     process.stdout.write('fewer idle connections than wanted: raise `ulimit -n`\n');
   }
-  for (const problem of problemsOf(result, MEMORY_BUDGET_BYTES)) {
+  for (const problem of problemsOf(result, memory)) {
     process.stderr.write(`${problem}\n`);
     process.exitCode = 1;
   }

@@ -4,6 +4,8 @@ import type { Clock } from '@tidemark/core';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 
+import { PROFILES, useProfile } from '../config/profiles.ts';
+import type { Profile } from '../config/profiles.ts';
 import { describeError, ExitStatus, exitStatusOf, UsageError } from '../exit.ts';
 import { createLogger, LOG_LEVELS } from '../logger.ts';
 import { Shutdown, stopOnSignal } from '../shutdown.ts';
@@ -13,6 +15,7 @@ export type ServeOptions = {
   readonly dataDir?: string | undefined;
   readonly logLevel: string;
   readonly insecureNoAuth?: boolean | undefined;
+  readonly profile?: Profile | undefined;
 };
 
 /** Where data goes when nothing says otherwise. */
@@ -43,6 +46,11 @@ export function serviceCommand(name: string, description: string): Command {
         .choices([...LOG_LEVELS])
         .default(process.env['TIDEMARK_LOG_LEVEL'] ?? 'info'),
     )
+    .addOption(
+      new Option('--profile <name>', 'settings that belong together; small: runs in 256 MiB')
+        .choices([...PROFILES])
+        .env('TIDEMARK_PROFILE'),
+    )
     .option('--insecure-no-auth', 'allow other addresses than loopback without authentication');
 }
 
@@ -51,6 +59,7 @@ export async function serve(
   options: ServeOptions,
   start: (context: ServeContext) => Promise<ReadyUrls>,
 ): Promise<number> {
+  useProfile(options.profile);
   const log = createLogger({ level: options.logLevel });
   const shutdown = new Shutdown(log);
   const stopped = stopOnSignal(shutdown, log);

@@ -20,6 +20,7 @@ export function tsdbCommand(
         await serve(options, async ({ log, clock, shutdown }) => {
           const { tsdb: config } = await loadConfig('tsdb', {
             file: options.config,
+            profile: options.profile,
             environment: process.env,
             flags: withShortcuts(flags, {
               'data-dir': options.dataDir,

@@ -33,6 +33,7 @@ export function upCommand(
         await serve(options, async ({ log, clock, shutdown }) => {
           const config = await loadConfig('up', {
             file: options.config,
+            profile: options.profile,
             environment: process.env,
             flags: withShortcuts(flags, shortcuts(options)),
           });

@@ -60,6 +60,22 @@ test('files of both services have theirs under database and engine', async () =>
   expect(config.ui.ui.bindAddress).toBe('127.0.0.1:2');
 });
 
+test('a profile lies below file, environment and flags', async () => {
+  const path = file('small.toml', '[data]\nmemtable-max-size = "6m"\n');
+  const { tsdb } = await loadConfig('tsdb', {
+    file: path,
+    environment: { TIDEMARK_HTTP_MAX_BODY_SIZE: '7m' },
+    flags: new Map(),
+    profile: 'small',
+  });
+  expect([
+    tsdb.data.memtableMaxSizeBytes,
+    tsdb.http.maxBodySizeBytes,
+    tsdb.data.walMaxSizeBytes,
+    tsdb.http.bindAddress,
+  ]).toEqual([6 << 20, 7 << 20, 8 << 20, '127.0.0.1:8086']);
+});
+
 test('problems name source, key and what is allowed, all of them at once', async () => {
   const path = file(
     'bad.toml',

@@ -19,6 +19,8 @@ import type { TsdbConfig } from '@tidemark/tsdb';
 import { parse as parseToml, TomlError } from 'smol-toml';
 
 import { UsageError } from '../exit.ts';
+import { TSDB_PROFILES } from './profiles.ts';
+import type { Profile } from './profiles.ts';
 
 export type ServiceCommand = 'up' | 'tsdb' | 'engine';
 
@@ -83,6 +85,8 @@ export type LoadedConfig = {
 export type ConfigSources = {
   readonly file?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Settings below the file. */
+  readonly profile?: Profile | undefined;
   /** Values of generated flags by name without dashes. */
   readonly flags: ReadonlyMap<string, string>;
 };
@@ -146,7 +150,11 @@ function layersOf(
   for (const [name, value] of sources.flags) {
     if (name.startsWith(flagPrefix)) given[name.slice(flagPrefix.length)] = value;
   }
+  const { profile } = sources;
   return [
+    ...(profile !== undefined && part.name === 'tsdb'
+      ? [{ source: `profile ${profile}`, values: TSDB_PROFILES[profile] }]
+      : []),
     { source: file, values: fileTables(part, command, tables) },
     environmentLayer(part.schema, sources.environment, prefix),
     flagLayer(part.schema, given),

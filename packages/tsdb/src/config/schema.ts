@@ -37,6 +37,18 @@ export const TSDB_CONFIG = {
       100_000,
       'New values of a tag beyond are refused; 0 is no limit.',
     ),
+    'memtable-max-size': size(
+      32 * 1024 * 1024,
+      'Points in memory before they are written to a segment; two of these may exist at once.',
+    ),
+    'wal-max-size': size(
+      48 * 1024 * 1024,
+      'Size of the log; beyond it the points in memory are written to a segment.',
+    ),
+    'write-queue-max-size': size(
+      64 * 1024 * 1024,
+      'Bodies that may wait for the log; beyond it writes are refused with 503.',
+    ),
     'query-log-enabled': boolean(true, 'Log every query before it runs, at level debug.'),
   }),
   coordinator: configSection('Limits of queries and writes.', {
