@@ -153,3 +153,5 @@ export {
   storeCached,
 } from './cached';
 export { accumulateCached } from './cached-windows';
+export { floatPowers } from './float-text';
+export { infiniteValue, writeRows } from './json';

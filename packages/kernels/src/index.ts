@@ -16,6 +16,8 @@ export type { CodecEffort, CodedStrings } from './codecs.ts';
 export type * from './ingest-types.ts';
 export { IngestKernel } from './ingest-kernel.ts';
 export type { IngestOptions, LineParser } from './ingest-kernel.ts';
+export { JsonRows } from './json-rows.ts';
+export type { JsonColumn, TextSink } from './json-rows.ts';
 export {
   BLOCK_VALUES_MAX,
   FIELDS_PER_POINT_MAX,

@@ -218,6 +218,12 @@ type RowExports = {
   getWriteSeries(): number;
 };
 
+type TextExports = {
+  floatPowers(): number;
+  writeRows(table: number, columns: number, from: number, to: number, dst: number): number;
+  infiniteValue(): number;
+};
+
 /** Exports of the compiled kernels. */
 export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   IngestExports &
@@ -225,4 +231,5 @@ export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   NameExports &
   ScanExports &
   RowExports &
-  CacheExports;
+  CacheExports &
+  TextExports;

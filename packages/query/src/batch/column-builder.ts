@@ -4,6 +4,9 @@ import { columnValue } from '@tidemark/core';
 
 const FIRST_CAPACITY = 64;
 
+const NO_BYTES = new Uint8Array(0);
+const NO_TIMES = new BigInt64Array(0);
+
 type Values = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
 
 function newValues(type: FieldType, capacity: number): Values {
@@ -33,8 +36,9 @@ export class ColumnBuilder {
 
   constructor(type: FieldType) {
     this.type = type;
-    this.#values = newValues(type, FIRST_CAPACITY);
-    this.#valid = new Uint8Array(FIRST_CAPACITY);
+    // Most builders of a query with many groups and fields are never used.
+    this.#values = newValues(type, 0);
+    this.#valid = NO_BYTES;
   }
 
   get length(): number {
@@ -106,7 +110,7 @@ export class ColumnBuilder {
   }
 
   #grow(): void {
-    const capacity = this.#valid.length * 2;
+    const capacity = Math.max(FIRST_CAPACITY, this.#valid.length * 2);
     const values = newValues(this.type, capacity);
     (values as Float64Array).set(this.#values as Float64Array);
     const valid = new Uint8Array(capacity);
@@ -118,7 +122,7 @@ export class ColumnBuilder {
 
 /** A growing column of times. */
 export class TimeBuilder {
-  #values = new BigInt64Array(FIRST_CAPACITY);
+  #values = NO_TIMES;
   #length = 0;
 
   get length(): number {
@@ -127,7 +131,7 @@ export class TimeBuilder {
 
   append(time: bigint): void {
     if (this.#length === this.#values.length) {
-      const values = new BigInt64Array(this.#length * 2);
+      const values = new BigInt64Array(Math.max(FIRST_CAPACITY, this.#length * 2));
       values.set(this.#values);
       this.#values = values;
     }

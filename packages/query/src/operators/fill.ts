@@ -44,6 +44,15 @@ export class Filler {
   /** The points of a batch and the empty windows before each of them. */
   *push(batch: LeafBatch): Iterable<LeafBatch> {
     const { times, columns } = batch;
+    if (this.#hasNoGaps(times)) {
+      const last = times.length - 1;
+      const time = times[last]!;
+      this.#last = columns.map((column) => columnValue(column, last));
+      this.#previous = { time, value: this.#last[0] ?? null };
+      this.#next = this.#step(time);
+      yield batch;
+      return;
+    }
     for (let row = 0; row < times.length; row++) {
       const time = times[row]!;
       this.#next ??= this.#firstWindow(time);
@@ -59,6 +68,20 @@ export class Filler {
       if (this.#times.length >= BATCH_ROWS) yield this.#take();
     }
     if (this.#times.length > 0) yield this.#take();
+  }
+
+  /**
+   * Whether the points follow each other, and those before, window by window: starts of windows ascend strictly, so
+   * that counting them tells. A zone moves its windows.
+   */
+  #hasNoGaps(times: BigInt64Array): boolean {
+    const { windows, descending } = this.#options;
+    const first = times[0];
+    const last = times.at(-1);
+    if (first === undefined || last === undefined || windows.hasZone) return false;
+    if (first !== (this.#next ?? this.#firstWindow(first))) return false;
+    const span = descending ? first - last : last - first;
+    return span === BigInt(times.length - 1) * windows.everyNanos;
   }
 
   /** The empty windows behind the last point, up to the end of the range. */

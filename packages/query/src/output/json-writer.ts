@@ -1,6 +1,7 @@
 // JSON answers: one document, or one document per response chunk.
 import type { ResultBatch, ResultMessage } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
+import { appendRows } from './json-kernel.ts';
 import { jsonPrinters, jsonText } from './json-values.ts';
 import type { Epoch } from './write-results.ts';
 
@@ -39,8 +40,15 @@ export class JsonWriter {
   rows(batch: ResultBatch): void {
     if (batch.omitsValues === true) return;
     const { out } = this;
-    const printers = jsonPrinters(batch, this.#epoch);
     if (!this.#hasRows) out.ascii(',"values":[');
+    if (
+      batch.rowCount > 0 &&
+      appendRows(batch, { epoch: this.#epoch, out, continues: this.#hasRows })
+    ) {
+      this.#hasRows = true;
+      return;
+    }
+    const printers = jsonPrinters(batch, this.#epoch);
     for (let row = 0; row < batch.rowCount; row++) {
       if (row > 0 || this.#hasRows) out.byte(COMMA);
       out.byte(OPEN);

@@ -1,0 +1,168 @@
+// Rows of columns as JSON arrays, the way answers of queries print them. The loader lays out the columns
+// (src/json-rows.ts) and takes the text.
+import { writeInteger, writePadded, writeUnsigned } from './digits';
+import { writeFloat } from './float-text';
+
+// What a column holds. In step with src/json-rows.ts.
+const FLOAT: u32 = 0;
+const INTEGER: u32 = 1;
+const UNSIGNED: u32 = 2;
+const BOOLEAN: u32 = 3;
+/** Codes (u32 each) of texts that are JSON already; their positions (u32 each, one more) lie at `extra`. */
+const TEXT: u32 = 4;
+/** RFC 3339 in UTC. */
+const TIME: u32 = 5;
+/** Whole numbers of `unit` nanoseconds. */
+const EPOCH: u32 = 6;
+
+// A column, 32 bytes: kind, values, validity (0 = all valid), positions of texts, texts, unit.
+const VALUES: usize = 4;
+const VALID: usize = 8;
+const POSITIONS: usize = 12;
+const TEXTS: usize = 16;
+const UNIT: usize = 24;
+const COLUMN: usize = 32;
+
+const COMMA: u8 = 44;
+const OPEN: u8 = 91;
+const CLOSE: u8 = 93;
+const QUOTE: u8 = 34;
+const NULL: u32 = 0x6c6c756e;
+
+const NANOS: i64 = 1000000000;
+const DAY: i64 = 86400;
+
+/** "2006-01-02T" of the day that was printed last. */
+const date: usize = memory.data(16);
+let dateOfDay: i64 = i64.MIN_VALUE;
+
+/** Civil date of a day counted from 1970-01-01, by the days of 400 years from a March on. */
+function prepareDate(day: i64): void {
+  if (day === dateOfDay) return;
+  dateOfDay = day;
+  const shifted = day + 719468;
+  const era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+  const ofEra = <u32>(shifted - era * 146097);
+  const yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36524 - ofEra / 146096) / 365;
+  const ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
+  const month = (5 * ofYear + 2) / 153;
+  const dayOfMonth = ofYear - (153 * month + 2) / 5 + 1;
+  const civilMonth = month < 10 ? month + 3 : month - 9;
+  const year = <u32>(era * 400 + <i64>yearOfEra) + (civilMonth <= 2 ? 1 : 0);
+  let at = writePadded(date, year, 4);
+  store<u8>(at, 45);
+  at = writePadded(at + 1, civilMonth, 2);
+  store<u8>(at, 45);
+  at = writePadded(at + 1, dayOfMonth, 2);
+  store<u8>(at, 84);
+}
+
+function writeTime(at: usize, time: i64): usize {
+  let seconds = time / NANOS;
+  let nanos = time - seconds * NANOS;
+  if (nanos < 0) {
+    nanos += NANOS;
+    seconds--;
+  }
+  let day = seconds / DAY;
+  let rest = <i32>(seconds - day * DAY);
+  if (rest < 0) {
+    rest += <i32>DAY;
+    day--;
+  }
+  prepareDate(day);
+  store<u8>(at, QUOTE);
+  memory.copy(at + 1, date, 11);
+  at = writePadded(at + 12, rest / 3600, 2);
+  store<u8>(at, 58);
+  at = writePadded(at + 1, (rest / 60) % 60, 2);
+  store<u8>(at, 58);
+  at = writePadded(at + 1, rest % 60, 2);
+  if (nanos !== 0) {
+    store<u8>(at, 46);
+    at = writePadded(at + 1, <u32>nanos, 9);
+    while (load<u8>(at - 1) === 48) at--;
+  }
+  store<u8>(at, 90);
+  store<u8>(at, QUOTE, 1);
+  return at + 2;
+}
+
+let infinite: f64 = 0;
+
+/** The value that ended `writeRows`. */
+export function infiniteValue(): f64 {
+  return infinite;
+}
+
+@inline
+function writeCell(at: usize, column: usize, row: u32): usize {
+  const valid = load<u32>(column, VALID);
+  if (valid !== 0 && load<u8>(<usize>valid + <usize>row) === 0) {
+    store<u32>(at, NULL);
+    return at + 4;
+  }
+  const values = <usize>load<u32>(column, VALUES);
+  switch (load<u32>(column)) {
+    case FLOAT: {
+      const value = load<f64>(values + <usize>row * 8);
+      if (value !== value) {
+        store<u32>(at, NULL);
+        return at + 4;
+      }
+      if (value === Infinity || value === -Infinity) {
+        infinite = value;
+        return 0;
+      }
+      return writeFloat(at, value);
+    }
+    case INTEGER:
+      return writeInteger(at, load<i64>(values + <usize>row * 8));
+    case UNSIGNED:
+      return writeUnsigned(at, load<u64>(values + <usize>row * 8));
+    case BOOLEAN: {
+      if (load<u8>(values + <usize>row) === 1) {
+        store<u32>(at, 0x65757274);
+        return at + 4;
+      }
+      store<u32>(at, 0x736c6166);
+      store<u8>(at, 101, 4);
+      return at + 5;
+    }
+    case TEXT: {
+      const code = load<u32>(values + <usize>row * 4);
+      const place = <usize>load<u32>(column, POSITIONS) + <usize>code * 4;
+      const from = load<u32>(place);
+      const length = <usize>(load<u32>(place, 4) - from);
+      memory.copy(at, <usize>load<u32>(column, TEXTS) + <usize>from, length);
+      return at + length;
+    }
+    case TIME:
+      return writeTime(at, load<i64>(values + <usize>row * 8));
+    default: {
+      const unit = load<i64>(column, UNIT);
+      const time = load<i64>(values + <usize>row * 8);
+      return writeInteger(at, unit === 1 ? time : time / unit);
+    }
+  }
+}
+
+/**
+ * Writes rows [from, to) as `[a,b],[c,d]` to `dst`, which has room for them; `columns` descriptions lie at `table`.
+ * Returns the position behind them, or 0 when there is a number that JSON lacks.
+ */
+export function writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize): usize {
+  let at = dst;
+  const end = table + <usize>columns * COLUMN;
+  for (let row = from; row < to; row++) {
+    if (row > from) store<u8>(at++, COMMA);
+    store<u8>(at++, OPEN);
+    for (let column = table; column < end; column += COLUMN) {
+      if (column > table) store<u8>(at++, COMMA);
+      at = writeCell(at, column, row);
+      if (at === 0) return 0;
+    }
+    store<u8>(at++, CLOSE);
+  }
+  return at;
+}
