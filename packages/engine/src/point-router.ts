@@ -73,20 +73,31 @@ export class PointRouter {
 
   #count(batch: PointBatch): void {
     const { database, retentionPolicy, series, seriesOfRow } = batch;
-    const counts = new Uint32Array(series.length);
-    for (let row = 0; row < seriesOfRow.length; row++) {
-      const index = seriesOfRow[row] ?? 0;
-      counts[index] = (counts[index] ?? 0) + 1;
+    const [first] = series;
+    if (first === undefined) return;
+    if (series.every(({ name }) => name === first.name)) {
+      this.#ingressOf(database, retentionPolicy, first.name).points += seriesOfRow.length;
+      return;
     }
-    series.forEach(({ name }, i) => {
-      const key = `${keyOf(database, retentionPolicy)}\u0000${name}`;
-      let count = this.#ingress.get(key);
-      if (count === undefined) {
-        count = { database, retentionPolicy, measurement: name, points: 0 };
-        this.#ingress.set(key, count);
-      }
-      count.points += counts[i] ?? 0;
+    // Series of one measurement mostly follow each other.
+    let last = this.#ingressOf(database, retentionPolicy, first.name);
+    const counts = series.map(({ name }) => {
+      if (name !== last.measurement) last = this.#ingressOf(database, retentionPolicy, name);
+      return last;
     });
+    for (let row = 0; row < seriesOfRow.length; row++) {
+      (counts[seriesOfRow[row] as number] as IngressCount).points++;
+    }
+  }
+
+  #ingressOf(database: string, retentionPolicy: string, measurement: string): IngressCount {
+    const key = `${keyOf(database, retentionPolicy)}\u0000${measurement}`;
+    let count = this.#ingress.get(key);
+    if (count === undefined) {
+      count = { database, retentionPolicy, measurement, points: 0 };
+      this.#ingress.set(key, count);
+    }
+    return count;
   }
 }
 

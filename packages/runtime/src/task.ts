@@ -3,6 +3,7 @@ import { AssertionFailed, assert } from '@tidemark/core';
 import type { NodeSpec, Pipeline } from '@tidemark/pipeline';
 import { RowSource } from './data/row-source.ts';
 import { SeriesTable } from './data/series.ts';
+import type { Series } from './data/series.ts';
 import type { Group } from './data/group.ts';
 import { GroupTable, NO_DIMENSIONS } from './data/group.ts';
 import type { Point } from './data/point.ts';
@@ -407,17 +408,26 @@ export class InlineTask implements RunningTask {
 
   /** Rows that some `from` asks for; the source takes no others. */
   #wantedCount(source: RowSource): number {
-    const isWanted = (index: number): boolean => {
-      const name = source.series[index]?.name ?? '';
-      return this.#froms.some(({ node }) => node.wants(name));
-    };
-    const wanted = source.series.map((_, index) => isWanted(index));
-    if (!wanted.includes(false)) return source.rowCount;
-    if (!wanted.includes(true)) return 0;
-    let count = 0;
-    for (let row = 0; row < source.rowCount; row++) {
-      if (wanted[source.seriesOfRow[row] as number] === true) count++;
+    const { series, seriesOfRow, rowCount } = source;
+    // Series of one measurement mostly follow each other, and most writes are of one.
+    const wanted = new Uint8Array(series.length);
+    let wantedSeries = 0;
+    let lastName: string | undefined;
+    let isWanted = false;
+    for (let i = 0; i < series.length; i++) {
+      const { name } = series[i] as Series;
+      if (name !== lastName) {
+        lastName = name;
+        isWanted = this.#froms.some(({ node }) => node.wants(name));
+      }
+      if (!isWanted) continue;
+      wanted[i] = 1;
+      wantedSeries++;
     }
+    if (wantedSeries === series.length) return rowCount;
+    if (wantedSeries === 0) return 0;
+    let count = 0;
+    for (let row = 0; row < rowCount; row++) count += wanted[seriesOfRow[row] as number] as number;
     return count;
   }
 

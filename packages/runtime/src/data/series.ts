@@ -49,6 +49,8 @@ export class Series {
 /** One series costs about 300 bytes with its key. */
 const FIRST_COUNT_MAX = 131_072;
 const COUNT_MAX = 1_048_576;
+/** Ids in a row that the table of stable ids may leave empty: 8 bytes each. */
+const STABLE_GAP_MAX = 65_536;
 
 /**
  * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by id compare the
@@ -56,8 +58,9 @@ const COUNT_MAX = 1_048_576;
  */
 export class SeriesTable {
   #byKey = new Map<string, Series>();
-  /** Series of the write path: found without building a key. */
-  #byStableId = new Map<number, Series>();
+  /** Series of the write path, found without building a key: by stable id less that of the epoch's first one. */
+  #byStableId: (Series | undefined)[] = [];
+  #firstStableId = -1;
   #keysByText = new Map<string, TagKeys>();
   #lastNames: readonly string[] | undefined;
   #lastKeys: TagKeys | undefined;
@@ -83,11 +86,21 @@ export class SeriesTable {
     this.#lookUpCount++;
     const { stableId } = ref;
     if (stableId === undefined) return this.#internByKey(ref);
-    let series = this.#byStableId.get(stableId);
-    if (series === undefined) {
-      series = this.#add(ref);
-      this.#byStableId.set(stableId, series);
-    }
+    const at = stableId - this.#firstStableId;
+    const series = at >= 0 ? this.#byStableId[at] : undefined;
+    return series ?? this.#internStable(ref, stableId);
+  }
+
+  #internStable(ref: SeriesRef, stableId: number): Series {
+    // Ids are given out in order, so that gaps are few; one far away or from before the epoch is found by its key.
+    const gap = stableId - this.#firstStableId - this.#byStableId.length;
+    const isFar = stableId < this.#firstStableId || gap > STABLE_GAP_MAX;
+    if (this.#byStableId.length > 0 && isFar) return this.#internByKey(ref);
+    const series = this.#add(ref);
+    if (this.#byStableId.length === 0) this.#firstStableId = stableId;
+    const at = stableId - this.#firstStableId;
+    while (this.#byStableId.length < at) this.#byStableId.push(undefined);
+    this.#byStableId[at] = series;
     return series;
   }
 
@@ -161,7 +174,8 @@ export class SeriesTable {
     this.#lookUpCount = 0;
     this.#count = 0;
     this.#byKey = new Map();
-    this.#byStableId = new Map();
+    this.#byStableId = [];
+    this.#firstStableId = -1;
     this.#keysByText = new Map();
     this.#lastKeys = undefined;
     this.#epoch++;

@@ -88,17 +88,12 @@ export class ColumnParser {
     const scanner = this.#scanner;
     if (this.#current === undefined) return this.#otherLine(unit, now);
     const stop = scanner.run();
-    if (!this.#takeRows(this.#current)) return false;
-    switch (stop) {
-      case 'new-series': {
-        const { start, end } = scanner.newSeries;
-        return this.#series.add(this.#body, start, end);
-      }
-      case 'other':
-        return this.#otherLine(unit, now);
-      default:
-        return true;
+    if (stop === 'new-series') {
+      const { start, end } = scanner.newSeries;
+      return this.#series.add(this.#body, start, end);
     }
+    if (!this.#takeRows(this.#current)) return false;
+    return stop !== 'other' || this.#otherLine(unit, now);
   }
 
   #takeRows(block: BlockColumns): boolean {
