@@ -7,6 +7,7 @@ import type { SelectStatement } from '@tidemark/influxql';
 import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
 import { buildColumns } from '../plan/build-columns.ts';
+import { declaredType } from '../plan/expression-types.ts';
 import { textMatcher } from '../regex.ts';
 import { checkSelect } from './check-select.ts';
 import type { Dimensions, TagDimension } from './dimensions.ts';
@@ -90,10 +91,8 @@ async function prepare(
     if (source.kind === 'subquery') {
       const inner = checked.subqueries.get(source.statement);
       if (inner === undefined) continue;
-      const select = await prepare(inner, context, {
-        start: range.start > inner.split.range.start ? range.start : inner.split.range.start,
-        end: range.end < inner.split.range.end ? range.end : inner.split.range.end,
-      });
+      // Which fields there are is decided by the range of the outermost query, as recorded.
+      const select = await prepare(inner, context, range);
       sources.push({ kind: 'subquery', select });
       continue;
     }
@@ -118,7 +117,11 @@ async function prepare(
     tagDimensions,
     fields,
     timeColumnName: time?.alias ?? 'time',
-    columns: columns.outputs.map(({ name, type, isTag }) => ({ name, type, isTag })),
+    columns: columns.outputs.map(({ name, expression, isTag }) => ({
+      name,
+      type: declaredType(expression) ?? 'float',
+      isTag,
+    })),
   };
 }
 

@@ -19,6 +19,31 @@ export function isNumeric(type: FieldType): boolean {
   return type === 'float' || type === 'integer' || type === 'unsigned';
 }
 
+const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
+
+/**
+ * Type of a subquery's column as the query around it reads it. Arithmetic of integers is an integer there, quotients
+ * included: their fractions are lost on the way, as recorded.
+ */
+export function declaredType(expression: ValueExpression): FieldType | undefined {
+  switch (expression.kind) {
+    case 'binary': {
+      const isInteger =
+        ARITHMETIC.has(expression.operator) &&
+        declaredType(expression.left) === 'integer' &&
+        declaredType(expression.right) === 'integer';
+      return isInteger ? 'integer' : expression.type;
+    }
+    case 'math': {
+      const [first] = expression.arguments;
+      if (first === undefined || !KEEPS_TYPE.has(expression.name)) return expression.type;
+      return expression.type === undefined ? undefined : declaredType(first);
+    }
+    default:
+      return expression.type;
+  }
+}
+
 type BinaryOperands = {
   readonly node: Binary;
   readonly left: ValueExpression;
