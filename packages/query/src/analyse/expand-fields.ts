@@ -45,8 +45,8 @@ export function expandFields(
 class NameSpace {
   readonly fields = new Map<string, FieldType>();
   readonly tags = new Set<string>();
-  /** Tags that a subquery selects: columns to a wildcard, but no arguments of functions. */
-  readonly tagColumns = new Set<string>();
+  /** Tags and unknown names that a subquery selects: columns to a wildcard, but no arguments of functions. */
+  readonly noArguments = new Set<string>();
 
   constructor(sources: readonly PreparedSource[]) {
     for (const source of sources) {
@@ -55,8 +55,9 @@ class NameSpace {
         for (const [name, type] of source.schema.fields) this.#add(name, type);
       } else {
         for (const column of source.select.columns) {
+          if (column.visibility === 'name') continue;
           this.#add(column.name, column.type);
-          if (column.isTag) this.tagColumns.add(column.name);
+          if (column.isTag || column.visibility === 'wildcard') this.noArguments.add(column.name);
         }
       }
     }
@@ -159,7 +160,7 @@ function expandCall(call: Call, alias: string | undefined, names: NameSpace): re
   const fields = [...names.fields]
     .filter(
       ([name, type]) =>
-        matches(name) && ACCEPTED[accepts].includes(type) && !names.tagColumns.has(name),
+        matches(name) && ACCEPTED[accepts].includes(type) && !names.noArguments.has(name),
     )
     .map(([name]) => name)
     .sort(compareBytes);

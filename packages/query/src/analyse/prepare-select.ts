@@ -13,7 +13,7 @@ import { checkSelect } from './check-select.ts';
 import type { Dimensions, TagDimension } from './dimensions.ts';
 import { readDimensions } from './dimensions.ts';
 import { expandFields } from './expand-fields.ts';
-import type { PreparedSelect, PreparedSource } from './prepared.ts';
+import type { PreparedColumn, PreparedSelect, PreparedSource } from './prepared.ts';
 import { sourceTags } from './prepared.ts';
 import { resolveMeasurement } from './resolve-source.ts';
 import { loadSchemas } from './schema.ts';
@@ -117,11 +117,12 @@ async function prepare(
     tagDimensions,
     fields,
     timeColumnName: time?.alias ?? 'time',
-    columns: columns.outputs.map(({ name, expression, isTag }) => ({
-      name,
-      type: declaredType(expression) ?? 'float',
-      isTag,
-    })),
+    columns: columns.outputs.map(({ name, expression, isTag }): PreparedColumn => {
+      const type = declaredType(expression);
+      const unknown = columns.leaves.length > 0 ? 'name' : 'wildcard';
+      const visibility = type === undefined ? unknown : 'all';
+      return { name, type: type ?? 'float', isTag, visibility };
+    }),
   };
 }
 

@@ -22,6 +22,11 @@ export type PreparedColumn = {
   readonly name: string;
   readonly type: FieldType;
   readonly isTag: boolean;
+  /**
+   * What reaches it. Names that nobody knows are no arguments of functions for wildcards; beside calls, only their
+   * name reaches them (recorded).
+   */
+  readonly visibility: 'all' | 'wildcard' | 'name';
 };
 
 export type PreparedSource =

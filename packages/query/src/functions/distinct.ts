@@ -10,7 +10,13 @@ const EPOCH = 0n;
 /** Bytes that one entry takes, about. */
 const ENTRY_BYTES = 100;
 
-type Entry = { count: number; earliest: bigint; latest: bigint };
+type Entry = {
+  count: number;
+  /** Time of the first one in the order of the query. */
+  readonly first: bigint;
+  earliest: bigint;
+  latest: bigint;
+};
 
 /** Order of values of one type: numbers by size, false before true, strings by bytes. */
 export function compareValues(a: FieldValue, b: FieldValue): number {
@@ -20,8 +26,8 @@ export function compareValues(a: FieldValue, b: FieldValue): number {
 }
 
 function compareTimes(a: Entry, b: Entry): number {
-  if (a.earliest < b.earliest) return -1;
-  return a.earliest > b.earliest ? 1 : 0;
+  if (a.first < b.first) return -1;
+  return a.first > b.first ? 1 : 0;
 }
 
 abstract class PerValueAccumulator implements Accumulator {
@@ -40,7 +46,7 @@ abstract class PerValueAccumulator implements Accumulator {
       const entry = this.#entries.get(value);
       if (entry === undefined) {
         this.#hold(ENTRY_BYTES);
-        this.#entries.set(value, { count: 1, earliest: time, latest: time });
+        this.#entries.set(value, { count: 1, first: time, earliest: time, latest: time });
         continue;
       }
       entry.count++;
@@ -64,7 +70,7 @@ abstract class PerValueAccumulator implements Accumulator {
   ): void;
 }
 
-/** The different values by first occurrence, among equal times the smaller one first. */
+/** The different values by the time of their first occurrence in the query's order, among equal times the smaller one first. */
 export class DistinctAccumulator extends PerValueAccumulator {
   protected reduce(entries: ReadonlyMap<FieldValue, Entry>, stamp: bigint, out: LeafWriter): void {
     const ordered = [...entries].sort(

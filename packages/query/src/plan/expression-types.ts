@@ -23,7 +23,7 @@ const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
 
 /**
  * Type of a subquery's column as the query around it reads it. Arithmetic of integers is an integer there, quotients
- * included: their fractions are lost on the way, as recorded.
+ * and functions included: fractions are lost on the way, as recorded. Undefined for what nobody knows.
  */
 export function declaredType(expression: ValueExpression): FieldType | undefined {
   switch (expression.kind) {
@@ -36,8 +36,8 @@ export function declaredType(expression: ValueExpression): FieldType | undefined
     }
     case 'math': {
       const [first] = expression.arguments;
-      if (first === undefined || !KEEPS_TYPE.has(expression.name)) return expression.type;
-      return expression.type === undefined ? undefined : declaredType(first);
+      const isInteger = first !== undefined && declaredType(first) === 'integer';
+      return isInteger ? 'integer' : expression.type;
     }
     default:
       return expression.type;
