@@ -85,7 +85,8 @@ export function resolveName(name: string, sources: readonly PreparedSource[]): R
 function sourceFieldType(source: PreparedSource, name: string): FieldType | undefined {
   if (source.kind === 'measurement') return source.schema.fields.get(name);
   // A tag that a subquery selects is a column of texts to the query around it.
-  return source.select.columns.find((column) => column.name === name)?.type;
+  const column = source.select.columns.find((one) => one.name === name);
+  return column?.visibility === 'all' ? column.type : undefined;
 }
 
 function hasTag(source: PreparedSource, name: string): boolean {
