@@ -1,6 +1,7 @@
 // Sections of the engine's configuration as one table: names, types, defaults, documents. What handlers and other
 // overridable services need is added from their own tables (overridable-sections.ts).
 import { configKey as key, configSection, configSections } from '@tidemark/core';
+import { LISTENER_SECTIONS } from '@tidemark/line-protocol/listeners';
 
 /** Sections that take effect at start and can not be overridden through the API. */
 export const FIXED_SECTIONS = {
@@ -111,16 +112,11 @@ export const FIXED_SECTIONS = {
     enabled: key.boolean(false, 'Has no effect.'),
     url: key.text('', 'Has no effect.'),
   }),
-  udp: configSections('Listeners for line protocol over UDP.', {
-    enabled: key.boolean(false, 'Whether it listens.'),
-    'bind-address': key.text('127.0.0.1:9100', 'Where.'),
-    database: key.text('game', 'Database of the points.'),
-    'retention-policy': key.text('autogen', 'Retention policy of the points.'),
-    'read-buffer': key.integer(
-      0,
-      'Receive buffer of the socket in bytes; 0 is the system’s default.',
-    ),
-    buffer: key.integer(1000, 'Packets that may wait.'),
+  ...LISTENER_SECTIONS,
+  udp: configSections(LISTENER_SECTIONS.udp.doc, {
+    ...LISTENER_SECTIONS.udp.keys,
+    'bind-address': key.text('127.0.0.1:9100', 'Address and port.'),
+    buffer: key.integer(1000, 'Accepted for old files; batches wait, not packets.'),
   }),
   'udf-functions': configSections(
     'User-defined functions; a file may write `[udf.functions.name]` instead. Either a program or a socket.',

@@ -25,10 +25,10 @@ import { addPprofRoutes } from './http/pprof-routes.ts';
 import { LoadDirectory } from './load-directory.ts';
 import { Recordings } from './jobs/recordings.ts';
 import { Replays } from './jobs/replays.ts';
-import { Reporter } from './reporter.ts';
+import { integers, Reporter } from './reporter.ts';
 import { ServiceTests } from './service-tests.ts';
 import { Snapshots } from './snapshots.ts';
-import { UdpListener } from './udp-listener.ts';
+import { ProtocolListeners } from '@tidemark/line-protocol/listeners';
 import type { LogSink } from './log-hub.ts';
 import { checkTemplate, renderTemplate } from './render.ts';
 import { Ticker } from './ticker.ts';
@@ -114,7 +114,7 @@ class RunningEngine implements EngineService {
   readonly #snapshots: Snapshots;
   readonly #load: LoadDirectory;
   readonly #tickers: Ticker[] = [];
-  readonly #listeners: UdpListener[] = [];
+  readonly #inputs: ProtocolListeners;
   readonly #startedMs: number;
   #subscriptions: Subscriptions | undefined;
   #areTasksStarted = false;
@@ -128,6 +128,7 @@ class RunningEngine implements EngineService {
     this.#authenticator = authenticator;
     this.#startedMs = clock.monotonicMs();
     this.#server = makeServer(parts, authenticator);
+    this.#inputs = openInputs(parts);
     this.#snapshots = new Snapshots({ ...parts, log: parts.logs.logger('snapshot') });
     this.#recordings = new Recordings({
       ...parts,
@@ -150,7 +151,14 @@ class RunningEngine implements EngineService {
       database: config.stats.database,
       retentionPolicy: config.stats.retentionPolicy,
       storeDatabase: config.stats.enabled ? config.stats.storeDatabase : '',
-      more: () => serviceStatistics(parts, this.#server, () => this.#subscriptions?.count ?? 0),
+      more: () => [
+        ...serviceStatistics(parts, this.#server, () => this.#subscriptions?.count ?? 0),
+        ...this.#inputs.statistics().map(({ kind, bind, counters }) => ({
+          name: kind,
+          tags: { bind },
+          values: integers(counters),
+        })),
+      ],
     });
     this.#addRoutes();
   }
@@ -162,7 +170,7 @@ class RunningEngine implements EngineService {
     await tasks.startEnabled((record, task) => this.#snapshots.restore(record, task));
     this.#areTasksStarted = true;
     if (config.load.enabled) await this.#load.load();
-    await this.#listenForPackets();
+    await this.#inputs.open();
     const { host, port } = listenAddress(config.http.bindAddress);
     this.url = await this.#server.listen(host, port);
     this.#subscriptions = new Subscriptions({
@@ -202,7 +210,7 @@ class RunningEngine implements EngineService {
     const { config, router } = this.#parts;
     await this.#subscriptions?.close();
     await this.#server.close();
-    await Promise.all(this.#listeners.map((listener) => listener.close()));
+    await this.#inputs.close();
     await Promise.all(this.#tickers.map((ticker) => ticker.close()));
     await this.#replays.close();
     await this.#recordings.close();
@@ -216,27 +224,6 @@ class RunningEngine implements EngineService {
   #saveState(): Promise<void> {
     const { executor, tasks } = this.#parts;
     return this.#snapshots.saveAll(executor, (id) => tasks.get(id));
-  }
-
-  async #listenForPackets(): Promise<void> {
-    const { config, writes, logs } = this.#parts;
-    for (const section of config.udp.filter(({ enabled }) => enabled)) {
-      const { host, port } = listenAddress(section.bindAddress);
-      const listener = await UdpListener.open({
-        host,
-        port,
-        readBufferBytes: section.readBuffer,
-        packetsMax: section.buffer,
-        target: {
-          database: section.database,
-          retentionPolicy: section.retentionPolicy,
-          precision: 'ns',
-        },
-        writes,
-        log: logs.logger('udp'),
-      });
-      this.#listeners.push(listener);
-    }
   }
 
   #addRoutes(): void {
@@ -278,6 +265,32 @@ function checkExposure(config: EngineConfig): void {
   throw new InvalidRequest(
     `refusing to listen on ${config.http.bindAddress} without authentication; set http.auth-enabled = true, listen on 127.0.0.1, or insist with --insecure-no-auth`,
   );
+}
+
+/** The listeners beside HTTP. What they get goes the same way as every write. */
+function openInputs({ config, clock, writes, logs }: EngineParts): ProtocolListeners {
+  const log = logs.logger('input');
+  return new ProtocolListeners({
+    config,
+    clock,
+    writer: {
+      writePoints: ({ database, retentionPolicy }, points) => {
+        const policy = retentionPolicy || config[''].defaultRetentionPolicy;
+        return writes.writePoints({ database, retentionPolicy: policy }, points);
+      },
+    },
+    log: {
+      info: (fields, message) => log('info', message, { ...fields }),
+      warn: (fields, message) => log('warn', message, { ...fields }),
+    },
+    // Tasks need no database to exist.
+    prepare: () => Promise.resolve(),
+    onRejected: (place, rejected) => {
+      for (const { text, reason, count = 1 } of rejected) {
+        log('warn', 'cannot read what was sent', { ...place, text, reason, count });
+      }
+    },
+  });
 }
 
 function withDefaultCluster(config: EngineConfig, url: string | undefined): EngineConfig {

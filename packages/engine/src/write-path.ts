@@ -1,8 +1,10 @@
 // Writes: line protocol in, batches of points to the router.
 import { InvalidRequest } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, FieldValue } from '@tidemark/core';
 import { lineErrorMessage, parsePrecision, SeriesCache } from '@tidemark/line-protocol';
-import { WriteParser } from '@tidemark/runtime';
+import type { LineFieldValue } from '@tidemark/line-protocol';
+import type { ListenerPoint } from '@tidemark/line-protocol/listeners';
+import { PointBatchBuilder, WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import type { PointRouter } from './point-router.ts';
 
@@ -42,6 +44,22 @@ export class WritePath {
     await this.#settled();
   }
 
+  /** Hands points of a listener or a scraper to the tasks. */
+  async writePoints(
+    target: Pick<WriteTarget, 'database' | 'retentionPolicy'>,
+    points: readonly ListenerPoint[],
+  ): Promise<{ readonly pointsWritten: number }> {
+    const builder = new PointBatchBuilder(target.database, target.retentionPolicy);
+    for (const { measurement, tags, fields, time } of points) {
+      builder.add({ name: measurement, tags, fields: fields.map(signed), time });
+    }
+    if (builder.rowCount === 0) return { pointsWritten: 0 };
+    this.counters.pointsOk += builder.rowCount;
+    await this.#router.dispatch(builder.build());
+    await this.#settled();
+    return { pointsWritten: builder.rowCount };
+  }
+
   #parse(body: Uint8Array, target: WriteTarget): PointBatch {
     const { batch, errors } = this.#parser.parse(body, {
       database: target.database,
@@ -56,4 +74,10 @@ export class WritePath {
     }
     return batch;
   }
+}
+
+// Tasks know signed integers only; what is larger has become negative, as it does in Kapacitor.
+function signed([name, value]: readonly [string, LineFieldValue]): readonly [string, FieldValue] {
+  const isUnsigned = typeof value === 'object';
+  return [name, isUnsigned ? BigInt.asIntN(64, value.unsigned) : value];
 }

@@ -161,22 +161,4 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'ended queries say so; then connections are cut off',
   },
-  textLineBytes: {
-    setting: 'text line',
-    value: 64 * 1024,
-    unit: 'bytes',
-    reason: 'a longer line of Graphite or OpenTSDB ends its connection',
-  },
-  listenerIdleMs: {
-    setting: 'listener idle',
-    value: 600_000,
-    unit: 'ms',
-    reason: 'connections of listeners that are silent longer are closed',
-  },
-  putBytes: {
-    setting: 'put body',
-    value: 10 * 1024 * 1024,
-    unit: 'bytes',
-    reason: 'largest body of one OpenTSDB request',
-  },
 } as const satisfies Record<string, Limit>;

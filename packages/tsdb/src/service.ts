@@ -34,7 +34,7 @@ import { BackgroundJobs } from './background/jobs.ts';
 import { prepareMonitor, storeStart, storeStatistics } from './background/monitor.ts';
 import { enforceRetention } from './background/retention.ts';
 import { ContinuousQueries } from './continuous/continuous-queries.ts';
-import { ProtocolListeners } from './listeners/listeners.ts';
+import { openListeners } from './listeners/listeners.ts';
 import { Subscriber } from './subscriber/subscriber.ts';
 import { runtimeModule } from './stats/runtime.ts';
 import { AccessLog } from './log/access-log.ts';
@@ -218,10 +218,7 @@ async function startBackground(
     opened.push(() => subscriber.close());
   }
   const { rejected } = services;
-  const listeners = new ProtocolListeners({ config, catalog, writer, clock, log, rejected });
-  opened.push(() => listeners.close());
-  statistics.add(() => listeners.statistics());
-  await listeners.open();
+  await openListeners({ config, catalog, writer, clock, log, rejected }, { opened, statistics });
   const jobs = new BackgroundJobs(clock, log);
   opened.push(() => jobs.close());
   if (config.continuousQueries.enabled) {

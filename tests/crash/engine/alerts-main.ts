@@ -2,5 +2,8 @@
 import { soakAlerts } from './alerts.ts';
 
 const [rounds = 50, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number);
-console.log(`rounds ${rounds}, seed ${seed}`);
-console.log(await soakAlerts(rounds, seed, (line) => console.log(line)));
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+say(`rounds ${rounds}, seed ${seed}`);
+say(JSON.stringify(await soakAlerts(rounds, seed, say)));

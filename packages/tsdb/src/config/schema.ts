@@ -1,18 +1,10 @@
 // Every setting of the database service: section, key, type, default and meaning in one table. The commented default
 // file, validation, environment variables, flags and the type TsdbConfig all follow from it.
-import { configKey, configSection, configSections } from '@tidemark/core';
+import { configKey, configSection } from '@tidemark/core';
 import type { ConfigOf } from '@tidemark/core';
+import { LISTENER_SECTIONS } from '@tidemark/line-protocol/listeners';
 
 const { boolean, duration, integer, size, text, textList, textMap } = configKey;
-
-const listenerBatches = {
-  'batch-size': integer(5000, 'Points that make a batch.'),
-  'batch-pending': integer(
-    10,
-    'Full batches that may wait for storage; beyond it points are dropped.',
-  ),
-  'batch-timeout': duration('1s', 'A batch that is not full is written after this time.'),
-};
 
 /** Sections and keys, named as operators of InfluxDB 1.x know them. */
 export const TSDB_CONFIG = {
@@ -164,74 +156,7 @@ export const TSDB_CONFIG = {
     'max-version': text('tls1.3', 'Highest version.', { allowed: ['tls1.2', 'tls1.3'] }),
     ciphers: textList('OpenSSL names of allowed ciphers; empty is the default of the runtime.'),
   }),
-  udp: configSections('Listeners for line protocol in UDP datagrams.', {
-    enabled: boolean(false, 'Listen.'),
-    'bind-address': text(':8089', 'Address and port.'),
-    database: text('udp', 'Where points go; created when it does not exist.'),
-    'retention-policy': text('', 'Empty is the default one.'),
-    precision: text('', 'Unit of timestamps; empty is nanoseconds.', {
-      allowed: ['', 'n', 'ns', 'u', 'ms', 's', 'm', 'h'],
-    }),
-    ...listenerBatches,
-    'read-buffer': integer(
-      0,
-      'Receive buffer of the socket in bytes; 0 is the default of the system.',
-    ),
-  }),
-  graphite: configSections('Listeners for Graphite plaintext.', {
-    enabled: boolean(false, 'Listen.'),
-    'bind-address': text(':2003', 'Address and port.'),
-    database: text('graphite', 'Where points go; created when it does not exist.'),
-    'retention-policy': text('', 'Empty is the default one.'),
-    protocol: text('tcp', 'Transport.', { allowed: ['tcp', 'udp'] }),
-    ...listenerBatches,
-    'consistency-level': text('one', 'Accepted for old files; without meaning on a single node.'),
-    separator: text('.', 'Joins parts that a template names more than once.'),
-    'udp-read-buffer': integer(
-      0,
-      'Receive buffer of the socket in bytes; 0 is the default of the system.',
-    ),
-    tags: textList('Tags of all points, written key=value.'),
-    templates: textList('Templates, written [filter] template [key=value,...].'),
-  }),
-  collectd: configSections('Listeners for the binary protocol of collectd.', {
-    enabled: boolean(false, 'Listen.'),
-    'bind-address': text(':25826', 'Address and port.'),
-    database: text('collectd', 'Where points go; created when it does not exist.'),
-    'retention-policy': text('', 'Empty is the default one.'),
-    ...listenerBatches,
-    'batch-timeout': duration('10s', 'A batch that is not full is written after this time.'),
-    'read-buffer': integer(
-      0,
-      'Receive buffer of the socket in bytes; 0 is the default of the system.',
-    ),
-    typesdb: text(
-      '/usr/share/collectd/types.db',
-      'File of value types, or a folder of such files.',
-    ),
-    'security-level': text('none', 'What packets must be.', {
-      allowed: ['none', 'sign', 'encrypt'],
-    }),
-    'auth-file': text('/etc/collectd/auth_file', 'File of users and passwords, user: password.'),
-    'parse-multivalue-plugin': text('split', 'One point per value, or one with several fields.', {
-      allowed: ['split', 'join'],
-    }),
-  }),
-  opentsdb: configSections('Listeners for OpenTSDB, telnet and HTTP.', {
-    enabled: boolean(false, 'Listen.'),
-    'bind-address': text(':4242', 'Address and port.'),
-    database: text('opentsdb', 'Where points go; created when it does not exist.'),
-    'retention-policy': text('', 'Empty is the default one.'),
-    'tls-enabled': boolean(false, 'Speak TLS.'),
-    certificate: text('', 'File of certificate and key, PEM.'),
-    'log-point-errors': boolean(true, 'Log points that can not be read.'),
-    'batch-size': integer(1000, 'Points that make a batch.'),
-    'batch-pending': integer(
-      5,
-      'Full batches that may wait for storage; beyond it points are dropped.',
-    ),
-    'batch-timeout': duration('1s', 'A batch that is not full is written after this time.'),
-  }),
+  ...LISTENER_SECTIONS,
 } as const;
 
 /** The configuration of the database service, resolved: durations in `…Ms`, sizes in `…Bytes`. */

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { LISTENER_KINDS } from '@tidemark/line-protocol/listeners';
+import type { ListenerKind } from '@tidemark/line-protocol/listeners';
 import { TSDB_CONFIG } from '../config/schema.ts';
 import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
-import { LISTENER_KINDS } from './listener-kinds.ts';
-import type { ListenerKind } from './listener-kinds.ts';
 
 let service: TestService;
 let directory: string;

@@ -1,7 +1,7 @@
 // Graphite plaintext: `path value [seconds]`, and the templates that turn paths into measurements and tags.
 import { InvalidRequest, NANOS_PER_SECOND } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
-import type { NewPoint } from '@tidemark/storage';
+import type { ListenerPoint } from './listener-point.ts';
 
 export type GraphiteOptions = {
   readonly separator: string;
@@ -33,7 +33,7 @@ export class GraphiteParser {
   }
 
   /** `undefined` for a line that can not be read or carries no number. */
-  parse(line: string, now: Timestamp): NewPoint | undefined {
+  parse(line: string, now: Timestamp): ListenerPoint | undefined {
     const [path, valueText, timeText, ...more] = line.trim().split(/\s+/);
     if (path === undefined || path === '' || valueText === undefined || more.length > 0) {
       return undefined;

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:tls';
 
 import { parseBind } from '@tidemark/core';
 
-import { LIMITS } from '../limits.ts';
+import { LISTENER_IDLE_MS, TEXT_LINE_BYTES } from './limits.ts';
 
 export type OpenSocket = { readonly port: number; close(): Promise<void> };
 
@@ -51,7 +51,7 @@ export async function openTcp(
   const accept = (socket: Socket): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    socket.setTimeout(LIMITS.listenerIdleMs.value, () => socket.destroy());
+    socket.setTimeout(LISTENER_IDLE_MS.value, () => socket.destroy());
     // The client went away; `close` follows.
     socket.on('error', () => undefined);
     onConnection(socket);
@@ -85,7 +85,7 @@ export function onLines(socket: Socket, onLine: (line: string) => void, first = 
       rest = rest.slice(newline + 1);
       onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
     }
-    if (rest.length > LIMITS.textLineBytes.value) socket.destroy();
+    if (rest.length > TEXT_LINE_BYTES.value) socket.destroy();
   };
   take();
   socket.setEncoding('utf8');

@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { BodyTooLarge } from '../http/answer.ts';
-import { readBody } from '../http/body.ts';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { InvalidRequest, LimitExceeded } from '@tidemark/core';
 import type { Batcher } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
-import { LIMITS } from '../limits.ts';
+import { PUT_BYTES } from './limits.ts';
 
 // A server that never listens: connections are handed to it. The sink of a socket is found by the socket.
 const sinks = new WeakMap<Socket, PutSink>();
@@ -42,9 +43,9 @@ async function answer(
   if (!(request.url ?? '').startsWith('/api/put')) return end(404, 'not found\n');
   if (request.method !== 'POST') return end(405, 'Method Not Allowed\n');
   try {
-    const body = await readBody(request, LIMITS.putBytes.value);
+    const body = await readBody(request);
     batcher.counters.bytesRx += body.length;
-    const parsed = parsePutJson(Buffer.from(body).toString('utf8'));
+    const parsed = parsePutJson(body.toString('utf8'));
     if (parsed === undefined) return end(400, 'json object or array expected\n');
     for (const point of parsed.points) batcher.add(point);
     batcher.counters.pointsParseFail += parsed.failed;
@@ -54,8 +55,36 @@ async function answer(
   } catch (error) {
     // A body that is too large or broken is the client's to repair.
     end(
-      error instanceof BodyTooLarge ? 413 : 400,
+      error instanceof LimitExceeded ? 413 : 400,
       error instanceof Error ? `${error.message}\n` : '',
     );
   }
+}
+
+const unpack = promisify(gunzip);
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > PUT_BYTES.value) throw tooLarge();
+    chunks.push(chunk);
+  }
+  const body = Buffer.concat(chunks);
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding === 'identity') return body;
+  if (encoding !== 'gzip') throw new InvalidRequest(`content encoding not supported: ${encoding}`);
+  try {
+    return await unpack(body, { maxOutputLength: PUT_BYTES.value });
+  } catch (cause) {
+    const isTooLarge = cause instanceof RangeError;
+    if (isTooLarge) throw tooLarge();
+    throw new InvalidRequest('invalid gzip body', { cause });
+  }
+}
+
+function tooLarge(): LimitExceeded {
+  const message = `request body is larger than ${PUT_BYTES.value} bytes`;
+  return new LimitExceeded(message, PUT_BYTES.setting);
 }

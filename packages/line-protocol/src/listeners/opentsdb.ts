@@ -1,7 +1,7 @@
 // OpenTSDB: `put name time value k=v…` over telnet, and JSON points over HTTP.
 import { NANOS_PER_MILLISECOND, NANOS_PER_SECOND } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
-import type { NewPoint } from '@tidemark/storage';
+import type { ListenerPoint } from './listener-point.ts';
 
 /** Times above this many are milliseconds, below seconds. */
 const MAX_SECONDS = 9_999_999_999n;
@@ -13,7 +13,7 @@ function opentsdbTime(text: string): Timestamp | undefined {
 }
 
 /** Reads a telnet line; `undefined` when it is no put of a number. */
-export function parsePut(line: string): NewPoint | undefined {
+export function parsePut(line: string): ListenerPoint | undefined {
   const [command, measurement, timeText, valueText, ...tagTexts] = line.trim().split(/\s+/);
   if (command !== 'put' || measurement === undefined || measurement === '') return undefined;
   const time = opentsdbTime(timeText ?? '');
@@ -38,7 +38,7 @@ type JsonPoint = {
 /** Reads the body of /api/put: an object or an array of them. `undefined` when it is neither. */
 export function parsePutJson(
   body: string,
-): { readonly points: readonly NewPoint[]; readonly failed: number } | undefined {
+): { readonly points: readonly ListenerPoint[]; readonly failed: number } | undefined {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -46,7 +46,7 @@ export function parsePutJson(
     return undefined; // Not JSON: the caller answers 400.
   }
   const all = Array.isArray(value) ? value : [value];
-  const points: NewPoint[] = [];
+  const points: ListenerPoint[] = [];
   for (const element of all) {
     const point = typeof element === 'object' && element !== null ? readPoint(element) : undefined;
     if (point !== undefined) points.push(point);
@@ -54,7 +54,7 @@ export function parsePutJson(
   return { points, failed: all.length - points.length };
 }
 
-function readPoint(point: JsonPoint): NewPoint | undefined {
+function readPoint(point: JsonPoint): ListenerPoint | undefined {
   const { metric, timestamp, tags } = point;
   const value = typeof point.value === 'string' ? Number(point.value) : point.value;
   const time = opentsdbTime(String(timestamp));

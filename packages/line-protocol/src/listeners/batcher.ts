@@ -1,14 +1,29 @@
 // Points of a listener, collected into batches: full ones are written at once, others after a time.
 import type { Clock } from '@tidemark/core';
-import type { NewPoint } from '@tidemark/storage';
-import type { Logger } from 'pino';
+import type { ListenerPoint } from './listener-point.ts';
 
-import type { WriteService } from '../write/write-service.ts';
+/** Where points of listeners go. */
+export interface ListenerSink {
+  /** Writes points; resolves when they count as taken. Those that were refused are counted with a reason. */
+  writePoints(
+    target: { readonly database: string; readonly retentionPolicy: string },
+    points: readonly ListenerPoint[],
+  ): Promise<{
+    readonly pointsWritten: number;
+    readonly dropped?: { readonly count: number; readonly reason: string } | undefined;
+  }>;
+}
+
+/** Structured log lines, fields first. */
+export interface ListenerLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
 
 export type BatcherOptions = {
-  readonly writer: WriteService;
+  readonly writer: ListenerSink;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log: ListenerLog;
   readonly target: { readonly database: string; readonly retentionPolicy: string };
   readonly batchSize: number;
   /** Full batches that may wait; beyond it points are dropped. */
@@ -35,7 +50,7 @@ export type ListenerCounters = ReturnType<typeof listenerCounters>;
 export class Batcher {
   readonly counters: ListenerCounters = listenerCounters();
   readonly #options: BatcherOptions;
-  #points: NewPoint[] = [];
+  #points: ListenerPoint[] = [];
   #pending = 0;
   #timer: AbortController | undefined;
   #tail: Promise<void> = Promise.resolve();
@@ -44,7 +59,7 @@ export class Batcher {
     this.#options = options;
   }
 
-  add(point: NewPoint): void {
+  add(point: ListenerPoint): void {
     this.counters.pointsRx++;
     this.#points.push(point);
     if (this.#points.length >= Math.max(1, this.#options.batchSize)) this.#send();
@@ -76,7 +91,7 @@ export class Batcher {
     this.#tail = this.#tail.then(() => this.#write(points));
   }
 
-  async #write(points: readonly NewPoint[]): Promise<void> {
+  async #write(points: readonly ListenerPoint[]): Promise<void> {
     const { writer, target, log, onDropped } = this.#options;
     try {
       const outcome = await writer.writePoints(target, points);

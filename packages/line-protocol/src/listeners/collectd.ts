@@ -4,7 +4,7 @@ import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:
 
 import { NANOS_PER_SECOND } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
-import type { NewPoint } from '@tidemark/storage';
+import type { ListenerPoint } from './listener-point.ts';
 
 import type { TypesDb } from './types-db.ts';
 
@@ -52,14 +52,14 @@ export function parseCollectd(
   packet: Uint8Array,
   options: CollectdOptions,
   now: Timestamp,
-): { readonly points: readonly NewPoint[]; readonly failed: boolean } {
+): { readonly points: readonly ListenerPoint[]; readonly failed: boolean } {
   const reader = new PacketReader(options, now);
   const isWhole = reader.read(Buffer.from(packet), { isSigned: false, isEncrypted: false });
   return { points: reader.points, failed: !isWhole };
 }
 
 class PacketReader {
-  readonly points: NewPoint[] = [];
+  readonly points: ListenerPoint[] = [];
   readonly #options: CollectdOptions;
   readonly #context: Context;
 

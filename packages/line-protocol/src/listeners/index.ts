@@ -1,0 +1,10 @@
+// Public face of @tidemark/line-protocol/listeners: what the database and the task engine take besides HTTP. Needs
+// sockets and files, so it is no part of the package's main entry.
+export type { ListenerCounters, ListenerLog, ListenerSink } from './batcher.ts';
+export { LISTENER_KINDS } from './listener-kinds.ts';
+export type { ListenerKind } from './listener-kinds.ts';
+export type { ListenerPoint } from './listener-point.ts';
+export { ProtocolListeners } from './protocol-listeners.ts';
+export type { ListenerOptions, ListenerStatistics, RejectedInput } from './protocol-listeners.ts';
+export { LISTENER_SECTIONS } from './sections.ts';
+export type { ListenerConfig } from './sections.ts';

@@ -1,0 +1,11 @@
+// What listeners make of what they receive.
+import type { Timestamp } from '@tidemark/core';
+import type { LineFieldValue } from '../point.ts';
+
+/** A point of any protocol. */
+export type ListenerPoint = {
+  readonly measurement: string;
+  readonly tags: readonly (readonly [string, string])[];
+  readonly fields: readonly (readonly [string, LineFieldValue])[];
+  readonly time: Timestamp;
+};
