@@ -1,6 +1,7 @@
 // A growing buffer of UTF-8 text. Built by appending; handed over in pieces.
 
-const FIRST_CAPACITY = 64 * 1024;
+// Most answers are small; a large one doubles it a few times.
+const FIRST_CAPACITY = 4 * 1024;
 
 const encoder = new TextEncoder();
 

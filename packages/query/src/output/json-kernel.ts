@@ -68,11 +68,19 @@ function jsonColumn(
 
 const encoder = new TextEncoder();
 
+/** Escaped and encoded strings of dictionaries, which the parts of an answer share. */
+const encodedTexts = new WeakMap<readonly string[], (Uint8Array | undefined)[]>();
+
 /** Every string that a row uses is escaped and encoded once. */
 function textColumn(
   { codes, dictionary, valid }: ResultColumn & { readonly type: 'string' },
   rowCount: number,
 ): JsonColumn {
+  let known = encodedTexts.get(dictionary);
+  if (known === undefined) {
+    known = [];
+    encodedTexts.set(dictionary, known);
+  }
   const isUsed = new Uint8Array(dictionary.length);
   for (let row = 0; row < rowCount; row++) {
     if (valid === undefined || valid[row] === 1) isUsed[codes[row]!] = 1;
@@ -84,7 +92,7 @@ function textColumn(
   for (let code = 0; code < dictionary.length; code++) {
     positions[code] = at;
     if (isUsed[code] === 0) continue;
-    const text = encoder.encode(jsonText(dictionary[code]!));
+    const text = (known[code] ??= encoder.encode(jsonText(dictionary[code]!)));
     encoded.push(text);
     longest = Math.max(longest, text.length);
     at += text.length;

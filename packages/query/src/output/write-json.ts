@@ -8,6 +8,7 @@ import { UnsupportedFloat } from './number-text.ts';
 import type { ResultFormat, StatementRun } from './write-results.ts';
 
 const PIECE_BYTES = 64 * 1024;
+const PART_ROWS = 2048;
 const NOT_EXECUTED = 'not executed';
 /** What stands before the reason when an answer holds a number that JSON lacks: bare text, as recorded. */
 const UNENCODABLE =
@@ -45,12 +46,17 @@ export async function* writeDocument(
     let error: string | undefined;
     let mark = out.length;
     try {
-      for await (const batch of limited(statement.run(), format.maxRows)) {
-        mark = out.length;
-        writeBatch(writer, batch, state);
-        if (out.length >= PIECE_BYTES) {
+      for await (const { batch, isCut } of limited(statement.run(), format.maxRows)) {
+        for (const part of parts(batch)) {
+          mark = out.length;
+          writeBatch(writer, part, state);
+          if (out.length < PIECE_BYTES) continue;
           hasFlushed = true;
           yield out.take();
+        }
+        if (isCut) {
+          writer.closeSeries(true);
+          state.isSeriesOpen = false;
         }
       }
       statement.onEnd?.({ rowCount: state.rowCount, error: undefined });
@@ -77,7 +83,16 @@ export async function* writeDocument(
 
 type SeriesState = { hasSeries: boolean; isSeriesOpen: boolean; rowCount: number };
 
-function writeBatch(writer: JsonWriter, { batch, isCut }: LimitedBatch, state: SeriesState): void {
+/** A batch as parts that are small enough to be sent while the next one is printed. */
+function* parts(batch: ResultBatch): Iterable<ResultBatch> {
+  yield sliceBatch(batch, 0, Math.min(batch.rowCount, PART_ROWS));
+  for (let at = PART_ROWS; at < batch.rowCount; at += PART_ROWS) {
+    const part = sliceBatch(batch, at, Math.min(batch.rowCount, at + PART_ROWS));
+    yield { ...part, isContinuation: true };
+  }
+}
+
+function writeBatch(writer: JsonWriter, batch: ResultBatch, state: SeriesState): void {
   if (!batch.isContinuation || !state.isSeriesOpen) {
     if (state.isSeriesOpen) writer.closeSeries(false);
     writer.openSeries(batch, !state.hasSeries);
@@ -86,10 +101,6 @@ function writeBatch(writer: JsonWriter, { batch, isCut }: LimitedBatch, state: S
   }
   writer.rows(batch);
   state.rowCount += batch.rowCount;
-  if (isCut) {
-    writer.closeSeries(true);
-    state.isSeriesOpen = false;
-  }
 }
 
 type LimitedBatch = { readonly batch: ResultBatch; readonly isCut: boolean };

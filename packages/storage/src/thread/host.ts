@@ -19,7 +19,7 @@ import type {
   ThreadData,
   ToThread,
 } from './protocol.ts';
-import { batchBytes, MessageBuffers, prepareBatch } from './transfer.ts';
+import { batchBytes, prepareBatches } from './transfer.ts';
 
 assert(parentPort !== null, 'runs in a thread');
 const port = parentPort;
@@ -152,7 +152,6 @@ class Host {
 
   async #collect(id: number, stream: Stream): Promise<void> {
     const batches: StreamBatch[] = [];
-    const buffers = new MessageBuffers();
     let bytes = 0;
     let isLast = false;
     while (bytes < MESSAGE_BYTES) {
@@ -162,12 +161,13 @@ class Host {
         break;
       }
       bytes += batchBytes(step.value);
-      batches.push(prepareBatch(step.value, buffers));
+      batches.push(step.value);
     }
     if (isLast) this.#streams.delete(id);
     const { counters } = stream;
     const state = isLast ? await stream.finish?.() : undefined;
-    send({ kind: 'batches', id, batches, isLast, counters, schema: state }, buffers.all);
+    const { prepared, transfer } = prepareBatches(batches);
+    send({ kind: 'batches', id, batches: prepared, isLast, counters, schema: state }, transfer);
   }
 }
 

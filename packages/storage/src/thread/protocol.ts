@@ -48,6 +48,28 @@ export type StreamRequest =
 
 export type CostBatch = SourceCost & { readonly kind: 'cost' };
 
+/**
+ * Windows of several groups in one array: every view of a message costs about as much as copying a kilobyte. No column
+ * has nulls or holds strings or booleans.
+ */
+export type PackedAggregates = {
+  readonly kind: 'packed-aggregates';
+  readonly tagKeys: readonly string[];
+  /** Those of the first group, then those of the next. */
+  readonly tagValues: readonly string[];
+  /** Windows of each group. */
+  readonly windowCounts: Uint32Array;
+  /** Per field the types of its columns, and whether their points have times. */
+  readonly columns: readonly (readonly {
+    readonly type: PackedType;
+    readonly hasTimes: boolean;
+  }[])[];
+  /** Per group: starts, then for each column its values and times. */
+  readonly words: Float64Array<ArrayBuffer>;
+};
+
+export type PackedType = 'float' | 'integer' | 'unsigned';
+
 export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch | CostBatch;
 
 /** Several messages may be posted as one. */
@@ -97,7 +119,7 @@ export type FromThread =
   | {
       readonly kind: 'batches';
       readonly id: number;
-      readonly batches: readonly StreamBatch[];
+      readonly batches: readonly (StreamBatch | PackedAggregates)[];
       readonly isLast: boolean;
       readonly counters: SourceCounters;
       /** With the last batch of a schema look-up that nothing has changed meanwhile. */

@@ -12,6 +12,7 @@ import type {
 
 import { CAPABILITIES, emptyCounters, only } from '../engine/local-source.ts';
 import type { Connection } from './connection.ts';
+import { unpacked } from './packed-aggregates.ts';
 import type { CostBatch, StreamBatch, StreamRequest } from './protocol.ts';
 
 /** `connection` gives the present one: threads come and go. */
@@ -83,12 +84,12 @@ async function* readStream<T extends StreamBatch>(
   const id = connection.stream(
     {
       onBatches: (message) => {
-        batches = message.batches;
+        batches = unpacked(message.batches);
         isLast = message.isLast;
         if (counters !== undefined) addDifference(counters, seen, message.counters);
         seen = message.counters;
         if (lookup !== undefined && answer !== undefined) {
-          answer.push(...(message.batches as readonly SchemaBatch[]));
+          answer.push(...(batches as readonly SchemaBatch[]));
           if (message.schema !== undefined) schemas.set(lookup, answer, message.schema);
           else if (!isLast) answer = undefined;
         }

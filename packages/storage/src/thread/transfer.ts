@@ -3,7 +3,8 @@
 import type { Column } from '@tidemark/core';
 
 import { columnOf, valuesOf } from '../read/run.ts';
-import type { StreamBatch } from './protocol.ts';
+import { packAggregates } from './packed-aggregates.ts';
+import type { PackedAggregates, StreamBatch } from './protocol.ts';
 
 type AnyArray = BigInt64Array | BigUint64Array | Float64Array | Uint8Array | Uint32Array;
 
@@ -52,6 +53,24 @@ export class MessageBuffers {
     this.#slabUsed = sizeBytes;
     return 0;
   }
+}
+
+/** Batches as they are sent, and the buffers that go with them. The given ones are used up. */
+export function prepareBatches(batches: readonly StreamBatch[]): {
+  readonly prepared: readonly (StreamBatch | PackedAggregates)[];
+  readonly transfer: readonly ArrayBuffer[];
+} {
+  const buffers = new MessageBuffers();
+  const prepared: (StreamBatch | PackedAggregates)[] = [];
+  for (let at = 0; at < batches.length;) {
+    const packed = packAggregates(batches, at);
+    if (packed === undefined) prepared.push(prepareBatch(batches[at++]!, buffers));
+    else {
+      prepared.push({ ...packed, words: buffers.place(packed.words) });
+      at += packed.windowCounts.length;
+    }
+  }
+  return { prepared, transfer: buffers.all };
 }
 
 /** The batch with its arrays in the buffers of a message. */
