@@ -154,6 +154,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     logs,
     section,
     server,
+    clock,
   };
   const servicesOf = (taskId: string): ReturnType<typeof taskServices> =>
     taskServices(servicesOptions, taskId);

@@ -1,5 +1,5 @@
-// Sections whose options can be overridden through the API while the engine runs: the clusters of the database and
-// one section per service that handlers use. One table for the file, the API and the environment.
+// Sections whose options can be overridden through the API while the engine runs: the clusters of the database,
+// clusters that autoscale nodes act on, and one section per service that handlers use. One table for the file, the API and the environment.
 import {
   bool,
   checkUrl,
@@ -15,6 +15,7 @@ import {
   TLS_FILES,
 } from '@tidemark/alerting';
 import type { Options, SectionSpec } from '@tidemark/alerting';
+import { SCALER_SECTIONS } from './scaler-clusters.ts';
 
 const SUBSCRIPTION_PROTOCOLS = ['http', 'https', 'udp'];
 
@@ -124,6 +125,7 @@ function validateCluster(options: Options): string | undefined {
 /** All overridable sections, in order of their names. */
 export const OVERRIDABLE_SECTIONS: readonly SectionSpec[] = [
   TSDB_SECTION,
+  ...SCALER_SECTIONS,
   ...HANDLER_KINDS.map((kind) => kind.section).filter((section) => section !== undefined),
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 

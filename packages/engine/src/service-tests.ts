@@ -1,5 +1,5 @@
 // Service tests: try an integration with real connections and tell whether it worked.
-import { AppError, InvalidRequest, NotFound } from '@tidemark/core';
+import { AppError, InvalidRequest, NotFound, Unavailable } from '@tidemark/core';
 import {
   convertOption,
   defaultOptions,
@@ -11,6 +11,7 @@ import {
 } from '@tidemark/alerting';
 import type { HandlerContext, JsonValue, Options, ServiceTestSpec } from '@tidemark/alerting';
 import type { Clusters } from './database/clusters.ts';
+import { scalerCluster } from './scaler-clusters.ts';
 
 export type ServiceTestView = {
   readonly name: string;
@@ -37,6 +38,7 @@ export class ServiceTests {
     const tests = [
       ...clusterTests(options.clusters),
       ...HANDLER_KINDS.flatMap((kind) => kind.tests ?? []),
+      ...scalerTests(),
       ...absentTests(),
     ].sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#tests = new Map(tests.map((test) => [test.name, test]));
@@ -124,16 +126,13 @@ const ABSENT_SERVICES: readonly (readonly [name: string, option: string])[] = [
   ['azure', 'id'],
   ['consul', 'id'],
   ['dns', 'id'],
-  ['ec2', 'id'],
   ['file-discovery', 'id'],
   ['gce', 'id'],
-  ['kubernetes', 'id'],
   ['marathon', 'id'],
   ['nerve', 'id'],
   ['scraper', 'name'],
   ['serverset', 'id'],
   ['static-discovery', 'id'],
-  ['swarm', 'id'],
   ['triton', 'id'],
 ];
 
@@ -142,6 +141,42 @@ function absentTests(): readonly Test[] {
     name,
     options: [str(option, 'Element of the configuration.')],
     run: () => Promise.reject(new InvalidRequest('service is not enabled')),
+  }));
+}
+
+/** Asks each provider of autoscale nodes for something that changes nothing. */
+const SCALER_QUESTIONS = [
+  { name: 'kubernetes', kind: 'k8s', method: 'GET', path: '/version', body: '' },
+  { name: 'swarm', kind: 'swarm', method: 'GET', path: '/version', body: '' },
+  {
+    name: 'ec2',
+    kind: 'ec2',
+    method: 'POST',
+    path: '/',
+    body: 'Action=DescribeAccountLimits&Version=2011-01-01',
+  },
+] as const;
+
+function scalerTests(): readonly Test[] {
+  return SCALER_QUESTIONS.map(({ name, kind, method, path, body }) => ({
+    name,
+    options: [str('id', 'Element of the configuration.')],
+    run: async (options, context) => {
+      const cluster = scalerCluster(context, kind, text(options, 'id'));
+      if (cluster === undefined) throw new InvalidRequest('service is not enabled');
+      const type: Readonly<Record<string, string>> =
+        body === '' ? {} : { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' };
+      const request = {
+        method,
+        url: `${cluster.url.replace(/\/$/, '')}${path}`,
+        headers: type,
+        body,
+      };
+      const signed = cluster.sign?.(request) ?? request;
+      const { status } = await context.http.send(signed, context.signal);
+      if (status < 200 || status > 299)
+        throw new Unavailable(`${method} ${path} answered ${status}`);
+    },
   }));
 }
 

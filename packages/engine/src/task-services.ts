@@ -1,5 +1,6 @@
 // What running tasks need from the engine: alerts, the database, their own write path, HTTP and the log.
 import { InvalidRequest } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import { map, text } from '@tidemark/alerting';
 import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
 import { PointBatchBuilder } from '@tidemark/runtime';
@@ -13,6 +14,7 @@ import type {
 import type { Clusters } from './database/clusters.ts';
 import type { LogHub } from './log-hub.ts';
 import type { PointRouter } from './point-router.ts';
+import { scalerCluster } from './scaler-clusters.ts';
 import type { Sideloads } from './sideload.ts';
 
 export type TaskServicesOptions = {
@@ -25,6 +27,7 @@ export type TaskServicesOptions = {
   readonly udf: UdfConnector;
   readonly section: (name: string, element?: string) => Options | undefined;
   readonly server: TaskServices['server'];
+  readonly clock: Clock;
 };
 
 /** Makes the services of one task. */
@@ -39,6 +42,7 @@ export function taskServices(options: TaskServicesOptions, taskId: string): Task
     http: httpClient(options),
     sideload: options.sideloads,
     udf: options.udf,
+    scalerCluster: (kind, name) => scalerCluster(options, kind, name),
     log: {
       log: (level, nodeName, message, context) =>
         log(level, message, { task: taskId, node: nodeName, ...context }),
@@ -72,8 +76,8 @@ export function httpClient({
   section,
 }: Pick<TaskServicesOptions, 'http' | 'section'>): HttpClient {
   return {
-    send: async ({ method, url, headers, body, timeoutMs }, signal) => {
-      const response = await http.send({ method, url, headers, body, timeoutMs }, signal);
+    send: async ({ method, url, headers, body, timeoutMs, tls }, signal) => {
+      const response = await http.send({ method, url, headers, body, timeoutMs, tls }, signal);
       return { status: response.status, body: response.body };
     },
     endpoint: (name) => {
@@ -102,8 +106,8 @@ export function checkClusters(
   clusters: Clusters,
 ): void {
   for (const { type, options } of pipeline.nodes) {
-    // Queries wait for their cluster to be configured.
-    if (type === 'query') continue;
+    // Queries wait for their cluster to be configured; clusters of autoscale nodes are no databases.
+    if (type === 'query' || type.endsWith('Autoscale')) continue;
     if (options === null || typeof options !== 'object' || !('cluster' in options)) continue;
     if (typeof options.cluster !== 'string' || options.cluster === '') continue;
     try {

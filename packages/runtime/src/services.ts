@@ -128,6 +128,15 @@ export type HttpRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs?: number | undefined;
+  /** Files and checks of an https connection. */
+  readonly tls?:
+    | {
+        readonly caFile?: string | undefined;
+        readonly certificateFile?: string | undefined;
+        readonly keyFile?: string | undefined;
+        readonly isVerificationSkipped?: boolean | undefined;
+      }
+    | undefined;
 };
 export type HttpResponse = { readonly status: number; readonly body: string };
 
