@@ -21,8 +21,11 @@ export type Result = {
   readonly messages?: readonly { readonly level: string; readonly text: string }[] | undefined;
   readonly error?: string | undefined;
   readonly partial?: boolean | undefined;
+  /** Findings about the statement, such as names that nothing is known by. */
+  readonly diagnostics?: readonly ResponseDiagnostic[] | undefined;
 };
 
+/** A finding about the text that was sent; `position` and `length` are those of a JavaScript string. */
 export type ResponseDiagnostic = {
   readonly code: string;
   readonly message: string;
@@ -67,7 +70,7 @@ export class TsdbClient {
 
   /** Runs statements. Integers keep all their digits. */
   async query(text: string, options: QueryOptions = {}): Promise<QueryResponse> {
-    const form = new URLSearchParams({ q: text });
+    const form = new URLSearchParams({ q: text, diagnostics: 'true' });
     if (options.database !== undefined) form.set('db', options.database);
     if (options.retentionPolicy !== undefined) form.set('rp', options.retentionPolicy);
     if (options.epoch !== undefined) form.set('epoch', options.epoch);

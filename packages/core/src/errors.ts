@@ -1,9 +1,12 @@
 // Operational errors. The class is chosen by what the caller can do about it; HTTP statuses follow from it.
+import type { Diagnostic } from './diagnostic.ts';
 
 export type AppErrorOptions = {
   readonly cause?: unknown;
   /** What the user can do, one sentence. */
   readonly hint?: string | undefined;
+  /** Where in the user's text the fault lies, when it lies in a text. */
+  readonly diagnostics?: readonly Diagnostic[] | undefined;
 };
 
 /** Base of all errors that a caller is expected to handle. Never thrown itself. */
@@ -11,10 +14,12 @@ export abstract class AppError extends Error {
   /** Stable, machine-readable class of the error. */
   abstract readonly code: string;
   readonly hint: string | undefined;
+  readonly diagnostics: readonly Diagnostic[];
 
   constructor(message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.hint = options.hint;
+    this.diagnostics = options.diagnostics ?? [];
   }
 }
 

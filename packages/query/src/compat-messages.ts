@@ -1,9 +1,21 @@
 // Error texts that existing clients match on (docs/reference/influxql.md), and the errors that carry them.
 import { InvalidRequest, NotFound } from '@tidemark/core';
+import type { Diagnostic } from '@tidemark/core';
 
 /** A statement that can not be run as it is written. */
-export function invalid(text: string, hint?: string): InvalidRequest {
-  return new InvalidRequest(text, { hint });
+export function invalid(text: string): InvalidRequest {
+  return new InvalidRequest(text);
+}
+
+/** As `invalid`, with the place in the text and what to write instead. */
+export function invalidAt(
+  text: string,
+  finding: Pick<Diagnostic, 'code' | 'span' | 'hint'>,
+): InvalidRequest {
+  return new InvalidRequest(text, {
+    hint: finding.hint,
+    diagnostics: [{ ...finding, message: text }],
+  });
 }
 
 export function databaseNotFound(database: string): NotFound {

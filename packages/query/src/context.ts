@@ -1,5 +1,5 @@
 // What a statement is executed with: data, catalog, clock, limits, and where INTO writes to.
-import type { FieldValue, Timestamp } from '@tidemark/core';
+import type { Diagnostic, FieldValue, Timestamp } from '@tidemark/core';
 
 import type { QueryLimits } from './limits.ts';
 import type { SourceCapabilities, SourceCounters, SourceSnapshot } from './series-source.ts';
@@ -55,6 +55,8 @@ export type QueryContext = {
   /** Needed by statements with INTO. */
   readonly sink?: PointSink | undefined;
   readonly counters?: SourceCounters | undefined;
+  /** Told about names that nothing is known by: such a statement runs, and answers nothing for them. */
+  readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
   /**
    * Databases that the user may read, for statements that name one; `undefined` allows all. Measured per source, so
    * that a subquery or a qualified measurement can not reach further than the user.

@@ -14,6 +14,8 @@ export { DEFAULT_QUERY_LIMITS } from './limits.ts';
 export type { QueryLimits } from './limits.ts';
 export { contentType, writeResults } from './output/write-results.ts';
 export type { Epoch, ResultFormat, StatementRun } from './output/write-results.ts';
+export { diagnosticDocument } from './output/diagnostics.ts';
+export type { DiagnosticDocument } from './output/diagnostics.ts';
 export { rowsBatch } from './result.ts';
 export type {
   MixedColumn,

@@ -38,6 +38,9 @@ export const MERGE_ROWS = 200_000;
 /** Slices that one scan is cut into at most: data that is crowded in time ends at the memory limit instead. */
 export const MAX_TIME_SLICES = 100_000;
 
+/** Names that are compared with an unknown one at most, to suggest the nearest. */
+export const SUGGESTION_NAMES_MAX = 10_000;
+
 /** Rows that INTO hands to the sink at once. */
 export const INTO_BATCH_ROWS = 10_000;
 

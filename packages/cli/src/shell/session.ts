@@ -121,15 +121,20 @@ export class Session {
     const response = await this.client().query(text, options);
     const elapsed = settings.hasTiming ? `\n(${(performance.now() - started).toFixed(1)} ms)` : '';
     if (response.error !== undefined)
-      return failed(
-        response.error + caret(text, response.diagnostics?.[0] ?? placeIn(text, response.error)),
-      );
+      return failed(response.error + caret(text, response.diagnostics?.[0]));
     const shown = formatResponse(response, { ...settings, width: this.#width() });
     const error = firstError(response);
-    if (error === undefined) return output(shown + elapsed);
+    const findings = (response.results ?? []).flatMap((result) => result.diagnostics ?? []);
+    if (error === undefined) {
+      // What is printed for programs stays as it is.
+      const remarks = settings.format === 'column' ? findings.map((one) => remark(text, one)) : [];
+      return output([shown, ...remarks].filter((part) => part !== '').join('\n') + elapsed);
+    }
     return {
       kind: 'error',
-      text: [shown, `ERR: ${error}`].filter((part) => part !== '').join('\n'),
+      text: [shown, `ERR: ${error}${caret(text, findings[0])}`]
+        .filter((part) => part !== '')
+        .join('\n'),
     };
   }
 
@@ -209,14 +214,9 @@ function firstError(response: QueryResponse): string | undefined {
   return response.results?.find((result) => result.error !== undefined)?.error;
 }
 
-/** The place that a message names as `at line 1, char 16`; servers that send no diagnostics say at least that. */
-export function placeIn(text: string, message: string): ResponseDiagnostic | undefined {
-  const match = /at line (\d+), char (\d+)$/.exec(message);
-  const before = text.split('\n').slice(0, Number(match?.[1] ?? 1) - 1);
-  const position = before.join('\n').length + Math.min(before.length, 1) + Number(match?.[2]) - 1;
-  if (match === null || position > text.length) return undefined;
-  const word = /^\w*/.exec(text.slice(position))?.[0] ?? '';
-  return { code: '', message, position, length: Math.max(1, word.length) };
+/** What was found in a statement that runs all the same, such as a name that nothing is known by. */
+function remark(text: string, finding: ResponseDiagnostic): string {
+  return `note: ${finding.message}${caret(text, finding)}`;
 }
 
 /** The statement's line with a caret below the place of the finding, and the hint. */

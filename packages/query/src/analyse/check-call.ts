@@ -1,7 +1,7 @@
 // Static checks of one function call in a SELECT list: number and kind of arguments, nesting (§5, §8.2).
 import type { Call, Expression } from '@tidemark/influxql';
 
-import { invalid } from '../compat-messages.ts';
+import { invalid, invalidAt } from '../compat-messages.ts';
 import type { FunctionSpec } from '../functions/registry.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import { print, printDuration } from './print.ts';
@@ -23,7 +23,11 @@ export function checkCall(call: Call, context: CallContext): void {
   if (spec === undefined || spec.kind === 'math') {
     const meant = suggest(call.name, FUNCTIONS.keys());
     const hint = meant === undefined || spec !== undefined ? undefined : `did you mean ${meant}()?`;
-    throw invalid(`undefined function ${call.name}()`, hint);
+    throw invalidAt(`undefined function ${call.name}()`, {
+      code: 'IQL_UNKNOWN_FUNCTION',
+      span: { start: call.span.start, end: call.span.start + call.name.length },
+      hint,
+    });
   }
   switch (spec.name) {
     case 'distinct':

@@ -15,6 +15,7 @@ import { readDimensions } from './dimensions.ts';
 import { expandFields } from './expand-fields.ts';
 import type { PreparedColumn, PreparedSelect, PreparedSource } from './prepared.ts';
 import { sourceTags } from './prepared.ts';
+import { reportMeasurement, reportNames } from './report-unknown.ts';
 import { resolveMeasurement } from './resolve-source.ts';
 import { loadSchemas } from './schema.ts';
 import type { ConditionSplit } from './time-range.ts';
@@ -97,10 +98,11 @@ async function prepare(
       continue;
     }
     const set = resolveMeasurement(source, context);
-    for (const schema of await loadSchemas(set, range, context)) {
-      sources.push({ kind: 'measurement', schema });
-    }
+    const schemas = await loadSchemas(set, range, context);
+    for (const schema of schemas) sources.push({ kind: 'measurement', schema });
+    if (schemas.length === 0) await reportMeasurement(set, source.span, context);
   }
+  reportNames(statement, sources, context);
   const tagDimensions = expandTagDimensions(dimensions.tags, sources);
   const fields = expandFields(statement, sources, tagDimensions);
   const columns = buildColumns({ statement, fields, sources, interval: dimensions.interval });

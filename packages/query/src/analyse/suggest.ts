@@ -6,7 +6,8 @@ const MAX_LENGTH = 64;
 /** The known name that is nearest to a written one, when it is near enough to be meant. */
 export function suggest(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;
-  const furthest = Math.ceil(written.length / 3);
+  // A name of which no letter is right was not meant.
+  const furthest = Math.min(Math.ceil(written.length / 3), written.length - 1);
   let best: string | undefined;
   let bestDistance = furthest + 1;
   for (const name of known) {

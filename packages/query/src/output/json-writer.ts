@@ -1,6 +1,10 @@
 // JSON answers: one document, or one document per response chunk.
+import type { Diagnostic } from '@tidemark/core';
+
 import type { ResultBatch, ResultMessage } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
+import { diagnosticDocument } from './diagnostics.ts';
+import type { DiagnosticDocument } from './diagnostics.ts';
 import { appendRows } from './json-kernel.ts';
 import { jsonPrinters, jsonText } from './json-values.ts';
 import type { Epoch } from './write-results.ts';
@@ -71,6 +75,7 @@ export class JsonWriter {
     readonly messages: readonly ResultMessage[];
     readonly isPartial: boolean;
     readonly error: string | undefined;
+    readonly diagnostics?: readonly Diagnostic[] | undefined;
   }): void {
     const { out } = this;
     if (end.hasSeries) out.byte(CLOSE);
@@ -82,6 +87,18 @@ export class JsonWriter {
     }
     if (end.isPartial) out.ascii(',"partial":true');
     if (end.error !== undefined) out.text(`,"error":${jsonText(end.error)}`);
+    if (end.diagnostics !== undefined && end.diagnostics.length > 0) {
+      const entries = end.diagnostics.map(diagnosticDocument).map(diagnosticJson);
+      out.text(`,"diagnostics":[${entries.join(',')}]`);
+    }
     out.byte(0x7d);
   }
+}
+
+function diagnosticJson({ code, message, position, length, hint }: DiagnosticDocument): string {
+  const advice = hint === undefined ? '' : `,"hint":${jsonText(hint)}`;
+  return (
+    `{"code":${jsonText(code)},"message":${jsonText(message)},` +
+    `"position":${position},"length":${length}${advice}}`
+  );
 }

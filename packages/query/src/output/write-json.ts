@@ -1,5 +1,6 @@
 // Runs statements and writes their answers as JSON, streamed.
 import { AppError } from '@tidemark/core';
+import type { Diagnostic } from '@tidemark/core';
 
 import type { ResultBatch } from '../result.ts';
 import { responseChunks, sliceBatch } from './chunks.ts';
@@ -44,6 +45,7 @@ export async function* writeDocument(
     }
     const state = { hasSeries: false, isSeriesOpen: false, rowCount: 0 };
     let error: string | undefined;
+    let faults: readonly Diagnostic[] = [];
     let mark = out.length;
     try {
       for await (const { batch, isCut } of limited(statement.run(), format.maxRows)) {
@@ -70,12 +72,18 @@ export async function* writeDocument(
         return;
       }
       error = statementError(cause);
+      faults = faultsOf(cause);
       if (cause instanceof UnsupportedFloat) out.truncate(mark);
       failed = true;
     }
     if (state.isSeriesOpen) writer.closeSeries(false);
-    const messages = statement.messages?.() ?? [];
-    writer.closeStatement({ hasSeries: state.hasSeries, messages, isPartial: false, error });
+    writer.closeStatement({
+      hasSeries: state.hasSeries,
+      messages: statement.messages?.() ?? [],
+      isPartial: false,
+      error,
+      diagnostics: diagnosticsOf(statement, faults, format),
+    });
   }
   out.ascii(']}\n');
   yield out.take();
@@ -135,6 +143,7 @@ export async function* writeChunkedDocuments(
     let rowCount = 0;
     let hasDocument = false;
     let error: string | undefined = failed ? NOT_EXECUTED : undefined;
+    let faults: readonly Diagnostic[] = [];
     if (!failed) {
       try {
         for await (const chunk of responseChunks(statement.run(), chunkRows)) {
@@ -166,18 +175,33 @@ export async function* writeChunkedDocuments(
           return;
         }
         error = statementError(cause);
+        faults = faultsOf(cause);
         failed = true;
       }
     }
-    if (hasDocument && error === undefined) continue;
+    const diagnostics = diagnosticsOf(statement, faults, format);
+    if (hasDocument && error === undefined && diagnostics.length === 0) continue;
     out.ascii('{"results":[');
     writer.openStatement(statementId);
     const messages = error === undefined ? (statement.messages?.() ?? []) : [];
-    writer.closeStatement({ hasSeries: false, messages, isPartial: false, error });
+    writer.closeStatement({ hasSeries: false, messages, isPartial: false, error, diagnostics });
     out.ascii(']}\n');
     yield out.take();
   }
   if (out.length > 0) yield out.take();
+}
+
+/** What the answer says about the text of a statement, when it is asked to. */
+function diagnosticsOf(
+  statement: StatementRun,
+  faults: readonly Diagnostic[],
+  { hasDiagnostics }: ResultFormat,
+): readonly Diagnostic[] {
+  return hasDiagnostics === true ? [...faults, ...(statement.findings?.() ?? [])] : [];
+}
+
+function faultsOf(cause: unknown): readonly Diagnostic[] {
+  return cause instanceof AppError ? cause.diagnostics : [];
 }
 
 /** The text of a statement's error; what is no error of a statement is thrown on. */

@@ -1,4 +1,6 @@
 // Results on the wire: statements are run one after the other while their answers are written.
+import type { Diagnostic } from '@tidemark/core';
+
 import type { ResultBatch, ResultMessage } from '../result.ts';
 import { PrettyPrinter } from './pretty.ts';
 import { writeCsv } from './write-csv.ts';
@@ -16,6 +18,8 @@ export type ResultFormat = {
   readonly chunkRows?: number | undefined;
   /** `max-row-limit`: rows of the whole answer, when it is not chunked; 0 and absent are unlimited. */
   readonly maxRows?: number | undefined;
+  /** JSON answers carry `diagnostics` beside the results and errors that they are about. */
+  readonly hasDiagnostics?: boolean | undefined;
 };
 
 /** A statement that is about to be run. `run` is called once, after the one before has ended well. */
@@ -23,6 +27,8 @@ export type StatementRun = {
   readonly run: () => AsyncIterable<ResultBatch>;
   /** Read after the statement has ended. */
   readonly messages?: (() => readonly ResultMessage[]) | undefined;
+  /** Findings about the statement's text; read after it has ended. */
+  readonly findings?: (() => readonly Diagnostic[]) | undefined;
   /** Told how the statement ended, before the next one is run. */
   readonly onEnd?:
     | ((end: { readonly rowCount: number; readonly error: unknown }) => void)

@@ -63,6 +63,7 @@ function readFormat(exchange: Exchange, parameters: Parameters, maxRows: number)
     epoch: epoch ?? (encoding === 'csv' ? 'ns' : undefined),
     chunkRows,
     maxRows: chunkRows === undefined ? maxRows : 0,
+    hasDiagnostics: parameters.get('diagnostics') === 'true',
   };
 }
 

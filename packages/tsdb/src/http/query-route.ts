@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createGzip } from 'node:zlib';
 
 import { InvalidRequest } from '@tidemark/core';
+import type { Diagnostic } from '@tidemark/core';
 import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
 import type { Query, Statement } from '@tidemark/influxql';
-import { contentType, writeResults } from '@tidemark/query';
-import type { ResultMessage, StatementRun } from '@tidemark/query';
+import { contentType, diagnosticDocument, writeResults } from '@tidemark/query';
+import type { DiagnosticDocument, ResultMessage, StatementRun } from '@tidemark/query';
 
 import type { Identity } from '../auth/identity.ts';
 import { authorizeQuery } from '../auth/privileges.ts';
@@ -15,12 +16,15 @@ import type { RunningQuery } from '../query/running-queries.ts';
 import type { StatementContext } from '../statements/context.ts';
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
 import { runStatement } from '../statements/registry.ts';
-import { sendBody, sendEmpty, sendJson } from './answer.ts';
+import { sendBody, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { allParameters, readQueryRequest } from './query-parameters.ts';
 import type { QueryRequest } from './query-parameters.ts';
 import type { HttpServices } from './services.ts';
+
+/** Findings beyond this are only in the body. */
+const DIAGNOSTICS_HEADER_BYTES = 2048;
 
 export async function handleQuery(exchange: Exchange, services: HttpServices): Promise<void> {
   const identity = await services.authenticator.authenticate(exchange);
@@ -31,10 +35,10 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
   const parameters = allParameters(exchange, body);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, services.config.http.maxRowLimit);
-  const { query, error } = parseQuery(request.text, { parameters: request.bindParameters });
-  if (error !== undefined) {
-    throw new InvalidRequest(`error parsing query: ${redactInMessage(request.text, error)}`);
-  }
+  const { query, error, diagnostics } = parseQuery(request.text, {
+    parameters: request.bindParameters,
+  });
+  if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
   authorizeQuery(query, identity, request.database);
   if (services.config.http.strictVerbs && exchange.method === 'GET') refuseChanges(query);
   if (query.statements.length === 0) return sendJson(exchange, 200, {});
@@ -44,6 +48,40 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
     return run.inBackground();
   }
   await run.answer();
+}
+
+/** The known text, and where the faults are: in a header, and in the body for clients that ask for it. */
+function refuseText(
+  exchange: Exchange,
+  request: QueryRequest,
+  fault: { readonly error: string; readonly diagnostics: readonly Diagnostic[] },
+): void {
+  const text = `error parsing query: ${redactInMessage(request.text, fault.error)}`;
+  const diagnostics = fault.diagnostics.map((diagnostic) => {
+    const message = redactInMessage(request.text, diagnostic.message);
+    // A hint repeats what was found, and so would the password.
+    const hint = message === diagnostic.message ? diagnostic.hint : undefined;
+    return diagnosticDocument({ ...diagnostic, message, hint });
+  });
+  exchange.response.setHeader('X-Tsdb-Diagnostics', diagnosticsHeader(diagnostics));
+  if (request.format.encoding === 'csv') return sendCsvError(exchange, 400, text);
+  sendError(exchange, 400, text, request.format.hasDiagnostics === true ? { diagnostics } : {});
+}
+
+/** As many findings as a header has room for, as JSON in ASCII. The messages are in the body. */
+function diagnosticsHeader(diagnostics: readonly DiagnosticDocument[]): string {
+  const entries: string[] = [];
+  let length = 0;
+  for (const { message: _message, ...place } of diagnostics) {
+    const entry = JSON.stringify(place).replace(
+      /[^\x20-\x7e]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+    length += entry.length + 1;
+    if (length > DIAGNOSTICS_HEADER_BYTES) break;
+    entries.push(entry);
+  }
+  return `[${entries.join(',')}]`;
 }
 
 /** Statements that change something. */
@@ -132,6 +170,8 @@ class QueryRun {
   #statementRun(statement: Statement): StatementRun {
     const { exchange, services, identity, request } = this.#options;
     const messages: ResultMessage[] = [];
+    const findings: Diagnostic[] = [];
+    const { hasDiagnostics } = request.format;
     if (exchange.method === 'GET' && isDeprecatedByGet(statement)) {
       const shown = qualifyForDisplay(statement, services.catalog.state, request.database);
       const text = printStatement(shown, { redactPasswords: true });
@@ -139,6 +179,7 @@ class QueryRun {
     }
     return {
       messages: () => messages,
+      findings: () => findings,
       onEnd: ({ error }) => {
         if (error !== undefined) services.log.debug({ err: error }, 'statement failed');
         if (!isReadOnly(statement)) this.#audit(statement, error);
@@ -151,6 +192,7 @@ class QueryRun {
           retentionPolicy: request.retentionPolicy,
           signal: this.#start().signal,
           messages,
+          onFinding: hasDiagnostics === true ? (finding) => findings.push(finding) : undefined,
         };
         return runStatement(statement, context);
       },

@@ -1,5 +1,5 @@
 // What the handlers of statements work with.
-import type { Clock } from '@tidemark/core';
+import type { Clock, Diagnostic } from '@tidemark/core';
 import type { QueryLimits, ResultBatch, ResultMessage, SourceCounters } from '@tidemark/query';
 import type { StorageEngine } from '@tidemark/storage';
 
@@ -42,6 +42,8 @@ export type StatementContext = {
   readonly signal: AbortSignal;
   readonly messages: ResultMessage[];
   readonly counters?: SourceCounters | undefined;
+  /** Told about unknown names, when the client wants to hear of them. */
+  readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
 };
 
 /** Runs a statement. Statements without an answer yield nothing. */

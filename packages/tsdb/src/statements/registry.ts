@@ -89,6 +89,7 @@ function withSnapshot<S>(
         random: services.random,
         sink: pointSink(services.writer),
         counters: context.counters,
+        onFinding: context.onFinding,
         canRead: identity.kind === 'open' ? undefined : (database) => canRead(identity, database),
       });
     } finally {

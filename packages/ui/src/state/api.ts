@@ -29,20 +29,11 @@ type QueryDocument = {
   readonly results?: readonly {
     readonly series?: readonly ResultSeries[];
     readonly error?: string;
+    readonly diagnostics?: readonly QueryDiagnostic[];
   }[];
   readonly error?: string;
   readonly diagnostics?: readonly QueryDiagnostic[];
 };
-
-/** The place that a message names as `at line 1, char 16`, for servers that send no diagnostics. */
-function placesIn(text: string, message: string): readonly QueryDiagnostic[] {
-  const match = /^(.*) at line (\d+), char (\d+)$/s.exec(message);
-  const before = text.split('\n').slice(0, Number(match?.[2] ?? 1) - 1);
-  const position = before.join('\n').length + Math.min(before.length, 1) + Number(match?.[3]) - 1;
-  if (match === null || position > text.length) return [];
-  const word = /^\w*/.exec(text.slice(position))?.[0] ?? '';
-  return [{ code: '', message: match[1] ?? '', position, length: Math.max(1, word.length) }];
-}
 
 /** Runs statements on the database. Failures of the statement come back in `error`; a dead service throws. */
 export async function runQuery(
@@ -50,7 +41,7 @@ export async function runQuery(
   database: string | undefined,
   signal?: AbortSignal,
 ): Promise<QueryAnswer> {
-  const parameters = new URLSearchParams({ q: text });
+  const parameters = new URLSearchParams({ q: text, diagnostics: 'true' });
   if (database !== undefined && database !== '') parameters.set('db', database);
   const started = performance.now();
   const response = await fetch('api/tsdb/query', {
@@ -64,7 +55,7 @@ export async function runQuery(
   return {
     series: results.flatMap((result) => result.series ?? []),
     ...(error === undefined ? {} : { error }),
-    diagnostics: answer.diagnostics ?? placesIn(text, error ?? ''),
+    diagnostics: answer.diagnostics ?? results.flatMap((result) => result.diagnostics ?? []),
     elapsedMs: performance.now() - started,
   };
 }

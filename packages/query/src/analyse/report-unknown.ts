@@ -1,0 +1,80 @@
+// Findings about names that nothing is known by. A statement with such a name is not wrong: it answers nothing for it,
+// as recorded. Whoever wrote it wants to hear of it all the same.
+import type { Span } from '@tidemark/core';
+import type { Expression, Reference, SelectStatement } from '@tidemark/influxql';
+
+import type { QueryContext } from '../context.ts';
+import { SUGGESTION_NAMES_MAX } from '../limits.ts';
+import type { PreparedSource } from './prepared.ts';
+import { resolveName, sourceTags } from './prepared.ts';
+import type { MeasurementSet } from './schema.ts';
+import { requestOptions } from './schema.ts';
+import { suggest } from './suggest.ts';
+import { isTime, walk } from './walk.ts';
+
+/** Reports the fields and tags of a statement that none of its sources has. */
+export function reportNames(
+  statement: SelectStatement,
+  sources: readonly PreparedSource[],
+  { onFinding }: QueryContext,
+): void {
+  if (onFinding === undefined || sources.length === 0) return;
+  const known = new Set(sources.flatMap(namesOf));
+  const reported = new Set<string>();
+  for (const { name, span } of references(statement)) {
+    if (reported.has(name) || resolveName(name, sources).kind !== 'unknown') continue;
+    reported.add(name);
+    const meant = suggest(name, known);
+    onFinding({
+      code: 'IQL_UNKNOWN_NAME',
+      message: `no field and no tag is called ${name}`,
+      span,
+      hint: meant === undefined ? undefined : `did you mean ${meant}?`,
+    });
+  }
+}
+
+/** Reports a measurement that does not exist. */
+export async function reportMeasurement(
+  set: MeasurementSet,
+  span: Span,
+  context: QueryContext,
+): Promise<void> {
+  const { name } = set;
+  if (context.onFinding === undefined || name === undefined) return;
+  const names: string[] = [];
+  const filter = { database: set.database, retentionPolicy: set.retentionPolicy };
+  const request = { kind: 'measurements', filter } as const;
+  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
+    if (batch.kind === 'measurements') names.push(...batch.names.slice(0, SUGGESTION_NAMES_MAX));
+    if (names.length >= SUGGESTION_NAMES_MAX) break;
+  }
+  // It may exist outside of the time range.
+  if (names.includes(name)) return;
+  const meant = suggest(name, names);
+  context.onFinding({
+    code: 'IQL_UNKNOWN_MEASUREMENT',
+    message: `no measurement is called ${name}`,
+    span,
+    hint: meant === undefined ? undefined : `did you mean ${meant}?`,
+  });
+}
+
+function namesOf(source: PreparedSource): readonly string[] {
+  const columns =
+    source.kind === 'measurement'
+      ? [...source.schema.fields.keys()]
+      : source.select.columns.map((column) => column.name);
+  return [...columns, ...sourceTags(source)];
+}
+
+/** Names in the SELECT list and the condition. GROUP BY takes names that nobody has for empty tags on purpose. */
+function references({ fields, condition }: SelectStatement): readonly Reference[] {
+  const found: Reference[] = [];
+  const add = (node: Expression): void => {
+    if (node.kind === 'reference' && !isTime(node)) found.push(node);
+  };
+  for (const { expression } of fields) walk(expression, add);
+  if (condition !== undefined) walk(condition, add);
+  return found;
+}
