@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import {
   assert,
+  Conflict,
   formatRfc3339,
   InvalidRequest,
   isLoopback,
@@ -112,7 +113,8 @@ async function open(
   const directory = join(config.data.dir, 'tsdb');
   const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
   await mkdir(metaDirectory, { recursive: true });
-  const catalog = Catalog.open(join(metaDirectory, 'catalog'));
+  const catalog = await Catalog.open(metaDirectory);
+  if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
   opened.push(() => catalog.close());
   const server = new HttpServer(config, clock);
   // Closed by whichever comes first: here when opening fails, otherwise before everything that answers need.
@@ -142,6 +144,7 @@ async function open(
     },
   });
   opened.push(() => storage.close());
+  await requireCatalogOf(storage, catalog, metaDirectory);
   const limits = {
     maxSeriesPerDatabase: config.data.maxSeriesPerDatabase,
     maxValuesPerTag: config.data.maxValuesPerTag,
@@ -271,6 +274,23 @@ async function startBackground(
 
 function hostNameOf(config: TsdbConfig): string {
   return config[''].hostname === '' ? hostname() : config[''].hostname;
+}
+
+/**
+ * Shards of policies that the catalog does not know are dropped at start. With a new catalog that would be all of them:
+ * a lost file, or a wrong `meta.dir`, must not cost the points.
+ */
+async function requireCatalogOf(
+  storage: StorageEngine,
+  catalog: Catalog,
+  metaDirectory: string,
+): Promise<void> {
+  if (!catalog.isNew) return;
+  const databases = new Set((await storage.shards()).map((shard) => shard.database));
+  if (databases.size === 0) return;
+  throw new Conflict(
+    `there is data (${[...databases].join(', ')}) but no catalog in ${metaDirectory}: put the catalog back, or restore a backup into a new data directory`,
+  );
 }
 
 function allPolicies(state: CatalogState, context: Parameters<typeof policyRef>[2]) {

@@ -35,7 +35,8 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   ]) {
     disk.makeDirectory(path);
   }
-  const manifest = readManifest(disk, directory);
+  const { manifest, isMended } = readManifest(disk, directory);
+  if (isMended) log('error', 'a copy of the manifest is damaged; the other one is used', {});
   engine.reserveIds(manifest);
   engine.storageId = manifest.storageId === '' ? randomUUID() : manifest.storageId;
   engine.shards.reserveIds(manifest.nextShardId);

@@ -1,8 +1,15 @@
 // The manifest: which files are part of the engine's state. Replaced atomically; format in docs/formats/manifest.md.
 import { Corruption } from '@tidemark/core';
 
-import { ByteReader, ByteWriter, utf8, utf8Text } from '../bytes.ts';
-import { codecs, crc32c } from '../codecs.ts';
+import { utf8, utf8Text } from '../bytes.ts';
+import { codecs } from '../codecs.ts';
+import {
+  decodeChecked,
+  encodeChecked,
+  readCheckedFile,
+  writeCheckedFile,
+} from '../disk/checked-file.ts';
+import type { CheckedFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
@@ -41,24 +48,21 @@ export const EMPTY_MANIFEST: Manifest = {
   shards: [],
 };
 
-/** "TDMMAN" little-endian, then the version in the upper 16 bits. */
-const MAGIC = 0x4e414d4d4454n | (1n << 48n);
-const HEADER_BYTES = 16;
+const FORMAT: CheckedFormat = { magic: 'TDMMAN', version: 2 };
 const NAME = 'MANIFEST';
 
-/** The manifest of a directory; the empty one when there is none yet. */
-export function readManifest(disk: Disk, directory: string): Manifest {
+export type StoredManifest = {
+  readonly manifest: Manifest;
+  /** One of its copies is damaged; the next commit mends it. */
+  readonly isMended: boolean;
+};
+
+/** The manifest of a directory; the empty one when there is none yet. Throws `Corruption`. */
+export function readManifest(disk: Disk, directory: string): StoredManifest {
   const path = `${directory}/${NAME}`;
-  disk.remove(`${path}.tmp`);
-  if (!disk.exists(path)) return EMPTY_MANIFEST;
-  const file = disk.open(path, 'read');
-  try {
-    const bytes = new Uint8Array(file.size());
-    file.read(bytes, 0);
-    return decodeManifest(bytes, path);
-  } finally {
-    file.close();
-  }
+  const stored = readCheckedFile(path, FORMAT, disk);
+  if (stored === undefined) return { manifest: EMPTY_MANIFEST, isMended: false };
+  return { manifest: parseBody(stored.body, path), isMended: stored.isMended };
 }
 
 /** Durable when it resolves. */
@@ -68,56 +72,30 @@ export async function writeManifest(
   manifest: Manifest,
 ): Promise<void> {
   const path = `${directory}/${NAME}`;
-  await replaceFile(disk, { directory, path }, encodeManifest(manifest));
+  await writeCheckedFile(path, { format: FORMAT, body: printBody(manifest), disk });
 }
 
-/** Replaces a file as a whole: written under another name, synced, renamed, the directory synced. */
-export async function replaceFile(
-  disk: Disk,
-  place: { readonly directory: string; readonly path: string },
-  bytes: Uint8Array,
-): Promise<void> {
-  const temporary = `${place.path}.tmp`;
-  disk.remove(temporary);
-  const file = disk.open(temporary, 'create');
-  try {
-    file.write(bytes, 0);
-    await file.sync();
-  } finally {
-    file.close();
-  }
-  disk.rename(temporary, place.path);
-  await disk.syncDirectory(place.directory);
-}
-
+/** A manifest outside of its file. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const body = utf8(JSON.stringify({ ...manifest, shards: manifest.shards.map(shardToJson) }));
-  const out = new ByteWriter(HEADER_BYTES + body.length);
-  out.i64(MAGIC);
-  out.u32(body.length);
-  out.u32(crc32c(body));
-  out.raw(body);
-  return out.finish();
+  return encodeChecked(printBody(manifest), FORMAT);
 }
 
 export function decodeManifest(bytes: Uint8Array, path: string): Manifest {
-  const damaged = (what: string): Corruption =>
-    new Corruption(`manifest is damaged: ${what}`, { file: path, offset: 0 });
-  if (bytes.length < HEADER_BYTES) throw damaged('too short');
-  const reader = new ByteReader(bytes);
-  if (reader.i64() !== MAGIC) throw damaged('not a manifest of this version');
-  const length = reader.u32();
-  const checksum = reader.u32();
-  if (length !== reader.remaining) throw damaged('length');
-  const body = reader.raw(length);
-  if (crc32c(body) !== checksum) throw damaged('checksum');
+  return parseBody(decodeChecked(bytes, FORMAT, path).body, path);
+}
+
+function printBody(manifest: Manifest): Uint8Array {
+  return utf8(JSON.stringify({ ...manifest, shards: manifest.shards.map(shardToJson) }));
+}
+
+function parseBody(body: Uint8Array, path: string): Manifest {
   try {
     const json = JSON.parse(utf8Text(body)) as ManifestJson;
     const storageId = json.storageId ?? '';
     return { ...json, storageId, shards: json.shards.map(shardFromJson) };
   } catch (error) {
     // The checksum fits, so another program wrote this.
-    throw damaged(String(error));
+    throw new Corruption(`manifest is damaged: ${String(error)}`, { file: path, offset: 0 });
   }
 }
 

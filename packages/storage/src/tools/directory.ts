@@ -30,6 +30,8 @@ export type OpenDirectory = {
   readonly disk: Disk;
   readonly directory: string;
   readonly manifest: Manifest;
+  /** One copy of the manifest is damaged. */
+  readonly isMended: boolean;
 };
 
 /** Runs `work` while nobody else owns the directory. Throws `Conflict` when somebody does. */
@@ -40,7 +42,7 @@ export async function withDirectory<T>(
   const lock = disk === undefined ? await lockStorage(directory) : undefined;
   try {
     const used = disk ?? nodeDisk();
-    return await work({ disk: used, directory, manifest: readManifest(used, directory) });
+    return await work({ disk: used, directory, ...readManifest(used, directory) });
   } finally {
     await lock?.release();
   }

@@ -58,8 +58,10 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       shards.push({ ...shard, segments });
     }
     const movedTo = work.moved.length === 0 ? undefined : `${directory}/damaged`;
-    if (movedTo !== undefined) {
+    if (movedTo !== undefined || open.isMended) {
       await writeManifest(disk, directory, { ...manifest, nextFileId: work.nextFileId, shards });
+    }
+    if (movedTo !== undefined) {
       disk.makeDirectory(movedTo);
       for (const path of work.moved) {
         if (disk.exists(path))

@@ -29,6 +29,10 @@ type Tally = {
 export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
   return withDirectory(options, async (open) => {
     const tally: Tally = { files: 1, bytes: 0, blocks: 1, rows: 0, tornBytes: 0, damage: [] };
+    if (open.isMended) {
+      const file = `${open.directory}/MANIFEST`;
+      tally.damage.push({ file, offset: 0, message: 'one copy of the manifest is damaged' });
+    }
     const totalBytes = totalSize(open);
     const report = (file: string): void =>
       options.onProgress?.({ doneBytes: tally.bytes, totalBytes, file });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -200,4 +200,20 @@ test('a restore whose client stays away is ended and does not hinder the next', 
   const { status } = await restore(other, [file]);
 
   expect([late.status, status]).toEqual([404, 200]);
+});
+
+test('a service that has points but no catalog refuses to start, and loses nothing by it', async () => {
+  const { directory: data } = service;
+  const meta = join(data, 'tsdb', 'meta');
+  await service.stop();
+  renameSync(meta, join(data, 'elsewhere'));
+
+  await expect(startTestService({ directory: data })).rejects.toThrow(
+    /^there is data \(.*\) but no catalog in .*: put the catalog back/,
+  );
+  rmSync(meta, { recursive: true });
+  renameSync(join(data, 'elsewhere'), meta);
+  service = await startTestService({ directory: data });
+
+  expect(await valuesOf(service, 'SELECT f FROM m', 'd')).toHaveLength(2);
 });

@@ -25,7 +25,7 @@ export async function restoreOffline(
   try {
     const metaDirectory = join(directory, 'meta');
     await mkdir(metaDirectory, { recursive: true });
-    const catalog = Catalog.open(join(metaDirectory, 'catalog'));
+    const catalog = await Catalog.open(metaDirectory);
     try {
       return await restoreBackup({ catalog, storage }, options, bytes);
     } finally {

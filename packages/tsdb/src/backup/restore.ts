@@ -8,7 +8,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { requireValidName } from '../catalog/databases.ts';
 import type { ApiToken, CatalogState, Database, User } from '../catalog/model.ts';
 import { decodeMetadata } from './metadata.ts';
-import type { BackupMetadata } from './metadata.ts';
+import type { CatalogEntries } from '../catalog/catalog-record.ts';
 
 export type RestoreOptions = {
   /** Only this database of the backup; absent: everything, users included. */
@@ -77,7 +77,7 @@ export async function restoreBackup(
 /** Chooses what is restored and takes ids for it. */
 async function reserve(
   catalog: Catalog,
-  metadata: BackupMetadata,
+  metadata: CatalogEntries,
   options: RestoreOptions,
 ): Promise<Plan> {
   const chosen = choose(metadata, catalog.state, options);
@@ -110,7 +110,7 @@ async function reserve(
 }
 
 function choose(
-  metadata: BackupMetadata,
+  metadata: CatalogEntries,
   state: CatalogState,
   { database: wanted, as, optional }: RestoreOptions,
 ): readonly Database[] {

@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { Corruption } from '@tidemark/core';
+import { open as openLmdb } from 'lmdb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { Catalog } from './catalog.ts';
@@ -21,8 +23,8 @@ import { createUser, grant, hasRight, revoke, setAdmin } from './users.ts';
 let directory: string;
 const opened: Catalog[] = [];
 
-function open(): Catalog {
-  const catalog = Catalog.open(join(directory, 'catalog'));
+async function open(): Promise<Catalog> {
+  const catalog = await Catalog.open(directory);
   opened.push(catalog);
   return catalog;
 }
@@ -41,7 +43,7 @@ const database =
     createDatabase(state, { name, hasOptions: false, options: {}, createsPolicy: true });
 
 test('remembers everything after it is opened again', async () => {
-  const first = open();
+  const first = await open();
   await first.change(database('d'));
   await first.change(database('e'.repeat(5000)));
   await first.change((s) =>
@@ -65,23 +67,25 @@ test('remembers everything after it is opened again', async () => {
   const before = first.state;
   await first.close();
 
-  expect(open().state).toEqual(before);
+  const second = await open();
+  expect(second.state).toEqual(before);
+  expect([first.isNew, second.isNew]).toEqual([true, false]);
 });
 
 test('never gives an id twice, not even after a drop and a restart', async () => {
-  const first = open();
+  const first = await open();
   await first.change(database('d'));
   const oldId = first.state.databases.get('d')?.policies[0]?.id ?? 0;
   await first.change((s) => dropDatabase(s, 'd'));
   await first.close();
 
-  const second = open();
+  const second = await open();
   await second.change(database('d'));
   expect(second.state.databases.get('d')?.policies[0]?.id).toBeGreaterThan(oldId);
 });
 
 test('applies changes that come at once one after the other, and a refused one changes nothing', async () => {
-  const catalog = open();
+  const catalog = await open();
   const seen: number[] = [];
   catalog.onChange((state) => seen.push(state.databases.size));
 
@@ -97,8 +101,64 @@ test('applies changes that come at once one after the other, and a refused one c
   expect(seen).toEqual([1, 2]);
 });
 
+test('a flipped bit anywhere, or a cut in the second half, costs nothing and is mended', async () => {
+  const first = await open();
+  await first.change(database('d'));
+  await first.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: true }));
+  await first.close();
+  const file = join(directory, 'catalog.tdm');
+  const sound = readFileSync(file);
+  const isRead = async (bytes: Uint8Array): Promise<boolean> => {
+    writeFileSync(file, bytes);
+    const catalog = await open();
+    expect(catalog.state).toEqual(first.state);
+    return catalog.isMended;
+  };
+
+  for (let at = 0; at < sound.length; at++) {
+    const flipped = Buffer.from(sound);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+    expect(await isRead(flipped), `byte ${at}`).toBe(true);
+    if (at >= sound.length / 2) expect(await isRead(sound.subarray(0, at))).toBe(true);
+  }
+  const mending = await open();
+  await mending.change(database('e'));
+  expect((await open()).isMended).toBe(false);
+});
+
+test('a catalog that is damaged in both copies, or empty, is not taken for a new one', async () => {
+  const first = await open();
+  await first.change(database('d'));
+  await first.close();
+  const file = join(directory, 'catalog.tdm');
+  const sound = readFileSync(file);
+  const twice = Buffer.from(sound);
+  for (const at of [20, sound.length / 2 + 20]) twice[at] = (twice[at] ?? 0) ^ 1;
+
+  for (const bytes of [twice, sound.subarray(0, 100), Buffer.alloc(0), Buffer.alloc(4096)]) {
+    writeFileSync(file, bytes);
+    await expect(open()).rejects.toThrow(Corruption);
+  }
+});
+
+test('a catalog of an earlier version is taken over', async () => {
+  const store = openLmdb({ path: join(directory, 'catalog') });
+  await store.put('meta', { formatVersion: 1, nextId: 7 });
+  const record = { id: 2, name: 'd', policies: [], defaultPolicy: '', continuousQueries: [] };
+  await store.put(['database', 2], record);
+  await store.close();
+
+  const first = await open();
+  await first.close();
+  rmSync(join(directory, 'catalog'), { recursive: true });
+  const second = await open();
+
+  expect([...second.state.databases.values()]).toEqual([record]);
+  expect([first.state, second.isNew]).toEqual([second.state, false]);
+});
+
 test('dropping a database takes its rights away', async () => {
-  const catalog = open();
+  const catalog = await open();
   await catalog.change(database('d'));
   await catalog.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: false }));
   await catalog.change((s) => grant(s, { user: 'u', database: 'd', privilege: 'ALL' }));
@@ -107,7 +167,7 @@ test('dropping a database takes its rights away', async () => {
 });
 
 test('rights are replaced by GRANT and taken apart by REVOKE', async () => {
-  const catalog = open();
+  const catalog = await open();
   await catalog.change(database('d'));
   await catalog.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: false }));
   const rights = (): [boolean, boolean] => {

@@ -1,34 +1,46 @@
-// The catalog on disk: LMDB, one record per database, user and token. A change is answered after it is synced; what it
-// changes becomes visible at the same moment.
+// The catalog on disk: one small file that is replaced with every change (docs/adr/0007). A change is answered after it
+// is synced; what it changes becomes visible at the same moment.
 import { assert, Corruption, Unavailable } from '@tidemark/core';
-import { open } from 'lmdb';
-import type { RootDatabase } from 'lmdb';
+import { readCheckedFile, writeCheckedFile } from '@tidemark/storage';
 
+import { parseCatalog, printCatalog } from './catalog-record.ts';
+import { readLegacyCatalog } from './legacy-catalog.ts';
 import { EMPTY_CATALOG } from './model.ts';
-import type { ApiToken, CatalogState, Database, User } from './model.ts';
+import type { CatalogState } from './model.ts';
 
-const FORMAT_VERSION = 1;
-
-type MetaRecord = { readonly formatVersion: number; readonly nextId: number };
+const FORMAT = { magic: 'TDMCAT', version: 2 };
+const FILE_NAME = 'catalog.tdm';
 
 export class Catalog {
-  readonly #store: RootDatabase;
+  readonly #path: string;
   #state: CatalogState;
   // Changes run one after the other, each on the state that the one before has left.
   #tail: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   readonly #listeners = new Set<(state: CatalogState, before: CatalogState) => void>();
+  /** There was no catalog: whatever data lies beside it belongs to one that is lost. */
+  readonly isNew: boolean;
+  /** One copy in the file was damaged; the next change mends it. */
+  readonly isMended: boolean;
 
-  private constructor(store: RootDatabase, state: CatalogState) {
-    this.#store = store;
-    this.#state = state;
+  private constructor(path: string, found: Found) {
+    this.#path = path;
+    this.#state = found.state;
+    this.isNew = found.isNew;
+    this.isMended = found.isMended;
   }
 
-  /** Opens or creates the catalog in a folder. */
-  static open(path: string): Catalog {
-    // Without overlapping syncs a commit has reached the disk when its promise resolves.
-    const store = open({ path, overlappingSync: false, maxReaders: 16 });
-    return new Catalog(store, readState(store, path));
+  /** Opens or creates the catalog in a folder, which exists. Throws `Corruption` when it can not be read. */
+  static async open(folder: string): Promise<Catalog> {
+    const path = `${folder}/${FILE_NAME}`;
+    const found = readState(path);
+    if (found !== undefined) return new Catalog(path, found);
+    const legacy = await readLegacyCatalog(`${folder}/catalog`);
+    if (legacy === undefined) {
+      return new Catalog(path, { state: EMPTY_CATALOG, isNew: true, isMended: false });
+    }
+    await writeState(path, legacy);
+    return new Catalog(path, { state: legacy, isNew: false, isMended: false });
   }
 
   /** What is true now. Keep it for as long as one answer needs a consistent view. */
@@ -49,7 +61,7 @@ export class Catalog {
       const after = make(before);
       if (after === before) return before;
       assert(after.nextId >= before.nextId, 'ids are never given twice');
-      await this.#persist(before, after);
+      await this.#persist(after);
       this.#state = after;
       for (const listener of this.#listeners) listener(after, before);
       return after;
@@ -58,65 +70,52 @@ export class Catalog {
     return result;
   }
 
-  async #persist(before: CatalogState, after: CatalogState): Promise<void> {
-    const store = this.#store;
-    await store.transaction(() => {
-      writeChanges(store, 'database', { before: before.databases, after: after.databases });
-      writeChanges(store, 'user', { before: before.users, after: after.users });
-      writeChanges(store, 'token', { before: before.tokens, after: after.tokens });
-      const meta: MetaRecord = { formatVersion: FORMAT_VERSION, nextId: after.nextId };
-      store.putSync('meta', meta);
-    });
-    await store.flushed;
+  async #persist(state: CatalogState): Promise<void> {
+    try {
+      await writeState(this.#path, state);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Unavailable(`the catalog can not be written: ${reason}`, { cause: error });
+    }
   }
 
   async close(): Promise<void> {
-    await this.#tail;
-    if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#store.close();
+    await this.#tail;
   }
 }
 
-// Records are keyed by id: a name may be longer than a key of LMDB can be.
-function writeChanges<T extends { readonly id: number }>(
-  store: RootDatabase,
-  kind: string,
-  change: { readonly before: ReadonlyMap<string, T>; readonly after: ReadonlyMap<string, T> },
-): void {
-  const kept = new Set<number>();
-  for (const [name, record] of change.after) {
-    kept.add(record.id);
-    if (change.before.get(name) !== record) store.putSync([kind, record.id], record);
-  }
-  for (const { id } of change.before.values()) if (!kept.has(id)) store.removeSync([kind, id]);
+type Found = {
+  readonly state: CatalogState;
+  readonly isNew: boolean;
+  readonly isMended: boolean;
+};
+
+function writeState(path: string, state: CatalogState): Promise<void> {
+  const text = printCatalog({
+    nextId: state.nextId,
+    databases: [...state.databases.values()],
+    users: [...state.users.values()],
+    tokens: [...state.tokens.values()],
+  });
+  return writeCheckedFile(path, { format: FORMAT, body: Buffer.from(text) });
 }
 
-function readState(store: RootDatabase, path: string): CatalogState {
-  const meta: MetaRecord | undefined = store.get('meta');
-  if (meta === undefined) return EMPTY_CATALOG;
-  if (meta.formatVersion !== FORMAT_VERSION) {
-    throw new Corruption(
-      `the catalog has format version ${meta.formatVersion}, this program reads ${FORMAT_VERSION}`,
-      { file: path, offset: 0 },
-    );
+function readState(path: string): Found | undefined {
+  const stored = readCheckedFile(path, FORMAT);
+  if (stored === undefined) return undefined;
+  const entries = parseCatalog(Buffer.from(stored.body).toString('utf8'));
+  if (entries?.nextId === undefined) {
+    throw new Corruption('the catalog is not understood', { file: path, offset: 0 });
   }
-  return {
-    databases: readRecords<Database>(store, 'database'),
-    users: readRecords<User>(store, 'user'),
-    tokens: readRecords<ApiToken>(store, 'token'),
-    nextId: meta.nextId,
+  const byName = <T extends { readonly name: string }>(all: readonly T[]): Map<string, T> =>
+    new Map(all.map((one) => [one.name, one]));
+  const { databases, users, tokens, nextId } = entries;
+  const state = {
+    databases: byName(databases),
+    users: byName(users),
+    tokens: byName(tokens),
+    nextId,
   };
-}
-
-function readRecords<T extends { readonly id: number; readonly name: string }>(
-  store: RootDatabase,
-  kind: string,
-): ReadonlyMap<string, T> {
-  const records: T[] = [];
-  for (const { value } of store.getRange({ start: [kind, 0], end: [kind, Infinity] })) {
-    records.push(value as T);
-  }
-  records.sort((a, b) => a.id - b.id);
-  return new Map(records.map((record) => [record.name, record]));
+  return { state, isNew: false, isMended: stored.isMended };
 }

@@ -1,0 +1,127 @@
+// Small files that everything depends on (manifest, catalog): replaced as a whole, and written twice within the file, so
+// that damage in one place costs nothing. Format: docs/formats/checked-file.md.
+import { Corruption } from '@tidemark/core';
+
+import { ByteReader, ByteWriter } from '../bytes.ts';
+import { crc32c } from '../codecs.ts';
+import type { Disk } from './disk.ts';
+import { nodeDisk } from './node-disk.ts';
+
+/** Six characters that begin every file of the kind, and the version that is written. */
+export type CheckedFormat = { readonly magic: string; readonly version: number };
+
+export type CheckedContents = {
+  readonly version: number;
+  readonly body: Uint8Array;
+  /** One of the copies is damaged: the next write mends it. */
+  readonly isMended: boolean;
+};
+
+const HEADER_BYTES = 16;
+
+/** `undefined` when there is no such file. Throws `Corruption` when no copy is right. */
+export function readCheckedFile(
+  path: string,
+  format: CheckedFormat,
+  disk: Disk = nodeDisk(),
+): CheckedContents | undefined {
+  if (!disk.exists(path)) return undefined;
+  const file = disk.open(path, 'read');
+  try {
+    const bytes = new Uint8Array(file.size());
+    file.read(bytes, 0);
+    return decodeChecked(bytes, format, path);
+  } finally {
+    file.close();
+  }
+}
+
+/** Durable when it resolves; until then a crash leaves what was there before. */
+export async function writeCheckedFile(
+  path: string,
+  options: { readonly format: CheckedFormat; readonly body: Uint8Array; readonly disk?: Disk },
+): Promise<void> {
+  const { format, body, disk = nodeDisk() } = options;
+  const temporary = `${path}.tmp`;
+  disk.remove(temporary);
+  const file = disk.open(temporary, 'create');
+  try {
+    file.write(encodeChecked(body, format), 0);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  disk.rename(temporary, path);
+  await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')) || '/');
+}
+
+/** The bytes of a file: two equal copies of header and body. */
+export function encodeChecked(body: Uint8Array, { magic, version }: CheckedFormat): Uint8Array {
+  const out = new ByteWriter(2 * (HEADER_BYTES + body.length));
+  for (let copy = 0; copy < 2; copy++) {
+    const head = new ByteWriter(HEADER_BYTES);
+    head.i64(magicNumber(magic) | (BigInt(version) << 48n));
+    head.u32(body.length);
+    const begin = head.finish();
+    out.raw(begin);
+    out.u32(crc32c(body, crc32c(begin)));
+    out.raw(body);
+  }
+  return out.finish();
+}
+
+/** Takes one copy too, as version 1 wrote it. Throws `Corruption`. */
+export function decodeChecked(
+  bytes: Uint8Array,
+  format: CheckedFormat,
+  path: string,
+): CheckedContents {
+  const first = decodeCopy(bytes, format, path);
+  const hasSecond = first === undefined || first.version > 1;
+  const second = hasSecond
+    ? decodeCopy(bytes.subarray(Math.floor(bytes.length / 2)), format, path)
+    : undefined;
+  const copy = first ?? second;
+  if (copy === undefined) {
+    throw new Corruption(`${format.magic} file is damaged in all copies`, {
+      file: path,
+      offset: 0,
+    });
+  }
+  return { ...copy, isMended: hasSecond && (first === undefined || second === undefined) };
+}
+
+/** `undefined` when the copy that begins here is not right. */
+function decodeCopy(
+  bytes: Uint8Array,
+  { magic, version: newest }: CheckedFormat,
+  path: string,
+): { readonly version: number; readonly body: Uint8Array } | undefined {
+  if (bytes.length < HEADER_BYTES) return undefined;
+  const reader = new ByteReader(bytes);
+  const begin = reader.i64();
+  const length = reader.u32();
+  const checksum = reader.u32();
+  if ((begin & 0xffffffffffffn) !== magicNumber(magic) || length > reader.remaining)
+    return undefined;
+  const body = reader.raw(length);
+  const version = Number(begin >> 48n);
+  const expected = version === 1 ? crc32c(body) : crc32c(body, crc32c(bytes.subarray(0, 12)));
+  if (checksum !== expected) return undefined;
+  if (version > newest) {
+    throw new Corruption(`file has version ${version}, this program reads up to ${newest}`, {
+      file: path,
+      offset: 6,
+    });
+  }
+  return { version, body };
+}
+
+/** The characters as a little-endian number of 48 bits. */
+function magicNumber(magic: string): bigint {
+  let number = 0n;
+  for (let i = magic.length - 1; i >= 0; i--) {
+    number = (number << 8n) | BigInt(magic.charCodeAt(i));
+  }
+  return number;
+}
