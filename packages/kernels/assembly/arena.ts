@@ -1,7 +1,7 @@
-// Memory of one memtable: bump allocation in chunks, given back all at once.
+// Memory that lives and ends together: bump allocation in chunks, given back all at once.
 import { allocateRun, freeRun } from './memory';
 
-// Small memtables (a shard that gets one late point) stay small, large ones waste little at the ends of chunks.
+// Small batches stay small, large ones waste little at the ends of chunks.
 const FIRST_CHUNK: usize = 65536;
 const NEXT_CHUNK: usize = 262144;
 const LARGE_CHUNK: usize = 1048576;
@@ -14,19 +14,6 @@ export class Arena {
   at: usize;
   end: usize;
   bytes: usize;
-}
-
-/** Bytes of all arenas. */
-let total: usize = 0;
-/** Set when memory ran out; the batch then stops, see commit.ts. */
-let isExhausted: bool = false;
-
-export function arenaBytes(): usize {
-  return total;
-}
-
-export function arenaIsExhausted(): bool {
-  return isExhausted;
 }
 
 /** `bytes` at an address divisible by 8, contents unspecified; 0 when memory is exhausted. */
@@ -43,15 +30,11 @@ function allocateSlow(arena: Arena, bytes: usize): usize {
   let size = arena.bytes === 0 ? FIRST_CHUNK : arena.bytes > LARGE_ABOVE ? LARGE_CHUNK : NEXT_CHUNK;
   if (bytes + 24 > size) size = (bytes + 24 + 65535) & ~65535;
   const chunk = allocateRun(size);
-  if (chunk === 0) {
-    isExhausted = true;
-    return 0;
-  }
+  if (chunk === 0) return 0;
   store<u32>(chunk, <u32>arena.chunk);
   store<u32>(chunk, <u32>size, 4);
   arena.chunk = chunk;
   arena.bytes += size;
-  total += size;
   arena.at = chunk + 8 + ((bytes + 7) & ~7);
   arena.end = chunk + size;
   return chunk + 8;
@@ -64,6 +47,4 @@ export function freeArena(arena: Arena): void {
     freeRun(chunk, <usize>load<u32>(chunk, 4));
     chunk = previous;
   }
-  total -= arena.bytes;
-  isExhausted = false;
 }

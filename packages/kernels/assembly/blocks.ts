@@ -14,7 +14,10 @@ import {
 import { decodeBits, encodeBits } from './bits';
 import { decodeFloats, encodeFloats } from './floats';
 import { decodeInts, encodeInts } from './ints';
+import { scratch } from './memory';
 import { decodeStrings, encodeStrings } from './strings';
+
+const SCRATCH_WIDE = 0;
 
 /** What a block holds. Kept in step with src/codecs.ts. */
 export const KIND_INTS: u32 = 0;
@@ -75,4 +78,14 @@ export function finishStringBlock(count: u32): i32 {
   const error = decodeStrings(count);
   if (error < 0) return error;
   return at === end ? 0 : ERROR_VALUE;
+}
+
+/** As `encodeBlock` for ids of four bytes, as integers. 0 when memory is exhausted. */
+export function encodeIds(src: usize, count: u32, dst: usize, effort: i32): i32 {
+  const wide = scratch(SCRATCH_WIDE, <usize>count * 8);
+  if (wide === 0) return 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<u64>(wide + i * 8, <u64>load<u32>(src + i * 4));
+  }
+  return encodeBlock(KIND_INTS, wide, count, dst, effort);
 }

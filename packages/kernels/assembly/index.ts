@@ -2,6 +2,7 @@
 export {
   blockBound,
   encodeBlock,
+  encodeIds,
   encodeStringBlock,
   finishBlock,
   finishStringBlock,
@@ -19,14 +20,12 @@ export {
   stringsBound,
 } from './strings';
 
-export { arenaBytes } from './arena';
 export {
   addPointField,
   addShard,
   admitSeries,
   batchColumns,
   batchNext,
-  batchRows,
   beginBatch,
   beginPoint,
   dropPoint,
@@ -54,15 +53,6 @@ export {
 export { openBody, setTimes } from './line-scan';
 export { decimalPowers } from './number';
 export {
-  decodeColumnRows,
-  decodeRowHeads,
-  encodeColumnRows,
-  encodeKeys,
-  encodeRowHeads,
-  insertKeyBlock,
-  insertKeys,
-} from './record';
-export {
   addRowSeries,
   beginRowBlock,
   clearRowSeries,
@@ -85,46 +75,56 @@ export {
 } from './rows';
 export {
   findSeries,
+  forgetSeries,
   hashKey,
   nextSeriesId,
-  removeSeries,
+  rememberSeries,
   seriesCount,
   seriesKey,
   seriesKeyLength,
+  seriesMeasurement,
   seriesMemory,
   setNextSeriesId,
   setSeriesSeed,
   truncateSeries,
 } from './series';
 export {
-  gather,
-  gatherNulls,
-  selectAll,
-  selectedRows,
-  selectedSeries,
-  selectedSeriesIds,
-  selectedStarts,
-  selectedTimes,
-  selectSeries,
-} from './sorted';
+  addText,
+  encodeSeriesList,
+  findText,
+  insertSeriesList,
+  seriesListBound,
+  setTextSeed,
+  splitSeries,
+  splitWords,
+  tagKeyBytes,
+  tagKeyLength,
+  textBytes,
+  textCount,
+  textLength,
+  textMemory,
+} from './series-list';
 export { fieldName, fieldNameLength, fieldOf, findField, measurementName, measurementNameLength, measurementOf } from './symbols';
 export {
   addColumn,
   columnField,
-  columnHasValues,
   columnOf,
   columnType,
-  createMemtable,
+  columnValid,
+  columnValues,
   createTable,
-  freeMemtable,
-  memtableBytes,
+  dropTables,
+  finishTable,
+  tableBytes,
   tableColumns,
+  tableCount,
   tableMaxTime,
   tableMeasurement,
   tableMinTime,
   tableRows,
+  tableSeries,
   tableShard,
-  truncateTable,
+  tableTimes,
 } from './table';
 export {
   countMask,

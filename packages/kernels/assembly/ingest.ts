@@ -1,6 +1,5 @@
 // Drives a body through the fast path and appends points. Whatever needs the caller ends `run` with an event; the
 // caller answers through the exported functions and calls `run` again. A staged point survives that.
-import { allocate, arenaBytes } from './arena';
 import { bodyEnd, lineEnd, scanLine } from './line-scan';
 import { allocateRun, freeRun } from './memory';
 import { addCached, addSeries, findSeries, hashKey, nextSeriesId, NO_SERIES } from './series';
@@ -10,6 +9,7 @@ import {
   isStaged,
   resolveSeries,
   stagedCount,
+  stagedColumn,
   stagedField,
   stagedKey,
   stagedKeyHash,
@@ -20,6 +20,7 @@ import {
   stagedTextHash,
   stagedTextLength,
   stagedTime,
+  stageColumn,
   stageField,
   stageKey,
   stageSeries,
@@ -27,13 +28,16 @@ import {
 import { fieldOf, measurementOf } from './symbols';
 import {
   addColumn,
+  allocateText,
+  beginTable,
   Column,
   columnOf,
-  Memtable,
-  openColumnPage,
-  openPage,
+  dropTexts,
+  growTable,
+  skipRows,
   Table,
-  truncateTable,
+  tableBytes,
+  truncateColumns,
   TYPE_BOOLEAN,
   TYPE_STRING,
 } from './table';
@@ -61,7 +65,7 @@ let eventOld: u32 = 0;
 let eventShard: u32 = 0;
 let asksForSeries: bool = false;
 let isAdmitted: bool = false;
-let arenaLimit: usize = 0;
+let bytesLimit: usize = 0;
 let oldestTime: i64 = 0;
 let newestTime: i64 = 0;
 
@@ -135,9 +139,6 @@ export function getBatchTables(): usize {
 export function batchNext(table: usize): usize {
   return changetype<Table>(table).batchNext;
 }
-export function batchRows(table: usize): u32 {
-  return changetype<Table>(table).batchRows;
-}
 export function batchColumns(table: usize): u32 {
   return changetype<Table>(table).batchColumns;
 }
@@ -154,12 +155,13 @@ export function beginBatch(
   newestTime = newest;
   cursor = start;
   asksForSeries = asks;
-  arenaLimit = limit;
+  bytesLimit = limit;
   batch++;
   batchTables = 0;
   batchPoints = 0;
   batchValues = 0;
   batchFirstSeries = nextSeriesId();
+  dropTexts();
   shardCount = 0;
   shardSlot = 0;
   shardStart = 0;
@@ -200,7 +202,7 @@ export function setTable(table: usize): bool {
   return true;
 }
 
-/** Forgets current tables, because a memtable was sealed. */
+/** Forgets current tables, because all were dropped. */
 export function forgetTables(): void {
   memory.fill(currentTables, 0, <usize>currentCapacity * 4);
 }
@@ -246,21 +248,23 @@ function findShard(time: i64): bool {
 @inline
 function touch(table: Table): void {
   if (table.batch === batch) return;
-  table.batch = batch;
-  table.batchRows = table.rowCount;
-  table.batchColumns = table.columnCount;
+  beginTable(table, batch);
   table.batchNext = batchTables;
   batchTables = changetype<usize>(table);
 }
 
-/** Compares the staged types with the table's; returns the number of fields without a column, or an event below 0. */
+/**
+ * Finds the columns of the staged fields and compares types; returns the number of fields without a column, or an event
+ * below 0.
+ */
 @inline
-function checkTypes(table: Table): i32 {
+function resolveColumns(table: Table): i32 {
   const count = stagedCount();
   let missing = 0;
   for (let i: u32 = 0; i < count; i++) {
     const entry = stagedField(i);
     const address = columnOf(table, load<u32>(entry));
+    stageColumn(i, address);
     if (address === 0) {
       missing++;
       continue;
@@ -287,16 +291,19 @@ function addColumns(table: Table): i32 {
     const type = load<u32>(entry, 4);
     const known = columnOf(table, field);
     if (known === 0) {
-      if (addColumn(address, field, type) !== 0) continue;
-      truncateTable(address, table.rowCount, before);
+      const added = addColumn(address, field, type);
+      stageColumn(i, added);
+      if (added !== 0) continue;
+      truncateColumns(table, before);
       return EVENT_MEMORY;
     }
+    stageColumn(i, known);
     // The same new field twice in one point, in two types.
     if (changetype<Column>(known).type !== type) {
       eventField = field;
       eventNew = type;
       eventOld = changetype<Column>(known).type;
-      truncateTable(address, table.rowCount, before);
+      truncateColumns(table, before);
       return EVENT_CONFLICT;
     }
   }
@@ -319,46 +326,35 @@ function createSeries(): i32 {
 @inline
 function appendRow(table: Table): bool {
   const row = table.rowCount;
-  if (row === table.pageEnd || table.pageEnd === 0) {
-    if (!openPage(table)) return false;
-  }
+  if (row === table.capacity && !growTable(table)) return false;
   const time = stagedTime;
-  store<u32>(table.seriesBase + <usize>row * 4, stagedSeries);
-  store<i64>(table.timeBase + <usize>row * 8, time);
+  store<u32>(table.series + <usize>row * 4, stagedSeries);
+  store<i64>(table.times + <usize>row * 8, time);
   const count = stagedCount();
-  let isComplete = true;
   for (let i: u32 = 0; i < count; i++) {
     const entry = stagedField(i);
-    const column = changetype<Column>(columnOf(table, load<u32>(entry)));
-    if (column.page !== table.page && !openColumnPage(table, column)) {
-      isComplete = false;
-      break;
-    }
+    const column = changetype<Column>(stagedColumn(i));
+    // A field that the point names twice has its row already, and the last value wins.
+    if (column.nextRow < row && !skipRows(table, column, row)) return false;
+    column.nextRow = row + 1;
+    if (column.isSparse) store<u8>(column.valid + <usize>row, 1);
     const type = load<u32>(entry, 4);
     let bits = load<u64>(entry, 8);
     if (type === TYPE_BOOLEAN) {
-      store<u8>(column.base + <usize>row, <u8>bits);
-    } else {
-      if (type === TYPE_STRING) {
-        const length = <usize>(bits >> 32);
-        const text = allocate(changetype<Memtable>(table.memtable).arena, length);
-        if (text === 0) {
-          isComplete = false;
-          break;
-        }
-        memory.copy(text, <usize>(bits & 0xffffffff), length);
-        bits = <u64>text | (<u64>length << 32);
-      }
-      store<u64>(column.base + <usize>row * 8, bits);
+      store<u8>(column.values + <usize>row, <u8>bits);
+      continue;
     }
-    store<u8>(column.validBase + <usize>row, 1);
+    // An empty text needs no bytes.
+    if (type === TYPE_STRING && bits >> 32 !== 0) {
+      const length = <usize>(bits >> 32);
+      const text = allocateText(length);
+      if (text === 0) return false;
+      memory.copy(text, <usize>(bits & 0xffffffff), length);
+      bits = <u64>text | (<u64>length << 32);
+    }
+    store<u64>(column.values + <usize>row * 8, bits);
   }
   table.rowCount = row + 1;
-  if (!isComplete) {
-    // Clears what was written of the row.
-    truncateTable(changetype<usize>(table), row, table.columnCount);
-    return false;
-  }
   if (time < table.minTime) table.minTime = time;
   if (time > table.maxTime) table.maxTime = time;
   return true;
@@ -381,7 +377,7 @@ function commit(): i32 {
     return EVENT_TABLE;
   }
   const table = changetype<Table>(address);
-  const missing = checkTypes(table);
+  const missing = resolveColumns(table);
   if (missing < 0) {
     dropPoint();
     return EVENT_CONFLICT;
@@ -398,7 +394,7 @@ function commit(): i32 {
       const refused = createSeries();
       if (refused !== 0) {
         // Undone, because the point may be refused; if it is not, the columns are added again.
-        truncateTable(address, table.rowCount, before);
+        truncateColumns(table, before);
         return refused;
       }
     }
@@ -437,7 +433,7 @@ export function run(): i32 {
       continue;
     }
     eventStart = p;
-    if (batchPoints >= BATCH_ROWS_MAX || arenaBytes() > arenaLimit) {
+    if (batchPoints >= BATCH_ROWS_MAX || (batchPoints > 0 && tableBytes() > bytesLimit)) {
       cursor = p;
       return EVENT_FULL;
     }

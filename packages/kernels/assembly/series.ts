@@ -16,6 +16,8 @@ let nextId: u32 = 0;
 let seed: u64 = 0;
 
 // Id -> address of (measurement u32, length u16, bytes); 0 where there is no series.
+// The highest bit of the measurement says that the key does not lead to the id any more.
+const FORGOTTEN: u32 = 0x80000000;
 let entries: usize = 0;
 let entryCapacity: u32 = 0;
 
@@ -56,6 +58,7 @@ function entryOf(id: u32): usize {
   return id < entryCapacity ? <usize>load<u32>(entries + <usize>id * 4) : 0;
 }
 
+/** Whether the id has a key; that of a forgotten series is kept. */
 @inline
 export function seriesExists(id: u32): bool {
   return entryOf(id) !== 0;
@@ -70,7 +73,11 @@ export function seriesKeyLength(id: u32): u32 {
 }
 @inline
 export function seriesMeasurement(id: u32): u32 {
-  return load<u32>(entryOf(id));
+  return load<u32>(entryOf(id)) & ~FORGOTTEN;
+}
+@inline
+function isForgotten(id: u32): bool {
+  return (load<u32>(entryOf(id)) & FORGOTTEN) !== 0;
 }
 
 export function findSeries(key: usize, length: u32, hash: u32): u32 {
@@ -162,17 +169,39 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
   return true;
 }
 
-/** Forgets a series; its id is not used again, the bytes of its key stay taken. */
-export function removeSeries(id: u32): void {
+/** The key does not lead to the series any more; who knows the id still finds the key. */
+export function forgetSeries(id: u32): void {
   const entry = entryOf(id);
-  if (entry === 0) return;
+  if (entry === 0 || isForgotten(id)) return;
   const hash = hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
   const mask = slotCount - 1;
   let slot = hash & mask;
   while (load<u32>(slots + <usize>slot * 8, 4) !== id + 1) slot = (slot + 1) & mask;
   store<u32>(slots + <usize>slot * 8, REMOVED, 4);
-  store<u32>(entries + <usize>id * 4, 0);
+  store<u32>(entry, load<u32>(entry) | FORGOTTEN);
   alive--;
+}
+
+/** Undoes `forgetSeries`. False when the key leads to another series by now, or memory is exhausted. */
+export function rememberSeries(id: u32): bool {
+  const entry = entryOf(id);
+  if (entry === 0) return false;
+  if (!isForgotten(id)) return true;
+  const length = <u32>load<u16>(entry, 4);
+  const hash = hashKey(entry + KEY_HEADER, <usize>length);
+  if (findSeries(entry + KEY_HEADER, length, hash) !== NO_SERIES) return false;
+  if ((filled + 1) * 4 > slotCount * 3 && !resize()) return false;
+  store<u32>(entry, load<u32>(entry) & ~FORGOTTEN);
+  place(hash, id);
+  alive++;
+  return true;
+}
+
+/** Takes a series away with its key. */
+function removeSeries(id: u32): void {
+  if (entryOf(id) === 0) return;
+  forgetSeries(id);
+  store<u32>(entries + <usize>id * 4, 0);
 }
 
 /** Takes back series from `first` on, newest first: their ids are free again. */
@@ -199,7 +228,7 @@ export function findCached(text: usize, length: u32, hash: u32): u32 {
   if (ringAt - position > RING_BYTES) return NO_SERIES;
   const id = load<u32>(slot, 4);
   if (!sameBytes(ring + <usize>(position & (RING_BYTES - 1)), text, <usize>length)) return NO_SERIES;
-  return seriesExists(id) ? id : NO_SERIES;
+  return seriesExists(id) && !isForgotten(id) ? id : NO_SERIES;
 }
 
 export function addCached(text: usize, length: u32, hash: u32, id: u32): void {

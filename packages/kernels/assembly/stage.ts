@@ -5,6 +5,7 @@ import { allocateRun } from './memory';
 export const FIELDS_MAX: u32 = 65536;
 
 let fields: usize = 0;
+let columns: usize = 0;
 let count: u32 = 0;
 
 /** Series, NO_SERIES when it must be created from `stagedKey`. */
@@ -23,7 +24,8 @@ export let isStaged: bool = false;
 export function stageSeries(series: u32, measurement: u32): void {
   if (fields === 0) {
     fields = allocateRun(<usize>FIELDS_MAX * 16);
-    if (fields === 0) unreachable();
+    columns = allocateRun(<usize>FIELDS_MAX * 4);
+    if (fields === 0 || columns === 0) unreachable();
   }
   stagedSeries = series;
   stagedMeasurement = measurement;
@@ -73,4 +75,13 @@ export function stagedCount(): u32 {
 @inline
 export function stagedField(index: u32): usize {
   return fields + <usize>index * 16;
+}
+/** Address of the column that takes field `index`. */
+@inline
+export function stageColumn(index: u32, column: usize): void {
+  store<u32>(columns + <usize>index * 4, <u32>column);
+}
+@inline
+export function stagedColumn(index: u32): usize {
+  return <usize>load<u32>(columns + <usize>index * 4);
 }

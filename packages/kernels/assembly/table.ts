@@ -1,8 +1,8 @@
-// Memtables, their tables (one per measurement) and columns. Rows lie in arrival order, columns in pages that are as
-// long as all rows before them up to 8192, so that a table with three rows costs little and a long one no copying.
+// Where rows of the running batch wait for their caller: one table per shard and measurement, one contiguous array per
+// column, rows in arrival order. Tables outlive their batch, so that the next one finds its columns and arrays ready;
+// all of them are dropped at once when they hold too much or the caller's types have changed.
 import { allocate, Arena, freeArena } from './arena';
 import { fieldCount } from './symbols';
-import { allocateRun, freeRun } from './memory';
 
 // Types of fields. Kept in step with src/field-codes.ts.
 export const TYPE_FLOAT: u32 = 0;
@@ -11,177 +11,100 @@ export const TYPE_UNSIGNED: u32 = 2;
 export const TYPE_STRING: u32 = 3;
 export const TYPE_BOOLEAN: u32 = 4;
 
-const FIRST_PAGE: u32 = 64;
-const PAGE_ROWS: u32 = 8192;
-const NO_PAGE: u32 = u32.MAX_VALUE;
-
-@unmanaged
-export class Memtable {
-  arena: Arena;
-  shard: u32;
-  firstTable: usize;
-}
+const FIRST_ROWS: u32 = 16;
+// Arrays that were outgrown stay in the arena; growing fourfold keeps them below a third of it.
+const GROWTH: u32 = 4;
 
 @unmanaged
 export class Table {
-  memtable: usize;
-  next: usize;
   shard: u32;
   measurement: u32;
   rowCount: u32;
+  capacity: u32;
   minTime: i64;
   maxTime: i64;
-  // The page that takes rows now.
-  page: u32;
-  pageEnd: u32;
-  pageStart: u32;
-  seriesBase: usize;
-  timeBase: usize;
-  seriesPages: PageList;
-  timePages: PageList;
+  series: usize;
+  times: usize;
   // Field number -> address of its Column, 0 where the table has none.
   byField: usize;
   byFieldCapacity: u32;
   columns: usize;
   columnCount: u32;
   columnCapacity: u32;
-  // What the running batch found here.
+  // The batch that the rows belong to, how many columns it found, and the next table of it.
   batch: u32;
-  batchRows: u32;
   batchColumns: u32;
   batchNext: usize;
-  // Rows ordered by series, see sorted.ts: `orderCount` row numbers.
-  order: usize;
-  orderCount: u32;
-}
-
-@unmanaged
-export class PageList {
-  pages: usize;
-  capacity: u32;
 }
 
 @unmanaged
 export class Column {
   type: u32;
   field: u32;
-  page: u32;
-  // Biased by the page's first row: value of row r lies at base + r * width, its validity byte at validBase + r.
-  base: usize;
-  validBase: usize;
-  list: PageList;
+  values: usize;
+  // A byte per row, meaningful once the column is sparse.
+  valid: usize;
+  // One behind the last row that has a value.
+  nextRow: u32;
+  isSparse: bool;
 }
 
+// One arena for all tables, one for the texts of the running batch; their records lie here.
+const arenaRecord: usize = memory.data(64, 8);
+const textRecord: usize = memory.data(64, 8);
+let tables: u32 = 0;
+
 @inline
-export function pageOfRow(row: u32): u32 {
-  if (row < PAGE_ROWS) return row < FIRST_PAGE ? 0 : 26 - clz(row);
-  return 7 + row / PAGE_ROWS;
+function arena(): Arena {
+  return changetype<Arena>(arenaRecord);
 }
-@inline
-export function pageStartOf(page: u32): u32 {
-  if (page === 0) return 0;
-  return page <= 7 ? (FIRST_PAGE >>> 1) << page : (page - 7) * PAGE_ROWS;
+
+/** Bytes held for rows of batches. */
+export function tableBytes(): usize {
+  return arena().bytes + changetype<Arena>(textRecord).bytes;
 }
-@inline
-export function pageRowsOf(page: u32): u32 {
-  if (page === 0) return FIRST_PAGE;
-  return page <= 7 ? (FIRST_PAGE >>> 1) << page : PAGE_ROWS;
+export function tableCount(): u32 {
+  return tables;
 }
+
+/** Frees all tables; none may be used any more. */
+export function dropTables(): void {
+  freeArena(arena());
+  memory.fill(arenaRecord, 0, 64);
+  tables = 0;
+}
+
+/** Frees the texts of the batch that ended. */
+export function dropTexts(): void {
+  freeArena(changetype<Arena>(textRecord));
+  memory.fill(textRecord, 0, 64);
+}
+
 @inline
 export function widthOfType(type: u32): usize {
   return type === TYPE_BOOLEAN ? 1 : 8;
 }
 
+/** Bytes for a text of the running batch; 0 when memory is exhausted. */
 @inline
-export function pageAddress(list: PageList, page: u32): usize {
-  return page < list.capacity ? <usize>load<u32>(list.pages + <usize>page * 4) : 0;
+export function allocateText(bytes: usize): usize {
+  return allocate(changetype<Arena>(textRecord), bytes);
 }
 
-function setPage(arena: Arena, list: PageList, page: u32, address: usize): bool {
-  if (page >= list.capacity) {
-    let capacity: u32 = list.capacity === 0 ? 4 : list.capacity * 2;
-    while (capacity <= page) capacity <<= 1;
-    const pages = allocate(arena, <usize>capacity * 4);
-    if (pages === 0) return false;
-    memory.copy(pages, list.pages, <usize>list.capacity * 4);
-    memory.fill(pages + <usize>list.capacity * 4, 0, <usize>(capacity - list.capacity) * 4);
-    list.pages = pages;
-    list.capacity = capacity;
-  }
-  store<u32>(list.pages + <usize>page * 4, <u32>address);
-  return true;
-}
-
-function ensurePage(arena: Arena, list: PageList, page: u32, bytes: usize, validBytes: usize): usize {
-  const present = pageAddress(list, page);
-  if (present !== 0) return present;
-  const address = allocate(arena, bytes + validBytes);
-  if (address === 0) return 0;
-  memory.fill(address + bytes, 0, validBytes);
-  return setPage(arena, list, page, address) ? address : 0;
-}
-
-function make<T>(arena: Arena): usize {
-  const address = allocate(arena, offsetof<T>());
+function make<T>(): usize {
+  const address = allocate(arena(), offsetof<T>());
   if (address !== 0) memory.fill(address, 0, offsetof<T>());
   return address;
 }
 
-/** A new, empty memtable; 0 when memory is exhausted. */
-export function createMemtable(shard: u32): usize {
-  const arenaBytes = (offsetof<Arena>() + 7) & ~7;
-  // The arena's own record lies in its first chunk.
-  const temporary = memory.data(64, 8);
-  memory.fill(temporary, 0, 64);
-  const draft = changetype<Arena>(temporary);
-  const address = allocate(draft, arenaBytes + offsetof<Memtable>());
+/** A new table without columns; 0 when memory is exhausted. */
+export function createTable(shard: u32, measurement: u32): usize {
+  const address = make<Table>();
   if (address === 0) return 0;
-  memory.copy(address, temporary, offsetof<Arena>());
-  const memtable = changetype<Memtable>(address + arenaBytes);
-  memtable.arena = changetype<Arena>(address);
-  memtable.shard = shard;
-  memtable.firstTable = 0;
-  return changetype<usize>(memtable);
-}
-
-export function memtableBytes(memtable: usize): usize {
-  return changetype<Memtable>(memtable).arena.bytes;
-}
-
-export function freeMemtable(memtable: usize): void {
-  const record = changetype<Memtable>(memtable);
-  let table = record.firstTable;
-  while (table !== 0) {
-    const next = changetype<Table>(table).next;
-    dropOrder(changetype<Table>(table));
-    table = next;
-  }
-  freeArena(record.arena);
-}
-
-export function dropOrder(table: Table): void {
-  if (table.orderCount > 0) freeRun(table.order, <usize>table.orderCount * 4);
-  table.orderCount = 0;
-}
-
-export function createTable(memtable: usize, measurement: u32): usize {
-  const record = changetype<Memtable>(memtable);
-  const arena = record.arena;
-  const address = make<Table>(arena);
-  const seriesPages = make<PageList>(arena);
-  const timePages = make<PageList>(arena);
-  if (address === 0 || seriesPages === 0 || timePages === 0) return 0;
   const table = changetype<Table>(address);
-  table.memtable = memtable;
-  table.shard = record.shard;
+  table.shard = shard;
   table.measurement = measurement;
-  table.next = record.firstTable;
-  table.minTime = i64.MAX_VALUE;
-  table.maxTime = i64.MIN_VALUE;
-  table.page = NO_PAGE;
-  table.seriesPages = changetype<PageList>(seriesPages);
-  table.timePages = changetype<PageList>(timePages);
-  record.firstTable = address;
+  tables++;
   return address;
 }
 
@@ -195,136 +118,134 @@ export function columnAt(table: Table, index: u32): Column {
   return changetype<Column>(<usize>load<u32>(table.columns + <usize>index * 4));
 }
 
+/** A larger copy of an array, the new part filled with 0; 0 when memory is exhausted. */
+function enlarged(from: usize, bytes: usize, wanted: usize): usize {
+  const address = allocate(arena(), wanted);
+  if (address === 0) return 0;
+  memory.copy(address, from, bytes);
+  memory.fill(address + bytes, 0, wanted - bytes);
+  return address;
+}
+
 /** Adds a column; the field must not have one. 0 when memory is exhausted. */
 export function addColumn(tableAddress: usize, field: u32, type: u32): usize {
   const table = changetype<Table>(tableAddress);
-  const arena = changetype<Memtable>(table.memtable).arena;
   if (field >= table.byFieldCapacity) {
     let capacity: u32 = table.byFieldCapacity === 0 ? 16 : table.byFieldCapacity * 2;
     // All fields of the measurement are likely to come.
     while (capacity <= field || capacity < fieldCount(table.measurement)) capacity <<= 1;
-    const address = allocate(arena, <usize>capacity * 4);
+    const bytes = <usize>table.byFieldCapacity * 4;
+    const address = enlarged(table.byField, bytes, <usize>capacity * 4);
     if (address === 0) return 0;
-    memory.copy(address, table.byField, <usize>table.byFieldCapacity * 4);
-    memory.fill(
-      address + <usize>table.byFieldCapacity * 4,
-      0,
-      <usize>(capacity - table.byFieldCapacity) * 4,
-    );
     table.byField = address;
     table.byFieldCapacity = capacity;
   }
   if (table.columnCount === table.columnCapacity) {
     const capacity: u32 = table.columnCapacity === 0 ? 16 : table.columnCapacity * 2;
-    const address = allocate(arena, <usize>capacity * 4);
+    const bytes = <usize>table.columnCapacity * 4;
+    const address = enlarged(table.columns, bytes, <usize>capacity * 4);
     if (address === 0) return 0;
-    memory.copy(address, table.columns, <usize>table.columnCount * 4);
     table.columns = address;
     table.columnCapacity = capacity;
   }
-  const address = make<Column>(arena);
-  const list = make<PageList>(arena);
-  if (address === 0 || list === 0) return 0;
+  const address = make<Column>();
+  if (address === 0) return 0;
   const column = changetype<Column>(address);
   column.type = type;
   column.field = field;
-  column.page = NO_PAGE;
-  column.list = changetype<PageList>(list);
+  if (table.capacity > 0) {
+    column.values = allocate(arena(), <usize>table.capacity * widthOfType(type));
+    if (column.values === 0) return 0;
+  }
   store<u32>(table.columns + <usize>table.columnCount * 4, <u32>address);
   store<u32>(table.byField + <usize>field * 4, <u32>address);
   table.columnCount++;
   return address;
 }
 
-/** Makes the page that takes row `rowCount` the current one. False when memory is exhausted. */
-export function openPage(table: Table): bool {
-  const arena = changetype<Memtable>(table.memtable).arena;
-  const page = pageOfRow(table.rowCount);
-  const rows = <usize>pageRowsOf(page);
-  const series = ensurePage(arena, table.seriesPages, page, rows * 4, 0);
-  const times = ensurePage(arena, table.timePages, page, rows * 8, 0);
-  if (series === 0 || times === 0) return false;
-  const start = pageStartOf(page);
-  table.page = page;
-  table.pageStart = start;
-  table.pageEnd = start + <u32>rows;
-  table.seriesBase = series - <usize>start * 4;
-  table.timeBase = times - <usize>start * 8;
-  return true;
+/** Takes back columns from `count` on; they have no values yet. */
+export function truncateColumns(table: Table, count: u32): void {
+  for (let i = count; i < table.columnCount; i++) {
+    store<u32>(table.byField + <usize>columnAt(table, i).field * 4, 0);
+  }
+  table.columnCount = count;
 }
 
-/** Makes the table's current page the column's. False when memory is exhausted. */
-export function openColumnPage(table: Table, column: Column): bool {
-  const arena = changetype<Memtable>(table.memtable).arena;
-  const page = table.page;
-  const rows = <usize>pageRowsOf(page);
-  const width = widthOfType(column.type);
-  const address = ensurePage(arena, column.list, page, rows * width, rows);
-  if (address === 0) return false;
-  column.base = address - <usize>table.pageStart * width;
-  column.validBase = address + rows * width - <usize>table.pageStart;
-  column.page = page;
-  return true;
-}
-
-/** Page `page` of a column, made when it is missing: values, then validity bytes. 0 when memory is exhausted. */
-export function columnPage(table: Table, column: Column, page: u32): usize {
-  const rows = <usize>pageRowsOf(page);
-  const arena = changetype<Memtable>(table.memtable).arena;
-  return ensurePage(arena, column.list, page, rows * widthOfType(column.type), rows);
-}
-
-// One row by its number, for readers.
-@inline
-export function seriesOfRow(table: Table, row: u32): u32 {
-  const page = pageOfRow(row);
-  const address = <usize>load<u32>(table.seriesPages.pages + <usize>page * 4);
-  return load<u32>(address + <usize>(row - pageStartOf(page)) * 4);
-}
-@inline
-export function timeOfRow(table: Table, row: u32): i64 {
-  const page = pageOfRow(row);
-  const address = <usize>load<u32>(table.timePages.pages + <usize>page * 4);
-  return load<i64>(address + <usize>(row - pageStartOf(page)) * 8);
-}
-
-/** Address of a row's value, 0 where it has none. */
-@inline
-export function valueOfRow(column: Column, row: u32, width: usize): usize {
-  const page = pageOfRow(row);
-  const address = pageAddress(column.list, page);
-  if (address === 0) return 0;
-  const rows = <usize>pageRowsOf(page);
-  const index = <usize>(row - pageStartOf(page));
-  return load<u8>(address + rows * width + index) === 0 ? 0 : address + index * width;
-}
-
-/** Takes back rows from `rowCount` on and columns from `columnCount` on. */
-export function truncateTable(tableAddress: usize, rowCount: u32, columnCount: u32): void {
-  const table = changetype<Table>(tableAddress);
+/** Makes the table empty for a batch. */
+export function beginTable(table: Table, batch: u32): void {
+  table.batch = batch;
+  table.batchColumns = table.columnCount;
+  table.rowCount = 0;
+  table.minTime = i64.MAX_VALUE;
+  table.maxTime = i64.MIN_VALUE;
   for (let i: u32 = 0; i < table.columnCount; i++) {
     const column = columnAt(table, i);
-    if (i >= columnCount) {
-      store<u32>(table.byField + <usize>column.field * 4, 0);
+    column.nextRow = 0;
+    column.isSparse = false;
+  }
+}
+
+/** Room for more rows. False when memory is exhausted. */
+export function growTable(table: Table): bool {
+  const rows = <usize>table.rowCount;
+  const capacity: u32 = table.capacity === 0 ? FIRST_ROWS : table.capacity * GROWTH;
+  const wanted = <usize>capacity;
+  const series = allocate(arena(), wanted * 4);
+  const times = allocate(arena(), wanted * 8);
+  if (series === 0 || times === 0) return false;
+  memory.copy(series, table.series, rows * 4);
+  memory.copy(times, table.times, rows * 8);
+  for (let i: u32 = 0; i < table.columnCount; i++) {
+    const column = columnAt(table, i);
+    const width = widthOfType(column.type);
+    const values = allocate(arena(), wanted * width);
+    if (values === 0) return false;
+    memory.copy(values, column.values, rows * width);
+    column.values = values;
+    if (!column.isSparse) {
+      column.valid = 0;
       continue;
     }
-    const width = widthOfType(column.type);
-    for (let row = rowCount; row < table.rowCount; row++) {
-      const page = pageOfRow(row);
-      const address = pageAddress(column.list, page);
-      if (address === 0) continue;
-      const index = <usize>(row - pageStartOf(page));
-      store<u8>(address + <usize>pageRowsOf(page) * width + index, 0);
-    }
-    column.page = NO_PAGE;
+    const valid = allocate(arena(), wanted);
+    if (valid === 0) return false;
+    memory.copy(valid, column.valid, rows);
+    column.valid = valid;
   }
-  table.columnCount = columnCount;
-  table.rowCount = rowCount;
-  // Forces openPage for the next row.
-  table.page = NO_PAGE;
-  table.pageEnd = 0;
-  dropOrder(table);
-  // The bounds of time may stay too wide: they are only used to skip.
+  table.series = series;
+  table.times = times;
+  table.capacity = capacity;
+  return true;
+}
+
+/** Marks the rows of a column from its last value to `row` as null. False when memory is exhausted. */
+export function skipRows(table: Table, column: Column, row: u32): bool {
+  const from = <usize>column.nextRow;
+  const count = <usize>row - from;
+  if (!column.isSparse) {
+    if (column.valid === 0) {
+      column.valid = allocate(arena(), <usize>table.capacity);
+      if (column.valid === 0) return false;
+    }
+    memory.fill(column.valid, 1, from);
+    column.isSparse = true;
+  }
+  const width = widthOfType(column.type);
+  memory.fill(column.valid + from, 0, count);
+  // What nulls hold is encoded too: zeros cost next to nothing.
+  memory.fill(column.values + from * width, 0, count * width);
+  column.nextRow = row;
+  return true;
+}
+
+/** Completes the columns of a table whose batch has ended. False when memory is exhausted. */
+export function finishTable(address: usize): bool {
+  const table = changetype<Table>(address);
+  for (let i: u32 = 0; i < table.columnCount; i++) {
+    const column = columnAt(table, i);
+    if (column.nextRow === 0 || column.nextRow === table.rowCount) continue;
+    if (!skipRows(table, column, table.rowCount)) return false;
+  }
+  return true;
 }
 
 // What the loader asks of tables and columns.
@@ -343,6 +264,12 @@ export function tableMinTime(table: usize): i64 {
 export function tableMaxTime(table: usize): i64 {
   return changetype<Table>(table).maxTime;
 }
+export function tableSeries(table: usize): usize {
+  return changetype<Table>(table).series;
+}
+export function tableTimes(table: usize): usize {
+  return changetype<Table>(table).times;
+}
 export function tableColumns(table: usize): u32 {
   return changetype<Table>(table).columnCount;
 }
@@ -352,7 +279,13 @@ export function columnField(table: usize, index: u32): u32 {
 export function columnType(table: usize, index: u32): u32 {
   return columnAt(changetype<Table>(table), index).type;
 }
-/** Columns that the shard's schema declared may not have values here. */
-export function columnHasValues(table: usize, index: u32): bool {
-  return columnAt(changetype<Table>(table), index).list.capacity > 0;
+/** Values of the batch, one per row; 0 when it has none. */
+export function columnValues(table: usize, index: u32): usize {
+  const column = columnAt(changetype<Table>(table), index);
+  return column.nextRow === 0 ? 0 : column.values;
+}
+/** A byte per row, 0 when every row has a value. */
+export function columnValid(table: usize, index: u32): usize {
+  const column = columnAt(changetype<Table>(table), index);
+  return column.isSparse ? column.valid : 0;
 }

@@ -19,9 +19,10 @@ export type { IngestOptions, LineParser } from './ingest-kernel.ts';
 export { JsonRows } from './json-rows.ts';
 export type { JsonColumn, TextSink } from './json-rows.ts';
 export {
+  BATCH_BYTES_KEPT,
+  BATCH_BYTES_MAX,
   BLOCK_VALUES_MAX,
   FIELDS_PER_POINT_MAX,
-  MEMTABLE_BYTES_MAX,
   PARSE_ERRORS_MAX,
 } from './limits.ts';
 export { compileKernels, Kernels } from './loader.ts';
@@ -29,3 +30,7 @@ export type { KernelModule } from './loader.ts';
 export { RowScanner } from './rows.ts';
 export type { RowField, RowFieldKind, RowStop } from './rows.ts';
 export { Scans } from './scans.ts';
+export { NO_MEASUREMENT, SeriesKeys } from './series-keys.ts';
+export type { SeriesList, SplitSeries } from './series-keys.ts';
+export { StagedTable } from './staged-table.ts';
+export type { StagedField, StagedRows } from './staged-table.ts';

@@ -2,34 +2,25 @@
 // Lines that are not plainly right come back and go through the line parser that the caller gave.
 import { assert, escapeMeasurement, floorMod, formatSeriesKey, Unavailable } from '@tidemark/core';
 import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
-import { decodeRecord, encodeRecord } from './batch-record.ts';
-import type { RecordContext, RecordTable } from './batch-record.ts';
-import { checkResult, CodecError } from './codec-error.ts';
 import { writeDecimalPowers } from './decimal-powers.ts';
 import { FIELD_TYPE_CODES } from './field-codes.ts';
 import { IngestEvent } from './ingest-events.ts';
 import type {
   Batch,
-  BatchTable,
   Ingest,
   IngestHost,
   IngestPoint,
   IngestPrecision,
-  MemtableId,
   NewField,
   ParseOptions,
-  SortedRows,
-  TableId,
-  TableInfo,
-  TableRead,
 } from './ingest-types.ts';
-import { FIELDS_PER_POINT_MAX, MEMTABLE_BYTES_MAX } from './limits.ts';
-import { Kernels } from './loader.ts';
-import { columnType, Memtables } from './memtables.ts';
-import { Names } from './names.ts';
+import { BATCH_BYTES_KEPT, BATCH_BYTES_MAX, FIELDS_PER_POINT_MAX } from './limits.ts';
+import type { Kernels } from './loader.ts';
+import type { Names } from './names.ts';
 import { newlineCounter, Refusals } from './refusals.ts';
 import type { LinePlace } from './refusals.ts';
-import { readTable } from './table-read.ts';
+import type { SeriesKeys } from './series-keys.ts';
+import { columnType, StagedTable } from './staged-table.ts';
 
 /** A field value as the line parser gives it. */
 type LineValue = FieldValue | { readonly unsigned: bigint };
@@ -53,22 +44,13 @@ export type LineParser = (
 
 export type IngestOptions = {
   readonly parseLine: LineParser;
-  /** An instance of its own by default; dropping the `Ingest` then gives the memory back. */
-  readonly kernels?: Kernels | undefined;
-  /** Keeps clients from choosing keys that collide. */
-  readonly hashSeed?: bigint | undefined;
-  /** A batch ends early when memtables hold more; see `Batch.consumedBytes`. */
-  readonly memtableBytesMax?: number | undefined;
-};
-
-/** What undoing a batch needs beside the batch itself. */
-type Undo = {
-  readonly tables: readonly (RecordTable & { readonly columnsBefore: number })[];
-  readonly seriesAfter: number;
+  /** The series of the database; rows go to the same linear memory. */
+  readonly series: SeriesKeys;
+  /** A batch ends early when its rows hold more; see `Batch.consumedBytes`. */
+  readonly batchBytesMax?: number | undefined;
 };
 
 const SCRATCH_POINT = 21;
-const SCRATCH_IDS = 6;
 const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
   ns: 1n,
   u: 1_000n,
@@ -77,7 +59,6 @@ const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
-const NO_SERIES = 0xffffffff;
 const BEYOND_RETENTION = 'points beyond retention policy';
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
@@ -86,22 +67,19 @@ const INT64_MAX = 2n ** 63n - 1n;
 export class IngestKernel implements Ingest {
   readonly #kernels: Kernels;
   readonly #names: Names;
-  readonly #memtables: Memtables;
-  readonly #context: RecordContext;
   readonly #parseLine: LineParser;
-  readonly #memtableBytesMax: number;
-  readonly #undo = new WeakMap<Batch, Undo>();
+  readonly #batchBytesMax: number;
+  /** Shard id -> measurement number -> address of its table. */
+  readonly #tables = new Map<number, Map<number, number>>();
   readonly #bits = new DataView(new ArrayBuffer(8));
+  #mustDrop = false;
 
   constructor(options: IngestOptions) {
-    this.#kernels = options.kernels ?? new Kernels();
-    this.#names = new Names(this.#kernels);
-    this.#memtables = new Memtables(this.#kernels, this.#names);
-    this.#context = { kernels: this.#kernels, names: this.#names, memtables: this.#memtables };
+    this.#kernels = options.series.kernels;
+    this.#names = options.series.names;
     this.#parseLine = options.parseLine;
-    this.#memtableBytesMax = options.memtableBytesMax ?? MEMTABLE_BYTES_MAX.value;
+    this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX.value;
     writeDecimalPowers(this.#kernels);
-    this.#kernels.exports.setSeriesSeed(BigInt.asIntN(64, options.hashSeed ?? 0n));
   }
 
   parseLines(body: Uint8Array, options: ParseOptions, host: IngestHost): Batch {
@@ -143,154 +121,26 @@ export class IngestKernel implements Ingest {
     return this.#finish(refusals, 0);
   }
 
-  encodeBatch(batch: Batch): Uint8Array {
-    return encodeRecord(this.#context, batch, this.#undoOf(batch).tables);
+  forgetTypes(): void {
+    this.#mustDrop = true;
   }
 
-  replay(
-    record: Uint8Array,
-    host: Pick<IngestHost, 'fieldTypes'>,
-    isWanted: (shardId: number) => boolean,
-  ): Batch {
-    const { exports } = this.#kernels;
-    const firstSeriesId = exports.nextSeriesId();
-    const touched = new Map<number, { address: number; fromRow: number; columnsBefore: number }>();
-    const undo = (): void => {
-      for (const t of touched.values())
-        exports.truncateTable(t.address, t.fromRow, t.columnsBefore);
-      exports.truncateSeries(firstSeriesId);
-    };
-    const onTable = (address: number): void => {
-      if (touched.has(address)) return;
-      const fromRow = exports.tableRows(address);
-      touched.set(address, { address, fromRow, columnsBefore: exports.tableColumns(address) });
-    };
-    try {
-      const { rowCount, valueCount } = decodeRecord(this.#context, record, {
-        host,
-        isWanted,
-        onTable,
-      });
-      return this.#describe([...touched.values()], {
-        ...new Refusals().result(),
-        firstSeriesId,
-        pointsWritten: rowCount,
-        valuesWritten: valueCount,
-        consumedBytes: record.length,
-      });
-    } catch (error) {
-      // Half a record is no record: nothing of it stays.
-      if (error instanceof CodecError) undo();
-      throw error;
-    }
-  }
-
-  rollback(batch: Batch): void {
-    const { exports } = this.#kernels;
-    const undo = this.#undoOf(batch);
-    assert(exports.nextSeriesId() === undo.seriesAfter, 'only the newest batch is taken back');
-    for (const table of undo.tables) {
-      assert(
-        exports.tableRows(table.address) === table.toRow,
-        'only the newest batch is taken back',
-      );
-      exports.truncateTable(table.address, table.fromRow, table.columnsBefore);
-    }
-    exports.truncateSeries(batch.firstSeriesId);
-    this.#undo.delete(batch);
-  }
-
-  get nextSeriesId(): number {
-    return this.#kernels.exports.nextSeriesId();
-  }
-
-  reserveSeriesIds(nextId: number): void {
-    this.#kernels.exports.setNextSeriesId(nextId);
-  }
-
-  get seriesCount(): number {
-    return this.#kernels.exports.seriesCount();
-  }
-
-  seriesKey(id: number): Uint8Array | undefined {
-    const { exports } = this.#kernels;
-    const start = exports.seriesKey(id) >>> 0;
-    if (start === 0) return undefined;
-    return this.#kernels.bytes.slice(start, start + exports.seriesKeyLength(id));
-  }
-
-  findSeries(key: Uint8Array): number | undefined {
-    const { exports } = this.#kernels;
-    const address = this.#kernels.scratch(SCRATCH_POINT, key.length);
-    this.#kernels.bytes.set(key, address);
-    const hash = exports.hashKey(address, key.length);
-    const id = exports.findSeries(address, key.length, hash) >>> 0;
-    return id === NO_SERIES ? undefined : id;
-  }
-
-  loadSeries(ids: Uint32Array, keys: readonly Uint8Array[]): void {
-    assert(ids.length === keys.length, 'every id has a key');
-    const kernels = this.#kernels;
-    let keyBytes = 0;
-    for (const key of keys) keyBytes += key.length;
-    const input = kernels.scratch(SCRATCH_POINT, keyBytes + ids.length * 8);
-    const idsAt = kernels.scratch(SCRATCH_IDS, ids.byteLength);
-    const references = new Uint32Array(kernels.buffer, input, ids.length * 2);
-    let position = input + ids.length * 8;
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i]!;
-      kernels.bytes.set(key, position);
-      references[2 * i] = position;
-      references[2 * i + 1] = key.length;
-      position += key.length;
-    }
-    new Uint32Array(kernels.buffer, idsAt, ids.length).set(ids);
-    checkResult(kernels.exports.insertKeys(input, idsAt, ids.length), 'series');
-  }
-
-  removeSeries(ids: Uint32Array): void {
-    for (const id of ids) this.#kernels.exports.removeSeries(id);
-  }
-
-  activeMemtable(shardId: number): MemtableId | undefined {
-    return this.#memtables.active(shardId);
-  }
-
-  seal(shardId: number): MemtableId | undefined {
-    return this.#memtables.seal(shardId);
-  }
-
-  free(memtable: MemtableId): void {
-    this.#memtables.free(memtable);
-  }
-
-  tables(memtable: MemtableId): readonly TableInfo[] {
-    return this.#memtables.tables(memtable);
-  }
-
-  read(table: TableId, options?: TableRead): SortedRows {
-    return readTable(this.#kernels, this.#names, this.#memtables.tableAddress(table), options);
-  }
-
-  get memtableBytes(): number {
-    return this.#kernels.exports.arenaBytes() >>> 0;
-  }
-
-  get seriesBytes(): number {
-    return this.#kernels.exports.seriesMemory() >>> 0;
-  }
-
-  get memoryBytes(): number {
-    return this.#kernels.memoryBytes;
+  get batchBytes(): number {
+    return this.#kernels.exports.tableBytes() >>> 0;
   }
 
   #begin(start: number, host: IngestHost): void {
     const asks = host.admitSeries === undefined ? 0 : 1;
+    const { exports } = this.#kernels;
+    const holdsMuch =
+      this.batchBytes > Math.min(BATCH_BYTES_KEPT.value, this.#batchBytesMax / 4) ||
+      exports.tableCount() > TABLES_KEPT;
+    if (this.#mustDrop || holdsMuch) this.#dropTables();
     const { oldestAccepted: oldest = INT64_MIN, newestAccepted: newest = INT64_MAX } = host;
-    this.#kernels.exports.beginBatch(
+    exports.beginBatch(
       start,
       asks,
-      this.#memtableBytesMax,
+      this.#batchBytesMax,
       oldest < INT64_MIN ? INT64_MIN : oldest,
       newest > INT64_MAX ? INT64_MAX : newest,
     );
@@ -319,8 +169,8 @@ export class IngestKernel implements Ingest {
         const measurement = exports.getStagedMeasurement();
         const shardId = exports.getEventShard();
         // The host may look anything up, but it must not call this Ingest: the point is staged.
-        const table = this.#memtables.ensureTable(shardId, measurement, host);
-        if (exports.setTable(table) === 0) throw new Unavailable('kernel memory is exhausted');
+        const table = this.#ensureTable(shardId, measurement, host);
+        if (exports.setTable(table) === 0) this.#fail();
         return;
       }
       case IngestEvent.Series: {
@@ -342,9 +192,45 @@ export class IngestKernel implements Ingest {
         return;
       default:
         assert(event === IngestEvent.Memory, 'the kernel stops for a known reason');
-        this.rollback(this.#finish(refusals, 0));
-        throw new Unavailable('kernel memory is exhausted');
+        this.#fail();
     }
+  }
+
+  /** Gives up the batch: nothing of it stays but names. */
+  #fail(): never {
+    const { exports } = this.#kernels;
+    exports.dropPoint();
+    exports.truncateSeries(exports.getBatchFirstSeries());
+    this.#dropTables();
+    throw new Unavailable('kernel memory is exhausted');
+  }
+
+  #dropTables(): void {
+    this.#mustDrop = false;
+    this.#tables.clear();
+    this.#kernels.exports.forgetTables();
+    this.#kernels.exports.dropTables();
+  }
+
+  /** Address of the table of a shard and measurement, with the types that the shard already has. */
+  #ensureTable(shardId: number, measurement: number, host: IngestHost): number {
+    let ofShard = this.#tables.get(shardId);
+    if (ofShard === undefined) {
+      ofShard = new Map();
+      this.#tables.set(shardId, ofShard);
+    }
+    const known = ofShard.get(measurement);
+    if (known !== undefined) return known;
+    const { exports } = this.#kernels;
+    const table = exports.createTable(shardId, measurement) >>> 0;
+    if (table === 0) this.#fail();
+    ofShard.set(measurement, table);
+    for (const [field, type] of host.fieldTypes(shardId, this.#names.measurement(measurement))) {
+      const number = this.#names.fieldNumber(measurement, this.#names.encode(field));
+      if (exports.columnOf(table, number) !== 0) continue;
+      if (exports.addColumn(table, number, FIELD_TYPE_CODES[type]) === 0) this.#fail();
+    }
+    return table;
   }
 
   #stagedKey(): Uint8Array {
@@ -461,58 +347,37 @@ export class IngestKernel implements Ingest {
 
   #finish(refusals: Refusals, consumedBytes: number): Batch {
     const { exports } = this.#kernels;
-    const tables: { address: number; fromRow: number; columnsBefore: number }[] = [];
-    let table = exports.getBatchTables() >>> 0;
-    while (table !== 0) {
-      const fromRow = exports.batchRows(table);
-      tables.push({ address: table, fromRow, columnsBefore: exports.batchColumns(table) });
-      table = exports.batchNext(table) >>> 0;
+    const addresses: number[] = [];
+    let address = exports.getBatchTables() >>> 0;
+    while (address !== 0) {
+      if (exports.tableRows(address) > 0) addresses.push(address);
+      address = exports.batchNext(address) >>> 0;
     }
-    return this.#describe(tables.toReversed(), {
+    addresses.reverse();
+    const firstSeriesId = exports.getBatchFirstSeries();
+    return {
       ...refusals.result(),
-      firstSeriesId: exports.getBatchFirstSeries(),
+      tables: addresses.map((one) => new StagedTable(this.#kernels, this.#names, one)),
+      newFields: addresses.flatMap((one) => this.#newFields(one)),
+      firstSeriesId,
+      newSeriesCount: exports.nextSeriesId() - firstSeriesId,
       pointsWritten: exports.getBatchPoints(),
       valuesWritten: exports.getBatchValues(),
       consumedBytes,
-    });
+    };
   }
 
-  #describe(
-    touched: readonly { address: number; fromRow: number; columnsBefore: number }[],
-    rest: Omit<Batch, 'tables' | 'newFields' | 'newSeriesCount'>,
-  ): Batch {
+  #newFields(table: number): NewField[] {
     const { exports } = this.#kernels;
-    const tables: BatchTable[] = [];
-    const newFields: NewField[] = [];
-    const undo: (RecordTable & { columnsBefore: number })[] = [];
-    for (const { address, fromRow, columnsBefore } of touched) {
-      const toRow = exports.tableRows(address);
-      if (toRow === fromRow) continue;
-      const number = exports.tableMeasurement(address);
-      const measurement = this.#names.measurement(number);
-      const shardId = exports.tableShard(address);
-      const table = this.#memtables.tableId(address);
-      tables.push({ shardId, table, measurement, fromRow, toRow });
-      undo.push({ address, fromRow, toRow, columnsBefore });
-      for (let i = columnsBefore; i < exports.tableColumns(address); i++) {
-        const field = this.#names.field(number, exports.columnField(address, i));
-        const type: FieldType = columnType(exports.columnType(address, i));
-        newFields.push({ shardId, measurement, field, type });
-      }
+    const number = exports.tableMeasurement(table);
+    const measurement = this.#names.measurement(number);
+    const shardId = exports.tableShard(table);
+    const fields: NewField[] = [];
+    for (let i = exports.batchColumns(table); i < exports.tableColumns(table); i++) {
+      const field = this.#names.field(number, exports.columnField(table, i));
+      fields.push({ shardId, measurement, field, type: columnType(exports.columnType(table, i)) });
     }
-    const seriesAfter = exports.nextSeriesId();
-    const newSeriesCount = seriesAfter - rest.firstSeriesId;
-    const batch: Batch = { ...rest, tables, newFields, newSeriesCount };
-    this.#undo.set(batch, { tables: undo, seriesAfter });
-    return batch;
-  }
-
-  #undoOf(batch: Batch): Undo {
-    const undo = this.#undo.get(batch);
-    assert(undo !== undefined, 'a batch belongs to this Ingest and was not taken back');
-    // Throws when a table was freed since: its memory may hold another one by now.
-    for (const { table } of batch.tables) this.#memtables.tableAddress(table);
-    return undo;
+    return fields;
   }
 }
 
@@ -525,6 +390,8 @@ type BodySource = {
 
 // A body of 25 MB must not hold as much memory for ever.
 const SCRATCH_KEPT_BYTES = 4 << 20;
+// Bounds what a writer to many shards and measurements leaves behind.
+const TABLES_KEPT = 1024;
 
 function typeOfValue(value: LineValue): FieldType {
   switch (typeof value) {

@@ -1,13 +1,14 @@
-// The interface of the ingest kernel: request bytes -> rows in linear memory -> log record, and sorted columns back.
+// The interface of the ingest kernel: request bytes -> rows in linear memory -> blocks of a log record and columns.
 //
-// One `Ingest` serves one database. It owns the series table (canonical key -> dense id) and one active memtable per
-// shard. Rows are appended to the memtable while they are parsed; a `Batch` says which rows came from one request, so
-// that exactly these can be encoded as a log record, or taken back. Nothing here is durable or visible by itself: the
-// caller logs the record, then publishes the batch's row marks to its readers.
+// One `Ingest` serves one database and appends to its series table (`SeriesKeys`). Rows are appended to tables while they
+// are parsed, one table per shard and measurement, in arrival order. A `Batch` describes them until the next call; the
+// caller encodes and copies what it wants by then. Nothing here is durable or visible by itself.
 //
-// Memory: everything lives in one linear memory that never shrinks. Memtables are freed into its pool; to give the
-// memory back to the system, drop the `Ingest`. Arrays handed out are copies that belong to the caller.
-import type { Column, FieldType, FieldValue, Timestamp } from '@tidemark/core';
+// Memory: everything lives in one linear memory that never shrinks. Arrays handed out are copies that belong to the
+// caller.
+import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
+
+import type { StagedTable } from './staged-table.ts';
 
 /** The part of time that one shard covers, half-open: [start, end). */
 export type IngestShard = {
@@ -29,8 +30,8 @@ export interface IngestHost {
    */
   shardFor(time: Timestamp): IngestShard | undefined;
   /**
-   * Types that fields of `measurement` already have in this shard (segments, frozen memtables). Asked once for every
-   * memtable and measurement; fields that are not named are new, their first value decides.
+   * Types that fields of `measurement` already have in this shard. Asked when its table is made, and again after
+   * `forgetTypes`; fields that are not named are new, their first value decides.
    */
   fieldTypes(
     shardId: number,
@@ -64,15 +65,6 @@ export type IngestPoint = {
   readonly time: Timestamp;
 };
 
-/** Rows [fromRow, toRow) of one table of one memtable, in arrival order. */
-export type BatchTable = {
-  readonly shardId: number;
-  readonly table: TableId;
-  readonly measurement: string;
-  readonly fromRow: number;
-  readonly toRow: number;
-};
-
 /** A field that got its type in this batch. */
 export type NewField = {
   readonly shardId: number;
@@ -88,10 +80,10 @@ export type IngestRejectedLine = {
   readonly reason: string;
 };
 
-/** What one `parseLines`, `appendPoints` or `replay` appended, and what it refused. */
+/** What one `parseLines` or `appendPoints` appended, and what it refused. */
 export type Batch = {
-  readonly tables: readonly BatchTable[];
-  /** Ids of series that this batch created: [firstSeriesId, firstSeriesId + newSeriesCount). Keys: `seriesKey`. */
+  readonly tables: readonly StagedTable[];
+  /** Ids of series that this batch created: [firstSeriesId, firstSeriesId + newSeriesCount). Keys: `SeriesKeys`. */
   readonly firstSeriesId: number;
   readonly newSeriesCount: number;
   readonly newFields: readonly NewField[];
@@ -104,100 +96,20 @@ export type Batch = {
   readonly dropped: { readonly count: number; readonly reason: string } | undefined;
   readonly rejectedLines: readonly IngestRejectedLine[];
   /**
-   * Bytes of the body that are dealt with. Less than its length when the memory limit was reached: log and publish
-   * this batch, flush, then call again with `from`.
+   * Bytes of the body that are dealt with. Less than its length when the batch is as large as one may be: take it, then
+   * call again with `from`.
    */
   readonly consumedBytes: number;
 };
 
-/** Names one table (measurement) of one memtable, active or sealed. Never reused within an `Ingest`. */
-export type TableId = number & { readonly __brand: 'TableId' };
-
-/** One memtable: all tables of one shard since its predecessor was sealed. Never reused within an `Ingest`. */
-export type MemtableId = number & { readonly __brand: 'MemtableId' };
-
-export type TableInfo = {
-  readonly table: TableId;
-  readonly measurement: string;
-  readonly rowCount: number;
-  readonly minTime: Timestamp;
-  readonly maxTime: Timestamp;
-  readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
-};
-
-/** What to read of one table. */
-export type TableRead = {
-  /** Rows from this one on are not looked at: the reader's snapshot. Default: all. */
-  readonly rowLimit?: number | undefined;
-  /** Strictly increasing ids; default: every series. */
-  readonly series?: Uint32Array | undefined;
-  /** In the order of the answer; default: all fields of the table. Unknown names give all-null columns. */
-  readonly fields?: readonly string[] | undefined;
-  /** Inclusive; default: all times. */
-  readonly start?: Timestamp | undefined;
-  readonly end?: Timestamp | undefined;
-};
-
-/**
- * Rows ordered by (series id, time), one row per series and time: fields of equal times are merged, the last write
- * of a field wins. Rows of `seriesIds[i]` are [rowStarts[i], rowStarts[i + 1]); `rowStarts` has one element more.
- */
-export type SortedRows = {
-  readonly seriesIds: Uint32Array;
-  readonly rowStarts: Uint32Array;
-  readonly times: BigInt64Array;
-  /** A field that the table does not have is `undefined`. */
-  readonly columns: readonly (Column | undefined)[];
-};
-
-/** The ingest kernel of one database. Not re-entrant; calls are synchronous. */
+/** The ingest kernel of one database. Not re-entrant; calls are synchronous, and every call ends the batch before it. */
 export interface Ingest {
   /** Parses line protocol and appends it. The body is only read. Bad lines and refused points do not stop it. */
   parseLines(body: Uint8Array, options: ParseOptions, host: IngestHost): Batch;
   /** Appends points that exist as values. All of them, whatever the memory limit. */
   appendPoints(points: readonly IngestPoint[], host: IngestHost): Batch;
-  /** The log record of a batch (docs/formats/batch-record.md); includes the keys of its new series. */
-  encodeBatch(batch: Batch): Uint8Array;
-  /**
-   * Appends what a log record holds, series under the ids that they had. Rows of shards for which `isWanted` says no
-   * (dropped, or already in segments) are skipped. Series that are known already under the same id are left alone.
-   * Throws `CodecError` for bytes that are no record; nothing of them stays then.
-   */
-  replay(
-    record: Uint8Array,
-    host: Pick<IngestHost, 'fieldTypes'>,
-    isWanted: (shardId: number) => boolean,
-  ): Batch;
-  /** Takes back a batch: its rows, new fields and new series. Only the newest batch that is still there. */
-  rollback(batch: Batch): void;
-
-  /** One more than the largest id. Ids of removed series are not used again. */
-  readonly nextSeriesId: number;
-  /** Ids below `nextId` will not be given to new series; for opening an index whose last series were removed. */
-  reserveSeriesIds(nextId: number): void;
-  /** Series that exist. */
-  readonly seriesCount: number;
-  /** Canonical key, `undefined` for ids that do not exist. */
-  seriesKey(id: number): Uint8Array | undefined;
-  /** `undefined` when there is no such series. */
-  findSeries(key: Uint8Array): number | undefined;
-  /** Adds series under given ids (opening the index); ids must increase and be unused. */
-  loadSeries(ids: Uint32Array, keys: readonly Uint8Array[]): void;
-  removeSeries(ids: Uint32Array): void;
-
-  /** The memtable that takes the rows of a shard at present; `undefined` when it has none. */
-  activeMemtable(shardId: number): MemtableId | undefined;
-  /** Ends the active memtable of a shard: it is only read from now on. The next row starts a new one. */
-  seal(shardId: number): MemtableId | undefined;
-  /** Frees a memtable; it and its tables must not be used any more. */
-  free(memtable: MemtableId): void;
-  tables(memtable: MemtableId): readonly TableInfo[];
-  read(table: TableId, options?: TableRead): SortedRows;
-
-  /** Bytes held by memtables; the caller flushes at its own mark. */
-  readonly memtableBytes: number;
-  /** Bytes held by the series table. */
-  readonly seriesBytes: number;
-  /** Size of the linear memory. */
-  readonly memoryBytes: number;
+  /** Field types that were asked for may have changed; the next batch asks again. */
+  forgetTypes(): void;
+  /** Bytes held for rows of batches. */
+  readonly batchBytes: number;
 }

@@ -1,21 +1,31 @@
 import { columnValue } from '@tidemark/core';
-import type { FieldType, FieldValue } from '@tidemark/core';
+import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { lineErrorMessage, parseLines } from '@tidemark/line-protocol';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CodecError } from './codec-error.ts';
+import { Codecs } from './codecs.ts';
 import { IngestKernel } from './ingest-kernel.ts';
+import type { IngestOptions } from './ingest-kernel.ts';
 import type { Batch, IngestHost, IngestShard } from './ingest-types.ts';
+import { Kernels } from './loader.ts';
+import { SeriesKeys } from './series-keys.ts';
+import type { StagedTable } from './staged-table.ts';
 
 const NOW = 1_600_000_000_123_456_789n;
 const WEEK = 604_800_000_000_000n;
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-function open(): IngestKernel {
-  return new IngestKernel({
-    parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned: true }),
+type Opened = { readonly ingest: IngestKernel; readonly series: SeriesKeys };
+
+function open(options: Partial<IngestOptions> = {}): Opened {
+  const series = new SeriesKeys(new Kernels());
+  const ingest = new IngestKernel({
+    series,
+    parseLine: (line, how) => parseLines(line, { ...how, allowUnsigned: true }),
+    ...options,
   });
+  return { ingest, series };
 }
 
 function shardOf(time: bigint): IngestShard {
@@ -28,7 +38,7 @@ function hostWith(parts: Partial<IngestHost> = {}): IngestHost {
   return { shardFor: shardOf, fieldTypes: () => [], ...parts };
 }
 
-function write(ingest: IngestKernel, body: string, host = hostWith()): Batch {
+function write({ ingest }: Opened, body: string, host = hostWith()): Batch {
   return ingest.parseLines(utf8.encode(body), { precision: 'ns', now: NOW }, host);
 }
 
@@ -36,27 +46,30 @@ type Row = { readonly [field: string]: FieldValue };
 /** shard/key/time -> fields. */
 type Contents = Map<string, Row>;
 
-/** Everything that an ingest holds in its active memtables. */
-function contentsOf(ingest: IngestKernel, shardIds: Iterable<number>): Contents {
-  const contents: Contents = new Map();
-  for (const shardId of shardIds) {
-    const memtable = ingest.activeMemtable(shardId);
-    if (memtable === undefined) continue;
-    for (const { table, fields } of ingest.tables(memtable)) {
-      const rows = ingest.read(table);
-      for (let s = 0; s < rows.seriesIds.length; s++) {
-        const key = text.decode(ingest.seriesKey(rows.seriesIds[s]!));
-        for (let row = rows.rowStarts[s]!; row < rows.rowStarts[s + 1]!; row++) {
-          const values: Record<string, FieldValue> = {};
-          fields.forEach(({ name }, c) => {
-            const value = columnValue(rows.columns[c]!, row);
-            if (value !== null) values[name] = value;
-          });
-          contents.set(`${shardId}/${key}/${rows.times[row]}`, values);
-        }
-      }
+/** Adds what a batch holds: rows come in arrival order, the last write of a field wins. */
+function addContents({ series }: Opened, batch: Batch, contents: Contents): void {
+  for (const table of batch.tables) {
+    const rows = table.copyRows();
+    for (let row = 0; row < table.rowCount; row++) {
+      const key = text.decode(series.key(rows.seriesIds[row]!));
+      const place = `${table.shardId}/${key}/${rows.times[row]}`;
+      contents.set(place, { ...contents.get(place), ...valuesOf(table, rows.columns, row) });
     }
   }
+}
+
+function valuesOf(table: StagedTable, columns: readonly Column[], row: number): Row {
+  const values: Record<string, FieldValue> = {};
+  table.fields.forEach(({ name }, c) => {
+    const value = columnValue(columns[c]!, row);
+    if (value !== null) values[name] = value;
+  });
+  return values;
+}
+
+function contentsOf(opened: Opened, batch: Batch): Contents {
+  const contents: Contents = new Map();
+  addContents(opened, batch, contents);
   return contents;
 }
 
@@ -64,7 +77,6 @@ function contentsOf(ingest: IngestKernel, shardIds: Iterable<number>): Contents 
 class Model {
   readonly contents: Contents = new Map();
   readonly types = new Map<string, FieldType>();
-  readonly shardIds = new Set<number>();
   errors: string[] = [];
   dropped = 0;
   written = 0;
@@ -94,7 +106,6 @@ class Model {
         continue;
       }
       for (const [id, type] of seen) this.types.set(id, type);
-      this.shardIds.add(shard.id);
       this.written++;
       const place = `${shard.id}/${point.series.key}/${point.time}`;
       const row: Record<string, FieldValue> = { ...this.contents.get(place) };
@@ -265,11 +276,13 @@ describe('a body means what the exact parser says', () => {
           maxLength: 4,
         }),
         (bodies) => {
-          const ingest = open();
+          const opened = open();
+          const contents: Contents = new Map();
           const model = new Model();
           for (const [content, precision] of bodies) {
             const bytes = utf8.encode(content);
-            const batch = ingest.parseLines(bytes, { precision, now: NOW }, hostWith());
+            const batch = opened.ingest.parseLines(bytes, { precision, now: NOW }, hostWith());
+            addContents(opened, batch, contents);
             model.write(bytes, precision);
 
             expect(batch.parseErrors).toEqual(model.errors);
@@ -277,7 +290,7 @@ describe('a body means what the exact parser says', () => {
             expect(batch.pointsWritten).toBe(model.written);
             expect(batch.consumedBytes).toBe(bytes.length);
           }
-          expect(contentsOf(ingest, model.shardIds)).toEqual(model.contents);
+          expect(contents).toEqual(model.contents);
         },
       ),
       { numRuns: 400 },
@@ -285,7 +298,7 @@ describe('a body means what the exact parser says', () => {
   });
 
   test('floats are rounded as JavaScript rounds them', () => {
-    const ingest = open();
+    const opened = open();
     fc.assert(
       fc.property(
         fc.array(
@@ -293,14 +306,9 @@ describe('a body means what the exact parser says', () => {
           { minLength: 1, maxLength: 50 },
         ),
         (numbers) => {
-          const shard = shardOf(0n).id;
-          const memtable = ingest.activeMemtable(shard);
-          if (memtable !== undefined) ingest.free(memtable);
+          const batch = write(opened, numbers.map((n, i) => `m f=${n} ${i}`).join('\n'));
 
-          write(ingest, numbers.map((n, i) => `m f=${n} ${i}`).join('\n'));
-
-          const [table] = ingest.tables(ingest.activeMemtable(shard)!);
-          const column = ingest.read(table!.table).columns[0]!;
+          const column = batch.tables[0]!.copyRows().columns[0]!;
           expect(numbers.map((_, i) => columnValue(column, i))).toEqual(numbers.map(Number));
         },
       ),
@@ -310,120 +318,105 @@ describe('a body means what the exact parser says', () => {
 });
 
 describe('batches', () => {
-  test('a record replayed elsewhere gives the same rows', () => {
+  test('the blocks of a table decode to its rows', () => {
+    const codecs = new Codecs();
     fc.assert(
-      fc.property(fc.array(body, { minLength: 1, maxLength: 4 }), (bodies) => {
-        const ingest = open();
-        const replayed = open();
-        const shardIds = new Set<number>();
+      fc.property(fc.array(body, { minLength: 1, maxLength: 3 }), (bodies) => {
+        const opened = open();
         for (const content of bodies) {
-          const batch = write(ingest, content);
-          for (const table of batch.tables) shardIds.add(table.shardId);
-          const copy = replayed.replay(ingest.encodeBatch(batch), hostWith(), () => true);
+          for (const table of write(opened, content).tables) {
+            const rows = table.copyRows();
 
-          expect(copy.pointsWritten).toBe(batch.pointsWritten);
-          expect(copy.newSeriesCount).toBe(batch.newSeriesCount);
+            const ids = codecs.decodeIntegers(table.encodeSeriesIds().slice());
+            expect(Array.from(ids, Number)).toEqual([...rows.seriesIds]);
+            expect(codecs.decodeTimes(table.encodeTimes().slice())).toEqual(rows.times);
+            table.fields.forEach((field, c) => {
+              const column = rows.columns[c]!;
+              const valid =
+                field.valid === 0
+                  ? undefined
+                  : codecs.decodeValidity(table.encodeValidity(field).slice());
+              const block = table.encodeValues(field).slice();
+              const decoded = codecs.decodeColumn(field.type, block, valid);
+              for (let row = 0; row < table.rowCount; row++) {
+                expect(columnValue(decoded, row)).toEqual(columnValue(column, row));
+              }
+            });
+          }
         }
-        expect(contentsOf(replayed, shardIds)).toEqual(contentsOf(ingest, shardIds));
-        expect(replayed.nextSeriesId).toBe(ingest.nextSeriesId);
       }),
       { numRuns: 100 },
     );
   });
 
-  test('a batch that is taken back leaves no trace', () => {
-    fc.assert(
-      fc.property(body, body, body, (first, second, third) => {
-        const ingest = open();
-        const reference = open();
-        const shardIds = new Set<number>();
-        const keep = (batch: Batch): void => batch.tables.forEach((t) => shardIds.add(t.shardId));
-        keep(write(ingest, first));
-        const nextSeriesId = ingest.nextSeriesId;
-        const taken = write(ingest, second);
-        keep(taken);
-        ingest.rollback(taken);
-
-        expect(ingest.nextSeriesId).toBe(nextSeriesId);
-        keep(write(ingest, third));
-        write(reference, first);
-        write(reference, third);
-        expect(contentsOf(ingest, shardIds)).toEqual(contentsOf(reference, shardIds));
-        expect(ingest.seriesCount).toBe(reference.seriesCount);
-      }),
-      { numRuns: 100 },
-    );
-  });
-
-  test('records with a flipped bit or a cut end are refused whole or read without harm', () => {
-    const source = open();
-    const record = source.encodeBatch(
-      write(
-        source,
-        'cpu,h=a u=1i,s="x",b=t 1\ncpu,h=b u=2i,f=1.5 2\nm f=2.25 3\ncpu,h=a u=7i,s="yy" 9',
-      ),
-    );
-    const ingest = open();
-    for (let bit = 0; bit < record.length * 8; bit++) {
-      const damaged = record.slice();
-      damaged[bit >> 3]! ^= 1 << (bit & 7);
-      const before = ingest.nextSeriesId;
-      try {
-        ingest.rollback(ingest.replay(damaged, hostWith(), () => true));
-      } catch (error) {
-        expect(error).toBeInstanceOf(CodecError);
-      }
-      expect(ingest.nextSeriesId).toBe(before);
-    }
-    for (let length = 0; length < record.length; length++) {
-      expect(() => ingest.replay(record.subarray(0, length), hostWith(), () => true)).toThrow(
-        CodecError,
+  test('a field that only some rows have is null in the others, batch after batch', () => {
+    const opened = open();
+    const present = (batch: Batch): unknown => {
+      const [table] = batch.tables;
+      const { columns } = table!.copyRows();
+      return Object.fromEntries(
+        table!.fields.map(({ name }, c) => [
+          name,
+          Array.from({ length: table!.rowCount }, (_, row) => columnValue(columns[c]!, row)),
+        ]),
       );
-    }
-    expect(ingest.seriesCount).toBe(0);
-  });
+    };
 
-  test('rows of shards that are not wanted are skipped, their series are not', () => {
-    const source = open();
-    const record = source.encodeBatch(write(source, `m,t=a f=1 0\nm,t=b f=2 ${WEEK}`));
-    const ingest = open();
-
-    const batch = ingest.replay(record, hostWith(), (id) => id === shardOf(WEEK).id);
-
-    expect(batch.pointsWritten).toBe(1);
-    expect(batch.tables.map((t) => t.shardId)).toEqual([shardOf(WEEK).id]);
-    expect(ingest.seriesCount).toBe(2);
+    const first = 'm a=1 1\nm b=2i,a=3 2\nm s="x" 3\nm a=4,a=5 4';
+    expect(present(write(opened, first))).toEqual({
+      a: [1, 3, null, 5],
+      b: [null, 2n, null, null],
+      s: [null, null, 'x', null],
+    });
+    expect(present(write(opened, 'm b=7i 1\nm b=8i 2'))).toEqual({ b: [7n, 8n] });
+    const long = Array.from(
+      { length: 500 },
+      (_, i) => `m a=${i}${i === 300 ? ',t=true' : ''} ${i}`,
+    );
+    const flags = Array.from({ length: 500 }, (_, i) => (i === 300 ? true : null));
+    expect(present(write(opened, long.join('\n')))).toMatchObject({ t: flags });
   });
 
   test('a batch ends early at the memory limit and goes on where it stopped', () => {
-    const ingest = new IngestKernel({ parseLine: parseLines, memtableBytesMax: 200_000 });
+    const opened = open({ batchBytesMax: 200_000 });
     const bytes = utf8.encode(
       Array.from({ length: 20_000 }, (_, i) => `m,t=${i % 10} f=${i}i ${i}`).join('\n'),
     );
-    const shard = shardOf(0n).id;
+    const contents: Contents = new Map();
     let from = 0;
     let points = 0;
     let rounds = 0;
     while (from < bytes.length) {
-      const batch = ingest.parseLines(bytes, { precision: 'ns', now: NOW, from }, hostWith());
+      const options = { precision: 'ns', now: NOW, from } as const;
+      const batch = opened.ingest.parseLines(bytes, options, hostWith());
+      addContents(opened, batch, contents);
       points += batch.pointsWritten;
       from = batch.consumedBytes;
       rounds++;
-      const memtable = ingest.seal(shard);
-      if (memtable !== undefined) ingest.free(memtable);
     }
 
     expect(points).toBe(20_000);
     expect(rounds).toBeGreaterThan(1);
-    expect(ingest.memtableBytes).toBe(0);
+    expect(contents.size).toBe(20_000);
+  });
+
+  test('tables of a large batch are not kept', () => {
+    const opened = open();
+    const rows = 200_000;
+    write(opened, Array.from({ length: rows }, (_, i) => `m a=1,b=2,c=3,d=4,e=5 ${i}`).join('\n'));
+    expect(opened.ingest.batchBytes).toBeGreaterThan(8 << 20);
+
+    write(opened, 'm a=1 1');
+
+    expect(opened.ingest.batchBytes).toBeLessThan(1 << 20);
   });
 });
 
 describe('refusals', () => {
   test('the first value decides the type of a field, later conflicting points are dropped whole', () => {
-    const ingest = open();
+    const opened = open();
 
-    const batch = write(ingest, 'm f=1 1\nm f=2i,g=1 2\nm f=3 3\nm g="x" 4');
+    const batch = write(opened, 'm f=1 1\nm f=2i,g=1 2\nm f=3 3\nm g="x" 4');
 
     expect(batch.dropped).toEqual({
       count: 1,
@@ -437,7 +430,7 @@ describe('refusals', () => {
   });
 
   test('types that the shard already has are asked for once and hold', () => {
-    const ingest = open();
+    const opened = open();
     const asked: string[] = [];
     const host = hostWith({
       fieldTypes: (shardId, m) => {
@@ -446,17 +439,21 @@ describe('refusals', () => {
       },
     });
 
-    const batch = write(ingest, 'm f=1 1\nm f=2i 2\nm f=3i 3', host);
+    const batch = write(opened, 'm f=1 1\nm f=2i 2\nm f=3i 3', host);
 
     expect(batch.dropped?.count).toBe(1);
     expect(batch.pointsWritten).toBe(2);
-    expect(asked).toEqual([`${shardOf(1n).id}/m`]);
     expect(batch.newFields).toEqual([]);
+    write(opened, 'm f=4i 4', host);
+    expect(asked).toEqual([`${shardOf(1n).id}/m`]);
+    opened.ingest.forgetTypes();
+    write(opened, 'm f=5i 5', host);
+    expect(asked).toHaveLength(2);
   });
 
   test('a new series can be refused, points of known ones go on', () => {
-    const ingest = open();
-    write(ingest, 'm,t=a f=1 1');
+    const opened = open();
+    write(opened, 'm,t=a f=1 1');
     const refused: string[] = [];
     const host = hostWith({
       admitSeries: (key) => {
@@ -465,7 +462,7 @@ describe('refusals', () => {
       },
     });
 
-    const batch = write(ingest, 'm,t=b f=1 1\nm,t=a f=2 2\nm,t=b f=1 2\nm,time=1 f=1', host);
+    const batch = write(opened, 'm,t=b f=1 1\nm,t=a f=2 2\nm,t=b f=1 2\nm,time=1 f=1', host);
 
     expect(batch.dropped).toEqual({
       count: 3,
@@ -473,34 +470,34 @@ describe('refusals', () => {
     });
     expect(refused).toEqual(['m,t=b', 'm,t=b']);
     expect(batch.pointsWritten).toBe(1);
-    expect(ingest.seriesCount).toBe(1);
+    expect(opened.series.nextId).toBe(1);
   });
 
   test('points before the oldest accepted time are counted as beyond retention', () => {
-    const ingest = open();
+    const opened = open();
     const host = hostWith({ oldestAccepted: 10n });
 
-    const batch = write(ingest, 'm f=1 1\nm f=2 20\nm f=3 3', host);
+    const batch = write(opened, 'm f=1 1\nm f=2 20\nm f=3 3', host);
 
     expect(batch.dropped).toEqual({ count: 2, reason: 'points beyond retention policy' });
     expect(batch.pointsWritten).toBe(1);
   });
 
   test('points after the newest accepted time are counted likewise, the limits themselves are in', () => {
-    const ingest = open();
+    const opened = open();
     const host = hostWith({ oldestAccepted: 10n, newestAccepted: 20n });
 
-    const batch = write(ingest, 'm f=1 15\nm f=2 21\nm f=3 20\nm f=4 10\nm f=5 9', host);
+    const batch = write(opened, 'm f=1 15\nm f=2 21\nm f=3 20\nm f=4 10\nm f=5 9', host);
 
     expect(batch.dropped).toEqual({ count: 2, reason: 'points beyond retention policy' });
     expect(batch.pointsWritten).toBe(3);
   });
 
   test('rejected lines are listed with their numbers when asked for', () => {
-    const ingest = open();
+    const opened = open();
     const content = '# head\nm f=1 1\nbad\n\nm f=2i 2\nm s="a\nb" 3\nalso,bad';
 
-    const batch = ingest.parseLines(
+    const batch = opened.ingest.parseLines(
       utf8.encode(content),
       { precision: 'ns', now: NOW, isDetailed: true },
       hostWith(),
@@ -518,9 +515,9 @@ describe('refusals', () => {
   });
 
   test('a field named time is left out, alone it refuses the point', () => {
-    const ingest = open();
+    const opened = open();
 
-    const batch = write(ingest, 'm time=3,f=1 1\nm time=3 2');
+    const batch = write(opened, 'm time=3,f=1 1\nm time=3 2');
 
     expect(batch.pointsWritten).toBe(1);
     expect(batch.dropped?.reason).toBe(
@@ -529,129 +526,30 @@ describe('refusals', () => {
   });
 });
 
-describe('memtables', () => {
-  test('late and repeated points are merged in time order, up to the row limit', () => {
-    const ingest = open();
-    write(ingest, 'm,t=a f=1,g=1i 10\nm,t=b f=9 1\nm,t=a f=2 5\nm,t=a g=7i 10\nm,t=a f=3 20');
-    const [info] = ingest.tables(ingest.activeMemtable(shardOf(0n).id)!);
-    const id = ingest.findSeries(utf8.encode('m,t=a'))!;
-
-    const all = ingest.read(info!.table, { series: Uint32Array.of(id), fields: ['g', 'f', 'h'] });
-    const early = ingest.read(info!.table, {
-      rowLimit: 3,
-      series: Uint32Array.of(id),
-      fields: ['g'],
-    });
-    const range = ingest.read(info!.table, { start: 6n, end: 19n, fields: ['f'] });
-
-    expect(all.times).toEqual(BigInt64Array.of(5n, 10n, 20n));
-    expect([0, 1, 2].map((i) => columnValue(all.columns[0]!, i))).toEqual([null, 7n, null]);
-    expect([0, 1, 2].map((i) => columnValue(all.columns[1]!, i))).toEqual([2, 1, 3]);
-    expect(all.columns[2]).toBeUndefined();
-    expect(early.times).toEqual(BigInt64Array.of(5n, 10n));
-    expect(columnValue(early.columns[0]!, 1)).toBe(1n);
-    expect(range.times).toEqual(BigInt64Array.of(10n));
-    expect([info!.minTime, info!.maxTime]).toEqual([1n, 20n]);
-  });
-
-  test('rows keep their order over many pages and series, whatever is asked for', () => {
-    const ingest = open();
-    const rows = 60_000;
-    const lines: string[] = [];
-    for (let i = 0; i < rows; i++) {
-      const late = i % 97 === 0 ? -500 : 0;
-      lines.push(`m,t=${(i * 7919) % 311} f=${i}i ${1000 + i + late}`);
-    }
-    write(ingest, lines.slice(0, 50_000).join('\n'));
-    const [info] = ingest.tables(ingest.activeMemtable(shardOf(0n).id)!);
-    // Builds the kept order; the rows behind it are then found by scanning.
-    ingest.read(info!.table, { fields: [] });
-    write(ingest, lines.slice(50_000).join('\n'));
-
-    const model = new Map<string, Map<bigint, bigint>>();
-    for (let i = 0; i < rows; i++) {
-      const key = `m,t=${(i * 7919) % 311}`;
-      const times = model.get(key) ?? new Map<bigint, bigint>();
-      times.set(BigInt(1000 + i + (i % 97 === 0 ? -500 : 0)), BigInt(i));
-      model.set(key, times);
-    }
-    const one = ingest.findSeries(utf8.encode('m,t=5'))!;
-    const single = ingest.read(info!.table, { series: Uint32Array.of(one) });
-    const sorted = [...model.get('m,t=5')!].toSorted((a, b) => Number(a[0] - b[0]));
-    expect([...single.times]).toEqual(sorted.map(([t]) => t));
-    expect(sorted.map((_, i) => columnValue(single.columns[0]!, i))).toEqual(
-      sorted.map(([, v]) => v),
-    );
-
-    const all = ingest.read(info!.table);
-    expect(all.seriesIds.length).toBe(311);
-    for (let s = 0; s < 311; s++) {
-      const times = model.get(text.decode(ingest.seriesKey(all.seriesIds[s]!)))!;
-      const wanted = [...times.keys()].toSorted((a, b) => Number(a - b));
-      expect([...all.times.subarray(all.rowStarts[s], all.rowStarts[s + 1])]).toEqual(wanted);
-    }
-  });
-
-  test('a sealed memtable is read on while a new one takes rows, until it is freed', () => {
-    const ingest = open();
-    const shard = shardOf(0n).id;
-    write(ingest, 'm f=1 1');
-    const sealed = ingest.seal(shard)!;
-    write(ingest, 'm f="other type" 1');
-
-    expect(columnValue(ingest.read(ingest.tables(sealed)[0]!.table).columns[0]!, 0)).toBe(1);
-    const active = ingest.activeMemtable(shard)!;
-    expect(active).not.toBe(sealed);
-    expect(ingest.tables(active)[0]!.fields).toEqual([{ name: 'f', type: 'string' }]);
-    const before = ingest.memtableBytes;
-    ingest.free(sealed);
-    expect(ingest.memtableBytes).toBeLessThan(before);
-  });
-});
-
 describe('series', () => {
   test('one series whatever the order of its tags', () => {
-    const ingest = open();
+    const opened = open();
 
-    const batch = write(ingest, 'm,b=2,a=1 f=1 1\nm,a=1,b=2 f=2 2\nm,b=2,a=1 f=3 3');
+    const batch = write(opened, 'm,b=2,a=1 f=1 1\nm,a=1,b=2 f=2 2\nm,b=2,a=1 f=3 3');
 
     expect(batch.newSeriesCount).toBe(1);
-    expect(text.decode(ingest.seriesKey(batch.firstSeriesId))).toBe('m,a=1,b=2');
+    expect(text.decode(opened.series.key(batch.firstSeriesId))).toBe('m,a=1,b=2');
   });
 
-  test('a hundred thousand series are found again, removed ones are not', () => {
-    const ingest = open();
-    const count = 100_000;
-    const lines = Array.from({ length: count }, (_, i) => `hc,id=${i},dc=dc${i % 7} value=1 1`);
-    write(ingest, lines.join('\n'));
+  test('series of a refused point are not created', () => {
+    const opened = open();
 
-    expect(ingest.seriesCount).toBe(count);
-    expect(ingest.seriesBytes).toBeLessThan(count * 100);
-    ingest.removeSeries(Uint32Array.of(17));
-    expect(ingest.findSeries(utf8.encode('hc,dc=dc3,id=17'))).toBeUndefined();
-    expect(ingest.seriesKey(17)).toBeUndefined();
-    expect(ingest.findSeries(utf8.encode('hc,dc=dc4,id=18'))).toBe(18);
-    const batch = write(ingest, 'hc,id=17,dc=dc3 value=1 1');
-    expect(batch.firstSeriesId).toBe(count);
-    expect(batch.newSeriesCount).toBe(1);
-  });
+    const batch = write(opened, 'm,t=a f=1 1\nm,t=b f=2i 2\nm,t=a f=3 3');
 
-  test('an index can be loaded under its ids, and goes on behind them', () => {
-    const ingest = open();
-    ingest.loadSeries(Uint32Array.of(3, 8), [utf8.encode('m,t=a'), utf8.encode('a\\,b')]);
-    ingest.reserveSeriesIds(20);
-
-    const batch = write(ingest, 'm,t=a f=1\na\\,b f=1\nm,t=new f=1');
-
-    expect(batch.newSeriesCount).toBe(1);
-    expect(batch.firstSeriesId).toBe(20);
-    expect(() => ingest.loadSeries(Uint32Array.of(3), [utf8.encode('other')])).toThrow(CodecError);
+    expect(batch.dropped?.count).toBe(1);
+    expect(opened.series.nextId).toBe(1);
+    expect(opened.series.find(utf8.encode('m,t=b'))).toBe(-1);
   });
 });
 
 test('points that are values are written like lines', () => {
-  const ingest = open();
-  const batch = ingest.appendPoints(
+  const opened = open();
+  const batch = opened.ingest.appendPoints(
     [
       {
         measurement: 'my mea,sure',
@@ -675,7 +573,7 @@ test('points that are values are written like lines', () => {
 
   expect(batch.dropped?.count).toBe(1);
   expect(batch.valuesWritten).toBe(5);
-  expect(contentsOf(ingest, [shardOf(-1n).id])).toEqual(
+  expect(contentsOf(opened, batch)).toEqual(
     new Map([
       [
         `${shardOf(-1n).id}/my\\ mea\\,sure,a=1,b=x\\ y/-1`,

@@ -11,6 +11,7 @@ type CodecExports = {
   blockBound(count: number): number;
   stringsBound(count: number, bytes: number): number;
   encodeBlock(kind: number, src: number, count: number, dst: number, effort: number): number;
+  encodeIds(src: number, count: number, dst: number, effort: number): number;
   encodeStringBlock(references: number, count: number, dst: number, effort: number): number;
   startBlock(src: number, bytes: number): number;
   finishBlock(kind: number, count: number, dst: number): number;
@@ -24,14 +25,13 @@ type CodecExports = {
 };
 
 type IngestExports = {
-  arenaBytes(): number;
   decimalPowers(): number;
   openBody(bytes: number): number;
   setTimes(unit: bigint, now: bigint): void;
   beginBatch(
     start: number,
     asksForSeries: number,
-    arenaLimit: number,
+    bytesLimit: number,
     oldest: bigint,
     newest: bigint,
   ): void;
@@ -61,48 +61,54 @@ type IngestExports = {
   getBatchFirstSeries(): number;
   getBatchTables(): number;
   batchNext(table: number): number;
-  batchRows(table: number): number;
   batchColumns(table: number): number;
 };
 
-type MemtableExports = {
-  createMemtable(shard: number): number;
-  freeMemtable(memtable: number): void;
-  memtableBytes(memtable: number): number;
-  createTable(memtable: number, measurement: number): number;
+type TableExports = {
+  createTable(shard: number, measurement: number): number;
+  dropTables(): void;
+  tableBytes(): number;
+  tableCount(): number;
+  finishTable(table: number): number;
   addColumn(table: number, field: number, type: number): number;
-  truncateTable(table: number, rowCount: number, columnCount: number): void;
   tableRows(table: number): number;
   tableMeasurement(table: number): number;
   tableShard(table: number): number;
   tableMinTime(table: number): bigint;
   tableMaxTime(table: number): bigint;
+  tableSeries(table: number): number;
+  tableTimes(table: number): number;
   tableColumns(table: number): number;
   columnOf(table: number, field: number): number;
   columnField(table: number, index: number): number;
   columnType(table: number, index: number): number;
-  columnHasValues(table: number, index: number): number;
-  selectAll(table: number, rowLimit: number, start: bigint, end: bigint): number;
-  selectSeries(
-    table: number,
-    ids: number,
+  columnValues(table: number, index: number): number;
+  columnValid(table: number, index: number): number;
+};
+
+type SeriesExports = {
+  setTextSeed(seed: bigint): void;
+  textCount(): number;
+  textBytes(id: number): number;
+  textLength(id: number): number;
+  findText(text: number, length: number): number;
+  addText(text: number, length: number): number;
+  textMemory(): number;
+  tagKeyBytes(id: number): number;
+  tagKeyLength(id: number): number;
+  splitSeries(first: number, end: number): number;
+  splitWords(): number;
+  seriesListBound(first: number, end: number): number;
+  encodeSeriesList(first: number, end: number, ids: number, dst: number): number;
+  insertSeriesList(
+    src: number,
+    bytes: number,
     count: number,
-    rowLimit: number,
-    start: bigint,
-    end: bigint,
+    firstId: number,
+    knownBelow: number,
+    numbers: number,
+    measurementCount: number,
   ): number;
-  selectedRows(): number;
-  selectedSeries(): number;
-  selectedTimes(): number;
-  selectedSeriesIds(): number;
-  selectedStarts(): number;
-  gather(table: number, field: number): number;
-  gatherNulls(): number;
-  encodeRowHeads(table: number, from: number, to: number): number;
-  encodeColumnRows(table: number, index: number, from: number, to: number): number;
-  encodeKeys(references: number, count: number, bytes: number): number;
-  decodeRowHeads(table: number, src: number, bytes: number): number;
-  decodeColumnRows(table: number, column: number, src: number, bytes: number, rows: number): number;
 };
 
 type NameExports = {
@@ -122,10 +128,10 @@ type NameExports = {
   seriesKeyLength(id: number): number;
   hashKey(key: number, length: number): number;
   findSeries(key: number, length: number, hash: number): number;
-  removeSeries(id: number): void;
+  forgetSeries(id: number): void;
+  rememberSeries(id: number): number;
   truncateSeries(first: number): void;
-  insertKeys(references: number, ids: number, count: number): number;
-  insertKeyBlock(src: number, bytes: number, firstId: number): number;
+  seriesMeasurement(id: number): number;
 };
 
 type ScanExports = {
@@ -227,7 +233,8 @@ type TextExports = {
 /** Exports of the compiled kernels. */
 export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   IngestExports &
-  MemtableExports &
+  TableExports &
+  SeriesExports &
   NameExports &
   ScanExports &
   RowExports &

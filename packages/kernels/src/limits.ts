@@ -23,9 +23,17 @@ export const PARSE_ERRORS_MAX: Limit = {
   reason: 'a large body of rubbish must not become a larger answer',
 };
 
-export const MEMTABLE_BYTES_MAX: Limit = {
-  setting: 'kernels.memtable-bytes-max',
-  value: 256 << 20,
+export const BATCH_BYTES_MAX: Limit = {
+  setting: 'kernels.batch-bytes-max',
+  value: 32 << 20,
   unit: 'bytes',
-  reason: 'a batch ends early here; callers flush long before, at 32 MiB',
+  reason:
+    'a batch ends early here, so that a huge request does not hold as much memory several times',
+};
+
+export const BATCH_BYTES_KEPT: Limit = {
+  setting: 'kernels.batch-bytes-kept',
+  value: 8 << 20,
+  unit: 'bytes',
+  reason: 'tables up to this size are kept for the next batch, larger ones are made anew',
 };

@@ -1,7 +1,7 @@
 // Ingest: bodies of 5,000 lines through scan, series look-up and append, in one thread.
 // node --conditions=source --import tsx tests/bench/kernels/ingest.ts
-import { IngestKernel } from '@tidemark/kernels';
-import type { IngestHost } from '@tidemark/kernels';
+import { IngestKernel, Kernels, SeriesKeys } from '@tidemark/kernels';
+import type { Batch, IngestHost } from '@tidemark/kernels';
 import { parseLines } from '@tidemark/line-protocol';
 import { cpuMs, measure, normalFrom, randomFrom } from './measure.ts';
 
@@ -60,32 +60,40 @@ function highcardBody(first: number, time: bigint): Uint8Array {
   return utf8.encode(lines.join(''));
 }
 
-function flushAbove(ingest: IngestKernel, sizeBytes: number): void {
-  if (ingest.memtableBytes < sizeBytes) return;
-  const memtable = ingest.seal(WHOLE.id);
-  if (memtable !== undefined) ingest.free(memtable);
+/** Blocks of all columns, as for a log record; their size. */
+function encode({ tables }: Batch): number {
+  let sizeBytes = 0;
+  for (const table of tables) {
+    sizeBytes += table.encodeSeriesIds().length + table.encodeTimes().length;
+    for (const field of table.fields) sizeBytes += table.encodeValues(field).length;
+  }
+  return sizeBytes;
 }
 
-function run(name: string, bodies: readonly Uint8Array[], logs: boolean): void {
-  const ingest = new IngestKernel({ parseLine: parseLines });
+type Work = 'parse' | 'encode' | 'copy';
+
+function run(name: string, bodies: readonly Uint8Array[], work: Work): void {
+  const ingest = new IngestKernel({ series: new SeriesKeys(new Kernels()), parseLine: parseLines });
   let next = 0;
   let recordBytes = 0;
   measure(name, { count: LINES, unit: 'rows' }, () => {
     const batch = ingest.parseLines(bodies[next++ % bodies.length]!, options, host);
     if (batch.pointsWritten !== LINES) throw new Error('every line is a point');
-    if (logs) recordBytes = ingest.encodeBatch(batch).length;
-    flushAbove(ingest, 32 << 20);
+    if (work !== 'parse') recordBytes = encode(batch);
+    if (work === 'copy') for (const table of batch.tables) table.copyRows();
   });
-  if (logs) console.log(`  record: ${(recordBytes / LINES).toFixed(1)} bytes/row`);
+  if (work === 'encode') console.log(`  record: ${(recordBytes / LINES).toFixed(1)} bytes/row`);
 }
 
 const cpuBodies = Array.from({ length: 20 }, (_, round) => cpuBody(round));
-run('cpu-only, 10 integers', cpuBodies, false);
-run('cpu-only with log record', cpuBodies, true);
-run('iot, 7 floats of 16-17 digits', [floatBody(), floatBody()], false);
+run('cpu-only, 10 integers', cpuBodies, 'parse');
+run('cpu-only with log record', cpuBodies, 'encode');
+run('cpu-only with log record and copies', cpuBodies, 'copy');
+run('iot, 7 floats of 16-17 digits', [floatBody(), floatBody()], 'parse');
 
 const SERIES = 1_000_000;
-const shared = new IngestKernel({ parseLine: parseLines });
+const series = new SeriesKeys(new Kernels());
+const shared = new IngestKernel({ series, parseLine: parseLines });
 const highcard = Array.from({ length: SERIES / LINES }, (_, k) => highcardBody(k * LINES, START));
 for (const round of [
   '1 M new series',
@@ -96,15 +104,24 @@ for (const round of [
 }
 
 function measureHighcard(name: string): void {
-  const ingest = shared;
   const begin = cpuMs();
-  for (const body of highcard) {
-    ingest.parseLines(body, options, host);
-    flushAbove(ingest, 32 << 20);
-  }
+  for (const body of highcard) shared.parseLines(body, options, host);
   const rate = SERIES / (cpuMs() - begin) / 1000;
-  const perSeries = ingest.seriesBytes / ingest.seriesCount;
+  const perSeries = series.memoryBytes / series.nextId;
   console.log(
     `${name.padEnd(44)} ${rate.toFixed(2).padStart(9)} M rows/s, ${perSeries.toFixed(0)} bytes/series`,
+  );
+}
+
+measureSplit();
+
+/** Keys into tags and their texts into ids: what the columns of the index are filled from. */
+function measureSplit(): void {
+  const begin = cpuMs();
+  for (let first = 0; first < series.nextId;) first += series.split(first, series.nextId).count;
+  const rate = SERIES / (cpuMs() - begin) / 1000;
+  const perSeries = series.memoryBytes / series.nextId;
+  console.log(
+    `${'1 M keys split into 4 tags'.padEnd(44)} ${rate.toFixed(2).padStart(9)} M keys/s, ${perSeries.toFixed(0)} bytes/series with texts`,
   );
 }

@@ -10,7 +10,6 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
 import type { BackupRequest } from '../storage-engine.ts';
-import type { IndexAdditions } from '../wal/wal-record.ts';
 import { backupHeader, encodeFrame, PIECE_BYTES, segmentName } from './format.ts';
 import { selectFromManifest } from './select.ts';
 
@@ -49,7 +48,7 @@ export async function* createBackup(
     for (const { name, instance } of manifest.databases) {
       const database = snapshot.databases.get(name);
       if (database?.instance !== instance) continue;
-      for (const additions of inPortions(database.allAdditions())) {
+      for (const additions of database.allAdditions(SERIES_PER_FRAME)) {
         yield encodeFrame({ kind: 'series', instance, additions });
       }
     }
@@ -84,26 +83,6 @@ function segmentsOf(engine: Engine, manifest: Manifest): Place[] {
       }),
     }));
   });
-}
-
-function* inPortions(all: IndexAdditions): Generator<IndexAdditions> {
-  const { firstMeasurementId, measurements, firstSeriesId, series } = all;
-  for (let from = 0; from === 0 || from < series.count; from += SERIES_PER_FRAME) {
-    const end = Math.min(series.count, from + SERIES_PER_FRAME);
-    const isFirst = from === 0;
-    yield {
-      firstMeasurementId: isFirst ? firstMeasurementId : firstMeasurementId + measurements.length,
-      measurements: isFirst ? measurements : [],
-      firstSeriesId: firstSeriesId + from,
-      series: {
-        count: end - from,
-        measurementIds: series.measurementIds.subarray(from, end),
-        bytes: series.bytes,
-        starts: series.starts.subarray(from, end),
-        ends: series.ends.subarray(from, end),
-      },
-    };
-  }
 }
 
 async function* segmentFrames(

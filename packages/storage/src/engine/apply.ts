@@ -36,15 +36,8 @@ export function applyAdditions(index: SeriesIndex, additions: IndexAdditions): v
     if (id !== firstMeasurementId + i)
       padIndex(index, { measurements: firstMeasurementId + i + 1, series: 0 });
   });
-  for (let i = 0; i < series.count; i++) {
-    const id = firstSeriesId + i;
-    if (id < index.seriesCount) continue;
-    const measurementId = series.measurementIds[i]!;
-    padIndex(index, { measurements: measurementId + 1, series: 0 });
-    const owner = index.measurements[measurementId]!;
-    index.addSeriesByKey(owner, series.bytes, series.starts[i], series.ends[i]);
-    padIndex(index, { measurements: 0, series: id + 1 });
-  }
+  padIndex(index, { measurements: series.measurementIdEnd, series: 0 });
+  index.insert(series, firstSeriesId);
 }
 
 /** Stands in for lost entries, so that the index has at least the given numbers of them. */

@@ -64,9 +64,25 @@ export class Database {
     return this.#additionsSince(this.#persistedMeasurements, this.#persistedSeries);
   }
 
-  /** All entries of the index. */
-  allAdditions(): IndexAdditions {
-    return this.#additionsSince(0, 0);
+  /** All entries of the index, in portions of at most `seriesMax` series. Later additions are left out. */
+  *allAdditions(seriesMax: number): Generator<IndexAdditions> {
+    const { index } = this;
+    const measurements = index.measurements.map(({ name }) => name);
+    const end = index.seriesCount;
+    yield {
+      firstMeasurementId: 0,
+      measurements,
+      firstSeriesId: 0,
+      series: index.encodedSeries(0, Math.min(end, seriesMax)),
+    };
+    for (let from = seriesMax; from < end; from += seriesMax) {
+      yield {
+        firstMeasurementId: measurements.length,
+        measurements: [],
+        firstSeriesId: from,
+        series: index.encodedSeries(from, Math.min(end, from + seriesMax)),
+      };
+    }
   }
 
   /** The result of `unpersisted` is in the index files now. */
@@ -81,7 +97,7 @@ export class Database {
     for (let id = firstMeasurementId; id < index.measurements.length; id++) {
       measurements.push(index.measurements[id]!.name);
     }
-    const series = index.seriesSince(firstSeriesId);
+    const series = index.encodedSeries(firstSeriesId, index.seriesCount);
     return { firstMeasurementId, measurements, firstSeriesId, series };
   }
 }

@@ -25,7 +25,8 @@ import type {
 import { Wal } from '../wal/wal.ts';
 import { encodeRecord } from '../wal/wal-record.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
-import type { Ingest, Ingested, IngestTarget } from '../write/ingest.ts';
+import { OutcomeCollector } from '../write/ingest.ts';
+import type { Ingest, IngestTarget } from '../write/ingest.ts';
 import { SeriesAdmission } from '../write/series-admission.ts';
 import type { WriteBatch } from '../write/write-batch.ts';
 import { adoptBackup } from '../backup/adopt.ts';
@@ -198,16 +199,23 @@ export class Engine {
   }
 
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
-    return this.#write(request.policy, (ingest, target) => ingest.lines(request, target));
+    const outcome = new OutcomeCollector({ isDetailed: request.isDetailed === true });
+    return this.#write(request.policy, outcome, (ingest, target) =>
+      ingest.lines(request, target, outcome),
+    );
   }
 
   writePoints(request: WritePointsRequest): Promise<WriteOutcome> {
-    return this.#write(request.policy, (ingest, target) => ingest.points(request, target));
+    const outcome = new OutcomeCollector({ isDetailed: false });
+    return this.#write(request.policy, outcome, (ingest, target) =>
+      ingest.points(request, target, outcome),
+    );
   }
 
   async #write(
     policy: PolicyRef,
-    parse: (ingest: Ingest, target: IngestTarget) => Ingested,
+    collector: OutcomeCollector,
+    parse: (ingest: Ingest, target: IngestTarget) => Iterable<WriteBatch>,
   ): Promise<WriteOutcome> {
     const wal = this.#openWal();
     const limit = this.#options.writeQueueMaxBytes ?? LIMITS.queuedWriteBytes.value;
@@ -220,14 +228,17 @@ export class Engine {
     const database = this.database(policy.database);
     const admission = new SeriesAdmission(database, policy);
     const target = { shards: this.shards, policy, admission };
-    const { batch, outcome } = parse(database.ingest, target);
-    if (admission.hasLimits) admitSeries(database, batch);
     this.#counters.writeRequests++;
+    for (const batch of parse(database.ingest, target)) {
+      if (admission.hasLimits) admitSeries(database, batch);
+      if (batch.parts.length === 0) continue;
+      await this.#logBatch(wal, database, batch);
+      this.#flushIfLarge();
+      if (batch.hasMore) await this.#awaitMemory();
+    }
+    const { outcome } = collector;
     this.#counters.parseErrors += outcome.parseErrors.length;
     this.#counters.pointsDropped += outcome.dropped?.count ?? 0;
-    if (batch.parts.length === 0) return outcome;
-    await this.#logBatch(wal, database, batch);
-    this.#flushIfLarge();
     this.#counters.pointsWritten += outcome.pointsWritten;
     this.#counters.valuesWritten += outcome.valuesWritten;
     return outcome;
@@ -235,9 +246,10 @@ export class Engine {
 
   async #logBatch(wal: Wal, database: Database, batch: WriteBatch): Promise<void> {
     const additions = database.takeAdditions();
-    const parts = batch.parts.map(({ shard, tables }) => ({
+    const parts = batch.parts.map(({ shard, tables, encoded }) => ({
       shard: shard.descriptor,
       tables,
+      encoded,
     }));
     const payload = encodeRecord({ kind: 'rows', database: database.ref, additions, parts });
     this.#queuedBytes += payload.length;

@@ -1,8 +1,6 @@
 // Series of one measurement: their ids by ordinal, and per tag key a column of text ids by ordinal.
 import { compareBytes } from '@tidemark/core';
 
-import { utf8Text } from '../bytes.ts';
-import { unescaped } from './series-key.ts';
 import type { SeriesId, TextId } from './series-index.ts';
 
 /** Text id + 1 per ordinal, 0 where the series lacks the tag. Shorter than the series list when the tail lacks it. */
@@ -13,17 +11,21 @@ type NamedColumn = { readonly key: string; readonly column: TagColumn };
 export class MeasurementIndex {
   readonly id: number;
   readonly name: string;
+  /** In the table of series keys. */
+  readonly number: number;
   /** Series with data in at least one shard. */
   liveSeries = 0;
   readonly #columns = new Map<string, TagColumn>();
   #sorted: NamedColumn[] | undefined;
-  readonly #byPosition: { readonly escapedKey: Uint8Array; readonly column: TagColumn }[] = [];
+  /** The column that series had at a position of their tags, with the number of its key. */
+  readonly #byPosition: { readonly keyNumber: number; readonly column: TagColumn }[] = [];
   #seriesIds: Uint32Array = new Uint32Array(4);
   #count = 0;
 
-  constructor(id: number, name: string) {
+  constructor(id: number, name: string, number: number) {
     this.id = id;
     this.name = name;
+    this.number = number;
   }
 
   /** Number of series ever seen, live or not. */
@@ -65,19 +67,18 @@ export class MeasurementIndex {
     return ordinal;
   }
 
-  /** The column of a tag key, given in its escaped form by bytes [start, end); series mostly have the same keys at the same positions. */
-  columnAt(position: number, bytes: Uint8Array, start: number, end: number): TagColumn {
+  /** The column of a tag key; series mostly have the same keys at the same positions. */
+  columnAt(position: number, keyNumber: number, keyOf: (number: number) => string): TagColumn {
     const guess = this.#byPosition[position];
-    if (guess !== undefined && isEqual(guess.escapedKey, bytes, start, end)) return guess.column;
-    const escapedKey = bytes.slice(start, end);
-    const key = utf8Text(unescaped(escapedKey));
+    if (guess !== undefined && guess.keyNumber === keyNumber) return guess.column;
+    const key = keyOf(keyNumber);
     let column = this.#columns.get(key);
     if (column === undefined) {
       column = { values: new Uint32Array(Math.max(4, this.#count)) };
       this.#columns.set(key, column);
       this.#sorted = undefined;
     }
-    this.#byPosition[position] = { escapedKey, column };
+    this.#byPosition[position] = { keyNumber, column };
     return column;
   }
 
@@ -85,12 +86,6 @@ export class MeasurementIndex {
     if (ordinal >= column.values.length) column.values = grow(column.values, ordinal + 1);
     column.values[ordinal] = value + 1;
   }
-}
-
-function isEqual(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
-  if (a.length !== end - start) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[start + i]) return false;
-  return true;
 }
 
 function grow(array: Uint32Array, needed: number): Uint32Array<ArrayBuffer> {

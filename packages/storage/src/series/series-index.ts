@@ -2,15 +2,16 @@
 //
 // Forward columns: per measurement and tag key one array of text ids by ordinal (position of the series within its
 // measurement). Conditions are evaluated once per distinct text, then the column is scanned, about 1 ns per series.
-// Ids are dense, ascending and never reused within one index; format of its files: docs/formats/series-index.md.
+// Keys and texts lie in the linear memory in which requests are parsed, and nowhere else. Ids are dense, ascending and
+// never reused within one index; format of its files: docs/formats/series-index.md.
 import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemark/core';
+import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
+import type { SplitSeries } from '@tidemark/kernels';
 
-import { utf8, utf8Text } from '../bytes.ts';
+import { ByteWriter, utf8, utf8Text } from '../bytes.ts';
 import { schemaChanged } from '../schema-version.ts';
-import { ByteDictionary } from './byte-dictionary.ts';
 import { MeasurementIndex } from './measurement-index.ts';
-import type { SeriesList } from './series-list.ts';
-import { BACKSLASH, COMMA, EQUALS, partEnd, unescaped } from './series-key.ts';
+import type { EncodedSeries } from './series-list.ts';
 
 export type SeriesId = number;
 export type TextId = number;
@@ -18,8 +19,6 @@ export type TextId = number;
 export type TagPair = readonly [string, string];
 
 const TEXT_CACHE_ENTRIES = 1 << 16;
-/** Keys are looked up with the measurement's id before the tags. */
-const KEY_PREFIX_BYTES = 4;
 
 export class SeriesIndex {
   readonly database: string;
@@ -27,31 +26,33 @@ export class SeriesIndex {
   readonly measurements: MeasurementIndex[] = [];
   /** Series with data in at least one shard. */
   liveSeries = 0;
+  /** Ingest of the database adds series here while it parses; `indexNewSeries` follows. */
+  readonly keys = new SeriesKeys(new Kernels());
   readonly #byName = new Map<string, MeasurementIndex>();
-  readonly #texts = new ByteDictionary();
-  /** Measurement id (4 bytes) and canonical tags text to series id. */
-  readonly #keys = new ByteDictionary();
+  /** By the number they have in `keys`. */
+  readonly #byNumber: (MeasurementIndex | undefined)[] = [];
+  /** Series below this id are in the columns. */
+  #indexed = 0;
   #measurementOf = new Uint32Array(64);
   #ordinalOf = new Uint32Array(64);
   /** Number of shards that hold data of the series; 0 = the series is not visible. */
   #shardCount = new Uint16Array(64);
   readonly #decoded = new Map<TextId, string>();
-  #scratch: Uint8Array = new Uint8Array(256);
 
   constructor(database: string) {
     this.database = database;
   }
 
   get seriesCount(): number {
-    return this.#keys.count;
+    return this.#indexed;
   }
 
   get textCount(): number {
-    return this.#texts.count;
+    return this.keys.textCount;
   }
 
   get memoryBytes(): number {
-    let bytes = this.#texts.memoryBytes + this.#keys.memoryBytes + this.#measurementOf.length * 10;
+    let bytes = this.keys.memoryBytes + this.#measurementOf.length * 10;
     for (const measurement of this.measurements) bytes += measurement.memoryBytes;
     return bytes;
   }
@@ -63,67 +64,82 @@ export class SeriesIndex {
   addMeasurement(name: string): MeasurementIndex {
     let measurement = this.#byName.get(name);
     if (measurement === undefined) {
-      measurement = new MeasurementIndex(this.measurements.length, name);
+      const number = this.keys.measurementNumber(name);
+      measurement = new MeasurementIndex(this.measurements.length, name, number);
       this.measurements.push(measurement);
       this.#byName.set(name, measurement);
+      this.#byNumber[number] = measurement;
     }
     return measurement;
   }
 
   /** Id of the series, or -1. Tags are canonical (sorted, no empty values). */
   findSeries(measurement: MeasurementIndex, tags: readonly TagPair[]): SeriesId {
-    return this.#keys.find(keyBytes(measurement.id, tags));
+    return this.keys.find(utf8(escapeMeasurement(measurement.name) + tagsTextOf(tags)));
   }
 
   /** Id of the series, which is added when it is new. Adding does not make it visible: see `addedToShard`. */
   addSeries(measurement: MeasurementIndex, tags: readonly TagPair[]): SeriesId {
-    return this.addSeriesByKey(measurement, keyBytes(measurement.id, tags).subarray(4));
-  }
-
-  /** As `addSeries`; the bytes in [start, end) are the canonical key without the measurement: `,tag=value,…`. */
-  addSeriesByKey(
-    measurement: MeasurementIndex,
-    bytes: Uint8Array,
-    start = 0,
-    end = bytes.length,
-  ): SeriesId {
-    const length = KEY_PREFIX_BYTES + end - start;
-    if (length > this.#scratch.length) this.#scratch = new Uint8Array(length * 2);
-    const key = this.#scratch;
-    const measurementId = measurement.id;
-    for (let i = 0; i < KEY_PREFIX_BYTES; i++) key[i] = (measurementId >>> (8 * i)) & 0xff;
-    // No view of the key is made: for a million short keys that costs more than this loop.
-    for (let i = start; i < end; i++) key[KEY_PREFIX_BYTES + i - start] = bytes[i]!;
-    const known = this.#keys.count;
-    const id = this.#keys.addRange(key, 0, length);
-    if (id < known) return id;
-    this.#growSeries(id + 1);
-    this.#measurementOf[id] = measurement.id;
-    const ordinal = measurement.addSeries(id);
-    this.#ordinalOf[id] = ordinal;
-    this.#addTags(measurement, ordinal, length);
+    const known = this.findSeries(measurement, tags);
+    if (known >= 0) return known;
+    const key = utf8(tagsTextOf(tags));
+    const out = new ByteWriter(key.length + 16);
+    out.varint(measurement.id);
+    out.block(key);
+    const id = this.#indexed;
+    this.insert({ count: 1, bytes: out.finish(), measurementIdEnd: measurement.id + 1 }, id);
     return id;
   }
 
-  /** Tags of the key that lies in the first `end` bytes of the scratch buffer. */
-  #addTags(measurement: MeasurementIndex, ordinal: number, end: number): void {
-    const key = this.#scratch;
-    let at = KEY_PREFIX_BYTES;
-    for (let position = 0; at < end; position++) {
-      const nameEnd = partEnd(key, { from: at + 1, limit: end, end: EQUALS });
-      const valueEnd = partEnd(key, { from: nameEnd + 1, limit: end, end: COMMA });
-      const column = measurement.columnAt(position, key, at + 1, nameEnd);
-      const value = this.#addText(key, nameEnd + 1, valueEnd);
-      measurement.setColumn(column, ordinal, value);
-      at = valueEnd;
+  /** Adds series under ids from `first` on, which follow those that are here; those with smaller ids are known. */
+  insert(series: EncodedSeries, first: SeriesId): void {
+    assert(series.measurementIdEnd <= this.measurements.length, 'measurements of series are known');
+    assert(first <= this.#indexed, 'ids have no gaps');
+    const numbers = Uint32Array.from(this.measurements, ({ number }) => number);
+    this.keys.insertList({ ...series, firstId: first }, numbers);
+    this.indexNewSeries();
+  }
+
+  /** Takes the series that were added to `keys` into the columns. */
+  indexNewSeries(): void {
+    const end = this.keys.nextId;
+    this.#growSeries(end);
+    const keyOf = (number: number): string => this.keys.tagKey(number);
+    while (this.#indexed < end) {
+      const split = this.keys.split(this.#indexed, end);
+      // Naming a measurement may grow linear memory, which takes the words away.
+      if (this.#addOwners(split)) continue;
+      const { count, words } = split;
+      let at = 0;
+      for (let i = 0; i < count; i++) {
+        const id = this.#indexed + i;
+        const measurement = this.#byNumber[words[at]!]!;
+        const ordinal = measurement.addSeries(id);
+        this.#measurementOf[id] = measurement.id;
+        this.#ordinalOf[id] = ordinal;
+        const tags = words[at + 1]!;
+        at += 2;
+        for (let position = 0; position < tags; position++, at += 2) {
+          const column = measurement.columnAt(position, words[at]!, keyOf);
+          measurement.setColumn(column, ordinal, words[at + 1]!);
+        }
+      }
+      this.#indexed += count;
     }
   }
 
-  #addText(bytes: Uint8Array, start: number, end: number): TextId {
-    for (let i = start; i < end; i++) {
-      if (bytes[i] === BACKSLASH) return this.#texts.add(unescaped(bytes.subarray(start, end)));
+  /** Adds the measurements that are new; whether there were any. */
+  #addOwners({ count, words }: SplitSeries): boolean {
+    const missing = new Set<number>();
+    let at = 0;
+    for (let i = 0; i < count; i++) {
+      const number = words[at]!;
+      assert(number !== NO_MEASUREMENT, 'ids of series have no gaps');
+      if (this.#byNumber[number] === undefined) missing.add(number);
+      at += 2 + 2 * words[at + 1]!;
     }
-    return this.#texts.addRange(bytes, start, end);
+    for (const number of missing) this.addMeasurement(this.keys.measurementName(number));
+    return missing.size > 0;
   }
 
   measurementOf(id: SeriesId): MeasurementIndex {
@@ -157,13 +173,13 @@ export class SeriesIndex {
 
   /** Id of a text, or -1 when no tag value is equal to it. */
   findText(text: string): TextId {
-    return this.#texts.find(utf8(text));
+    return this.keys.findText(utf8(text));
   }
 
   text(id: TextId): string {
     let text = this.#decoded.get(id);
     if (text === undefined) {
-      text = utf8Text(this.#texts.bytes(id));
+      text = utf8Text(this.keys.text(id));
       if (this.#decoded.size >= TEXT_CACHE_ENTRIES) this.#decoded.clear();
       this.#decoded.set(id, text);
     }
@@ -188,29 +204,15 @@ export class SeriesIndex {
 
   /** The key without the measurement: `,tag=value,…`. */
   tagsText(id: SeriesId): string {
-    return utf8Text(this.tagsBytes(id));
+    return utf8Text(this.keys.tags(id));
   }
 
-  /** As `tagsText`; a view, valid until the next series is added. */
-  tagsBytes(id: SeriesId): Uint8Array {
-    return this.#keys.bytes(id).subarray(KEY_PREFIX_BYTES);
-  }
-
-  /** Series from `first` on. Later additions do not change the list. */
-  seriesSince(first: SeriesId): SeriesList {
-    const { bytes, ends } = this.#keys.entries();
-    const starts = new Uint32Array(ends.length - first);
-    for (let i = 0; i < starts.length; i++) {
-      const id = first + i;
-      starts[i] = (id === 0 ? 0 : ends[id - 1]!) + KEY_PREFIX_BYTES;
-    }
-    return {
-      count: starts.length,
-      measurementIds: this.#measurementOf.subarray(first, ends.length),
-      bytes,
-      starts,
-      ends: ends.subarray(first),
-    };
+  /** Series [first, end) as a log holds them. */
+  encodedSeries(first: SeriesId, end: SeriesId): EncodedSeries {
+    const ids = new Uint32Array(this.#byNumber.length);
+    for (const { number, id } of this.measurements) ids[number] = id;
+    const bytes = this.keys.encodeList(first, end, ids);
+    return { count: end - first, bytes, measurementIdEnd: this.measurements.length };
   }
 
   #growSeries(count: number): void {
@@ -235,10 +237,8 @@ export function canonicalTags(tags: readonly TagPair[]): TagPair[] {
   return [...byKey].sort((a, b) => compareBytes(a[0], b[0]));
 }
 
-function keyBytes(measurementId: number, tags: readonly TagPair[]): Uint8Array {
-  let text = '    ';
+function tagsTextOf(tags: readonly TagPair[]): string {
+  let text = '';
   for (const [key, value] of tags) text += `,${escapeTagPart(key)}=${escapeTagPart(value)}`;
-  const bytes = utf8(text);
-  new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, measurementId, true);
-  return bytes;
+  return text;
 }

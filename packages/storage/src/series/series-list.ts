@@ -1,10 +1,23 @@
-// Series one after the other in a buffer: what a log record brings, without an object for each of them.
+// Consecutive series as logs, index files and backups hold them (docs/formats/wal.md, `additions`).
+import type { ByteReader } from '../bytes.ts';
 
-/** Consecutive series. `bytes` from `starts[i]` to `ends[i]` are the canonical key of the i-th without the measurement. */
-export type SeriesList = {
+export type EncodedSeries = {
   readonly count: number;
-  readonly measurementIds: Uint32Array;
+  /** Per series: id of its measurement, length and bytes of its canonical key without the measurement. */
   readonly bytes: Uint8Array;
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
+  /** Above all ids of measurements that `bytes` mentions. */
+  readonly measurementIdEnd: number;
 };
+
+/** Steps over a list and checks that its lengths fit. Throws `DecodeError`. */
+export function readSeriesList(reader: ByteReader): EncodedSeries {
+  const count = reader.count(2);
+  const start = reader.position;
+  let measurementIdEnd = 0;
+  for (let i = 0; i < count; i++) {
+    const measurementId = reader.varint();
+    if (measurementId >= measurementIdEnd) measurementIdEnd = measurementId + 1;
+    reader.skip(reader.varint());
+  }
+  return { count, bytes: reader.bytes.subarray(start, reader.position), measurementIdEnd };
+}

@@ -3,6 +3,13 @@ import type { FieldType } from '@tidemark/core';
 
 import { schemaChanged } from '../schema-version.ts';
 
+let removals = 0;
+
+/** Grows whenever a field of any shard loses its type: who keeps types that it was told asks again. */
+export function fieldRemovals(): number {
+  return removals;
+}
+
 export class FieldRegistry {
   readonly #fields = new Map<number, Map<string, FieldType>>();
 
@@ -26,11 +33,13 @@ export class FieldRegistry {
 
   remove(measurementId: number, field: string): void {
     this.#fields.get(measurementId)?.delete(field);
+    removals++;
     schemaChanged();
   }
 
   removeMeasurement(measurementId: number): void {
     this.#fields.delete(measurementId);
+    removals++;
     schemaChanged();
   }
 

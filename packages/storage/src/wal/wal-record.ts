@@ -1,13 +1,16 @@
 // Log records as values, and their bytes (docs/formats/wal.md).
 import { columnLength, FIELD_TYPES, unreachable } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import type { StagedTable } from '@tidemark/kernels';
 
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import { codecs, decoding } from '../codecs.ts';
 import { Table } from '../memtable/table.ts';
+import type { TimeBounds } from '../memtable/table.ts';
 import { columnOf } from '../read/run.ts';
 import type { SeriesId } from '../series/series-index.ts';
-import type { SeriesList } from '../series/series-list.ts';
+import { readSeriesList } from '../series/series-list.ts';
+import type { EncodedSeries } from '../series/series-list.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
 
 /** Index entries that the record's rows or deletes may refer to; ids count up from the first. */
@@ -15,7 +18,7 @@ export type IndexAdditions = {
   readonly firstMeasurementId: number;
   readonly measurements: readonly string[];
   readonly firstSeriesId: SeriesId;
-  readonly series: SeriesList;
+  readonly series: EncodedSeries;
 };
 
 /** A database of which everything was dropped comes back under the same name with another `instance`. */
@@ -28,6 +31,8 @@ export type RowsRecord = {
   readonly parts: readonly {
     readonly shard: ShardDescriptor;
     readonly tables: readonly Table[];
+    /** The tables as `encodeTable` writes them, when that was done already. */
+    readonly encoded?: readonly Uint8Array[] | undefined;
   }[];
 };
 
@@ -97,13 +102,8 @@ export function encodeAdditions(additions: IndexAdditions, out: ByteWriter): voi
   out.varint(additions.measurements.length);
   for (const name of additions.measurements) out.text(name);
   out.varint(additions.firstSeriesId);
-  const { count, measurementIds, bytes, starts, ends } = additions.series;
-  out.varint(count);
-  for (let i = 0; i < count; i++) {
-    out.varint(measurementIds[i]!);
-    out.varint(ends[i]! - starts[i]!);
-    out.range(bytes, starts[i]!, ends[i]!);
-  }
+  out.varint(additions.series.count);
+  out.raw(additions.series.bytes);
 }
 
 export function decodeAdditions(reader: ByteReader): IndexAdditions {
@@ -111,31 +111,18 @@ export function decodeAdditions(reader: ByteReader): IndexAdditions {
   const measurements: string[] = [];
   for (let n = reader.count(); n > 0; n--) measurements.push(reader.text());
   const firstSeriesId = reader.varint();
-  return { firstMeasurementId, measurements, firstSeriesId, series: decodeSeries(reader) };
-}
-
-function decodeSeries(reader: ByteReader): SeriesList {
-  const count = reader.count(2);
-  const measurementIds = new Uint32Array(count);
-  const starts = new Uint32Array(count);
-  const ends = new Uint32Array(count);
-  for (let i = 0; i < count; i++) {
-    measurementIds[i] = reader.varint();
-    const length = reader.varint();
-    starts[i] = reader.skip(length);
-    ends[i] = reader.position;
-  }
-  return { count, measurementIds, bytes: reader.bytes, starts, ends };
+  return { firstMeasurementId, measurements, firstSeriesId, series: readSeriesList(reader) };
 }
 
 function encodeRows(record: RowsRecord, out: ByteWriter): void {
   encodeDatabase(record.database, out);
   encodeAdditions(record.additions, out);
   out.varint(record.parts.length);
-  for (const { shard, tables } of record.parts) {
+  for (const { shard, tables, encoded } of record.parts) {
     encodeShard(shard, out);
     out.varint(tables.length);
-    for (const table of tables) encodeTable(table, out);
+    if (encoded === undefined) for (const table of tables) encodeTable(table, out);
+    else for (const bytes of encoded) out.raw(bytes);
   }
 }
 
@@ -195,14 +182,31 @@ function encodeTable(table: Table, out: ByteWriter): void {
   }
 }
 
+/** As `encodeTable`, from the linear memory that the rows were parsed into: they are not copied for it. */
+export function encodeStagedTable(table: StagedTable, measurementId: number): Uint8Array {
+  const out = new ByteWriter(1 << 12);
+  out.varint(measurementId);
+  out.varint(table.rowCount);
+  out.block(table.encodeSeriesIds());
+  out.block(table.encodeTimes());
+  out.varint(table.fields.length);
+  for (const field of table.fields) {
+    out.text(field.name);
+    out.u8(FIELD_TYPES.indexOf(field.type));
+    out.u8(field.valid === 0 ? 0 : 1);
+    if (field.valid !== 0) out.block(table.encodeValidity(field));
+    out.block(table.encodeValues(field));
+  }
+  return out.finish();
+}
+
 function decodeTable(reader: ByteReader): Table {
   const measurementId = reader.varint();
   const rows = reader.varint();
   const series = decoding((c) => c.decodeIntegers(reader.block()));
   const times = decoding((c) => c.decodeTimes(reader.block()));
   if (series.length !== rows || times.length !== rows) throw new DecodeError('column length');
-  const table = new Table(measurementId, Math.max(rows, 1));
-  for (let row = 0; row < rows; row++) table.addRow(Number(series[row]), times[row]!);
+  const table = Table.adopt(measurementId, narrowed(series), times, boundsOf(times));
   for (let n = reader.count(); n > 0; n--) {
     const name = reader.text();
     const type = FIELD_TYPES[reader.u8()];
@@ -253,6 +257,29 @@ function widened(ids: Uint32Array): BigInt64Array {
   for (let i = 0; i < ids.length; i++) words[2 * i] = ids[i]!;
   return new BigInt64Array(words.buffer);
 }
+
+/** The low words of ids that were widened. */
+function narrowed(ids: BigInt64Array): Uint32Array {
+  const words = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
+  const result = new Uint32Array(ids.length);
+  for (let i = 0; i < result.length; i++) {
+    if (words[2 * i + 1] !== 0) throw new DecodeError('id out of range');
+    result[i] = words[2 * i]!;
+  }
+  return result;
+}
+
+function boundsOf(times: BigInt64Array): TimeBounds {
+  let min = INT64_MAX;
+  let max = -INT64_MAX - 1n;
+  for (const time of times) {
+    if (time < min) min = time;
+    if (time > max) max = time;
+  }
+  return { min, max };
+}
+
+const INT64_MAX = 2n ** 63n - 1n;
 
 function encodeDatabase(database: DatabaseRef, out: ByteWriter): void {
   out.text(database.name);

@@ -2,7 +2,12 @@
 import type { Table } from '../memtable/table.ts';
 import type { Shard } from '../shard/shard.ts';
 
-export type ShardTables = { readonly shard: Shard; readonly tables: readonly Table[] };
+export type ShardTables = {
+  readonly shard: Shard;
+  readonly tables: readonly Table[];
+  /** The tables as a log record holds them. */
+  readonly encoded: readonly Uint8Array[];
+};
 
 /** A field type that the batch defined; taken back when the batch can not be logged. */
 export type DefinedField = {
@@ -14,4 +19,6 @@ export type DefinedField = {
 export type WriteBatch = {
   readonly parts: readonly ShardTables[];
   readonly definedFields: readonly DefinedField[];
+  /** The request has more than this batch. */
+  readonly hasMore: boolean;
 };

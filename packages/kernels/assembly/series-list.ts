@@ -1,0 +1,217 @@
+// Many series at once: their keys taken apart into tags, and lists of them as logs and index files hold them.
+import { at, failed, openReader, readVarint, moveTo, remaining, writeVarint, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
+import { addEntry, Dictionary, dictionaryBytes, entryBytes, entryLength, findEntry, NO_ENTRY } from './dictionary';
+import { scratch } from './memory';
+import { addSeries, findSeries, forgetSeries, hashKey, NO_SERIES, seriesExists, seriesKey, seriesKeyLength, seriesMeasurement } from './series';
+import { measurementName, measurementNameLength } from './symbols';
+
+const BACKSLASH: u32 = 92;
+const COMMA: u32 = 44;
+const EQUALS: u32 = 61;
+const SPACE: u32 = 32;
+
+const SCRATCH_TAGS = 13;
+const SCRATCH_TEXT = 14;
+const SCRATCH_LIST = 15;
+const KEY_BYTES_MAX: u32 = 65535;
+
+// `splitSeries` gives back at most this many words; the largest series takes two and two per tag of three bytes.
+const TAG_WORDS: u32 = 1 << 17;
+const SERIES_WORDS_MAX: u32 = 2 + 2 * (KEY_BYTES_MAX / 3 + 1);
+
+// Tag values and tag keys, both without escapes.
+const values: usize = memory.data(64, 16);
+const keys: usize = memory.data(64, 16);
+
+@inline
+function tagValues(): Dictionary {
+  return changetype<Dictionary>(values);
+}
+@inline
+function tagKeys(): Dictionary {
+  return changetype<Dictionary>(keys);
+}
+
+export function setTextSeed(seed: u64): void {
+  tagValues().seed = seed;
+  tagKeys().seed = seed;
+}
+export function textCount(): u32 {
+  return tagValues().count;
+}
+export function textBytes(id: u32): usize {
+  return entryBytes(tagValues(), id);
+}
+export function textLength(id: u32): u32 {
+  return entryLength(tagValues(), id);
+}
+export function findText(text: usize, length: u32): u32 {
+  return findEntry(tagValues(), text, length);
+}
+export function addText(text: usize, length: u32): u32 {
+  return addEntry(tagValues(), text, length);
+}
+export function textMemory(): usize {
+  return dictionaryBytes(tagValues()) + dictionaryBytes(tagKeys());
+}
+export function tagKeyBytes(id: u32): usize {
+  return entryBytes(tagKeys(), id);
+}
+export function tagKeyLength(id: u32): u32 {
+  return entryLength(tagKeys(), id);
+}
+
+@inline
+function isEscapable(byte: u32): bool {
+  return byte === COMMA || byte === EQUALS || byte === SPACE;
+}
+
+let hasEscapes: bool = false;
+
+/** Where the part of a key at `p` ends: at the first `stop` that is not escaped. Sets `hasEscapes`. */
+@inline
+function partEnd(p: usize, limit: usize, stop: u32): usize {
+  hasEscapes = false;
+  while (p < limit) {
+    const byte = <u32>load<u8>(p);
+    if (byte === stop) break;
+    if (byte === BACKSLASH && p + 1 < limit && isEscapable(<u32>load<u8>(p + 1))) {
+      hasEscapes = true;
+      p++;
+    }
+    p++;
+  }
+  return p;
+}
+
+/** Id of a part of a key without its escapes. */
+function intern(dictionary: Dictionary, from: usize, to: usize): u32 {
+  if (!hasEscapes) return addEntry(dictionary, from, <u32>(to - from));
+  const text = scratch(SCRATCH_TEXT, to - from);
+  if (text === 0) return NO_ENTRY;
+  let out = text;
+  for (let p = from; p < to; p++) {
+    if (load<u8>(p) === BACKSLASH && p + 1 < to && isEscapable(<u32>load<u8>(p + 1))) p++;
+    store<u8>(out++, load<u8>(p));
+  }
+  return addEntry(dictionary, text, <u32>(out - text));
+}
+
+let splitAt: usize = 0;
+/** Words that `splitSeries` wrote. */
+export function splitWords(): usize {
+  return splitAt;
+}
+
+/**
+ * Takes apart the keys of series [first, end): per series its measurement, the number of its tags, and per tag the ids
+ * of key and value, four bytes each, at `splitWords()`. Returns how many series these are, at least one; an error when
+ * memory is exhausted. Ids that do not exist have no tags and measurement NO_ENTRY.
+ */
+export function splitSeries(first: u32, end: u32): i32 {
+  splitAt = scratch(SCRATCH_TAGS, <usize>TAG_WORDS * 4);
+  if (splitAt === 0) return ERROR_TOO_LARGE;
+  const last = splitAt + <usize>(TAG_WORDS - SERIES_WORDS_MAX) * 4;
+  let out = splitAt;
+  let id = first;
+  for (; id < end && out <= last; id++) {
+    const head = out;
+    out += 8;
+    if (!seriesExists(id)) {
+      store<u32>(head, NO_ENTRY);
+      store<u32>(head, 0, 4);
+      continue;
+    }
+    const key = seriesKey(id);
+    const limit = key + <usize>seriesKeyLength(id);
+    const measurement = seriesMeasurement(id);
+    let tags: u32 = 0;
+    let p = key + <usize>measurementNameLength(measurement);
+    while (p < limit) {
+      const keyEnd = partEnd(p + 1, limit, EQUALS);
+      const tagKey = intern(tagKeys(), p + 1, keyEnd);
+      const valueAt = keyEnd < limit ? keyEnd + 1 : limit;
+      const valueEnd = partEnd(valueAt, limit, COMMA);
+      const value = intern(tagValues(), valueAt, valueEnd);
+      if (tagKey === NO_ENTRY || value === NO_ENTRY) return ERROR_TOO_LARGE;
+      store<u32>(out, tagKey);
+      store<u32>(out, value, 4);
+      out += 8;
+      tags++;
+      p = valueEnd;
+    }
+    store<u32>(head, measurement);
+    store<u32>(head, tags, 4);
+  }
+  return <i32>(id - first);
+}
+
+/** Room that `encodeSeriesList` needs for series [first, end). */
+export function seriesListBound(first: u32, end: u32): usize {
+  let bytes: usize = 0;
+  for (let id = first; id < end; id++) bytes += 16 + <usize>seriesKeyLength(id);
+  return bytes;
+}
+
+/**
+ * Writes series [first, end) to `dst`: per series the id that the caller gives its measurement (`ids`, four bytes by
+ * measurement number), length and bytes of its key behind the measurement. Returns the size.
+ */
+export function encodeSeriesList(first: u32, end: u32, ids: usize, dst: usize): usize {
+  let out = dst;
+  for (let id = first; id < end; id++) {
+    const measurement = seriesMeasurement(id);
+    const prefix = <usize>measurementNameLength(measurement);
+    const length = <usize>seriesKeyLength(id) - prefix;
+    out = writeVarint(out, <u64>load<u32>(ids + <usize>measurement * 4));
+    out = writeVarint(out, <u64>length);
+    memory.copy(out, seriesKey(id) + prefix, length);
+    out += length;
+  }
+  return out - dst;
+}
+
+/**
+ * Adds series from such a list under ids from `firstId` on; `numbers` has the measurement's number for each id of the
+ * list, four bytes each, `measurementCount` of them. Series below `knownBelow` are skipped. A key that led to another
+ * series leads to the new one from then on: the older one was gone when the newer was made. 0 or an error.
+ */
+export function insertSeriesList(
+  src: usize,
+  bytes: usize,
+  count: u32,
+  firstId: u32,
+  knownBelow: u32,
+  numbers: usize,
+  measurementCount: u32,
+): i32 {
+  openReader(src, bytes);
+  const key = scratch(SCRATCH_LIST, <usize>KEY_BYTES_MAX + 64);
+  if (key === 0) return ERROR_TOO_LARGE;
+  let prefixOf = NO_ENTRY;
+  let prefix: usize = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const owner = readVarint();
+    const length = readVarint();
+    if (failed || <u64>remaining() < length) return ERROR_TRUNCATED;
+    const tags = at;
+    moveTo(at + <usize>length);
+    const id = firstId + i;
+    if (id < knownBelow) continue;
+    if (owner >= <u64>measurementCount) return ERROR_VALUE;
+    const measurement = load<u32>(numbers + <usize>owner * 4);
+    if (measurement !== prefixOf) {
+      prefixOf = measurement;
+      prefix = <usize>measurementNameLength(measurement);
+      memory.copy(key, measurementName(measurement), prefix);
+    }
+    const size = prefix + <usize>length;
+    if (size === 0 || size > <usize>KEY_BYTES_MAX) return ERROR_VALUE;
+    memory.copy(key + prefix, tags, <usize>length);
+    const hash = hashKey(key, size);
+    const older = findSeries(key, <u32>size, hash);
+    if (older !== NO_SERIES) forgetSeries(older);
+    if (!addSeries(key, <u32>size, hash, measurement, id)) return ERROR_TOO_LARGE;
+  }
+  return 0;
+}

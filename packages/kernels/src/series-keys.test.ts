@@ -1,0 +1,180 @@
+import { escapeMeasurement, formatSeriesKey } from '@tidemark/core';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { CodecError } from './codec-error.ts';
+import { Kernels } from './loader.ts';
+import { NO_MEASUREMENT, SeriesKeys } from './series-keys.ts';
+
+const utf8 = new TextEncoder();
+const text = new TextDecoder();
+
+type Series = {
+  readonly measurement: string;
+  readonly tags: readonly (readonly [string, string])[];
+};
+
+const part = fc.oneof(
+  fc.constantFrom('a', 'host', 'ünï', 'x y', 'k=v', 'c,d', 'b\\s', '\u{1f600}'),
+  fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }),
+);
+const plain = part.filter((t) => !/[\n\\]/.test(t) || t === 'b\\s');
+const oneSeries: fc.Arbitrary<Series> = fc
+  .tuple(plain, fc.uniqueArray(fc.tuple(plain, plain), { selector: ([key]) => key, maxLength: 5 }))
+  .map(([measurement, tags]) => ({ measurement, tags }));
+
+function keyOf({ measurement, tags }: Series): string {
+  return formatSeriesKey(measurement, tags);
+}
+
+/** A list as logs hold it, all series of distinct measurements `names`. */
+function listOf(keys: readonly string[], names: readonly string[]): Uint8Array {
+  const bytes: number[] = [];
+  const varint = (value: number): void => {
+    let rest = value;
+    for (; rest >= 128; rest >>= 7) bytes.push((rest & 127) | 128);
+    bytes.push(rest);
+  };
+  for (const key of keys) {
+    const owner = names.findIndex((name) => {
+      const prefix = escapeMeasurement(name);
+      return key === prefix || key.startsWith(`${prefix},`);
+    });
+    const tags = utf8.encode(key.slice(escapeMeasurement(names[owner]!).length));
+    varint(owner);
+    varint(tags.length);
+    bytes.push(...tags);
+  }
+  return Uint8Array.from(bytes);
+}
+
+function insert(series: SeriesKeys, keys: readonly string[], names: readonly string[]): void {
+  const numbers = Uint32Array.from(names, (name) => series.measurementNumber(name));
+  const list = { bytes: listOf(keys, names), count: keys.length, firstId: series.nextId };
+  series.insertList(list, numbers);
+}
+
+test('series of a list are found, split into their tags, and listed again', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(oneSeries, { selector: keyOf, minLength: 1, maxLength: 20 }),
+      (all) => {
+        const series = new SeriesKeys(new Kernels());
+        // Longest first, so that a name that begins another one does not claim its keys.
+        const names = [...new Set(all.map((one) => one.measurement))].sort(
+          (a, b) => b.length - a.length,
+        );
+        const keys = all.map(keyOf);
+
+        insert(series, keys, names);
+
+        keys.forEach((key, id) => expect(series.find(utf8.encode(key))).toBe(id));
+        expect(Array.from(keys, (_, id) => text.decode(series.key(id)))).toEqual(keys);
+        expect(splitAll(series)).toEqual(
+          all.map(({ measurement, tags }) => ({
+            measurement,
+            tags: Object.fromEntries(tags),
+          })),
+        );
+        const ids = new Uint32Array(100);
+        names.forEach((name, i) => (ids[series.measurementNumber(name)] = i));
+        expect(series.encodeList(0, keys.length, ids)).toEqual(listOf(keys, names));
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+function splitAll(series: SeriesKeys): unknown[] {
+  const result: unknown[] = [];
+  for (let first = 0; first < series.nextId;) {
+    const { count, words } = series.split(first, series.nextId);
+    let at = 0;
+    const numbers = words.slice();
+    for (let i = 0; i < count; i++) {
+      const measurement = series.measurementName(numbers[at]!);
+      const tags: Record<string, string> = {};
+      for (let n = numbers[at + 1]!, t = at + 2; n > 0; n--, t += 2) {
+        tags[series.tagKey(numbers[t]!)] = text.decode(series.text(numbers[t + 1]!));
+      }
+      at += 2 + 2 * numbers[at + 1]!;
+      result.push({ measurement, tags });
+    }
+    first += count;
+  }
+  return result;
+}
+
+test('a hundred thousand series are found again, at less than 80 bytes each beyond their texts', () => {
+  const series = new SeriesKeys(new Kernels());
+  const count = 100_000;
+  const keys = Array.from({ length: count }, (_, i) => `hc,dc=dc${i % 7},id=${i}`);
+  insert(series, keys, ['hc']);
+
+  expect(series.nextId).toBe(count);
+  for (let id = 0; id < count; id += 997) expect(series.find(utf8.encode(keys[id]!))).toBe(id);
+  expect(series.find(utf8.encode('hc,dc=dc1,id=0'))).toBe(-1);
+  expect(series.memoryBytes).toBeLessThan(count * 80);
+});
+
+test('series that are known are skipped, of two with one key the later is found', () => {
+  const series = new SeriesKeys(new Kernels());
+  const numbers = Uint32Array.of(series.measurementNumber('m'));
+  insert(series, ['m,t=a', 'm,t=b'], ['m']);
+
+  const again = listOf(['m,t=a', 'm,t=b', 'm,t=c'], ['m']);
+  series.insertList({ bytes: again, count: 3, firstId: 0 }, numbers);
+  expect(series.nextId).toBe(3);
+  series.insertList({ bytes: listOf(['m,t=d', 'm,t=a'], ['m']), count: 2, firstId: 3 }, numbers);
+
+  expect(series.find(utf8.encode('m,t=a'))).toBe(4);
+  expect(text.decode(series.key(0))).toBe('m,t=a');
+  series.remember(0);
+  expect(series.find(utf8.encode('m,t=a'))).toBe(4);
+});
+
+test('a forgotten series is not found until it is remembered', () => {
+  const series = new SeriesKeys(new Kernels());
+  const keys = Array.from({ length: 20_000 }, (_, i) => `m,t=${i}`);
+  insert(series, keys, ['m']);
+
+  for (let id = 0; id < keys.length; id += 2) series.forget(id);
+  insert(series, ['m,t=more'], ['m']);
+  for (let id = 0; id < keys.length; id += 101) {
+    expect(series.find(utf8.encode(keys[id]!))).toBe(id % 2 === 0 ? -1 : id);
+    expect(text.decode(series.key(id))).toBe(keys[id]);
+  }
+  for (let id = 0; id < keys.length; id += 4) series.remember(id);
+  for (let id = 0; id < keys.length; id += 101) {
+    expect(series.find(utf8.encode(keys[id]!))).toBe(id % 4 === 2 ? -1 : id);
+  }
+});
+
+test('lists that no writer made are refused', () => {
+  const series = new SeriesKeys(new Kernels());
+  const numbers = Uint32Array.of(series.measurementNumber('m'));
+  const good = listOf(['m,t=a', 'm,t=b'], ['m']);
+
+  for (let length = 0; length < good.length; length++) {
+    const list = { bytes: good.subarray(0, length), count: 2, firstId: 10 };
+    expect(() => new SeriesKeys(new Kernels()).insertList(list, Uint32Array.of(0))).toThrow(
+      CodecError,
+    );
+  }
+  const foreign = { bytes: Uint8Array.of(9, 0), count: 1, firstId: 20 };
+  expect(() => series.insertList(foreign, numbers)).toThrow(CodecError);
+});
+
+test('ids that do not exist have no measurement', () => {
+  const series = new SeriesKeys(new Kernels());
+  insert(series, ['m,t=a'], ['m']);
+  const list = { bytes: listOf(['m,t=b'], ['m']), count: 1, firstId: 3 };
+  series.insertList(list, Uint32Array.of(series.measurementNumber('m')));
+
+  const { count, words } = series.split(0, 4);
+
+  expect(count).toBe(4);
+  expect([words[0], words[1]]).toEqual([series.measurementNumber('m'), 1]);
+  expect([...words.subarray(4, 8)]).toEqual([NO_MEASUREMENT, 0, NO_MEASUREMENT, 0]);
+  expect(series.key(1)).toHaveLength(0);
+});

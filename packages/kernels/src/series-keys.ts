@@ -1,0 +1,186 @@
+// The series of one database in linear memory: canonical key -> dense id and back, and the texts of their tags. The
+// only place that holds keys; ingest looks them up there while it parses.
+import { assert, escapeMeasurement, Unavailable } from '@tidemark/core';
+
+import { checkResult } from './codec-error.ts';
+import type { Kernels } from './loader.ts';
+import { Names } from './names.ts';
+
+/** Series with tags as ids; see `SeriesKeys.split`. */
+export type SplitSeries = {
+  /** How many series `words` describes. */
+  readonly count: number;
+  /**
+   * Per series: number of its measurement (`NO_MEASUREMENT` when it does not exist), number of its tags, and per tag
+   * the ids of key and value. A view, valid until the next call.
+   */
+  readonly words: Uint32Array;
+};
+
+/** Series one after the other as logs hold them; see `SeriesKeys.encodeList`. */
+export type SeriesList = {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly firstId: number;
+};
+
+export const NO_MEASUREMENT = 0xffffffff;
+const NO_ID = 0xffffffff;
+const SCRATCH_INPUT = 0;
+const SCRATCH_OUTPUT = 1;
+const SCRATCH_KEY = 22;
+const WORDS = 1 << 17;
+
+/** Ids are handed out in ascending order and never used again. */
+export class SeriesKeys {
+  readonly kernels: Kernels;
+  readonly names: Names;
+
+  constructor(kernels: Kernels) {
+    this.kernels = kernels;
+    this.names = new Names(kernels);
+  }
+
+  /** One more than the largest id. */
+  get nextId(): number {
+    return this.kernels.exports.nextSeriesId();
+  }
+
+  /** Bytes held by keys, texts and their tables. */
+  get memoryBytes(): number {
+    const { exports } = this.kernels;
+    return (exports.seriesMemory() >>> 0) + (exports.textMemory() >>> 0);
+  }
+
+  /** Number of a measurement, made when it is new. */
+  measurementNumber(name: string): number {
+    return this.names.measurementNumber(this.names.encode(escapeMeasurement(name)));
+  }
+
+  /** Name of a measurement without escapes. */
+  measurementName(number: number): string {
+    return this.names.measurement(number);
+  }
+
+  /** Id of a canonical key, or -1. */
+  find(key: Uint8Array): number {
+    const { exports } = this.kernels;
+    const address = this.#copyIn(SCRATCH_KEY, key);
+    const id = exports.findSeries(address, key.length, exports.hashKey(address, key.length)) >>> 0;
+    return id === NO_ID ? -1 : id;
+  }
+
+  /** Canonical key of a series; empty when there is none. A view, valid until the next call. */
+  key(id: number): Uint8Array {
+    const { exports } = this.kernels;
+    const start = exports.seriesKey(id) >>> 0;
+    if (start === 0) return NO_BYTES;
+    return this.kernels.bytes.subarray(start, start + exports.seriesKeyLength(id));
+  }
+
+  /** The part of the key behind the measurement. A view, valid until the next call. */
+  tags(id: number): Uint8Array {
+    const { exports } = this.kernels;
+    const key = this.key(id);
+    if (key.length === 0) return key;
+    return key.subarray(exports.measurementNameLength(exports.seriesMeasurement(id)));
+  }
+
+  /** Takes apart the keys of series [first, end), as many as fit the answer, at least one. */
+  split(first: number, end: number): SplitSeries {
+    assert(first < end, 'something to split');
+    const { exports } = this.kernels;
+    const count = exports.splitSeries(first, end);
+    if (count < 0) throw new Unavailable('kernel memory is exhausted');
+    return {
+      count,
+      words: new Uint32Array(this.kernels.buffer, exports.splitWords() >>> 0, WORDS),
+    };
+  }
+
+  /**
+   * Series [first, end) as a list: per series a varint of what `measurementIds` has for the number of its measurement, then
+   * length and bytes of its tags.
+   */
+  encodeList(first: number, end: number, measurementIds: Uint32Array): Uint8Array {
+    if (first >= end) return NO_BYTES;
+    const { exports } = this.kernels;
+    const ids = this.#copyIn(SCRATCH_INPUT, bytesOf(measurementIds));
+    const output = this.kernels.scratch(SCRATCH_OUTPUT, exports.seriesListBound(first, end));
+    const size = exports.encodeSeriesList(first, end, ids, output) >>> 0;
+    return this.kernels.bytes.slice(output, output + size);
+  }
+
+  /**
+   * Adds the series of a list under ids from `firstId` on, leaving out ids that exist. `numbers` has the number of a
+   * measurement by the id that the list uses. Of two series with one key the later is the one that is found. Throws
+   * `CodecError` for bytes that are no list.
+   */
+  insertList(list: SeriesList, numbers: Uint32Array): void {
+    const { exports } = this.kernels;
+    const input = this.#copyIn(SCRATCH_INPUT, list.bytes);
+    const numbersAt = this.#copyIn(SCRATCH_OUTPUT, bytesOf(numbers));
+    const { length } = list.bytes;
+    const { count, firstId } = list;
+    checkResult(
+      exports.insertSeriesList(
+        input,
+        length,
+        count,
+        firstId,
+        this.nextId,
+        numbersAt,
+        numbers.length,
+      ),
+      'series list',
+    );
+  }
+
+  /** The key does not lead to the series any more: who writes it makes a new one. `key` still works. */
+  forget(id: number): void {
+    this.kernels.exports.forgetSeries(id);
+  }
+
+  /** Undoes `forget`, unless the key leads to another series by now. */
+  remember(id: number): void {
+    this.kernels.exports.rememberSeries(id);
+  }
+
+  get textCount(): number {
+    return this.kernels.exports.textCount();
+  }
+
+  /** Id of a tag value, or -1. */
+  findText(text: Uint8Array): number {
+    const address = this.#copyIn(SCRATCH_KEY, text);
+    const id = this.kernels.exports.findText(address, text.length) >>> 0;
+    return id === NO_ID ? -1 : id;
+  }
+
+  /** Bytes of a tag value. A view, valid until the next call. */
+  text(id: number): Uint8Array {
+    assert(id >= 0 && id < this.textCount, 'text id in range');
+    const { exports } = this.kernels;
+    const start = exports.textBytes(id) >>> 0;
+    return this.kernels.bytes.subarray(start, start + exports.textLength(id));
+  }
+
+  /** Tag key of an id that `split` gave. */
+  tagKey(id: number): string {
+    const { exports } = this.kernels;
+    const start = exports.tagKeyBytes(id) >>> 0;
+    return this.names.decode(this.kernels.bytes.subarray(start, start + exports.tagKeyLength(id)));
+  }
+
+  #copyIn(slot: number, bytes: Uint8Array): number {
+    const address = this.kernels.scratch(slot, bytes.length);
+    this.kernels.bytes.set(bytes, address);
+    return address;
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function bytesOf(words: Uint32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
