@@ -103,6 +103,119 @@ describe('formats', () => {
   });
 });
 
+test('every single-dash spelling of the older shell works', async () => {
+  const { hostname, port } = new URL(server.tsdb);
+  const old = (...args: string[]) =>
+    run(process.execPath, [EXECUTABLE, 'shell', '-host', hostname, '-port', port, ...args]);
+  const statement = ['-database', 'house', '-execute', 'SELECT celsius FROM room LIMIT 1'];
+
+  expect((await old('-version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  // Without authentication any user is let in.
+  const named = await old(
+    '-username',
+    'me',
+    '-password',
+    'x',
+    '-format=json',
+    '-pretty',
+    ...statement,
+  );
+  expect([named.status, named.stdout.split('\n')[1]]).toEqual([0, '    "results": [']);
+  const csv = await old('-format', 'csv', '-precision', 's', ...statement);
+  expect(csv.stdout).toBe('name,time,celsius\nroom,1700000000,12\n');
+
+  const path = file('old.txt.gz');
+  await writeFile(
+    path,
+    gzipSync('# DDL\nCREATE DATABASE old\n# DML\n# CONTEXT-DATABASE: old\nm f=1 1\n'),
+  );
+  const imported = await old(
+    '-import',
+    '-path',
+    path,
+    '-compressed',
+    '-pps',
+    '1000',
+    '-precision',
+    's',
+    '-consistency',
+    'one',
+  );
+  expect(imported).toMatchObject({
+    status: 0,
+    stdout: 'Processed 1 commands\nProcessed 1 inserts\nFailed 0 inserts\n',
+  });
+  expect((await query(server.tsdb, 'SELECT f FROM m', 'old', { epoch: 's' }))[0]?.values).toEqual([
+    [1, 1],
+  ]);
+});
+
+test('a unix socket, and a certificate that nobody vouches for', async () => {
+  const certificate = new URL('../../packages/tsdb/src/testdata/localhost.pem', import.meta.url);
+  const socket = file('tsdb.sock');
+  const secure = await startTidemark({
+    command: 'tsdb',
+    args: [
+      '--http-https-enabled',
+      'true',
+      '--http-https-certificate',
+      certificate.pathname,
+      '--http-unix-socket-enabled',
+      'true',
+      '--http-bind-socket',
+      socket,
+    ],
+  });
+  try {
+    const ask = (...args: string[]) =>
+      run(process.execPath, [
+        EXECUTABLE,
+        'shell',
+        ...args,
+        '-execute',
+        'CREATE DATABASE d; SHOW DATABASES',
+        '-format',
+        'csv',
+      ]);
+    expect(await ask('-socket', socket)).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining('d\n') as unknown,
+    });
+    const { hostname, port } = new URL(secure.tsdb);
+    const refused = await ask('-host', hostname, '-port', port, '-ssl');
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('certificate')]);
+    const trusting = await ask('-host', hostname, '-port', port, '-ssl', '-unsafeSsl');
+    expect([trusting.status, trusting.stdout]).toEqual([0, expect.stringContaining('d\n')]);
+  } finally {
+    await secure.stop();
+    await removeDirectory(secure.directory);
+  }
+});
+
+test('a plan is a tree, and series are drawn', async () => {
+  const plan = await shell(['--execute', 'EXPLAIN SELECT mean(celsius) FROM room']);
+  expect(plan.stdout).toMatch(
+    /^query plan\n└── mean\(celsius::float\)\n    ├── number of shards: 1\n/,
+  );
+  const lines = Array.from(
+    { length: 8 },
+    (_, i) => `wave,name=a f=${i} ${i}\nwave,name=b f=${7 - i} ${i}`,
+  );
+  await write(server.tsdb, 'house', lines.join('\n'));
+  const drawn = await shell(['--spark', '--execute', 'SELECT f FROM wave GROUP BY "name"']);
+  expect(drawn.stdout).toBe(
+    [
+      'name: wave',
+      'name points f        last(f)',
+      '---- ------ -        -------',
+      'a    8      ▁▂▃▄▅▆▇█ 7',
+      'b    8      █▇▆▅▄▃▂▁ 0',
+      '',
+    ].join('\n'),
+  );
+});
+
 describe('errors', () => {
   test('a wrong statement ends with status 1 and a caret below the place', async () => {
     const failed = await shell(['--execute', 'SELECT celsius FORM room']);
@@ -146,6 +259,13 @@ describe('other inputs', () => {
     expect(printed.stderr).toContain('found nonsense');
   });
 
+  test('a statement from standard input may go over several lines', async () => {
+    const text = 'SELECT celsius\nFROM room WHERE\n"name" = \'kitchen\'\nSHOW MEASUREMENTS\n';
+    const printed = await shell(['--format', 'csv', '--precision', 's'], text);
+    expect(printed).toMatchObject({ status: 0, stderr: '' });
+    expect(printed.stdout).toContain('room,1700000010,21.5\n');
+  });
+
   test.each([false, true])('imports a file; compressed: %s', async (isCompressed) => {
     const database = `imported_${isCompressed}`;
     const path = file(`${database}.txt`);
@@ -184,8 +304,7 @@ describe.skipIf(!hasPeer('tmux', 'tmux', ['-V']))('on a terminal', () => {
 
   afterAll(() => run('tmux', ['-L', socket, 'kill-server']));
 
-  test('continues unfinished statements, completes names, keeps no passwords', async () => {
-    const history = file('history');
+  const open = async (history: string): Promise<void> => {
     await tmux(
       'new-session',
       '-d',
@@ -204,6 +323,11 @@ describe.skipIf(!hasPeer('tmux', 'tmux', ['-V']))('on a terminal', () => {
       'house',
     );
     await screenShows(/Connected to .*\n> /);
+  };
+
+  test('continues unfinished statements, completes names, keeps no passwords', async () => {
+    const history = file('history');
+    await open(history);
 
     await type('SELECT celsius FROM');
     await enter();
@@ -231,4 +355,42 @@ describe.skipIf(!hasPeer('tmux', 'tmux', ['-V']))('on a terminal', () => {
     expect(kept).toContain('SELECT celsius FROM room LIMIT 1\n');
     expect(kept).not.toContain('hush');
   });
+
+  test('runs what was typed while a statement ran; Ctrl-C ends the statement and what follows it', async () => {
+    await open(file('history2'));
+    const endless =
+      'SELECT count(celsius) FROM room WHERE time >= 0 AND time < 2000000000s GROUP BY time(1s) fill(0)';
+    const isRunning = async (): Promise<boolean> => {
+      const [series] = await query(server.tsdb, 'SHOW QUERIES');
+      return (series?.values ?? []).some((row) => String(row[1]).includes('count(celsius)'));
+    };
+    const waitFor = (what: string, isWanted: boolean) =>
+      eventually(what, async () => ((await isRunning()) === isWanted ? true : undefined));
+
+    await type(endless);
+    await enter();
+    await waitFor('the statement', true);
+    await type('SELECT celsius FROM dropped');
+    await enter();
+    await tmux('send-keys', 'C-c');
+    await screenShows('ERR: cancelled');
+    await waitFor('the end of the statement', false);
+
+    await type(endless);
+    await enter();
+    await waitFor('the statement', true);
+    await type('INSERT ahead f=1 1');
+    await enter();
+    await type('exit');
+    await enter();
+    const [series] = await query(server.tsdb, 'SHOW QUERIES');
+    const id = series?.values?.find((row) => String(row[1]).includes('count(celsius)'))?.[0];
+    await query(server.tsdb, `KILL QUERY ${String(id)}`);
+
+    const written = await eventually('what was typed ahead', async () => {
+      const found = await query(server.tsdb, 'SELECT f FROM ahead', 'house');
+      return found[0];
+    });
+    expect(written.values).toHaveLength(1);
+  }, 40_000);
 });

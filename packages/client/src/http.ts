@@ -18,6 +18,8 @@ export type ClientOptions = {
   readonly token?: string | undefined;
   /** Default 30 s; streams have none. */
   readonly timeoutMs?: number | undefined;
+  /** How requests are sent, for transports that the platform's own does not know. */
+  readonly fetch?: typeof fetch | undefined;
 };
 
 export type RequestOptions = {
@@ -41,6 +43,7 @@ export class HttpConnection {
   readonly #base: URL;
   readonly #authorization: string | undefined;
   readonly #timeoutMs: number;
+  readonly #fetch: typeof fetch;
 
   constructor(options: ClientOptions) {
     const base = parseUrl(options.url);
@@ -50,6 +53,8 @@ export class HttpConnection {
     base.password = '';
     this.#base = base;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    // Looked up at each call, so that a page or a test that replaces the platform's own is heard.
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     if (options.token !== undefined) this.#authorization = `Bearer ${options.token}`;
     else if (username !== '') this.#authorization = `Basic ${btoa(`${username}:${password}`)}`;
   }
@@ -78,7 +83,7 @@ export class HttpConnection {
     const body = options.json === undefined ? options.body : JSON.stringify(options.json);
     if (options.json !== undefined) headers.set('Content-Type', 'application/json');
     try {
-      return await fetch(url, {
+      return await this.#fetch(url, {
         method: options.method ?? 'GET',
         headers,
         signal: options.signal ?? AbortSignal.timeout(this.#timeoutMs),

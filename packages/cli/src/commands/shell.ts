@@ -1,11 +1,12 @@
 // `tidemark shell`: statements from the terminal, from --execute, from standard input, or a file to import.
+import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../exit.ts';
 import { print } from '../output/table.ts';
 import { FORMATS } from '../shell/format.ts';
 import { importFile } from '../shell/import.ts';
-import { runInteractive } from '../shell/interactive.ts';
+import { isUnfinished, runInteractive } from '../shell/interactive.ts';
 import { oneOf, PRECISIONS, Session } from '../shell/session.ts';
 
 type Flags = {
@@ -13,6 +14,8 @@ type Flags = {
   readonly port: string;
   readonly url?: string;
   readonly ssl?: boolean;
+  readonly unsafeSsl?: boolean;
+  readonly socket: string;
   readonly database: string;
   readonly username: string;
   readonly password: string;
@@ -31,17 +34,23 @@ type Flags = {
 
 /** Single-dash spellings of the older shell, rewritten before the command line is parsed. */
 export function rewriteOldSpellings(argv: readonly string[]): readonly string[] {
-  return argv.map((argument) => (/^-[a-z]{2,}/i.test(argument) ? `-${argument}` : argument));
+  return argv.map((argument) => {
+    if (/^--?unsafeSsl\b/.test(argument)) return argument.replace(/^--?unsafeSsl/, '--unsafe-ssl');
+    return /^-[a-z]{2,}/i.test(argument) ? `-${argument}` : argument;
+  });
 }
 
 /** The command. */
 export function shellCommand(finish: (status: number) => void): Command {
   return new Command('shell')
     .description('Query a database from the terminal.')
+    .version(TIDEMARK_VERSION, '--version', 'print the version of the shell')
     .option('--host <name>', 'host of the database', '127.0.0.1')
     .option('--port <number>', 'its port', '8086')
     .option('--url <url>', 'its address in one piece; wins over --host and --port')
     .option('--ssl', 'use https')
+    .option('--unsafe-ssl', 'use https and do not verify the certificate')
+    .option('--socket <path>', 'unix socket of the database; wins over all of these', '')
     .option('--database <name>', 'database of the statements', '')
     .option('--username <name>', 'user', process.env['INFLUX_USERNAME'] ?? '')
     .option(
@@ -55,7 +64,7 @@ export function shellCommand(finish: (status: number) => void): Command {
     .option('--consistency <level>', 'accepted for older scripts', '')
     .option('--pretty', 'indent JSON')
     .option('--timing', 'say how long a statement took')
-    .option('--spark', 'draw each column below its rows')
+    .option('--spark', 'a row per series, each field drawn as a line')
     .option('--import', 'import a file of statements and line protocol')
     .option('--path <file>', 'the file to import')
     .option('--compressed', 'the file is gzipped')
@@ -70,9 +79,13 @@ export function shellCommand(finish: (status: number) => void): Command {
 }
 
 async function runShell(flags: Flags): Promise<number> {
+  const isSecure = flags.ssl === true || flags.unsafeSsl === true;
+  // The only switch that the platform's own `fetch` has; this process talks to nobody else.
+  if (flags.unsafeSsl === true) process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
   const session = new Session(
     {
-      url: flags.url ?? `${flags.ssl === true ? 'https' : 'http'}://${flags.host}:${flags.port}`,
+      url: flags.url ?? `${isSecure ? 'https' : 'http'}://${flags.host}:${flags.port}`,
+      socket: flags.socket,
       username: flags.username,
       password: flags.password,
       database: flags.database,
@@ -91,11 +104,16 @@ async function runShell(flags: Flags): Promise<number> {
   if (process.stdin.isTTY) return runInteractive(session);
   let text = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) text += String(chunk);
+  let statement = '';
   for (const line of text.split('\n')) {
-    const status = await runOnce(session, line);
+    statement = statement === '' ? line : `${statement}\n${line}`;
+    // As on a terminal: what stops in the middle goes on, and an empty line ends it.
+    if (line.trim() !== '' && isUnfinished(statement)) continue;
+    const status = await runOnce(session, statement);
     if (status !== ExitStatus.Ok) return status;
+    statement = '';
   }
-  return ExitStatus.Ok;
+  return statement === '' ? ExitStatus.Ok : runOnce(session, statement);
 }
 
 async function runOnce(session: Session, text: string): Promise<number> {

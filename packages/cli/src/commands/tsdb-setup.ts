@@ -65,16 +65,14 @@ async function askTwice(): Promise<string> {
 
 /** Asks on the terminal; what is typed is not shown when `isHidden`. */
 async function ask(prompt: string, isHidden: boolean): Promise<string> {
-  process.stderr.write(prompt);
-  const output = new Writable({
-    write: (chunk, _encoding, done) => {
-      if (!isHidden) process.stderr.write(chunk as Buffer);
-      done();
-    },
-  });
+  // Whatever readline draws, it draws the line anew, with what was typed: of a password nothing may come through.
+  const output = isHidden
+    ? new Writable({ write: (_chunk, _encoding, done) => done() })
+    : process.stderr;
+  if (isHidden) process.stderr.write(prompt);
   const readline = createInterface({ input: process.stdin, output, terminal: true });
   try {
-    return await readline.question('');
+    return await readline.question(isHidden ? '' : prompt);
   } finally {
     readline.close();
     if (isHidden) process.stderr.write('\n');

@@ -1,7 +1,8 @@
 // How the shell prints answers: columns, CSV, JSON. Columns and CSV are laid out as users of the older shell know them.
 import type { Cell, QueryResponse, Series } from '@tidemark/client';
 
-import { sparkline } from './sparkline.ts';
+import { explainTree, isPlan } from './explain-tree.ts';
+import { seriesTable } from './series-table.ts';
 
 export const FORMATS = ['column', 'csv', 'json'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -11,7 +12,7 @@ export type FormatOptions = {
   readonly isPretty: boolean;
   /** Width of the terminal; cells are shortened to fit. `undefined` shortens nothing. */
   readonly width?: number | undefined;
-  /** Ends every group of numeric rows with a line that draws each column. */
+  /** Shows one row per series, with a column that draws each field, instead of the points. */
   readonly hasSparklines: boolean;
 };
 
@@ -34,10 +35,23 @@ export function formatResponse(response: QueryResponse, options: FormatOptions):
       return (response.results ?? [])
         .flatMap((result) => [
           ...(result.messages ?? []).map(({ level, text }) => `${level}: ${text}`),
-          ...(result.series ?? []).map((series) => columnsOf(series, options)),
+          ...tablesOf(result.series ?? [], options).map((series) => columnsOf(series, options)),
         ])
         .join('\n\n');
   }
+}
+
+/** The series as they are, or a table of those of each measurement. */
+function tablesOf(all: readonly Series[], options: FormatOptions): readonly Series[] {
+  if (!options.hasSparklines) return all;
+  const byName = new Map<string, Series[]>();
+  for (const series of all) {
+    const key = JSON.stringify([series.name, series.columns]);
+    const group = byName.get(key);
+    if (group === undefined) byName.set(key, [series]);
+    else group.push(series);
+  }
+  return [...byName.values()].flatMap((group) => seriesTable(group) ?? group);
 }
 
 /** JSON with integers of any size. */
@@ -93,12 +107,12 @@ function csvCell(text: string): string {
 
 function columnsOf(series: Series, options: FormatOptions): string {
   const rows = (series.values ?? []).map((row) => row.map(cellText));
-  const isPlan =
-    series.columns.length === 1 && /^(QUERY PLAN|EXPLAIN ANALYZE)$/.test(series.columns[0] ?? '');
   const lines: string[] = [];
   if (series.name !== undefined) lines.push(`name: ${series.name}`);
   if (Object.keys(series.tags ?? {}).length > 0) lines.push(`tags: ${tagsOf(series)}`);
-  if (isPlan) return [...lines, ...rows.map((row) => row[0] ?? '')].join('\n');
+  if (isPlan(series.columns)) {
+    return [...lines, ...explainTree(series.columns[0] ?? '', series.values ?? [])].join('\n');
+  }
   const widths = fit(
     series.columns.map((title, i) =>
       Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)),
@@ -112,17 +126,6 @@ function columnsOf(series: Series, options: FormatOptions): string {
       .trimEnd();
   lines.push(line(series.columns), line(series.columns.map((title) => '-'.repeat(title.length))));
   lines.push(...rows.map(line));
-  if (options.hasSparklines) {
-    const drawn = series.columns.map((_, i) =>
-      i === 0
-        ? '~'
-        : sparkline(
-            (series.values ?? []).map((row) => row[i] ?? null),
-            widths[i] ?? 0,
-          ),
-    );
-    if (drawn.some((text) => text !== '~' && text !== '')) lines.push(line(drawn));
-  }
   return lines.join('\n');
 }
 

@@ -1,12 +1,14 @@
 // The interactive loop: prompt, continuation of unfinished statements, Ctrl-C cancels what runs.
-import { createInterface } from 'node:readline/promises';
-import type { Interface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
+import type { Interface } from 'node:readline';
+import { callbackify } from 'node:util';
 
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { parseQuery } from '@tidemark/influxql';
 
 import { Completer } from './completion.ts';
 import { addToHistory, historyFile, readHistory } from './history.ts';
+import { LineQueue } from './line-queue.ts';
 import type { Session } from './session.ts';
 
 const PROMPT = '> ';
@@ -26,12 +28,17 @@ export async function runInteractive(session: Session): Promise<number> {
     history: readHistory(file),
     historySize: 1000,
     removeHistoryDuplicates: true,
-    completer: (line: string) => completer.complete(line),
+    completer: callbackify((line: string) => completer.complete(line)),
   });
+  const lines = new LineQueue(readline);
   let running: AbortController | undefined;
   readline.on('SIGINT', () => {
-    if (running !== undefined) running.abort();
-    else {
+    if (running !== undefined) {
+      running.abort();
+      // What was typed ahead belonged to what is cancelled.
+      const count = lines.clear();
+      if (count > 0) process.stdout.write(`\n(${count} typed lines are dropped)\n`);
+    } else {
       process.stdout.write('\n(exit or Ctrl-D leaves)\n');
       readline.write(null, { ctrl: true, name: 'u' });
       readline.prompt();
@@ -39,11 +46,11 @@ export async function runInteractive(session: Session): Promise<number> {
   });
   try {
     for (;;) {
-      const statement = await readStatement(readline);
+      const statement = await readStatement(lines);
       if (statement === undefined) return 0;
       addToHistory(file, statement);
       if (/^auth\s*$/i.test(statement)) {
-        await askCredentials(readline, session);
+        await askCredentials(readline, lines, session);
         continue;
       }
       if (/^history\s*$/i.test(statement)) {
@@ -62,10 +69,10 @@ export async function runInteractive(session: Session): Promise<number> {
 }
 
 /** A statement of one or more lines; `undefined` at the end of input. An empty line ends an unfinished one. */
-async function readStatement(readline: Interface): Promise<string | undefined> {
+async function readStatement(lines: LineQueue): Promise<string | undefined> {
   let text = '';
   for (;;) {
-    const line = await question(readline, text === '' ? PROMPT : CONTINUED);
+    const line = await lines.next(text === '' ? PROMPT : CONTINUED);
     if (line === undefined) return text === '' ? undefined : text;
     if (text !== '' && line.trim() === '') return text;
     text = text === '' ? line : `${text}\n${line}`;
@@ -81,30 +88,20 @@ export function isUnfinished(text: string): boolean {
   return (parseQuery(text).error ?? '').startsWith('found EOF, expected');
 }
 
-async function askCredentials(readline: Interface, session: Session): Promise<void> {
-  session.settings.username = (await question(readline, 'username: ')) ?? '';
+async function askCredentials(
+  readline: Interface,
+  lines: LineQueue,
+  session: Session,
+): Promise<void> {
+  session.settings.username = (await lines.next('username: ')) ?? '';
   // The terminal shows what is typed; hide it by writing nothing while the answer is read.
   const output = readline as unknown as { _writeToOutput?: (text: string) => void };
   const write = output._writeToOutput;
   output._writeToOutput = (text) => {
     if (text.includes('password:')) process.stdout.write('password: ');
   };
-  session.settings.password = (await question(readline, 'password: ')) ?? '';
+  session.settings.password = (await lines.next('password: ')) ?? '';
   if (write === undefined) delete output._writeToOutput;
   else output._writeToOutput = write;
   process.stdout.write('\n');
-}
-
-function question(readline: Interface, prompt: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const onClose = (): void => resolve(undefined);
-    readline.once('close', onClose);
-    readline.question(prompt).then(
-      (line) => {
-        readline.off('close', onClose);
-        resolve(line);
-      },
-      () => resolve(undefined),
-    );
-  });
 }

@@ -5,6 +5,7 @@ import type { QueryOptions, QueryResponse, ResponseDiagnostic } from '@tidemark/
 import { UsageError } from '../exit.ts';
 import { formatResponse, FORMATS } from './format.ts';
 import type { Format } from './format.ts';
+import { socketFetch } from './socket-fetch.ts';
 
 export const PRECISIONS = ['rfc3339', 'h', 'm', 's', 'ms', 'u', 'ns'] as const;
 export type Precision = (typeof PRECISIONS)[number];
@@ -13,6 +14,8 @@ export type Settings = {
   url: string;
   username: string;
   password: string;
+  /** Path of a unix socket that is used instead of the address of `url`; empty is none. */
+  socket: string;
   database: string;
   retentionPolicy: string;
   format: Format;
@@ -36,7 +39,7 @@ insert [into <rp>] <line>  write line protocol
 format column|csv|json     how answers are printed
 precision rfc3339|h|m|s|ms|u|ns
 consistency any|one|quorum|all
-pretty | timing | spark    switch pretty JSON, timing, spark lines on and off
+pretty | timing | spark    switch pretty JSON, timing, a drawn line per series on and off
 settings                   show all of these
 clear database|retention policy
 history                    statements of this and earlier sessions
@@ -84,10 +87,11 @@ export class Session {
 
   /** The client for the present address and credentials. */
   client(): TsdbClient {
-    const { url, username, password } = this.settings;
+    const { url, username, password, socket } = this.settings;
     return new TsdbClient({
       url,
       ...(username === '' ? {} : { username, password }),
+      ...(socket === '' ? {} : { fetch: socketFetch(socket) }),
       timeoutMs: 600_000,
     });
   }
@@ -153,6 +157,7 @@ export class Session {
 
   async #connect(argument: string): Promise<Outcome> {
     if (argument === '') return failed('connect needs an address: connect 127.0.0.1:8086');
+    this.settings.socket = '';
     this.settings.url = /^https?:\/\//.test(argument) ? argument : `http://${argument}`;
     return output(`connected to ${this.settings.url}, version ${await this.client().ping()}`);
   }

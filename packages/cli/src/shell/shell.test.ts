@@ -1,8 +1,17 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 
+import { describe, expect, test } from 'vitest';
+
+import { rewriteOldSpellings } from '../commands/shell.ts';
+import { Completer } from './completion.ts';
 import { formatResponse } from './format.ts';
 import { isUnfinished } from './interactive.ts';
-import { caret } from './session.ts';
+import { LineQueue, MAX_WAITING_LINES } from './line-queue.ts';
+import { caret, Session } from './session.ts';
 import { sparkline } from './sparkline.ts';
 
 const response = {
@@ -100,4 +109,217 @@ test('puts a caret below the finding, in its own line', () => {
   expect(caret(text, { code: 'X', message: 'm', position: 9, length: 4, hint: 'FROM' })).toBe(
     '\n  FORM m\n  ^^^^\n  FROM',
   );
+});
+
+describe('EXPLAIN is a tree', () => {
+  const show = (title: string, lines: readonly string[]): string =>
+    formatResponse(
+      {
+        results: [
+          { statement_id: 0, series: [{ columns: [title], values: lines.map((l) => [l]) }] },
+        ],
+      },
+      options,
+    );
+
+  test('with a branch per expression', () => {
+    const plan = [
+      'EXPRESSION: mean(f::float)',
+      'NUMBER OF SHARDS: 1',
+      'SIZE OF BLOCKS: 12',
+      '',
+      'EXPRESSION: <nil>',
+      'AUXILIARY FIELDS: f::float, h::tag',
+      'NUMBER OF SHARDS: 2',
+    ];
+    expect(show('QUERY PLAN', plan)).toBe(
+      [
+        'query plan',
+        '├── mean(f::float)',
+        '│   ├── number of shards: 1',
+        '│   └── size of blocks: 12',
+        '└── raw values',
+        '    ├── auxiliary fields: f::float, h::tag',
+        '    └── number of shards: 2',
+      ].join('\n'),
+    );
+  });
+
+  test('that the server has drawn already with ANALYZE', () => {
+    const drawn = ['.', '└── select', '    └── total_time: 1ms'];
+    expect(show('EXPLAIN ANALYZE', drawn)).toBe(drawn.join('\n'));
+  });
+});
+
+describe('the table of series', () => {
+  const spark = (text: typeof response): string =>
+    formatResponse(text, { ...options, hasSparklines: true });
+
+  test('has a row per series and a drawn column per field', () => {
+    const rising = [0, 1, 2, 3, 4, 5, 6, 7].map((value, i) => [i, value, 'text']);
+    const falling = [7, 6, 5, 4, 3, 2, 1, 0].map((value, i) => [i, value, null]);
+    const columns = ['time', 'usage', 'note'];
+    const one = (host: string, values: (string | number | null)[][]) => ({
+      name: 'cpu',
+      tags: { host },
+      columns,
+      values,
+    });
+    const answer = {
+      results: [{ statement_id: 0, series: [one('a', rising), one('b', falling)] }],
+    };
+    expect(formatResponse(answer, { ...options, hasSparklines: true })).toBe(
+      [
+        'name: cpu',
+        'host points usage    last(usage)',
+        '---- ------ -----    -----------',
+        'a    8      ▁▂▃▄▅▆▇█ 7',
+        'b    8      █▇▆▅▄▃▂▁ 0',
+      ].join('\n'),
+    );
+  });
+
+  test('draws two points and more, and leaves alone what has no numbers', () => {
+    const shown = spark(response);
+    expect(shown).toContain('a, b 2            0.5         █▁ 3');
+    expect(shown).toContain('c    1            1');
+    const names = {
+      results: [
+        { statement_id: 0, series: [{ name: 'databases', columns: ['name'], values: [['a']] }] },
+      ],
+    };
+    expect(formatResponse(names, { ...options, hasSparklines: true })).toBe(
+      formatResponse(names, options),
+    );
+  });
+});
+
+test.each([
+  ['-host', '--host'],
+  ['-port', '--port'],
+  ['-socket', '--socket'],
+  ['-database', '--database'],
+  ['-username', '--username'],
+  ['-password', '--password'],
+  ['-ssl', '--ssl'],
+  ['-unsafeSsl', '--unsafe-ssl'],
+  ['--unsafeSsl', '--unsafe-ssl'],
+  ['-execute', '--execute'],
+  ['-format', '--format'],
+  ['-precision', '--precision'],
+  ['-consistency', '--consistency'],
+  ['-pretty', '--pretty'],
+  ['-import', '--import'],
+  ['-path', '--path'],
+  ['-pps', '--pps'],
+  ['-compressed', '--compressed'],
+  ['-version', '--version'],
+  ['-execute=SHOW DATABASES', '--execute=SHOW DATABASES'],
+  ['--format', '--format'],
+  ['-h', '-h'],
+  ['SELECT -1', 'SELECT -1'],
+])('the old spelling %s is %s', (old, expected) => {
+  expect(rewriteOldSpellings([old])).toEqual([expected]);
+});
+
+describe('lines of a terminal', () => {
+  const open = (): { input: PassThrough; lines: LineQueue } => {
+    const input = new PassThrough();
+    return { input, lines: new LineQueue(createInterface({ input })) };
+  };
+
+  test('that come while nobody asks are given later, in order', async () => {
+    const { input, lines } = open();
+    input.end('one\ntwo\nthree');
+    await once(input, 'end');
+
+    expect([await lines.next('> '), await lines.next('> '), await lines.next('> ')]).toEqual([
+      'one',
+      'two',
+      'three',
+    ]);
+    expect(await lines.next('> ')).toBeUndefined();
+  });
+
+  test('that are asked for come when they are typed; the end wakes who waits', async () => {
+    const { input, lines } = open();
+    const first = lines.next('> ');
+    input.write('one\n');
+    expect(await first).toBe('one');
+    const second = lines.next('> ');
+    input.end();
+    expect(await second).toBeUndefined();
+  });
+
+  test('are dropped together when what they follow is cancelled', async () => {
+    const { input, lines } = open();
+    input.end('x\n'.repeat(MAX_WAITING_LINES + 5));
+    await once(input, 'end');
+    expect(lines.clear()).toBe(MAX_WAITING_LINES + 5);
+    expect(await lines.next('> ')).toBeUndefined();
+  });
+});
+
+describe('completion', () => {
+  /** A server that knows one schema; `asked` counts the questions. */
+  async function serve() {
+    const asked: string[] = [];
+    const server = createServer((request, answer) => {
+      let body = '';
+      request.on('data', (chunk) => (body += String(chunk)));
+      request.on('end', () => {
+        asked.push(new URLSearchParams(body).get('q') ?? '');
+        const series = [
+          { name: 'databases', columns: ['name'], values: [['house']] },
+          { name: 'measurements', columns: ['name'], values: [['room'], ['roof temperature']] },
+          { name: 'room', columns: ['fieldKey', 'fieldType'], values: [['celsius', 'float']] },
+          { name: 'room', columns: ['tagKey'], values: [['floor']] },
+        ];
+        answer.end(JSON.stringify({ results: [{ statement_id: 0, series }] }));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const session = new Session(
+      {
+        url: `http://127.0.0.1:${port}`,
+        socket: '',
+        username: '',
+        password: '',
+        database: 'house',
+        retentionPolicy: '',
+        format: 'column',
+        precision: 'ns',
+        consistency: '',
+        isPretty: false,
+        hasTiming: false,
+        hasSparklines: false,
+      },
+      () => undefined,
+    );
+    return { completer: new Completer(session), asked, close: () => server.close() };
+  }
+
+  test('knows keywords, functions, measurements, fields, tags, and commands at the start of a line', async () => {
+    const { completer, asked, close } = await serve();
+    const complete = async (line: string) => (await completer.complete(line))[0];
+
+    expect(await complete('SEL')).toContain('SELECT');
+    expect(await complete('for')).toContain('format');
+    expect(await complete('SELECT for')).not.toContain('format');
+    expect(await complete('SELECT perc')).toEqual(['percentile(']);
+    expect(await complete('SELECT cel')).toEqual(['celsius']);
+    expect(await complete('SELECT celsius FROM room GROUP BY fl')).toEqual(['floor']);
+    expect(await complete('SELECT celsius FROM "roo')).toEqual(['"roof temperature"']);
+    expect((await completer.complete('SELECT celsius FROM roo'))[1]).toBe('roo');
+    // One look at the schema served all of them.
+    expect(asked).toHaveLength(1);
+    close();
+  });
+
+  test('still knows keywords when the server does not answer', async () => {
+    const { completer, close } = await serve();
+    close();
+    expect((await completer.complete('SELECT f WHE'))[0]).toEqual(['WHERE']);
+  });
 });

@@ -1,0 +1,45 @@
+// Lines of a terminal, kept until they are asked for: what is typed while a statement runs is not lost.
+import type { Interface } from 'node:readline';
+
+/** More than this is pasted by mistake; what is beyond is dropped with a word about it. */
+export const MAX_WAITING_LINES = 10_000;
+
+export class LineQueue {
+  readonly #readline: Interface;
+  readonly #lines: string[] = [];
+  #isClosed = false;
+  #dropped = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(readline: Interface) {
+    this.#readline = readline;
+    readline.on('line', (line) => {
+      if (this.#lines.length < MAX_WAITING_LINES) this.#lines.push(line);
+      else this.#dropped++;
+      this.#wake?.();
+    });
+    readline.once('close', () => {
+      this.#isClosed = true;
+      this.#wake?.();
+    });
+  }
+
+  /** The next line; one that was typed earlier is shown behind the prompt. `undefined` at the end of input. */
+  async next(prompt: string): Promise<string | undefined> {
+    this.#readline.setPrompt(prompt);
+    if (this.#lines.length === 0 && !this.#isClosed) {
+      this.#readline.prompt(true);
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#wake = undefined;
+    }
+    return this.#lines.shift();
+  }
+
+  /** Forgets what was typed ahead; how many lines that were, with those that did not fit. */
+  clear(): number {
+    const count = this.#lines.length + this.#dropped;
+    this.#lines.length = 0;
+    this.#dropped = 0;
+    return count;
+  }
+}

@@ -1,0 +1,113 @@
+// `tidemark tsdb setup`: the first admin user, made without a password in the list of processes.
+import {
+  eventually,
+  EXECUTABLE,
+  hasPeer,
+  removeDirectory,
+  run,
+  send,
+  startTidemark,
+} from '@tidemark/testkit';
+import type { RunResult, Tidemark } from '@tidemark/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+let server: Tidemark;
+beforeEach(async () => {
+  server = await startTidemark({ command: 'tsdb', args: ['--http-auth-enabled', 'true'] });
+});
+afterEach(async () => {
+  await server.stop();
+  await removeDirectory(server.directory);
+});
+
+function setup(
+  args: readonly string[],
+  options: { input?: string; environment?: Readonly<Record<string, string>> } = {},
+): Promise<RunResult> {
+  return run(
+    process.execPath,
+    [EXECUTABLE, 'tsdb', 'setup', '--url', server.tsdb, ...args],
+    options,
+  );
+}
+
+async function users(user: string, password: string): Promise<unknown> {
+  const search = new URLSearchParams({ q: 'SHOW USERS', u: user, p: password });
+  const answer = await send(`${server.tsdb}/query?${search.toString()}`);
+  if (answer.status !== 200) return answer.status;
+  return JSON.parse(answer.text).results[0].series[0].values;
+}
+
+test('the password comes from standard input, and there is a first time only', async () => {
+  const password = 'it\'s \\ a "secret"';
+  expect(await setup(['--username', 'the "boss"'], { input: `${password}\n` })).toEqual({
+    status: 0,
+    stdout: 'created the admin user the "boss"\n',
+    stderr: '',
+  });
+  expect(await users('the "boss"', password)).toEqual([['the "boss"', true]]);
+
+  const again = await setup(['--username', 'other'], { input: 'x\n' });
+  expect([again.status, again.stderr]).toEqual([
+    1,
+    expect.stringContaining('authorization failed'),
+  ]);
+  expect(await users('other', 'x')).toBe(401);
+});
+
+test('or from the environment; what is missing is said', async () => {
+  expect(await setup(['--username', 'ana'], { input: '\n' })).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('the password is empty') as unknown,
+  });
+  expect(await setup([], { input: 'x\n' })).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('--username') as unknown,
+  });
+  const environment = { TIDEMARK_PASSWORD: 'secret' };
+  const made = await setup(['--username', 'ana', '--json'], { environment });
+  expect([made.status, JSON.parse(made.stdout)]).toEqual([0, { username: 'ana', admin: true }]);
+  expect(await users('ana', 'secret')).toEqual([['ana', true]]);
+});
+
+describe.skipIf(!hasPeer('tmux', 'tmux', ['-V']))('on a terminal', () => {
+  const socket = `tidemark-setup-${process.pid}`;
+  const tmux = async (...args: string[]): Promise<string> => {
+    const result = await run('tmux', ['-L', socket, '-f', '/dev/null', ...args]);
+    if (result.status !== 0) throw new Error(`tmux ${args.join(' ')}: ${result.stderr}`);
+    return result.stdout;
+  };
+  const screenShows = (text: string): Promise<string> =>
+    eventually(`${text} on the screen`, async () => {
+      const screen = await tmux('capture-pane', '-p', '-J');
+      return screen.includes(text) ? screen : undefined;
+    });
+  const answer = async (question: string, text: string): Promise<void> => {
+    await screenShows(question);
+    await tmux('send-keys', '-l', text);
+    await tmux('send-keys', 'Enter');
+  };
+  afterEach(() => run('tmux', ['-L', socket, 'kill-server']));
+
+  test('it asks for name and password, twice, and shows no password', async () => {
+    const command = `${process.execPath} ${EXECUTABLE} tsdb setup --url ${server.tsdb}; read`;
+    await tmux('new-session', '-d', '-x', '120', '-y', '20', 'bash', '-c', command);
+    await answer('username:', 'ana');
+    await answer('password:', 'hush');
+    await answer('again:', 'hush');
+    const screen = await screenShows('created the admin user ana');
+    expect(screen).not.toContain('hush');
+    expect(await users('ana', 'hush')).toEqual([['ana', true]]);
+  });
+
+  test('two passwords that differ make no user', async () => {
+    const command = `${process.execPath} ${EXECUTABLE} tsdb setup --url ${server.tsdb}; read`;
+    await tmux('new-session', '-d', '-x', '120', '-y', '20', 'bash', '-c', command);
+    await answer('username:', 'ana');
+    await answer('password:', 'one');
+    await answer('again:', 'two');
+    await screenShows('the passwords differ');
+    const made = await setup(['--username', 'ben'], { input: 'x\n' });
+    expect(made.status).toBe(0);
+  });
+});
