@@ -59,6 +59,8 @@ type Attached = {
   readonly delivery: Delivery;
 };
 
+type StateListener = Parameters<NonNullable<AlertSink['followStates']>>[0];
+
 export class AlertService implements AlertSink {
   readonly #options: AlertServiceOptions;
   readonly #context: Omit<HandlerContext, 'signal'>;
@@ -71,6 +73,7 @@ export class AlertService implements AlertSink {
   #followed: Promise<void> | undefined;
   #onStored: (() => void)[] = [];
   #stored: Promise<void> | undefined;
+  readonly #followers = new Set<StateListener>();
 
   constructor(options: AlertServiceOptions) {
     this.#options = options;
@@ -137,6 +140,7 @@ export class AlertService implements AlertSink {
     const { store, isPersistent } = this.#options;
     const topic = this.#topic(topicId);
     const { event: collected, texts } = topic.collect(event, source);
+    for (const follow of this.#followers) follow(topicId, event.id, collected);
     const receivers: Delivery[] = [];
     for (const handler of this.#handlers.get(topicId)?.values() ?? []) {
       const { delivery } = handler;
@@ -161,9 +165,15 @@ export class AlertService implements AlertSink {
     return this.#topics.get(topic)?.summaries() ?? [];
   }
 
+  followStates(listener: StateListener): () => void {
+    this.#followers.add(listener);
+    return () => this.#followers.delete(listener);
+  }
+
   updateEvent(topicId: string, event: AlertEvent): void {
     const topic = this.#topic(topicId);
     const texts = topic.set(event.id, event);
+    for (const follow of this.#followers) follow(topicId, event.id, event);
     if (!this.#options.isPersistent) return;
     this.#keep(this.#options.store.putState(topicId, event.id, event), () =>
       topic.settle(event.id, texts),
@@ -219,6 +229,7 @@ export class AlertService implements AlertSink {
   /** Forgets events and state; handlers stay attached and the topic comes back with its next event. */
   async deleteTopic(id: string): Promise<void> {
     this.#topics.delete(id);
+    for (const follow of this.#followers) follow(id, undefined, undefined);
     await this.#options.store.deleteStates(id);
   }
 

@@ -73,6 +73,22 @@ export const FIXED_SECTIONS = {
     ),
     'max-held-points': key.integer(10_000_000, 'Points that the nodes of one task may hold.'),
     'max-queries': key.integer(16, 'Queries of batch tasks that may run at the same time.'),
+    hosts: key.text(
+      'auto',
+      'Threads that run tasks: a number, or auto for one less than the machine has processors, at least one. 0 runs tasks in the thread of the API.',
+    ),
+    'host-memory': key.integer(
+      0,
+      'MiB of heap of each thread that runs tasks; one that needs more is ended and its tasks start again. 0 is the platform’s limit.',
+    ),
+    'host-timeout': key.duration(
+      '10s',
+      'A thread that is stuck in one task for this long is ended; the task is started again alone, and stopped when it happens again.',
+    ),
+    'stop-timeout': key.duration(
+      '10s',
+      'A task that makes no progress for this long when it is stopped is given up.',
+    ),
     'query-timeout': key.duration('5m', 'Longest time of a query of a batch task.'),
   }),
   alert: configSection('Alerting.', {

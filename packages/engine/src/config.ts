@@ -1,4 +1,5 @@
 // The engine's configuration: its schema for files, environment and flags, and what `startEngine` takes.
+import { availableParallelism } from 'node:os';
 import { parseAddress } from '@tidemark/alerting';
 import { resolveConfig } from '@tidemark/core';
 import type {
@@ -75,7 +76,17 @@ export function resolveEngineConfig(layers: readonly ConfigLayer[]): {
     const message = `${JSON.stringify(fixed.http.bindAddress)} is not allowed; expected host:port`;
     found.push({ source: 'configuration', key: 'http.bind-address', message });
   }
+  if (!/^(?:auto|\d{1,3})$/.test(fixed.task.hosts)) {
+    const message = `${JSON.stringify(fixed.task.hosts)} is not allowed; expected auto or a number`;
+    found.push({ source: 'configuration', key: 'task.hosts', message });
+  }
   return { config: { ...fixed, overridable }, problems: found };
+}
+
+/** Number of threads that run tasks; 0 runs them in the thread of the API. */
+export function hostCountOf(config: EngineConfig): number {
+  const { hosts } = config.task;
+  return hosts === 'auto' ? Math.max(1, availableParallelism() - 1) : Number(hosts);
 }
 
 /** Why the elements of a section can not be used together. */

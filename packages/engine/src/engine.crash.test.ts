@@ -14,7 +14,7 @@ const ACKNOWLEDGED_PER_ROUND = 40;
 const PROGRAM = `
   import { resolveEngineConfig, startEngine } from '@tidemark/engine';
   const { config } = resolveEngineConfig([{ source: 'test', values: {
-    data_dir: process.env.DIRECTORY, stats: { enabled: false }, http: { 'bind-address': '127.0.0.1:0' },
+    data_dir: process.env.DIRECTORY, stats: { enabled: false }, task: { hosts: '0' }, http: { 'bind-address': '127.0.0.1:0' },
   } }]);
   const none = () => {};
   const engine = await startEngine(config, { log: { debug: none, info: none, warn: none, error: none } });

@@ -112,6 +112,7 @@ async function start(
         hostname: '127.0.0.1',
         data_dir: directory,
         stats: extra.stats ?? { enabled: false },
+        task: { hosts: '0' },
         http: { 'bind-address': '127.0.0.1:0', ...extra.http },
         tsdb: [
           {

@@ -26,6 +26,7 @@ async function start(
       values: {
         data_dir: directory,
         stats: { enabled: false },
+        task: { hosts: '0' },
         http: { 'bind-address': '127.0.0.1:0', ...http },
         ...more,
       },
@@ -164,7 +165,7 @@ describe('conventions', () => {
       const { config } = resolveEngineConfig([
         {
           source: 'test',
-          values: { data_dir: other, stats: { enabled: false }, http: more },
+          values: { data_dir: other, stats: { enabled: false }, task: { hosts: '0' }, http: more },
         },
       ]);
       return startEngine(config, { log: quiet });

@@ -19,6 +19,7 @@ import type { AlertServiceOptions } from '@tidemark/alerting';
 import { BatchScheduler } from './batch-scheduler.ts';
 import { ConfigOverrides } from './config-overrides.ts';
 import type { OverrideRecord } from './config-overrides.ts';
+import { hostCountOf } from './config.ts';
 import type { EngineConfig } from './config.ts';
 import { Clusters } from './database/clusters.ts';
 import type { BuildEnvironment } from './definition.ts';
@@ -30,6 +31,9 @@ import { Metadata } from './metadata.ts';
 import { PointRouter } from './point-router.ts';
 import type { TaskRecord, TemplateRecord } from './records.ts';
 import { accessPolicy, secretResolver } from './service-context.ts';
+import { HostPool } from '@tidemark/runtime/host';
+import type { HostPoolOptions } from '@tidemark/runtime/host';
+import type { RunningTask, TaskState } from '@tidemark/runtime';
 import { Sideloads } from './sideload.ts';
 import { checkClusters, httpClient, taskServices } from './task-services.ts';
 import type { TaskServicesOptions } from './task-services.ts';
@@ -68,6 +72,9 @@ export type EngineParts = {
   readonly tasks: TaskService;
   readonly templates: TemplateService;
   readonly servicesOf: (taskId: string) => ReturnType<typeof taskServices>;
+  /** Threads that run tasks; `undefined` when tasks run in this one. */
+  readonly hosts: HostPool | undefined;
+  /** Makes tasks that run in this thread: replays, whose time is not the machine's. */
   readonly createTask: CreateTask;
   readonly environment: () => BuildEnvironment;
   readonly sideloads: Sideloads;
@@ -75,7 +82,11 @@ export type EngineParts = {
   readonly hooks: EngineHooks;
 };
 
-export type EngineHooks = { taskStarted: () => void; sectionChanged: (section: string) => void };
+export type EngineHooks = {
+  taskStarted: () => void;
+  sectionChanged: (section: string) => void;
+  savedState: (taskId: string, task: Pick<RunningTask, 'taker'>) => TaskState | undefined;
+};
 
 /** Host and port of an address of the configuration, `:9092` being all interfaces. */
 export function listenAddress(text: string): { readonly host: string; readonly port: number } {
@@ -93,7 +104,11 @@ export function isTrusted(config: EngineConfig): boolean {
 /** Opens what is stored and wires the parts; nothing runs and nothing listens yet. */
 export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const { config, clock } = options;
-  const hooks: EngineHooks = { taskStarted: () => undefined, sectionChanged: () => undefined };
+  const hooks: EngineHooks = {
+    taskStarted: () => undefined,
+    sectionChanged: () => undefined,
+    savedState: () => undefined,
+  };
   const metadata = await Metadata.open(config[''].dataDir);
   const logs = new LogHub(
     options.log,
@@ -158,8 +173,20 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   };
   const servicesOf = (taskId: string): ReturnType<typeof taskServices> =>
     taskServices(servicesOptions, taskId);
+  const hosts = taskHosts(config, {
+    clock,
+    server,
+    functions: functions.functions,
+    followStates: (listener) => alerts.followStates(listener),
+    log: logs.logger('task'),
+    logUdf: (udf, line) => logs.logger('udf')('info', line, { udf }),
+  });
   const executor = new Executor({
-    createTask: options.createTask,
+    createTask:
+      hosts === undefined
+        ? options.createTask
+        : (pipeline, services, task) => hosts.createTask(pipeline, services, task),
+    savedState: (taskId, task) => hooks.savedState(taskId, task),
     clock,
     router,
     services: servicesOf,
@@ -205,11 +232,25 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     tasks,
     templates,
     servicesOf,
+    hosts,
     createTask: options.createTask,
     environment,
     sideloads,
     hooks,
   };
+}
+
+function taskHosts(
+  config: EngineConfig,
+  parts: Pick<
+    HostPoolOptions,
+    'clock' | 'server' | 'functions' | 'followStates' | 'log' | 'logUdf'
+  >,
+): HostPool | undefined {
+  const { hostMemory, hostTimeoutMs, stopTimeoutMs } = config.task;
+  const hostCount = hostCountOf(config);
+  if (hostCount === 0) return undefined;
+  return new HostPool({ ...parts, hostCount, memoryMiB: hostMemory, hostTimeoutMs, stopTimeoutMs });
 }
 
 function definitions(
@@ -286,6 +327,7 @@ function deadmanOf(config: EngineConfig): BuildEnvironment['deadman'] {
 export async function closeParts(parts: EngineParts, deadlineMs: number): Promise<void> {
   await parts.router.drained();
   await parts.executor.stopAll();
+  await parts.hosts?.close();
   await parts.alerts.close(deadlineMs);
   await parts.connections.close();
   await parts.http.close();

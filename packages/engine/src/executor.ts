@@ -8,6 +8,7 @@ import type {
   TaskLimits,
   TaskOptions,
   TaskServices,
+  TaskState,
 } from '@tidemark/runtime';
 import type { BatchSource } from './batch-scheduler.ts';
 import type { PointRouter } from './point-router.ts';
@@ -27,6 +28,8 @@ export type ExecutorOptions = {
   readonly services: (taskId: string) => TaskServices;
   readonly limits: Partial<TaskLimits>;
   readonly alertDefaults: () => AlertDefaults;
+  /** What was saved of a task, for starting it again after its thread has failed. */
+  readonly savedState: (taskId: string, task: Pick<RunningTask, 'taker'>) => TaskState | undefined;
   /** Starts the queries of a batch task. */
   readonly startQueries: (task: Executing) => BatchSource;
 };
@@ -47,6 +50,14 @@ export type Executing = {
   throughput: number;
   /** What keeps it from working at the moment, for example a database that is away. */
   problem: string | undefined;
+};
+
+/** What happens to a running task by itself. */
+export type TaskEvents = {
+  /** Called once, with the reason. */
+  readonly died: (error: string) => void;
+  /** Its thread failed and it was started again. */
+  readonly restarted: (reason: string) => void;
 };
 
 type Entry = Executing & { readonly stop: () => Promise<void>; lastCollected: number };
@@ -81,19 +92,25 @@ export class Executor {
   }
 
   /**
-   * Starts a task, after `restore` has given it an earlier state. `onError` is called once when it dies by itself. Rejects with the reason when it can not start;
-   * then nothing of it is left.
+   * Starts a task, after `restore` has given it an earlier state. Rejects with the reason when it can not start; then
+   * nothing of it is left.
    */
   async start(
     startable: Startable,
-    onError: (error: string) => void,
+    events: TaskEvents,
     restore?: (task: RunningTask) => void,
   ): Promise<void> {
     assert(!this.#entries.has(startable.id), 'a task is started once');
     const { clock, limits } = this.#options;
-    const task = makeTask(this.#options.createTask, startable.pipeline, {
+    const task: RunningTask = makeTask(this.#options.createTask, startable.pipeline, {
       services: this.#options.services(startable.id),
-      options: { taskId: startable.id, clock, limits, alerts: this.#options.alertDefaults() },
+      options: {
+        taskId: startable.id,
+        clock,
+        limits,
+        alerts: this.#options.alertDefaults(),
+        savedState: () => this.#options.savedState(startable.id, task),
+      },
     });
     const { pipeline, id } = startable;
     const entry: Entry = {
@@ -108,7 +125,8 @@ export class Executor {
     const stops: (() => Promise<void>)[] = [];
     this.#entries.set(id, entry);
     try {
-      task.onError(onError);
+      task.onError(events.died);
+      task.onRestarted(events.restarted);
       restore?.(task);
       await task.start();
       if (task.error !== undefined) throw new InvalidRequest(task.error);

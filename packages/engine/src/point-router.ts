@@ -1,11 +1,14 @@
 // From writes to tasks: every task gets the points of its database and retention policy pairs, in the order in which
 // they were acknowledged. A slow task delays only itself, until the points that wait for it are too many.
-import type { PointBatch, RunningTask } from '@tidemark/runtime';
+import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { TASK_QUEUE } from './limits.ts';
 import type { Dbrp } from './records.ts';
 
 /** Who gets points: a running task, a recording. */
-export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error'>;
+export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error'> & {
+  /** Where the consumer lives when that is another thread. */
+  readonly taker?: BatchTaker | undefined;
+};
 
 export type Route = {
   /** Gives the consumer what was written before and takes it off the router. */
@@ -53,11 +56,13 @@ export class PointRouter {
     this.#count(batch);
     const queues = this.#routes.get(keyOf(batch.database, batch.retentionPolicy));
     if (queues === undefined) return;
+    const write = new Write(batch, queues);
     let waits: Promise<void>[] | undefined;
     for (const queue of queues) {
-      const wait = queue.accept(batch);
+      const wait = queue.accept(write);
       if (wait !== undefined) (waits ??= []).push(wait);
     }
+    write.given();
     if (waits !== undefined) await Promise.all(waits);
   }
 
@@ -105,10 +110,44 @@ function keyOf(database: string, retentionPolicy: string): string {
   return `${database}\u0000${retentionPolicy}`;
 }
 
+/**
+ * A batch on its way to its consumers. When all of them live in one other thread, and each of them has got it, it is
+ * given to that thread instead of being copied.
+ */
+class Write {
+  readonly batch: PointBatch;
+  readonly #taker: BatchTaker | undefined;
+  /** Consumers that wait for it, and one for the round through all of them. */
+  #holderCount = 1;
+
+  constructor(batch: PointBatch, queues: Iterable<Queue>) {
+    this.batch = batch;
+    this.#taker = commonTaker(queues);
+  }
+
+  held(): void {
+    this.#holderCount++;
+  }
+
+  given(): void {
+    this.#holderCount--;
+    if (this.#holderCount === 0) this.#taker?.takeOver(this.batch);
+  }
+}
+
+function commonTaker(queues: Iterable<Queue>): BatchTaker | undefined {
+  let common: BatchTaker | undefined;
+  for (const { taker } of queues) {
+    if (taker === undefined || (common !== undefined && common !== taker)) return undefined;
+    common = taker;
+  }
+  return common;
+}
+
 /** Batches that wait for one consumer. */
 class Queue {
   readonly #consumer: PointConsumer;
-  readonly #waiting: PointBatch[] = [];
+  readonly #waiting: Write[] = [];
   #waitingRows = 0;
   #pump: Promise<void> | undefined;
 
@@ -116,15 +155,21 @@ class Queue {
     this.#consumer = consumer;
   }
 
+  get taker(): BatchTaker | undefined {
+    return this.#consumer.taker;
+  }
+
   /** `undefined` when there is room for more, otherwise resolves when there is. */
-  accept(batch: PointBatch): Promise<void> | undefined {
+  accept(write: Write): Promise<void> | undefined {
     const consumer = this.#consumer;
+    const { batch } = write;
     if (consumer.error !== undefined) return undefined;
     if (this.#pump === undefined && consumer.ready() === undefined) {
       consumer.push(batch);
       return undefined;
     }
-    this.#waiting.push(batch);
+    this.#waiting.push(write);
+    write.held();
     this.#waitingRows += batch.rowCount;
     this.#pump ??= this.#run().finally(() => {
       this.#pump = undefined;
@@ -139,10 +184,11 @@ class Queue {
   async #run(): Promise<void> {
     for (;;) {
       await this.#consumer.ready();
-      const batch = this.#waiting.shift();
-      if (batch === undefined) return;
-      this.#waitingRows -= batch.rowCount;
-      if (this.#consumer.error === undefined) this.#consumer.push(batch);
+      const write = this.#waiting.shift();
+      if (write === undefined) return;
+      this.#waitingRows -= write.batch.rowCount;
+      if (this.#consumer.error === undefined) this.#consumer.push(write.batch);
+      write.given();
     }
   }
 }

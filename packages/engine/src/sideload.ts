@@ -11,7 +11,11 @@ import type { Scalar as Value } from './flat-yaml.ts';
 import { parseJson } from './http/json.ts';
 
 type Documents = ReadonlyMap<string, ReadonlyMap<string, Value>>;
-type Source = { documents: Documents; useCount: number };
+type Source = {
+  documents: Documents;
+  useCount: number;
+  readonly followers: Set<(documents: Documents) => void>;
+};
 
 /** Bounds of one source: what a mistaken path such as `/` would otherwise read. */
 const FILES_MAX = 100_000;
@@ -35,17 +39,24 @@ export class Sideloads implements SideloadSources {
   async open(name: string): Promise<SideloadTree> {
     let source = this.#sources.get(name);
     if (source === undefined) {
-      source = { documents: await this.#read(name), useCount: 0 };
+      source = { documents: await this.#read(name), useCount: 0, followers: new Set() };
       this.#sources.set(name, source);
     }
     const opened = source;
     opened.useCount++;
     let isOpen = true;
+    let follower: ((documents: Documents) => void) | undefined;
     return {
+      follow: (listener) => {
+        follower = listener;
+        opened.followers.add(listener);
+        listener(opened.documents);
+      },
       lookup: (path, key) => opened.documents.get(path)?.get(key),
       close: () => {
         if (!isOpen) return;
         isOpen = false;
+        if (follower !== undefined) opened.followers.delete(follower);
         opened.useCount--;
         if (opened.useCount === 0) this.#sources.delete(name);
       },
@@ -58,6 +69,7 @@ export class Sideloads implements SideloadSources {
     for (const [name, source] of this.#sources) {
       try {
         source.documents = await this.#read(name);
+        for (const follow of source.followers) follow(source.documents);
       } catch (error) {
         // The others are still read.
         failure ??= error;

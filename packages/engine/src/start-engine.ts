@@ -6,6 +6,7 @@ import type { Clock } from '@tidemark/core';
 import { lockDirectory } from '@tidemark/core/directory-lock';
 import type { DirectoryLock } from '@tidemark/core/directory-lock';
 import { createTask, SeriesTable } from '@tidemark/runtime';
+import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import { defaultOptions } from '@tidemark/alerting';
 import { Authenticator } from './authenticator.ts';
 import type { EngineConfig } from './config.ts';
@@ -165,6 +166,10 @@ class RunningEngine implements EngineService {
 
   async open(): Promise<void> {
     const { config, clock, tasks, executor, hooks } = this.#parts;
+    hooks.savedState = (id, task) => {
+      const record = tasks.get(id);
+      return record === undefined ? undefined : this.#snapshots.saved(record, task);
+    };
     await this.#recordings.open();
     await this.#replays.open();
     await tasks.startEnabled((record, task) => this.#snapshots.restore(record, task));
@@ -188,6 +193,9 @@ class RunningEngine implements EngineService {
       if (section === 'tsdb') this.#subscriptions?.requestSync();
     };
     this.#tickers.push(new Ticker(clock, 1000, () => executor.measure()));
+    const { hosts } = this.#parts;
+    if (hosts !== undefined)
+      this.#tickers.push(new Ticker(clock, HOST_CHECK_MS, () => hosts.check()));
     const snapshotMs = config.task.snapshotIntervalMs;
     if (snapshotMs > 0) this.#tickers.push(new Ticker(clock, snapshotMs, () => this.#saveState()));
     if (config.stats.enabled) {

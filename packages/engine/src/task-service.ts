@@ -308,14 +308,21 @@ export class TaskService {
     const { pipeline } = this.startableOf(record);
     await executor.start(
       { id: record.id, pipeline, dbrps: record.dbrps },
-      (error) => this.#died(record.id, error),
+      {
+        died: (error) => this.#died(record.id, error),
+        restarted: (reason) => this.#storeError('task was started again', record.id, reason),
+      },
       (task) => restore?.(record, task),
     );
     this.#options.onStarted();
   }
 
   #died(id: string, error: string): void {
-    this.#options.log('task died', { task: id, err: error });
+    this.#storeError('task died', id, error);
+  }
+
+  #storeError(event: string, id: string, error: string): void {
+    this.#options.log(event, { task: id, err: error });
     this.#setError(id, error).catch((cause: unknown) => {
       this.#options.log('failed to store the error of a task', { task: id, err: messageOf(cause) });
     });

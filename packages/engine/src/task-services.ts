@@ -8,6 +8,7 @@ import type {
   AlertSink,
   HttpClient,
   Loopback,
+  PointBatch,
   TaskServices,
   UdfConnector,
 } from '@tidemark/runtime';
@@ -52,7 +53,14 @@ export function taskServices(options: TaskServicesOptions, taskId: string): Task
 }
 
 function loopback(router: PointRouter, onError: (error: unknown) => void): Loopback {
+  const dispatch = (batch: PointBatch): void => {
+    // After the present message: a task must not get points while it is handling one.
+    queueMicrotask(() => {
+      router.dispatch(batch).catch(onError);
+    });
+  };
   return {
+    writeBatch: dispatch,
     write: (database, retentionPolicy, points) => {
       const builder = new PointBatchBuilder(database, retentionPolicy);
       for (const { name, tags, fields, time } of points) {
@@ -61,11 +69,7 @@ function loopback(router: PointRouter, onError: (error: unknown) => void): Loopb
         );
         if (present.length > 0) builder.add({ name, tags, fields: present, time });
       }
-      const batch = builder.build();
-      // After the present message: a task must not get points while it is handling one.
-      queueMicrotask(() => {
-        router.dispatch(batch).catch(onError);
-      });
+      dispatch(builder.build());
     },
   };
 }

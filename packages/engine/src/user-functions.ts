@@ -10,7 +10,12 @@ import type { Logger } from './log-hub.ts';
 
 const INFO_TIMEOUT_MS = 10_000;
 
-export type UserFunctions = { readonly connector: UdfConnector; readonly registry: UdfRegistry };
+export type UserFunctions = {
+  /** By name, as configured: task hosts connect by themselves. */
+  readonly functions: ReadonlyMap<string, UdfFunctionConfig>;
+  readonly connector: UdfConnector;
+  readonly registry: UdfRegistry;
+};
 
 /**
  * Starts every configured function once to ask what it takes. One that does not answer is reported and left out; tasks
@@ -32,7 +37,7 @@ export async function openUserFunctions(
       log('error', 'failed to load user-defined function', { udf: name, err: String(error) });
     }
   }
-  return { connector, registry };
+  return { functions, connector, registry };
 }
 
 function functionConfig(section: EngineConfig['udfFunctions'][number]): UdfFunctionConfig {

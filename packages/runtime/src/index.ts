@@ -1,4 +1,5 @@
 // Public face of @tidemark/runtime: what a task does.
+export { printPoints } from './data/print-points.ts';
 export { rowJson, rowsJson, UnencodableFloat } from './data/rows.ts';
 export { RowSource } from './data/row-source.ts';
 export { SeriesTable } from './data/series.ts';

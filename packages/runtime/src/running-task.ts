@@ -90,6 +90,8 @@ export type TapMessage =
       readonly time: Timestamp;
     }
   | { readonly kind: 'delete-group'; readonly edge: string; readonly group: string }
+  /** The watcher was too slow: so many messages are missing here. */
+  | { readonly kind: 'dropped'; readonly edge: string; readonly count: number }
   | {
       /** Why `where` dropped a point or `alert` chose a level: each condition with the values it saw. */
       readonly kind: 'why';

@@ -1,6 +1,7 @@
 // What running nodes need from the world outside their task. The engine implements these; tests use recorders.
 import type { FieldValue, TagSet, Timestamp } from '@tidemark/core';
 import type { HandlerSpec } from '@tidemark/pipeline';
+import type { PointBatch } from './point-batch.ts';
 
 /** A point as it leaves a task: output rows, events, writes. `null` is a field whose value is null. */
 export type OutputPoint = {
@@ -71,6 +72,23 @@ export interface AlertSink {
       },
     ]
   >;
+  /**
+   * Hears of every state that a topic remembers from now on, whoever changed it; without an event id the whole topic
+   * is gone. Returns the way to stop.
+   */
+  followStates?(
+    listener: (
+      topic: string,
+      eventId: string | undefined,
+      state:
+        | {
+            readonly level: AlertLevelName;
+            readonly time: Timestamp;
+            readonly durationNanos: bigint;
+          }
+        | undefined,
+    ) => void,
+  ): () => void;
   /** Sets a topic's remembered state without telling its handlers. */
   updateEvent(topic: string, event: AlertEvent): void;
 }
@@ -97,6 +115,8 @@ export interface DatabaseClient {
   /** Fails when no such cluster is configured; '' is the default one. */
   checkCluster?(cluster: string): Promise<void>;
   write(write: DatabaseWrite): Promise<void>;
+  /** Points as line protocol whose times have the write's precision. What task hosts send. */
+  writeLines?(write: Omit<DatabaseWrite, 'points'>, body: string): Promise<void>;
   execute(cluster: string, statement: string): Promise<void>;
   query(
     cluster: string,
@@ -120,6 +140,8 @@ export interface TaskLog {
 /** Sends points into the engine's own write path (kapacitorLoopback). */
 export interface Loopback {
   write(database: string, retentionPolicy: string, points: readonly OutputPoint[]): void;
+  /** The same as columns: what task hosts send. */
+  writeBatch?(batch: PointBatch): void;
 }
 
 export type HttpRequest = {
@@ -158,7 +180,15 @@ export interface SideloadTree {
   /** Value of `key` in the document at `path`; `undefined` when either is absent. */
   lookup(path: string, key: string): string | number | bigint | boolean | undefined;
   close(): void;
+  /** All that `lookup` sees, and a way to hear of it again when it was read anew. What task hosts copy. */
+  follow?(listener: (documents: SideloadDocuments) => void): void;
 }
+
+/** Values by path and key. */
+export type SideloadDocuments = ReadonlyMap<
+  string,
+  ReadonlyMap<string, string | number | bigint | boolean>
+>;
 
 /** Opens sideload sources: directories, URLs, configured endpoints. Reloading is the opener's business. */
 export interface SideloadSources {

@@ -34,7 +34,11 @@ import { clockTimers } from './timers.ts';
 import type { CancelTimer } from './timers.ts';
 
 /** What tasks of one thread share. */
-export type TaskThread = { readonly series: SeriesTable };
+export type TaskThread = {
+  readonly series: SeriesTable;
+  /** Called whenever nodes of the task begin to work: whoever watches the thread then knows which task it is in. */
+  readonly enter?: (() => void) | undefined;
+};
 
 /** The last write of each thread: tasks that get it one after the other share what was opened. */
 const opened = new WeakMap<SeriesTable, RowSource>();
@@ -68,6 +72,7 @@ export class InlineTask implements RunningTask {
   readonly #froms: readonly SourceChild[];
   readonly #sampler: Sampler;
   readonly #limits: TaskLimits;
+  readonly #enter: (() => void) | undefined;
   readonly #errorListeners: ((error: string) => void)[] = [];
   #source: RowSource | undefined;
   #writeSequence = 0;
@@ -86,6 +91,7 @@ export class InlineTask implements RunningTask {
   ) {
     const { options, thread } = setup;
     this.taskId = options.taskId;
+    this.#enter = thread.enter;
     this.#limits = { ...DEFAULT_TASK_LIMITS, ...options.limits };
     this.#sampler = new Sampler(options.clock);
     this.#context = this.#makeContext(pipeline, services, { options, thread });
@@ -123,9 +129,12 @@ export class InlineTask implements RunningTask {
     source.settle();
   }
 
-  /** As `push`, with a batch that several tasks of this thread read. The caller settles it after all of them. */
-  pushRows(source: RowSource): void {
-    this.#run(source, () => this.#feed(source));
+  /**
+   * As `push`, with a batch that several tasks of this thread read, or with some rows of it. The caller settles it
+   * after all of them.
+   */
+  pushRows(source: RowSource, start = 0, end = source.rowCount): void {
+    this.#run(source, () => this.#feed(source, start, end));
   }
 
   pushQueryResult(
@@ -176,7 +185,6 @@ export class InlineTask implements RunningTask {
       })),
     );
     const source = this.#handles[0];
-    const collected = source?.outputs[0]?.count ?? 0;
     return {
       nodes: new Map(
         this.#handles.map((handle, i) => [
@@ -188,7 +196,7 @@ export class InlineTask implements RunningTask {
         ]),
       ),
       edges,
-      collected,
+      collected: this.collectedCount,
       heldPointCount: this.#heldCount,
       groupCount: this.#context.groups.count,
     };
@@ -196,6 +204,11 @@ export class InlineTask implements RunningTask {
 
   refresh(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** Points (batches) that entered the task: of its statistics, the part that costs nothing. */
+  get collectedCount(): number {
+    return this.#handles[0]?.outputs[0]?.count ?? 0;
   }
 
   httpOutput(endpoint: string): readonly ResultRow[] | undefined {
@@ -388,27 +401,26 @@ export class InlineTask implements RunningTask {
   }
 
   /** Rows pass all `from` nodes before the next row: how input is cut into writes must not change the output. */
-  #feed(source: RowSource): void {
-    const { rowCount } = source;
+  #feed(source: RowSource, start: number, end: number): void {
     const open = this.#froms.filter(({ node }) => node.openWrite(source));
-    this.#showToObservers(source);
-    let row = 0;
+    this.#showToObservers(source, start, end);
+    let row = start;
     if (this.#rowsUntilSample <= 0) {
       this.#rowsUntilSample = SAMPLE_EVERY_ROWS;
-      row = this.#feedSampled(open, Math.min(SAMPLE_ROWS, rowCount));
+      row = this.#feedSampled(open, start, Math.min(start + SAMPLE_ROWS, end));
     }
-    this.#rowsUntilSample -= rowCount;
+    this.#rowsUntilSample -= end - start;
     const [first] = open;
-    if (open.length === 1 && first !== undefined) first.node.rows(row);
-    else for (; row < rowCount; row++) for (const { node } of open) node.row(row);
+    if (open.length === 1 && first !== undefined) first.node.rows(row, end);
+    else for (; row < end; row++) for (const { node } of open) node.row(row);
     for (const { node } of open) node.closeWrite();
-    const wantedCount = this.#wantedCount(source);
+    const wantedCount = this.#wantedCount(source, start, end);
     for (const { edge } of this.#froms) edge.count += wantedCount;
   }
 
   /** Rows that some `from` asks for; the source takes no others. */
-  #wantedCount(source: RowSource): number {
-    const { series, seriesOfRow, rowCount } = source;
+  #wantedCount(source: RowSource, start: number, end: number): number {
+    const { series, seriesOfRow } = source;
     // Series of one measurement mostly follow each other, and most writes are of one.
     const wanted = new Uint8Array(series.length);
     let wantedSeries = 0;
@@ -424,16 +436,16 @@ export class InlineTask implements RunningTask {
       wanted[i] = 1;
       wantedSeries++;
     }
-    if (wantedSeries === series.length) return rowCount;
+    if (wantedSeries === series.length) return end - start;
     if (wantedSeries === 0) return 0;
     let count = 0;
-    for (let row = 0; row < rowCount; row++) count += wanted[seriesOfRow[row] as number] as number;
+    for (let row = start; row < end; row++) count += wanted[seriesOfRow[row] as number] as number;
     return count;
   }
 
-  #feedSampled(open: readonly SourceChild[], end: number): number {
+  #feedSampled(open: readonly SourceChild[], start: number, end: number): number {
     this.#sampler.isOn = true;
-    for (let row = 0; row < end; row++) {
+    for (let row = start; row < end; row++) {
       for (const { node, handle } of open) this.#sampler.time(handle.time, () => node.row(row));
     }
     this.#sampler.isOn = false;
@@ -441,10 +453,10 @@ export class InlineTask implements RunningTask {
   }
 
   /** Taps on the source see points; without taps rows never become points there. */
-  #showToObservers(source: RowSource): void {
+  #showToObservers(source: RowSource, start: number, end: number): void {
     const observers = this.#froms.flatMap(({ edge }) => edge.observers());
     if (observers.length === 0) return;
-    for (let row = 0; row < source.rowCount; row++) {
+    for (let row = start; row < end; row++) {
       const series = source.series[source.seriesOfRow[row] ?? 0];
       const group = this.#context.groups.named('', NO_DIMENSIONS, []) as Group;
       if (series === undefined) continue;
@@ -483,6 +495,7 @@ export class InlineTask implements RunningTask {
     if (this.#error !== undefined || this.#isClosed) return;
     this.#writeSequence++;
     this.#source = source;
+    this.#enter?.();
     try {
       work();
     } catch (cause) {

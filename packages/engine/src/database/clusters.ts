@@ -2,25 +2,12 @@
 // cluster's servers in turn; one that does not answer is skipped.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import {
-  compareBytes,
-  escapeTagPart,
-  formatSeriesKey,
-  InvalidRequest,
-  NotFound,
-  parseRfc3339,
-  Unavailable,
-} from '@tidemark/core';
+import { InvalidRequest, NotFound, parseRfc3339, Unavailable } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
 import type { HttpSender, IncomingResponse, Options } from '@tidemark/alerting';
-import { printFieldValue } from '@tidemark/line-protocol';
-import type {
-  DatabaseClient,
-  DatabaseWrite,
-  OutputPoint,
-  QueryResultSeries,
-} from '@tidemark/runtime';
+import type { DatabaseClient, DatabaseWrite, QueryResultSeries } from '@tidemark/runtime';
+import { printPoints } from '@tidemark/runtime';
 import { parseJson } from '../http/json.ts';
 import { QUERY_RESPONSE_BYTES } from '../limits.ts';
 
@@ -71,9 +58,8 @@ export class Clusters implements DatabaseClient {
   }
 
   async write(write: DatabaseWrite): Promise<void> {
-    const lines = write.points.flatMap((point) => printPoint(point, write.precision) ?? []);
-    if (lines.length === 0) return;
-    await this.writeLines(write, lines.join('\n'));
+    const lines = printPoints(write.points, write.precision);
+    if (lines !== '') await this.writeLines(write, lines);
   }
 
   /** Writes line protocol whose times have the write's precision. */
@@ -240,51 +226,6 @@ function credentials(cluster: Options): Record<string, string> {
   if (username === '') return {};
   const pair = Buffer.from(`${username}:${text(cluster, 'password')}`).toString('base64');
   return { Authorization: `Basic ${pair}` };
-}
-
-const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
-  u: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-};
-
-/** The time in units of a write's precision. */
-function cut(time: bigint, precision: string): bigint {
-  const unit = PRECISION_NANOS[precision];
-  return unit === undefined ? time : time / unit;
-}
-
-/** A point as a line; `undefined` when it has no field that line protocol can carry. */
-function printPoint(point: OutputPoint, precision: string): string | undefined {
-  const fields = [...point.fields].sort((a, b) => compareBytes(a[0], b[0]));
-  let text = '';
-  for (const [name, value] of fields) {
-    const printed = value === null ? undefined : printField(value);
-    if (printed !== undefined)
-      text += `${text === '' ? ' ' : ','}${escapeTagPart(name)}=${printed}`;
-  }
-  if (text === '') return undefined;
-  const tags = [...point.tags].filter(([, value]) => value !== '');
-  return `${formatSeriesKey(point.name, tags)}${text} ${cut(point.time, precision)}`;
-}
-
-// Floats without exponent, as the recorded system writes them.
-function printField(value: FieldValue): string | undefined {
-  const text = printFieldValue(value);
-  return typeof value === 'number' && text?.includes('e') === true ? withoutExponent(text) : text;
-}
-
-function withoutExponent(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?e([-+]?\d+)$/.exec(text) ?? [];
-  const digits = whole + fraction;
-  const point = whole.length + Number(exponent);
-  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
-  return point >= digits.length
-    ? sign + digits.padEnd(point, '0')
-    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
 type RawSeries = {

@@ -1,3 +1,5 @@
-// What of the runtime needs Node: connections to user-defined functions.
+// What of the runtime needs Node: task hosts, and connections to user-defined functions.
+export { HOST_CHECK_MS, HostPool } from './host-pool.ts';
+export type { HostPoolOptions } from './host-pool.ts';
 export { udfConnector } from './udf-connector.ts';
 export type { UdfFunctionConfig } from './udf-connector.ts';

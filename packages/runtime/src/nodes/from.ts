@@ -73,7 +73,8 @@ export class FromNode implements RunningNode {
     this.#open = {
       source,
       decisions: new Uint8Array(source.series.length),
-      groups: [],
+      // All places at once: slices of a write begin anywhere in it, and an array that is filled from there is a table.
+      groups: new Array<Group | undefined>(source.series.length),
     };
     return true;
   }
@@ -82,13 +83,13 @@ export class FromNode implements RunningNode {
     this.#open = undefined;
   }
 
-  /** Rows of the open write from `start` on. */
-  rows(start: number): void {
+  /** Rows of the open write from `start` up to `end`. */
+  rows(start: number, end: number): void {
     const open = this.#open;
     if (open === undefined) return;
-    const { seriesOfRow, rowCount } = open.source;
+    const { seriesOfRow } = open.source;
     const { decisions } = open;
-    for (let row = start; row < rowCount; row++) {
+    for (let row = start; row < end; row++) {
       if (decisions[seriesOfRow[row] as number] !== REJECTED) this.row(row);
     }
   }

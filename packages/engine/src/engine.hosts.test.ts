@@ -1,0 +1,137 @@
+// The service with tasks in threads of their own: what one of them does, the API and the others do not notice.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { resolveEngineConfig } from './config.ts';
+import { startEngine } from './start-engine.ts';
+import type { EngineService } from './start-engine.ts';
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+let directory = '';
+let engine: EngineService;
+
+async function start(task: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const { config, problems } = resolveEngineConfig([
+    {
+      source: 'test',
+      values: {
+        data_dir: directory,
+        stats: { enabled: false },
+        http: { 'bind-address': '127.0.0.1:0' },
+        task: { hosts: '1', ...task },
+      },
+    },
+  ]);
+  expect(problems).toEqual([]);
+  engine = await startEngine(config, { log: quiet });
+}
+
+async function call(method: string, path: string, body?: string): Promise<any> {
+  const response = await fetch(engine.url + path, {
+    method,
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  return text.startsWith('{') ? JSON.parse(text) : { status: response.status };
+}
+
+async function define(id: string, script: string): Promise<void> {
+  const dbrps = [{ db: 'd', rp: 'r' }];
+  const body = JSON.stringify({ id, dbrps, script, status: 'enabled' });
+  expect(await call('POST', '/engine/v1/tasks', body)).toMatchObject({ id, executing: true });
+}
+
+const write = (lines: string): Promise<any> => call('POST', '/engine/v1/write?db=d&rp=r', lines);
+
+/** Asks again until the answer fits; each question is a turn of the engine. */
+async function until(path: string, fits: (answer: any) => boolean): Promise<any> {
+  for (;;) {
+    const answer = await call('GET', path);
+    if (fits(answer)) return answer;
+  }
+}
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'engine-hosts-'));
+});
+
+afterEach(async () => {
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('a task that is stuck does not delay the API, and ends up stopped with the reason while others go on', async () => {
+  await start({ 'host-timeout': '2s' });
+  await define(
+    'good',
+    "stream|from().measurement('m')|eval(lambda: count()).as('n').keep('n')|httpOut('o')",
+  );
+  await define(
+    'bad',
+    "stream|from().measurement('slow')|eval(lambda: regexReplace(/x/, \"v\", 'yy')).as('n')",
+  );
+  await write('m v=1 1\nm v=1 2');
+  await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 2);
+
+  // Replacing 20 million letters takes more than a minute and can not be interrupted.
+  const slow = `slow v="${'x'.repeat(20_000_000)}" 1`;
+  expect(await write(slow)).toEqual({ status: 204 });
+  expect(await call('GET', '/engine/v1/ping')).toEqual({ status: 204 });
+  expect(await call('GET', '/engine/v1/tasks/bad')).toMatchObject({ executing: true, error: '' });
+
+  const restarted = await until('/engine/v1/tasks/bad', ({ error }) => error !== '');
+  expect(restarted.error).toMatch(
+    /^task host failed while it worked for task bad: task host did not answer for 2000 ms; the task was started again; 1 points that waited were lost$/,
+  );
+  expect(restarted.executing).toBe(true);
+  expect((await call('GET', '/engine/v1/tasks/good')).error).toContain(
+    'the task was started again',
+  );
+  await write('m v=1 3');
+  await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 1);
+
+  // Now it is alone in its thread.
+  await write(slow);
+  const stopped = await until('/engine/v1/tasks/bad', ({ executing }) => !executing);
+  expect(stopped.error).toBe(
+    'task host failed while it worked for task bad: task host did not answer for 2000 ms',
+  );
+  expect(await call('GET', '/engine/v1/tasks/good')).toMatchObject({ executing: true });
+  expect(await call('GET', '/engine/v1/tasks/good/o')).toMatchObject({
+    series: [{ values: [[expect.anything(), 1]] }],
+  });
+}, 60_000);
+
+test('what was acknowledged is processed before a graceful stop, and state goes on after it', async () => {
+  await start();
+  await define('t', "stream|from()|eval(lambda: count()).as('n').keep('n')|httpOut('o')");
+  const lines = Array.from({ length: 5_000 }, (_, i) => `m v=${i} ${i}`).join('\n');
+  for (let i = 0; i < 10; i++) await write(lines);
+
+  await engine.close();
+  await start();
+
+  const { series } = await call('GET', '/engine/v1/tasks/t/o');
+  expect(series[0].values[0][1]).toBe(50_000);
+});
+
+test('a script that a node refuses at its start is refused by the API in the same words', async () => {
+  await start();
+  const script = "stream|from()|httpOut('o')|httpOut('o')";
+  const body = JSON.stringify({
+    id: 't',
+    dbrps: [{ db: 'd', rp: 'r' }],
+    script,
+    status: 'enabled',
+  });
+
+  expect(await call('POST', '/engine/v1/tasks', body)).toEqual({
+    error: 'http_out endpoint "o" is used twice',
+  });
+  expect(await call('GET', '/engine/v1/tasks/t')).toMatchObject({
+    executing: false,
+    error: 'http_out endpoint "o" is used twice',
+  });
+});

@@ -1,0 +1,55 @@
+// Output points as line protocol, in the form that existing databases and tools have seen from tasks.
+import { compareBytes, escapeTagPart, formatSeriesKey } from '@tidemark/core';
+import type { FieldValue } from '@tidemark/core';
+import { printFieldValue } from '@tidemark/line-protocol';
+import type { OutputPoint } from '../services.ts';
+
+const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
+  u: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+/** One line for each point that has a field which line protocol can carry; times have the write's precision. */
+export function printPoints(points: readonly OutputPoint[], precision: string): string {
+  return points.flatMap((point) => printPoint(point, precision) ?? []).join('\n');
+}
+
+/** The time in units of a write's precision. */
+function cut(time: bigint, precision: string): bigint {
+  const unit = PRECISION_NANOS[precision];
+  return unit === undefined ? time : time / unit;
+}
+
+/** A point as a line; `undefined` when it has no field that line protocol can carry. */
+function printPoint(point: OutputPoint, precision: string): string | undefined {
+  const fields = [...point.fields].sort((a, b) => compareBytes(a[0], b[0]));
+  let text = '';
+  for (const [name, value] of fields) {
+    const printed = value === null ? undefined : printField(value);
+    if (printed !== undefined)
+      text += `${text === '' ? ' ' : ','}${escapeTagPart(name)}=${printed}`;
+  }
+  if (text === '') return undefined;
+  const tags = [...point.tags].filter(([, value]) => value !== '');
+  return `${formatSeriesKey(point.name, tags)}${text} ${cut(point.time, precision)}`;
+}
+
+// Floats without exponent, as the recorded system writes them.
+function printField(value: FieldValue): string | undefined {
+  const text = printFieldValue(value);
+  return typeof value === 'number' && text?.includes('e') === true ? withoutExponent(text) : text;
+}
+
+function withoutExponent(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?e([-+]?\d+)$/.exec(text) ?? [];
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return point >= digits.length
+    ? sign + digits.padEnd(point, '0')
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}

@@ -1,0 +1,99 @@
+// The engine's side of the services of hosted tasks: does what nodes in other threads tell and ask, by the services
+// that the engine gave to each task.
+import { assert } from '@tidemark/core';
+import type { SideloadDocuments, SideloadTree, TaskServices } from '../services.ts';
+import type { HostItem, ServiceCall } from './protocol.ts';
+
+/** Sends the outcome of a call back to the host. */
+export type Reply = {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (message: string) => void;
+};
+
+/** What one host has asked for and not given back. */
+export class HostDesk {
+  readonly #servicesOf: (task: number) => TaskServices | undefined;
+  readonly #sendDocuments: (source: string, documents: SideloadDocuments) => void;
+  readonly #running = new Map<number, AbortController>();
+  readonly #trees = new Map<string, SideloadTree[]>();
+
+  constructor(options: {
+    readonly servicesOf: (task: number) => TaskServices | undefined;
+    /** Told again whenever a source was read anew. */
+    readonly sendDocuments: (source: string, documents: SideloadDocuments) => void;
+  }) {
+    this.#servicesOf = options.servicesOf;
+    this.#sendDocuments = options.sendDocuments;
+  }
+
+  call({ id, task, call }: HostItem & { kind: 'call' }, reply: Reply): void {
+    const services = this.#servicesOf(task);
+    if (services === undefined) {
+      reply.reject('task is not running');
+      return;
+    }
+    const abort = new AbortController();
+    this.#running.set(id, abort);
+    this.#serve(services, call, abort.signal)
+      .then(reply.resolve, (cause: unknown) =>
+        reply.reject(cause instanceof Error ? cause.message : String(cause)),
+      )
+      .finally(() => this.#running.delete(id));
+  }
+
+  cancel(id: number): void {
+    this.#running.get(id)?.abort();
+  }
+
+  closeSideload(source: string): void {
+    this.#trees.get(source)?.pop()?.close();
+  }
+
+  /** The host is gone: nobody waits for answers, and its sources are not in use. */
+  close(): void {
+    for (const abort of this.#running.values()) abort.abort();
+    for (const trees of this.#trees.values()) for (const tree of trees) tree.close();
+    this.#trees.clear();
+  }
+
+  async #serve(services: TaskServices, call: ServiceCall, signal: AbortSignal): Promise<unknown> {
+    const { database, http } = services;
+    switch (call.name) {
+      case 'check-cluster':
+        return database.checkCluster?.(call.cluster);
+      case 'write': {
+        const { name: _, body, ...target } = call;
+        assert(database.writeLines !== undefined, 'services of hosted tasks take line protocol');
+        return database.writeLines(target, body);
+      }
+      case 'execute':
+        return database.execute(call.cluster, call.statement);
+      case 'query':
+        return database.query(call.cluster, call.statement, signal);
+      case 'http': {
+        const { signer, request } = call;
+        const sign =
+          signer === undefined
+            ? undefined
+            : services.scalerCluster?.(signer.kind, signer.name)?.sign;
+        return http.send(sign?.(request) ?? request, signal);
+      }
+      case 'open-sideload':
+        return this.#openSideload(services, call.source);
+    }
+  }
+
+  async #openSideload(services: TaskServices, source: string): Promise<unknown> {
+    const tree = await services.sideload?.open(source);
+    assert(tree?.follow !== undefined, 'sideload sources of hosted tasks can be copied');
+    const trees = this.#trees.get(source) ?? [];
+    trees.push(tree);
+    this.#trees.set(source, trees);
+    let first: unknown;
+    tree.follow((documents) => {
+      if (first === undefined) first = documents;
+      else this.#sendDocuments(source, documents);
+    });
+    return first;
+  }
+}

@@ -1,0 +1,440 @@
+// Tasks in threads of their own: they do what tasks in this thread do, and nothing they do harms anybody else.
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '@tidemark/core';
+import { buildPipeline } from '@tidemark/pipeline';
+import type { Pipeline, UdfRegistry } from '@tidemark/pipeline';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import type { PointBatch } from '../point-batch.ts';
+import { PointBatchBuilder } from '../point-batch.ts';
+import type { TapMessage, TaskOptions } from '../running-task.ts';
+import type { AlertEvent, TaskServices } from '../services.ts';
+import type { HostPoolOptions } from './host-pool.ts';
+import { HostPool } from './host-pool.ts';
+import type { HostedTask } from './hosted-task.ts';
+
+const clock = systemClock();
+
+/** Things that happened, and a way to wait for one of them. */
+class Record<T> {
+  readonly all: T[] = [];
+  #wake: () => void = () => undefined;
+
+  add(item: T): void {
+    this.all.push(item);
+    this.#wake();
+  }
+
+  async until(fits: (item: T) => boolean): Promise<T> {
+    for (;;) {
+      const found = this.all.find(fits);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+const sum = fileURLToPath(new URL('../../examples/udf-running-sum.mjs', import.meta.url));
+
+let pool: HostPool;
+let events: Record<{ readonly topic: string; readonly event: AlertEvent }>;
+let told: Record<string>;
+let remembered: Map<string, 'OK' | 'CRITICAL'>;
+let follow: Parameters<NonNullable<HostPoolOptions['followStates']>>[0];
+let checking: AbortController;
+
+/** Most tests share one pool: starting a thread is most of their time. */
+let shared: HostPool | undefined;
+
+function open(options?: Partial<HostPoolOptions>): void {
+  if (options === undefined) pool = shared ??= openPool({});
+  else pool = openPool(options);
+}
+
+function openPool(options: Partial<HostPoolOptions>): HostPool {
+  return new HostPool({
+    hostCount: 1,
+    clock,
+    functions: new Map([
+      ['sum', { prog: process.execPath, args: [sum], env: {}, timeoutMs: 0 }],
+      [
+        'silent',
+        {
+          prog: process.execPath,
+          args: ['-e', 'setInterval(() => {}, 1e6)'],
+          env: {},
+          timeoutMs: 0,
+        },
+      ],
+    ]),
+    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
+    memoryMiB: 0,
+    hostTimeoutMs: 10_000,
+    stopTimeoutMs: 10_000,
+    followStates: (listener) => {
+      follow = listener;
+      return () => undefined;
+    },
+    log: (_level, message) => told.add(message),
+    logUdf: () => undefined,
+    ...options,
+  });
+}
+
+/** Looks after the hosts as the engine does. */
+async function lookAfter(intervalMs: number): Promise<void> {
+  while (!checking.signal.aborted) {
+    await clock.sleep(intervalMs, checking.signal).catch(() => undefined);
+    await pool.check();
+  }
+}
+
+beforeEach(() => {
+  events = new Record();
+  told = new Record();
+  remembered = new Map();
+  checking = new AbortController();
+});
+
+afterEach(async () => {
+  checking.abort();
+  if (pool !== shared) await pool.close();
+});
+
+afterAll(() => shared?.close());
+
+function services(more: Partial<TaskServices> = {}): TaskServices {
+  return {
+    alerts: {
+      openAnonymousTopic: (topic) => told.add(`open ${topic}`),
+      closeAnonymousTopic: (topic) => told.add(`close ${topic}`),
+      publish: (topic, event) => events.add({ topic, event }),
+      eventState: () => undefined,
+      eventStates: () =>
+        [...remembered].map(([id, level]) => [id, { level, time: 0n, durationNanos: 0n }] as const),
+      updateEvent: () => undefined,
+    },
+    database: {
+      write: () => Promise.reject(new Error('hosts send line protocol')),
+      writeLines: (target, body) => {
+        told.add(`${target.database} ${target.precision} ${body}`);
+        return Promise.resolve();
+      },
+      execute: (_cluster, statement) => {
+        told.add(statement);
+        return Promise.resolve();
+      },
+      query: () => Promise.resolve([]),
+    },
+    loopback: {
+      write: () => undefined,
+      writeBatch: (batch) => told.add(`${batch.database} ${batch.rowCount} rows`),
+    },
+    http: {
+      send: (request) => {
+        told.add(`${request.method} ${request.url}`);
+        return Promise.resolve({ status: 200, body: '' });
+      },
+      endpoint: (name) => (name === 'e' ? { url: 'http://e/', headers: {} } : undefined),
+    },
+    log: {
+      log: (level, node, message, context) =>
+        told.add(`${level} ${node} ${message} ${String(context?.['err'] ?? '')}`),
+    },
+    udf: { connect: () => Promise.reject(new Error('unused')), timeoutMs: () => 0 },
+    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
+    ...more,
+  };
+}
+
+const udfs: UdfRegistry = new Map([
+  ['sum', { wants: 'stream', provides: 'stream', options: { field: ['string'] } }],
+  ['silent', { wants: 'stream', provides: 'stream', options: {} }],
+]);
+
+function pipelineOf(script: string): Pipeline {
+  const { pipeline, error } = buildPipeline(script, { udfs });
+  if (pipeline === undefined) throw new Error(error?.text);
+  return pipeline;
+}
+
+function make(
+  id: string,
+  script: string,
+  more: { options?: Partial<TaskOptions>; services?: Partial<TaskServices> } = {},
+): HostedTask {
+  const options = { taskId: id, clock, ...more.options };
+  return pool.createTask(pipelineOf(script), services(more.services), options);
+}
+
+async function start(
+  id: string,
+  script: string,
+  more: Parameters<typeof make>[2] = {},
+): Promise<HostedTask> {
+  const task = make(id, script, more);
+  await task.start();
+  return task;
+}
+
+function points(values: readonly (number | string)[], host = 'a'): PointBatch {
+  const builder = new PointBatchBuilder('d', 'r');
+  values.forEach((v, i) =>
+    builder.add({ name: 'm', tags: [['h', host]], fields: [['v', v]], time: BigInt(i + 1) }),
+  );
+  return builder.build();
+}
+
+/** Takes a time that the length of its text decides. */
+const SLOW = `stream|from()|eval(lambda: regexReplace(/x/, "v", 'yy')).as('n').keep('n')`;
+
+test('points, counters, outputs and state of a task cross its thread', async () => {
+  open();
+  const script = `stream|from().groupBy('h')|eval(lambda: count()).as('n').keep('n')|httpOut('o')`;
+  const task = await start('t', script);
+
+  task.push(points([1, 2, 3]));
+  const state = await task.takeState();
+  await task.refresh();
+
+  expect(task.stats().nodes.get('eval2')).toMatchObject({ collected: 3, emitted: 3, errors: 0 });
+  expect(await task.httpOutput('o')).toMatchObject([
+    { name: 'm', tags: { h: 'a' }, columns: ['time', 'n'], values: [[3n, 3n]] },
+  ]);
+  expect(await task.httpOutput('other')).toBeUndefined();
+  await task.close();
+
+  const next = make('t', script);
+  next.restore(state);
+  await next.start();
+  next.push(points([4]));
+  await next.drain();
+  expect(await next.httpOutput('o')).toMatchObject([{ values: [[1n, 4n]] }]);
+  await next.close();
+});
+
+test('what nodes tell and ask reaches the services: events, writes, loops, requests, logs', async () => {
+  open();
+  remembered.set('a', 'CRITICAL');
+  const task = await start(
+    't',
+    `var s = stream|from().groupBy('h')
+s|alert().id('{{ index .Tags "h" }}').crit(lambda: "v" > 1.0).topic('top').stateChangesOnly()
+s|influxDBOut().create().database('out').precision('s').buffer(1)
+s|kapacitorLoopback().database('loop').retentionPolicy('r')
+s|httpPost('http://x/y')
+s|httpPost().endpoint('e')
+s|log().prefix('seen')`,
+  );
+
+  task.push(points([5]));
+  task.push(points([5], 'b'));
+  await task.drain();
+  await task.close();
+
+  // The topic remembers that `a` is critical already.
+  expect(events.all.map(({ topic, event }) => [topic, event.id, event.level])).toEqual([
+    ['top', 'b', 'CRITICAL'],
+  ]);
+  expect(told.all).toEqual(
+    expect.arrayContaining([
+      'CREATE DATABASE "out"',
+      'out s m,h=a v=5 0',
+      'loop 1 rows',
+      'POST http://x/y',
+      'POST http://e/',
+      expect.stringContaining('info log7 seen'),
+    ]),
+  );
+});
+
+test('a start that a node refuses is rejected with its words, and nothing is left', async () => {
+  open();
+  const task = make('t', `stream|from()|httpOut('o')|httpOut('o')`);
+
+  await expect(task.start()).rejects.toThrow('http_out endpoint "o" is used twice');
+
+  expect(await task.httpOutput('o')).toBeUndefined();
+});
+
+test('user-defined functions run beside their task, and their state is part of its state', async () => {
+  open();
+  const script = `stream|from().groupBy('h')@sum().field('v')|httpOut('o')`;
+  const task = await start('t', script);
+  task.push(points([1, 2]));
+  const state = await task.takeState();
+  await task.close();
+
+  const next = make('t', script);
+  next.restore(state);
+  await next.start();
+  next.push(points([10]));
+  await next.drain();
+
+  expect(await next.httpOutput('o')).toMatchObject([{ values: [[1n, 13, 10]] }]);
+  await next.close();
+});
+
+test('a task that waits for a silent function delays nobody, and is given up when it is stopped', async () => {
+  open({ stopTimeoutMs: 100 });
+  const stuck = make('stuck', `stream|from()@silent()`);
+  // The function never answers, not even to the first message.
+  const starting = stuck.start();
+  const task = await start('t', `stream|from()|httpOut('o')`);
+
+  task.push(points([1]));
+  await task.drain();
+
+  expect(await task.httpOutput('o')).toMatchObject([{ values: [[1n, 1]] }]);
+  await stuck.close();
+  await pool.close();
+  await expect(starting).rejects.toThrow();
+});
+
+test('points of a busy task are cut into slices, so that its neighbour has its turn between them', async () => {
+  open();
+  const busy = await start('busy', SLOW);
+  const light = await start('light', `stream|from()|where(lambda: "v" == 'a')`);
+  // Far more work than one turn.
+  busy.push(points(Array.from({ length: 200 }, () => 'x'.repeat(1000))));
+  light.push(points(['a']));
+
+  await light.drain();
+  await busy.refresh();
+
+  const { collected } = busy.stats();
+  await light.refresh();
+  expect(light.stats().collected).toBe(1);
+  expect(collected).toBeLessThan(200);
+  await busy.drain();
+  await busy.refresh();
+  expect(busy.stats().collected).toBe(200);
+});
+
+test('a task that holds its thread is stopped with its reason, its neighbours go on with their saved state', async () => {
+  open({ hostTimeoutMs: 2_000 });
+  const script = `stream|from()|eval(lambda: count()).as('n').keep('n')|httpOut('o')`;
+  let saved: Uint8Array | undefined;
+  const good = await start('good', script, { options: { savedState: () => saved } });
+  good.push(points([1, 2]));
+  saved = await good.takeState();
+  const restarted = new Record<string>();
+  good.onRestarted((reason) => restarted.add(reason));
+  const bad = await start('bad', SLOW);
+  const died = new Record<string>();
+  bad.onRestarted((reason) => restarted.add(reason));
+  bad.onError((error) => died.add(error));
+  const looking = lookAfter(200);
+
+  // One value of 50 MB: nothing can be done about it between two rows.
+  const endless = points(['x'.repeat(50_000_000)]);
+  bad.push(endless);
+  await restarted.until((reason) => reason.includes('task bad'));
+  good.push(points([3]));
+  await good.drain();
+
+  expect(await good.httpOutput('o')).toMatchObject([{ values: [[1n, 3n]] }]);
+  expect(restarted.all).toEqual(
+    Array.from({ length: restarted.all.length }, () =>
+      expect.stringMatching(
+        /^task host failed while it worked for task bad: task host did not answer for 2000 ms; the task was started again/,
+      ),
+    ),
+  );
+  // A second time it is alone, and stays stopped.
+  await restarted.until((reason) => reason.includes('1 points that waited were lost'));
+  bad.push(endless);
+  expect(await died.until(() => true)).toBe(
+    'task host failed while it worked for task bad: task host did not answer for 2000 ms',
+  );
+  expect(good.error).toBeUndefined();
+  expect(restarted.all.length).toBe(2);
+  checking.abort();
+  await looking;
+});
+
+test('a host that runs out of memory fails alone: its tasks are started again', async () => {
+  open({ memoryMiB: 48 });
+  const greedy = await start(
+    'greedy',
+    `stream|from()|window().period(1000h).every(1000h)|count('v')`,
+  );
+  const other = await start('other', `stream|from()|httpOut('o')`);
+  const restarted = new Record<string>();
+  for (const task of [greedy, other]) task.onRestarted((reason) => restarted.add(reason));
+
+  const many = points(Array.from({ length: 5_000 }, (_, i) => `${i}`.padEnd(300, 'x')));
+  while (restarted.all.length === 0) {
+    greedy.push(many);
+    await greedy.ready();
+    await greedy.refresh();
+  }
+  while (restarted.all.length < 2) await restarted.until(() => restarted.all.length === 2);
+
+  expect(restarted.all[0]).toMatch(/^task host failed.*memory.*the task was started again/);
+  other.push(points([7]));
+  await other.drain();
+  expect(await other.httpOutput('o')).toMatchObject([{ values: [[1n, 7]] }]);
+});
+
+test('taps see what leaves a node, go on after a restart, and end', async () => {
+  open();
+  const task = await start('t', `stream|from().groupBy('h')|where(lambda: "v" > 1.0)`);
+  const seen = new Record<TapMessage>();
+  const stop = task.tap('where2', (message) => seen.add(message), { isExplaining: true });
+
+  task.push(points([1, 2]));
+  await task.drain();
+
+  expect(seen.all).toMatchObject([
+    { kind: 'why', outcome: 'dropped', conditions: [{ label: 'where', values: { v: 1 } }] },
+    { kind: 'why', outcome: 'passed' },
+    { kind: 'point', group: 'h=a', point: { name: 'm', time: 2n } },
+  ]);
+  stop();
+  task.push(points([3]));
+  await task.drain();
+  expect(seen.all.length).toBe(3);
+});
+
+test('states that others change in a topic reach the host', async () => {
+  open({});
+  const script = `stream|from().groupBy('h')|alert().id('e').crit(lambda: "v" > 1.0).topic('top').stateChangesOnly()`;
+  const task = await start('t', script);
+  follow('top', 'e', { level: 'CRITICAL', time: 0n, durationNanos: 0n });
+
+  task.push(points([0]));
+  await task.drain();
+
+  // The group begins at the level that the topic has by now, so that falling is a change.
+  expect(events.all.map(({ event }) => event.level)).toEqual(['OK']);
+});
+
+test('columns are moved when nobody else keeps them, and the rows arrive all the same', async () => {
+  open();
+  const task = await start('t', `stream|from()|httpOut('o')`);
+  const batch = points(Array.from({ length: 1000 }, (_, i) => i));
+
+  task.push(batch);
+  task.taker.takeOver(batch);
+  await task.drain();
+
+  expect(batch.times.length).toBe(0);
+  await task.refresh();
+  expect(task.stats().collected).toBe(1000);
+});
+
+test('closing processes what was pushed before', async () => {
+  open();
+  const task = await start(
+    't',
+    `stream|from()|window().periodCount(10000).everyCount(10000)|count('v')`,
+  );
+  for (let i = 0; i < 20; i++) task.push(points(Array.from({ length: 5000 }, (_, k) => k)));
+
+  await task.close();
+
+  expect(task.stats().collected).toBe(100_000);
+  expect(task.stats().nodes.get('count3')?.collected).toBe(10);
+});

@@ -1,0 +1,375 @@
+// Task hosts: places tasks, watches that every host answers, and starts the tasks of a failed one anew.
+import { assert, unreachable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { Pipeline } from '@tidemark/pipeline';
+import type { TaskOptions } from '../running-task.ts';
+import type { AlertSink, LogLevel, TaskServices } from '../services.ts';
+import { HostChannel } from './host-channel.ts';
+import { HostDesk } from './host-desk.ts';
+import { HostedTask } from './hosted-task.ts';
+import type { FromHost, HostItem, RememberedState } from './protocol.ts';
+import { topicsOf } from './task-start.ts';
+import type { UdfFunctionConfig } from './udf-connector.ts';
+
+/** A task, or a host for no known task, that fails again within this time is not started a second time. */
+const FAILURE_WINDOW_MS = 60_000;
+/** How often hosts are asked whether they answer. */
+export const HOST_CHECK_MS = 1_000;
+/** Loads (milliseconds of work per second) that differ by less are the same. */
+const LOAD_STEP_MS = 50;
+
+export type HostPoolOptions = {
+  /** Threads; they are started when tasks need them. */
+  readonly hostCount: number;
+  /** The machine's clock: hosts have one of their own. */
+  readonly clock: Clock;
+  readonly functions: ReadonlyMap<string, UdfFunctionConfig>;
+  readonly server: TaskServices['server'];
+  /** Heap of each host in MiB; 0 leaves it to the platform. */
+  readonly memoryMiB: number;
+  /** A host that does not answer for this long is ended. */
+  readonly hostTimeoutMs: number;
+  readonly stopTimeoutMs: number;
+  readonly followStates: AlertSink['followStates'];
+  readonly log: (
+    level: LogLevel,
+    message: string,
+    fields: Readonly<Record<string, unknown>>,
+  ) => void;
+  /** What user-defined functions write to standard error. */
+  readonly logUdf: (functionName: string, line: string) => void;
+};
+
+type Host = {
+  readonly index: number;
+  /** False for one that was opened for a single task which has brought down another. */
+  readonly isShared: boolean;
+  readonly channel: HostChannel;
+  readonly desk: HostDesk;
+  readonly tasks: Map<number, HostedTask>;
+  /** Topics that its tasks publish to, with the number of tasks. */
+  readonly topics: Map<string, number>;
+  /** It has answered once: until then it loads its program, which takes as long as it takes. */
+  isUp: boolean;
+  ping: { readonly id: number; checks: number; readonly waiting: (() => void)[] } | undefined;
+};
+
+export class HostPool {
+  readonly #options: HostPoolOptions;
+  readonly #hosts: (Host | undefined)[];
+  readonly #topicsOf = new Map<number, readonly string[]>();
+  readonly #stopFollowing: (() => void) | undefined;
+  #nextTask = 1;
+  #nextPing = 1;
+  #lastUnblamedMs = Number.NEGATIVE_INFINITY;
+  /** The host whose items are being handled: it knows what it has told itself. */
+  #origin: Host | undefined;
+  #isClosed = false;
+
+  constructor(options: HostPoolOptions) {
+    assert(options.hostCount > 0, 'a pool has hosts');
+    this.#options = options;
+    this.#hosts = Array.from({ length: options.hostCount }, () => undefined);
+    this.#stopFollowing = options.followStates?.((topic, eventId, state) =>
+      this.#topicChanged(topic, eventId, state),
+    );
+  }
+
+  /** Makes a task; its nodes are made by `start`, which rejects with what they refuse. */
+  createTask(pipeline: Pipeline, services: TaskServices, options: TaskOptions): HostedTask {
+    assert(options.timers === undefined, 'hosted tasks live in the time of the machine');
+    const host = this.#leastLoaded();
+    const id = this.#nextTask++;
+    const task = new HostedTask(host.channel, {
+      id,
+      pipeline,
+      services,
+      options,
+      stopTimeoutMs: this.#options.stopTimeoutMs,
+      onEnd: () => this.#ended(task),
+      giveUpHost: (channel, reason) => channel.terminate({ isExpected: false, reason }),
+      isAnswering: (channel) => this.#isAnswering(channel),
+    });
+    this.#topicsOf.set(id, topicsOf(pipeline, options));
+    this.#place(task, host);
+    return task;
+  }
+
+  /** Called every `HOST_CHECK_MS`: asks all hosts for their load, and ends those that do not answer. */
+  async check(): Promise<void> {
+    const late: Host[] = [];
+    for (const host of this.#hosts) {
+      if (host === undefined || host.channel.isLost) continue;
+      if (host.ping === undefined) {
+        this.#ping(host);
+        continue;
+      }
+      // Counted in checks: after a pause of the whole process no host is late.
+      if (host.isUp) host.ping.checks++;
+      if (host.ping.checks * HOST_CHECK_MS >= this.#options.hostTimeoutMs) late.push(host);
+    }
+    for (const host of late) {
+      const reason = `task host did not answer for ${this.#options.hostTimeoutMs} ms`;
+      await host.channel.terminate({ isExpected: false, reason });
+    }
+  }
+
+  /** Number of hosts that run. */
+  get runningCount(): number {
+    return this.#hosts.filter((host) => host !== undefined).length;
+  }
+
+  /** Ends all hosts. Tasks have been closed before. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopFollowing?.();
+    for (const host of this.#hosts) {
+      host?.desk.close();
+      await host?.channel.terminate({ isExpected: true });
+    }
+    this.#hosts.fill(undefined);
+  }
+
+  #leastLoaded(): Host {
+    let best: { readonly index: number; readonly load: number; readonly count: number } | undefined;
+    for (let index = 0; index < this.#options.hostCount; index++) {
+      const host = this.#hosts[index];
+      let loadMs = 0;
+      for (const task of host?.tasks.values() ?? []) loadMs += task.loadMs;
+      const load = Math.round(loadMs / LOAD_STEP_MS);
+      const count = host?.tasks.size ?? 0;
+      const isBetter =
+        best === undefined || load < best.load || (load === best.load && count < best.count);
+      if (isBetter) best = { index, load, count };
+    }
+    assert(best !== undefined, 'a pool has hosts');
+    return this.#hosts[best.index] ?? this.#open(best.index);
+  }
+
+  #open(index: number): Host {
+    const { functions, server, memoryMiB } = this.#options;
+    const tasks = new Map<number, HostedTask>();
+    const channel = new HostChannel({
+      name: `task-host-${index}`,
+      functions,
+      server,
+      memoryMiB,
+      events: {
+        item: (item) => this.#handle(host, item),
+        taken: (task, rowCount) => tasks.get(task)?.taken(rowCount),
+        pong: (message) => this.#pong(host, message),
+        lost: (reason, currentTask) => this.#lost(host, reason, currentTask),
+      },
+    });
+    const desk = new HostDesk({
+      servicesOf: (task) => tasks.get(task)?.services,
+      sendDocuments: (source, documents) => channel.send({ kind: 'documents', source, documents }),
+    });
+    const isShared = index < this.#options.hostCount;
+    const topics = new Map<string, number>();
+    const host: Host = {
+      index,
+      isShared,
+      channel,
+      desk,
+      tasks,
+      topics,
+      isUp: false,
+      ping: undefined,
+    };
+    this.#hosts[index] = host;
+    return host;
+  }
+
+  #place(task: HostedTask, host: Host): void {
+    host.tasks.set(task.id, task);
+    for (const topic of this.#topicsOf.get(task.id) ?? []) {
+      host.topics.set(topic, (host.topics.get(topic) ?? 0) + 1);
+    }
+  }
+
+  #ended(task: HostedTask): void {
+    const host = this.#hosts.find((each) => each?.tasks.has(task.id) === true);
+    host?.tasks.delete(task.id);
+    for (const topic of this.#topicsOf.get(task.id) ?? []) {
+      const count = (host?.topics.get(topic) ?? 1) - 1;
+      if (count > 0) host?.topics.set(topic, count);
+      else host?.topics.delete(topic);
+    }
+    this.#topicsOf.delete(task.id);
+    if (host?.isShared === false && host.tasks.size === 0) this.#dismiss(host);
+  }
+
+  #dismiss(host: Host): void {
+    this.#hosts[host.index] = undefined;
+    host.desk.close();
+    host.channel.terminate({ isExpected: true }).catch((cause: unknown) => {
+      this.#options.log('error', 'failed to end a task host', { err: String(cause) });
+    });
+  }
+
+  /** A host for one task that has brought down another: nobody else is to suffer from it again. */
+  #openReserved(): Host {
+    let index = this.#options.hostCount;
+    while (this.#hosts[index] !== undefined) index++;
+    return this.#open(index);
+  }
+
+  #handle(host: Host, item: HostItem): void {
+    this.#origin = host;
+    try {
+      this.#do(host, item);
+    } catch (cause) {
+      // A service refused what a task of another thread told it; the task can not be told any more.
+      const message = cause instanceof Error ? cause.message : String(cause);
+      this.#options.log('error', 'failed to serve a task', { item: item.kind, err: message });
+    } finally {
+      this.#origin = undefined;
+    }
+  }
+
+  #do(host: Host, item: HostItem): void {
+    const task = 'task' in item ? host.tasks.get(item.task) : undefined;
+    switch (item.kind) {
+      case 'open-topic':
+        task?.topicOpened(item.topic);
+        task?.services.alerts.openAnonymousTopic(item.topic, item.handlers);
+        break;
+      case 'close-topic':
+        task?.topicClosed(item.topic);
+        task?.services.alerts.closeAnonymousTopic(item.topic);
+        break;
+      case 'publish':
+        task?.services.alerts.publish(item.topic, item.event);
+        break;
+      case 'update-event':
+        task?.services.alerts.updateEvent(item.topic, item.event);
+        break;
+      case 'log':
+        task?.services.log.log(item.level, item.nodeName, item.message, item.context);
+        break;
+      case 'udf-line':
+        this.#options.logUdf(item.functionName, item.line);
+        break;
+      case 'loopback':
+        task?.services.loopback.writeBatch?.(item.batch);
+        break;
+      case 'tapped':
+        for (const each of host.tasks.values()) if (each.tapped(item.tap, item.messages)) break;
+        break;
+      case 'close-sideload':
+        host.desk.closeSideload(item.source);
+        break;
+      case 'call':
+        host.desk.call(item, {
+          resolve: (value) => host.channel.send({ kind: 'reply', id: item.id, value }),
+          reject: (message) => host.channel.send({ kind: 'refusal', id: item.id, message }),
+        });
+        break;
+      case 'cancel':
+        host.desk.cancel(item.id);
+        break;
+      case 'failed':
+        task?.fail(item.error);
+        break;
+      case 'answer':
+      case 'fault':
+        // The channel keeps these for itself.
+        break;
+      default:
+        unreachable(item);
+    }
+  }
+
+  #ping(host: Host): NonNullable<Host['ping']> {
+    const ping = { id: this.#nextPing++, checks: 0, waiting: [] };
+    host.ping = ping;
+    host.channel.send({ kind: 'ping', id: ping.id });
+    return ping;
+  }
+
+  #pong(host: Host, { collected, busyMs }: FromHost & { kind: 'pong' }): void {
+    for (const wake of host.ping?.waiting ?? []) wake();
+    host.isUp = true;
+    host.ping = undefined;
+    for (const [id, count] of collected) host.tasks.get(id)?.collected(count);
+    for (const task of host.tasks.values()) task.loadMs = 0;
+    for (const [id, ms] of busyMs) {
+      const task = host.tasks.get(id);
+      if (task !== undefined) task.loadMs = ms;
+    }
+  }
+
+  /** Whether the host answers within the time of one check. */
+  async #isAnswering(channel: HostChannel): Promise<boolean> {
+    const host = this.#hosts.find((each) => each?.channel === channel);
+    if (host === undefined || channel.isLost) return false;
+    const ping = host.ping ?? this.#ping(host);
+    const done = new AbortController();
+    const late = this.#options.clock
+      .sleep(HOST_CHECK_MS, done.signal)
+      .then(() => false)
+      // It answered in time.
+      .catch(() => true);
+    const answered = new Promise<boolean>((resolve) => ping.waiting.push(() => resolve(true)));
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  #lost(host: Host, reason: string, currentTask: number): void {
+    if (this.#hosts[host.index] === host) this.#hosts[host.index] = undefined;
+    host.desk.close();
+    for (const wake of host.ping?.waiting ?? []) wake();
+    if (this.#isClosed) return;
+    const now = this.#options.clock.monotonicMs();
+    const blamed = host.tasks.get(currentTask);
+    this.#options.log('error', 'task host failed', {
+      host: host.index,
+      task: blamed?.taskId,
+      err: reason,
+    });
+    const isHopeless = blamed === undefined && now - this.#lastUnblamedMs < FAILURE_WINDOW_MS;
+    if (blamed === undefined) this.#lastUnblamedMs = now;
+    const where = blamed === undefined ? '' : ` while it worked for task ${blamed.taskId}`;
+    const text = `task host failed${where}: ${reason}`;
+    for (const task of [...host.tasks.values()]) {
+      // The others learn it from the requests that they wait for.
+      if (!task.isStarted || task.isEnding) continue;
+      const isRepeated = task === blamed && now - task.lastBlameMs < FAILURE_WINDOW_MS;
+      if (task === blamed) task.lastBlameMs = now;
+      if (isRepeated || isHopeless) task.fail(text);
+      else this.#restart(task, { from: host, isSuspect: task === blamed, reason: text });
+    }
+  }
+
+  #restart(
+    task: HostedTask,
+    { from, isSuspect, reason }: { from: Host; isSuspect: boolean; reason: string },
+  ): void {
+    from.tasks.delete(task.id);
+    const host = isSuspect ? this.#openReserved() : this.#leastLoaded();
+    this.#place(task, host);
+    task.restart(host.channel, `${reason}; the task was started again`).catch((cause: unknown) => {
+      task.fail(`${reason}; starting again failed: ${String(cause)}`);
+    });
+  }
+
+  #topicChanged(
+    topic: string,
+    eventId: string | undefined,
+    state: RememberedState | undefined,
+  ): void {
+    for (const host of this.#hosts) {
+      if (host === undefined || host === this.#origin || !host.topics.has(topic)) continue;
+      const known = state && {
+        level: state.level,
+        time: state.time,
+        durationNanos: state.durationNanos,
+      };
+      host.channel.send({ kind: 'event-state', topic, eventId, state: known });
+    }
+  }
+}

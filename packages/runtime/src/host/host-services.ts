@@ -1,0 +1,224 @@
+// The services of a task inside a task host: what nodes ask for synchronously is answered here, everything else is
+// told or asked across the thread.
+import { PointBatchBuilder } from '../point-batch.ts';
+import { printPoints } from '../data/print-points.ts';
+import type {
+  AlertEvent,
+  AlertSink,
+  DatabaseClient,
+  HttpClient,
+  HttpRequest,
+  HttpResponse,
+  OutputPoint,
+  ScalerCluster,
+  SideloadDocuments,
+  SideloadSources,
+  TaskServices,
+  UdfConnector,
+} from '../services.ts';
+import type { HostItem, RememberedState, ScalerKind, ServiceCall, TaskStart } from './protocol.ts';
+
+/** What services need from their host. */
+export interface Outside {
+  tell(item: HostItem): void;
+  /** Rejects with the reason as the services of the engine gave it. */
+  call(task: number, call: ServiceCall, signal?: AbortSignal): Promise<unknown>;
+}
+
+/** What the topics of the engine remember, copied for the topics that tasks of this host publish to. */
+export class EventStates {
+  readonly #topics = new Map<string, { useCount: number; states: Map<string, RememberedState> }>();
+
+  /** A task begins to use a topic. What is known here already is newer than what the engine's thread has sent. */
+  open(topic: string, states: Iterable<readonly [eventId: string, state: RememberedState]>): void {
+    const known = this.#topics.get(topic);
+    if (known === undefined) this.#topics.set(topic, { useCount: 1, states: new Map(states) });
+    else known.useCount++;
+  }
+
+  /** A task ends its use. */
+  close(topic: string): void {
+    const known = this.#topics.get(topic);
+    if (known === undefined) return;
+    known.useCount--;
+    if (known.useCount === 0) this.#topics.delete(topic);
+  }
+
+  set(topic: string, eventId: string, state: RememberedState): void {
+    this.#topics.get(topic)?.states.set(eventId, state);
+  }
+
+  get(topic: string, eventId: string): RememberedState | undefined {
+    return this.#topics.get(topic)?.states.get(eventId);
+  }
+
+  /** The states of a topic were deleted. */
+  clear(topic: string): void {
+    this.#topics.get(topic)?.states.clear();
+  }
+}
+
+/** Copies of sideload documents, read anew when the engine does. */
+export class Sideloaded {
+  readonly #sources = new Map<string, SideloadDocuments>();
+
+  set(source: string, documents: SideloadDocuments): void {
+    this.#sources.set(source, documents);
+  }
+
+  lookup(
+    source: string,
+    path: string,
+    key: string,
+  ): string | number | bigint | boolean | undefined {
+    return this.#sources.get(source)?.get(path)?.get(key);
+  }
+}
+
+export type HostServicesOptions = {
+  readonly task: number;
+  readonly start: TaskStart;
+  readonly outside: Outside;
+  readonly eventStates: EventStates;
+  readonly sideloaded: Sideloaded;
+  readonly udf: UdfConnector;
+  readonly server: TaskServices['server'];
+};
+
+/** Makes the services of one task. Its topics are open in `eventStates`. */
+export function hostServices(options: HostServicesOptions): TaskServices {
+  const { task, start, outside, server } = options;
+  const signers = new WeakMap<HttpRequest, Signer>();
+  return {
+    sideload: start.hasSideload ? sideloadSources(options) : undefined,
+    udf: start.hasUdf ? options.udf : undefined,
+    scalerCluster: scalerClusters(start, signers),
+    alerts: alertSink(options),
+    database: database(task, outside),
+    loopback: {
+      write: (databaseName, retentionPolicy, points) => {
+        const batch = pointBatch(databaseName, retentionPolicy, points);
+        if (batch.rowCount > 0) outside.tell({ kind: 'loopback', task, batch });
+      },
+    },
+    http: httpClient(options, signers),
+    log: {
+      log: (level, nodeName, message, context) =>
+        outside.tell({ kind: 'log', task, level, nodeName, message, context }),
+    },
+    server,
+  };
+}
+
+type Signer = { readonly kind: ScalerKind; readonly name: string };
+
+function alertSink({ task, outside, eventStates }: HostServicesOptions): AlertSink {
+  const remember = (topic: string, event: AlertEvent): void => {
+    const { level, time, durationNanos } = event;
+    eventStates.set(topic, event.id, { level, time, durationNanos });
+  };
+  return {
+    openAnonymousTopic: (topic, handlers) =>
+      outside.tell({ kind: 'open-topic', task, topic, handlers }),
+    closeAnonymousTopic: (topic) => outside.tell({ kind: 'close-topic', task, topic }),
+    publish: (topic, event) => {
+      remember(topic, event);
+      outside.tell({ kind: 'publish', task, topic, event });
+    },
+    eventState: (topic, eventId) => eventStates.get(topic, eventId),
+    updateEvent: (topic, event) => {
+      remember(topic, event);
+      outside.tell({ kind: 'update-event', task, topic, event });
+    },
+  };
+}
+
+function database(task: number, outside: Outside): DatabaseClient {
+  return {
+    checkCluster: async (cluster) => {
+      await outside.call(task, { name: 'check-cluster', cluster });
+    },
+    write: async ({ points, ...target }) => {
+      const { cluster, database: name, retentionPolicy, precision, consistency } = target;
+      // Printed here: it costs more than anything else about the write, and text crosses as one value.
+      const body = printPoints(points, precision);
+      if (body === '') return;
+      await outside.call(task, {
+        name: 'write',
+        cluster,
+        database: name,
+        retentionPolicy,
+        precision,
+        consistency,
+        body,
+      });
+    },
+    execute: async (cluster, statement) => {
+      await outside.call(task, { name: 'execute', cluster, statement });
+    },
+    query: async (cluster, statement, signal) =>
+      (await outside.call(task, { name: 'query', cluster, statement }, signal)) as Awaited<
+        ReturnType<DatabaseClient['query']>
+      >,
+  };
+}
+
+function httpClient(
+  { task, start, outside }: HostServicesOptions,
+  signers: WeakMap<HttpRequest, Signer>,
+): HttpClient {
+  return {
+    send: async (request, signal) => {
+      const call = { name: 'http', request, signer: signers.get(request) } as const;
+      return (await outside.call(task, call, signal)) as HttpResponse;
+    },
+    endpoint: (name) => start.endpoints.get(name),
+  };
+}
+
+function sideloadSources({ task, outside, sideloaded }: HostServicesOptions): SideloadSources {
+  return {
+    open: async (source) => {
+      const documents = await outside.call(task, { name: 'open-sideload', source });
+      sideloaded.set(source, documents as SideloadDocuments);
+      return {
+        lookup: (path, key) => sideloaded.lookup(source, path, key),
+        close: () => outside.tell({ kind: 'close-sideload', source }),
+      };
+    },
+  };
+}
+
+/** Clusters without their secrets: a request that has to be signed is marked, and signed where it is sent. */
+function scalerClusters(
+  start: TaskStart,
+  signers: WeakMap<HttpRequest, Signer>,
+): TaskServices['scalerCluster'] {
+  return (kind, name): ScalerCluster | undefined => {
+    const entry = start.scalers.find((each) => each.kind === kind && each.name === name);
+    if (entry === undefined) return undefined;
+    const { url, headers, namespace } = entry;
+    if (!entry.isSigned) return { url, headers, namespace };
+    const sign = (request: HttpRequest): HttpRequest => {
+      const marked = { ...request };
+      signers.set(marked, { kind, name });
+      return marked;
+    };
+    return { url, headers, namespace, sign };
+  };
+}
+
+function pointBatch(
+  databaseName: string,
+  retentionPolicy: string,
+  points: readonly OutputPoint[],
+): ReturnType<PointBatchBuilder['build']> {
+  const builder = new PointBatchBuilder(databaseName, retentionPolicy);
+  for (const { name, tags, fields, time } of points) {
+    const present = [...fields].flatMap(([field, value]) =>
+      value === null ? [] : [[field, value] as const],
+    );
+    if (present.length > 0) builder.add({ name, tags, fields: present, time });
+  }
+  return builder.build();
+}

@@ -1,0 +1,186 @@
+// One task inside a task host: what was sent to it, in order, and its share of the thread. Work is cut into slices, so
+// that a busy task delays its neighbours by milliseconds, whatever the size of its writes.
+import type { RowSource } from '../data/row-source.ts';
+import type { InlineTask } from '../task.ts';
+
+/** After this long a turn ends with the present slice; one slice is planned for up to twice as long. */
+const TURN_MS = 8;
+/** Rows of the first slice of a task, before it is known what its rows cost. */
+const FIRST_SLICE_ROWS = 64;
+const SLICE_ROWS_MIN = 16;
+
+/** A write that several tasks of the host read. It is settled after the last of them. */
+export class SharedRows {
+  readonly source: RowSource;
+  #useCount: number;
+
+  constructor(source: RowSource, useCount: number) {
+    this.source = source;
+    this.#useCount = useCount;
+  }
+
+  release(): void {
+    this.#useCount--;
+    if (this.#useCount === 0) this.source.settle();
+  }
+}
+
+type Work =
+  | { readonly kind: 'rows'; readonly rows: SharedRows; next: number }
+  /** Runs when everything sent before it is done; what follows waits for it. Never rejects. */
+  | { readonly kind: 'step'; readonly run: (task: InlineTask) => Promise<void> | void };
+
+export class HostTask {
+  readonly id: number;
+  readonly topics: readonly string[];
+  /** Rows processed, or dropped after the task's end, since the engine's thread was told last. */
+  takenRows = 0;
+  /** Milliseconds of work since the last ping. */
+  busyMs = 0;
+  /** It waits for its turn. */
+  isLinedUp = false;
+  /** What the last pong said. */
+  reportedCount = 0;
+  #task: InlineTask | undefined;
+  #isWaiting = true;
+  #isEnded = false;
+  #msPerRow = 0;
+  #queue: Work[] = [];
+  #head = 0;
+  readonly #wake: () => void;
+
+  /** `wake` is called when a task that waited has work. It waits until `begin`. */
+  constructor(
+    id: number,
+    options: { readonly topics: readonly string[]; readonly wake: () => void },
+  ) {
+    this.id = id;
+    this.topics = options.topics;
+    this.#wake = options.wake;
+  }
+
+  get task(): InlineTask | undefined {
+    return this.#task;
+  }
+
+  /** The task has started. */
+  begin(task: InlineTask): void {
+    this.#task = task;
+    this.#isWaiting = false;
+    this.#wake();
+  }
+
+  get canRun(): boolean {
+    return !this.#isWaiting && this.#head < this.#queue.length;
+  }
+
+  addRows(rows: SharedRows): void {
+    if (this.#isEnded) this.#drop(rows, 0);
+    else this.#queue.push({ kind: 'rows', rows, next: 0 });
+  }
+
+  addStep(run: (task: InlineTask) => Promise<void> | void): void {
+    this.#queue.push({ kind: 'step', run });
+  }
+
+  /** Works for one turn. Failures of nodes end the task inside; what escapes is a bug and ends the thread. */
+  turn(): void {
+    const task = this.#task;
+    if (task === undefined) return;
+    const started = performance.now();
+    const until = started + TURN_MS;
+    let now = started;
+    while (this.canRun && now < until) {
+      const work = this.#queue[this.#head] as Work;
+      if (work.kind === 'step') {
+        this.#next();
+        this.#runStep(task, work.run);
+        now = performance.now();
+        continue;
+      }
+      const count = this.#slice(task, work);
+      const before = now;
+      now = performance.now();
+      this.#measured(count, now - before);
+    }
+    this.busyMs += now - started;
+  }
+
+  /** Drops what waits; steps are told that nothing runs any more by their own means. */
+  end(): void {
+    this.#isEnded = true;
+    this.#isWaiting = true;
+    for (; this.#head < this.#queue.length; this.#next()) {
+      const work = this.#queue[this.#head] as Work;
+      if (work.kind === 'rows') this.#drop(work.rows, work.next);
+    }
+  }
+
+  /** Returns how many rows it was. */
+  #slice(task: InlineTask, work: Work & { kind: 'rows' }): number {
+    const { source } = work.rows;
+    const count = this.#sliceRows(source.rowCount - work.next);
+    const end = work.next + count;
+    task.pushRows(source, work.next, end);
+    this.takenRows += count;
+    work.next = end;
+    if (end === source.rowCount) {
+      work.rows.release();
+      this.#next();
+    }
+    // Answers from outside are waited for, so that what waits inside the task stays bounded.
+    const ready = task.ready();
+    if (ready !== undefined) this.#waitFor(ready);
+    return count;
+  }
+
+  /** All that is left unless it would take too long: every slice costs something for each series of the write. */
+  #sliceRows(left: number): number {
+    if (this.#msPerRow === 0) return Math.min(left, FIRST_SLICE_ROWS);
+    if (left * this.#msPerRow <= 2 * TURN_MS) return left;
+    return Math.min(left, Math.max(SLICE_ROWS_MIN, Math.ceil(TURN_MS / this.#msPerRow)));
+  }
+
+  /** A moving average: rows of one task cost much the same, apart from those that close a window. */
+  #measured(count: number, ms: number): void {
+    const perRow = ms / count;
+    this.#msPerRow = this.#msPerRow === 0 ? perRow : this.#msPerRow * 0.75 + perRow * 0.25;
+  }
+
+  #runStep(task: InlineTask, run: (task: InlineTask) => Promise<void> | void): void {
+    const running = run(task);
+    if (running !== undefined) this.#waitFor(running);
+  }
+
+  #waitFor(work: Promise<void>): void {
+    this.#isWaiting = true;
+    work.then(
+      () => {
+        this.#isWaiting = this.#isEnded;
+        if (this.canRun) this.#wake();
+      },
+      // Steps and tasks keep failures inside; one that escapes is a bug and ends the thread.
+      (cause: unknown) => {
+        setImmediate(() => {
+          throw cause;
+        });
+      },
+    );
+  }
+
+  #drop(rows: SharedRows, next: number): void {
+    this.takenRows += rows.source.rowCount - next;
+    rows.release();
+  }
+
+  #next(): void {
+    this.#queue[this.#head] = NOTHING;
+    this.#head++;
+    if (this.#head < this.#queue.length && this.#head < 1024) return;
+    this.#queue = this.#queue.slice(this.#head);
+    this.#head = 0;
+  }
+}
+
+/** In place of work that is done: its rows must not stay in memory. */
+const NOTHING: Work = { kind: 'step', run: () => undefined };

@@ -1,0 +1,350 @@
+// A task that runs in a task host, as the engine sees it. It outlives its host: when the thread fails, the pool starts
+// it again elsewhere and it tells so.
+import { assert, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { Pipeline } from '@tidemark/pipeline';
+import type { PointBatch } from '../point-batch.ts';
+import type {
+  BatchTaker,
+  RunningTask,
+  TapMessage,
+  TapOptions,
+  TaskOptions,
+  TaskState,
+  TaskStats,
+} from '../running-task.ts';
+import type { QueryResultSeries, ResultRow, TaskServices } from '../services.ts';
+import type { HostChannel } from './host-channel.ts';
+import { taskStart } from './task-start.ts';
+
+/** Rows on their way to the host or waiting there; beyond it the task asks to wait. About 16 MB at ten fields. */
+const ROWS_ON_THE_WAY_MAX = 131_072;
+/** A busy host answers between two slices, within a few tens of milliseconds. */
+const REFRESH_TIMEOUT_MS = 250;
+
+/** What a task needs from the pool. */
+export type HostedTaskOptions = {
+  readonly id: number;
+  readonly pipeline: Pipeline;
+  readonly services: TaskServices;
+  readonly options: TaskOptions;
+  /** A task that does not end by then is given up. */
+  readonly stopTimeoutMs: number;
+  /** The task has ended, by whatever way. */
+  readonly onEnd: (task: HostedTask) => void;
+  /** The host of the task does not let go of it: ends the host and starts its other tasks anew. */
+  readonly giveUpHost: (channel: HostChannel, reason: string) => Promise<void>;
+  readonly isAnswering: (channel: HostChannel) => Promise<boolean>;
+};
+
+type Tap = {
+  readonly nodeName: string;
+  readonly options: TapOptions;
+  readonly listener: (message: TapMessage) => void;
+};
+
+let nextTap = 1;
+
+export class HostedTask implements RunningTask {
+  readonly id: number;
+  readonly taskId: string;
+  readonly #setup: HostedTaskOptions;
+  readonly #clock: Clock;
+  readonly #errorListeners: ((error: string) => void)[] = [];
+  readonly #restartListeners: ((reason: string) => void)[] = [];
+  readonly #taps = new Map<number, Tap>();
+  readonly #topics = new Set<string>();
+  #channel: HostChannel;
+  #state: Uint8Array | undefined;
+  #stats: TaskStats = EMPTY_STATS;
+  #refreshing: Promise<void> | undefined;
+  #rowsOnTheWay = 0;
+  #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  #error: string | undefined;
+  #closing: Promise<void> | undefined;
+  #isStarted = false;
+  #isEnded = false;
+  /** When the host failed last while it worked for this task. */
+  lastBlameMs = Number.NEGATIVE_INFINITY;
+  /** Milliseconds of work in the last second, for the distribution over hosts. */
+  loadMs = 0;
+
+  constructor(channel: HostChannel, setup: HostedTaskOptions) {
+    this.id = setup.id;
+    this.taskId = setup.options.taskId;
+    this.#setup = setup;
+    this.#clock = setup.options.clock;
+    this.#channel = channel;
+  }
+
+  get services(): TaskServices {
+    return this.#setup.services;
+  }
+
+  get channel(): HostChannel {
+    return this.#channel;
+  }
+
+  get taker(): BatchTaker {
+    return this.#channel;
+  }
+
+  get error(): string | undefined {
+    return this.#error;
+  }
+
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  get isEnding(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  onError(listener: (error: string) => void): void {
+    this.#errorListeners.push(listener);
+  }
+
+  onRestarted(listener: (reason: string) => void): void {
+    this.#restartListeners.push(listener);
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#startOn(this.#channel);
+      this.#isStarted = true;
+    } catch (cause) {
+      this.#end();
+      throw cause;
+    }
+  }
+
+  /** Starts anew after the host failed; what was on its way is lost. */
+  async restart(channel: HostChannel, reason: string): Promise<void> {
+    const lostRows = this.#rowsOnTheWay;
+    this.#channel = channel;
+    this.#rowsOnTheWay = 0;
+    this.#makeRoom();
+    const saved = this.#setup.options.savedState?.();
+    assert(saved === undefined || saved instanceof Uint8Array, 'state crosses in encoded form');
+    this.#state = saved;
+    try {
+      await this.#startOn(channel);
+    } catch (cause) {
+      // The new host failed as well: the pool knows, and tries once more.
+      if (cause instanceof Unavailable) return;
+      this.fail(`${reason}; starting again failed: ${messageOf(cause)}`);
+      return;
+    }
+    const lost = lostRows === 0 ? '' : `; ${lostRows} points that waited were lost`;
+    for (const listener of this.#restartListeners) listener(`${reason}${lost}`);
+  }
+
+  push(batch: PointBatch): void {
+    if (this.#error !== undefined || this.#isEnded) return;
+    this.#rowsOnTheWay += batch.rowCount;
+    this.#channel.addRows(batch, this.id);
+  }
+
+  /** The host has processed rows. */
+  taken(rowCount: number): void {
+    this.#rowsOnTheWay = Math.max(0, this.#rowsOnTheWay - rowCount);
+    if (this.#rowsOnTheWay <= ROWS_ON_THE_WAY_MAX / 2) this.#makeRoom();
+  }
+
+  ready(): Promise<void> | undefined {
+    if (this.#rowsOnTheWay < ROWS_ON_THE_WAY_MAX || this.#error !== undefined) return undefined;
+    if (this.#room === undefined) {
+      let resolve: () => void = () => undefined;
+      const promise = new Promise<void>((done) => {
+        resolve = done;
+      });
+      this.#room = { promise, resolve };
+    }
+    return this.#room.promise;
+  }
+
+  pushQueryResult(
+    nodeName: string,
+    series: readonly QueryResultSeries[],
+    { stop }: { readonly stop: bigint },
+  ): void {
+    this.#channel.send({ kind: 'result', task: this.id, nodeName, series, stop });
+  }
+
+  queryFailed(nodeName: string, message: string): void {
+    this.#channel.send({ kind: 'query-failed', task: this.id, nodeName, message });
+  }
+
+  async drain(): Promise<void> {
+    await this.#channel.request(this.id, { name: 'drain' });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  stats(): TaskStats {
+    return this.#stats;
+  }
+
+  refresh(): Promise<void> {
+    if (this.#isEnded || this.#error !== undefined) return Promise.resolve();
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  /** The host has counted points (batches). */
+  collected(count: number): void {
+    this.#stats = { ...this.#stats, collected: count };
+  }
+
+  async httpOutput(endpoint: string): Promise<readonly ResultRow[] | undefined> {
+    if (this.#isEnded || this.#error !== undefined) return undefined;
+    return this.#channel.request(this.id, { name: 'output', endpoint });
+  }
+
+  takeState(): Promise<Uint8Array> {
+    return this.#channel.request(this.id, { name: 'state' });
+  }
+
+  restore(state: TaskState): void {
+    assert(state instanceof Uint8Array, 'state crosses in encoded form');
+    this.#state = state;
+  }
+
+  tap(
+    nodeName: string,
+    listener: (message: TapMessage) => void,
+    options: TapOptions = {},
+  ): () => void {
+    const known = this.#setup.pipeline.nodes.some((node) => node.name === nodeName);
+    assert(known, 'the tapped node exists');
+    const tap = nextTap++;
+    this.#taps.set(tap, { nodeName, options, listener });
+    this.#channel.send({ kind: 'tap', tap, task: this.id, nodeName, options });
+    return () => {
+      if (this.#taps.delete(tap)) this.#channel.send({ kind: 'untap', tap });
+    };
+  }
+
+  /** Messages of a tap; false when it is none of this task's. */
+  tapped(tap: number, messages: readonly TapMessage[]): boolean {
+    const found = this.#taps.get(tap);
+    for (const message of messages) found?.listener(message);
+    return found !== undefined;
+  }
+
+  topicOpened(topic: string): void {
+    this.#topics.add(topic);
+  }
+
+  topicClosed(topic: string): void {
+    this.#topics.delete(topic);
+  }
+
+  /** The task has died, or can not be started again. */
+  fail(error: string): void {
+    if (this.#error !== undefined || this.#isEnded) return;
+    this.#error = error;
+    this.#end();
+    for (const listener of this.#errorListeners) listener(error);
+  }
+
+  async #startOn(channel: HostChannel): Promise<void> {
+    const { pipeline, services, options } = this.#setup;
+    const start = taskStart(pipeline, services, { options, state: this.#state });
+    this.#state = undefined;
+    const started = channel.request(this.id, { name: 'start', start });
+    for (const [tap, { nodeName, options: tapOptions }] of this.#taps) {
+      channel.send({ kind: 'tap', tap, task: this.id, nodeName, options: tapOptions });
+    }
+    await started;
+    await this.refresh();
+  }
+
+  async #refresh(): Promise<void> {
+    const done = new AbortController();
+    const late = this.#clock.sleep(REFRESH_TIMEOUT_MS, done.signal).catch(() => undefined);
+    const asked = this.#channel.request(this.id, { name: 'stats' }).then(
+      (stats) => {
+        this.#stats = stats;
+      },
+      // Ended meanwhile: the last counters stay.
+      () => undefined,
+    );
+    try {
+      await Promise.race([asked, late]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  /** Waits while the task makes progress; one that does not is given up. */
+  async #close(): Promise<void> {
+    if (this.#isEnded) return;
+    const channel = this.#channel;
+    let isClosed = false;
+    const closed = channel.request(this.id, { name: 'close' }).then(
+      (stats) => {
+        this.#stats = stats;
+        isClosed = true;
+      },
+      // The host has ended, and the task with it.
+      () => {
+        isClosed = true;
+      },
+    );
+    for (let left = Number.POSITIVE_INFINITY; !isClosed && this.#rowsOnTheWay < left;) {
+      left = this.#rowsOnTheWay === 0 ? Number.NEGATIVE_INFINITY : this.#rowsOnTheWay;
+      const done = new AbortController();
+      const late = this.#clock
+        .sleep(this.#setup.stopTimeoutMs, done.signal)
+        // Closed in time.
+        .catch(() => undefined);
+      await Promise.race([closed, late]);
+      done.abort();
+    }
+    if (!isClosed) await this.#giveUp(channel);
+    this.#end();
+  }
+
+  async #giveUp(channel: HostChannel): Promise<void> {
+    const { isAnswering, giveUpHost, services, stopTimeoutMs } = this.#setup;
+    services.log.log('error', '', `task did not stop within ${stopTimeoutMs} ms`, {
+      droppedPoints: this.#rowsOnTheWay,
+    });
+    if (await isAnswering(channel)) channel.send({ kind: 'discard', task: this.id });
+    else await giveUpHost(channel, `task ${this.taskId} did not stop`);
+  }
+
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#makeRoom();
+    // A host that was ended has told nobody that its anonymous topics are closed.
+    for (const topic of this.#topics) this.#setup.services.alerts.closeAnonymousTopic(topic);
+    this.#topics.clear();
+    this.#setup.onEnd(this);
+  }
+
+  #makeRoom(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+}
+
+const EMPTY_STATS: TaskStats = {
+  nodes: new Map(),
+  edges: [],
+  collected: 0,
+  heldPointCount: 0,
+  groupCount: 0,
+};
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

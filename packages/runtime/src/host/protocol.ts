@@ -1,0 +1,230 @@
+// Messages between the engine's thread and a task host. Each direction keeps its order; what one task is sent is
+// handled in that order too (docs/adr/0002-threads.md).
+import type { Timestamp } from '@tidemark/core';
+import type { HandlerSpec, Pipeline } from '@tidemark/pipeline';
+import type {
+  AlertDefaults,
+  TapMessage,
+  TapOptions,
+  TaskLimits,
+  TaskStats,
+} from '../running-task.ts';
+import type {
+  AlertEvent,
+  AlertLevelName,
+  HttpRequest,
+  LogLevel,
+  QueryResultSeries,
+  ResultRow,
+  SideloadDocuments,
+  TaskServices,
+} from '../services.ts';
+import type { PointBatch } from '../point-batch.ts';
+import type { PackedBatch } from './batch-codec.ts';
+import type { UdfFunctionConfig } from './udf-connector.ts';
+
+/** What the thread is started with. */
+export type HostData = {
+  readonly entry: string;
+  /** `[current task or 0, beat]`, written by the host and read by the watchdog even while the host is busy. */
+  readonly status: SharedArrayBuffer;
+  readonly functions: ReadonlyMap<string, UdfFunctionConfig>;
+  readonly server: TaskServices['server'];
+};
+
+/** Places in `HostData.status`. */
+export const StatusCell = { CurrentTask: 0, Count: 1 } as const;
+
+export type Endpoint = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rowTemplate?: string | undefined;
+};
+
+export type ScalerKind = 'k8s' | 'swarm' | 'ec2';
+
+/** A cluster of an autoscale node. Requests are signed where the secret is. */
+export type ScalerEntry = {
+  readonly kind: ScalerKind;
+  readonly name: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly namespace: string;
+  readonly isSigned: boolean;
+};
+
+export type RememberedState = {
+  readonly level: AlertLevelName;
+  readonly time: Timestamp;
+  readonly durationNanos: bigint;
+};
+
+/** A task with everything that its nodes ask for synchronously. */
+export type TaskStart = {
+  readonly taskId: string;
+  readonly scope: string | undefined;
+  readonly pipeline: Pipeline;
+  readonly limits: Partial<TaskLimits> | undefined;
+  readonly alerts: AlertDefaults | undefined;
+  readonly state: Uint8Array | undefined;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly scalers: readonly ScalerEntry[];
+  /** Remembered states of the topics that its alert nodes publish to. */
+  readonly eventStates: readonly (readonly [
+    topic: string,
+    states: readonly (readonly [eventId: string, state: RememberedState])[],
+  ])[];
+  readonly hasSideload: boolean;
+  readonly hasUdf: boolean;
+};
+
+/** Requests about one task; `id` is repeated by the answer. */
+export type TaskRequest =
+  | { readonly name: 'start'; readonly start: TaskStart }
+  | { readonly name: 'drain' }
+  | { readonly name: 'close' }
+  | { readonly name: 'state' }
+  /** Answered between two slices of work, ahead of what waits. */
+  | { readonly name: 'stats' }
+  | { readonly name: 'output'; readonly endpoint: string };
+
+export type ToHost =
+  | {
+      readonly kind: 'request';
+      readonly id: number;
+      readonly task: number;
+      readonly request: TaskRequest;
+    }
+  | { readonly kind: 'rows'; readonly entries: readonly RowsEntry[] }
+  | {
+      readonly kind: 'result';
+      readonly task: number;
+      readonly nodeName: string;
+      readonly series: readonly QueryResultSeries[];
+      readonly stop: Timestamp;
+    }
+  | {
+      readonly kind: 'query-failed';
+      readonly task: number;
+      readonly nodeName: string;
+      readonly message: string;
+    }
+  /** Ends a task at once: what waits for it is dropped. */
+  | { readonly kind: 'discard'; readonly task: number }
+  | {
+      readonly kind: 'tap';
+      readonly tap: number;
+      readonly task: number;
+      readonly nodeName: string;
+      readonly options: TapOptions;
+    }
+  | { readonly kind: 'untap'; readonly tap: number }
+  /** The answer to a `call` of the host. */
+  | { readonly kind: 'reply'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'refusal'; readonly id: number; readonly message: string }
+  | { readonly kind: 'documents'; readonly source: string; readonly documents: SideloadDocuments }
+  /** Somebody else changed a topic; without an id the whole topic is gone. */
+  | {
+      readonly kind: 'event-state';
+      readonly topic: string;
+      readonly eventId: string | undefined;
+      readonly state: RememberedState | undefined;
+    }
+  /** So many items of the host's have been handled. */
+  | { readonly kind: 'handled'; readonly count: number }
+  | { readonly kind: 'ping'; readonly id: number };
+
+export type RowsEntry = { readonly tasks: readonly number[]; readonly batch: PackedBatch };
+
+/** What the host wants from the services of a task; the answer is a `reply` or a `refusal`. */
+export type ServiceCall =
+  | { readonly name: 'check-cluster'; readonly cluster: string }
+  | {
+      readonly name: 'write';
+      readonly cluster: string;
+      readonly database: string;
+      readonly retentionPolicy: string;
+      readonly precision: string;
+      readonly consistency: string;
+      /** Line protocol. */
+      readonly body: string;
+    }
+  | { readonly name: 'execute'; readonly cluster: string; readonly statement: string }
+  | { readonly name: 'query'; readonly cluster: string; readonly statement: string }
+  | {
+      readonly name: 'http';
+      readonly request: HttpRequest;
+      readonly signer: { readonly kind: ScalerKind; readonly name: string } | undefined;
+    }
+  | { readonly name: 'open-sideload'; readonly source: string };
+
+/** What a host tells, in order. All of it is acknowledged by `handled`. */
+export type HostItem =
+  | {
+      readonly kind: 'open-topic';
+      readonly task: number;
+      readonly topic: string;
+      readonly handlers: readonly HandlerSpec[];
+    }
+  | { readonly kind: 'close-topic'; readonly task: number; readonly topic: string }
+  | {
+      readonly kind: 'publish';
+      readonly task: number;
+      readonly topic: string;
+      readonly event: AlertEvent;
+    }
+  | {
+      readonly kind: 'update-event';
+      readonly task: number;
+      readonly topic: string;
+      readonly event: AlertEvent;
+    }
+  | {
+      readonly kind: 'log';
+      readonly task: number;
+      readonly level: LogLevel;
+      readonly nodeName: string;
+      readonly message: string;
+      readonly context: Readonly<Record<string, unknown>> | undefined;
+    }
+  | { readonly kind: 'udf-line'; readonly functionName: string; readonly line: string }
+  | { readonly kind: 'loopback'; readonly task: number; readonly batch: PointBatch }
+  | { readonly kind: 'tapped'; readonly tap: number; readonly messages: readonly TapMessage[] }
+  | { readonly kind: 'close-sideload'; readonly source: string }
+  | {
+      readonly kind: 'call';
+      readonly id: number;
+      readonly task: number;
+      readonly call: ServiceCall;
+    }
+  | { readonly kind: 'cancel'; readonly id: number }
+  | { readonly kind: 'failed'; readonly task: number; readonly error: string }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'fault'; readonly id: number; readonly message: string };
+
+export type FromHost =
+  | {
+      readonly kind: 'items';
+      readonly items: readonly HostItem[];
+      /** Rows that were processed since the last message: task, count, task, count… */
+      readonly taken: Uint32Array | undefined;
+    }
+  | {
+      readonly kind: 'pong';
+      readonly id: number;
+      /** Points (batches) that entered each task whose count has changed. */
+      readonly collected: readonly (readonly [task: number, count: number])[];
+      /** Milliseconds of work since the last answer, by task with any. */
+      readonly busyMs: readonly (readonly [task: number, ms: number])[];
+    };
+
+/** Answers by the name of their request. */
+export type Answers = {
+  readonly start: readonly string[];
+  readonly drain: undefined;
+  /** The last counters. */
+  readonly close: TaskStats;
+  readonly state: Uint8Array;
+  readonly stats: TaskStats;
+  readonly output: readonly ResultRow[] | undefined;
+};

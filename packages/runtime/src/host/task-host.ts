@@ -1,0 +1,434 @@
+// A task host: runs tasks in this thread for the engine's thread, slice by slice, and tells what they do.
+import { serialize, deserialize } from 'node:v8';
+import { unreachable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { RowSource } from '../data/row-source.ts';
+import { SeriesTable } from '../data/series.ts';
+import type { TapMessage, TaskSnapshot } from '../running-task.ts';
+import type { InlineTask } from '../task.ts';
+import { createTask } from '../task.ts';
+import { BatchUnpacker } from './batch-codec.ts';
+import { HostTask, SharedRows } from './host-task.ts';
+import type { Outside } from './host-services.ts';
+import { EventStates, hostServices, Sideloaded } from './host-services.ts';
+import type {
+  Answers,
+  FromHost,
+  HostData,
+  HostItem,
+  RowsEntry,
+  ServiceCall,
+  TaskRequest,
+  TaskStart,
+  ToHost,
+} from './protocol.ts';
+import { StatusCell } from './protocol.ts';
+import { udfConnector } from './udf-connector.ts';
+
+/** Items that the engine's thread has not handled yet; beyond it tasks wait, and taps lose messages earlier. */
+const UNHANDLED_ITEMS_MAX = 10_000;
+const UNHANDLED_TAPPED_MAX = 1_000;
+/** The loop looks for messages at least this often. */
+const ROUND_MS = 16;
+
+type Call = {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+};
+
+export type TaskHostOptions = Pick<HostData, 'functions' | 'server'> & {
+  readonly clock: Clock;
+  /** `[current task, beat]`. */
+  readonly status: Int32Array;
+  readonly post: (message: FromHost) => void;
+};
+
+export class TaskHost implements Outside {
+  readonly #options: TaskHostOptions;
+  readonly #series = new SeriesTable();
+  readonly #unpacker = new BatchUnpacker();
+  readonly #eventStates = new EventStates();
+  readonly #sideloaded = new Sideloaded();
+  readonly #udf: ReturnType<typeof udfConnector>;
+  readonly #tasks = new Map<number, HostTask>();
+  readonly #taps = new Map<number, () => void>();
+  /** What taps saw since the last flush. */
+  readonly #tapped = new Map<number, TapMessage[]>();
+  readonly #calls = new Map<number, Call>();
+  #runnable: HostTask[] = [];
+  #items: HostItem[] = [];
+  #unhandledCount = 0;
+  #nextCall = 1;
+  #isRoundDue = false;
+  #isFlushDue = false;
+
+  constructor(options: TaskHostOptions) {
+    this.#options = options;
+    this.#udf = udfConnector(options.functions, (functionName, line) =>
+      this.tell({ kind: 'udf-line', functionName, line }),
+    );
+  }
+
+  handle(message: ToHost): void {
+    switch (message.kind) {
+      case 'request':
+        this.#request(message.id, message.task, message.request);
+        break;
+      case 'rows':
+        for (const entry of message.entries) this.#rows(entry);
+        break;
+      case 'result':
+        this.#step(message.task, (task) =>
+          task.pushQueryResult(message.nodeName, message.series, { stop: message.stop }),
+        );
+        break;
+      case 'query-failed':
+        this.#step(message.task, (task) => task.queryFailed(message.nodeName, message.message));
+        break;
+      case 'discard':
+        this.#discard(message.task);
+        break;
+      case 'tap':
+        this.#tap(message);
+        break;
+      case 'untap':
+        this.#taps.get(message.tap)?.();
+        this.#taps.delete(message.tap);
+        break;
+      case 'reply':
+        this.#take(message.id)?.resolve(message.value);
+        break;
+      case 'refusal':
+        this.#take(message.id)?.reject(new Error(message.message));
+        break;
+      case 'documents':
+        this.#sideloaded.set(message.source, message.documents);
+        break;
+      case 'event-state':
+        if (message.eventId === undefined || message.state === undefined) {
+          this.#eventStates.clear(message.topic);
+        } else this.#eventStates.set(message.topic, message.eventId, message.state);
+        break;
+      case 'handled':
+        this.#unhandledCount -= message.count;
+        this.#scheduleRound();
+        break;
+      case 'ping':
+        this.#pong(message.id);
+        break;
+      default:
+        unreachable(message);
+    }
+  }
+
+  tell(item: HostItem): void {
+    this.#items.push(item);
+    this.#scheduleFlush();
+  }
+
+  #scheduleFlush(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    // What one slice, one answer or one timer tells crosses together.
+    queueMicrotask(() => this.#flush());
+  }
+
+  call(task: number, call: ServiceCall, signal?: AbortSignal): Promise<unknown> {
+    const id = this.#nextCall++;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(new Error('cancelled'));
+        return;
+      }
+      const onAbort = (): void => {
+        this.tell({ kind: 'cancel', id });
+        this.#take(id)?.reject(new Error('cancelled'));
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const settled = (): void => signal?.removeEventListener('abort', onAbort);
+      this.#calls.set(id, {
+        resolve: (value) => {
+          settled();
+          resolve(value);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      });
+      this.tell({ kind: 'call', id, task, call });
+    });
+  }
+
+  #take(id: number): Call | undefined {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    return call;
+  }
+
+  #rows({ tasks, batch }: RowsEntry): void {
+    // Series must be learned even when no task is left for the rows.
+    const source = new RowSource(this.#unpacker.unpack(batch), this.#series);
+    const shared = new SharedRows(source, tasks.length);
+    for (const id of tasks) {
+      const task = this.#tasks.get(id);
+      if (task === undefined) shared.release();
+      else {
+        task.addRows(shared);
+        this.#ready(task);
+      }
+    }
+  }
+
+  #step(id: number, run: (task: InlineTask) => Promise<void> | void): void {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return;
+    task.addStep(run);
+    this.#ready(task);
+  }
+
+  /** Lines a task up for its turn. */
+  #ready(task: HostTask): void {
+    if (!task.canRun || task.isLinedUp) return;
+    task.isLinedUp = true;
+    this.#runnable.push(task);
+    this.#scheduleRound();
+  }
+
+  #scheduleRound(): void {
+    if (this.#isRoundDue || this.#runnable.length === 0) return;
+    this.#isRoundDue = true;
+    setImmediate(() => this.#round());
+  }
+
+  #round(): void {
+    this.#isRoundDue = false;
+    const until = performance.now() + ROUND_MS;
+    do {
+      if (this.#unhandledCount > UNHANDLED_ITEMS_MAX) break;
+      const task = this.#runnable.shift();
+      if (task === undefined) break;
+      task.isLinedUp = false;
+      task.turn();
+      if (task.canRun) this.#ready(task);
+    } while (performance.now() < until);
+    this.#leave();
+    this.#flush();
+    if (this.#unhandledCount <= UNHANDLED_ITEMS_MAX) this.#scheduleRound();
+  }
+
+  #flush(): void {
+    this.#isFlushDue = false;
+    const taken = this.#taken();
+    const items = this.#items;
+    for (const [tap, messages] of this.#tapped) items.push({ kind: 'tapped', tap, messages });
+    this.#tapped.clear();
+    if (items.length === 0 && taken === undefined) return;
+    this.#items = [];
+    this.#unhandledCount += items.length;
+    this.#options.post({ kind: 'items', items, taken });
+  }
+
+  #taken(): Uint32Array | undefined {
+    let pairs: number[] | undefined;
+    for (const task of this.#tasks.values()) {
+      if (task.takenRows === 0) continue;
+      (pairs ??= []).push(task.id, task.takenRows);
+      task.takenRows = 0;
+    }
+    return pairs === undefined ? undefined : Uint32Array.from(pairs);
+  }
+
+  #request(id: number, taskId: number, request: TaskRequest): void {
+    if (request.name === 'start') {
+      this.#start(id, taskId, request.start);
+      return;
+    }
+    const task = this.#tasks.get(taskId);
+    const running = task?.task;
+    switch (request.name) {
+      case 'stats':
+        if (running === undefined) this.#fault(id, 'task is not running');
+        else this.#answer(id, running.stats() satisfies Answers['stats']);
+        break;
+      case 'output':
+        this.#answer(id, running?.httpOutput(request.endpoint) satisfies Answers['output']);
+        break;
+      case 'drain':
+        this.#answerStep(id, taskId, (inline) => inline.drain());
+        break;
+      case 'state':
+        this.#answerStep(id, taskId, async (inline) => serialize(await inline.takeState()));
+        break;
+      case 'close':
+        this.#answerStep(id, taskId, async (inline) => {
+          await inline.close();
+          const stats = inline.stats();
+          this.#forget(taskId);
+          return stats;
+        });
+        break;
+    }
+  }
+
+  #answerStep(id: number, taskId: number, run: (task: InlineTask) => Promise<unknown>): void {
+    if (this.#tasks.get(taskId) === undefined) {
+      this.#fault(id, 'task is not running');
+      return;
+    }
+    this.#step(taskId, async (task) => {
+      try {
+        this.#answer(id, await run(task));
+      } catch (cause) {
+        this.#fault(id, messageOf(cause));
+      }
+    });
+  }
+
+  #start(id: number, taskId: number, start: TaskStart): void {
+    const topics = start.eventStates.map(([topic]) => topic);
+    for (const [topic, states] of start.eventStates) this.#eventStates.open(topic, states);
+    const task: HostTask = new HostTask(taskId, { topics, wake: () => this.#ready(task) });
+    this.#tasks.set(taskId, task);
+    this.#open(task, start).then(
+      (endpoints) => this.#answer(id, endpoints satisfies Answers['start']),
+      (cause: unknown) => {
+        this.#forget(taskId);
+        this.#fault(id, messageOf(cause));
+      },
+    );
+  }
+
+  async #open(hostTask: HostTask, start: TaskStart): Promise<Answers['start']> {
+    const { clock, status, server } = this.#options;
+    status[StatusCell.CurrentTask] = hostTask.id;
+    const task = createTask(
+      start.pipeline,
+      hostServices({
+        task: hostTask.id,
+        start,
+        outside: this,
+        eventStates: this.#eventStates,
+        sideloaded: this.#sideloaded,
+        udf: this.#udf,
+        server,
+      }),
+      {
+        taskId: start.taskId,
+        scope: start.scope,
+        clock,
+        limits: start.limits,
+        alerts: start.alerts,
+      },
+      {
+        series: this.#series,
+        enter: () => {
+          status[StatusCell.CurrentTask] = hostTask.id;
+        },
+      },
+    );
+    task.onError((error) => this.tell({ kind: 'failed', task: hostTask.id, error }));
+    if (start.state !== undefined) task.restore(deserialize(start.state) as TaskSnapshot);
+    try {
+      await task.start();
+    } catch (cause) {
+      await task.close();
+      throw cause;
+    }
+    // It may have been discarded while it started.
+    if (this.#tasks.get(hostTask.id) !== hostTask) {
+      await task.close();
+      throw new Error('task was stopped while it started');
+    }
+    hostTask.begin(task);
+    this.#leave();
+    return task.httpEndpoints;
+  }
+
+  /** No task is being worked for. */
+  #leave(): void {
+    this.#options.status[StatusCell.CurrentTask] = 0;
+  }
+
+  #forget(id: number): void {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return;
+    task.end();
+    this.#flush();
+    this.#tasks.delete(id);
+    for (const topic of task.topics) this.#eventStates.close(topic);
+  }
+
+  #discard(id: number): void {
+    const task = this.#tasks.get(id);
+    this.#forget(id);
+    // The engine's thread waits no longer; its nodes release what they hold when they can.
+    task?.task?.close().catch((cause: unknown) => {
+      this.tell({
+        kind: 'log',
+        task: id,
+        level: 'error',
+        nodeName: '',
+        message: 'failed to close',
+        context: { err: messageOf(cause) },
+      });
+    });
+  }
+
+  #tap(message: ToHost & { kind: 'tap' }): void {
+    const { tap, task: id, nodeName, options } = message;
+    const task = this.#tasks.get(id)?.task;
+    if (task === undefined) {
+      // It is starting.
+      this.#step(id, () => this.#tap(message));
+      return;
+    }
+    let droppedCount = 0;
+    const stop = task.tap(
+      nodeName,
+      (message) => {
+        let messages = this.#tapped.get(tap);
+        if (this.#unhandledCount + (messages?.length ?? 0) > UNHANDLED_TAPPED_MAX) {
+          droppedCount++;
+          return;
+        }
+        if (messages === undefined) this.#tapped.set(tap, (messages = []));
+        if (droppedCount > 0) {
+          messages.push({ kind: 'dropped', edge: nodeName, count: droppedCount });
+        }
+        droppedCount = 0;
+        messages.push(message);
+        this.#scheduleFlush();
+      },
+      options,
+    );
+    this.#taps.set(tap, stop);
+  }
+
+  #pong(id: number): void {
+    const collected: (readonly [number, number])[] = [];
+    const busyMs: (readonly [number, number])[] = [];
+    for (const task of this.#tasks.values()) {
+      const count = task.task?.collectedCount ?? 0;
+      if (count !== task.reportedCount) {
+        task.reportedCount = count;
+        collected.push([task.id, count]);
+      }
+      if (task.busyMs > 0) busyMs.push([task.id, task.busyMs]);
+      task.busyMs = 0;
+    }
+    this.#options.post({ kind: 'pong', id, collected, busyMs });
+  }
+
+  #answer(id: number, value: unknown): void {
+    this.tell({ kind: 'answer', id, value });
+  }
+
+  #fault(id: number, message: string): void {
+    this.tell({ kind: 'fault', id, message });
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
