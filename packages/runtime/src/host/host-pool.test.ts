@@ -82,7 +82,7 @@ function openPool(options: Partial<HostPoolOptions>): HostPool {
   });
 }
 
-/** Looks after the hosts as the engine does. */
+/** Looks after the hosts as the engine does; ten unanswered checks are ten seconds to them. */
 async function lookAfter(intervalMs: number): Promise<void> {
   while (!checking.signal.aborted) {
     await clock.sleep(intervalMs, checking.signal).catch(() => undefined);
@@ -313,7 +313,7 @@ test('points of a busy task are cut into slices, so that its neighbour has its t
 });
 
 test('a task that holds its thread is stopped with its reason, its neighbours go on with their saved state', async () => {
-  open({ hostTimeoutMs: 2_000 });
+  open({ hostTimeoutMs: 10_000 });
   const script = `stream|from()|eval(lambda: count()).as('n').keep('n')|httpOut('o')`;
   let saved: Uint8Array | undefined;
   const good = await start('good', script, { options: { savedState: () => saved } });
@@ -338,7 +338,7 @@ test('a task that holds its thread is stopped with its reason, its neighbours go
   expect(restarted.all).toEqual(
     Array.from({ length: restarted.all.length }, () =>
       expect.stringMatching(
-        /^task host failed while it worked for task bad: task host did not answer for 2000 ms; the task was started again/,
+        /^task host failed while it worked for task bad: task host did not answer for 10000 ms; the task was started again/,
       ),
     ),
   );
@@ -346,7 +346,7 @@ test('a task that holds its thread is stopped with its reason, its neighbours go
   await restarted.until((reason) => reason.includes('1 points that waited were lost'));
   bad.push(endless);
   expect(await died.until(() => true)).toBe(
-    'task host failed while it worked for task bad: task host did not answer for 2000 ms',
+    'task host failed while it worked for task bad: task host did not answer for 10000 ms',
   );
   expect(good.error).toBeUndefined();
   expect(restarted.all.length).toBe(2);
@@ -409,6 +409,27 @@ test('states that others change in a topic reach the host', async () => {
 
   // The group begins at the level that the topic has by now, so that falling is a change.
   expect(events.all.map(({ event }) => event.level)).toEqual(['OK']);
+});
+
+test('a task that died leaves nothing behind in its host', async () => {
+  open();
+  remembered.set('e', 'CRITICAL');
+  const script = (message: string): string =>
+    `stream|from()|alert().id('e').message('${message}').crit(lambda: "v" > 1.0).topic('top').stateChangesOnly()`;
+  const dying = await start('t', script('{{ .Nope }}'));
+  const died = new Record<string>();
+  dying.onError((error) => died.add(error));
+  dying.push(points([0]));
+  await died.until((error) => error.includes('Nope'));
+  expect(dying.stats().nodes.get('alert2')?.collected).toBe(1);
+
+  // Since then the topic was deleted.
+  remembered.clear();
+  const task = await start('t', script('fine'));
+  task.push(points([5]));
+  await task.drain();
+
+  expect(events.all.map(({ event }) => event.level)).toEqual(['CRITICAL']);
 });
 
 test('columns are moved when nobody else keeps them, and the rows arrive all the same', async () => {

@@ -270,7 +270,7 @@ export class HostPool {
         host.desk.cancel(item.id);
         break;
       case 'failed':
-        task?.fail(item.error);
+        task?.fail(item.error, item.stats);
         break;
       case 'answer':
       case 'fault':

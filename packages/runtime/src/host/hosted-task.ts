@@ -247,8 +247,9 @@ export class HostedTask implements RunningTask {
   }
 
   /** The task has died, or can not be started again. */
-  fail(error: string): void {
+  fail(error: string, stats = this.#stats): void {
     if (this.#error !== undefined || this.#isEnded) return;
+    this.#stats = stats;
     this.#error = error;
     this.#end();
     for (const listener of this.#errorListeners) listener(error);

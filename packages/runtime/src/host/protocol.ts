@@ -198,7 +198,13 @@ export type HostItem =
       readonly call: ServiceCall;
     }
   | { readonly kind: 'cancel'; readonly id: number }
-  | { readonly kind: 'failed'; readonly task: number; readonly error: string }
+  | {
+      readonly kind: 'failed';
+      readonly task: number;
+      readonly error: string;
+      /** The last counters. */
+      readonly stats: TaskStats;
+    }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'fault'; readonly id: number; readonly message: string };
 

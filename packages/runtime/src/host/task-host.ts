@@ -327,7 +327,11 @@ export class TaskHost implements Outside {
         },
       },
     );
-    task.onError((error) => this.tell({ kind: 'failed', task: hostTask.id, error }));
+    task.onError((error) => {
+      this.tell({ kind: 'failed', task: hostTask.id, error, stats: task.stats() });
+      // Not in the middle of its turn.
+      queueMicrotask(() => this.#forget(hostTask.id));
+    });
     if (start.state !== undefined) task.restore(deserialize(start.state) as TaskSnapshot);
     try {
       await task.start();
@@ -406,6 +410,8 @@ export class TaskHost implements Outside {
   }
 
   #pong(id: number): void {
+    // Timers of tasks leave their mark too.
+    this.#leave();
     const collected: (readonly [number, number])[] = [];
     const busyMs: (readonly [number, number])[] = [];
     for (const task of this.#tasks.values()) {
