@@ -55,6 +55,7 @@ export class HostChannel implements BatchTaker {
   #waiting: Waiting[] = [];
   #nextId = 1;
   #isEnding = false;
+  #isUp = false;
   #lostReason: string | undefined;
   readonly #ended: Promise<void>;
 
@@ -85,6 +86,11 @@ export class HostChannel implements BatchTaker {
         resolve();
       });
     });
+  }
+
+  /** It has told something: its program is loaded. */
+  get isUp(): boolean {
+    return this.#isUp;
   }
 
   get isLost(): boolean {
@@ -161,6 +167,7 @@ export class HostChannel implements BatchTaker {
   }
 
   #handle(message: FromHost): void {
+    this.#isUp = true;
     if (message.kind === 'pong') {
       this.#events.pong(message);
       return;

@@ -15,6 +15,8 @@ import type { UdfFunctionConfig } from './udf-connector.ts';
 const FAILURE_WINDOW_MS = 60_000;
 /** How often hosts are asked whether they answer. */
 export const HOST_CHECK_MS = 1_000;
+/** A host that has said nothing yet loads its program: it has so many times the time to answer. */
+const LOADING_PATIENCE = 6;
 /** Loads (milliseconds of work per second) that differ by less are the same. */
 const LOAD_STEP_MS = 50;
 
@@ -49,8 +51,6 @@ type Host = {
   readonly tasks: Map<number, HostedTask>;
   /** Topics that its tasks publish to, with the number of tasks. */
   readonly topics: Map<string, number>;
-  /** It has answered once: until then it loads its program, which takes as long as it takes. */
-  isUp: boolean;
   ping: { readonly id: number; checks: number; readonly waiting: (() => void)[] } | undefined;
 };
 
@@ -105,8 +105,10 @@ export class HostPool {
         continue;
       }
       // Counted in checks: after a pause of the whole process no host is late.
-      if (host.isUp) host.ping.checks++;
-      if (host.ping.checks * HOST_CHECK_MS >= this.#options.hostTimeoutMs) late.push(host);
+      host.ping.checks++;
+      const patience = host.channel.isUp ? 1 : LOADING_PATIENCE;
+      if (host.ping.checks * HOST_CHECK_MS >= this.#options.hostTimeoutMs * patience)
+        late.push(host);
     }
     for (const host of late) {
       const reason = `task host did not answer for ${this.#options.hostTimeoutMs} ms`;
@@ -174,7 +176,6 @@ export class HostPool {
       desk,
       tasks,
       topics,
-      isUp: false,
       ping: undefined,
     };
     this.#hosts[index] = host;
@@ -290,7 +291,6 @@ export class HostPool {
 
   #pong(host: Host, { collected, busyMs }: FromHost & { kind: 'pong' }): void {
     for (const wake of host.ping?.waiting ?? []) wake();
-    host.isUp = true;
     host.ping = undefined;
     for (const [id, count] of collected) host.tasks.get(id)?.collected(count);
     for (const task of host.tasks.values()) task.loadMs = 0;
@@ -335,7 +335,8 @@ export class HostPool {
     if (blamed === undefined) this.#lastUnblamedMs = now;
     const where = blamed === undefined ? '' : ` while it worked for task ${blamed.taskId}`;
     const text = `task host failed${where}: ${reason}`;
-    for (const task of [...host.tasks.values()]) {
+    // A copy: tasks leave the host while it is walked.
+    for (const task of Array.from(host.tasks.values())) {
       // The others learn it from the requests that they wait for.
       if (!task.isStarted || task.isEnding) continue;
       const isRepeated = task === blamed && now - task.lastBlameMs < FAILURE_WINDOW_MS;

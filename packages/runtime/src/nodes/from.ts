@@ -74,6 +74,7 @@ export class FromNode implements RunningNode {
       source,
       decisions: new Uint8Array(source.series.length),
       // All places at once: slices of a write begin anywhere in it, and an array that is filled from there is a table.
+      // oxlint-disable-next-line unicorn/no-new-array -- Array.from fills the places one by one
       groups: new Array<Group | undefined>(source.series.length),
     };
     return true;
