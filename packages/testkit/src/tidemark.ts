@@ -33,6 +33,8 @@ export type StartOptions = {
   readonly directory?: string | undefined;
   readonly args?: readonly string[] | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Descriptors that the process may open (`ulimit -n`). */
+  readonly openFilesMax?: number | undefined;
 };
 
 const BINDS: Readonly<Record<'up' | 'tsdb' | 'engine', readonly string[]>> = {
@@ -54,11 +56,17 @@ export function removeDirectory(directory: string): Promise<void> {
 export async function startTidemark(options: StartOptions = {}): Promise<Tidemark> {
   const command = options.command ?? 'up';
   const directory = options.directory ?? (await makeDirectory());
-  const child = spawn(
-    process.execPath,
-    [EXECUTABLE, command, '--data-dir', directory, ...BINDS[command], ...(options.args ?? [])],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.environment } },
-  );
+  const line = [process.execPath, EXECUTABLE, command, '--data-dir', directory];
+  line.push(...BINDS[command], ...(options.args ?? []));
+  const { openFilesMax } = options;
+  const [program = '', ...args] =
+    openFilesMax === undefined
+      ? line
+      : ['sh', '-c', 'ulimit -n "$0" && exec "$@"', String(openFilesMax), ...line];
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.environment },
+  });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   const ready = await readReadyLine(child, () => errors);

@@ -3,15 +3,21 @@ import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 
 import type { Disk, DiskFile, OpenMode } from './disk.ts';
+import { FilePool, pooledFilesMax, readFully } from './file-pool.ts';
 
 const fdatasync = promisify(fs.fdatasync);
 const fsync = promisify(fs.fsync);
 
-const FLAGS: Readonly<Record<OpenMode, string>> = { read: 'r', create: 'wx+', modify: 'r+' };
+const FLAGS = { create: 'wx+', modify: 'r+' } as const satisfies Partial<Record<OpenMode, string>>;
 
-export function nodeDisk(): Disk {
+/** `pool` holds the descriptors of files that are read. */
+export function nodeDisk(pool = new FilePool(pooledFilesMax())): Disk {
   return {
-    open: (path, mode) => new NodeFile(path, fs.openSync(path, FLAGS[mode], 0o640)),
+    open: (path, mode) => {
+      if (mode === 'read') return pool.openFile(path);
+      const descriptor = pool.withRoom(() => fs.openSync(path, FLAGS[mode], 0o640));
+      return new NodeFile(path, descriptor);
+    },
     exists: (path) => fs.existsSync(path),
     makeDirectory: (path) => {
       fs.mkdirSync(path, { recursive: true, mode: 0o750 });
@@ -21,7 +27,7 @@ export function nodeDisk(): Disk {
     remove: (path) => fs.rmSync(path, { force: true }),
     removeDirectory: (path) => fs.rmSync(path, { force: true, recursive: true }),
     syncDirectory: async (path) => {
-      const descriptor = fs.openSync(path, 'r');
+      const descriptor = pool.withRoom(() => fs.openSync(path, 'r'));
       try {
         await fsync(descriptor);
       } finally {
@@ -41,19 +47,7 @@ class NodeFile implements DiskFile {
   }
 
   read(target: Uint8Array, position: number): number {
-    let done = 0;
-    while (done < target.length) {
-      const count = fs.readSync(
-        this.#descriptor,
-        target,
-        done,
-        target.length - done,
-        position + done,
-      );
-      if (count === 0) break;
-      done += count;
-    }
-    return done;
+    return readFully(this.#descriptor, target, position);
   }
 
   write(bytes: Uint8Array, position: number): void {

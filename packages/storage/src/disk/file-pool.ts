@@ -1,0 +1,141 @@
+// Files that are open for reading, at most so many descriptors at once: a database with thousands of segments must not
+// need thousands of them. A file that lost its descriptor gets one again when it is read.
+import * as fs from 'node:fs';
+
+import { assert } from '@tidemark/core';
+
+import type { DiskFile } from './disk.ts';
+
+/** Descriptors that a process needs besides: sockets, log, catalog, threads. */
+const RESERVED_FILES = 64;
+const POOLED_FILES_MAX = 256;
+const POOLED_FILES_MIN = 8;
+
+/** How many files may be open for reading: a quarter of what the process may open, within bounds. */
+export function pooledFilesMax(): number {
+  const quarter = Math.floor((openFilesLimit() - RESERVED_FILES) / 4);
+  return Math.max(POOLED_FILES_MIN, Math.min(POOLED_FILES_MAX, quarter));
+}
+
+/** Soft limit of the process's descriptors; where it is not told, what systems allow at least. */
+function openFilesLimit(): number {
+  const COMMON_LIMIT = 1024;
+  if (!fs.existsSync('/proc/self/limits')) return COMMON_LIMIT;
+  const line = /^Max open files\s+(\d+|unlimited)/m.exec(
+    fs.readFileSync('/proc/self/limits', 'utf8'),
+  );
+  const limit = Number(line?.[1] ?? COMMON_LIMIT);
+  return Number.isNaN(limit) ? Number.MAX_SAFE_INTEGER : limit;
+}
+
+export class FilePool {
+  readonly #filesMax: number;
+  /** Files with a descriptor, the one that was used longest ago first. */
+  readonly #open = new Map<PooledFile, number>();
+
+  constructor(filesMax: number) {
+    assert(filesMax > 0, 'a file is read through a descriptor');
+    this.#filesMax = filesMax;
+  }
+
+  /** Descriptors that are held now. */
+  get openFiles(): number {
+    return this.#open.size;
+  }
+
+  /** Opens a file; like `fs.openSync` it throws when there is none. */
+  openFile(path: string): DiskFile {
+    const file = new PooledFile(path, this);
+    this.descriptor(file);
+    return file;
+  }
+
+  /** The descriptor of a file, for as long as nothing else is asked of the pool. */
+  descriptor(file: PooledFile): number {
+    let descriptor = this.#open.get(file);
+    if (descriptor === undefined) {
+      while (this.#open.size >= this.#filesMax) this.#closeOldest();
+      descriptor = this.withRoom(() => fs.openSync(file.path, 'r'));
+    } else this.#open.delete(file);
+    this.#open.set(file, descriptor);
+    return descriptor;
+  }
+
+  release(file: PooledFile): void {
+    const descriptor = this.#open.get(file);
+    if (descriptor === undefined) return;
+    this.#open.delete(file);
+    fs.closeSync(descriptor);
+  }
+
+  /** Runs what opens a file; when the process has no descriptors left, after giving one back, until none is left here. */
+  withRoom<T>(open: () => T): T {
+    for (;;) {
+      try {
+        return open();
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if ((code !== 'EMFILE' && code !== 'ENFILE') || this.#open.size === 0) throw error;
+        this.#closeOldest();
+      }
+    }
+  }
+
+  #closeOldest(): void {
+    const [oldest] = this.#open.keys();
+    if (oldest !== undefined) this.release(oldest);
+  }
+}
+
+class PooledFile implements DiskFile {
+  readonly path: string;
+  readonly #pool: FilePool;
+  #isClosed = false;
+
+  constructor(path: string, pool: FilePool) {
+    this.path = path;
+    this.#pool = pool;
+  }
+
+  read(target: Uint8Array, position: number): number {
+    return readFully(this.#descriptor(), target, position);
+  }
+
+  size(): number {
+    return fs.fstatSync(this.#descriptor()).size;
+  }
+
+  write(): void {
+    assert(false, 'the file is open for reading');
+  }
+
+  truncate(): void {
+    assert(false, 'the file is open for reading');
+  }
+
+  async sync(): Promise<void> {
+    // Nothing was written.
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#pool.release(this);
+  }
+
+  #descriptor(): number {
+    assert(!this.#isClosed, 'a file is read before it is closed');
+    return this.#pool.descriptor(this);
+  }
+}
+
+/** Bytes read, fewer than asked at the end of the file. */
+export function readFully(descriptor: number, target: Uint8Array, position: number): number {
+  let done = 0;
+  while (done < target.length) {
+    const left = target.length - done;
+    const count = fs.readSync(descriptor, target, done, left, position + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return done;
+}
