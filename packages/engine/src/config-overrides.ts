@@ -75,7 +75,7 @@ export class ConfigOverrides {
       const elements = this.#merge(section, this.#overrides);
       this.#check(section, '', elements);
       this.#effective.set(section.name, elements);
-      await apply(section.name, elements);
+      await apply(section.name, this.elements(section.name));
     }
   }
 

@@ -61,6 +61,10 @@ export const FIXED_SECTIONS = {
   load: configSection('Definitions of tasks, templates and handlers from files.', {
     enabled: key.boolean(false, 'Whether the directory is read.'),
     dir: key.text('./load', 'Directory with the folders tasks, templates and handlers.'),
+    'watch-interval': key.duration(
+      '2s',
+      'How often to look for changed files; 0s reads them at start and on SIGHUP only.',
+    ),
   }),
   replay: configSection('Recordings.', {
     dir: key.text('', 'Directory of recordings; empty is `replay` inside the data directory.'),

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
 import { startEngine } from './start-engine.ts';
@@ -412,6 +413,35 @@ describe('the load directory', () => {
     expect((await call('GET', '/engine/v1/tasks/plain/other')).status).toBe(200);
     expect((await call('GET', '/engine/v1/tasks/made')).status).toBe(404);
     expect((await call('GET', '/engine/v1preview/alerts/topics/t/handlers/h')).status).toBe(404);
+  });
+
+  test('handlers and tasks are read from YAML too', async () => {
+    put(
+      'handlers/y.yaml',
+      'topic: t\nid: y\nactions:\n  - kind: tcp\n    options:\n      address: "127.0.0.1:9"\n',
+    );
+    put('tasks/yaml.yml', 'template-id: tpl\nvars:\n  field: {type: string, value: y}\n');
+
+    expect((await call('POST', '/engine/v1/load/reload')).status).toBe(204);
+
+    const { json } = await call('GET', '/engine/v1preview/alerts/topics/t/handlers/y');
+    expect(json.actions).toEqual([{ kind: 'tcp', options: { address: '127.0.0.1:9' } }]);
+    expect((await call('GET', '/engine/v1/tasks/yaml/y')).status).toBe(200);
+  });
+
+  test('files that change are noticed; tasks of others are not restarted', async () => {
+    await engine.close();
+    await start({}, { load: { ...load.load, 'watch-interval': '20ms' } });
+    const enabledAt = async (): Promise<unknown> =>
+      (await call('GET', '/engine/v1/tasks/plain?')).json['last-enabled'];
+    const before = await enabledAt();
+
+    put('tasks/new.tick', 'dbrp "d"."r"\nstream|from()|httpOut(\'out\')');
+
+    await eventually('the new task', async () =>
+      (await call('GET', '/engine/v1/tasks/new')).status === 200 ? true : undefined,
+    );
+    expect(await enabledAt()).toBe(before);
   });
 
   test('a broken file is named, deletes nothing and stops no other', async () => {

@@ -84,8 +84,8 @@ export type EngineParts = {
 
 export type EngineHooks = {
   taskStarted: () => void;
-  sectionChanged: (section: string) => void;
   savedState: (taskId: string, task: Pick<RunningTask, 'taker'>) => TaskState | undefined;
+  sectionChanged: (section: string) => Promise<void> | void;
 };
 
 /** Host and port of an address of the configuration, `:9092` being all interfaces. */
@@ -126,7 +126,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     resolveSecret: secretResolver(options.environment),
     apply: (section, elements) => {
       if (section === 'tsdb') clusters.update(elements);
-      hooks.sectionChanged(section);
+      return hooks.sectionChanged(section);
     },
   });
   await overrides.open();

@@ -1,6 +1,7 @@
 // The load directory: tasks, templates and handlers defined by files. What a file defines is created or brought up to
 // date; what an earlier reading defined and no file defines any more is deleted. One broken file does not stop others.
-import { readdir, readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import { readHandlerSpec } from '@tidemark/alerting';
@@ -12,11 +13,18 @@ import type { Metadata, Table } from './metadata.ts';
 import type { Dbrp } from './records.ts';
 import type { TaskInput, TaskService } from './task-service.ts';
 import type { TemplateService } from './template-service.ts';
+import { parseYaml } from './yaml.ts';
 
 type Kind = 'tasks' | 'templates' | 'handlers';
 
 /** What a reading defined, by `<kind>/<id>`; for handlers `<topic> <id>`. */
-type LoadedRecord = { readonly kind: Kind; readonly id: string; readonly topic: string };
+type LoadedRecord = {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly topic: string;
+  /** SHA-256 of the file; what has not changed is left alone. */
+  readonly hash?: string | undefined;
+};
 
 export type LoadDirectoryOptions = {
   readonly directory: string;
@@ -32,16 +40,57 @@ const FILES_MAX = 10_000;
 export class LoadDirectory {
   readonly #options: LoadDirectoryOptions;
   readonly #loaded: Table<LoadedRecord>;
-  errorCount = 0;
+  readonly #errors = new Map<string, string>();
+  #signature = '';
+  #isLoading = false;
 
   constructor(options: LoadDirectoryOptions) {
     this.#options = options;
     this.#loaded = options.metadata.table<LoadedRecord>('load');
   }
 
+  /** What is wrong with the files of the last reading, by path. */
+  get errors(): ReadonlyMap<string, string> {
+    return this.#errors;
+  }
+
+  /** Reads the directory again when a file of it has changed, appeared or gone. Broken files are logged. */
+  async loadIfChanged(): Promise<void> {
+    if (this.#isLoading || (await this.#signatureNow()) === this.#signature) return;
+    try {
+      await this.load();
+    } catch (error) {
+      // Each file was logged; the others are in use.
+      if (!(error instanceof InvalidRequest)) throw error;
+    }
+  }
+
   /** Reads the directory. Rejects with the broken files, after all others have been loaded. */
   async load(): Promise<void> {
+    this.#isLoading = true;
+    try {
+      this.#signature = await this.#signatureNow();
+      await this.#loadAll();
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  // Names, sizes and times of change of all files.
+  async #signatureNow(): Promise<string> {
+    const parts: string[] = [];
+    for (const kind of ['templates', 'tasks', 'handlers'] as const) {
+      for (const file of await this.#filesOf(kind)) {
+        const { size, mtimeMs } = await stat(file).catch(() => ({ size: -1, mtimeMs: 0 }));
+        parts.push(`${file} ${size} ${mtimeMs}`);
+      }
+    }
+    return parts.join('\n');
+  }
+
+  async #loadAll(): Promise<void> {
     const problems: string[] = [];
+    this.#errors.clear();
     const present = new Map<string, LoadedRecord>();
     for (const kind of ['templates', 'tasks', 'handlers'] as const) {
       for (const file of await this.#filesOf(kind)) {
@@ -52,6 +101,7 @@ export class LoadDirectory {
           // Said together at the end.
           const reason = error instanceof Error ? error.message : String(error);
           problems.push(`${file}: ${reason}`);
+          this.#errors.set(file, reason);
           this.#options.log('error', 'failed to load file', { file, err: reason });
         }
       }
@@ -60,7 +110,6 @@ export class LoadDirectory {
     if (problems.length === 0) await this.#deleteAbsent(present);
     await this.#loaded.change([...present].map(([id, value]) => ({ id, value })));
     if (problems.length === 0) return;
-    this.errorCount += problems.length;
     throw new InvalidRequest(`failed to load ${problems.length} file(s): ${problems.join('; ')}`);
   }
 
@@ -88,15 +137,17 @@ export class LoadDirectory {
     const extension = extname(file);
     const text = await readFile(file, 'utf8');
     const id = basename(file, extension);
+    const hash = createHash('sha256').update(text).digest('hex');
+    const unchanged = this.#unchanged(kind, id, hash);
+    if (unchanged !== undefined) return unchanged;
     if (extension === '.tick') {
       if (kind === 'templates') await this.#template(id, text);
       else await this.#task(id, { script: text });
-      return { kind, id, topic: '' };
+      return { kind, id, topic: '', hash };
     }
-    if (extension !== '.json')
-      throw new InvalidRequest('definitions are read from JSON, not from YAML');
-    const document = asObject(parseJson(Buffer.from(text), ''), 'expected an object');
-    if (kind === 'handlers') return this.#handler(document);
+    const value = extension === '.json' ? parseJson(Buffer.from(text), '') : parseYaml(text);
+    const document = asObject(value, 'expected an object');
+    if (kind === 'handlers') return { ...(await this.#handler(document)), hash };
     const taskId = optionalText(document, 'id') || id;
     await this.#task(taskId, {
       templateId: optionalText(document, 'template-id'),
@@ -104,7 +155,17 @@ export class LoadDirectory {
       dbrps: readDbrps(document['dbrps']),
       vars: readVars(document['vars']),
     });
-    return { kind, id: taskId, topic: '' };
+    return { kind, id: taskId, topic: '', hash };
+  }
+
+  // A task that has not changed must not be restarted because another file has. Only files named after what they
+  // define can be told so; others are applied again, which changes nothing.
+  #unchanged(kind: Kind, id: string, hash: string): LoadedRecord | undefined {
+    const before = this.#loaded.get(`${kind}/ ${id}`);
+    const { tasks, templates } = this.#options;
+    const store = kind === 'tasks' ? tasks : templates;
+    const isThere = kind !== 'handlers' && store.get(id) !== undefined;
+    return before?.hash === hash && isThere ? before : undefined;
   }
 
   async #template(id: string, script: string): Promise<void> {

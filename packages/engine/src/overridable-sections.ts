@@ -16,6 +16,7 @@ import {
 } from '@tidemark/alerting';
 import type { Options, SectionSpec } from '@tidemark/alerting';
 import { SCALER_SECTIONS } from './scaler-clusters.ts';
+import { SCRAPE_SECTIONS } from './scrape/sections.ts';
 
 const SUBSCRIPTION_PROTOCOLS = ['http', 'https', 'udp'];
 
@@ -126,6 +127,7 @@ function validateCluster(options: Options): string | undefined {
 export const OVERRIDABLE_SECTIONS: readonly SectionSpec[] = [
   TSDB_SECTION,
   ...SCALER_SECTIONS,
+  ...SCRAPE_SECTIONS,
   ...HANDLER_KINDS.map((kind) => kind.section).filter((section) => section !== undefined),
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 

@@ -12,6 +12,9 @@ import {
 import type { HandlerContext, JsonValue, Options, ServiceTestSpec } from '@tidemark/alerting';
 import type { Clusters } from './database/clusters.ts';
 import { scalerCluster } from './scaler-clusters.ts';
+import { targetsOf, tryScraper } from './scrape/scrapers.ts';
+import type { ScrapersOptions } from './scrape/scrapers.ts';
+import { DISCOVERY_SECTIONS } from './scrape/sections.ts';
 
 export type ServiceTestView = {
   readonly name: string;
@@ -25,6 +28,7 @@ type Test = ServiceTestSpec;
 export type ServiceTestsOptions = {
   readonly clusters: Clusters;
   readonly context: Omit<HandlerContext, 'signal' | 'publish'>;
+  readonly scrape: ScrapersOptions;
 };
 
 const TEST_TIMEOUT_MS = 30_000;
@@ -39,6 +43,7 @@ export class ServiceTests {
       ...clusterTests(options.clusters),
       ...HANDLER_KINDS.flatMap((kind) => kind.tests ?? []),
       ...scalerTests(),
+      ...scrapeTests(options.scrape),
       ...absentTests(),
     ].sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#tests = new Map(tests.map((test) => [test.name, test]));
@@ -125,16 +130,37 @@ export class ServiceTests {
 const ABSENT_SERVICES: readonly (readonly [name: string, option: string])[] = [
   ['azure', 'id'],
   ['consul', 'id'],
-  ['dns', 'id'],
-  ['file-discovery', 'id'],
   ['gce', 'id'],
   ['marathon', 'id'],
   ['nerve', 'id'],
-  ['scraper', 'name'],
   ['serverset', 'id'],
-  ['static-discovery', 'id'],
   ['triton', 'id'],
 ];
+
+function scrapeTests(scrape: ScrapersOptions): readonly Test[] {
+  const discoverers = DISCOVERY_SECTIONS.map(({ name }): Test => ({
+    name,
+    options: [str('id', 'Element of the configuration.')],
+    run: async (options) => {
+      await whenEnabled(targetsOf(name, text(options, 'id'), scrape));
+    },
+  }));
+  const scraper: Test = {
+    name: 'scraper',
+    options: [str('name', 'Element of the configuration.')],
+    run: (options) => whenEnabled(tryScraper(text(options, 'name'), scrape)),
+  };
+  return [...discoverers, scraper];
+}
+
+async function whenEnabled(test: Promise<unknown>): Promise<void> {
+  try {
+    await test;
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    throw new InvalidRequest('service is not enabled', { cause: error });
+  }
+}
 
 function absentTests(): readonly Test[] {
   return ABSENT_SERVICES.map(([name, option]) => ({

@@ -1,5 +1,6 @@
 // Starts the service: parts, tasks, endpoints, background work; and stops it in reverse.
 import { mkdirSync } from 'node:fs';
+import { Resolver } from 'node:dns/promises';
 import { join } from 'node:path';
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -27,6 +28,9 @@ import { LoadDirectory } from './load-directory.ts';
 import { Recordings } from './jobs/recordings.ts';
 import { Replays } from './jobs/replays.ts';
 import { integers, Reporter } from './reporter.ts';
+import { SCRAPE_SECTIONS } from './scrape/sections.ts';
+import { Scrapers } from './scrape/scrapers.ts';
+import type { ScrapersOptions } from './scrape/scrapers.ts';
 import { ServiceTests } from './service-tests.ts';
 import { Snapshots } from './snapshots.ts';
 import { ProtocolListeners } from '@tidemark/line-protocol/listeners';
@@ -116,6 +120,8 @@ class RunningEngine implements EngineService {
   readonly #load: LoadDirectory;
   readonly #tickers: Ticker[] = [];
   readonly #inputs: ProtocolListeners;
+  readonly #scrape: ScrapersOptions;
+  readonly #scrapers: Scrapers;
   readonly #startedMs: number;
   #subscriptions: Subscriptions | undefined;
   #areTasksStarted = false;
@@ -130,6 +136,13 @@ class RunningEngine implements EngineService {
     this.#startedMs = clock.monotonicMs();
     this.#server = makeServer(parts, authenticator);
     this.#inputs = openInputs(parts);
+    this.#scrape = {
+      ...parts,
+      elements: (section) => parts.overrides.elements(section),
+      log: parts.logs.logger('scraper'),
+      resolver: new Resolver(),
+    };
+    this.#scrapers = new Scrapers(this.#scrape);
     this.#snapshots = new Snapshots({ ...parts, log: parts.logs.logger('snapshot') });
     this.#recordings = new Recordings({
       ...parts,
@@ -159,6 +172,8 @@ class RunningEngine implements EngineService {
           tags: { bind },
           values: integers(counters),
         })),
+        ...this.#scrapers.statistics(),
+        { name: 'load', tags: {}, values: integers({ errors: this.#load.errors.size }) },
       ],
     });
     this.#addRoutes();
@@ -191,11 +206,18 @@ class RunningEngine implements EngineService {
     hooks.taskStarted = () => this.#subscriptions?.requestSync();
     hooks.sectionChanged = (section) => {
       if (section === 'tsdb') this.#subscriptions?.requestSync();
+      if (SCRAPE_SECTIONS.some(({ name }) => name === section)) return this.#scrapers.update();
+      return undefined;
     };
     this.#tickers.push(new Ticker(clock, 1000, () => executor.measure()));
     const { hosts } = this.#parts;
     if (hosts !== undefined)
       this.#tickers.push(new Ticker(clock, HOST_CHECK_MS, () => hosts.check()));
+    const watchMs = config.load.watchIntervalMs;
+    if (config.load.enabled && watchMs > 0) {
+      this.#tickers.push(new Ticker(clock, watchMs, () => this.#load.loadIfChanged()));
+    }
+    await this.#scrapers.update();
     const snapshotMs = config.task.snapshotIntervalMs;
     if (snapshotMs > 0) this.#tickers.push(new Ticker(clock, snapshotMs, () => this.#saveState()));
     if (config.stats.enabled) {
@@ -218,6 +240,7 @@ class RunningEngine implements EngineService {
     const { config, router } = this.#parts;
     await this.#subscriptions?.close();
     await this.#server.close();
+    await this.#scrapers.close();
     await this.#inputs.close();
     await Promise.all(this.#tickers.map((ticker) => ticker.close()));
     await this.#replays.close();
@@ -246,7 +269,7 @@ class RunningEngine implements EngineService {
     addConfigRoutes(server, this.#parts.overrides);
     addOperationRoutes(server, {
       metadata,
-      tests: new ServiceTests({ clusters, context }),
+      tests: new ServiceTests({ clusters, context, scrape: this.#scrape }),
     });
     if (config.http.pprofEnabled) addPprofRoutes(server, clock);
     addMiscRoutes(server, {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 export const EXECUTABLE = fileURLToPath(new URL('../../cli/bin/tidemark.js', import.meta.url));
 
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
 
 export type Tidemark = {
   readonly process: ChildProcess;

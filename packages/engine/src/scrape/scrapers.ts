@@ -1,0 +1,234 @@
+// Scrapers: read pages of Prometheus exporters at regular times and write their samples to the tasks, as a measurement
+// per metric with the field `value`. A target that does not answer costs its scrape, nothing else.
+import { AppError, NotFound, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
+import type { HttpSender, Options } from '@tidemark/alerting';
+import type { ListenerPoint } from '@tidemark/line-protocol/listeners';
+import type { Logger } from '../log-hub.ts';
+import type { Statistic } from '../reporter.ts';
+import { Ticker } from '../ticker.ts';
+import type { WritePath } from '../write-path.ts';
+import { discover } from './discover.ts';
+import type { NameResolver, Target } from './discover.ts';
+import { parsePrometheusText } from './prometheus-text.ts';
+
+export type ScrapersOptions = {
+  /** Effective elements of a section, secrets resolved. */
+  readonly elements: (section: string) => readonly Options[];
+  readonly http: HttpSender;
+  readonly writes: Pick<WritePath, 'writePoints'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly resolver: NameResolver;
+};
+
+const PAGE_BYTES_MAX = 64 * 1024 * 1024;
+const INTERVAL_MS_MIN = 100;
+
+/** All scrapers of the configuration. */
+export class Scrapers {
+  readonly #options: ScrapersOptions;
+  #running: readonly Scraper[] = [];
+  #change: Promise<void> = Promise.resolve();
+
+  constructor(options: ScrapersOptions) {
+    this.#options = options;
+  }
+
+  /** Starts what the configuration says now, after ending what it said before. */
+  update(): Promise<void> {
+    this.#change = this.#change.then(async () => {
+      await this.#stop();
+      this.#running = this.#options
+        .elements('scraper')
+        .filter((options) => flag(options, 'enabled'))
+        .map((options) => new Scraper(options, this.#options));
+    });
+    return this.#change;
+  }
+
+  async close(): Promise<void> {
+    await this.#change;
+    await this.#stop();
+  }
+
+  statistics(): readonly Statistic[] {
+    return this.#running.map(({ name, counters }) => ({
+      name: 'scraper',
+      tags: { scraper: name },
+      values: Object.fromEntries(
+        Object.entries(counters).map(([counter, value]) => [counter, BigInt(value)]),
+      ),
+    }));
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all(this.#running.map((scraper) => scraper.close()));
+    this.#running = [];
+  }
+}
+
+/** What service tests do: the targets of one scraper, or of one element of a discoverer. */
+export async function targetsOf(
+  section: string,
+  id: string,
+  { elements, resolver }: Pick<ScrapersOptions, 'elements' | 'resolver'>,
+): Promise<readonly Target[]> {
+  const found = elements(section).find((options) => text(options, 'id') === id);
+  if (found === undefined || !flag(found, 'enabled')) {
+    throw new NotFound(`discoverer ${JSON.stringify(id)} of ${section} is not enabled`);
+  }
+  return discover(section, found, resolver);
+}
+
+/** Scrapes each target once without writing. Rejects with the first that fails. */
+export async function tryScraper(name: string, options: ScrapersOptions): Promise<void> {
+  const found = options.elements('scraper').find((each) => text(each, 'name') === name);
+  if (found === undefined || !flag(found, 'enabled')) {
+    throw new NotFound(`scraper ${JSON.stringify(name)} is not enabled`);
+  }
+  const { signal } = new AbortController();
+  const targets = await targetsOf(
+    text(found, 'discoverer-service'),
+    text(found, 'discoverer-id'),
+    options,
+  );
+  for (const target of targets) await readPage(found, target, { http: options.http, signal });
+}
+
+class Scraper {
+  readonly name: string;
+  readonly counters = { scrapes: 0, failed: 0, samples: 0, bad_lines: 0 };
+  readonly #section: Options;
+  readonly #options: ScrapersOptions;
+  readonly #stopped = new AbortController();
+  readonly #ticker: Ticker;
+  readonly #first: Promise<void>;
+  #targets: readonly Target[] = [];
+  #lookedUpMs: number | undefined;
+
+  constructor(section: Options, options: ScrapersOptions) {
+    this.name = text(section, 'name');
+    this.#section = section;
+    this.#options = options;
+    this.#first = this.#scrapeAll();
+    const intervalMs = Math.max(INTERVAL_MS_MIN, durationMs(section, 'scrape-interval'));
+    this.#ticker = new Ticker(options.clock, intervalMs, () => this.#scrapeAll());
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort(new Unavailable('scraper is stopped'));
+    await this.#ticker.close();
+    await this.#first;
+  }
+
+  async #scrapeAll(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      await this.#lookUp();
+    } catch (error) {
+      // The last known targets are scraped on.
+      if (!(error instanceof AppError)) throw error;
+      log('error', 'failed to look up targets', { scraper: this.name, err: error.message });
+    }
+    const left = new Set(strings(this.#section, 'blacklist'));
+    const targets = this.#targets.filter(({ address }) => !left.has(address));
+    await Promise.all(targets.map((target) => this.#scrape(target)));
+  }
+
+  async #lookUp(): Promise<void> {
+    const { clock, elements, resolver } = this.#options;
+    const service = text(this.#section, 'discoverer-service');
+    const id = text(this.#section, 'discoverer-id');
+    const discoverer = elements(service).find((options) => text(options, 'id') === id);
+    if (discoverer === undefined || !flag(discoverer, 'enabled')) {
+      throw new NotFound(`discoverer ${JSON.stringify(id)} of ${service} is not enabled`);
+    }
+    const refreshMs =
+      service === 'static-discovery' ? 0 : durationMs(discoverer, 'refresh-interval');
+    const nowMs = clock.monotonicMs();
+    if (this.#lookedUpMs !== undefined && nowMs - this.#lookedUpMs < refreshMs) return;
+    this.#targets = await discover(service, discoverer, resolver);
+    this.#lookedUpMs = nowMs;
+  }
+
+  async #scrape(target: Target): Promise<void> {
+    const { http, writes, clock, log } = this.#options;
+    const { signal } = this.#stopped;
+    this.counters.scrapes++;
+    try {
+      const page = await readPage(this.#section, target, { http, signal });
+      // Scrape times have milliseconds, as with Prometheus.
+      const time = (clock.now() / 1_000_000n) * 1_000_000n;
+      const { samples, badLines } = parsePrometheusText(page);
+      this.counters.bad_lines += badLines.length;
+      const points: ListenerPoint[] = [];
+      for (const { name, labels, value } of samples) {
+        if (!Number.isFinite(value)) continue;
+        const tags = tagsOf(name, labels, target);
+        points.push({ measurement: name, tags, fields: [['value', value]], time });
+      }
+      this.counters.samples += points.length;
+      await writes.writePoints(
+        { database: text(this.#section, 'db'), retentionPolicy: text(this.#section, 'rp') },
+        points,
+      );
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof AppError)) throw error;
+      this.counters.failed++;
+      const { address } = target;
+      log('error', 'failed to scrape', { scraper: this.name, target: address, err: error.message });
+    }
+  }
+}
+
+async function readPage(
+  section: Options,
+  { address }: Target,
+  { http, signal }: { readonly http: HttpSender; readonly signal: AbortSignal },
+): Promise<string> {
+  const url = new URL(`${text(section, 'scheme')}://${address}${text(section, 'metrics-path')}`);
+  for (const [name, value] of Object.entries((section['params'] ?? {}) as object)) {
+    for (const each of Array.isArray(value) ? value : String(value).split(',')) {
+      url.searchParams.append(name, String(each));
+    }
+  }
+  const response = await http.send(
+    {
+      method: 'GET',
+      url: url.href,
+      headers: { Accept: 'text/plain;version=0.0.4', ...credentials(section) },
+      tls: tlsOf(section),
+      timeoutMs: durationMs(section, 'scrape-timeout'),
+      responseBytesMax: PAGE_BYTES_MAX,
+    },
+    signal,
+  );
+  if (response.status === 200) return response.body;
+  throw new Unavailable(`server returned HTTP status ${response.status}`);
+}
+
+function credentials(section: Options): Readonly<Record<string, string>> {
+  const token = text(section, 'bearer-token');
+  if (token !== '') return { Authorization: `Bearer ${token}` };
+  const username = text(section, 'username');
+  if (username === '') return {};
+  const pair = Buffer.from(`${username}:${text(section, 'password')}`).toString('base64');
+  return { Authorization: `Basic ${pair}` };
+}
+
+// Labels of the page win over those of the target, except `instance`, which says where it was read.
+function tagsOf(
+  name: string,
+  labels: Iterable<readonly [string, string]>,
+  { address, labels: ofTarget }: Target,
+): readonly (readonly [string, string])[] {
+  const tags = new Map(ofTarget);
+  for (const [label, value] of labels) tags.set(label, value);
+  tags.delete('job');
+  tags.set('__name__', name);
+  tags.set('instance', address);
+  return [...tags].filter(([, value]) => value !== '').sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,116 @@
+// YAML of handler, task and target files.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { InvalidRequest } from '@tidemark/core';
+import { parseYaml } from './yaml.ts';
+
+describe('YAML', () => {
+  test.each([
+    [
+      'scalars',
+      "a: 1\nb: 1.5\nc: true\nd: ~\ne: text with spaces\nf: \"q\\n\\u0041\"\ng: 'it''s'",
+      { a: 1, b: 1.5, c: true, d: null, e: 'text with spaces', f: 'q\nA', g: "it's" },
+    ],
+    [
+      'a handler',
+      'topic: cpu\nid: h1\nactions:\n  - kind: chat\n    options:\n      channel: "#ops"\n  - kind: log\n    options: {path: /tmp/a.log, mode: 384}\n',
+      {
+        topic: 'cpu',
+        id: 'h1',
+        actions: [
+          { kind: 'chat', options: { channel: '#ops' } },
+          { kind: 'log', options: { path: '/tmp/a.log', mode: 384 } },
+        ],
+      },
+    ],
+    ['a list as far left as its key', 'dbrps:\n- "telegraf"."autogen"\n- a.b\nx: 1', undefined],
+    [
+      'targets',
+      '- targets: [a:1, "b:2"]\n  labels:\n    dc: eu # where\n- targets:\n    - c:3\n',
+      [{ targets: ['a:1', 'b:2'], labels: { dc: 'eu' } }, { targets: ['c:3'] }],
+    ],
+    [
+      'literal and folded text',
+      'a: |\n  one\n\n  # two\nb: >-\n  x\n  y\nc: 1',
+      { a: 'one\n\n# two\n', b: 'x y', c: 1 },
+    ],
+    ['comments and a first line of dashes', '---\n# all\na: b # c\n', { a: 'b' }],
+    ['a URL', 'url: http://h:80/x\n', { url: 'http://h:80/x' }],
+    [
+      'a match expression',
+      'match: level() >= WARNING AND "host" == \'a\'\n',
+      { match: 'level() >= WARNING AND "host" == \'a\'' },
+    ],
+    ['nothing', '# only a comment\n', null],
+    ['lists in lists', '- - 1\n  - 2\n- []\n', [[1, 2], []]],
+  ])('%s', (_name, source, expected) => {
+    if (expected === undefined) expect(() => parseYaml(source)).toThrow('yaml: line 2');
+    else expect(parseYaml(source)).toEqual(expected);
+  });
+
+  test.each([
+    ['a: 1\n  b: 2', 'line 2'],
+    ['a: "x', 'line 1'],
+    ['a: &x 1', 'line 1'],
+    ['a: [1, 2', 'line 1'],
+    ['a: 1\na: 2', 'line 2'],
+    ['\ta: 1', 'line 1'],
+    ['a: 1\nplain', 'line 2'],
+  ])('%j is refused with its line', (source, text) => {
+    expect(() => parseYaml(source)).toThrow(text);
+  });
+
+  test('any text is read or refused, never anything else', () => {
+    const part = fc.constantFrom(
+      'a',
+      ':',
+      ' ',
+      '-',
+      '\n',
+      '  ',
+      '"',
+      "'",
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      '#',
+      '|',
+      '>',
+      '1',
+      '\t',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
+        try {
+          parseYaml(parts.join(''));
+        } catch (error) {
+          expect(error).toBeInstanceOf(InvalidRequest);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('what JSON prints is read back', () => {
+    const character = fc.constantFrom('a', '"', '\\', '\n', '\t', '\b', ':', '#', ' ', 'ä');
+    const text = fc.string({ unit: character });
+    const value = fc.letrec<{ node: unknown }>((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc.integer(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie('node'), { maxLength: 4 }),
+        fc.dictionary(text, tie('node'), { maxKeys: 4, noNullPrototype: true }),
+      ),
+    })).node;
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 4 }), (each) => {
+        expect(parseYaml(JSON.stringify(each))).toEqual(JSON.parse(JSON.stringify(each)));
+      }),
+    );
+  });
+});
