@@ -16,6 +16,7 @@ import { handlerCommand, topicCommand } from './commands/engine-client/topic.ts'
 import { engineCommand } from './commands/engine.ts';
 import { rewriteOldSpellings, shellCommand } from './commands/shell.ts';
 import { tsdbBackupCommands } from './commands/tsdb-backup.ts';
+import { tsdbExportCommand } from './commands/tsdb-export.ts';
 import { tsdbImportCommand } from './commands/tsdb-import.ts';
 import { tsdbSetupCommand } from './commands/tsdb-setup.ts';
 import { tsdbToolCommands } from './commands/tsdb-tools.ts';
@@ -51,6 +52,7 @@ const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
 /** Subcommands of `tidemark tsdb` and `tidemark engine`. */
 const SUBCOMMANDS: ReadonlySet<string> = new Set(
   [
+    tsdbExportCommand(),
     tsdbImportCommand(() => undefined),
     tsdbSetupCommand(),
     ...tsdbBackupCommands(),
@@ -78,6 +80,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     };
     program.addCommand(upCommand(flags, finish));
     const tsdb = tsdbCommand(flags, finish);
+    tsdb.addCommand(tsdbExportCommand());
     tsdb.addCommand(tsdbImportCommand(finish));
     tsdb.addCommand(tsdbSetupCommand());
     for (const command of tsdbBackupCommands()) tsdb.addCommand(command);

@@ -1,27 +1,9 @@
 // Copies the points of one measurement, one shard-sized time range at a time, and checks counts and sums.
-import { parseLossless } from '@tidemark/client';
-import type { Cell, QueryResponse, Series, TsdbClient } from '@tidemark/client';
-import { escapeMeasurement, escapeTagPart, Internal } from '@tidemark/core';
+import type { Cell, Series, TsdbClient } from '@tidemark/client';
 import { quoteIdentifier } from '@tidemark/influxql';
 
-import type { SourceField } from './source-schema.ts';
-
-const CHUNK_ROWS = 10_000;
-
-export type MeasurementRef = {
-  readonly database: string;
-  readonly policy: string;
-  readonly measurement: string;
-  readonly fields: readonly SourceField[];
-};
-
-/** Nanoseconds, half-open. */
-export type CopyRange = { readonly start: bigint; readonly end: bigint };
-
-const path = ({ database, policy, measurement }: MeasurementRef): string =>
-  [database, policy, measurement].map(quoteIdentifier).join('.');
-
-const within = ({ start, end }: CopyRange): string => `time >= ${start} AND time < ${end}`;
+import { pathOf, readLines, within } from './lines.ts';
+import type { CopyRange, MeasurementRef } from './lines.ts';
 
 /** Copies one range; the number of points. */
 export async function copyRange(
@@ -30,80 +12,15 @@ export async function copyRange(
   ref: MeasurementRef,
   range: CopyRange,
 ): Promise<number> {
-  const selected = ref.fields.map(
-    (field, i) => `${quoteIdentifier(field.name)}::${field.type} AS f${i}`,
-  );
-  const statement = `SELECT ${selected.join(', ')} FROM ${path(ref)} WHERE ${within(range)} GROUP BY *`;
-  const response = await from.http.send('/query', {
-    method: 'POST',
-    body: new URLSearchParams({
-      q: statement,
-      db: ref.database,
-      epoch: 'ns',
-      chunked: 'true',
-      chunk_size: String(CHUNK_ROWS),
-    }),
-    signal: AbortSignal.timeout(3_600_000),
-  });
   let points = 0;
-  for await (const document of jsonLines(response)) {
-    const error =
-      document.error ?? document.results?.find((result) => result.error !== undefined)?.error;
-    if (error !== undefined) throw new Internal(`reading ${path(ref)}: ${error}`);
-    for (const series of document.results?.flatMap((result) => result.series ?? []) ?? []) {
-      const lines = linesOf(ref, series);
-      if (lines.length > 0)
-        await to.write(ref.database, lines.join('\n'), {
-          retentionPolicy: ref.policy,
-          precision: 'ns',
-        });
-      points += lines.length;
-    }
+  for await (const lines of readLines(from, ref, range)) {
+    await to.write(ref.database, lines.join('\n'), {
+      retentionPolicy: ref.policy,
+      precision: 'ns',
+    });
+    points += lines.length;
   }
   return points;
-}
-
-async function* jsonLines(response: Response): AsyncIterable<QueryResponse> {
-  let rest = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    rest += decoder.decode(chunk, { stream: true });
-    const lines = rest.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield parseLossless(line) as QueryResponse;
-  }
-  if (rest.trim() !== '') yield parseLossless(rest) as QueryResponse;
-}
-
-function linesOf(ref: MeasurementRef, series: Series): string[] {
-  let head = escapeMeasurement(ref.measurement);
-  for (const [key, value] of Object.entries(series.tags ?? {})) {
-    if (value !== '') head += `,${escapeTagPart(key)}=${escapeTagPart(value)}`;
-  }
-  const lines: string[] = [];
-  for (const [time, ...cells] of series.values ?? []) {
-    const fields = cells.flatMap((cell, i) => {
-      const field = ref.fields[i];
-      return cell === null || field === undefined
-        ? []
-        : [`${escapeTagPart(field.name)}=${printValue(cell, field.type)}`];
-    });
-    if (fields.length > 0) lines.push(`${head} ${fields.join(',')} ${String(time)}`);
-  }
-  return lines;
-}
-
-function printValue(cell: Exclude<Cell, null>, type: string): string {
-  switch (type) {
-    case 'integer':
-      return `${String(cell)}i`;
-    case 'unsigned':
-      return `${String(cell)}u`;
-    case 'string':
-      return `"${String(cell).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-    default:
-      return String(cell);
-  }
 }
 
 export type Mismatch = { readonly measurement: string; readonly text: string };
@@ -123,7 +40,7 @@ export async function verifyMeasurement(
       field.type === 'float' || field.type === 'integer' || field.type === 'unsigned';
     return [`count(${name}) AS c${i}`, ...(isNumber ? [`sum(${name}) AS s${i}`] : [])];
   });
-  const statement = `SELECT ${columns.join(', ')} FROM ${path(ref)} WHERE ${within(range)}`;
+  const statement = `SELECT ${columns.join(', ')} FROM ${pathOf(ref)} WHERE ${within(range)}`;
   const [there, here] = await Promise.all(
     [from, to].map(async (client) =>
       rowOf(await client.rows(statement, { database: ref.database, epoch: 'ns' })),

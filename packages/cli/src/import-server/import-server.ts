@@ -5,14 +5,9 @@ import type { TsdbClient } from '@tidemark/client';
 import { quoteIdentifier, quoteString } from '@tidemark/influxql';
 
 import { copyRange, verifyMeasurement } from './copy-measurement.ts';
-import type { CopyRange, MeasurementRef, Mismatch } from './copy-measurement.ts';
-import {
-  fieldsWithin,
-  readDatabases,
-  readMeasurements,
-  readShardRanges,
-  readUsers,
-} from './source-schema.ts';
+import type { Mismatch } from './copy-measurement.ts';
+import { measurementsOf, piecesOf } from './pieces.ts';
+import { policySettings, readDatabases, readUsers } from './source-schema.ts';
 import type { SourceDatabase } from './source-schema.ts';
 import type { ImportState } from './state.ts';
 
@@ -84,52 +79,9 @@ async function createDatabase(to: TsdbClient, { name, policies }: SourceDatabase
   );
   for (const policy of policies) {
     const target = `RETENTION POLICY ${quoteIdentifier(policy.name)} ON ${database}`;
-    const duration = policy.duration === '0s' ? 'INF' : policy.duration;
-    const settings = `DURATION ${duration} REPLICATION ${policy.replication} SHARD DURATION ${policy.shardDuration}${policy.isDefault ? ' DEFAULT' : ''}`;
-    await to.rows(`${existing.has(policy.name) ? 'ALTER' : 'CREATE'} ${target} ${settings}`);
+    const verb = existing.has(policy.name) ? 'ALTER' : 'CREATE';
+    await to.rows(`${verb} ${target} ${policySettings(policy)}`);
   }
-}
-
-async function measurementsOf(
-  from: TsdbClient,
-  databases: readonly SourceDatabase[],
-): Promise<readonly MeasurementRef[]> {
-  const refs: MeasurementRef[] = [];
-  for (const database of databases) {
-    for (const policy of database.policies) {
-      for (const [measurement, fields] of await readMeasurements(
-        from,
-        database.name,
-        policy.name,
-      )) {
-        refs.push({ database: database.name, policy: policy.name, measurement, fields });
-      }
-    }
-  }
-  return refs;
-}
-
-type Piece = { readonly name: string; readonly ref: MeasurementRef; readonly range: CopyRange };
-
-/** One piece is what an interruption repeats: a measurement within a shard. */
-async function piecesOf(
-  from: TsdbClient,
-  refs: readonly MeasurementRef[],
-): Promise<readonly Piece[]> {
-  const pieces: Piece[] = [];
-  for (const ref of refs) {
-    const path = [ref.database, ref.policy, ref.measurement].map(quoteIdentifier).join('.');
-    for (const range of await readShardRanges(from, ref.database, ref.policy)) {
-      const condition = `time >= ${range.start} AND time < ${range.end}`;
-      const fields = await fieldsWithin(from, ref.fields, {
-        database: ref.database,
-        path,
-        condition,
-      });
-      pieces.push({ name: `${path} ${range.start}`, ref: { ...ref, fields }, range });
-    }
-  }
-  return pieces;
 }
 
 async function createContinuousQueries(

@@ -11,6 +11,13 @@ export type SourcePolicy = {
   readonly isDefault: boolean;
 };
 
+/** What stands behind the name of a policy in the statement that makes or changes it. */
+export function policySettings(policy: SourcePolicy): string {
+  const duration = policy.duration === '0s' ? 'INF' : policy.duration;
+  const more = policy.isDefault ? ' DEFAULT' : '';
+  return `DURATION ${duration} REPLICATION ${policy.replication} SHARD DURATION ${policy.shardDuration}${more}`;
+}
+
 export type SourceDatabase = {
   readonly name: string;
   readonly policies: readonly SourcePolicy[];

@@ -7,7 +7,11 @@ import { createGunzip } from 'node:zlib';
 import type { TsdbClient } from '@tidemark/client';
 import { SingleBar } from 'cli-progress';
 
+import { stopsInString } from '../import-server/lines.ts';
+
 const BATCH_LINES = 5000;
+/** Where a string is taken for one that was never closed: the server says what is wrong with it. */
+const MAX_LINE_CHARACTERS = 1 << 20;
 
 export type ImportOptions = {
   readonly path: string;
@@ -63,7 +67,15 @@ export async function importFile(
         : (result.inserts / options.pointsPerSecond) * 1000 - (performance.now() - started);
     if (aheadMs > 0) await new Promise((resolve) => setTimeout(resolve, aheadMs));
   };
-  for await (const line of lines) {
+  let open = '';
+  for await (const piece of lines) {
+    // A string may have newlines: such a point goes over several lines of the file.
+    const line = open === '' ? piece : `${open}\n${piece}`;
+    open =
+      isData && !line.startsWith('#') && stopsInString(line) && line.length < MAX_LINE_CHARACTERS
+        ? line
+        : '';
+    if (open !== '') continue;
     const context = /^# CONTEXT-(DATABASE|RETENTION-POLICY):\s*(.*)$/.exec(line);
     if (context !== null) {
       await flush();
@@ -74,6 +86,7 @@ export async function importFile(
     else if (!isData) await runStatement(client, line, result);
     else if (batch.push(line) >= BATCH_LINES) await flush();
   }
+  if (open !== '') batch.push(open);
   await flush();
   bar?.update(size);
   bar?.stop();
@@ -86,9 +99,20 @@ async function runStatement(
   result: ImportResult,
 ): Promise<void> {
   result.commands++;
+  const error = await errorOf(client, statement);
+  if (error === undefined) return;
+  // Exports name each policy of a database that way; the second one is a conflict where the database exists already.
+  const named = /^\s*CREATE DATABASE (.+) WITH NAME (.+?);?\s*$/i.exec(statement);
+  const [, database = '', policy = ''] = named ?? [];
+  const create = `CREATE RETENTION POLICY ${policy} ON ${database} DURATION INF REPLICATION 1`;
+  if (named !== null && (await errorOf(client, create)) === undefined) return;
+  keepError(result, `${statement}: ${error}`);
+}
+
+/** What the server says against a statement. */
+async function errorOf(client: TsdbClient, statement: string): Promise<string | undefined> {
   const response = await client.query(statement);
-  const error = response.error ?? response.results?.find((one) => one.error !== undefined)?.error;
-  if (error !== undefined) keepError(result, `${statement}: ${error}`);
+  return response.error ?? response.results?.find((one) => one.error !== undefined)?.error;
 }
 
 async function writeBatch(

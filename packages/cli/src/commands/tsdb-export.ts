@@ -1,0 +1,98 @@
+// `tidemark tsdb export`: a running database as a file of statements and line protocol.
+import { createWriteStream } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+
+import { TsdbClient } from '@tidemark/client';
+import { MAX_TIME, MIN_TIME, parseRfc3339 } from '@tidemark/core';
+import { SingleBar } from 'cli-progress';
+import { Command, InvalidArgumentError } from 'commander';
+
+import { exportServer } from '../import-server/export-server.ts';
+import type { ExportReport } from '../import-server/export-server.ts';
+import { printJson } from '../output/table.ts';
+import { collect } from './engine-client/context.ts';
+
+type Flags = {
+  readonly url: string;
+  readonly out: string;
+  readonly compress?: boolean;
+  readonly database?: readonly string[];
+  readonly retention?: string;
+  readonly start?: bigint;
+  readonly end?: bigint;
+  readonly linesOnly?: boolean;
+  readonly json?: boolean;
+};
+
+/** The subcommand. The report goes to standard error, because the export itself may go to standard output. */
+export function tsdbExportCommand(): Command {
+  return new Command('export')
+    .description(
+      'Write databases, policies and points of a running database (ours or an InfluxDB 1.x) as line protocol, which `tsdb import --file` and `shell --import` read.',
+    )
+    .option('--url <url>', 'the running database', 'http://127.0.0.1:8086')
+    .option('--out <file>', 'where to write; - is standard output', '-')
+    .option('--compress', 'gzip it')
+    .option('--database <name>', 'only this database; repeatable', collect)
+    .option('--retention <name>', 'only this retention policy')
+    .option('--start <time>', 'points from then on, RFC 3339', timeOf)
+    .option('--end <time>', 'points before then, RFC 3339', timeOf)
+    .option('--lines-only', 'no statements that make databases and policies')
+    .option('--json', 'print the report as JSON')
+    .exitOverride()
+    .action(async (flags: Flags) => {
+      const report = await runExport(flags);
+      if (flags.json === true && flags.out !== '-') return printJson(report);
+      process.stderr.write(
+        `${report.databases} databases, ${report.measurements} measurements, ${report.points} points exported\n`,
+      );
+    });
+}
+
+function timeOf(text: string): bigint {
+  const time = parseRfc3339(text);
+  if (time === undefined) throw new InvalidArgumentError('write it as 2024-05-01T00:00:00Z');
+  return time;
+}
+
+async function runExport(flags: Flags): Promise<ExportReport> {
+  const bar = process.stderr.isTTY
+    ? new SingleBar({
+        format: '[{bar}] {value}/{total} {label} {points} points {eta_formatted}',
+        stream: process.stderr,
+      })
+    : undefined;
+  bar?.start(1, 0, { label: '', points: 0 });
+  const text = new PassThrough();
+  const file = flags.out === '-' ? process.stdout : createWriteStream(flags.out);
+  // Standard output is not ours to end; a file is complete when the pipeline says so.
+  const written = pipeline([text, ...(flags.compress === true ? [createGzip()] : []), file], {
+    end: flags.out !== '-',
+  });
+  // When reading fails first, that is the reason that is told.
+  written.catch(() => undefined);
+  try {
+    const exported = exportServer({
+      from: new TsdbClient({ url: flags.url, timeoutMs: 600_000 }),
+      to: text,
+      databases: flags.database ?? [],
+      retentionPolicy: flags.retention,
+      range: { start: flags.start ?? MIN_TIME, end: flags.end ?? MAX_TIME },
+      isLinesOnly: flags.linesOnly === true,
+      onProgress: ({ done, total, label, points }) => {
+        bar?.setTotal(total);
+        bar?.update(done, { label, points });
+      },
+    });
+    // A full disk ends the pipeline, and nobody drains `text` any more.
+    const report = await Promise.race([exported, written.then(() => exported)]);
+    text.end();
+    await written;
+    return report;
+  } finally {
+    bar?.stop();
+    text.destroy();
+  }
+}

@@ -1,0 +1,127 @@
+// Points of a running server as line protocol, and where lines of it end.
+import { parseLossless } from '@tidemark/client';
+import type { Cell, QueryResponse, Series, TsdbClient } from '@tidemark/client';
+import { escapeMeasurement, escapeTagPart, Internal } from '@tidemark/core';
+import { quoteIdentifier } from '@tidemark/influxql';
+
+import type { SourceField } from './source-schema.ts';
+
+const CHUNK_ROWS = 10_000;
+// Reading a shard of an old machine takes as long as it takes; an hour without its end is a fault.
+const READ_TIMEOUT_MS = 3_600_000;
+
+export type MeasurementRef = {
+  readonly database: string;
+  readonly policy: string;
+  readonly measurement: string;
+  readonly fields: readonly SourceField[];
+};
+
+/** Nanoseconds, half-open. */
+export type CopyRange = { readonly start: bigint; readonly end: bigint };
+
+/** Database, policy and measurement, quoted. */
+export const pathOf = ({ database, policy, measurement }: MeasurementRef): string =>
+  [database, policy, measurement].map(quoteIdentifier).join('.');
+
+/** The condition of a range. */
+export const within = ({ start, end }: CopyRange): string => `time >= ${start} AND time < ${end}`;
+
+/** Points of a measurement within a range, a chunk at a time; times are nanoseconds. Throws what the server says. */
+export async function* readLines(
+  from: TsdbClient,
+  ref: MeasurementRef,
+  range: CopyRange,
+): AsyncIterable<readonly string[]> {
+  if (ref.fields.length === 0) return;
+  const selected = ref.fields.map(
+    (field, i) => `${quoteIdentifier(field.name)}::${field.type} AS f${i}`,
+  );
+  const statement = `SELECT ${selected.join(', ')} FROM ${pathOf(ref)} WHERE ${within(range)} GROUP BY *`;
+  const response = await from.http.send('/query', {
+    method: 'POST',
+    body: new URLSearchParams({
+      q: statement,
+      db: ref.database,
+      epoch: 'ns',
+      chunked: 'true',
+      chunk_size: String(CHUNK_ROWS),
+    }),
+    signal: AbortSignal.timeout(READ_TIMEOUT_MS),
+  });
+  for await (const document of jsonLines(response)) {
+    const error =
+      document.error ?? document.results?.find((result) => result.error !== undefined)?.error;
+    if (error !== undefined) throw new Internal(`reading ${pathOf(ref)}: ${error}`);
+    for (const series of document.results?.flatMap((result) => result.series ?? []) ?? []) {
+      const lines = linesOf(ref, series);
+      if (lines.length > 0) yield lines;
+    }
+  }
+}
+
+async function* jsonLines(response: Response): AsyncIterable<QueryResponse> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    rest += decoder.decode(chunk, { stream: true });
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') yield parseLossless(line) as QueryResponse;
+  }
+  if (rest.trim() !== '') yield parseLossless(rest) as QueryResponse;
+}
+
+function linesOf(ref: MeasurementRef, series: Series): string[] {
+  let head = escapeMeasurement(ref.measurement);
+  for (const [key, value] of Object.entries(series.tags ?? {})) {
+    if (value !== '') head += `,${escapeTagPart(key)}=${escapeTagPart(value)}`;
+  }
+  const lines: string[] = [];
+  for (const [time, ...cells] of series.values ?? []) {
+    const fields = cells.flatMap((cell, i) => {
+      const field = ref.fields[i];
+      return cell === null || field === undefined
+        ? []
+        : [`${escapeTagPart(field.name)}=${printValue(cell, field.type)}`];
+    });
+    if (fields.length > 0) lines.push(`${head} ${fields.join(',')} ${String(time)}`);
+  }
+  return lines;
+}
+
+function printValue(cell: Exclude<Cell, null>, type: string): string {
+  switch (type) {
+    case 'integer':
+      return `${String(cell)}i`;
+    case 'unsigned':
+      return `${String(cell)}u`;
+    case 'string':
+      return `"${String(cell).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+    default:
+      return String(cell);
+  }
+}
+
+/**
+ * Whether a line of a file stops inside of a string, so that the point goes on in the next line. Quotes mean something
+ * in field values only: measurement and tags may have them as they like.
+ */
+export function stopsInString(line: string): boolean {
+  const fieldsAt = endOfKey(line);
+  let isInString = false;
+  for (let i = fieldsAt; i < line.length; i++) {
+    if (line[i] === '\\' && isInString) i++;
+    else if (line[i] === '"') isInString = !isInString;
+  }
+  return isInString;
+}
+
+/** Where the first blank that is not escaped is. */
+function endOfKey(line: string): number {
+  for (let i = 0; i < line.length; i++) {
+    if (line[i] === '\\') i++;
+    else if (line[i] === ' ') return i;
+  }
+  return line.length;
+}
