@@ -35,6 +35,8 @@ export type StartOptions = {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Descriptors that the process may open (`ulimit -n`). */
   readonly openFilesMax?: number | undefined;
+  /** A program with arguments that becomes the service with `exec` (limits, name spaces, other clocks). */
+  readonly wrapper?: readonly string[] | undefined;
 };
 
 const BINDS: Readonly<Record<'up' | 'tsdb' | 'engine', readonly string[]>> = {
@@ -58,11 +60,12 @@ export async function startTidemark(options: StartOptions = {}): Promise<Tidemar
   const directory = options.directory ?? (await makeDirectory());
   const line = [process.execPath, EXECUTABLE, command, '--data-dir', directory];
   line.push(...BINDS[command], ...(options.args ?? []));
-  const { openFilesMax } = options;
-  const [program = '', ...args] =
+  const { openFilesMax, wrapper = [] } = options;
+  const limited =
     openFilesMax === undefined
       ? line
       : ['sh', '-c', 'ulimit -n "$0" && exec "$@"', String(openFilesMax), ...line];
+  const [program = '', ...args] = [...wrapper, ...limited];
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...options.environment },
