@@ -117,6 +117,13 @@ export class ByteWriter {
     this.#view.setUint32(offset, value, true);
   }
 
+  /** The bytes written so far, to be used before anything else is written; the writer is empty then and keeps its room. */
+  drain(): Uint8Array {
+    const result = this.#bytes.subarray(0, this.#length);
+    this.#length = 0;
+    return result;
+  }
+
   finish(): Uint8Array {
     const result = this.#bytes.subarray(0, this.#length);
     this.#bytes = new Uint8Array(0);

@@ -124,12 +124,10 @@ export class Maintenance {
     await engine.wal.rotate((walStart) => {
       const shards: FrozenShard[] = [];
       for (const shard of engine.shards.all()) {
-        assert(shard.frozen === undefined, 'one flush at a time');
         if (shard.active.size === 0) continue;
-        shard.frozen = shard.active;
-        shard.active = new Map();
+        const tables = shard.freeze();
         const sequence = engine.takeSequence();
-        shards.push({ shard, tables: shard.frozen, sequence, segment: undefined });
+        shards.push({ shard, tables, sequence, segment: undefined });
       }
       engine.memtableBytes = 0;
       job = { walStart, shards };

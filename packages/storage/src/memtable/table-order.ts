@@ -2,14 +2,14 @@
 // rows were added since; a table of 300k rows takes about 3 ms.
 import type { Table } from './table.ts';
 
-type Order = {
+export type TableOrder = {
   readonly rowCount: number;
   /** Rows of ordinal i: rows[starts[i]] … rows[starts[i + 1] - 1]. */
   readonly starts: Uint32Array;
   readonly rows: Uint32Array;
 };
 
-const orders = new WeakMap<Table, Order>();
+const orders = new WeakMap<Table, TableOrder>();
 
 /** Rows below `limit` of the series with this ordinal, ascending. A view: do not keep it. */
 export function rowsOfSeries(
@@ -17,11 +17,7 @@ export function rowsOfSeries(
   ordinal: number,
   options: { readonly limit: number; readonly ordinalOf: (series: number) => number },
 ): Uint32Array {
-  let order = orders.get(table);
-  if (order === undefined || order.rowCount < options.limit) {
-    order = makeOrder(table, options.ordinalOf);
-    orders.set(table, order);
-  }
+  const order = orderOfTable(table, options);
   if (ordinal + 1 >= order.starts.length) return NO_ROWS;
   const start = order.starts[ordinal]!;
   let end = order.starts[ordinal + 1]!;
@@ -31,7 +27,20 @@ export function rowsOfSeries(
 
 const NO_ROWS = new Uint32Array(0);
 
-function makeOrder(table: Table, ordinalOf: (series: number) => number): Order {
+/** The order of all rows below `limit` and perhaps some more. */
+export function orderOfTable(
+  table: Table,
+  options: { readonly limit: number; readonly ordinalOf: (series: number) => number },
+): TableOrder {
+  let order = orders.get(table);
+  if (order === undefined || order.rowCount < options.limit) {
+    order = makeOrder(table, options.ordinalOf);
+    orders.set(table, order);
+  }
+  return order;
+}
+
+function makeOrder(table: Table, ordinalOf: (series: number) => number): TableOrder {
   const { series, rows: rowCount } = table;
   const ordinals = new Uint32Array(rowCount);
   let largest = -1;

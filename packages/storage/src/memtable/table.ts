@@ -91,14 +91,15 @@ export class Table {
     return { min: this.#minTime, max: this.#maxTime };
   }
 
-  /** Bytes of the arrays and of the texts. */
+  /** Bytes of the rows and of the texts; room for further rows is not counted. */
   get memoryBytes(): number {
-    let bytes = this.#capacity * 12;
+    let rowBytes = 12;
+    let poolBytes = 0;
     for (const column of this.columns) {
-      bytes += column.values.byteLength + (column.valid?.byteLength ?? 0);
-      bytes += column.pool?.bytes ?? 0;
+      rowBytes += column.values.BYTES_PER_ELEMENT + (column.valid === undefined ? 0 : 1);
+      poolBytes += column.pool?.bytes ?? 0;
     }
-    return bytes;
+    return this.#rows * rowBytes + poolBytes;
   }
 
   columnIndex(name: string): number {

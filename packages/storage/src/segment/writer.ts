@@ -30,6 +30,8 @@ import type {
 } from './format.ts';
 
 const WRITE_BUFFER_BYTES = 256 << 10;
+/** Most blocks fit behind a buffer that is nearly full. */
+const BLOCK_ROOM_BYTES = 64 << 10;
 
 /** A chunk taken over from another segment as it is: its blocks are not decoded. */
 export type RawChunk = { readonly meta: ChunkMeta; readonly bytes: Uint8Array };
@@ -40,7 +42,7 @@ export class SegmentWriter {
   readonly #file: DiskFile;
   readonly #shardId: number;
   readonly #measurements: SegmentMeasurement[] = [];
-  #buffer = new ByteWriter(WRITE_BUFFER_BYTES);
+  readonly #buffer = new ByteWriter(WRITE_BUFFER_BYTES + BLOCK_ROOM_BYTES);
   #bufferOffset = 0;
   #minTime = 2n ** 63n - 1n;
   #maxTime = -(2n ** 63n);
@@ -230,10 +232,9 @@ export class SegmentWriter {
 
   #flushBuffer(threshold = WRITE_BUFFER_BYTES): void {
     if (this.#buffer.length < threshold) return;
-    const bytes = this.#buffer.finish();
+    const bytes = this.#buffer.drain();
     this.#file.write(bytes, this.#bufferOffset);
     this.#bufferOffset += bytes.length;
-    this.#buffer = new ByteWriter(WRITE_BUFFER_BYTES);
   }
 }
 
