@@ -59,6 +59,7 @@ const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
+const TYPE_CONFLICT = 'field type conflict';
 const BEYOND_RETENTION = 'points beyond retention policy';
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
@@ -188,7 +189,7 @@ export class IngestKernel implements Ingest {
         exports.dropPoint();
         return;
       case IngestEvent.Conflict:
-        refusals.drop('field', this.#conflictReason(), place());
+        this.#refuseConflict(host, refusals, place());
         return;
       default:
         assert(event === IngestEvent.Memory, 'the kernel stops for a known reason');
@@ -238,6 +239,25 @@ export class IngestKernel implements Ingest {
     return this.#kernels.bytes.slice(start, start + this.#kernels.exports.getStagedKeyLength());
   }
 
+  /**
+   * Drops the staged point. When all that its shard knows of the measurement is from this request, no type exists that
+   * it could contradict, and the request is answered with the bare text that clients know for this.
+   */
+  #refuseConflict(host: IngestHost, refusals: Refusals, place: LinePlace): void {
+    const isTold = refusals.has('field') || this.#isStagedKnown(host);
+    refusals.drop('field', this.#conflictReason(), place, isTold ? undefined : TYPE_CONFLICT);
+  }
+
+  /** Whether the shard of the staged point knew fields of its measurement before this batch. */
+  #isStagedKnown(host: IngestHost): boolean {
+    const { exports } = this.#kernels;
+    const shard = host.shardFor(exports.getStagedTime());
+    if (shard === undefined) return false;
+    const measurement = this.#names.measurement(exports.getStagedMeasurement());
+    for (const _ of host.fieldTypes(shard.id, measurement)) return true;
+    return false;
+  }
+
   #conflictReason(): string {
     const { exports } = this.#kernels;
     const measurement = exports.getStagedMeasurement();
@@ -245,7 +265,7 @@ export class IngestKernel implements Ingest {
     const name = this.#names.measurement(measurement);
     const wanted = columnType(exports.getEventNew());
     const present = columnType(exports.getEventOld());
-    return `field type conflict: input field "${field}" on measurement "${name}" is type ${wanted}, already exists as type ${present}`;
+    return `${TYPE_CONFLICT}: input field "${field}" on measurement "${name}" is type ${wanted}, already exists as type ${present}`;
   }
 
   /** The line of the staged or just dropped point; `undefined` when nobody asked for lines. */

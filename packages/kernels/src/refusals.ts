@@ -29,10 +29,16 @@ export class Refusals {
     return this.#countNewlines !== undefined;
   }
 
-  drop(kind: RefusalKind, reason: string, line: LinePlace): void {
+  /** `summary` is what is said of the request, where that differs from what is said of the line. */
+  drop(kind: RefusalKind, reason: string, line: LinePlace, summary = reason): void {
     this.#droppedCount++;
-    if (!this.#reasons.has(kind)) this.#reasons.set(kind, reason);
+    if (!this.#reasons.has(kind)) this.#reasons.set(kind, summary);
     this.#list(reason, line);
+  }
+
+  /** Whether a point was dropped for a reason of this kind. */
+  has(kind: RefusalKind): boolean {
+    return this.#reasons.has(kind);
   }
 
   parseError(reason: string, line: NonNullable<LinePlace>): void {

@@ -99,11 +99,7 @@ test.each([
     name: 'a type that contradicts the shard',
     lines: 'm f=1 1\nm f=2i,g=1 2\nm g=2 3\n',
     written: 2,
-    dropped: {
-      count: 1,
-      reason:
-        'field type conflict: input field "f" on measurement "m" is type integer, already exists as type float',
-    },
+    dropped: { count: 1, reason: 'field type conflict' },
   },
   {
     name: 'a tag named time',
@@ -124,11 +120,7 @@ test.each([
     name: 'two types of one field in one line',
     lines: 'm f=1,f=2i 2\n',
     written: 0,
-    dropped: {
-      count: 1,
-      reason:
-        'field type conflict: input field "f" on measurement "m" is type integer, already exists as type float',
-    },
+    dropped: { count: 1, reason: 'field type conflict' },
   },
 ])('a write with $name drops what the rules say', async ({ lines, written, dropped }) => {
   const outcome = await write(storage.engine, lines);

@@ -35,6 +35,8 @@ export const databaseNotFoundOnWrite = (database: string): string =>
   `database not found: ${JSON.stringify(database)}`;
 export const policyNotFound = (policy: string): string => `retention policy not found: ${policy}`;
 export const invalidSubscriptionUrl = (url: string): string => `invalid subscription URL: ${url}`;
+/** Lines of one request contradict each other about a measurement that its shard does not know yet. */
+export const BARE_TYPE_CONFLICT = 'field type conflict';
 export const partialWrite = (reason: string, dropped: number): string =>
   `partial write: ${reason} dropped=${dropped}`;
 export const deprecatedGet = (statement: string): string =>

@@ -6,7 +6,12 @@ import type { WriteOutcome } from '@tidemark/storage';
 
 import { requireWrite } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
-import { DATABASE_REQUIRED, INVALID_CONSISTENCY, partialWrite } from '../compat/messages.ts';
+import {
+  BARE_TYPE_CONFLICT,
+  DATABASE_REQUIRED,
+  INVALID_CONSISTENCY,
+  partialWrite,
+} from '../compat/messages.ts';
 import { DatabaseMissing } from '../write/policy-ref.ts';
 import { sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
@@ -112,8 +117,10 @@ async function writeBody(
 /** What the answer says about a write that was not accepted whole; `undefined` when it was. */
 export function describeProblem(outcome: WriteOutcome): string | undefined {
   const { dropped, parseErrors, pointsWritten } = outcome;
-  if (dropped !== undefined && dropped.count > 0)
+  if (dropped !== undefined && dropped.count > 0) {
+    if (dropped.reason === BARE_TYPE_CONFLICT) return BARE_TYPE_CONFLICT;
     return partialWrite(dropped.reason, dropped.count);
+  }
   if (parseErrors.length === 0) return undefined;
   const messages = parseErrors.join('\n');
   return pointsWritten === 0 ? messages : partialWrite(messages, 0);
