@@ -84,7 +84,11 @@ function localSnapshot(
     });
   return {
     schema: (request, o) => run((snapshot) => schema(snapshot, request), o),
-    scan: (request, o) => run((snapshot, counters) => scan(snapshot, request, counters), o),
+    scan: (request, o) =>
+      run((snapshot, counters) => {
+        const { memoryLimitBytes } = o;
+        return scan(snapshot, request, { counters, memoryLimitBytes });
+      }, o),
     aggregate: (request, o) =>
       run((snapshot, counters) => {
         const { memoryLimitBytes } = o;

@@ -1,10 +1,9 @@
 // SeriesSource.aggregate over a snapshot: windows of groups, folded from chunks and runs of their series.
-import { floorMod, LimitExceeded } from '@tidemark/core';
+import { floorMod } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } from '@tidemark/query';
 
 import type { Snapshot } from '../engine/snapshot.ts';
-import { LIMITS } from '../limits.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { GroupWindows } from './group-windows.ts';
 import { select } from './groups.ts';
@@ -16,6 +15,7 @@ import {
   rowsOfRun,
   withConditionFields,
 } from './row-filter.ts';
+import { RequestMemory } from './request-memory.ts';
 import { readSeries } from './series-reader.ts';
 import type { WantedField } from './series-reader.ts';
 
@@ -24,14 +24,15 @@ export function* aggregate(
   request: AggregateRequest,
   budget: { readonly counters: SourceCounters; readonly memoryLimitBytes?: number | undefined },
 ): Generator<AggregateBatch | undefined> {
-  const { counters, memoryLimitBytes = LIMITS.requestMemoryBytes.value } = budget;
-  const selection = select(snapshot, request);
+  const { counters } = budget;
+  const memory = new RequestMemory(budget.memoryLimitBytes);
+  const selection = yield* select(snapshot, request, memory);
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
   const windows = new GroupWindows(request);
   try {
     for (const group of selection.groups) {
-      const work = { selection, group, windows, wanted, request, counters, memoryLimitBytes };
+      const work = { selection, group, windows, wanted, request, counters, memory };
       if (request.window === undefined || request.limitWindows === undefined) {
         yield* addGroup(work, request.timeRange);
       } else yield* addUntil(work, request.window, request.limitWindows);
@@ -50,20 +51,14 @@ type GroupWork = {
   readonly wanted: readonly WantedField[];
   readonly request: AggregateRequest;
   readonly counters: SourceCounters;
-  readonly memoryLimitBytes: number;
+  readonly memory: RequestMemory;
 };
 
 /** A window of one field in the kernel, then in the columns of the answer. */
 const WINDOW_BYTES = 2 * 88;
 
-function checkMemory({ windows, memoryLimitBytes }: GroupWork): void {
-  const count = windows.totalWindows;
-  if (count * WINDOW_BYTES <= memoryLimitBytes) return;
-  const { setting } = LIMITS.requestMemoryBytes;
-  throw new LimitExceeded(
-    `aggregation needs more memory than allowed. windows=${count} limitBytes=${memoryLimitBytes} setting=\`${setting}\``,
-    setting,
-  );
+function checkMemory({ windows, memory }: GroupWork): void {
+  memory.check(windows.totalWindows * WINDOW_BYTES, 'windows of an aggregation');
 }
 
 /** How much further each step looks when the one before found too few windows. */
@@ -122,7 +117,7 @@ function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeR
 
 /** Adds the rows of a group's series in a range, which is that of the request or whole windows of it. */
 function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> {
-  const { request, counters, windows, wanted, selection, group } = work;
+  const { request, counters, memory, windows, wanted, selection, group } = work;
   const { database, shards } = selection;
   for (const series of group.series) {
     counters.seriesVisited++;
@@ -130,7 +125,7 @@ function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> 
     const fields = withConditionFields(wanted, condition);
     for (const view of shards) {
       if (!view.series.has(series)) continue;
-      const source = { database, series, fields, timeRange, counters };
+      const source = { database, series, fields, timeRange, counters, memory };
       for (const part of readSeries(view, source, { descending: false })) {
         if (condition !== undefined) {
           const run = part.load();

@@ -7,6 +7,7 @@ import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { select } from './groups.ts';
+import { RequestMemory } from './request-memory.ts';
 import type { Selection } from './groups.ts';
 
 type Tally = { -readonly [K in keyof SourceCost]: SourceCost[K] };
@@ -21,7 +22,8 @@ export function* cost(snapshot: Snapshot, request: CostRequest): Generator<Sourc
     blocks: 0,
     blockBytes: 0,
   };
-  const selection = select(snapshot, { ...request, groupBy: [], descending: false });
+  const all = { ...request, groupBy: [], descending: false };
+  const selection = yield* select(snapshot, all, new RequestMemory(undefined));
   if (selection !== undefined) {
     const series = new Set(selection.groups.flatMap((group) => group.series));
     tally.series = series.size;

@@ -6,8 +6,10 @@ import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query'
 import type { Database } from '../engine/database.ts';
 import type { ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
-import { selectOrdinals } from '../series/select.ts';
+import { ordinalsInSteps } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
+import type { RequestMemory } from './request-memory.ts';
+import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
 
 export type SeriesGroup = {
   /** Values of the grouping tags; missing ones are empty. */
@@ -32,8 +34,12 @@ export type SelectionRequest = {
   readonly descending: boolean;
 };
 
-/** `undefined` when nothing can match. */
-export function select(snapshot: Snapshot, request: SelectionRequest): Selection | undefined {
+/** `undefined` when nothing can match. Pauses; what the groups take counts as the request's memory. */
+export function* select(
+  snapshot: Snapshot,
+  request: SelectionRequest,
+  memory: RequestMemory,
+): Generator<undefined, Selection | undefined> {
   const { source, timeRange } = request;
   const database = snapshot.databases.get(source.database);
   const measurement = database?.index.measurement(source.measurement);
@@ -45,13 +51,17 @@ export function select(snapshot: Snapshot, request: SelectionRequest): Selection
       return isSource && d.start <= timeRange.end && d.end > timeRange.start;
     })
     .sort((a, b) => (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1));
-  const ordinals = selectOrdinals(database.index, measurement, request.where);
-  const groups = groupSeries(database, measurement, {
-    ordinals: ordinals.filter((ordinal) => {
-      const id = measurement.seriesId(ordinal);
-      return shards.some((view) => view.series.has(id));
-    }),
+  const ordinals = yield* ordinalsInSteps(database.index, measurement, request.where);
+  const ids: SeriesId[] = [];
+  for (const ordinal of ordinals) {
+    const id = measurement.seriesId(ordinal);
+    if (isHeld(shards, id)) ids.push(id);
+  }
+  memory.hold(ids.length * SERIES_BYTES, 'series of a request');
+  const groups = yield* groupSeries(database, measurement, {
+    ids,
     groupBy: request.groupBy,
+    memory,
   });
   if (request.descending) {
     shards.reverse();
@@ -61,34 +71,45 @@ export function select(snapshot: Snapshot, request: SelectionRequest): Selection
   return { database, measurement, shards, groups };
 }
 
+/** Whether one of the shards has rows of the series. */
+export function isHeld(shards: readonly ShardView[], id: SeriesId): boolean {
+  for (const { series } of shards) if (series.has(id)) return true;
+  return false;
+}
+
+/** A series in a group, and a group with its tags, roughly. */
+const SERIES_BYTES = 32;
+const GROUP_BYTES = 320;
+const KEY_BYTES = 64;
+
 type MutableGroup = { tags: ReadonlyMap<string, string>; values: string[]; series: SeriesId[] };
 
-function groupSeries(
+type Grouping = {
+  readonly ids: readonly SeriesId[];
+  readonly groupBy: SeriesGrouping;
+  readonly memory: RequestMemory;
+};
+
+function* groupSeries(
   database: Database,
   measurement: MeasurementIndex,
-  request: { readonly ordinals: Uint32Array; readonly groupBy: SeriesGrouping },
-): MutableGroup[] {
+  { ids, groupBy, memory }: Grouping,
+): Generator<undefined, MutableGroup[]> {
   const { index } = database;
-  const keyOf = new Map<SeriesId, string>();
-  const seriesKey = (id: SeriesId): string => {
-    let key = keyOf.get(id);
-    if (key === undefined) {
-      key = index.tagsText(id);
-      keyOf.set(id, key);
+  if (groupBy === 'all') {
+    const groups: MutableGroup[] = [];
+    memory.hold(ids.length * GROUP_BYTES, 'groups of a request');
+    for (const id of yield* byKey(database, ids, memory)) {
+      groups.push({ tags: new Map(index.tags(id)), values: [], series: [id] });
+      if (groups.length % STEP_ELEMENTS === 0) yield undefined;
     }
-    return key;
-  };
-  const byKey = (a: SeriesId, b: SeriesId): number => compareBytes(seriesKey(a), seriesKey(b));
-  const ids = Array.from(request.ordinals, (ordinal) => measurement.seriesId(ordinal));
-  if (request.groupBy === 'all') {
-    return ids
-      .sort(byKey)
-      .map((id) => ({ tags: new Map(index.tags(id)), values: [], series: [id] }));
+    return groups;
   }
-  const names = request.groupBy;
-  const columns = names.map((name) => measurement.column(name)?.values);
+  const columns = groupBy.map((name) => measurement.column(name)?.values);
   const groups = new Map<string, MutableGroup>();
+  let seen = 0;
   for (const id of ids) {
+    if (++seen % STEP_ELEMENTS === 0) yield undefined;
     const ordinal = index.ordinalOf(id);
     const stored = columns.map((column) => column?.[ordinal] ?? 0);
     const key = stored.join(' ');
@@ -97,17 +118,36 @@ function groupSeries(
       group.series.push(id);
       continue;
     }
+    memory.hold(GROUP_BYTES, 'groups of a request');
     const values = stored.map((value) => (value === 0 ? '' : index.text(value - 1)));
-    const tags = new Map(names.map((name, i) => [name, values[i] ?? '']));
+    const tags = new Map(groupBy.map((name, i) => [name, values[i] ?? '']));
     groups.set(key, { tags, values, series: [id] });
   }
-  const result = [...groups.values()].sort((a, b) => {
+  const result = yield* sortInSteps([...groups.values()], (a, b) => {
     for (let i = 0; i < a.values.length; i++) {
       const order = compareBytes(a.values[i]!, b.values[i]!);
       if (order !== 0) return order;
     }
     return 0;
   });
-  for (const group of result) if (group.series.length > 1) group.series.sort(byKey);
+  for (const group of result) {
+    if (group.series.length > 1) group.series = yield* byKey(database, group.series, memory);
+  }
   return result;
+}
+
+/** Series in the order of their keys. */
+function* byKey(
+  { index }: Database,
+  ids: readonly SeriesId[],
+  memory: RequestMemory,
+): Generator<undefined, SeriesId[]> {
+  memory.check(ids.length * 2 * (KEY_BYTES + SERIES_BYTES), 'keys of series');
+  const keyed: { readonly id: SeriesId; readonly key: string }[] = [];
+  for (const id of ids) {
+    keyed.push({ id, key: index.tagsText(id) });
+    if (keyed.length % STEP_ELEMENTS === 0) yield undefined;
+  }
+  const sorted = yield* sortInSteps(keyed, (a, b) => compareBytes(a.key, b.key));
+  return sorted.map(({ id }) => id);
 }

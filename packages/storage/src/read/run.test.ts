@@ -10,9 +10,14 @@ const rows = fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.option(fc.nat
   maxLength: 30,
 });
 
+/** Times of both signs, whose halves of 32 bits differ in either. */
+function timeOf(n: number): bigint {
+  return BigInt(n - 10) * 2n ** 58n + BigInt(n) * 0x7000_0000n;
+}
+
 function runOf(list: readonly (readonly [number, number | null])[]): Run {
   return {
-    times: BigInt64Array.from(list, ([time]) => BigInt(time)),
+    times: BigInt64Array.from(list, ([time]) => timeOf(time)),
     columns: [
       columnFrom(
         'float',
@@ -49,8 +54,9 @@ test('merging keeps one row per time, each field from the last run that has it',
       }
       const merged = mergeRuns(lists.map(runOf));
       const column = merged.columns[0]!;
-      const found = Array.from(merged.times, (time, i) => [Number(time), columnValue(column, i)]);
-      expect(found).toEqual([...model].sort((a, b) => a[0] - b[0]));
+      const found = Array.from(merged.times, (time, i) => [time, columnValue(column, i)]);
+      const sorted = [...model].sort((a, b) => a[0] - b[0]);
+      expect(found).toEqual(sorted.map(([n, value]) => [timeOf(n), value]));
       expect(merged.columns[1]).toBeUndefined();
     }),
   );

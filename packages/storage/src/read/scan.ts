@@ -16,6 +16,7 @@ import {
   rowsOfRun,
   withConditionFields,
 } from './row-filter.ts';
+import { RequestMemory } from './request-memory.ts';
 import { filterRun, reverseRun, sliceRun } from './run.ts';
 import type { Run } from './run.ts';
 import { convertRun, readSeries } from './series-reader.ts';
@@ -24,9 +25,11 @@ import type { SeriesPart, WantedField } from './series-reader.ts';
 export function* scan(
   snapshot: Snapshot,
   request: ScanRequest,
-  counters: SourceCounters,
+  budget: { readonly counters: SourceCounters; readonly memoryLimitBytes?: number | undefined },
 ): Generator<SeriesBatch | undefined> {
-  const selection = select(snapshot, request);
+  const { counters } = budget;
+  const memory = new RequestMemory(budget.memoryLimitBytes);
+  const selection = yield* select(snapshot, request, memory);
   if (selection === undefined) return;
   const { database, shards } = selection;
   for (const group of selection.groups) {
@@ -40,7 +43,8 @@ export function* scan(
       for (const view of shards) {
         if (left <= 0) break;
         if (!view.series.has(series)) continue;
-        const source = { database, series, fields, timeRange: request.timeRange, counters };
+        const { timeRange } = request;
+        const source = { database, series, fields, timeRange, counters, memory };
         for (const part of readSeries(view, source, request)) {
           if (left === 1 && request.descending && condition === undefined) {
             const last = lastRow(part.chunk, request);

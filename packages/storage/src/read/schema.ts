@@ -7,7 +7,9 @@ import type { Database } from '../engine/database.ts';
 import type { ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { compilePattern } from '../series/regex.ts';
-import { selectMeasurements, selectOrdinals } from '../series/select.ts';
+import { ordinalsInSteps, selectMeasurements } from '../series/select.ts';
+import { isHeld } from './groups.ts';
+import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
 
 type TagKeysBatch = Extract<SchemaBatch, { kind: 'tag-keys' }>;
 type TagValuesBatch = Extract<SchemaBatch, { kind: 'tag-values' }>;
@@ -21,13 +23,13 @@ export function* schema(
 ): Generator<SchemaBatch | undefined> {
   const scope = scopeOf(snapshot, request.filter);
   if (request.kind === 'cardinality') {
-    yield cardinality(scope, request.filter, request.of);
+    yield yield* cardinality(scope, request.filter, request.of);
     return;
   }
   if (scope === undefined) return;
   const names: string[] = [];
   for (const measurement of selectMeasurements(scope.database.index, request.filter)) {
-    const ordinals = liveOrdinals(scope, measurement, request.filter);
+    const ordinals = yield* liveOrdinals(scope, measurement, request.filter);
     yield undefined;
     if (ordinals.length === 0) continue;
     switch (request.kind) {
@@ -44,7 +46,7 @@ export function* schema(
       }
       case 'tag-values': {
         const match = request.keys;
-        const batch = tagValuesBatch(scope.database, { measurement, ordinals, match });
+        const batch = yield* tagValuesBatch(scope.database, { measurement, ordinals, match });
         if (batch.pairs.length > 0) yield batch;
         break;
       }
@@ -71,27 +73,30 @@ function scopeOf(snapshot: Snapshot, filter: SchemaFilter): Scope | undefined {
 }
 
 /** Ordinals of the series that match and have data in one of the shards. */
-function liveOrdinals(
+function* liveOrdinals(
   scope: Scope,
   measurement: MeasurementIndex,
   filter: SchemaFilter,
-): Uint32Array {
+): Generator<undefined, Uint32Array> {
   const { index } = scope.database;
-  return selectOrdinals(index, measurement, filter.where).filter((ordinal) => {
+  const ordinals = yield* ordinalsInSteps(index, measurement, filter.where);
+  let count = 0;
+  for (const ordinal of ordinals) {
     const id = measurement.seriesId(ordinal);
-    return index.isLive(id) && scope.shards.some((view) => view.series.has(id));
-  });
+    if (index.isLive(id) && isHeld(scope.shards, id)) ordinals[count++] = ordinal;
+  }
+  return ordinals.subarray(0, count);
 }
 
-function cardinality(
+function* cardinality(
   scope: Scope | undefined,
   filter: SchemaFilter,
   of: 'series' | 'measurements',
-): SchemaBatch {
+): Generator<undefined, SchemaBatch> {
   let count = 0;
   if (scope !== undefined) {
     for (const measurement of selectMeasurements(scope.database.index, filter)) {
-      const series = liveOrdinals(scope, measurement, filter).length;
+      const { length: series } = yield* liveOrdinals(scope, measurement, filter);
       count += of === 'series' ? series : Math.min(series, 1);
     }
   }
@@ -126,26 +131,45 @@ function tagKeysBatch(measurement: MeasurementIndex, ordinals: Uint32Array): Tag
   return { kind: 'tag-keys', measurement: measurement.name, keys };
 }
 
-function tagValuesBatch(
+function* tagValuesBatch(
   database: Database,
   request: {
     readonly measurement: MeasurementIndex;
     readonly ordinals: Uint32Array;
     readonly match: TagKeyMatch;
   },
-): TagValuesBatch {
+): Generator<undefined, TagValuesBatch> {
   const { measurement, ordinals } = request;
   const isWanted = keyTest(request.match);
   const pairs: { key: string; value: string }[] = [];
   for (const { key, column } of measurement.sortedTagColumns()) {
     if (!isWanted(key)) continue;
-    const distinct = new Set<number>();
-    for (const ordinal of ordinals) distinct.add(column.values[ordinal] ?? 0);
-    distinct.delete(0);
-    const values = Array.from(distinct, (stored) => database.index.text(stored - 1));
-    for (const value of values.sort(compareBytes)) pairs.push({ key, value });
+    const texts: string[] = [];
+    for (const stored of distinctValues(database, column.values, ordinals)) {
+      texts.push(database.index.text(stored - 1));
+      if (texts.length % STEP_ELEMENTS === 0) yield undefined;
+    }
+    for (const value of yield* sortInSteps(texts, compareBytes)) pairs.push({ key, value });
   }
   return { kind: 'tag-values', measurement: measurement.name, pairs };
+}
+
+/** Stored values of the series, each once; not those that lack the tag. */
+function distinctValues(
+  { index }: Database,
+  values: Uint32Array,
+  ordinals: Uint32Array,
+): readonly number[] {
+  const isSeen = new Uint8Array(index.textCount + 1);
+  isSeen[0] = 1;
+  const distinct: number[] = [];
+  for (const ordinal of ordinals) {
+    const stored = values[ordinal] ?? 0;
+    if (isSeen[stored] === 1) continue;
+    isSeen[stored] = 1;
+    distinct.push(stored);
+  }
+  return distinct;
 }
 
 function keyTest(match: TagKeyMatch): (key: string) => boolean {
@@ -168,11 +192,12 @@ function* seriesBatches(
   measurement: MeasurementIndex,
   ordinals: Uint32Array,
 ): Generator<SchemaBatch | undefined> {
-  const keys = Array.from(ordinals, (ordinal) =>
-    database.index.seriesKey(measurement.seriesId(ordinal)),
-  );
-  yield undefined;
-  keys.sort(compareBytes);
+  const unsorted: string[] = [];
+  for (const ordinal of ordinals) {
+    unsorted.push(database.index.seriesKey(measurement.seriesId(ordinal)));
+    if (unsorted.length % STEP_ELEMENTS === 0) yield undefined;
+  }
+  const keys = yield* sortInSteps(unsorted, compareBytes);
   for (let at = 0; at < keys.length; at += SERIES_PER_BATCH) {
     yield { kind: 'series', keys: keys.slice(at, at + SERIES_PER_BATCH) };
   }

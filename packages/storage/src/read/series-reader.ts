@@ -13,6 +13,7 @@ import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
+import type { RequestMemory } from './request-memory.ts';
 import { clipRun, columnOf, mergeRuns, takeRows } from './run.ts';
 import type { Run } from './run.ts';
 
@@ -25,12 +26,14 @@ export type SeriesRequest = {
   readonly fields: readonly WantedField[];
   readonly timeRange: TimeRange;
   readonly counters: SourceCounters;
+  readonly memory: RequestMemory;
 };
 
 /** Rows of a series that one source holds. Pieces of a series come oldest write first. */
 type Piece = {
   readonly minTime: bigint;
   readonly maxTime: bigint;
+  readonly rows: number;
   /** Strictly ascending, fields in their stored type; may reach beyond the request's time range. */
   readonly load: () => Run;
   /** Set when the rows are those of a chunk, none deleted. */
@@ -54,6 +57,7 @@ export function* readSeries(
     const chunk = cluster.length === 1 ? only?.chunk : undefined;
     const load = (): Run => {
       if (chunk !== undefined) return convertRun(chunk.run(), request.fields);
+      checkMemory(cluster, request);
       const runs = cluster.map((piece) => piece.load());
       const run = clipRun(mergeRuns(runs), start, end);
       request.counters.rowsRead += run.times.length;
@@ -61,6 +65,17 @@ export function* readSeries(
     };
     yield { chunk, load };
   }
+}
+
+/** Copies of a row while pieces are merged: as read, one behind the other, in order. */
+const MERGE_COPIES = 3;
+
+/** Rows that overlap are in memory all at once. */
+function checkMemory(cluster: readonly Piece[], { memory, fields }: SeriesRequest): void {
+  let rows = 0;
+  for (const piece of cluster) rows += piece.rows;
+  const rowBytes = 8 + 9 * fields.length;
+  memory.check(rows * rowBytes * MERGE_COPIES, 'rows of a series that overlap');
 }
 
 /** Columns in the types of the fields; all null where a type does not convert. */
@@ -150,7 +165,8 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
       const run = chunk.load();
       return covered === 'none' ? run : withoutRanges(run, deleted);
     };
-    pieces.push({ minTime, maxTime, load, chunk: covered === 'none' ? chunk : undefined });
+    const { rows } = meta;
+    pieces.push({ minTime, maxTime, rows, load, chunk: covered === 'none' ? chunk : undefined });
   }
 }
 
@@ -207,5 +223,5 @@ function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefin
     // Copies the rows: what is handed out does not change when the table grows.
     return mergeRuns([takeRows({ times: table.times, columns }, rows)]);
   };
-  return { minTime, maxTime, load };
+  return { minTime, maxTime, rows: rows.length, load };
 }

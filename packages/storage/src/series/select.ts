@@ -3,6 +3,7 @@
 import { compareBytes } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 
+import { finish, STEP_ELEMENTS } from '../read/steps.ts';
 import type { MeasurementIndex } from './measurement-index.ts';
 import { compilePattern } from './regex.ts';
 import type { SeriesIndex } from './series-index.ts';
@@ -35,8 +36,18 @@ export function selectOrdinals(
   measurement: MeasurementIndex,
   where: Predicate | undefined,
 ): Uint32Array {
+  return finish(ordinalsInSteps(index, measurement, where));
+}
+
+/** As `selectOrdinals`, pausing where many texts are compared. */
+export function* ordinalsInSteps(
+  index: SeriesIndex,
+  measurement: MeasurementIndex,
+  where: Predicate | undefined,
+): Generator<undefined, Uint32Array> {
   const count = measurement.seriesCount;
-  const mask = where === undefined ? undefined : tagMask(index, measurement, where);
+  const scope = { index, measurement, count };
+  const mask = where === undefined ? undefined : yield* tagMask(scope, where);
   const ordinals = new Uint32Array(count);
   let selected = 0;
   for (let i = 0; i < count; i++) {
@@ -99,26 +110,29 @@ function patternOf(pattern: string): (text: string) => boolean {
   return test;
 }
 
+/** The series that exist when the selection begins; others may come while it pauses. */
+type Scope = {
+  readonly index: SeriesIndex;
+  readonly measurement: MeasurementIndex;
+  readonly count: number;
+};
+
 /** One byte per ordinal: 1 = selected. `undefined` selects all. */
-function tagMask(
-  index: SeriesIndex,
-  measurement: MeasurementIndex,
-  node: Predicate,
-): Uint8Array | undefined {
+function* tagMask(scope: Scope, node: Predicate): Generator<undefined, Uint8Array | undefined> {
   switch (node.kind) {
     case 'constant':
-      return node.value ? undefined : new Uint8Array(measurement.seriesCount);
+      return node.value ? undefined : new Uint8Array(scope.count);
     case 'field':
     case 'field-regex':
       return undefined;
     case 'tag':
-      return equalityMask(index, measurement, node);
+      return equalityMask(scope, node);
     case 'tag-regex':
-      return regexMask(index, measurement, node);
+      return yield* regexMask(scope, node);
     case 'and':
     case 'or': {
-      const left = tagMask(index, measurement, node.left);
-      const right = tagMask(index, measurement, node.right);
+      const left = yield* tagMask(scope, node.left);
+      const right = yield* tagMask(scope, node.right);
       if (left === undefined) return node.kind === 'and' ? right : undefined;
       if (right === undefined) return node.kind === 'and' ? left : undefined;
       if (node.kind === 'and') for (let i = 0; i < left.length; i++) left[i]! &= right[i]!;
@@ -129,11 +143,10 @@ function tagMask(
 }
 
 function equalityMask(
-  index: SeriesIndex,
-  measurement: MeasurementIndex,
+  { index, measurement, count }: Scope,
   node: Extract<Predicate, { kind: 'tag' }>,
 ): Uint8Array {
-  const mask = new Uint8Array(measurement.seriesCount);
+  const mask = new Uint8Array(count);
   const values = measurement.column(node.key)?.values ?? NO_VALUES;
   // Absent is stored as 0 and compares as the empty text; a text that nobody uses equals nothing.
   const text = node.value === '' ? 0 : index.findText(node.value) + 1;
@@ -145,12 +158,11 @@ function equalityMask(
   return mask.fill(text === 0 ? onEqual : 1 - onEqual, stored);
 }
 
-function regexMask(
-  index: SeriesIndex,
-  measurement: MeasurementIndex,
+function* regexMask(
+  { index, measurement, count }: Scope,
   node: Extract<Predicate, { kind: 'tag-regex' }>,
-): Uint8Array {
-  const mask = new Uint8Array(measurement.seriesCount);
+): Generator<undefined, Uint8Array> {
+  const mask = new Uint8Array(count);
   const values = measurement.column(node.key)?.values ?? NO_VALUES;
   const test = patternOf(node.pattern);
   const onMatch = node.operator === '=~' ? 1 : 0;
@@ -158,12 +170,14 @@ function regexMask(
   const memo = new Uint8Array(index.textCount + 1);
   memo[0] = test('') ? 2 : 1;
   const stored = Math.min(values.length, mask.length);
+  let tested = 0;
   for (let i = 0; i < stored; i++) {
     const value = values[i]!;
     let known = memo[value]!;
     if (known === 0) {
       known = test(index.text(value - 1)) ? 2 : 1;
       memo[value] = known;
+      if (++tested % STEP_ELEMENTS === 0) yield undefined;
     }
     mask[i] = known === 2 ? onMatch : 1 - onMatch;
   }

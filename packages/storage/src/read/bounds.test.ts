@@ -1,0 +1,176 @@
+import { Cancelled, LimitExceeded, systemClock } from '@tidemark/core';
+import type { Predicate, ScanRequest, SeriesBatch, SourceSnapshot } from '@tidemark/query';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { emptyCounters } from '../engine/local-source.ts';
+import { EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
+import type { TestEngine } from '../testing/fixtures.ts';
+import { STEP_ELEMENTS } from './steps.ts';
+
+const SERIES = 10 * STEP_ELEMENTS;
+
+let subject: TestEngine;
+let nowMs = 0;
+
+beforeAll(async () => {
+  // Every look at the clock finds a slice used up: each place where work may pause is a turn of the event loop.
+  const clock = { ...systemClock(), monotonicMs: () => (nowMs += 1000) };
+  subject = await testEngine({ snapshotMaxAgeMs: Number.MAX_SAFE_INTEGER }, { clock });
+  const lines = Array.from({ length: SERIES }, (_, i) => `m,host=h${(i * 7919) % SERIES} f=${i} 1`);
+  await write(subject.engine, lines.join('\n'));
+  const overlapping = Array.from({ length: 1000 }, (_, i) => `late f=${i} ${i}`);
+  await write(subject.engine, overlapping.join('\n'));
+  await subject.engine.flush();
+  await write(subject.engine, overlapping.join('\n'));
+});
+
+afterAll(() => subject.dispose());
+
+const source = { database: 'db', retentionPolicy: 'autogen', measurement: 'm' };
+const where: Predicate = { kind: 'tag-regex', key: 'host', operator: '=~', pattern: '7{2,3}' };
+const rows: ScanRequest = {
+  source,
+  timeRange: EVERYTHING,
+  descending: false,
+  groupBy: ['host'],
+  fields: [{ name: 'f', type: 'float' }],
+};
+
+async function withSnapshot<T>(use: (snapshot: SourceSnapshot) => Promise<T>): Promise<T> {
+  const snapshot = await subject.engine.source.snapshot();
+  try {
+    return await use(snapshot);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Turns of the event loop until the work is done. */
+async function turnsOf(work: Promise<unknown>): Promise<number> {
+  let isDone = false;
+  const end = (): void => {
+    isDone = true;
+  };
+  work.then(end, end);
+  let turns = 0;
+  while (!isDone) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  return turns;
+}
+
+const { signal } = new AbortController();
+
+describe('requests over many series give way', () => {
+  test('while tag values are matched', async () => {
+    await withSnapshot(async (snapshot) => {
+      const batches = snapshot.scan({ ...rows, where }, { signal });
+
+      const first = batches[Symbol.asyncIterator]().next();
+
+      // One pause for every step of distinct values, not counting those of grouping.
+      expect(await turnsOf(first)).toBeGreaterThanOrEqual(SERIES / STEP_ELEMENTS);
+    });
+  });
+
+  test('while groups are sorted, in the order of their tags all the same', async () => {
+    await withSnapshot(async (snapshot) => {
+      const hosts: string[] = [];
+      const all = (async () => {
+        for await (const { tags } of snapshot.scan({ ...rows, limitPerSeries: 1 }, { signal })) {
+          hosts.push(tags.get('host') ?? '');
+          if (hosts.length === 3000) break;
+        }
+      })();
+
+      expect(await turnsOf(all)).toBeGreaterThan((4 * SERIES) / STEP_ELEMENTS);
+      const sorted = Array.from({ length: SERIES }, (_, i) => `h${i}`).toSorted();
+      expect(hosts).toEqual(sorted.slice(0, 3000));
+    });
+  });
+
+  test('while tag values and series are listed', async () => {
+    await withSnapshot(async (snapshot) => {
+      for (const kind of ['tag-values', 'series'] as const) {
+        const filter = { database: 'db', measurements: ['m'] };
+        const keys = { kind: 'in', keys: ['host'] } as const;
+        const request = kind === 'series' ? { kind, filter } : { kind, filter, keys };
+        const first = snapshot.schema(request, { signal })[Symbol.asyncIterator]().next();
+
+        expect(await turnsOf(first)).toBeGreaterThan((2 * SERIES) / STEP_ELEMENTS);
+      }
+    });
+  });
+});
+
+describe('a cancelled request', () => {
+  test('ends while it selects its series', async () => {
+    await withSnapshot(async (snapshot) => {
+      const abort = new AbortController();
+      const counters = emptyCounters();
+      const batches = snapshot.scan({ ...rows, where }, { signal: abort.signal, counters });
+      const first = batches[Symbol.asyncIterator]().next();
+      await new Promise((resolve) => setImmediate(resolve));
+
+      abort.abort();
+
+      await expect(first).rejects.toThrow(Cancelled);
+      expect(counters.seriesVisited).toBe(0);
+    });
+  });
+
+  test('reads no further series', async () => {
+    await withSnapshot(async (snapshot) => {
+      const abort = new AbortController();
+      const counters = emptyCounters();
+      const batches = snapshot.scan(rows, { signal: abort.signal, counters });
+      const seen: SeriesBatch[] = [];
+      const all = (async () => {
+        for await (const batch of batches) {
+          if (seen.push(batch) === 5) abort.abort();
+        }
+      })();
+
+      await expect(all).rejects.toThrow(Cancelled);
+      expect(seen).toHaveLength(5);
+      expect(counters.seriesVisited).toBe(5);
+    });
+  });
+});
+
+describe('memory of a request is limited', () => {
+  const drain = async (batches: AsyncIterable<unknown>): Promise<number> => {
+    let count = 0;
+    for await (const batch of batches) if (batch !== undefined) count++;
+    return count;
+  };
+
+  test.each([
+    ['series', { ...rows, groupBy: [] }, 16 * SERIES],
+    ['groups', rows, 300 * SERIES],
+    ['keys', { ...rows, groupBy: [] }, 100 * SERIES],
+  ])('of its %s', async (_, request, memoryLimitBytes) => {
+    await withSnapshot(async (snapshot) => {
+      const work = drain(snapshot.scan(request, { signal, memoryLimitBytes }));
+
+      await expect(work).rejects.toThrow(LimitExceeded);
+      await expect(work).rejects.toThrow('coordinator.query-memory-limit');
+    });
+  });
+
+  test('of rows that overlap and are merged, in scans and aggregates', async () => {
+    const late = { ...rows, source: { ...source, measurement: 'late' }, groupBy: [] };
+    const aggregates = [{ field: 'f', type: 'float', functions: ['sum'] }] as const;
+    await withSnapshot(async (snapshot) => {
+      const read = (memoryLimitBytes: number): AsyncIterable<unknown>[] => [
+        snapshot.scan(late, { signal, memoryLimitBytes }),
+        snapshot.aggregate({ ...late, aggregates }, { signal, memoryLimitBytes }),
+      ];
+
+      // Two runs of 1,000 rows of 17 bytes, in three copies.
+      for (const work of read(101_000)) await expect(drain(work)).rejects.toThrow('overlap');
+      for (const work of read(104_000)) expect(await drain(work)).toBe(1);
+    });
+  });
+});
