@@ -5,7 +5,7 @@ import { TASK_QUEUE } from './limits.ts';
 import type { Dbrp } from './records.ts';
 
 /** Who gets points: a running task, a recording. */
-export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error'> & {
+export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error' | 'processed'> & {
   /** Where the consumer lives when that is another thread. */
   readonly taker?: BatchTaker | undefined;
 };
@@ -49,8 +49,8 @@ export class PointRouter {
   }
 
   /**
-   * Hands a batch to everybody who wants it. Resolves when the points have been accepted; they are processed at once
-   * unless a task is behind.
+   * Hands a batch to everybody who wants it. Resolves when the points have been accepted and the alerts that they raise
+   * at once are published; a task that is behind is not waited for.
    */
   async dispatch(batch: PointBatch): Promise<void> {
     this.#count(batch);
@@ -63,6 +63,10 @@ export class PointRouter {
       if (wait !== undefined) (waits ??= []).push(wait);
     }
     write.given();
+    for (const queue of queues) {
+      const wait = queue.processed();
+      if (wait !== undefined) (waits ??= []).push(wait);
+    }
     if (waits !== undefined) await Promise.all(waits);
   }
 
@@ -175,6 +179,11 @@ class Queue {
       this.#pump = undefined;
     });
     return this.#waitingRows > TASK_QUEUE.value ? this.#pump : undefined;
+  }
+
+  /** What the consumer has been given is on its way through it; `undefined` when nobody needs to wait for that. */
+  processed(): Promise<void> | undefined {
+    return this.#pump === undefined ? this.#consumer.processed?.() : undefined;
   }
 
   async drained(): Promise<void> {

@@ -162,6 +162,11 @@ export interface RunningTask {
   queryFailed(nodeName: string, message: string): void;
   /** `undefined`: push at will. Else resolves when the task can take more; pushing earlier is allowed and queued. */
   ready(): Promise<void> | undefined;
+  /**
+   * Resolves when alerts of the points that were pushed before have been published, or the task is too slow to be waited
+   * for. `undefined` when they have been, as in a task of the same thread, or the task raises none.
+   */
+  processed?(): Promise<void> | undefined;
   /** Resolves when nothing waits inside (answers from outside included). Windows are not flushed. */
   drain(): Promise<void>;
   /** Ends the source: nodes that flush at the end do so, outputs are written, then everything is released. */

@@ -15,7 +15,8 @@ import type {
 } from '../running-task.ts';
 import type { QueryResultSeries, ResultRow, TaskServices } from '../services.ts';
 import type { HostChannel } from './host-channel.ts';
-import { taskStart } from './task-start.ts';
+import { ProcessedRows } from './processed-rows.ts';
+import { namedTopicsOf, taskStart } from './task-start.ts';
 
 /** Rows on their way to the host or waiting there; beyond it the task asks to wait. About 16 MB at ten fields. */
 const ROWS_ON_THE_WAY_MAX = 131_072;
@@ -58,6 +59,8 @@ export class HostedTask implements RunningTask {
   #state: Uint8Array | undefined;
   #stats: TaskStats = EMPTY_STATS;
   #refreshing: Promise<void> | undefined;
+  readonly #processed: ProcessedRows;
+  readonly #isAlerting: boolean;
   #rowsOnTheWay = 0;
   #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #error: string | undefined;
@@ -75,6 +78,8 @@ export class HostedTask implements RunningTask {
     this.#setup = setup;
     this.#clock = setup.options.clock;
     this.#channel = channel;
+    this.#processed = new ProcessedRows(this.#clock);
+    this.#isAlerting = setup.pipeline.nodes.some((node) => node.type === 'alert');
   }
 
   get services(): TaskServices {
@@ -124,6 +129,7 @@ export class HostedTask implements RunningTask {
     const lostRows = this.#rowsOnTheWay;
     this.#channel = channel;
     this.#rowsOnTheWay = 0;
+    this.#processed.clear();
     this.#makeRoom();
     const saved = this.#setup.options.savedState?.();
     assert(saved === undefined || saved instanceof Uint8Array, 'state crosses in encoded form');
@@ -143,12 +149,14 @@ export class HostedTask implements RunningTask {
   push(batch: PointBatch): void {
     if (this.#error !== undefined || this.#isEnded) return;
     this.#rowsOnTheWay += batch.rowCount;
+    this.#processed.sent(batch.rowCount);
     this.#channel.addRows(batch, this.id);
   }
 
   /** The host has processed rows. */
   taken(rowCount: number): void {
     this.#rowsOnTheWay = Math.max(0, this.#rowsOnTheWay - rowCount);
+    this.#processed.done(rowCount);
     if (this.#rowsOnTheWay <= ROWS_ON_THE_WAY_MAX / 2) this.#makeRoom();
   }
 
@@ -162,6 +170,10 @@ export class HostedTask implements RunningTask {
       this.#room = { promise, resolve };
     }
     return this.#room.promise;
+  }
+
+  processed(): Promise<void> | undefined {
+    return this.#isAlerting && !this.#isEnded ? this.#processed.wait() : undefined;
   }
 
   pushQueryResult(
@@ -264,6 +276,7 @@ export class HostedTask implements RunningTask {
       channel.send({ kind: 'tap', tap, task: this.id, nodeName, options: tapOptions });
     }
     await started;
+    for (const topic of namedTopicsOf(pipeline)) services.alerts.openTopic?.(topic);
     await this.refresh();
   }
 
@@ -325,6 +338,7 @@ export class HostedTask implements RunningTask {
   #end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#processed.clear();
     this.#makeRoom();
     // A host that was ended has told nobody that its anonymous topics are closed.
     for (const topic of this.#topics) this.#setup.services.alerts.closeAnonymousTopic(topic);

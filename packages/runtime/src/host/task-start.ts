@@ -43,6 +43,12 @@ export function topicsOf(pipeline: Pipeline, options: TaskOptions): readonly str
   return [...new Set(topics.filter((topic) => topic !== ''))];
 }
 
+/** Topics that a pipeline names itself; they exist as soon as the task has started. */
+export function namedTopicsOf(pipeline: Pipeline): readonly string[] {
+  const alerts = pipeline.nodes.filter((node) => node.type === 'alert');
+  return alerts.map((node) => option(node.options, 'topic')).filter((topic) => topic !== '');
+}
+
 function endpointsOf(pipeline: Pipeline, services: TaskServices): ReadonlyMap<string, Endpoint> {
   const found = new Map<string, Endpoint>();
   for (const { options } of pipeline.nodes) {

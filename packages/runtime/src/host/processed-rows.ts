@@ -1,0 +1,79 @@
+// Who waits for rows to be processed that are on their way to a task host: writes that are acknowledged only when the
+// alerts they raise are kept. A task that is too slow is not waited for until it has caught up.
+import type { Clock } from '@tidemark/core';
+
+/** Longest time that one write waits for one task. */
+const WAIT_MS_MAX = 250;
+
+type Waiter = { readonly through: number; readonly resolve: () => void };
+
+export class ProcessedRows {
+  readonly #clock: Clock;
+  #sent = 0;
+  #done = 0;
+  #waiters: Waiter[] = [];
+  #timer: AbortController | undefined;
+  #isBehind = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  sent(rowCount: number): void {
+    this.#sent += rowCount;
+  }
+
+  done(rowCount: number): void {
+    this.#done = Math.min(this.#sent, this.#done + rowCount);
+    while ((this.#waiters[0]?.through ?? Number.POSITIVE_INFINITY) <= this.#done) {
+      this.#waiters.shift()?.resolve();
+    }
+    if (this.#done < this.#sent) return;
+    this.#isBehind = false;
+    this.#timer?.abort(CAUGHT_UP);
+    this.#timer = undefined;
+  }
+
+  /** Nothing that was sent will be processed any more. */
+  clear(): void {
+    this.done(this.#sent - this.#done);
+  }
+
+  /** Resolves when what was sent before is processed, or takes too long; `undefined` when there is nothing to wait for. */
+  wait(): Promise<void> | undefined {
+    if (this.#done === this.#sent || this.#isBehind) return undefined;
+    this.#startTimer();
+    return new Promise((resolve) => this.#waiters.push({ through: this.#sent, resolve }));
+  }
+
+  #startTimer(): void {
+    if (this.#timer !== undefined) return;
+    const timer = new AbortController();
+    this.#timer = timer;
+    const doneAtStart = this.#done;
+    this.#clock.sleep(WAIT_MS_MAX, timer.signal).then(
+      () => this.#expire(doneAtStart),
+      // Everything was processed in time.
+      () => undefined,
+    );
+  }
+
+  // Under steady load there is always something on its way; only a task that has made no progress, or whose oldest
+  // waiter is as old as the timer, is behind.
+  #expire(doneAtStart: number): void {
+    this.#timer = undefined;
+    const isMoving = this.#done > doneAtStart && this.#waiters.length <= WAITERS_MAX;
+    if (isMoving) {
+      this.#startTimer();
+      return;
+    }
+    this.#isBehind = true;
+    for (const { resolve } of this.#waiters.splice(0)) resolve();
+  }
+}
+
+/** More writes than this at once mean that they come faster than the task works. */
+const WAITERS_MAX = 256;
+
+// A reason of one's own saves the stack trace that would be made for each cancelled timer.
+const CAUGHT_UP = new Error('caught up');
