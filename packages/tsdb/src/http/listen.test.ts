@@ -1,9 +1,10 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -11,6 +12,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 
+const RENEWED = fileURLToPath(new URL('../testdata/localhost-renewed.pem', import.meta.url));
 const CERTIFICATE = fileURLToPath(new URL('../testdata/localhost.pem', import.meta.url));
 
 let directory: string;
@@ -46,6 +48,38 @@ test('HTTPS with certificate and key of a file', async () => {
   expect(await statusOf(httpsRequest, options)).toBe(204);
   await expect(statusOf(httpsRequest, { ...options, maxVersion: 'TLSv1.1' })).rejects.toThrow();
   await expect(statusOf(httpRequest, options)).rejects.toThrow();
+});
+
+test('a certificate is read again when asked; one that is broken changes nothing', async () => {
+  const file = join(directory, 'cert.pem');
+  copyFileSync(CERTIFICATE, file);
+  service = await startTestService({
+    config: { http: { 'https-enabled': true, 'https-certificate': file } },
+  });
+  const { port } = new URL(service.url);
+  const subject = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = tlsConnect({
+        host: '127.0.0.1',
+        port: Number(port),
+        rejectUnauthorized: false,
+      });
+      socket.once('error', reject);
+      socket.once('secureConnect', () => {
+        const { CN } = socket.getPeerCertificate().subject;
+        resolve(String(CN));
+        socket.destroy();
+      });
+    });
+  expect(await subject()).toBe('localhost');
+
+  copyFileSync(RENEWED, file);
+  service.reload();
+  expect(await subject()).toBe('renewed');
+
+  writeFileSync(file, 'no certificate');
+  expect(() => service?.reload()).toThrow();
+  expect(await subject()).toBe('renewed');
 });
 
 test('a certificate that can not be read is named', async () => {

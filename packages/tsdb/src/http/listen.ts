@@ -105,10 +105,12 @@ export class Listeners {
 }
 
 function serverOptions({ http }: TsdbConfig) {
+  // 0 is no limit. A limit means little when it is looked at less often than it is long.
+  const requestMs = http.requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : http.requestTimeoutMs;
   return {
     requestTimeout: http.requestTimeoutMs,
-    headersTimeout: LIMITS.headersMs.value,
-    connectionsCheckingInterval: LIMITS.connectionCheckMs.value,
+    headersTimeout: Math.min(LIMITS.headersMs.value, requestMs),
+    connectionsCheckingInterval: Math.min(LIMITS.connectionCheckMs.value, requestMs),
     keepAliveTimeout: LIMITS.keepAliveMs.value,
     maxHeaderSize: LIMITS.headerBytes.value,
     noDelay: true,
