@@ -78,10 +78,6 @@ describe.skipIf(!canMount())('a full disk', () => {
       if (refused.status === 204) acknowledged += points;
     }
     const during = await count();
-    const ddl = await fetch(`${server.tsdb}/query`, {
-      method: 'POST',
-      body: new URLSearchParams({ q: `CREATE DATABASE ${'x'.repeat(200)}` }),
-    });
     const again = await post(lines(batch, points));
     rmSync(`/proc/${server.process.pid}/root${join(directory, 'ballast')}`);
     const freed = await post(lines(batch + 1, points));
@@ -92,7 +88,6 @@ describe.skipIf(!canMount())('a full disk', () => {
     expect(again.status).toBe(503);
     expect(during).toBe(acknowledged);
     expect(acknowledged).toBeGreaterThan(0);
-    expect(ddl.status).toBeLessThan(600);
     expect(freed).toEqual({ status: 204, error: '' });
     expect(after).toBe(acknowledged + points);
     await query(server.tsdb, 'CREATE DATABASE e');

@@ -75,7 +75,7 @@ function repairCommand(finish: (status: number) => void): Command {
     if (flags.json === true) printJson(report);
     else {
       print(
-        `${report.segmentsChecked} segments checked, ${report.segmentsRewritten} rewritten, ${report.segmentsLost} lost, ${report.rowsKept} rows kept`,
+        `${report.segmentsChecked} segments checked, ${report.segmentsRewritten} rewritten, ${report.segmentsLost} lost, ${report.rowsKept} rows kept, ${report.logsRewritten} log and index files rewritten`,
       );
       printDamage(report.lost);
     }
@@ -88,10 +88,13 @@ function inspectCommand(): Command {
     .option('--shard <id>', 'only this shard', shardId)
     .action(async (flags: Flags & { readonly shard?: number }) => {
       const { inspectDirectory } = await import('@tidemark/storage');
-      const shards = await inspectDirectory({
-        directory: storageDirectory(flags.dataDir),
-        shardId: flags.shard,
-      });
+      const shards = await withByteBar('inspect', (onProgress) =>
+        inspectDirectory({
+          directory: storageDirectory(flags.dataDir),
+          shardId: flags.shard,
+          onProgress,
+        }),
+      );
       if (flags.json === true) printJson(shards);
       else print(shards.map(describeShard).join('\n\n'));
     });
@@ -102,22 +105,30 @@ function shardId(text: string): number {
   return Number(text);
 }
 
+/** `delta 12, packed 3`, most frequent first. */
+function describeEncodings(encodings: Readonly<Record<string, number>>): string {
+  const sorted = Object.entries(encodings).sort(([, a], [, b]) => b - a);
+  return sorted.map(([name, count]) => `${name} ${count}`).join(', ');
+}
+
 function describeShard({ descriptor, tombstones, segments }: ShardReport): string {
   const range = `${formatRfc3339(descriptor.start)} to ${formatRfc3339(descriptor.end)}`;
   const columns = segments.flatMap((segment) =>
     segment.measurements.flatMap((measurement) =>
       measurement.columns.map((column) => ({
         segment: segment.fileId,
+        measurement: measurement.name,
         series: measurement.series,
         ...column,
       })),
     ),
   );
   return [
-    `shard ${descriptor.id}: ${range}, ${segments.length} segments, ${tombstones} tombstones`,
+    `shard ${descriptor.id} of ${descriptor.database}.${descriptor.retentionPolicy}: ${range}, ${segments.length} segments, ${tombstones} tombstones`,
     formatTable(
       [
         { title: 'Segment', value: (row) => row.segment, isRightAligned: true },
+        { title: 'Measurement', value: (row) => row.measurement },
         { title: 'Column', value: (row) => row.name },
         { title: 'Type', value: (row) => row.type },
         { title: 'Series', value: (row) => row.series, isRightAligned: true },
@@ -128,6 +139,7 @@ function describeShard({ descriptor, tombstones, segments }: ShardReport): strin
           value: (row) => (row.values === 0 ? '' : (row.bytes / row.values).toFixed(3)),
           isRightAligned: true,
         },
+        { title: 'Encodings', value: (row) => describeEncodings(row.encodings) },
       ],
       columns,
     ),

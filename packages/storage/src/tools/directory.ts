@@ -3,7 +3,7 @@
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { Disk } from '../disk/disk.ts';
-import { segmentPath } from '../engine/paths.ts';
+import { indexDirectory, segmentPath, walDirectory } from '../engine/paths.ts';
 import { readManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { PageCache } from '../segment/page-cache.ts';
@@ -60,6 +60,20 @@ export function openSegment(
     file.close();
     throw error;
   }
+}
+
+/** Files of the log, oldest first. */
+export function logFiles({ disk, directory }: OpenDirectory): string[] {
+  const path = walDirectory(directory);
+  const names = disk.list(path).filter((name) => name.endsWith('.wal'));
+  return names.map((name) => `${path}/${name}`);
+}
+
+/** Files of the series index. */
+export function indexFiles({ disk, directory }: OpenDirectory): string[] {
+  const path = indexDirectory(directory);
+  const names = disk.list(path).filter((name) => name.endsWith('.series'));
+  return names.map((name) => `${path}/${name}`);
 }
 
 export function damageOf(error: unknown, file: string): Damage {

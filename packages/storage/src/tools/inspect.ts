@@ -1,20 +1,31 @@
 // What is in a directory: shards, segments, measurements, bytes per value and encodings.
 import type { FieldType } from '@tidemark/core';
 
-import type { ShardDescriptor } from '../shard/shard.ts';
+import { ByteReader } from '../bytes.ts';
+import { indexDirectory, segmentPath } from '../engine/paths.ts';
+import type { ManifestShard } from '../manifest/manifest.ts';
+import type { SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
+import { indexFileName } from '../series/index-log.ts';
+import type { ShardDescriptor } from '../shard/shard.ts';
+import { scanWalFile } from '../wal/wal-file.ts';
+import { decodeAdditions } from '../wal/wal-record.ts';
 import { damageOf, openSegment, withDirectory } from './directory.ts';
-import type { Damage, ToolOptions } from './directory.ts';
+import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
+import { encodingName } from './encodings.ts';
 
 export type ColumnReport = {
   readonly name: string;
   readonly type: FieldType | 'time';
   readonly values: number;
   readonly bytes: number;
+  /** Number of blocks by the name of their encoding. */
+  readonly encodings: Readonly<Record<string, number>>;
 };
 
 export type MeasurementReport = {
   readonly measurementId: number;
+  readonly name: string;
   readonly series: number;
   readonly rows: number;
   readonly chunks: number;
@@ -32,60 +43,127 @@ export type ShardReport = {
   readonly segments: readonly SegmentReport[];
 };
 
-/** Looks at a directory that no engine has open. Reads directories, not values. */
+/** Looks at a directory that no engine has open. Reads every chunk, decodes none. */
 export function inspectDirectory(
   options: ToolOptions & { readonly shardId?: number | undefined },
 ): Promise<readonly ShardReport[]> {
   return withDirectory(options, async (open) => {
-    const reports: ShardReport[] = [];
-    for (const shard of open.manifest.shards) {
-      if (options.shardId !== undefined && shard.descriptor.id !== options.shardId) continue;
-      const segments = shard.segments.map((info): SegmentReport => {
-        try {
-          const segment = openSegment(open, shard, info);
-          try {
-            return { ...info, measurements: measurementsOf(segment), damage: undefined };
-          } finally {
-            segment.close();
-          }
-        } catch (error) {
-          return { ...info, measurements: [], damage: damageOf(error, '') };
-        }
-      });
+    const shards = open.manifest.shards.filter(
+      ({ descriptor }) => options.shardId === undefined || descriptor.id === options.shardId,
+    );
+    const totalBytes = shards
+      .flatMap((shard) => shard.segments)
+      .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const names = measurementNames(open);
+    let doneBytes = 0;
+    return shards.map((shard): ShardReport => {
       const { descriptor, tombstones } = shard;
-      reports.push({ descriptor, tombstones: tombstones.length, segments });
-    }
-    return reports;
+      const segments = shard.segments.map((info): SegmentReport => {
+        const file = segmentPath(open.directory, descriptor.id, info.fileId);
+        options.onProgress?.({ doneBytes, totalBytes, file });
+        doneBytes += info.sizeBytes;
+        return inspectSegment(open, shard, { info, names: names.get(descriptor.database) ?? [] });
+      });
+      return { descriptor, tombstones: tombstones.length, segments };
+    });
   });
 }
 
-function measurementsOf(segment: Segment): MeasurementReport[] {
-  return segment.footer.measurements.map((measurement) => {
-    const time = { name: 'time', type: 'time' as const, values: 0, bytes: 0 };
-    const columns = measurement.fields.map(({ name, type }) => ({
-      name,
-      type,
-      values: 0,
-      bytes: 0,
-    }));
-    let chunkCount = 0;
-    for (const page of measurement.pages) {
-      for (const chunks of segment.page(measurement, page).values()) {
-        for (const chunk of chunks) {
-          chunkCount++;
-          time.values += chunk.rows;
-          time.bytes += chunk.timeBytes;
-          for (const column of chunk.columns) {
-            const report = columns[column.field];
-            if (report === undefined) continue;
-            report.values += column.count;
-            report.bytes += column.validBytes + column.valueBytes;
-          }
+function inspectSegment(
+  open: OpenDirectory,
+  shard: ManifestShard,
+  { info, names }: { readonly info: SegmentInfo; readonly names: readonly string[] },
+): SegmentReport {
+  try {
+    const segment = openSegment(open, shard, info);
+    try {
+      const measurements = segment.footer.measurements.map((measurement) =>
+        inspectMeasurement(segment, measurement, names[measurement.measurementId]),
+      );
+      return { ...info, measurements, damage: undefined };
+    } finally {
+      segment.close();
+    }
+  } catch (error) {
+    return { ...info, measurements: [], damage: damageOf(error, '') };
+  }
+}
+
+type Tally = {
+  readonly name: string;
+  readonly type: FieldType | 'time';
+  values: number;
+  bytes: number;
+  readonly encodings: Record<string, number>;
+};
+
+function inspectMeasurement(
+  segment: Segment,
+  measurement: SegmentMeasurement,
+  name = `\u0000lost ${measurement.measurementId}`,
+): MeasurementReport {
+  const newTally = (column: string, type: Tally['type']): Tally => ({
+    name: column,
+    type,
+    values: 0,
+    bytes: 0,
+    encodings: {},
+  });
+  const time = newTally('time', 'time');
+  const columns = measurement.fields.map((field) => newTally(field.name, field.type));
+  let chunks = 0;
+  for (const page of measurement.pages) {
+    for (const entries of segment.page(measurement, page).values()) {
+      for (const chunk of entries) {
+        chunks++;
+        const bytes = segment.rawChunk(chunk);
+        addBlock(time, { count: chunk.rows, bytes: chunk.timeBytes, block: bytes });
+        for (const column of chunk.columns) {
+          const tally = columns[column.field];
+          if (tally === undefined) continue;
+          const start = column.offset - chunk.timeOffset + column.validBytes;
+          addBlock(tally, {
+            count: column.count,
+            bytes: column.validBytes + column.valueBytes,
+            block: bytes.subarray(start, start + column.valueBytes),
+          });
         }
       }
     }
-    const { measurementId, rows } = measurement;
-    const series = measurement.series.length;
-    return { measurementId, series, rows, chunks: chunkCount, columns: [time, ...columns] };
-  });
+  }
+  const { measurementId, rows, series } = measurement;
+  return { measurementId, name, series: series.length, rows, chunks, columns: [time, ...columns] };
+}
+
+function addBlock(
+  tally: Tally,
+  { count, bytes, block }: { count: number; bytes: number; block: Uint8Array },
+): void {
+  tally.values += count;
+  tally.bytes += bytes;
+  const encoding = encodingName(block);
+  tally.encodings[encoding] = (tally.encodings[encoding] ?? 0) + 1;
+}
+
+/** Names of measurements by database and id; what damage has taken is missing. */
+function measurementNames({ disk, directory, manifest }: OpenDirectory): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name, instance } of manifest.databases) {
+    const names: string[] = [];
+    found.set(name, names);
+    const path = `${indexDirectory(directory)}/${indexFileName(instance)}`;
+    if (!disk.exists(path)) continue;
+    const file = disk.open(path, 'read');
+    try {
+      for (const payload of scanWalFile(file).payloads) {
+        const { firstMeasurementId, measurements } = decodeAdditions(new ByteReader(payload));
+        measurements.forEach((measurement, i) => {
+          names[firstMeasurementId + i] = measurement;
+        });
+      }
+    } finally {
+      file.close();
+    }
+  }
+  return found;
 }

@@ -1,13 +1,16 @@
 // Repair: rewrites damaged segments with what can be read, and lists what can not. Damaged files are kept aside.
 import type { Column } from '@tidemark/core';
 
+import type { Disk } from '../disk/disk.ts';
 import { segmentPath, shardDirectory } from '../engine/paths.ts';
 import { writeManifest } from '../manifest/manifest.ts';
 import type { ManifestShard } from '../manifest/manifest.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SegmentWriter } from '../segment/writer.ts';
-import { damageOf, openSegment, withDirectory } from './directory.ts';
+import { frameRecord, scanWalFile, walHeader } from '../wal/wal-file.ts';
+import type { WalScan } from '../wal/wal-file.ts';
+import { damageOf, indexFiles, logFiles, openSegment, withDirectory } from './directory.ts';
 import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
 
 export type RepairReport = {
@@ -16,6 +19,8 @@ export type RepairReport = {
   /** Segments of which nothing could be read. */
   readonly segmentsLost: number;
   readonly rowsKept: number;
+  /** Files of the log and the series index that were written anew without damaged records. */
+  readonly logsRewritten: number;
   /** What is lost; rows are counted where the directory still tells. */
   readonly lost: readonly (Damage & { readonly rows: number | undefined })[];
   /** Where the damaged files are now. */
@@ -27,6 +32,7 @@ type Work = {
   segmentsRewritten: number;
   segmentsLost: number;
   rowsKept: number;
+  logsRewritten: number;
   lost: (Damage & { rows: number | undefined })[];
   nextFileId: number;
   moved: string[];
@@ -41,23 +47,29 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       segmentsRewritten: 0,
       segmentsLost: 0,
       rowsKept: 0,
+      logsRewritten: 0,
       lost: [],
       nextFileId: manifest.nextFileId,
       moved: [],
     };
     const shards: ManifestShard[] = [];
+    const totalBytes = manifest.shards
+      .flatMap((shard) => shard.segments)
+      .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    let doneBytes = 0;
     for (const shard of manifest.shards) {
       const segments: SegmentInfo[] = [];
       for (const info of shard.segments) {
         const path = segmentPath(directory, shard.descriptor.id, info.fileId);
-        options.onProgress?.({ doneBytes: 0, totalBytes: 0, file: path });
+        options.onProgress?.({ doneBytes, totalBytes, file: path });
+        doneBytes += info.sizeBytes;
         const repaired = await repairSegment(open, { shard, info, path }, work);
         if (repaired !== info) work.moved.push(path);
         if (repaired !== undefined) segments.push(repaired);
       }
       shards.push({ ...shard, segments });
     }
-    const movedTo = work.moved.length === 0 ? undefined : `${directory}/damaged`;
+    const movedTo = work.moved.length === 0 ? undefined : damagedDirectory(directory);
     if (movedTo !== undefined || open.isMended) {
       await writeManifest(disk, directory, { ...manifest, nextFileId: work.nextFileId, shards });
     }
@@ -69,9 +81,59 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       }
       await disk.syncDirectory(movedTo);
     }
-    const { segmentsChecked, segmentsRewritten, segmentsLost, rowsKept, lost } = work;
-    return { segmentsChecked, segmentsRewritten, segmentsLost, rowsKept, lost, movedTo };
+    for (const path of [...logFiles(open), ...indexFiles(open)]) {
+      await repairFrames(open, path, work);
+    }
+    const { nextFileId: _nextFileId, moved: _moved, ...report } = work;
+    const hasMoved = movedTo !== undefined || work.logsRewritten > 0;
+    return { ...report, movedTo: hasMoved ? damagedDirectory(directory) : undefined };
   });
+}
+
+function damagedDirectory(directory: string): string {
+  return `${directory}/damaged`;
+}
+
+/** Writes a file of the log or of the index anew, without its damaged records; the old one is kept aside. */
+async function repairFrames({ disk, directory }: OpenDirectory, path: string, work: Work) {
+  const file = disk.open(path, 'read');
+  let scan: WalScan;
+  let old: Uint8Array;
+  try {
+    scan = scanWalFile(file);
+    old = new Uint8Array(file.size());
+    file.read(old, 0);
+  } finally {
+    file.close();
+  }
+  if (scan.damagedAt.length === 0) return;
+  for (const offset of scan.damagedAt) {
+    work.lost.push({ file: path, offset, message: 'damaged record', rows: undefined });
+  }
+  const aside = damagedDirectory(directory);
+  disk.makeDirectory(aside);
+  await writeFile(disk, `${aside}/${path.split('/').at(-1) ?? ''}`, [old]);
+  await disk.syncDirectory(aside);
+  const repaired = `${path}.repaired`;
+  await writeFile(disk, repaired, [walHeader(), ...scan.payloads.map(frameRecord)]);
+  disk.rename(repaired, path);
+  await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));
+  work.logsRewritten++;
+}
+
+async function writeFile(disk: Disk, path: string, parts: readonly Uint8Array[]): Promise<void> {
+  disk.remove(path);
+  const file = disk.open(path, 'create');
+  try {
+    let at = 0;
+    for (const part of parts) {
+      file.write(part, at);
+      at += part.length;
+    }
+    await file.sync();
+  } finally {
+    file.close();
+  }
 }
 
 type Place = { readonly shard: ManifestShard; readonly info: SegmentInfo; readonly path: string };

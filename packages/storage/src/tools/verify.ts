@@ -1,9 +1,9 @@
 // Reads every block of every file and says what is damaged.
 import { decodeRecord } from '../wal/wal-record.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
-import { indexDirectory, segmentPath, walDirectory } from '../engine/paths.ts';
+import { segmentPath } from '../engine/paths.ts';
 import type { Segment } from '../segment/segment.ts';
-import { damageOf, openSegment, withDirectory } from './directory.ts';
+import { damageOf, indexFiles, logFiles, openSegment, withDirectory } from './directory.ts';
 import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
 
 export type VerifyReport = {
@@ -107,16 +107,6 @@ function verifyFrames({ disk }: OpenDirectory, path: string, tally: Tally): void
   } finally {
     file.close();
   }
-}
-
-function logFiles({ disk, directory }: OpenDirectory): string[] {
-  const path = walDirectory(directory);
-  return disk.list(path).map((name) => `${path}/${name}`);
-}
-
-function indexFiles({ disk, directory }: OpenDirectory): string[] {
-  const path = indexDirectory(directory);
-  return disk.list(path).map((name) => `${path}/${name}`);
 }
 
 function totalSize(open: OpenDirectory): number {
