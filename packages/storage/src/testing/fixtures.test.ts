@@ -1,5 +1,5 @@
 // Files of every released format version are read for ever.
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 
 import { joinBackups } from '../backup/chain.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
+import { readManifest } from '../manifest/manifest.ts';
 import { openStorageInline } from '../open-inline.ts';
 import { verifyDirectory } from '../tools/verify.ts';
 import { scanRows } from './fixtures.ts';
@@ -30,7 +31,23 @@ const ROWS = Array.from({ length: 40 }, (_, i) => [
 const ESCAPED = ['m,t=b\\ c', 5n, -0, null, null, null];
 const LOGGED = ['m,t=log', -9223372036854775806n, null, 9223372036854775807n, null, null];
 
-test.each(['v1'])('the files of format version %s are read', async (version) => {
+test.each(['v1', 'v2'])('a fixture of version %s has a file of every kind', (version) => {
+  const folder = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const { manifest } = readManifest(nodeDisk(), `${folder}/data`);
+
+  expect(names.filter((name) => /\.|MANIFEST|backup/.test(name))).toEqual([
+    'backup',
+    'data/MANIFEST',
+    'data/index/00000001.series',
+    'data/shards/1/00000003.seg',
+    'data/shards/1/00000004.seg',
+    'data/wal/00000004.wal',
+  ]);
+  expect(manifest.shards.flatMap((shard) => shard.tombstones)).toHaveLength(1);
+});
+
+test.each(['v1', 'v2'])('the files of format version %s are read', async (version) => {
   const directory = mkdtempSync(join(tmpdir(), 'storage-fixture-'));
   const fixture = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));
   cpSync(fixture, directory, { recursive: true });

@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { Corruption } from '@tidemark/core';
 import { open as openLmdb } from 'lmdb';
@@ -14,6 +15,7 @@ import {
   dropDatabase,
   dropPolicy,
 } from './databases.ts';
+import { fillCatalog } from './fixture-data.ts';
 import { EMPTY_CATALOG } from './model.ts';
 import type { CatalogState } from './model.ts';
 import { createToken } from './tokens.ts';
@@ -139,6 +141,16 @@ test('a catalog that is damaged in both copies, or empty, is not taken for a new
     writeFileSync(file, bytes);
     await expect(open()).rejects.toThrow(Corruption);
   }
+});
+
+test.each(['v2'])('the catalog file of format version %s is read', async (version) => {
+  const fixture = fileURLToPath(new URL(`../../fixtures/${version}/catalog.tdm`, import.meta.url));
+  copyFileSync(fixture, join(directory, 'catalog.tdm'));
+
+  const catalog = await open();
+
+  expect(catalog.state).toEqual(fillCatalog());
+  expect([catalog.isNew, catalog.isMended]).toEqual([false, false]);
 });
 
 test('a catalog of an earlier version is taken over', async () => {

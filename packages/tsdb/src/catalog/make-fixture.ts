@@ -1,0 +1,9 @@
+// Writes the fixture of the present catalog format: `node --conditions=source --import tsx src/catalog/make-fixture.ts DIR`.
+// Run it once per released version; old fixtures are never made again.
+import { fillCatalog } from './fixture-data.ts';
+import { Catalog } from './catalog.ts';
+
+const [, , directory = ''] = process.argv;
+const catalog = await Catalog.open(directory);
+await catalog.change(() => fillCatalog());
+await catalog.close();
