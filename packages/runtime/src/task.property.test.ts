@@ -12,6 +12,8 @@ import { VirtualTimers } from './timers.ts';
 
 const SECOND = 1_000_000_000n;
 const START = 1_704_067_200n * SECOND;
+/** From the first of January of year one, where truncation of times begins, to 1970. */
+const YEAR_ONE_SECONDS = 62_135_596_800n;
 
 /** Topics that outlive tasks. */
 class Topics implements AlertSink {
@@ -151,6 +153,26 @@ const SCRIPTS: readonly (readonly [string, string])[] = [
   ],
   ['union', `var a = ${FROM}\nvar b = stream|from().measurement('n')\na|union(b).rename('u')`],
   ['groupBy on batches', `${FROM}|window().period(10s).every(10s)|groupBy('rack')|sum('w')`],
+  ['default, delete and shift', `${FROM}|default().field('d', 1.0)|delete().field('v')|shift(5s)`],
+  ['distinct and mode', `${FROM}|window().period(20s).every(10s)|distinct('w')|mode('distinct')`],
+  ['holtWinters', `${FROM}|window().period(60s).every(60s)|holtWinters('w', 2, 0, 10s)`],
+  ['where on a batch', `${FROM}|window().period(20s).every(10s)|where(lambda: count() > 2)`],
+  [
+    'join of batches',
+    `var a = ${FROM}|window().period(10s).every(10s).align()\nvar b = stream|from().measurement('n').groupBy('host')|window().period(10s).every(10s).align()\na|join(b).as('a', 'b').fill('null')`,
+  ],
+  [
+    'stream groupBy and sample',
+    `stream|from()|groupBy('rack', 'host')|sample(2)|cumulativeSum('w')`,
+  ],
+  [
+    'flapping alert',
+    `${FROM}|alert().crit(lambda: "w" > 10.0).history(6).flapping(0.25, 0.5).topic('x')`,
+  ],
+  [
+    'batch alert with reset',
+    `${FROM}|window().period(10s).every(5s)|alert().warn(lambda: "w" > 8.0).warnReset(lambda: "w" < 4.0).all().topic('x').levelTag('l')`,
+  ],
   [
     'alert',
     `${FROM}|alert().warn(lambda: "w" > 8.0).crit(lambda: "w" > 15.0).stateChangesOnly().topic('x').levelField('l').durationField('d')`,
@@ -199,7 +221,10 @@ describe('a task', () => {
         const bench = new Bench(script);
         bench.push(input);
 
-        for (const host of ['a', 'b', 'c', '']) bench.task.deleteGroup(`host=${host}`);
+        for (const host of ['a', 'b', 'c', '']) {
+          bench.task.deleteGroup(`host=${host}`);
+          for (const rack of ['1', '2']) bench.task.deleteGroup(`host=${host},rack=${rack}`);
+        }
 
         for (const [name, stats] of bench.task.stats().nodes) {
           const isMixed = /union|groupby|sum|join/.test(name);
@@ -325,6 +350,160 @@ describe('against naive models', () => {
     );
   });
 
+  test('a count window holds the last points', () => {
+    fc.assert(
+      fc.property(
+        timed,
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 6 }),
+        (list, period, every) => {
+          const want = list.flatMap(({ time }, i) => {
+            if ((i + 1) % every !== 0) return [];
+            const inside = list.slice(Math.max(0, i + 1 - period), i + 1);
+            return [[seconds(time), inside.reduce((sum, { v }) => sum + v, 0)]];
+          });
+
+          const got = emitted(
+            `|window().periodCount(${period}).everyCount(${every})|sum('v')`,
+            list,
+            'sum',
+          );
+
+          expect(got).toEqual(want);
+        },
+      ),
+    );
+  });
+
+  test('an aligned tumbling window ends at multiples of its length', () => {
+    fc.assert(
+      fc.property(timed, fc.integer({ min: 1, max: 12 }), (list, length) => {
+        const want: unknown[] = [];
+        // Seconds since year one decide, of which the start of 2024 is no multiple in general.
+        const floor = (time: bigint): bigint => {
+          const sinceYearOne = time / SECOND + YEAR_ONE_SECONDS;
+          return (sinceYearOne - (sinceYearOne % BigInt(length)) - YEAR_ONE_SECONDS) * SECOND;
+        };
+        let end: bigint | undefined;
+        let inside: { time: bigint; v: number }[] = [];
+        for (const each of list) {
+          end ??= floor(each.time + BigInt(length) * SECOND);
+          if (each.time >= end) {
+            const from = end - BigInt(length) * SECOND;
+            const kept = inside.filter(({ time }) => time >= from);
+            want.push([seconds(end), kept.reduce((sum, { v }) => sum + v, 0)]);
+            end = floor(each.time + BigInt(length) * SECOND);
+            inside = [];
+          }
+          inside.push(each);
+        }
+
+        const chain = `|window().period(${length}s).every(${length}s).align()|sum('v')`;
+        expect(emitted(chain, list, 'sum')).toEqual(want);
+      }),
+    );
+  });
+
+  test('a non-negative derivative leaves falls out and goes on from them', () => {
+    fc.assert(
+      fc.property(timed, (list) => {
+        const want = list.flatMap(({ time, v }, i) => {
+          const before = list[i - 1];
+          if (before === undefined || before.time === time || v < before.v) return [];
+          const minutes = (seconds(time) - seconds(before.time)) / 60;
+          return [[seconds(time), (v - before.v) / minutes]];
+        });
+
+        const got = emitted(`|derivative('v').as('d').unit(1m).nonNegative()`, list, 'd');
+        expect(got).toEqual(want);
+      }),
+    );
+  });
+
+  test('stateDuration measures from the first true point of the run', () => {
+    fc.assert(
+      fc.property(timed, (list) => {
+        const want = list.map(({ time }, i) => {
+          let first = i;
+          while (first >= 0 && (list[first]?.v ?? 0) > 9) first--;
+          const start = list[first + 1]?.time ?? time;
+          return [seconds(time), first === i ? -1 : seconds(time) - seconds(start)];
+        });
+
+        const got = emitted(`|stateDuration(lambda: "v" > 9.0).unit(1s)`, list, 'state_duration');
+        expect(got).toEqual(want);
+      }),
+    );
+  });
+
+  test('sample by time keeps the points on its multiples', () => {
+    fc.assert(
+      fc.property(timed, fc.constantFrom(2, 3, 5, 60), (list, every) => {
+        const want = list
+          .filter(({ time }) => (time / SECOND + YEAR_ONE_SECONDS) % BigInt(every) === 0n)
+          .map(({ time, v }) => [seconds(time), v]);
+
+        expect(emitted(`|sample(${every}s)`, list, 'v')).toEqual(want);
+      }),
+    );
+  });
+
+  test('changeDetect keeps what differs from the last that was kept', () => {
+    fc.assert(
+      fc.property(timed, (list) => {
+        const want = list
+          .filter(({ v }, i) => v !== list[i - 1]?.v)
+          .map(({ time, v }) => [seconds(time), v]);
+
+        expect(emitted(`|changeDetect('v')`, list, 'v')).toEqual(want);
+      }),
+    );
+  });
+
+  const sides = fc.array(
+    fc.record({
+      side: fc.constantFrom('a', 'b'),
+      step: fc.integer({ min: 0, max: 4 }),
+      v: fc.integer({ min: 1, max: 20 }),
+    }),
+    { minLength: 1, maxLength: 50 },
+  );
+
+  test.each([
+    ['inner', '', undefined],
+    ['filled with null', `.fill('null')`, null],
+    ['filled with a number', '.fill(0.0)', 0],
+  ] as const)(
+    'a join, %s, pairs the points of each time in their order',
+    async (_, fill, filler) => {
+      await fc.assert(
+        fc.asyncProperty(sides, fc.constantFrom(1, 2, 5), async (list, tolerance) => {
+          let time = START;
+          const input = list.map(({ side, step, v }): PointInput => {
+            time += BigInt(step) * SECOND;
+            return { name: side, tags: [], fields: [['v', v]], time };
+          });
+          const bench = new Bench(
+            `var a = stream|from().measurement('a')\nvar b = stream|from().measurement('b')\n` +
+              `a|join(b).as('a', 'b').tolerance(${tolerance}s)${fill}`,
+          );
+
+          bench.push(input);
+          await bench.task.close();
+
+          const got = bench.out.map((text) => {
+            const { point: joined } = JSON.parse(text) as {
+              point: { time: string; fields: [string, number | null][] };
+            };
+            const fields = new Map(joined.fields);
+            return [joined.time, fields.get('a.v'), fields.get('b.v')];
+          });
+          expect(got).toEqual(joinedByHand(input, BigInt(tolerance) * SECOND, filler));
+        }),
+      );
+    },
+  );
+
   test('an inner join of a stream with itself is the stream', () => {
     fc.assert(
       fc.property(timed, (list) => {
@@ -342,3 +521,24 @@ describe('against naive models', () => {
     );
   });
 });
+
+/** Rows of a join of the points of `a` and `b`: for each rounded time the first ones, the second ones and so on. */
+function joinedByHand(
+  input: readonly PointInput[],
+  tolerance: bigint,
+  filler: number | null | undefined,
+): unknown[] {
+  const times = new Map<bigint, { a: number[]; b: number[] }>();
+  for (const { name, fields, time } of input) {
+    const shifted = time + YEAR_ONE_SECONDS * SECOND + tolerance / 2n;
+    const rounded = shifted - (shifted % tolerance) - YEAR_ONE_SECONDS * SECOND;
+    const sides = times.get(rounded) ?? { a: [], b: [] };
+    times.set(rounded, sides);
+    for (const [, value] of fields) sides[name === 'a' ? 'a' : 'b'].push(Number(value));
+  }
+  return [...times].flatMap(([time, { a, b }]) => {
+    const count =
+      filler === undefined ? Math.min(a.length, b.length) : Math.max(a.length, b.length);
+    return Array.from({ length: count }, (_, i) => [`${time}n`, a[i] ?? filler, b[i] ?? filler]);
+  });
+}
