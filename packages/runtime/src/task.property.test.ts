@@ -215,6 +215,32 @@ describe('a task', () => {
     );
   });
 
+  test('keeps what it emitted readable when others let go of what it was made of', () => {
+    const script =
+      `var a = ${FROM}\nvar b = stream|from().measurement('n').groupBy('host', 'rack')\n` +
+      `a|join(b).as('a', 'b').on('host').tolerance(5s)|httpOut('o')\n` +
+      `a|window().period(1h).every(1h)|count('w')`;
+    fc.assert(
+      fc.property(points, (input) => {
+        const bench = new Bench(script);
+        const seen = new Map<string, unknown>();
+        const joined =
+          [...bench.task.stats().nodes.keys()].find((name) => name.startsWith('join')) ?? '';
+        bench.task.tap(joined, (message) => {
+          if (message.kind !== 'point') return;
+          const { fields } = message.point;
+          seen.set(message.group, [...fields.values()]);
+        });
+
+        for (const each of input) bench.push([each]);
+
+        const rows = bench.task.httpOutput('o') ?? [];
+        expect(rows.map(({ values }) => values?.[0]?.slice(1))).toEqual([...seen.values()]);
+        expect(() => bench.task.snapshot()).not.toThrow();
+      }),
+    );
+  });
+
   test.each(SCRIPTS)('lets go of everything when its groups are deleted: %s', (_, script) => {
     fc.assert(
       fc.property(points, (input) => {

@@ -23,7 +23,14 @@ export type Value = number | bigint | string | boolean | null;
 export type Slot =
   | { readonly kind: 'column'; readonly index: number }
   | { readonly kind: 'own'; readonly index: number }
-  | { readonly kind: 'part'; readonly index: number; readonly field: Field };
+  | {
+      readonly kind: 'part';
+      readonly index: number;
+      readonly field: Field;
+      /** The part's schema, and which of its fields it is: a part that was detached has it there among its own. */
+      readonly schema: Schema;
+      readonly position: number;
+    };
 
 export type Field = {
   readonly name: string;
@@ -114,9 +121,13 @@ function reader(type: ValueType, slot: Slot): (point: Point) => Value {
       return (point) => point.own[index] as Value;
     }
     case 'part': {
-      const { index, field: inner } = slot;
+      const { index, field: inner, schema, position } = slot;
       const read = inner.read;
-      return (point) => read(point.own[index] as Point);
+      return (point) => {
+        const part = point.own[index] as Point;
+        // Whoever else holds the part may have detached it since.
+        return part.schema === schema ? read(part) : (part.own[position] as Value);
+      };
     }
     case 'column': {
       const index = slot.index;

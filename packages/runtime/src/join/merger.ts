@@ -129,10 +129,10 @@ export class JoinMerger {
     for (const [index, part] of parts.entries()) {
       const prefix = `${as[index] ?? ''}${delimiter}`;
       if (part !== undefined) {
-        for (const inner of part.schema.fields) {
-          fields.push(
-            field(prefix + inner.name, inner.type, { kind: 'part', index, field: inner }),
-          );
+        const { schema } = part;
+        for (const [position, inner] of schema.fields.entries()) {
+          const slot = { kind: 'part', index, field: inner, schema, position } as const;
+          fields.push(field(prefix + inner.name, inner.type, slot));
         }
       } else if (this.#fill !== undefined) {
         const { type } = this.#fill;
