@@ -249,6 +249,29 @@ export class EngineClient {
     return response.body as ReadableStream<Uint8Array>;
   }
 
+  /** What leaves a node of a task, or of a replay of it, one JSON object per line; ends with the task or `signal`. */
+  async tap(
+    id: string,
+    node: string,
+    options: {
+      readonly group?: string | undefined;
+      readonly replayId?: string | undefined;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<ReadableStream<Uint8Array>> {
+    const { group = '', replayId = '', signal } = options;
+    const search = {
+      ...(group === '' ? {} : { group }),
+      ...(replayId === '' ? {} : { 'replay-id': replayId }),
+    };
+    const response = await this.http.send(`${BASE}/taps/${part(id)}/${part(node)}`, {
+      search,
+      signal,
+    });
+    if (response.body === null) throw new Error('the tap has no body');
+    return response.body as ReadableStream<Uint8Array>;
+  }
+
   debugVars(): Promise<Readonly<Record<string, unknown>>> {
     return this.http.json(`${BASE}/debug/vars`);
   }

@@ -86,9 +86,7 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
     /^task host failed while it worked for task bad: task host did not answer for 2000 ms; the task was started again; 1 points that waited were lost$/,
   );
   expect(restarted.executing).toBe(true);
-  expect((await call('GET', '/engine/v1/tasks/good')).error).toContain(
-    'the task was started again',
-  );
+  await until('/engine/v1/tasks/good', ({ error }) => error.includes('the task was started again'));
   await write('m v=1 3');
   await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 1);
 
@@ -134,4 +132,107 @@ test('a script that a node refuses at its start is refused by the API in the sam
     executing: false,
     error: 'http_out endpoint "o" is used twice',
   });
+});
+
+/** Reads a tap: `next` gives one message after the other, `undefined` at the end. */
+async function tap(path: string): Promise<{ next: () => Promise<any>; close: () => void }> {
+  const abort = new AbortController();
+  const response = await fetch(engine.url + path, { signal: abort.signal });
+  const decoder = new TextDecoder();
+  const reader = response.body!.getReader();
+  const lines: string[] = [];
+  let rest = '';
+  return {
+    close: () => abort.abort(),
+    next: async () => {
+      while (lines.length === 0) {
+        const { done, value } = await reader.read();
+        if (done) return undefined;
+        const parts = (rest + decoder.decode(value, { stream: true })).split('\n');
+        rest = parts.pop() ?? '';
+        lines.push(...parts);
+      }
+      return JSON.parse(lines.shift() ?? '');
+    },
+  };
+}
+
+test('a tap tells what leaves a node and why a condition failed, for one group, until the task ends', async () => {
+  await start();
+  await define(
+    't',
+    'stream|from().groupBy(\'h\')|where(lambda: "v" > 1 AND "ok")|eval(lambda: "v" * 2).as(\'d\').keep()',
+  );
+  const where = await tap('/engine/v1/taps/t/where2?group=h%3Da');
+  const evaluated = await tap('/engine/v1/taps/t/eval3');
+  const plain = await tap('/engine/v1/taps/t/where2?explain=false');
+
+  await write('m,h=b v=9i,ok=true 1\nm,h=a v=3i,ok=false 2\nm,h=a v=4i,ok=true 3');
+
+  expect(await where.next()).toEqual({
+    kind: 'why',
+    node: 'where2',
+    group: 'h=a',
+    time: '1970-01-01T00:00:00.000000002Z',
+    outcome: 'dropped',
+    conditions: [
+      { label: 'where', text: '"v" > 1 AND "ok"', result: false, values: { v: 3, ok: false } },
+      { label: 'where', text: '"v" > 1', result: true, values: { v: 3 }, isPart: true },
+      { label: 'where', text: '"ok"', result: false, values: { ok: false }, isPart: true },
+    ],
+  });
+  expect(await where.next()).toMatchObject({ kind: 'why', outcome: 'passed' });
+  expect(await where.next()).toMatchObject({
+    kind: 'point',
+    name: 'm',
+    fields: { v: 4, ok: true },
+  });
+  expect(await evaluated.next()).toMatchObject({
+    kind: 'why',
+    outcome: 'evaluated',
+    conditions: [{ label: 'd', text: '"v" * 2', result: 18, values: { v: 9 } }],
+  });
+  expect(await evaluated.next()).toMatchObject({
+    kind: 'point',
+    fields: { v: 9, d: 18, ok: true },
+  });
+  expect(await plain.next()).toMatchObject({ kind: 'point', group: 'h=b' });
+  plain.close();
+  await call('DELETE', '/engine/v1/tasks/t');
+  expect(await where.next()).toBeUndefined();
+});
+
+test('a tap on nothing says what there is', async () => {
+  await start();
+  await define('t', 'stream|from()');
+
+  expect(await call('GET', '/engine/v1/taps/t/where9')).toEqual({
+    error: 'no node "where9"; the task has stream0, from1',
+  });
+  expect(await call('GET', '/engine/v1/taps/other/from1')).toEqual({
+    error: 'task "other" is not running',
+  });
+});
+
+test('why an alert did not fire: each level with the values that it saw', async () => {
+  await start();
+  await define(
+    't',
+    'stream|from()|alert().warn(lambda: "v" > 5.0).crit(lambda: "v" > 9.0 OR "w" > 1.0).topic(\'x\')',
+  );
+  const seen = await tap('/engine/v1/taps/t/alert2');
+
+  await write('m v=4 1');
+
+  expect(await seen.next()).toMatchObject({
+    kind: 'why',
+    outcome: 'OK -> OK',
+    conditions: [
+      { label: 'warn', result: false, values: { v: 4 } },
+      { label: 'crit', values: { v: 4 }, error: expect.stringContaining('"w"') },
+      { label: 'crit', text: '"v" > 9.0', result: false, isPart: true },
+      { label: 'crit', text: '"w" > 1.0', error: expect.stringContaining('"w"'), isPart: true },
+    ],
+  });
+  seen.close();
 });

@@ -48,6 +48,8 @@ export type Executing = {
   readonly task: RunningTask;
   /** Points (batches) per second over the last second. */
   throughput: number;
+  /** A replay that is over; its task can still be looked at. */
+  hasEnded?: boolean | undefined;
   /** What keeps it from working at the moment, for example a database that is away. */
   problem: string | undefined;
 };

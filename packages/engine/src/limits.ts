@@ -24,6 +24,20 @@ export const LOG_SUBSCRIBERS: Limit = {
   reason: 'each follows every line that is logged',
 };
 
+export const TAP_READERS: Limit = {
+  setting: 'task.taps',
+  value: 64,
+  unit: 'count',
+  reason: 'each follows everything that leaves a node',
+};
+
+export const TAP_WAITING_BYTES: Limit = {
+  setting: 'task.tap-queue',
+  value: 1024 * 1024,
+  unit: 'bytes',
+  reason: 'what a slow reader of a tap may leave; further messages are dropped and counted for it',
+};
+
 export const RUNNING_JOBS: Limit = {
   setting: 'replay.max-running',
   value: 32,

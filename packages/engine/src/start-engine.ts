@@ -20,6 +20,7 @@ import { addJobRoutes } from './http/job-routes.ts';
 import { addMiscRoutes } from './http/misc-routes.ts';
 import { addOperationRoutes } from './http/operation-routes.ts';
 import { HttpServer } from './http/server.ts';
+import { addTapRoutes } from './http/tap-routes.ts';
 import { addTaskRoutes } from './http/task-routes.ts';
 import { debugVars, metricsText, serviceStatistics } from './debug-vars.ts';
 import { Subscriptions } from './database/subscriptions.ts';
@@ -262,6 +263,11 @@ class RunningEngine implements EngineService {
     const server = this.#server;
     addTaskRoutes(server, {
       ...this.#parts,
+      replayOf: (replayId, taskId) => this.#replays.executing(replayId, taskId),
+    });
+    addTapRoutes(server, {
+      executor: this.#parts.executor,
+      clock,
       replayOf: (replayId, taskId) => this.#replays.executing(replayId, taskId),
     });
     addJobRoutes(server, { recordings: this.#recordings, replays: this.#replays, clock });

@@ -21,6 +21,7 @@ export class NodeHandle implements NodeContext {
   /** The edge that a tap watches; also exists for nodes without children. */
   readonly tapEdge: Edge;
   explain: NodeContext['explain'];
+  readonly #explainers = new Set<NonNullable<NodeContext['explain']>>();
   #errorCount = 0;
   #logStart = 0n;
   #logged = 0;
@@ -43,6 +44,26 @@ export class NodeHandle implements NodeContext {
     this.outputs = output.edges;
     this.tapEdge = output.tapEdge;
     this.parentNames = output.parentNames;
+  }
+
+  /** Lets somebody hear of the node's decisions; returns the way to stop. */
+  addExplainer(explainer: NonNullable<NodeContext['explain']>): () => void {
+    this.#explainers.add(explainer);
+    this.#updateExplain();
+    return () => {
+      this.#explainers.delete(explainer);
+      this.#updateExplain();
+    };
+  }
+
+  // `undefined` while nobody listens: nodes explain nothing then.
+  #updateExplain(): void {
+    this.explain =
+      this.#explainers.size === 0
+        ? undefined
+        : (why) => {
+            for (const explainer of this.#explainers) explainer(why);
+          };
   }
 
   get options(): unknown {

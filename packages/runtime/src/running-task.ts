@@ -93,7 +93,10 @@ export type TapMessage =
   /** The watcher was too slow: so many messages are missing here. */
   | { readonly kind: 'dropped'; readonly edge: string; readonly count: number }
   | {
-      /** Why `where` dropped a point or `alert` chose a level: each condition with the values it saw. */
+      /**
+       * Why `where` dropped a point or `alert` chose a level, and what `eval` made of which values: each condition or
+       * expression with the values it saw.
+       */
       readonly kind: 'why';
       readonly edge: string;
       readonly group: string;
@@ -103,16 +106,19 @@ export type TapMessage =
     };
 
 export type TapCondition = {
-  /** `crit`, `where`. */
+  /** `crit`, `where`, the name of an `eval`'s result. */
   readonly label: string;
   readonly text: string;
-  readonly result: boolean | undefined;
+  /** What a condition gave, or the value of an `eval`'s expression; `undefined` when it could not be evaluated. */
+  readonly result: unknown;
+  /** One of the conditions that the one before it joins with AND and OR. */
+  readonly isPart?: boolean | undefined;
   readonly error?: string | undefined;
   readonly values: Readonly<Record<string, unknown>>;
 };
 
 export type TapOptions = {
-  /** Only this group id. */
+  /** Only this group: its id, without the measurement where groups are by measurement too. */
   readonly group?: string | undefined;
   /** Also explain decisions of the node. */
   readonly isExplaining?: boolean | undefined;

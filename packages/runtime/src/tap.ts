@@ -6,14 +6,19 @@ import { batchRow } from './data/rows.ts';
 import type { EdgeObserver } from './edge.ts';
 import type { TapMessage, TapOptions } from './running-task.ts';
 
+/** Whether a tap asks for the group: by its id, in which the measurement may be left out. */
+export function isWatched(group: Group, options: TapOptions): boolean {
+  const { group: wanted } = options;
+  return wanted === undefined || group.id === wanted || group.id.endsWith(`\n${wanted}`);
+}
+
 /** An observer that tells a listener what leaves `nodeName`. */
 export function tapObserver(
   nodeName: string,
   listener: (message: TapMessage) => void,
   options: TapOptions,
 ): EdgeObserver {
-  const wants = (group: Group): boolean =>
-    options.group === undefined || options.group === group.id;
+  const wants = (group: Group): boolean => isWatched(group, options);
   return {
     point: (point: Point) => {
       if (!wants(point.group)) return;

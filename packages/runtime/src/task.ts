@@ -29,7 +29,7 @@ import type {
   TaskStats,
 } from './running-task.ts';
 import type { QueryResultSeries, ResultRow, TaskServices } from './services.ts';
-import { tapObserver } from './tap.ts';
+import { isWatched, tapObserver } from './tap.ts';
 import { clockTimers } from './timers.ts';
 import type { CancelTimer } from './timers.ts';
 
@@ -251,13 +251,13 @@ export class InlineTask implements RunningTask {
     assert(handle !== undefined, 'the tapped node exists');
     const stop = handle.tapEdge.observe(tapObserver(nodeName, listener, options));
     if (options.isExplaining !== true) return stop;
-    handle.explain = ({ group, time, outcome, conditions }) => {
-      if (options.group !== undefined && options.group !== group.id) return;
+    const stopExplaining = handle.addExplainer(({ group, time, outcome, conditions }) => {
+      if (!isWatched(group, options)) return;
       listener({ kind: 'why', edge: nodeName, group: group.id, time, outcome, conditions });
-    };
+    });
     return () => {
       stop();
-      handle.explain = undefined;
+      stopExplaining();
     };
   }
 

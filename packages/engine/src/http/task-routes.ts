@@ -176,6 +176,7 @@ type LazyView = Readonly<Record<string, () => unknown>>;
 
 function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): LazyView {
   const executing = executingOf(record.id, view.replayId, options);
+  const diedOf = view.replayId === '' ? options.executor.entry(record.id) : undefined;
   return {
     id: () => record.id,
     'template-id': () => record.templateId,
@@ -186,7 +187,8 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     dot: () => dotOf(record, executing, view, options),
     status: () => record.status,
     executing: () => executing !== undefined && executing.task.error === undefined,
-    error: () => executing?.task.error ?? executing?.problem ?? record.error,
+    // One that has just died: its record says so a moment later.
+    error: () => executing?.task.error ?? executing?.problem ?? diedOf?.task.error ?? record.error,
     stats: () => (executing === undefined ? {} : printTaskStats(executing)),
     created: () => record.created,
     modified: () => record.modified,

@@ -223,6 +223,7 @@ export class Replays {
       await framed('running replay: ', () => task.drain());
     } finally {
       await task.close();
+      executing.hasEnded = true;
     }
     if (task.error !== undefined) throw new InvalidRequest(`task run: ${task.error}`);
     return { statsJson: printJson(printTaskStats(executing)) };

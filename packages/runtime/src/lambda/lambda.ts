@@ -1,7 +1,7 @@
 // Lambdas: compiled once per task, specialised once per shape of points (schema and tag keys), then run as closures
 // over typed slots. Facts: docs/reference/tickscript.md, lambda evaluation.
 import type { LambdaSpec } from '@tidemark/pipeline';
-import { checkLambda, formatExpression } from '@tidemark/tickscript';
+import { checkLambda } from '@tidemark/tickscript';
 import type { ExpressionNode, FunctionNode } from '@tidemark/tickscript';
 import type { Point } from '../data/point.ts';
 import type { Schema, ValueType } from '../data/schema.ts';
@@ -10,7 +10,6 @@ import { CompileError, EvaluationError } from './errors.ts';
 import type { CallContext, FunctionRow, FunctionState } from './function.ts';
 import { FUNCTIONS } from './functions.ts';
 import { specialise } from './specialise.ts';
-import type { TapCondition } from '../running-task.ts';
 import type { Frame, Run, Typed } from './typed.ts';
 
 /** Types of results of earlier expressions, by name (`eval`). */
@@ -99,22 +98,6 @@ export class Lambda {
   /** Evaluates as a predicate. Throws `EvaluationError`. */
   test(point: Point, frame: Frame): boolean {
     return this.for(point.schema, point.series.keys).test(point, frame);
-  }
-
-  /** What a tap shows of a decision: the condition and the values it saw. */
-  explain(
-    label: string,
-    point: Point,
-    result: boolean | undefined,
-    error?: string,
-  ): TapCondition[] {
-    const values: Record<string, unknown> = {};
-    for (const name of this.references) {
-      const value = point.fieldValue(name) ?? point.series.tag(name);
-      if (value !== undefined) values[name] = value;
-    }
-    const text = formatExpression(this.expression);
-    return [{ label, text, result, values, ...(error === undefined ? {} : { error }) }];
   }
 
   /** Specialises without remembering; `eval` keeps its own by the shapes it sees. */

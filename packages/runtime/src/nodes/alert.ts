@@ -11,6 +11,7 @@ import { GroupStates } from '../group-states.ts';
 import type { Series } from '../data/series.ts';
 import { EvaluationError } from '../lambda/errors.ts';
 import type { FunctionState } from '../lambda/function.ts';
+import { explainLambda, look } from '../lambda/explain.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
 import type { Inhibitor, NodeContext, RunningNode } from '../node.ts';
@@ -388,15 +389,10 @@ export class AlertNode implements RunningNode {
     const conditions: TapCondition[] = [];
     for (const each of [...this.#levels, ...this.#resets]) {
       if (each === undefined) continue;
-      // A fresh state: looking must not advance what count() and sigma() have seen.
-      const frame = each.lambda.frame(this.#ctx.task.callContext);
-      try {
-        const result = each.lambda.test(point, frame);
-        conditions.push(...each.lambda.explain(each.label, point, result));
-      } catch (cause) {
-        if (!(cause instanceof EvaluationError)) throw cause;
-        conditions.push(...each.lambda.explain(each.label, point, undefined, cause.message));
-      }
+      const { lambda, label } = each;
+      const context = this.#ctx.task.callContext;
+      const seen = { point, context, outcome: look(lambda, point, context) };
+      conditions.push(...explainLambda(lambda, label, seen));
     }
     const outcome = `${LEVEL_NAMES[previous] ?? ''} -> ${LEVEL_NAMES[level] ?? ''}`;
     this.#ctx.explain?.({ group: point.group, time: point.time, outcome, conditions });

@@ -10,6 +10,7 @@ import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import { EvaluationError } from '../lambda/errors.ts';
 import type { FunctionState } from '../lambda/function.ts';
+import { explainLambda } from '../lambda/explain.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import { valueFailure } from '../lambda/lambda.ts';
 import type { Frame, Run } from '../lambda/typed.ts';
@@ -104,13 +105,30 @@ export class EvalNode implements RunningNode {
         frame.results = own;
         own.push((runs[i] as Run)(point, frame) as Value);
       }
+      if (this.#ctx.explain !== undefined) this.#explain(point, own.slice(-this.#lambdas.length));
       const result = point.withValues(plan.schema, own);
       return plan.tags.length === 0 ? result : this.#withTags(result, plan);
     } catch (cause) {
       if (!(cause instanceof EvaluationError)) throw cause;
       this.#ctx.fail('error evaluating expression', cause.message);
+      if (this.#ctx.explain !== undefined) this.#explain(point, [], cause.message);
       return undefined;
     }
+  }
+
+  /** The values that the expressions saw and what they made of them. */
+  #explain(point: Point, results: readonly Value[], error?: string): void {
+    const { explain, task, options } = this.#ctx;
+    const conditions = this.#lambdas.flatMap((lambda, i) => {
+      const [whole] = explainLambda(lambda, options.as[i] ?? '', {
+        point,
+        outcome: { result: results[i], error },
+        context: task.callContext,
+      });
+      return whole === undefined ? [] : [whole];
+    });
+    const outcome = error === undefined ? 'evaluated' : 'failed';
+    explain?.({ group: point.group, time: point.time, outcome, conditions });
   }
 
   #withTags(point: Point, plan: Plan): Point | undefined {

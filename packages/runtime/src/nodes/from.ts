@@ -8,6 +8,7 @@ import { Point } from '../data/point.ts';
 import type { RowSource } from '../data/row-source.ts';
 import type { Series } from '../data/series.ts';
 import { EvaluationError } from '../lambda/errors.ts';
+import { explainLambda } from '../lambda/explain.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
@@ -195,7 +196,11 @@ export class FromNode implements RunningNode {
       group: point.group,
       time: point.time,
       outcome: passes ? 'passed' : 'dropped',
-      conditions: lambda.explain('where', point, passes),
+      conditions: explainLambda(lambda, 'where', {
+        point,
+        outcome: { result: passes },
+        context: this.#ctx.task.callContext,
+      }),
     });
   }
 

@@ -4,6 +4,7 @@ import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
 import { EvaluationError } from '../lambda/errors.ts';
 import type { FunctionState } from '../lambda/function.ts';
+import { explainLambda } from '../lambda/explain.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
 import type { GroupStatesCode } from '../group-states.ts';
@@ -81,7 +82,11 @@ export class WhereNode implements RunningNode {
       group: point.group,
       time: point.time,
       outcome: passes === true ? 'passed' : 'dropped',
-      conditions: this.#lambda.explain('where', point, passes, error),
+      conditions: explainLambda(this.#lambda, 'where', {
+        point,
+        outcome: { result: passes, error },
+        context: this.#ctx.task.callContext,
+      }),
     });
   }
 }

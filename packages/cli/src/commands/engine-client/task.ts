@@ -21,6 +21,7 @@ import {
 import type { ClientFlags } from './context.ts';
 import { followLog } from './follow-log.ts';
 import { pushCommand } from './push.ts';
+import { tapCommand } from './tap.ts';
 import { taskTestCommand } from '../task-test.ts';
 
 type DefineFlags = ClientFlags & {
@@ -50,6 +51,7 @@ export function taskCommand(finish: (status: number) => void): Command {
   group.addCommand(outputCommand());
   group.addCommand(statsCommand());
   group.addCommand(watchCommand());
+  group.addCommand(tapCommand());
   group.addCommand(pushCommand(finish));
   group.addCommand(taskTestCommand(finish));
   return group;

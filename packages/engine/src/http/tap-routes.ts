@@ -1,0 +1,176 @@
+// Watching what leaves a node of a running task or of a replay, as it happens: one JSON object per line.
+import { PassThrough } from 'node:stream';
+import { formatRfc3339, InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { OutputPoint, TapMessage } from '@tidemark/runtime';
+import type { Executing, Executor } from '../executor.ts';
+import { TAP_READERS, TAP_WAITING_BYTES } from '../limits.ts';
+import { printJson } from './json.ts';
+import type { Api, ApiRequest, ApiResponse } from './server.ts';
+
+export type TapRoutesOptions = {
+  readonly executor: Executor;
+  /** The task of a replay, by the replay's id. Throws when there is none for that task. */
+  readonly replayOf: (replayId: string, taskId: string) => Executing;
+  readonly clock: Clock;
+};
+
+/** How often it is looked whether the task still runs. */
+const END_CHECK_MS = 500;
+
+export function addTapRoutes(api: Api, options: TapRoutesOptions): void {
+  let readerCount = 0;
+  api.on('GET', '/taps/:id/:node', (request): ApiResponse => {
+    const id = request.params['id'] ?? '';
+    const executing = executingOf(id, request, options);
+    const nodeName = request.params['node'] ?? '';
+    checkNode(executing, nodeName);
+    if (readerCount >= TAP_READERS.value) {
+      throw new LimitExceeded('too many taps are open', TAP_READERS.setting);
+    }
+    readerCount++;
+    const stream = new PassThrough({ highWaterMark: TAP_WAITING_BYTES.value });
+    stream.on('close', () => readerCount--);
+    watch(executing, { nodeName, request, stream, options });
+    return {
+      status: 200,
+      stream,
+      contentType: 'application/x-ndjson',
+      headers: { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
+    };
+  });
+}
+
+function executingOf(id: string, request: ApiRequest, options: TapRoutesOptions): Executing {
+  const replayId = request.query.get('replay-id');
+  const executing = replayId === '' ? options.executor.running(id) : options.replayOf(replayId, id);
+  if (executing === undefined) throw new NotFound(`task ${JSON.stringify(id)} is not running`);
+  return executing;
+}
+
+function checkNode(executing: Executing, nodeName: string): void {
+  const names = executing.pipeline.nodes.map(({ name }) => name);
+  if (names.includes(nodeName)) return;
+  throw new InvalidRequest(`no node ${JSON.stringify(nodeName)}; the task has ${names.join(', ')}`);
+}
+
+function watch(
+  executing: Executing,
+  {
+    nodeName,
+    request,
+    stream,
+    options,
+  }: {
+    readonly nodeName: string;
+    readonly request: ApiRequest;
+    readonly stream: PassThrough;
+    readonly options: TapRoutesOptions;
+  },
+): void {
+  let missingCount = 0;
+  const write = (message: TapMessage): void => {
+    if (stream.writableLength >= TAP_WAITING_BYTES.value) {
+      missingCount += message.kind === 'dropped' ? message.count : 1;
+      return;
+    }
+    if (missingCount > 0) {
+      const dropped = { kind: 'dropped', edge: nodeName, count: missingCount } as const;
+      stream.write(`${printTapMessage(dropped)}\n`);
+    }
+    missingCount = 0;
+    stream.write(`${printTapMessage(message)}\n`);
+  };
+  const stop = executing.task.tap(nodeName, write, {
+    group: request.query.get('group') || undefined,
+    isExplaining: request.query.get('explain') !== 'false',
+  });
+  const ended = new AbortController();
+  stream.on('close', () => {
+    ended.abort();
+    stop();
+  });
+  const limit = AbortSignal.any([request.signal, ended.signal]);
+  endWithTask(executing, { limit, options, request }).then(
+    () => stream.end(),
+    (cause: unknown) => stream.destroy(cause instanceof Error ? cause : undefined),
+  );
+}
+
+/** Resolves when the task has ended or nobody reads any more. */
+async function endWithTask(
+  executing: Executing,
+  {
+    limit,
+    options,
+    request,
+  }: {
+    readonly limit: AbortSignal;
+    readonly options: TapRoutesOptions;
+    readonly request: ApiRequest;
+  },
+): Promise<void> {
+  const isReplay = request.query.get('replay-id') !== '';
+  while (!limit.aborted) {
+    const { task, id } = executing;
+    if (task.error !== undefined || executing.hasEnded === true) return;
+    if (!isReplay && options.executor.entry(id)?.task !== task) return;
+    await options.clock.sleep(END_CHECK_MS, limit).catch(() => undefined);
+  }
+}
+
+/** A message as a line of the stream. Floats that JSON does not know are texts. */
+export function printTapMessage(message: TapMessage): string {
+  const { kind, edge: node } = message;
+  switch (message.kind) {
+    case 'point': {
+      const { group, point } = message;
+      return printJson({ kind, node, group, name: point.name, ...printPoint(point) });
+    }
+    case 'batch': {
+      const { group, name, time, points } = message;
+      const printed = points.map(printPoint);
+      return printJson({ kind, node, group, name, time: formatRfc3339(time), points: printed });
+    }
+    case 'barrier':
+      return printJson({ kind, node, group: message.group, time: formatRfc3339(message.time) });
+    case 'delete-group':
+      return printJson({ kind, node, group: message.group });
+    case 'dropped':
+      return printJson({ kind, node, count: message.count });
+    case 'why': {
+      const { group, time, outcome, conditions } = message;
+      const printed = conditions.map((condition) => ({
+        ...condition,
+        result: printable(condition.result),
+        values: mapped(Object.entries(condition.values)),
+      }));
+      return printJson({
+        kind,
+        node,
+        group,
+        time: formatRfc3339(time),
+        outcome,
+        conditions: printed,
+      });
+    }
+  }
+}
+
+function printPoint(point: OutputPoint): Readonly<Record<string, unknown>> {
+  return {
+    time: formatRfc3339(point.time),
+    tags: Object.fromEntries(point.tags),
+    fields: mapped([...point.fields]),
+  };
+}
+
+function mapped(
+  entries: readonly (readonly [string, unknown])[],
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(entries.map(([name, value]) => [name, printable(value)]));
+}
+
+function printable(value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
