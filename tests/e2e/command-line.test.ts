@@ -194,6 +194,25 @@ describe('task', () => {
     expect(watched.stdout).toMatch(/^[^\n]*task=cpu_hot[^\n]*\n$/);
   });
 
+  test('tap shows what leaves a node and why an alert decided as it did', async () => {
+    const tapped = await followed(tidemark('task', 'tap', 'cpu_hot', 'alert4', '--lines', '1'));
+    expect(tapped).toMatchObject({ status: 0, stderr: '' });
+    expect(tapped.stdout).toMatch(/ -> CRITICAL\n  crit: "usage" > 90 is true \(usage=97\)\n$/);
+
+    const raw = tidemark('task', 'tap', 'cpu_hot', 'log2', '--lines', '1', '--json');
+    expect(JSON.parse((await followed(raw)).stdout)).toMatchObject({
+      kind: 'point',
+      node: 'log2',
+      name: 'cpu',
+      tags: { host: 'a' },
+      fields: { usage: 97 },
+    });
+    expect(await tidemark('task', 'tap', 'cpu_hot', 'nothing')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('no node "nothing"'),
+    });
+  });
+
   test('enable, disable, reload and delete take several ids and globs', async () => {
     expect(await json('task', 'enable', 'means', 'pip*')).toEqual({ count: 2 });
     await output('task', 'reload', 'means');

@@ -74,6 +74,10 @@ export class HostTask {
     return !this.#isWaiting && this.#head < this.#queue.length;
   }
 
+  get hasWork(): boolean {
+    return this.#head < this.#queue.length;
+  }
+
   addRows(rows: SharedRows): void {
     if (this.#isEnded) this.#drop(rows, 0);
     else this.#queue.push({ kind: 'rows', rows, next: 0 });

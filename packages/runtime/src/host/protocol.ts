@@ -78,13 +78,15 @@ export type TaskStart = {
   readonly hasUdf: boolean;
 };
 
-/** Requests about one task; `id` is repeated by the answer. */
+/**
+ * Requests about one task. `stats` and `output` wait a moment for what was sent before, but not for a busy task; the
+ * others are done in their place.
+ */
 export type TaskRequest =
   | { readonly name: 'start'; readonly start: TaskStart }
   | { readonly name: 'drain' }
   | { readonly name: 'close' }
   | { readonly name: 'state' }
-  /** Answered between two slices of work, ahead of what waits. */
   | { readonly name: 'stats' }
   | { readonly name: 'output'; readonly endpoint: string };
 

@@ -28,6 +28,8 @@ import { udfConnector } from './udf-connector.ts';
 /** Items that the engine's thread has not handled yet; beyond it tasks wait, and taps lose messages earlier. */
 const UNHANDLED_ITEMS_MAX = 10_000;
 const UNHANDLED_TAPPED_MAX = 1_000;
+/** How long an answer about a task waits for what was sent to the task before. */
+const ANSWER_WAIT_MS = 100;
 /** The loop looks for messages at least this often. */
 const ROUND_MS = 16;
 
@@ -249,10 +251,14 @@ export class TaskHost implements Outside {
     switch (request.name) {
       case 'stats':
         if (running === undefined) this.#fault(id, 'task is not running');
-        else this.#answer(id, running.stats() satisfies Answers['stats']);
+        else this.#answerSoon(id, taskId, () => running.stats() satisfies Answers['stats']);
         break;
       case 'output':
-        this.#answer(id, running?.httpOutput(request.endpoint) satisfies Answers['output']);
+        this.#answerSoon(
+          id,
+          taskId,
+          () => running?.httpOutput(request.endpoint) satisfies Answers['output'],
+        );
         break;
       case 'drain':
         this.#answerStep(id, taskId, (inline) => inline.drain());
@@ -269,6 +275,24 @@ export class TaskHost implements Outside {
         });
         break;
     }
+  }
+
+  /** Answers after what was sent before, so that a client sees what it has written; a busy task answers earlier. */
+  #answerSoon(id: number, taskId: number, value: () => unknown): void {
+    const task = this.#tasks.get(taskId);
+    if (task === undefined || !task.hasWork) {
+      this.#answer(id, value());
+      return;
+    }
+    let isAnswered = false;
+    const answer = (): void => {
+      if (isAnswered) return;
+      isAnswered = true;
+      clearTimeout(timer);
+      this.#answer(id, value());
+    };
+    const timer = setTimeout(answer, ANSWER_WAIT_MS);
+    this.#step(taskId, answer);
   }
 
   #answerStep(id: number, taskId: number, run: (task: InlineTask) => Promise<unknown>): void {
