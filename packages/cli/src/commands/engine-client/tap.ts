@@ -1,5 +1,5 @@
 // `tidemark task tap`: watch what leaves a node of a running task or of a replay, and why it decided so.
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { UsageError } from '../../exit.ts';
 import { clientCommand, collect, engineClient } from './context.ts';
