@@ -1,5 +1,6 @@
 // From influxdb.conf or kapacitor.conf to a configuration of Tidemark, and a list of what has no counterpart.
-import type { ConfigSchema } from '@tidemark/core';
+import { isLoopback, parseBind, resolveConfig } from '@tidemark/core';
+import type { ConfigSchema, ConfigSection } from '@tidemark/core';
 import { stringify } from 'smol-toml';
 
 export type ConversionNote = { readonly key: string; readonly message: string };
@@ -15,6 +16,9 @@ const SECTION_NAMES: Readonly<Record<string, string>> = { influxdb: 'tsdb', slac
 const WITHOUT_COUNTERPART: Readonly<Record<string, string>> = {
   'reporting-disabled': 'nothing is ever reported to anybody',
   'bind-address': 'backups go through the HTTP API and the executable; there is no port for them',
+  data_dir: 'the old files stay where they are; --data-dir names a folder of our own',
+  'meta.dir': 'the old files stay where they are; --data-dir names a folder of our own',
+  'data.dir': 'the old files stay where they are; --data-dir names a folder of our own',
   'meta.logging-enabled': 'the log level decides',
   'data.wal-dir': 'the log lies in the data directory',
   'data.index-version': 'there is one kind of index, on disk, with bounded memory',
@@ -25,7 +29,19 @@ const WITHOUT_COUNTERPART: Readonly<Record<string, string>> = {
   'data.max-concurrent-compactions': 'compaction yields to writes and queries by itself',
   'data.compact-throughput': 'compaction yields to writes and queries by itself',
   'data.compact-throughput-burst': 'compaction yields to writes and queries by itself',
+  'data.max-index-log-file-size': 'the index decides by itself',
+  'data.trace-logging-enabled': 'the log level decides',
+  'data.tsm-use-madv-willneed': 'files are read, not mapped',
   'http.flux-enabled': 'Flux is not supported',
+  'http.unix-socket-permissions': 'the folder of the socket decides who may use it',
+  'http.write-tracing': 'the log level decides',
+  'http.debug-pprof-enabled': 'profiles are taken from a running service: /debug/pprof',
+  'http.access-log-status-filters': 'the access log has every request',
+  'logging.suppress-logo': 'there is none',
+  ifql: 'Flux is not supported',
+  'opentsdb.consistency-level': 'there is one copy of everything',
+  'reporting-enabled': 'nothing is ever reported to anybody',
+  'shard-precreation': 'shards are made when their first point arrives',
   reporting: 'nothing is ever reported to anybody',
   storage: 'metadata lies in the data directory',
 };
@@ -49,11 +65,18 @@ export function convertConfig(tables: Readonly<Table>, schema: ConfigSchema): Co
         'no counterpart',
     });
   };
-  const keep = (path: string, table: Table, known: ReadonlySet<string>): Table => {
+  const keep = (path: string, table: Table, section: ConfigSection): Table => {
     const kept: Table = {};
     for (const [key, value] of Object.entries(table)) {
-      if (known.has(key)) kept[key] = value;
-      else note(path === '' ? key : `${path}.${key}`);
+      const name = path === '' ? key : `${path}.${key}`;
+      if (WITHOUT_COUNTERPART[name] !== undefined || !Object.hasOwn(section.keys, key)) {
+        note(name);
+        continue;
+      }
+      const problem = problemOf(section, key, value);
+      if (problem === undefined) kept[key] = value;
+      // An empty text is how the old files leave something out.
+      else if (value !== '') notes.push({ key: name, message: `${problem}; the default is used` });
     }
     return kept;
   };
@@ -61,18 +84,41 @@ export function convertConfig(tables: Readonly<Table>, schema: ConfigSchema): Co
     const target = SECTION_NAMES[name] ?? name;
     const section = schema[target];
     if (section === undefined || target === '') {
-      if (schema['']?.keys[name] !== undefined) result[name] = value;
+      const isKnown = schema['']?.keys[name] !== undefined;
+      if (isKnown && WITHOUT_COUNTERPART[name] === undefined) result[name] = value;
       else note(name);
       continue;
     }
-    const known = new Set(Object.keys(section.keys));
     if (Array.isArray(value)) {
-      const kept = value.filter(isTable).map((table) => keep(name, table, known));
+      const kept = value.filter(isTable).map((table) => keep(name, table, section));
       result[target] = section.isRepeated ? kept : (kept[0] ?? {});
     } else if (isTable(value)) {
-      const kept = keep(name, value, known);
+      const kept = keep(name, value, section);
       result[target] = section.isRepeated ? [kept] : kept;
     } else note(name);
   }
+  const address = reachableAddress(result);
+  if (address !== undefined) {
+    notes.push({
+      key: 'http.bind-address',
+      message: `${address} can be reached by others while authentication is off, so the start is refused: set http.auth-enabled, listen on 127.0.0.1, or insist with --insecure-no-auth`,
+    });
+  }
   return { toml: `${stringify(result)}\n`, notes };
+}
+
+/** What is wrong with a value of a known key. */
+function problemOf(section: ConfigSection, key: string, value: unknown): string | undefined {
+  const schema = { section: { ...section, isRepeated: false } };
+  const values = { section: { [key]: value } };
+  return resolveConfig(schema, [{ source: '', values }]).problems[0]?.message;
+}
+
+/** An address of the converted file that the service would refuse. */
+function reachableAddress(converted: Table): string | undefined {
+  const { http } = converted;
+  if (!isTable(http) || http['auth-enabled'] === true) return undefined;
+  const address = http['bind-address'];
+  if (typeof address !== 'string') return undefined;
+  return isLoopback(parseBind(address, 'http.bind-address').host) ? undefined : address;
 }

@@ -28,6 +28,8 @@ export type DestinationOptions = {
   readonly clock: Clock;
   readonly maxQueuedBatches: number;
   readonly onFailure: (error: unknown) => void;
+  /** Gives what could not be delivered to another destination; `false` when there is none to try. */
+  readonly passOn?: ((lines: SubscriberLines) => boolean) | undefined;
 };
 
 const RETRY_DELAYS_MS = [100, 500, 2000];
@@ -64,10 +66,10 @@ export class Destination {
 
   async #run(): Promise<void> {
     while (this.#queue.length > 0 && !this.#stop.signal.aborted) {
-      const { bytes, pointCount } = this.#take();
+      const lines = this.#take();
       try {
-        await this.#deliver(bytes);
-        this.counters.pointsWritten += pointCount;
+        if (await this.#deliver(lines)) this.counters.pointsWritten += lines.pointCount;
+        else this.counters.writeFailures++;
       } catch (error) {
         // The points are lost for this destination; the counter and the log say so.
         this.counters.writeFailures++;
@@ -92,16 +94,19 @@ export class Destination {
     return batches.length === 1 ? first : joinBatches(batches);
   }
 
-  async #deliver(bytes: Uint8Array): Promise<void> {
-    const { clock, transport } = this.#options;
+  /** Whether they were delivered here; otherwise another destination has them now. Rejects when they are lost. */
+  async #deliver(lines: SubscriberLines): Promise<boolean> {
+    const { clock, transport, passOn } = this.#options;
     const { signal } = this.#stop;
     for (let attempt = 0; ; attempt++) {
       try {
-        return await transport.send(bytes, signal);
+        await transport.send(lines.bytes, signal);
+        return true;
       } catch (error) {
+        const isOver = error instanceof DeliveryRefused || signal.aborted;
+        if (!isOver && attempt === 0 && passOn?.(lines) === true) return false;
         const delayMs = RETRY_DELAYS_MS[attempt];
-        if (error instanceof DeliveryRefused || delayMs === undefined || signal.aborted)
-          throw error;
+        if (isOver || delayMs === undefined) throw error;
         await clock.sleep(delayMs, signal);
       }
     }
@@ -126,10 +131,12 @@ function joinBatches(batches: readonly SubscriberLines[]): SubscriberLines {
   const parts: Uint8Array[] = [];
   const separator = Uint8Array.of(10);
   let pointCount = 0;
+  let passes = 0;
   for (const batch of batches) {
+    passes = Math.max(passes, batch.passes ?? 0);
     parts.push(batch.bytes);
     if (batch.bytes[batch.bytes.length - 1] !== 10) parts.push(separator);
     pointCount += batch.pointCount;
   }
-  return { bytes: Buffer.concat(parts), pointCount };
+  return { bytes: Buffer.concat(parts), pointCount, passes };
 }

@@ -12,7 +12,12 @@ const ZERO = 48;
 const NINE = 57;
 const BACKSLASH = 92;
 
-export type SubscriberLines = { readonly bytes: Uint8Array; readonly pointCount: number };
+export type SubscriberLines = {
+  readonly bytes: Uint8Array;
+  readonly pointCount: number;
+  /** How many destinations have failed with them and passed them on. */
+  readonly passes?: number | undefined;
+};
 
 /** Series keep their printed keys from one batch to the next. */
 const cache = new SeriesCache();

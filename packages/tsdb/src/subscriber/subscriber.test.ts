@@ -1,6 +1,10 @@
 import { createSocket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -152,6 +156,83 @@ describe('deliveries', () => {
     first.state.status = 204;
     await untilDefined('the second attempt', () => first.received[1]);
     expect(first.received[1]?.body).toBe('m f=1 1');
+  });
+
+  test('ANY goes on with the next destination when one is away or fails', async () => {
+    first.state.status = 503;
+    const gone = await receiver();
+    gone.close();
+    await subscribe('ANY', first.url, gone.url, second.url);
+    for (let i = 1; i <= 3; i++) await service.write(`m f=${i} ${i}`, { db: 's' });
+
+    const lines = await untilDefined('all writes at the one that works', () => {
+      const all = second.received.flatMap(({ body }) => body.trim().split('\n'));
+      return all.length === 3 ? all : undefined;
+    });
+    expect(lines.toSorted()).toEqual(['m f=1 1', 'm f=2 2', 'm f=3 3']);
+  });
+
+  test('a queue that is full drops batches and counts them; writers do not wait', async () => {
+    const narrow = await startTestService({ config: { subscriber: { 'write-buffer-size': 3 } } });
+    const held: ServerResponse[] = [];
+    const silent = createServer((_request, response) => void held.push(response));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    await narrow.query('CREATE DATABASE s');
+    await narrow.query(
+      `CREATE SUBSCRIPTION sub ON s.autogen DESTINATIONS ALL 'http://127.0.0.1:${port}'`,
+    );
+    await narrow.write('m f=0 0', { db: 's' });
+    await untilDefined('the first delivery', () => held[0]);
+
+    for (let i = 1; i <= 10; i++) {
+      expect((await narrow.write(`m f=${i} ${i}`, { db: 's' })).status).toBe(204);
+    }
+    const { json } = await narrow.get('/debug/vars');
+    type Module = { name?: string; tags?: { name?: string }; values?: Record<string, number> };
+    const modules = Object.values(json as Record<string, Module>);
+    const counters = modules.find(
+      ({ name, tags }) => name === 'subscriber' && tags?.name === 'sub',
+    );
+    expect(counters?.values).toMatchObject({ queuedBatches: 3, batchesDropped: 7 });
+    expect(json.write.values).toMatchObject({ subWriteOk: 4, subWriteDrop: 7 });
+    for (const response of held) response.destroy();
+    silent.closeAllConnections();
+    silent.close();
+    await narrow.close();
+  });
+
+  test('HTTPS verifies the certificate unless told otherwise, or told whom to trust', async () => {
+    const pem = readFileSync(new URL('../testdata/localhost.pem', import.meta.url), 'utf8');
+    const bodies: string[] = [];
+    const secure = createHttpsServer({ cert: pem, key: pem }, (request, response) => {
+      request.on('data', (chunk: Buffer) => bodies.push(chunk.toString()));
+      request.on('end', () => response.writeHead(204).end());
+    });
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const { port } = secure.address() as AddressInfo;
+    const file = fileURLToPath(new URL('../testdata/localhost.pem', import.meta.url));
+    const deliver = async (subscriber: Record<string, unknown>): Promise<string> => {
+      const sender = await startTestService({ config: { subscriber } });
+      await sender.query('CREATE DATABASE s');
+      await sender.query(
+        `CREATE SUBSCRIPTION sub ON s.autogen DESTINATIONS ALL 'https://localhost:${port}'`,
+      );
+      bodies.length = 0;
+      await sender.write('m f=1 1', { db: 's' });
+      const outcome = await untilDefined('an outcome', () => {
+        if (bodies.length > 0) return 'delivered';
+        return sender.logged.find((line) => line.includes('could not be delivered'));
+      });
+      await sender.close();
+      return outcome;
+    };
+
+    expect(await deliver({ 'ca-certs': file })).toBe('delivered');
+    expect(await deliver({ 'insecure-skip-verify': true })).toBe('delivered');
+    expect(await deliver({})).toContain('self-signed certificate');
+    secure.closeAllConnections();
+    secure.close();
   });
 
   test('UDP gets datagrams of whole lines', async () => {

@@ -12,6 +12,7 @@ import type { StatisticsModule, WriteCounters } from '../stats/statistics.ts';
 import type { AcceptedWrite, WriteSubscriber } from '../write/write-service.ts';
 import { Destination } from './destination.ts';
 import { subscriberLines } from './lines.ts';
+import type { SubscriberLines } from './lines.ts';
 import { openTransport } from './transports.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -119,7 +120,8 @@ export class Subscriber implements WriteSubscriber {
 
   #openSubscription(database: string, policy: string, subscription: Subscription): Open {
     const { clock, config, log } = this.#options;
-    const destinations = subscription.destinations.flatMap((destination) => {
+    const isAny = subscription.mode === 'ANY';
+    const destinations: Destination[] = subscription.destinations.flatMap((destination, i) => {
       try {
         const transport = openTransport({
           destination,
@@ -133,6 +135,7 @@ export class Subscriber implements WriteSubscriber {
           transport,
           clock,
           maxQueuedBatches: config.writeBufferSize,
+          ...(isAny ? { passOn: (lines) => passOn(destinations, i, lines) } : {}),
           onFailure: (error) =>
             log.warn(
               {
@@ -160,6 +163,13 @@ export class Subscriber implements WriteSubscriber {
     this.#open = new Map();
     await Promise.all(all.map((destination) => destination.close(LIMITS.subscriberDrainMs.value)));
   }
+}
+
+/** To the next destination of an ANY subscription, until each has failed once. */
+function passOn(all: readonly Destination[], from: number, lines: SubscriberLines): boolean {
+  const passes = (lines.passes ?? 0) + 1;
+  if (passes >= all.length) return false;
+  return all[(from + 1) % all.length]?.push({ ...lines, passes }) === true;
 }
 
 /** Round robin; a full queue passes the batch on. */
