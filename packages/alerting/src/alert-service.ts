@@ -171,12 +171,23 @@ export class AlertService implements AlertSink {
   }
 
   updateEvent(topicId: string, event: AlertEvent): void {
+    this.#remember(topicId, event.id, event);
+  }
+
+  /** Sets what a topic remembers of an event, as it was known elsewhere. No handler is told. */
+  async restoreEvent(topicId: string, eventId: string, state: EventState): Promise<void> {
+    checkTopicId(topicId);
+    this.#remember(topicId, eventId, state);
+    await this.stored();
+  }
+
+  #remember(topicId: string, eventId: string, state: EventState): void {
     const topic = this.#topic(topicId);
-    const texts = topic.set(event.id, event);
-    for (const follow of this.#followers) follow(topicId, event.id, event);
+    const texts = topic.set(eventId, state);
+    for (const follow of this.#followers) follow(topicId, eventId, state);
     if (!this.#options.isPersistent) return;
-    this.#keep(this.#options.store.putState(topicId, event.id, event), () =>
-      topic.settle(event.id, texts),
+    this.#keep(this.#options.store.putState(topicId, eventId, state), () =>
+      topic.settle(eventId, texts),
     );
   }
 

@@ -1,7 +1,9 @@
 // Events as topics remember them, as handlers get them and as the outside sees them (JSON).
-import { formatClockDuration, formatRfc3339 } from '@tidemark/core';
+import { formatClockDuration, formatRfc3339, InvalidRequest, parseRfc3339 } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import type { AlertEvent, AlertLevelName, ResultRow } from '@tidemark/runtime';
+import { parseDurationText } from './duration.ts';
+import { parseLevel } from './level.ts';
 
 /** What a topic knows of an event id without looking at its texts. */
 export type EventSummary = {
@@ -41,6 +43,24 @@ export function printState(state: EventState): EventStateJson {
     duration: formatClockDuration(state.durationNanos),
     level: state.level,
   };
+}
+
+/** Reads a state as API answers show it. Throws `InvalidRequest`. */
+export function readState(value: unknown): EventState {
+  const given = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (name: string): string => {
+    const found = given[name] ?? '';
+    if (typeof found === 'string') return found;
+    throw new InvalidRequest(`invalid event state: ${name} must be a string`);
+  };
+  const level = parseLevel(text('level'));
+  const time = parseRfc3339(text('time'));
+  const duration = text('duration');
+  const durationNanos = duration === '' ? 0n : parseDurationText(duration);
+  if (level === undefined) throw new InvalidRequest('invalid event state: unknown level');
+  if (time === undefined) throw new InvalidRequest('invalid event state: time must be RFC 3339');
+  if (durationNanos === undefined) throw new InvalidRequest('invalid event state: bad duration');
+  return { message: text('message'), details: text('details'), level, time, durationNanos };
 }
 
 /**

@@ -7,7 +7,7 @@ export { parseAddress } from './address.ts';
 export { connectionCache } from './connection-cache.ts';
 export type { DeliveryState } from './delivery.ts';
 export { parseDurationText } from './duration.ts';
-export { printDataJson, printEventJson, printFieldJson, printState } from './event.ts';
+export { printDataJson, printEventJson, printFieldJson, printState, readState } from './event.ts';
 export type { EventState, TopicEvent } from './event.ts';
 export { compileGlob } from './glob.ts';
 export type { Glob } from './glob.ts';

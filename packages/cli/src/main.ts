@@ -3,6 +3,7 @@ import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command, CommanderError } from 'commander';
 
 import { completionCommand } from './commands/completion.ts';
+import { engineImportCommand } from './commands/engine-client/import.ts';
 import { configCommand } from './commands/config.ts';
 import {
   recordingCommand,
@@ -58,6 +59,7 @@ const SUBCOMMANDS: ReadonlySet<string> = new Set(
     ...tsdbBackupCommands(),
     ...tsdbToolCommands(() => undefined),
     ...engineClientCommands(),
+    engineImportCommand(() => undefined),
   ].map((one) => one.name()),
 );
 
@@ -89,6 +91,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     program.addCommand(tsdb);
     const engine = engineCommand(flags, finish);
     for (const command of engineClientCommands()) engine.addCommand(command);
+    engine.addCommand(engineImportCommand(finish));
     program.addCommand(engine);
     program.addCommand(configCommand(finish));
     program.addCommand(shellCommand(finish));

@@ -4,3 +4,5 @@ export type { EngineConfig } from './config.ts';
 export type { LogSink } from './log-hub.ts';
 export { startEngine } from './start-engine.ts';
 export type { EngineService, StartEngineOptions } from './start-engine.ts';
+export { moveIn } from './move-in/move-in.ts';
+export type { MoveInOptions, MoveInStep } from './move-in/move-in.ts';

@@ -9,11 +9,12 @@ import {
   printHandlerSpec,
   printState,
   readHandlerSpec,
+  readState,
 } from '@tidemark/alerting';
 import type { AlertService, EventState, Glob, HandlerSpec, TopicView } from '@tidemark/alerting';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { formatRfc3339 } from '@tidemark/core';
-import { parseJson } from './json.ts';
+import { asObject, parseJson } from './json.ts';
 import { readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
@@ -88,6 +89,15 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';
     const state = alerts.event(topic, id);
+    return { status: 200, json: eventView({ topic, id, state }, request) };
+  });
+  // For moving in: what another engine knew of an event. Nobody is told.
+  api.onPreview('PUT', `${TOPICS}/:topic/events/*`, async (request) => {
+    const topic = topicOf(request);
+    const id = request.params['*'] ?? '';
+    const document = asObject(parseJson(request.body, 'invalid JSON: '), 'expected an object');
+    const state = readState(document['state']);
+    await alerts.restoreEvent(topic, id, state);
     return { status: 200, json: eventView({ topic, id, state }, request) };
   });
 }
