@@ -50,6 +50,7 @@ export {
   runPoint,
   setTable,
 } from './ingest';
+export { exportedEntryBytes } from './dictionary';
 export { openBody, setTimes } from './line-scan';
 export { decimalPowers } from './number';
 export {
@@ -74,9 +75,12 @@ export {
   takeRows,
 } from './rows';
 export {
+  exportedSeriesBytes,
+  exportSeries,
   findSeries,
   forgetSeries,
   hashKey,
+  loadSeriesEntries,
   nextSeriesId,
   rememberSeries,
   seriesCount,
@@ -91,8 +95,11 @@ export {
 export {
   addText,
   encodeSeriesList,
+  exportTexts,
   findText,
   insertSeriesList,
+  loadTexts,
+  placeLoaded,
   seriesListBound,
   setTextSeed,
   splitSeries,
@@ -101,10 +108,11 @@ export {
   tagKeyLength,
   textBytes,
   textCount,
+  textCountOf,
   textLength,
   textMemory,
 } from './series-list';
-export { fieldName, fieldNameLength, fieldOf, findField, measurementName, measurementNameLength, measurementOf } from './symbols';
+export { fieldName, fieldNameLength, fieldOf, findField, measurementCount, measurementName, measurementNameLength, measurementOf } from './symbols';
 export {
   addColumn,
   columnField,

@@ -46,7 +46,11 @@ export function allocateRun(bytes: usize): usize {
   const present = (<u64>memory.size()) << 16;
   if (wanted > present) {
     const pages = (wanted - present + 65535) >> 16;
-    if (pages > 65536 || memory.grow(<i32>pages) < 0) return 0;
+    // Each time memory grows the host looks at its garbage: an eighth at once, which costs address space only. Near the
+    // end of what there can be, just as much as is needed.
+    const generous = max<u64>(pages, <u64>(memory.size() >> 3));
+    if (pages > 65536) return 0;
+    if (memory.grow(<i32>generous) < 0 && memory.grow(<i32>pages) < 0) return 0;
   }
   top = address + size;
   usedBytes += size;

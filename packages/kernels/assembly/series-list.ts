@@ -1,8 +1,19 @@
 // Many series at once: their keys taken apart into tags, and lists of them as logs and index files hold them.
 import { at, failed, openReader, readVarint, moveTo, remaining, writeVarint, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
-import { addEntry, Dictionary, dictionaryBytes, entryBytes, entryLength, findEntry, NO_ENTRY } from './dictionary';
+import {
+  addEntry,
+  Dictionary,
+  dictionaryBytes,
+  entryBytes,
+  entryLength,
+  exportEntries,
+  findEntry,
+  loadEntries,
+  NO_ENTRY,
+  placeEntries,
+} from './dictionary';
 import { scratch } from './memory';
-import { addSeries, findSeries, forgetSeries, hashKey, NO_SERIES, seriesExists, seriesKey, seriesKeyLength, seriesMeasurement } from './series';
+import { addSeries, findSeries, forgetSeries, hashKey, NO_SERIES, placeSeries, seriesExists, seriesKey, seriesKeyLength, seriesMeasurement } from './series';
 import { measurementName, measurementNameLength } from './symbols';
 
 const BACKSLASH: u32 = 92;
@@ -214,4 +225,25 @@ export function insertSeriesList(
     if (!addSeries(key, <u32>size, hash, measurement, id)) return ERROR_TOO_LARGE;
   }
   return 0;
+}
+
+/** 0 tag values, 1 tag keys. */
+@inline
+function dictionaryOf(which: u32): Dictionary {
+  return which === 0 ? tagValues() : tagKeys();
+}
+export function textCountOf(which: u32): u32 {
+  return dictionaryOf(which).count;
+}
+export function exportTexts(which: u32, first: u32, end: u32, dst: usize, room: usize): u32 {
+  return exportEntries(dictionaryOf(which), first, end, dst, room);
+}
+export function loadTexts(which: u32, src: usize, bytes: usize, count: u32): i32 {
+  return loadEntries(dictionaryOf(which), src, bytes, count);
+}
+
+/** Puts up to `count` entries that were loaded into hash tables; whether some are left. */
+export function placeLoaded(count: u32): bool {
+  if (placeSeries(count) > 0) return true;
+  return placeEntries(tagValues(), count) > 0 || placeEntries(tagKeys(), count) > 0;
 }

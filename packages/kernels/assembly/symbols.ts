@@ -164,6 +164,9 @@ export function findField(measurement: u32, name: usize, length: u32): u32 {
   return lookup(measurement + 1, name, length, false);
 }
 
+export function measurementCount(): u32 {
+  return measurementTotal;
+}
 export function measurementName(measurement: u32): usize {
   return <usize>load<u32>(entryOf(measurement)) + HEADER;
 }

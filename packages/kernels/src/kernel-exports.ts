@@ -87,6 +87,15 @@ type TableExports = {
 };
 
 type SeriesExports = {
+  allocateRun(bytes: number): number;
+  exportSeries(first: number, end: number, dst: number, room: number): number;
+  exportedSeriesBytes(): number;
+  loadSeriesEntries(src: number, bytes: number, count: number, measurements: number): number;
+  placeLoaded(count: number): number;
+  textCountOf(which: number): number;
+  exportTexts(which: number, first: number, end: number, dst: number, room: number): number;
+  exportedEntryBytes(): number;
+  loadTexts(which: number, src: number, bytes: number, count: number): number;
   setTextSeed(seed: bigint): void;
   textCount(): number;
   textBytes(id: number): number;
@@ -113,6 +122,7 @@ type SeriesExports = {
 
 type NameExports = {
   measurementOf(name: number, length: number): number;
+  measurementCount(): number;
   measurementName(measurement: number): number;
   measurementNameLength(measurement: number): number;
   fieldOf(measurement: number, name: number, length: number): number;

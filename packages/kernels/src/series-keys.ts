@@ -2,7 +2,7 @@
 // only place that holds keys; ingest looks them up there while it parses.
 import { assert, escapeMeasurement, Unavailable } from '@tidemark/core';
 
-import { checkResult } from './codec-error.ts';
+import { checkResult, CodecError } from './codec-error.ts';
 import type { Kernels } from './loader.ts';
 import { Names } from './names.ts';
 
@@ -23,6 +23,15 @@ export type SeriesList = {
   readonly count: number;
   readonly firstId: number;
 };
+
+/** What a series table consists of. */
+export type SeriesPart = 'series' | 'values' | 'keys';
+
+const TEXTS = { values: 0, keys: 1 } as const;
+const PORTION_BYTES = 1 << 20;
+const ENTRIES_PER_STEP = 1 << 14;
+// Comparisons load whole words and may touch bytes behind the last entry.
+const SLACK_BYTES = 64;
 
 export const NO_MEASUREMENT = 0xffffffff;
 const NO_ID = 0xffffffff;
@@ -55,6 +64,10 @@ export class SeriesKeys {
   /** Number of a measurement, made when it is new. */
   measurementNumber(name: string): number {
     return this.names.measurementNumber(this.names.encode(escapeMeasurement(name)));
+  }
+
+  get measurementCount(): number {
+    return this.kernels.exports.measurementCount();
   }
 
   /** Name of a measurement without escapes. */
@@ -144,6 +157,60 @@ export class SeriesKeys {
   /** Undoes `forget`, unless the key leads to another series by now. */
   remember(id: number): void {
     this.kernels.exports.rememberSeries(id);
+  }
+
+  /** Everything that `loadPart` takes of the first `counts` entries. Views, each valid until the next is asked for. */
+  *exportPart(part: SeriesPart, end: number): Generator<Uint8Array> {
+    const { exports } = this.kernels;
+    for (let first = 0; first < end;) {
+      const output = this.kernels.scratch(SCRATCH_OUTPUT, PORTION_BYTES);
+      const next =
+        part === 'series'
+          ? exports.exportSeries(first, end, output, PORTION_BYTES)
+          : exports.exportTexts(TEXTS[part], first, end, output, PORTION_BYTES);
+      const size = part === 'series' ? exports.exportedSeriesBytes() : exports.exportedEntryBytes();
+      assert(next > first, 'a portion has room for the longest entry');
+      yield this.kernels.bytes.subarray(output, output + size);
+      first = next;
+    }
+  }
+
+  /** How many entries a part has. */
+  partCount(part: SeriesPart): number {
+    return part === 'series' ? this.nextId : this.kernels.exports.textCountOf(TEXTS[part]);
+  }
+
+  /**
+   * Takes over a part that `exportPart` wrote; there must be nothing of it yet, and measurements must have got their
+   * numbers. `read` fills linear memory. Throws `CodecError` when the bytes are not those of the checksum (CRC-32C).
+   */
+  loadPart(
+    part: SeriesPart,
+    section: { readonly sizeBytes: number; readonly count: number; readonly checksum: number },
+    read: (target: Uint8Array) => void,
+  ): void {
+    const { exports } = this.kernels;
+    const { sizeBytes, count, checksum } = section;
+    const address = exports.allocateRun(sizeBytes + SLACK_BYTES) >>> 0;
+    if (address === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${sizeBytes}`);
+    read(this.kernels.bytes.subarray(address, address + sizeBytes));
+    if (exports.crc32c(address, sizeBytes, 0) >>> 0 !== checksum) {
+      throw new CodecError('value', `checksum of ${part}`);
+    }
+    if (part !== 'series') {
+      checkResult(exports.loadTexts(TEXTS[part], address, sizeBytes, count), part);
+      return;
+    }
+    const measurements = exports.measurementCount();
+    checkResult(exports.loadSeriesEntries(address, sizeBytes, count, measurements), part);
+  }
+
+  /**
+   * Does a part of what the first look-up by key or text would have to do after `loadPart`, a millisecond or two; whether
+   * there is more to do.
+   */
+  prepareSome(): boolean {
+    return this.kernels.exports.placeLoaded(ENTRIES_PER_STEP) !== 0;
   }
 
   get textCount(): number {

@@ -6,6 +6,7 @@ import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
 import { selectMeasurements, selectOrdinals } from '../series/select.ts';
 import type { Segment } from '../segment/segment.ts';
+import { checkpointFileName, checkpointPath } from '../series/checkpoint.ts';
 import { IndexLog, indexFileName } from '../series/index-log.ts';
 import { ShardStore } from '../shard/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -34,6 +35,7 @@ import { createBackup } from '../backup/create.ts';
 import { applyRows, deleteFromMemtable, dropEmptySeries } from './apply.ts';
 import { Database } from './database.ts';
 import type { Maintenance } from './maintenance.ts';
+import { Pacer } from './pacer.ts';
 import { indexDirectory, walDirectory } from './paths.ts';
 import { Reclaimer } from './reclaimer.ts';
 import { recover } from './recovery.ts';
@@ -132,6 +134,26 @@ export class Engine {
     const log = new IndexLog(disk, indexDirectory(this.directory), database.instance);
     await log.append(additions);
     database.persisted(additions);
+    await this.#checkpointIndex(database, { isClosing: false });
+  }
+
+  /** A checkpoint that can not be written costs the next start time, nothing else. */
+  async #checkpointIndex(
+    database: Database,
+    options: { readonly isClosing: boolean },
+  ): Promise<void> {
+    if (!database.needsCheckpoint(options)) return;
+    const { disk, clock } = this.environment;
+    const directory = indexDirectory(this.directory);
+    const logBytes = new IndexLog(disk, directory, database.instance).sizeBytes();
+    const pacer = new Pacer(clock, LIMITS.sliceMs.value);
+    const path = checkpointPath(directory, database.instance);
+    try {
+      const pause = (): Promise<void> => pacer.pause();
+      await database.writeCheckpoint(logBytes, { disk, directory, path, pause });
+    } catch (error) {
+      this.#log('warn', 'series index checkpoint could not be written', { error, file: path });
+    }
   }
 
   /** The database that a write goes to. */
@@ -195,7 +217,9 @@ export class Engine {
   /** Names of the index files that are in use. */
   indexFiles(): Set<string> {
     const all = [...this.databases.values(), ...this.#restoring];
-    return new Set(all.map(({ instance }) => indexFileName(instance)));
+    return new Set(
+      all.flatMap(({ instance }) => [indexFileName(instance), checkpointFileName(instance)]),
+    );
   }
 
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
@@ -317,6 +341,7 @@ export class Engine {
       walFsync === 'interval'
         ? Math.min(walSyncIntervalMs, BACKGROUND_STEP_MS)
         : BACKGROUND_STEP_MS;
+    await this.#prepareIndexes(signal);
     while (!signal.aborted) {
       try {
         await clock.sleep(stepMs, signal);
@@ -324,6 +349,14 @@ export class Engine {
       } catch (error) {
         if (!signal.aborted) this.#log('error', 'background work failed', { error });
       }
+    }
+  }
+
+  /** Hash tables of indexes that were read from checkpoints, so that the first write does not wait for them. */
+  async #prepareIndexes(signal: AbortSignal): Promise<void> {
+    const pacer = new Pacer(this.environment.clock, LIMITS.sliceMs.value);
+    for (const { index } of this.databases.values()) {
+      while (!signal.aborted && index.keys.prepareSome()) await pacer.pause();
     }
   }
 
@@ -544,9 +577,17 @@ export class Engine {
     this.#background.abort();
     await this.#backgroundDone;
     await this.#maintenance?.idle();
+    await this.#checkpointAll();
     await this.#wal?.close();
     this.reclaimer.drain();
     for (const segment of this.#segments()) segment.close();
+  }
+
+  async #checkpointAll(): Promise<void> {
+    if (this.#maintenance === undefined) return;
+    for (const database of this.databases.values()) {
+      await this.#checkpointIndex(database, { isClosing: true });
+    }
   }
 
   #segments(): Segment[] {

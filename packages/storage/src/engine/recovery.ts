@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { Corruption } from '@tidemark/core';
+import { CodecError } from '@tidemark/kernels';
 
 import { DecodeError } from '../bytes.ts';
 import type { Table } from '../memtable/table.ts';
@@ -10,6 +11,7 @@ import type { ManifestShard } from '../manifest/manifest.ts';
 import type { StorageLog } from '../options.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
+import { checkpointPath } from '../series/checkpoint.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
@@ -56,10 +58,27 @@ async function openDatabase(
   options: { readonly name: string; readonly instance: number; readonly log: StorageLog },
 ): Promise<void> {
   const { name, instance, log } = options;
-  const database = engine.addDatabase(name, instance);
+  const { disk } = engine.environment;
   const directory = indexDirectory(engine.directory);
-  const index = new IndexLog(engine.environment.disk, directory, instance);
-  const { additions, damagedAt } = await index.read();
+  const index = new IndexLog(disk, directory, instance);
+  let database = engine.addDatabase(name, instance);
+  let covered = 0;
+  const path = checkpointPath(directory, instance);
+  try {
+    covered = database.readCheckpoint({ disk, path });
+    if (covered > index.sizeBytes())
+      throw new DecodeError('index log is shorter than its checkpoint');
+  } catch (error) {
+    if (!(error instanceof DecodeError || error instanceof CodecError)) throw error;
+    log('warn', 'series index checkpoint is damaged; the index is built anew', {
+      file: path,
+      error,
+    });
+    disk.remove(path);
+    database = engine.addDatabase(name, instance);
+    covered = 0;
+  }
+  const { additions, damagedAt } = await index.read(covered);
   for (const offset of damagedAt) {
     log('error', 'series index is damaged; series are missing', { file: index.path, offset });
   }

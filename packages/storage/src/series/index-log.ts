@@ -26,12 +26,23 @@ export class IndexLog {
     return this.#path;
   }
 
-  /** Reads all good records and cuts a torn tail. */
-  async read(): Promise<IndexLogContents> {
+  /** Bytes of the file, 0 when there is none. */
+  sizeBytes(): number {
+    if (!this.#disk.exists(this.#path)) return 0;
+    const file = this.#disk.open(this.#path, 'read');
+    try {
+      return file.size();
+    } finally {
+      file.close();
+    }
+  }
+
+  /** Reads all good records from `from` on, where one begins, and cuts a torn tail. */
+  async read(from = 0): Promise<IndexLogContents> {
     if (!this.#disk.exists(this.#path)) return { additions: [], damagedAt: [] };
     const file = this.#disk.open(this.#path, 'modify');
     try {
-      const scan = scanWalFile(file);
+      const scan = scanWalFile(file, from);
       if (scan.goodBytes < scan.fileBytes) {
         file.truncate(scan.goodBytes);
         await file.sync();

@@ -1,10 +1,13 @@
 // Series of one measurement: their ids by ordinal, and per tag key a column of text ids by ordinal.
-import { compareBytes } from '@tidemark/core';
+import { assert, compareBytes } from '@tidemark/core';
 
 import type { SeriesId, TextId } from './series-index.ts';
 
 /** Text id + 1 per ordinal, 0 where the series lacks the tag. Shorter than the series list when the tail lacks it. */
 export type TagColumn = { values: Uint32Array };
+
+/** A column as a checkpoint holds it. */
+export type LoadedColumn = { readonly key: string; readonly values: Uint32Array };
 
 type NamedColumn = { readonly key: string; readonly column: TagColumn };
 
@@ -58,6 +61,15 @@ export class MeasurementIndex {
       .map(([key, column]) => ({ key, column }))
       .sort((a, b) => compareBytes(a.key, b.key));
     return this.#sorted;
+  }
+
+  /** Takes over ids and columns of an empty measurement. */
+  load(ids: Uint32Array, columns: readonly LoadedColumn[]): void {
+    assert(this.#count === 0, 'a measurement is loaded once');
+    this.#seriesIds = ids;
+    this.#count = ids.length;
+    for (const { key, values } of columns) this.#columns.set(key, { values });
+    this.#sorted = undefined;
   }
 
   addSeries(id: SeriesId): number {

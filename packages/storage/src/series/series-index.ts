@@ -8,9 +8,10 @@ import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemar
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
 
-import { ByteWriter, utf8, utf8Text } from '../bytes.ts';
+import { ByteWriter, DecodeError, utf8, utf8Text } from '../bytes.ts';
 import { schemaChanged } from '../schema-version.ts';
 import { MeasurementIndex } from './measurement-index.ts';
+import type { LoadedColumn } from './measurement-index.ts';
 import type { EncodedSeries } from './series-list.ts';
 
 export type SeriesId = number;
@@ -126,6 +127,32 @@ export class SeriesIndex {
       }
       this.#indexed += count;
     }
+  }
+
+  /** Takes over the series of a measurement, which has none yet; ids ascend. For opening. */
+  load(measurement: MeasurementIndex, ids: Uint32Array, columns: readonly LoadedColumn[]): void {
+    const end = this.keys.nextId;
+    const { textCount } = this;
+    this.#growSeries(end);
+    measurement.load(ids, columns);
+    for (let ordinal = 0; ordinal < ids.length; ordinal++) {
+      const id = ids[ordinal]!;
+      if (id >= end) throw new DecodeError('series id out of range');
+      this.#measurementOf[id] = measurement.id;
+      this.#ordinalOf[id] = ordinal;
+    }
+    for (const { values } of columns) {
+      for (let i = 0; i < values.length; i++) {
+        if (values[i]! > textCount) throw new DecodeError('text id out of range');
+      }
+    }
+    this.#indexed += ids.length;
+  }
+
+  /** Ends loading; the number of series. */
+  finishLoad(): number {
+    if (this.#indexed !== this.keys.nextId) throw new DecodeError('series without a measurement');
+    return this.#indexed;
   }
 
   /** Adds the measurements that are new; whether there were any. */

@@ -52,16 +52,41 @@ export type WalScan = {
   readonly fileBytes: number;
 };
 
-/** Reads all good records. Never throws for damage, only for a version that is not known. */
-export function scanWalFile(file: DiskFile): WalScan {
+/**
+ * Reads all good records, or those from `from` on, where one begins. Never throws for damage, only for a version that is
+ * not known.
+ */
+export function scanWalFile(file: DiskFile, from = 0): WalScan {
   const fileBytes = file.size();
+  if (from > WAL_HEADER_BYTES && from <= fileBytes) return scanTail(file, from, fileBytes);
   const buffer = new Uint8Array(fileBytes);
   const bytes = buffer.subarray(0, file.read(buffer, 0));
+  const isHeaderGood = hasValidHeader(bytes, file.path) || bytes.length === 0;
+  const at = Math.min(WAL_HEADER_BYTES, bytes.length);
+  return { ...scanFrames(bytes, at, isHeaderGood), fileBytes };
+}
+
+function scanTail(file: DiskFile, from: number, fileBytes: number): WalScan {
+  const buffer = new Uint8Array(fileBytes - from);
+  const scan = scanFrames(buffer.subarray(0, file.read(buffer, from)), 0, true);
+  return {
+    payloads: scan.payloads,
+    damagedAt: scan.damagedAt.map((offset) => offset + from),
+    goodBytes: scan.goodBytes + from,
+    fileBytes,
+  };
+}
+
+function scanFrames(
+  bytes: Uint8Array,
+  start: number,
+  isHeaderGood: boolean,
+): Omit<WalScan, 'fileBytes'> {
   const payloads: Uint8Array[] = [];
   const damagedAt: number[] = [];
-  let suspect = hasValidHeader(bytes, file.path) || bytes.length === 0 ? -1 : 0;
-  let at = Math.min(WAL_HEADER_BYTES, bytes.length);
-  let goodBytes = suspect < 0 ? at : 0;
+  let at = start;
+  let suspect = isHeaderGood ? -1 : 0;
+  let goodBytes = isHeaderGood ? at : 0;
   while (at + FRAME_BYTES <= bytes.length) {
     const end = frameEnd(bytes, at);
     if (end < 0) {
@@ -75,7 +100,7 @@ export function scanWalFile(file: DiskFile): WalScan {
     at = end;
     goodBytes = end;
   }
-  return { payloads, damagedAt, goodBytes, fileBytes };
+  return { payloads, damagedAt, goodBytes };
 }
 
 /** End of the good frame at `at`, or -1. */
