@@ -5,8 +5,8 @@ import type { Barrier, Batch, Point } from './data/point.ts';
 import type { Group, GroupTable } from './data/group.ts';
 import type { Series, SeriesTable } from './data/series.ts';
 import type { CallContext } from './lambda/function.ts';
-import type { AlertDefaults, TapCondition, TaskLimits } from './running-task.ts';
-import type { LogLevel, ResultRow, TaskServices } from './services.ts';
+import type { AlertDefaults, EndpointRows, TapCondition, TaskLimits } from './running-task.ts';
+import type { LogLevel, TaskServices } from './services.ts';
 import type { Timers } from './timers.ts';
 
 /** Takes the messages of an edge, in order. */
@@ -76,7 +76,7 @@ export interface TaskContext {
   /** First output edge of a node, for counting what it emits. Known once all nodes exist. */
   outputEdge(nodeId: number): Edge | undefined;
   /** Shared by nodes of the task under a name (inhibitors, http endpoints). */
-  readonly httpOutputs: Map<string, () => readonly ResultRow[]>;
+  readonly httpOutputs: Map<string, () => EndpointRows>;
   readonly inhibitors: InhibitorRegistry;
 }
 

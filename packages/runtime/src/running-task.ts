@@ -144,6 +144,9 @@ export interface BatchTaker {
  * A task that runs. All calls are synchronous unless they return a promise; a task never calls back into its owner
  * from `push` except through its services. After `error` is set everything is ignored.
  */
+/** What an `httpOut` endpoint holds; `null` before its first message, none when all its groups are gone. */
+export type EndpointRows = readonly ResultRow[] | null;
+
 export interface RunningTask {
   readonly taskId: string;
   /** Why the task stopped by itself: `<nodeName>: <reason>`. */
@@ -182,9 +185,7 @@ export interface RunningTask {
   /** Asks for the present counters; gives up after a moment when the task is too busy to answer. */
   refresh(): Promise<void>;
   /** Rows of an `httpOut` endpoint in order of group creation; `undefined` when there is no such endpoint. */
-  httpOutput(
-    endpoint: string,
-  ): readonly ResultRow[] | undefined | Promise<readonly ResultRow[] | undefined>;
+  httpOutput(endpoint: string): EndpointRows | undefined | Promise<EndpointRows | undefined>;
   /** State after everything that was pushed before, with what lives outside (user-defined functions). */
   takeState(): Promise<TaskState>;
   /** Before `start` and the first push. Nodes whose name is unknown are ignored. */

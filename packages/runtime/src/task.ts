@@ -19,6 +19,7 @@ import { QueryNode } from './nodes/query.ts';
 import type { PointBatch } from './point-batch.ts';
 import type {
   EdgeStats,
+  EndpointRows,
   RunningTask,
   TapMessage,
   TapOptions,
@@ -28,7 +29,7 @@ import type {
   TaskState,
   TaskStats,
 } from './running-task.ts';
-import type { QueryResultSeries, ResultRow, TaskServices } from './services.ts';
+import type { QueryResultSeries, TaskServices } from './services.ts';
 import { isWatched, tapObserver } from './tap.ts';
 import { clockTimers } from './timers.ts';
 import type { CancelTimer } from './timers.ts';
@@ -211,7 +212,7 @@ export class InlineTask implements RunningTask {
     return this.#handles[0]?.outputs[0]?.count ?? 0;
   }
 
-  httpOutput(endpoint: string): readonly ResultRow[] | undefined {
+  httpOutput(endpoint: string): EndpointRows | undefined {
     return this.#context.httpOutputs.get(endpoint)?.();
   }
 

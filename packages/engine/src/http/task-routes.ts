@@ -301,7 +301,9 @@ async function httpOutput(request: ApiRequest, options: TaskRoutesOptions): Prom
   const executing = executingOf(id, request.query.get('replay-id'), options);
   const rows = await executing?.task.httpOutput(request.params['*'] ?? '');
   if (rows === undefined) throw new NotFound('no task exists');
-  return { status: 200, text: `${printDataJson(rows)}\n`, contentType: 'application/json' };
+  // Nothing yet is null, nothing any more an empty list, as recorded.
+  const text = rows?.length === 0 ? '{"series":[]}' : printDataJson(rows ?? []);
+  return { status: 200, text: `${text}\n`, contentType: 'application/json' };
 }
 
 function readTaskInput(body: Uint8Array): TaskInput {

@@ -99,6 +99,24 @@ describe('a file', () => {
   });
 });
 
+test('an endpoint is null before its first row, and empty when its groups are gone', async () => {
+  const { failures } = await run(`
+script
+    stream|from().groupBy('h')|barrier().idle(1s).delete(TRUE)|httpOut('o')
+output o
+    {"series":null}
+write
+    m,h=a v=1 1704067200
+output o
+    {"series":[{"name":"m","tags":{"h":"a"},"columns":["time","v"],"values":[["2024-01-01T00:00:00Z",1]]}]}
+advance 2s
+output o
+    {"series":[]}
+`);
+
+  expect(failures).toEqual([]);
+});
+
 describe('what a task does to the outside', () => {
   test('is written down: points, requests, handlers of topics', async () => {
     const { failures } = await run(`

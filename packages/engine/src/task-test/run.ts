@@ -179,8 +179,9 @@ class CaseRun {
         return this.#check(section, lines.map(normalise), rows.map(rowLine));
       }
       case 'output': {
-        const rows = this.#task?.httpOutput(argument) ?? [];
-        return this.#check(section, lines.map(normalise), [normalise(rowsJson(rows))]);
+        const rows = this.#task?.httpOutput(argument);
+        const text = rows?.length === 0 ? '{"series":[]}' : rowsJson(rows ?? []);
+        return this.#check(section, lines.map(normalise), [normalise(text)]);
       }
       case 'events':
         return this.#check(section, trimmed(lines), this.#alerts.takeEvents());

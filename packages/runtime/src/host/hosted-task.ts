@@ -5,6 +5,7 @@ import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { PointBatch } from '../point-batch.ts';
 import type {
+  EndpointRows,
   BatchTaker,
   RunningTask,
   TapMessage,
@@ -13,7 +14,7 @@ import type {
   TaskState,
   TaskStats,
 } from '../running-task.ts';
-import type { QueryResultSeries, ResultRow, TaskServices } from '../services.ts';
+import type { QueryResultSeries, TaskServices } from '../services.ts';
 import type { HostChannel } from './host-channel.ts';
 import { ProcessedRows } from './processed-rows.ts';
 import { namedTopicsOf, taskStart } from './task-start.ts';
@@ -214,7 +215,7 @@ export class HostedTask implements RunningTask {
     this.#stats = { ...this.#stats, collected: count };
   }
 
-  async httpOutput(endpoint: string): Promise<readonly ResultRow[] | undefined> {
+  async httpOutput(endpoint: string): Promise<EndpointRows | undefined> {
     if (this.#isEnded || this.#error !== undefined) return undefined;
     return this.#channel.request(this.id, { name: 'output', endpoint });
   }

@@ -3,6 +3,7 @@
 import type { Timestamp } from '@tidemark/core';
 import type { HandlerSpec, Pipeline } from '@tidemark/pipeline';
 import type {
+  EndpointRows,
   AlertDefaults,
   TapMessage,
   TapOptions,
@@ -15,7 +16,6 @@ import type {
   HttpRequest,
   LogLevel,
   QueryResultSeries,
-  ResultRow,
   SideloadDocuments,
   TaskServices,
 } from '../services.ts';
@@ -234,5 +234,5 @@ export type Answers = {
   readonly close: TaskStats;
   readonly state: Uint8Array;
   readonly stats: TaskStats;
-  readonly output: readonly ResultRow[] | undefined;
+  readonly output: EndpointRows | undefined;
 };

@@ -10,7 +10,7 @@ import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
-import type { ResultRow } from '../services.ts';
+import type { EndpointRows } from '../running-task.ts';
 
 class Latest {
   message: Point | Batch | undefined;
@@ -81,7 +81,8 @@ export class HttpOutNode implements RunningNode {
   }
 
   /** In order of group creation. */
-  rows(): ResultRow[] {
+  rows(): EndpointRows {
+    if (this.#order === 0) return null;
     return Array.from(this.#latest, ([, latest]) => latest)
       .sort((a, b) => a.order - b.order)
       .flatMap(({ message }) => {
