@@ -2,10 +2,11 @@
 // expressions are expanded, everything static is checked. Subqueries are prepared recursively, inside out; what
 // depends on the query around a subquery (dimensions, time range, interval) is left to `plan-select.ts`.
 import { compareBytes, LimitExceeded } from '@tidemark/core';
-import type { SelectStatement } from '@tidemark/influxql';
+import type { Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
+import { conditionLimitExceeded } from '../limits.ts';
 import { buildColumns } from '../plan/build-columns.ts';
 import { declaredType } from '../plan/expression-types.ts';
 import { textMatcher } from '../regex.ts';
@@ -14,12 +15,13 @@ import type { Dimensions, TagDimension } from './dimensions.ts';
 import { readDimensions } from './dimensions.ts';
 import { expandFields } from './expand-fields.ts';
 import type { PreparedColumn, PreparedSelect, PreparedSource } from './prepared.ts';
-import { sourceTags } from './prepared.ts';
+import { resolveName, sourceTags } from './prepared.ts';
 import { reportMeasurement, reportNames } from './report-unknown.ts';
 import { resolveMeasurement } from './resolve-source.ts';
 import { loadSchemas } from './schema.ts';
 import type { ConditionSplit } from './time-range.ts';
 import { splitCondition } from './time-range.ts';
+import { walk } from './walk.ts';
 import type { Zone } from './zone.ts';
 import { openZone } from './zone.ts';
 
@@ -103,6 +105,7 @@ async function prepare(
     if (schemas.length === 0) await reportMeasurement(set, source.span, context);
   }
   reportNames(statement, sources, context);
+  checkCondition(split.condition, sources, context);
   const tagDimensions = expandTagDimensions(dimensions.tags, sources);
   const fields = expandFields(statement, sources, tagDimensions);
   const columns = buildColumns({ statement, fields, sources, interval: dimensions.interval });
@@ -126,6 +129,28 @@ async function prepare(
       return { name, type: type ?? 'float', isTag, visibility };
     }),
   };
+}
+
+/** Every field that a condition names is compared in every row; tags are only looked at once per value. */
+function checkCondition(
+  condition: Expression | undefined,
+  sources: readonly PreparedSource[],
+  { limits }: QueryContext,
+): void {
+  const limit = limits.maxConditionFields;
+  if (condition === undefined || limit === 0) return;
+  let count = 0;
+  const kinds = new Map<string, boolean>();
+  walk(condition, (node) => {
+    if (node.kind !== 'reference') return;
+    let isField = kinds.get(node.name);
+    if (isField === undefined) {
+      isField = resolveName(node.name, sources).kind === 'field';
+      kinds.set(node.name, isField);
+    }
+    if (isField) count++;
+  });
+  if (count > limit) throw conditionLimitExceeded(count, limit);
 }
 
 function expandTagDimensions(

@@ -52,7 +52,15 @@ export const TSDB_CONFIG = {
     'max-select-series': integer(0, 'Series one SELECT may read; 0 is no limit.'),
     'max-select-buckets': integer(0, 'GROUP BY time windows of one SELECT; 0 is no limit.'),
     'query-memory-limit': size(256 * 1024 * 1024, 'Memory one query may hold; 0 is no limit.'),
-    'max-subquery-depth': integer(100, 'Nesting of subqueries.'),
+    'max-subquery-depth': integer(100, 'Nesting of subqueries; 0 is no limit.'),
+    'max-condition-fields': integer(
+      5000,
+      'Fields that one WHERE may name; every row is compared with each. 0 is no limit.',
+    ),
+    'max-statements-per-request': integer(
+      10_000,
+      'Statements that one request may hold; 0 is no limit.',
+    ),
   }),
   retention: configSection('Removal of data that is older than its retention policy.', {
     enabled: boolean(true, 'Remove expired shard groups.'),

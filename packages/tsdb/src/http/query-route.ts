@@ -39,6 +39,7 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
     parameters: request.bindParameters,
   });
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
+  limitStatements(query, services.config.coordinator.maxStatementsPerRequest);
   authorizeQuery(query, identity, request.database);
   if (services.config.http.strictVerbs && exchange.method === 'GET') refuseChanges(query);
   if (query.statements.length === 0) return sendJson(exchange, 200, {});
@@ -48,6 +49,14 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
     return run.inBackground();
   }
   await run.answer();
+}
+
+function limitStatements({ statements }: Query, limit: number): void {
+  if (limit === 0 || statements.length <= limit) return;
+  throw new InvalidRequest(
+    `max-statements-per-request limit exceeded: (${statements.length}/${limit})`,
+    { hint: 'send fewer at once, or raise coordinator.max-statements-per-request' },
+  );
 }
 
 /** The known text, and where the faults are: in a header, and in the body for clients that ask for it. */
