@@ -13,6 +13,8 @@ export type QueryLimits = {
   readonly maxQueryMemoryBytes: number;
   /** `coordinator.max-subquery-depth`: nesting of subqueries. */
   readonly maxSubqueryDepth: number;
+  /** `coordinator.max-select-sources`: what the FROM of one SELECT names. */
+  readonly maxSelectSources: number;
   /** `coordinator.max-condition-fields`: fields that one WHERE names; each costs every row. */
   readonly maxConditionFields: number;
   /** Rows of one group that are merged at once; absent is `MERGE_ROWS`. */
@@ -26,6 +28,7 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = {
   maxSelectBuckets: 0,
   maxQueryMemoryBytes: 256 * 1024 * 1024,
   maxSubqueryDepth: 100,
+  maxSelectSources: 1000,
   // A block of 8,192 rows is held against so many comparisons in less than 100 ms.
   maxConditionFields: 5000,
 };
@@ -59,6 +62,13 @@ export function bucketLimitExceeded(count: number, limit: number): LimitExceeded
   return new LimitExceeded(
     `max-select-buckets limit exceeded: (${count}/${limit})`,
     'coordinator.max-select-buckets',
+  );
+}
+
+export function sourceLimitExceeded(count: number, limit: number): LimitExceeded {
+  return new LimitExceeded(
+    `max-select-sources limit exceeded: (${count}/${limit})`,
+    'coordinator.max-select-sources',
   );
 }
 

@@ -368,6 +368,7 @@ function buildServices(
       maxSelectBuckets: config.coordinator.maxSelectBuckets,
       maxQueryMemoryBytes: config.coordinator.queryMemoryLimitBytes,
       maxSubqueryDepth: config.coordinator.maxSubqueryDepth,
+      maxSelectSources: config.coordinator.maxSelectSources,
       maxConditionFields: config.coordinator.maxConditionFields,
     },
     createsPolicies: config.meta.retentionAutocreate,

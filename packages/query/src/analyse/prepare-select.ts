@@ -6,9 +6,10 @@ import type { Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
-import { conditionLimitExceeded } from '../limits.ts';
+import { conditionLimitExceeded, sourceLimitExceeded } from '../limits.ts';
 import { buildColumns } from '../plan/build-columns.ts';
 import { declaredType } from '../plan/expression-types.ts';
+import type { Leaf, ValueExpression } from '../plan/select-plan.ts';
 import { textMatcher } from '../regex.ts';
 import { checkSelect } from './check-select.ts';
 import type { Dimensions, TagDimension } from './dimensions.ts';
@@ -52,6 +53,11 @@ function resolveNames(statement: SelectStatement, context: QueryContext, depth: 
       `max-subquery-depth limit exceeded: (${depth}/${maxSubqueryDepth})`,
       'coordinator.max-subquery-depth',
     );
+  }
+  const { length } = statement.sources;
+  const { maxSelectSources } = context.limits;
+  if (maxSelectSources > 0 && length > maxSelectSources) {
+    throw sourceLimitExceeded(length, maxSelectSources);
   }
   for (const source of statement.sources) {
     if (source.kind === 'subquery') resolveNames(source.statement, context, depth + 1);
@@ -99,6 +105,7 @@ async function prepare(
       sources.push({ kind: 'subquery', select });
       continue;
     }
+    context.signal.throwIfAborted();
     const set = resolveMeasurement(source, context);
     const schemas = await loadSchemas(set, range, context);
     for (const schema of schemas) sources.push({ kind: 'measurement', schema });
@@ -122,13 +129,18 @@ async function prepare(
     tagDimensions,
     fields,
     timeColumnName: time?.alias ?? 'time',
-    columns: columns.outputs.map(({ name, expression, isTag }): PreparedColumn => {
-      const type = declaredType(expression);
-      const unknown = columns.leaves.length > 0 ? 'name' : 'wildcard';
-      const visibility = type === undefined ? unknown : 'all';
-      return { name, type: type ?? 'float', isTag, visibility };
+    columns: columns.outputs.map(({ name, expression, isTag, isIntoTag }): PreparedColumn => {
+      const type = isUnknownCall(expression, columns.leaves) ? undefined : declaredType(expression);
+      const known = type === undefined ? 'wildcard' : 'all';
+      return { name, type: type ?? 'float', isTag, visibility: isIntoTag ? 'name' : known };
     }),
   };
+}
+
+/** A call on a field that nobody knows, with a result of its type. */
+function isUnknownCall({ kind, ...rest }: ValueExpression, leaves: readonly Leaf[]): boolean {
+  const leaf = kind === 'column' && 'index' in rest ? leaves[rest.index] : undefined;
+  return leaf !== undefined && leaf.input === undefined && !leaf.hasFixedType;
 }
 
 /** Every field that a condition names is compared in every row; tags are only looked at once per value. */

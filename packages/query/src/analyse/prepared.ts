@@ -23,8 +23,8 @@ export type PreparedColumn = {
   readonly type: FieldType;
   readonly isTag: boolean;
   /**
-   * What reaches it. Names that nobody knows are no arguments of functions for wildcards; beside calls, only their
-   * name reaches them (recorded).
+   * What reaches it. Names that nobody knows are no arguments of functions for wildcards; tags that `top` tells apart
+   * are only reached by their name (recorded).
    */
   readonly visibility: 'all' | 'wildcard' | 'name';
 };
@@ -86,7 +86,7 @@ function sourceFieldType(source: PreparedSource, name: string): FieldType | unde
   if (source.kind === 'measurement') return source.schema.fields.get(name);
   // A tag that a subquery selects is a column of texts to the query around it.
   const column = source.select.columns.find((one) => one.name === name);
-  return column?.visibility === 'all' ? column.type : undefined;
+  return column === undefined || column.visibility === 'wildcard' ? undefined : column.type;
 }
 
 function hasTag(source: PreparedSource, name: string): boolean {

@@ -263,7 +263,10 @@ function outputs(plan: SelectPlan, group: GroupKey, rows: Rows): RowBatch {
   };
 }
 
-/** LIMIT and OFFSET of a raw query count the rows of each series; OFFSET alone answers one row, as recorded. */
+/**
+ * LIMIT and OFFSET of a raw query count the rows of each series; OFFSET alone answers one row of measurements, all rows
+ * of subqueries, as recorded.
+ */
 async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
   if (plan.limit === 0 && plan.offset === 0) {
     yield* rows;
@@ -271,7 +274,9 @@ async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
   }
   let group: GroupKey | undefined;
   let seen = 0;
-  const end = plan.offset + Math.max(plan.limit, 1);
+  const isOverSubqueries = plan.sources.every((source) => source.kind === 'subquery');
+  const most = plan.limit === 0 && !isOverSubqueries ? 1 : plan.limit;
+  const end = most === 0 ? Infinity : plan.offset + most;
   for await (const batch of rows) {
     if (batch.group !== group) {
       group = batch.group;

@@ -70,7 +70,8 @@ class ColumnsBuilder {
 
   #isTag(expression: Expression): boolean {
     if (expression.kind !== 'reference') return false;
-    return this.#resolve(expression).kind === 'tag';
+    const resolved = this.#resolve(expression);
+    return resolved.kind === 'tag' || (resolved.kind === 'field' && resolved.isTagColumn === true);
   }
 
   #resolve(reference: Reference) {

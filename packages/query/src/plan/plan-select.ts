@@ -8,12 +8,14 @@ import type { PreparedSelect, PreparedSource } from '../analyse/prepared.ts';
 import { intersect } from '../analyse/time-range.ts';
 import { buildColumns } from './build-columns.ts';
 import { buildCondition } from './build-condition.ts';
-import { mostPrefetched, rangeBefore } from './prefetch.ts';
+import { mostPrefetched, mostShifted, rangeBefore } from './prefetch.ts';
 import type { RowInput, SelectPlan, SourcePlan, SubqueryInput } from './select-plan.ts';
 
 /** What a query passes on to its subqueries. */
 type Surroundings = {
   readonly range: TimeRange;
+  /** What the outermost query may read. */
+  readonly readableRange: TimeRange;
   readonly interval: Interval | undefined;
   readonly dimensions: readonly string[];
   readonly descending: boolean;
@@ -54,13 +56,15 @@ function plan(
   );
   let range = around === undefined ? split.range : intersect(split.range, around.range);
   if (interval !== undefined && range.end === MAX_TIME) range = { ...range, end: options.now };
-  const outerRange = around?.range;
+  const readableRange = around?.readableRange;
   const read = rangeBefore(
-    { range, outerRange, interval, descending },
+    { range, readableRange, interval, descending },
     mostPrefetched(columns.leaves),
   );
   const inner: Surroundings = {
     range: read,
+    readableRange:
+      readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(columns.leaves)),
     interval,
     dimensions: [...new Set([...dimensions, ...hiddenTags(inputs)])].sort(compareBytes),
     descending,
@@ -76,7 +80,7 @@ function plan(
     timeColumnName: prepared.timeColumnName,
     dimensions,
     range,
-    outerRange,
+    readableRange,
     interval,
     zone,
     fill: effectiveFill(statement.fill, around !== undefined || options.isInto),

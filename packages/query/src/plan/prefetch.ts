@@ -4,19 +4,20 @@ import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Interval } from '../analyse/dimensions.ts';
 import { intersect } from '../analyse/time-range.ts';
+import type { TransformationSpec } from '../functions/transformation.ts';
 import type { Leaf } from './select-plan.ts';
 
 type Ranged = {
   readonly range: TimeRange;
-  readonly outerRange: TimeRange | undefined;
+  readonly readableRange?: TimeRange | undefined;
   readonly interval: Interval | undefined;
   readonly descending: boolean;
 };
 
-/** The range widened by some windows on the side where the query begins, as far as the query around it reaches. */
+/** The range widened by some windows on the side where the query begins, as far as the outermost query reaches. */
 export function rangeBefore(ranged: Ranged, windows: number): TimeRange {
   const widened = widenedRange(ranged, windows);
-  return ranged.outerRange === undefined ? widened : intersect(widened, ranged.outerRange);
+  return ranged.readableRange === undefined ? widened : intersect(widened, ranged.readableRange);
 }
 
 function widenedRange({ range, interval, descending }: Ranged, windows: number): TimeRange {
@@ -29,6 +30,26 @@ function widenedRange({ range, interval, descending }: Ranged, windows: number):
   if (range.start === MIN_TIME) return range;
   const start = range.start - extra;
   return { start: start < MIN_TIME ? MIN_TIME : start, end: range.end };
+}
+
+/** Windows by which the leaves of the outermost query widen what its subqueries may read ahead (recorded). */
+export function mostShifted(leaves: readonly Leaf[]): number {
+  return leaves
+    .flatMap((leaf) => leaf.transformations)
+    .reduce((most, spec) => Math.max(most, windowsShifted(spec)), 0);
+}
+
+function windowsShifted(spec: TransformationSpec): number {
+  switch (spec.kind) {
+    case 'moving_average':
+      return spec.points;
+    case 'holt_winters':
+    case 'holt_winters_with_fit':
+    case 'integral':
+      return 0;
+    default:
+      return 'period' in spec ? spec.period : 1;
+  }
 }
 
 /** Windows that the leaf reads which looks back furthest. */

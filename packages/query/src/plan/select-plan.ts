@@ -148,8 +148,8 @@ export type SelectPlan = {
   /** Tags of the result series, sorted, without duplicates. */
   readonly dimensions: readonly string[];
   readonly range: TimeRange;
-  /** What the query around this one reads: nothing beyond it is read ahead. */
-  readonly outerRange: TimeRange | undefined;
+  /** In a subquery, what the outermost query may read: nothing beyond it is read ahead. */
+  readonly readableRange: TimeRange | undefined;
   readonly interval: Interval | undefined;
   readonly zone: Zone | undefined;
   readonly fill: Fill;

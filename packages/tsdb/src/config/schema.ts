@@ -53,6 +53,10 @@ export const TSDB_CONFIG = {
     'max-select-buckets': integer(0, 'GROUP BY time windows of one SELECT; 0 is no limit.'),
     'query-memory-limit': size(256 * 1024 * 1024, 'Memory one query may hold; 0 is no limit.'),
     'max-subquery-depth': integer(100, 'Nesting of subqueries; 0 is no limit.'),
+    'max-select-sources': integer(
+      1000,
+      'Measurements and subqueries that one FROM may name; 0 is no limit.',
+    ),
     'max-condition-fields': integer(
       5000,
       'Fields that one WHERE may name; every row is compared with each. 0 is no limit.',

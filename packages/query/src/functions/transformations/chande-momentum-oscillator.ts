@@ -27,10 +27,11 @@ function windowed(period: number): Indicator {
   return (value) => {
     const leaving = moves[at] ?? 0;
     if (leaving > 0) up -= leaving;
-    else down += leaving;
+    else if (leaving < 0) down += leaving;
     const move = previous === undefined ? 0 : value - previous;
     if (move > 0) up += move;
-    else down -= move;
+    // A move from or to what is no number counts for neither.
+    else if (move < 0) down -= move;
     moves[at] = move;
     at = (at + 1) % period;
     previous = value;

@@ -4,8 +4,9 @@ import { differenceOfWords, FloatPoints, floatsOf, noPoints, wordsOf } from './p
 
 /**
  * (v2 - v1) / (t2 - t1) · unit, at the time of the later point. Of points with the same time the first counts. The
- * distance is absolute: a descending stream gives the opposite sign of an ascending one. A negative result that is
- * left out still makes its point the base of the next.
+ * distance is counted in the direction of the query: a descending stream gives the opposite sign of an ascending one;
+ * it is negative where a subquery's points jump back. A negative result that is left out still makes its point the base
+ * of the next.
  */
 export function derivative(
   options: { readonly unitNanos: bigint; readonly isNonNegative: boolean },
@@ -44,7 +45,8 @@ export function derivative(
           floats === undefined
             ? integerDifference(wordLow, wordHigh, valueLow, valueHigh, isUnsigned)
             : value - previous;
-        const distance = Math.abs(differenceOfWords(low, high, timeLow, timeHigh));
+        const forward = differenceOfWords(low, high, timeLow, timeHigh);
+        const distance = context.descending ? -forward : forward;
         if (!isNonNegative || !(difference < 0)) {
           points.add(times, i, difference / (distance / unit));
         }
