@@ -172,6 +172,43 @@ describe('writes', () => {
     expect(json.counts['127.0.0.1']).toBeGreaterThanOrEqual(2);
   });
 
+  test('the detailed answer lists what storage refused too: types, and points that are too old', async () => {
+    await service.query('CREATE RETENTION POLICY day ON w DURATION 1d REPLICATION 1');
+    const now = BigInt(Date.now()) * 1_000_000n;
+    await service.write(`typed f=1 ${now}`, { db: 'w', rp: 'day' });
+    const answer = await service.write(
+      `typed f="text" ${now}\ntyped f=2 ${now + 1n}\ntyped f=3 1\nbroken`,
+      { db: 'w', rp: 'day', errors: 'detailed' },
+    );
+    expect([answer.status, answer.json.written]).toEqual([400, 1]);
+    const reasons = answer.json.rejected
+      .toSorted((a: { line: number }, b: { line: number }) => a.line - b.line)
+      .map(({ line, reason }: { line: number; reason: string }) => [line, reason]);
+    expect(reasons).toEqual([
+      [1, expect.stringContaining('is type string, already exists as type float')],
+      [3, expect.stringContaining('retention policy')],
+      [4, 'missing fields'],
+    ]);
+  });
+
+  test('the log of refused lines can be asked by source and database, newest last', async () => {
+    await service.query('CREATE DATABASE other');
+    await service.write('first\nsecond\nthird', { db: 'other' });
+    const ask = async (search: string) =>
+      (await service.get(`/debug/rejected?${search}`)).json.lines.map(
+        ({ text, lineNumber }: { text: string; lineNumber: number }) => [lineNumber, text],
+      );
+    expect(await ask('database=other')).toEqual([
+      [1, 'first'],
+      [2, 'second'],
+      [3, 'third'],
+    ]);
+    expect(await ask('database=other&limit=1')).toEqual([[3, 'third']]);
+    expect(await ask('database=other&source=10.0.0.1')).toEqual([]);
+    expect(await ask('database=other&source=127.0.0.1')).toHaveLength(3);
+    expect((await service.get('/debug/rejected?limit=x')).status).toBe(400);
+  });
+
   test('an empty body is fine', async () => {
     expect((await service.write('', { db: 'w' })).status).toBe(204);
   });
