@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describeBackup, joinBackups, storeBackup } from '@tidemark/storage';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { ManualClock, startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 import { LIMITS } from '../limits.ts';
+
+// Each case starts two or three services.
+vi.setConfig({ testTimeout: 60_000 });
 
 let directory: string;
 let service: TestService;
@@ -178,10 +181,10 @@ test('a restore of nonsense, of half a backup or of what is not in it changes no
     404,
     'the backup has no database none; it has: d, e',
   ]);
-  expect([unnamed.status, nonsense.status, busy.status]).toEqual([400, 500, 409]);
+  expect([unnamed.status, nonsense.status, busy.status]).toEqual([400, 400, 409]);
   expect(nonsense.json.error).toContain('not a backup');
   expect([unfinished.status, unfinished.json.error]).toEqual([
-    500,
+    400,
     expect.stringContaining('cut off'),
   ]);
   expect(gone.status).toBe(404);

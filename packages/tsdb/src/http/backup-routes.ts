@@ -4,7 +4,14 @@ import { once } from 'node:events';
 import { Type } from '@sinclair/typebox';
 import type { Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { ALL_TIME, AppError, Cancelled, InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import {
+  ALL_TIME,
+  AppError,
+  Cancelled,
+  Corruption,
+  InvalidRequest,
+  parseRfc3339,
+} from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { encodeFailure } from '@tidemark/storage';
 
@@ -14,6 +21,9 @@ import { sendEmpty, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpServices } from './services.ts';
+
+/** What errors call the backup that is being restored. */
+const UPLOADED = 'backup';
 
 const BackupBody = Type.Object(
   {
@@ -64,6 +74,16 @@ export async function handleBackup(exchange: Exchange, services: HttpServices): 
  * what was restored; DELETE with `id` gives up.
  */
 export async function handleRestore(exchange: Exchange, services: HttpServices): Promise<void> {
+  try {
+    await restoreStep(exchange, services);
+  } catch (error) {
+    // Damage of what the client sent is not damage of the server.
+    if (!(error instanceof Corruption) || error.file !== UPLOADED) throw error;
+    throw new InvalidRequest(error.message, { cause: error });
+  }
+}
+
+async function restoreStep(exchange: Exchange, services: HttpServices): Promise<void> {
   const { backups, config, audit } = services;
   const { parameters, request } = exchange;
   const id = parameters.get('id');
