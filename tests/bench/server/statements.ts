@@ -1,0 +1,93 @@
+// Statements of the query language that no comparison has: INTO beside the SELECT and the writes it is made of, subqueries,
+// regular expressions over 100,000 tag values, tag values of a million series. Runs the built executable; CPU is that of
+// the server, which depends little on what else the machine does.
+// node --conditions=source --import tsx tests/bench/server/statements.ts [series]
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+
+import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
+
+import { batches, quantile } from './lines.ts';
+import { send, write } from './writer.ts';
+
+const [series = 1_000_000] = process.argv.slice(2).map(Number);
+const ROWS = 5000;
+const CPU_BATCHES = 20;
+const VALUES = 100_000;
+
+const server = await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled', 'false'] });
+const agent = new Agent({ keepAlive: true });
+try {
+  await query(server.tsdb, 'CREATE DATABASE bench');
+  const source = batches(100, ROWS);
+  const bodies = Array.from({ length: CPU_BATCHES }, () => source.next().value as Uint8Array);
+  await measureWrites('100,000 rows of 10 fields written', bodies);
+  await measure('SELECT * of them, drained', 'SELECT * FROM cpu', 5);
+  await measure('the same INTO another measurement', 'SELECT * INTO copy FROM cpu GROUP BY *', 2);
+  const inner = 'SELECT mean(usage_0) AS m FROM cpu GROUP BY time(1m), hostname';
+  await measure('mean by minute and host', inner, 10);
+  await measure('maximum of that by hour', `SELECT max(m) FROM (${inner}) GROUP BY time(1h)`, 10);
+
+  await measureWrites('100,000 series of one point written', manySeries('r', VALUES));
+  const pattern = 'SELECT count(f) FROM r WHERE id =~ /^v[0-9]*7{2}[0-9]$/';
+  await measure('regular expression over 100,000 values', pattern, 5);
+
+  await measureWrites(`${series} series of one point written`, manySeries('h', series));
+  const values = 'SHOW TAG VALUES FROM h WITH KEY = region';
+  await measure(`tag values of ${series} series, first`, values, 1);
+  await query(server.tsdb, 'SELECT f INTO seen FROM cpu LIMIT 1', 'bench');
+  await measure('the same, a series later', values, 1);
+  await measure('the same, nothing new', values, 20);
+} finally {
+  agent.destroy();
+  await server.stop();
+  await removeDirectory(server.directory);
+}
+
+/** Bodies with a point each of so many series with a tag of their own and one that few values share. */
+function manySeries(measurement: string, count: number): Uint8Array[] {
+  const encoder = new TextEncoder();
+  const bodies: Uint8Array[] = [];
+  for (let at = 0; at < count; at += ROWS) {
+    const lines = Array.from(
+      { length: Math.min(ROWS, count - at) },
+      (_, i) => `${measurement},id=v${at + i},region=r${(at + i) % 50} f=1 1`,
+    );
+    bodies.push(encoder.encode(lines.join('\n')));
+  }
+  return bodies;
+}
+
+async function measureWrites(what: string, bodies: Uint8Array[]): Promise<void> {
+  const before = cpuMs();
+  const began = performance.now();
+  const options = { url: server.tsdb, agent, bodies, rowsPerBody: ROWS, connections: 2 };
+  await write(options, { durationMs: Number.POSITIVE_INFINITY, everyMs: 0 });
+  print(what, performance.now() - began, cpuMs() - before);
+}
+
+async function measure(what: string, text: string, times: number): Promise<void> {
+  const latencies: number[] = [];
+  const before = cpuMs();
+  for (let i = 0; i < times; i++) {
+    const began = performance.now();
+    const url = `${server.tsdb}/query?db=bench&q=${encodeURIComponent(text)}`;
+    const status = await send(url, agent, text.includes(' INTO ') ? new Uint8Array(0) : undefined);
+    if (status !== 200) throw new Error(`${text} answered ${status}`);
+    latencies.push(performance.now() - began);
+  }
+  const sorted = latencies.toSorted((a, b) => a - b);
+  print(what, quantile(sorted, 0.5), (cpuMs() - before) / times);
+}
+
+/** User and system time of the server so far, in steps of 10 ms. */
+function cpuMs(): number {
+  const fields = readFileSync(`/proc/${server.process.pid}/stat`, 'utf8').split(') ')[1] ?? '';
+  const [user, system] = fields.split(' ').slice(11, 13).map(Number);
+  return ((user ?? 0) + (system ?? 0)) * 10;
+}
+
+function print(what: string, wallMs: number, serverMs: number): void {
+  const numbers = `${wallMs.toFixed(1).padStart(9)} ms, CPU ${serverMs.toFixed(1).padStart(8)} ms`;
+  process.stdout.write(`${what.padEnd(46)} ${numbers}\n`);
+}
