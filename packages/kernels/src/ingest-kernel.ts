@@ -64,6 +64,18 @@ const BEYOND_RETENTION = 'points beyond retention policy';
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
+/** Names of fields that are kept encoded: those of some hundred measurements. */
+const ENCODED_NAMES_MAX = 4096;
+
+/** What points of one series have in common. `tags` is compared by identity: callers do not change it. */
+type PointHead = {
+  readonly measurement: string;
+  readonly tags: IngestPoint['tags'];
+  readonly hasTimeTag: boolean;
+  readonly key: Uint8Array;
+  readonly measurementLength: number;
+};
+
 /** The `Ingest` of one database. */
 export class IngestKernel implements Ingest {
   readonly #kernels: Kernels;
@@ -299,15 +311,45 @@ export class IngestKernel implements Ingest {
     }
   }
 
+  /** Of the point before, whose successors mostly share its tags. */
+  #head: PointHead | undefined;
+  readonly #encodedNames = new Map<string, Uint8Array>();
+
+  #headOf(measurement: string, tags: IngestPoint['tags']): PointHead {
+    const last = this.#head;
+    if (last !== undefined && last.tags === tags && last.measurement === measurement) return last;
+    const names = this.#names;
+    this.#head = {
+      measurement,
+      tags,
+      hasTimeTag: tags.some(([key]) => key === 'time'),
+      key: names.encode(formatSeriesKey(measurement, tags)),
+      measurementLength: names.encode(escapeMeasurement(measurement)).length,
+    };
+    return this.#head;
+  }
+
+  #encodedName(name: string): Uint8Array {
+    let bytes = this.#encodedNames.get(name);
+    if (bytes === undefined) {
+      bytes = this.#names.encode(name);
+      if (this.#encodedNames.size >= ENCODED_NAMES_MAX) this.#encodedNames.clear();
+      this.#encodedNames.set(name, bytes);
+    }
+    return bytes;
+  }
+
   /** Writes a point to linear memory, ready for `run`; false when it was refused. */
   #stagePoint(point: IngestPoint, refusals: Refusals, place: LinePlace): boolean {
     const { measurement, tags } = point;
-    if (tags.some(([key]) => key === 'time')) {
+    const head = this.#headOf(measurement, tags);
+    if (head.hasTimeTag) {
       const reason = `invalid tag key: input tag "time" on measurement "${measurement}" is invalid`;
       refusals.drop('time-tag', reason, place);
       return false;
     }
-    const fields = point.fields.filter(([name]) => name !== 'time');
+    const hasTime = point.fields.some(([name]) => name === 'time');
+    const fields = hasTime ? point.fields.filter(([name]) => name !== 'time') : point.fields;
     if (fields.length === 0) {
       const reason = `invalid field name: input field "time" on measurement "${measurement}" is invalid`;
       refusals.drop('field', reason, place);
@@ -319,10 +361,9 @@ export class IngestKernel implements Ingest {
       return false;
     }
     const names = this.#names;
-    const key = names.encode(formatSeriesKey(measurement, tags));
-    const measurementLength = names.encode(escapeMeasurement(measurement)).length;
+    const { key, measurementLength } = head;
     const parts = fields.map(([name, value]) => ({
-      name: names.encode(name),
+      name: this.#encodedName(name),
       text: typeof value === 'string' ? names.encode(value) : undefined,
       value,
     }));

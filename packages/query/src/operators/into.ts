@@ -30,8 +30,9 @@ export async function* writeInto(
   let written = 0;
   let points: IntoPoint[] = [];
   for await (const batch of runSelect(plan, new RunContext(context))) {
+    const tags = groupTags(batch, plan);
     for (let row = 0; row < batch.times.length; row++) {
-      const point = pointOf(batch, row, { plan, into });
+      const point = pointOf(batch, row, { plan, into, tags });
       if (point === undefined) continue;
       points.push(point);
       if (points.length < INTO_BATCH_ROWS) continue;
@@ -54,24 +55,39 @@ export async function* writeInto(
   };
 }
 
+type Tags = IntoPoint['tags'];
+
+type PointParts = {
+  readonly plan: SelectPlan;
+  readonly into: IntoTarget;
+  /** Those of the group. */
+  readonly tags: Tags;
+};
+
+function groupTags({ group }: RowBatch, plan: SelectPlan): Tags {
+  const tags: (readonly [string, string])[] = [];
+  for (const [i, name] of plan.dimensions.entries()) {
+    const value = group.tags[i] ?? '';
+    if (value !== '') tags.push([name, value]);
+  }
+  return tags;
+}
+
 /** The row as a point; undefined when all its fields are null. */
 function pointOf(
   batch: RowBatch,
   row: number,
-  { plan, into }: { readonly plan: SelectPlan; readonly into: IntoTarget },
+  { plan, into, tags: shared }: PointParts,
 ): IntoPoint | undefined {
-  const tags: (readonly [string, string])[] = [];
-  for (const [i, name] of plan.dimensions.entries()) {
-    const value = batch.group.tags[i] ?? '';
-    if (value !== '') tags.push([name, value]);
-  }
+  // Sinks are faster when the points of a group have one list of tags.
+  let tags = shared;
   const fields: (readonly [string, IntoPoint['fields'][number][1]])[] = [];
   for (const [i, output] of plan.outputs.entries()) {
     const column = batch.columns[i];
     const value = column === undefined ? null : columnValue(column, row);
     const isNothing = value === null || Number.isNaN(value);
     if (isNothing || column === undefined) continue;
-    if (output.isIntoTag && typeof value === 'string') tags.push([output.name, value]);
+    if (output.isIntoTag && typeof value === 'string') tags = [...tags, [output.name, value]];
     else if (column.type === 'unsigned') fields.push([output.name, unsigned(value as bigint)]);
     else fields.push([output.name, value]);
   }

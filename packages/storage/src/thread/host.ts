@@ -10,6 +10,7 @@ import { schemaVersion, shareSchemaVersion } from '../schema-version.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
+import { unpackPoints } from './packed-points.ts';
 import type {
   ByteStreamCalls,
   FromThread,
@@ -59,6 +60,12 @@ class Host {
       case 'release':
         this.#release(message.snapshot);
         break;
+      case 'write-points': {
+        const { id, policy, packed } = message;
+        const points = unpackPoints(packed);
+        this.#answer(id, this.#engine.writePoints({ policy, points }));
+        break;
+      }
       case 'stream':
         this.#openStream(message).catch((error: unknown) => this.#fail(message.id, error));
         break;

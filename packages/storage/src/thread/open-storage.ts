@@ -2,10 +2,16 @@
 import { systemClock, Unavailable } from '@tidemark/core';
 
 import type { StorageOptions } from '../options.ts';
-import type { StorageEngine, WriteLinesRequest, WriteOutcome } from '../storage-engine.ts';
+import type {
+  StorageEngine,
+  WriteLinesRequest,
+  WriteOutcome,
+  WritePointsRequest,
+} from '../storage-engine.ts';
 import { remoteBackup, remoteRestore } from './byte-streams.ts';
 import type { CallStream } from './byte-streams.ts';
 import { Connection } from './connection.ts';
+import { packPoints } from './packed-points.ts';
 import type { CallName } from './protocol.ts';
 import { remoteSource } from './remote-source.ts';
 
@@ -25,7 +31,7 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
   return {
     source: remoteSource(() => proxy.connection()),
     writeLines: (request) => proxy.writeLines(request),
-    writePoints: call('writePoints'),
+    writePoints: (request) => proxy.writePoints(request),
     delete: call('delete'),
     dropMeasurement: call('dropMeasurement'),
     dropPolicy: call('dropPolicy'),
@@ -81,6 +87,15 @@ class StorageProxy {
     const answer = this.connection().call(
       (id) => ({ kind: 'call', id, name: 'writeLines', args: [{ ...request, body }] }),
       body.byteLength > 0 ? [body.buffer] : [],
+    );
+    return (await answer) as WriteOutcome;
+  }
+
+  async writePoints({ policy, points }: WritePointsRequest): Promise<WriteOutcome> {
+    const packed = packPoints(points);
+    const answer = this.connection().call(
+      (id) => ({ kind: 'write-points', id, policy, packed }),
+      [packed.times.buffer, packed.places.buffer, packed.words.buffer],
     );
     return (await answer) as WriteOutcome;
   }

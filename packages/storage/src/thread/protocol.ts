@@ -14,12 +14,14 @@ import type {
 
 import type { LogLevel, StorageOptions } from '../options.ts';
 import type {
+  PolicyRef,
   BackupRequest,
   RestoreReport,
   RestoreRequest,
   StorageEngine,
 } from '../storage-engine.ts';
 import type { ErrorMessage } from './errors.ts';
+import type { PackedPoints } from './packed-points.ts';
 
 /** Methods of the engine that are called as they are; bytes that stream in and out have calls of their own. */
 export type CallName =
@@ -90,6 +92,12 @@ export type ToThread =
       /** Asks for `schema` with the last batch of a schema look-up. */
       readonly wantsShards?: boolean | undefined;
       readonly memoryLimitBytes: number | undefined;
+    }
+  | {
+      readonly kind: 'write-points';
+      readonly id: number;
+      readonly policy: PolicyRef;
+      readonly packed: PackedPoints;
     }
   /** The reader has taken everything and wants more. */
   | { readonly kind: 'pull'; readonly id: number }
