@@ -76,6 +76,10 @@ export const FIXED_SECTIONS = {
       'Groups of one task; points that would open another are dropped.',
     ),
     'max-held-points': key.integer(10_000_000, 'Points that the nodes of one task may hold.'),
+    'max-memory': key.size(
+      1024 ** 3,
+      'Memory of the points that the nodes of one task hold, about; beyond it they refuse further ones.',
+    ),
     'max-queries': key.integer(16, 'Queries of batch tasks that may run at the same time.'),
     hosts: key.text(
       'auto',

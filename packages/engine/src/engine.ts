@@ -193,6 +193,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     limits: {
       groupCountMax: config.task.maxGroups,
       heldPointCountMax: config.task.maxHeldPoints,
+      heldBytesMax: config.task.maxMemoryBytes,
     },
     alertDefaults: () => alerts.defaults,
     startQueries: (executing) =>

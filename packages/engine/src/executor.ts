@@ -161,7 +161,7 @@ export class Executor {
   /** Called every second: measures the throughput. */
   measure(): void {
     for (const entry of this.#entries.values()) {
-      const collected = entry.task.stats().collected;
+      const collected = entry.task.collectedCount;
       entry.throughput = collected - entry.lastCollected;
       entry.lastCollected = collected;
     }

@@ -70,6 +70,11 @@ export class PointRouter {
     if (waits !== undefined) await Promise.all(waits);
   }
 
+  /** Whether anybody wants points of the pair. */
+  isWanted(database: string, retentionPolicy: string): boolean {
+    return this.#routes.has(keyOf(database, retentionPolicy));
+  }
+
   ingress(): Iterable<IngressCount> {
     return this.#ingress.values();
   }

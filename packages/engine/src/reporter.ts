@@ -65,20 +65,38 @@ export class Reporter {
   /** Sends the statistics into the stream and to the database. */
   async report(): Promise<void> {
     const { router, clock, database, retentionPolicy } = this.#options;
+    const isWanted = router.isWanted(database, retentionPolicy);
+    if (!isWanted && !this.#isStoring()) return;
+    await this.refresh();
     const time = clock.now();
     const statistics = this.statistics();
-    const builder = new PointBatchBuilder(database, retentionPolicy);
-    for (const { name, tags, values } of statistics) {
-      const fields = Object.entries(values);
-      if (fields.length > 0) builder.add({ name, tags: Object.entries(tags), fields, time });
+    if (isWanted) {
+      const builder = new PointBatchBuilder(database, retentionPolicy);
+      for (const { name, tags, values } of statistics) {
+        const fields = Object.entries(values);
+        if (fields.length > 0) builder.add({ name, tags: Object.entries(tags), fields, time });
+      }
+      if (builder.rowCount > 0) await router.dispatch(builder.build());
     }
-    if (builder.rowCount > 0) await router.dispatch(builder.build());
     await this.#store(statistics, time);
+  }
+
+  /** Brings the counters of tasks in other threads up to date. */
+  async refresh(): Promise<void> {
+    const asked = [...this.#options.executor.all()].map(({ task }) =>
+      task.refresh({ onlyChanged: true }),
+    );
+    await Promise.all(asked);
+  }
+
+  #isStoring(): boolean {
+    const { clusters, storeDatabase } = this.#options;
+    return storeDatabase !== '' && clusters.elements.length > 0;
   }
 
   async #store(statistics: readonly Statistic[], time: bigint): Promise<void> {
     const { clusters, storeDatabase, log } = this.#options;
-    if (storeDatabase === '' || clusters.elements.length === 0) return;
+    if (!this.#isStoring()) return;
     const lines = statistics.flatMap(({ name, tags, values }) => {
       const line = printLine({
         measurement: DATABASE_NAMES.has(name) ? `engine_${name}` : name,

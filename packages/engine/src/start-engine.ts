@@ -283,13 +283,18 @@ class RunningEngine implements EngineService {
       writes,
       defaultRetentionPolicy: config[''].defaultRetentionPolicy,
       logs,
-      debugVars: () =>
-        debugVars(this.#parts, this.#reporter, {
+      debugVars: async () => {
+        await this.#reporter.refresh();
+        return debugVars(this.#parts, this.#reporter, {
           startedMs: this.#startedMs,
           clock,
           subscriptionCount: this.#subscriptions?.count ?? 0,
-        }),
-      metrics: () => metricsText(this.#reporter.statistics()),
+        });
+      },
+      metrics: async () => {
+        await this.#reporter.refresh();
+        return metricsText(this.#reporter.statistics());
+      },
       reloadSideloads: () => this.#parts.sideloads.reload(),
       relinkSubscriptions: () => this.#subscriptions?.sync() ?? Promise.resolve(),
     });

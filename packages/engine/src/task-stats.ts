@@ -2,20 +2,28 @@
 import type { PipelineStats } from '@tidemark/pipeline';
 import type { Executing } from './executor.ts';
 
-/** `{task-stats, node-stats}`; counters are integers, in order of their names. */
+/** `{task-stats, node-stats}`; counters are integers, in order of their names. `memory_bytes` is left out where it is 0. */
 export function printTaskStats(executing: Executing): Readonly<Record<string, unknown>> {
-  const nodes = [...executing.task.stats().nodes]
+  const stats = executing.task.stats();
+  let memoryBytes = 0;
+  for (const node of stats.nodes.values()) memoryBytes += node.memory_bytes;
+  const nodes = [...stats.nodes]
     .sort((a, b) => (a[0] < b[0] ? -1 : 1))
     .map(([name, counters]) => [
       name,
       Object.fromEntries(
         Object.entries(counters)
+          // Tools that know the recorded counters see another only where there is something to tell.
+          .filter(([counter, value]) => counter !== 'memory_bytes' || value > 0)
           .sort((a, b) => (a[0] < b[0] ? -1 : 1))
           .map(([counter, value]) => [counter, Math.round(value)]),
       ),
     ]);
   return {
-    'task-stats': { throughput: executing.throughput },
+    'task-stats': {
+      throughput: executing.throughput,
+      ...(memoryBytes === 0 ? {} : { memory_bytes: memoryBytes }),
+    },
     'node-stats': Object.fromEntries(nodes) as Readonly<Record<string, unknown>>,
   };
 }
@@ -26,7 +34,7 @@ export function dotStats(executing: Executing): PipelineStats {
   return {
     throughput: executing.throughput,
     nodes: new Map(
-      [...nodes].map(([name, { collected: _, emitted: __, ...counters }]) => [
+      [...nodes].map(([name, { collected: _, emitted: __, memory_bytes: ___, ...counters }]) => [
         name,
         {
           counters,

@@ -4,9 +4,13 @@ import type { TaskLimits } from './running-task.ts';
 export const DEFAULT_TASK_LIMITS: TaskLimits = {
   groupCountMax: 1_000_000,
   heldPointCountMax: 20_000_000,
+  heldBytesMax: 2 ** 30,
   groupIdleMs: 0,
   waitingMessageCountMax: 10_000,
 };
+
+/** State of one group in one node, about: what windows, alerts and lambdas keep between points. */
+export const GROUP_BYTES = 250;
 
 /** Lines that one node may log per `LOG_INTERVAL_NANOS`; more are counted and mentioned with the next one. */
 export const LOG_BURST = 50;

@@ -1,10 +1,12 @@
 // A node inside its task: counters, edges, and the context that the node works with.
 import type { EdgeType, NodeSpec } from '@tidemark/pipeline';
 import type { Group } from './data/group.ts';
+import type { Point } from './data/point.ts';
+import { heldBytesOf } from './data/point.ts';
 import type { Series } from './data/series.ts';
 import type { Edge } from './edge.ts';
 import { ExecutionTime } from './edge.ts';
-import { LOG_BURST, LOG_INTERVAL_NANOS } from './limits.ts';
+import { GROUP_BYTES, LOG_BURST, LOG_INTERVAL_NANOS } from './limits.ts';
 import type { NodeContext, Receiver, RunningNode, TaskContext } from './node.ts';
 import { NodeFailed } from './node.ts';
 import type { LogLevel } from './services.ts';
@@ -23,6 +25,7 @@ export class NodeHandle implements NodeContext {
   explain: NodeContext['explain'];
   readonly #explainers = new Set<NonNullable<NodeContext['explain']>>();
   #errorCount = 0;
+  #heldBytes = 0;
   #logStart = 0n;
   #logged = 0;
   #suppressed = 0;
@@ -116,6 +119,17 @@ export class NodeHandle implements NodeContext {
     this.task.services.log.log(level, this.name, message, context);
   }
 
+  hold(point: Point): boolean {
+    if (!this.task.hold(point)) return false;
+    this.#heldBytes += heldBytesOf(point);
+    return true;
+  }
+
+  release(point: Point): void {
+    this.#heldBytes -= heldBytesOf(point);
+    this.task.release(point);
+  }
+
   groupOf(series: Series, dimensions: Group['dimensions']): Group | undefined {
     const group = this.task.groups.of(series, dimensions);
     if (group === undefined) {
@@ -129,12 +143,14 @@ export class NodeHandle implements NodeContext {
     for (const edge of this.inputs) collected += edge.count;
     let emitted = 0;
     for (const edge of this.outputs) emitted += edge.count;
+    const groupCount = this.#node?.groupCount ?? 0;
     return {
       collected,
       emitted,
       errors: this.#errorCount,
       avg_exec_time_ns: this.time.averageNanos,
-      working_cardinality: this.#node?.groupCount ?? 0,
+      working_cardinality: groupCount,
+      memory_bytes: this.#heldBytes + groupCount * GROUP_BYTES,
       ...this.#node?.stats?.(),
     };
   }

@@ -117,6 +117,9 @@ export interface NodeContext<Options = unknown> {
         readonly conditions: readonly TapCondition[];
       }) => void)
     | undefined;
+  /** As the task's, counted for this node. */
+  hold(point: Point): boolean;
+  release(point: Point): void;
   /** Group of a series; `undefined`, after counting an error, when the task has too many. */
   groupOf(series: Series, dimensions: Group['dimensions']): Group | undefined;
 }

@@ -30,6 +30,8 @@ export type TaskLimits = {
   readonly groupCountMax: number;
   /** Points that nodes of one task hold (windows, joins); beyond it the oldest state is refused with an error. */
   readonly heldPointCountMax: number;
+  /** Bytes of these points, as `memory_bytes` of the nodes counts them. */
+  readonly heldBytesMax: number;
   /** Groups without points for this long (by the wall clock) are forgotten; 0 keeps them for ever. */
   readonly groupIdleMs: number;
   /** Messages that wait for an answer from outside (httpPost, UDF) before `push` asks to wait. */
@@ -43,6 +45,8 @@ export type NodeStats = {
   readonly errors: number;
   readonly avg_exec_time_ns: number;
   readonly working_cardinality: number;
+  /** Points and groups that the node keeps, about. */
+  readonly memory_bytes: number;
   /** Counters that only some nodes have, for example `alerts_triggered`. */
   readonly [name: string]: number;
 };
@@ -62,6 +66,7 @@ export type TaskStats = {
   /** Points (batches) that entered the task. */
   readonly collected: number;
   readonly heldPointCount: number;
+  readonly heldBytes: number;
   readonly groupCount: number;
 };
 
@@ -182,8 +187,13 @@ export interface RunningTask {
   close(): Promise<void>;
   /** Counters as they were last heard of; `refresh` brings them up to date. */
   stats(): TaskStats;
-  /** Asks for the present counters; gives up after a moment when the task is too busy to answer. */
-  refresh(): Promise<void>;
+  /**
+   * Asks for the present counters; gives up after a moment when the task is too busy to answer. With `onlyChanged` a
+   * task that has done nothing lately is not asked.
+   */
+  refresh(options?: { readonly onlyChanged: boolean }): Promise<void>;
+  /** Of the counters, points (batches) that entered the task, at no cost. */
+  readonly collectedCount: number;
   /** Rows of an `httpOut` endpoint in order of group creation; `undefined` when there is no such endpoint. */
   httpOutput(endpoint: string): EndpointRows | undefined | Promise<EndpointRows | undefined>;
   /** State after everything that was pushed before, with what lives outside (user-defined functions). */

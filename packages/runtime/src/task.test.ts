@@ -134,6 +134,36 @@ test('a task that holds too many points refuses further ones', () => {
   expect(task.stats().nodes.get('window2')?.errors).toBe(2);
 });
 
+test('memory is told by node, limited by task, and given back', () => {
+  const script = `stream|from()|window().periodCount(4).everyCount(4)|count('v')`;
+  const { task } = make(script, { heldBytesMax: 400 });
+  const memory = (): number => task.stats().nodes.get('window2')?.memory_bytes ?? 0;
+  const empty = memory();
+
+  write(task, [
+    ['a', 1, 0],
+    ['a', 1, 1],
+  ]);
+  const two = task.stats().heldBytes;
+  expect(two).toBeGreaterThan(0);
+  expect(memory()).toBeGreaterThanOrEqual(empty + two);
+  write(task, [['a', 1, 2]]);
+  write(task, [['a', 1, 3]]);
+
+  // The fourth point would go beyond the limit: it is an error of the node that wanted to keep it.
+  expect(task.stats().heldBytes).toBe((two / 2) * 3);
+  expect(task.stats().nodes.get('window2')?.errors).toBe(1);
+  expect(task.error).toBeUndefined();
+
+  const { task: roomy } = make(script);
+  write(
+    roomy,
+    Array.from({ length: 8 }, (_, i) => ['a', 1, i] as const),
+  );
+  expect(roomy.stats().nodes.get('count3')?.collected).toBe(2);
+  expect(roomy.stats().heldBytes).toBe((two / 2) * 4);
+});
+
 test('idle groups are forgotten when asked', async () => {
   const { task, timers } = make(
     `stream|from().groupBy('h')|stateCount(lambda: TRUE)|httpOut('o')`,

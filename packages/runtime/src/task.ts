@@ -7,6 +7,7 @@ import type { Series } from './data/series.ts';
 import type { Group } from './data/group.ts';
 import { GroupTable, NO_DIMENSIONS } from './data/group.ts';
 import type { Point } from './data/point.ts';
+import { heldBytesOf } from './data/point.ts';
 import { Edge, ExecutionTime, FanOut, NO_OUTPUT, Sampler } from './edge.ts';
 import { Inhibitors } from './inhibitors.ts';
 import { DEFAULT_TASK_LIMITS, SAMPLE_EVERY_ROWS, SAMPLE_ROWS } from './limits.ts';
@@ -78,6 +79,7 @@ export class InlineTask implements RunningTask {
   #source: RowSource | undefined;
   #writeSequence = 0;
   #heldCount = 0;
+  #heldBytes = 0;
   #rowsUntilSample = 0;
   #error: string | undefined;
   #isClosed = false;
@@ -199,6 +201,7 @@ export class InlineTask implements RunningTask {
       edges,
       collected: this.collectedCount,
       heldPointCount: this.#heldCount,
+      heldBytes: this.#heldBytes,
       groupCount: this.#context.groups.count,
     };
   }
@@ -210,6 +213,13 @@ export class InlineTask implements RunningTask {
   /** Points (batches) that entered the task: of its statistics, the part that costs nothing. */
   get collectedCount(): number {
     return this.#handles[0]?.outputs[0]?.count ?? 0;
+  }
+
+  /** Grows with everything that any node does. */
+  get activityCount(): number {
+    let count = 0;
+    for (const { outputs } of this.#handles) for (const edge of outputs) count += edge.count;
+    return count;
   }
 
   httpOutput(endpoint: string): EndpointRows | undefined {
@@ -324,6 +334,7 @@ export class InlineTask implements RunningTask {
       release: (point) => {
         point.holdCount--;
         this.#heldCount--;
+        this.#heldBytes -= heldBytesOf(point);
       },
       get writeRowCount(): number {
         return rowCount();
@@ -484,7 +495,9 @@ export class InlineTask implements RunningTask {
 
   #hold(point: Point): boolean {
     if (this.#heldCount >= this.#limits.heldPointCountMax) return false;
+    if (this.#heldBytes >= this.#limits.heldBytesMax) return false;
     this.#heldCount++;
+    this.#heldBytes += heldBytesOf(point);
     point.holdCount++;
     if (this.#source === undefined) point.detach();
     else this.#source.held.push(point);

@@ -12,7 +12,7 @@ export type MiscRoutesOptions = {
   readonly writes: WritePath;
   readonly defaultRetentionPolicy: string;
   readonly logs: LogHub;
-  readonly debugVars: () => unknown;
+  readonly debugVars: () => Promise<unknown>;
   readonly metrics: () => Promise<string>;
   /** Reads the load directory and sideload sources again. */
   readonly reload: () => Promise<void>;
@@ -37,8 +37,11 @@ export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): v
     status: 200,
     json: openApiDocument(server.routes()),
   }));
-  server.on('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
-  server.onRoot('GET', '/debug/vars', () => ({ status: 200, json: options.debugVars() }));
+  server.on('GET', '/debug/vars', async () => ({ status: 200, json: await options.debugVars() }));
+  server.onRoot('GET', '/debug/vars', async () => ({
+    status: 200,
+    json: await options.debugVars(),
+  }));
   server.onRoot('GET', '/metrics', async () => ({
     status: 200,
     text: await options.metrics(),

@@ -40,7 +40,7 @@ export class HostTask {
   /** It waits for its turn. */
   isLinedUp = false;
   /** What the last pong said. */
-  reportedCount = 0;
+  reportedActivity = 0;
   #task: InlineTask | undefined;
   #isWaiting = true;
   #isEnded = false;

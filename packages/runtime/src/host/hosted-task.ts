@@ -67,6 +67,8 @@ export class HostedTask implements RunningTask {
   #error: string | undefined;
   #closing: Promise<void> | undefined;
   #isStarted = false;
+  /** The host has told of work since the counters were asked for. */
+  #isStale = false;
   #isEnded = false;
   /** When the host failed last while it worked for this task. */
   lastBlameMs = Number.NEGATIVE_INFINITY;
@@ -202,7 +204,8 @@ export class HostedTask implements RunningTask {
     return this.#stats;
   }
 
-  refresh(): Promise<void> {
+  refresh(options?: { readonly onlyChanged: boolean }): Promise<void> {
+    if (options?.onlyChanged === true && !this.#isStale) return Promise.resolve();
     if (this.#isEnded || this.#error !== undefined) return Promise.resolve();
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -210,9 +213,14 @@ export class HostedTask implements RunningTask {
     return this.#refreshing;
   }
 
+  get collectedCount(): number {
+    return this.#stats.collected;
+  }
+
   /** The host has counted points (batches). */
   collected(count: number): void {
     this.#stats = { ...this.#stats, collected: count };
+    this.#isStale = true;
   }
 
   async httpOutput(endpoint: string): Promise<EndpointRows | undefined> {
@@ -287,6 +295,7 @@ export class HostedTask implements RunningTask {
     const asked = this.#channel.request(this.id, { name: 'stats' }).then(
       (stats) => {
         this.#stats = stats;
+        this.#isStale = false;
       },
       // Ended meanwhile: the last counters stay.
       () => undefined,
@@ -358,6 +367,7 @@ const EMPTY_STATS: TaskStats = {
   edges: [],
   collected: 0,
   heldPointCount: 0,
+  heldBytes: 0,
   groupCount: 0,
 };
 

@@ -220,7 +220,7 @@ export type FromHost =
   | {
       readonly kind: 'pong';
       readonly id: number;
-      /** Points (batches) that entered each task whose count has changed. */
+      /** Points (batches) that entered, for each task that has done anything. */
       readonly collected: readonly (readonly [task: number, count: number])[];
       /** Milliseconds of work since the last answer, by task with any. */
       readonly busyMs: readonly (readonly [task: number, ms: number])[];

@@ -439,10 +439,10 @@ export class TaskHost implements Outside {
     const collected: (readonly [number, number])[] = [];
     const busyMs: (readonly [number, number])[] = [];
     for (const task of this.#tasks.values()) {
-      const count = task.task?.collectedCount ?? 0;
-      if (count !== task.reportedCount) {
-        task.reportedCount = count;
-        collected.push([task.id, count]);
+      const activity = task.task?.activityCount ?? 0;
+      if (activity !== task.reportedActivity) {
+        task.reportedActivity = activity;
+        collected.push([task.id, task.task?.collectedCount ?? 0]);
       }
       if (task.busyMs > 0) busyMs.push([task.id, task.busyMs]);
       task.busyMs = 0;

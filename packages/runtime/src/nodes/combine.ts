@@ -40,7 +40,7 @@ export class CombineNode implements RunningNode {
     const time = roundTime(point.time, this.#ctx.options.toleranceNanos);
     if (pending.points.length > 0 && pending.time !== time) this.#flush(pending, point.group);
     pending.time = time;
-    if (this.#ctx.task.hold(point)) pending.points.push(point);
+    if (this.#ctx.hold(point)) pending.points.push(point);
     else this.#ctx.fail('too many points', 'the task holds too many points');
   }
 
@@ -64,7 +64,7 @@ export class CombineNode implements RunningNode {
   }
 
   deleteGroup(group: Group): void {
-    for (const point of this.#pending.delete(group)?.points ?? []) this.#ctx.task.release(point);
+    for (const point of this.#pending.delete(group)?.points ?? []) this.#ctx.release(point);
     this.#ctx.out.deleteGroup(group);
   }
 
@@ -81,7 +81,7 @@ export class CombineNode implements RunningNode {
     type Code = { time: bigint; points: PointCode[]; states: Frame['states'][] };
     this.#pending.decode(task, state as GroupStatesCode<Code>, (code) => ({
       time: code.time,
-      points: decodePoints(task, code.points).filter((point) => task.hold(point)),
+      points: decodePoints(task, code.points).filter((point) => this.#ctx.hold(point)),
       frames: this.#lambdas.map((lambda, i) =>
         lambda.restoreFrame(code.states[i] ?? [], task.callContext),
       ),
@@ -96,7 +96,7 @@ export class CombineNode implements RunningNode {
   #flush(pending: Pending, group: Group): void {
     const { points } = pending;
     pending.points = [];
-    for (const point of points) this.#ctx.task.release(point);
+    for (const point of points) this.#ctx.release(point);
     this.#combine({ ...pending, points }, group);
   }
 

@@ -66,7 +66,7 @@ export class FlattenNode implements RunningNode {
   }
 
   deleteGroup(group: Group): void {
-    for (const point of this.#pending.delete(group)?.points ?? []) this.#ctx.task.release(point);
+    for (const point of this.#pending.delete(group)?.points ?? []) this.#ctx.release(point);
     this.#ctx.out.deleteGroup(group);
   }
 
@@ -83,18 +83,18 @@ export class FlattenNode implements RunningNode {
     type Code = { time: bigint; points: PointCode[] } | undefined;
     this.#pending.decode(task, state as GroupStatesCode<Code>, (code) => {
       if (code === undefined) return undefined;
-      const points = decodePoints(task, code.points).filter((point) => task.hold(point));
+      const points = decodePoints(task, code.points).filter((point) => this.#ctx.hold(point));
       return { time: code.time, points };
     });
   }
 
   #hold(points: Point[], point: Point): void {
-    if (this.#ctx.task.hold(point)) points.push(point);
+    if (this.#ctx.hold(point)) points.push(point);
     else this.#ctx.fail('too many points', 'the task holds too many points');
   }
 
   #emit(pending: Pending, group: Group): void {
-    for (const point of pending.points) this.#ctx.task.release(point);
+    for (const point of pending.points) this.#ctx.release(point);
     for (const point of this.#merge(pending, group)) this.#ctx.out.point(point);
   }
 

@@ -43,7 +43,7 @@ export class GroupByNode implements RunningNode {
       const group = this.#group(point, isByName);
       if (group === undefined) continue;
       const regrouped = point.withSeries(point.series, group);
-      if (!this.#ctx.task.hold(regrouped)) {
+      if (!this.#ctx.hold(regrouped)) {
         this.#ctx.fail('group is full', 'the task holds too many points');
         continue;
       }
@@ -94,7 +94,7 @@ export class GroupByNode implements RunningNode {
     if (time === undefined || pending.size === 0) return;
     this.#pending = new Map();
     for (const { group, name, points } of pending.values()) {
-      for (const point of points) this.#ctx.task.release(point);
+      for (const point of points) this.#ctx.release(point);
       points.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
       this.#ctx.out.batch(new Batch(group.series(name), group, time, points));
     }

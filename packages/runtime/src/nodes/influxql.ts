@@ -56,7 +56,7 @@ export class AggregateNode implements RunningNode {
     this.#hold(points, point);
     this.#states.set(point.group, { time: point.time, points });
     if (collected === undefined) return;
-    for (const held of collected.points) this.#ctx.task.release(held);
+    for (const held of collected.points) this.#ctx.release(held);
     this.#apply(collected.points, point.group, collected.time);
   }
 
@@ -76,7 +76,7 @@ export class AggregateNode implements RunningNode {
 
   deleteGroup(group: Group): void {
     const collected = this.#states.delete(group);
-    for (const held of collected?.points ?? []) this.#ctx.task.release(held);
+    for (const held of collected?.points ?? []) this.#ctx.release(held);
     this.#ctx.out.deleteGroup(group);
   }
 
@@ -93,13 +93,13 @@ export class AggregateNode implements RunningNode {
     const { task } = this.#ctx;
     this.#states.decode(task, state as GroupStatesCode<Code>, (code) => {
       if (code === undefined) return undefined;
-      const points = decodePoints(task, code.points).filter((point) => task.hold(point));
+      const points = decodePoints(task, code.points).filter((point) => this.#ctx.hold(point));
       return { time: code.time, points };
     });
   }
 
   #hold(points: Point[], point: Point): void {
-    if (this.#ctx.task.hold(point)) points.push(point);
+    if (this.#ctx.hold(point)) points.push(point);
     else this.#ctx.fail('too many points', 'the task holds too many points');
   }
 

@@ -162,13 +162,13 @@ export class JoinNode implements RunningNode {
   }
 
   #hold(message: JoinMessage): boolean {
-    if (message instanceof Point) return this.#ctx.task.hold(message);
-    return message.points.every((point) => this.#ctx.task.hold(point));
+    if (message instanceof Point) return this.#ctx.hold(message);
+    return message.points.every((point) => this.#ctx.hold(point));
   }
 
   #release(message: JoinMessage): void {
-    if (message instanceof Point) this.#ctx.task.release(message);
-    else for (const point of message.points) this.#ctx.task.release(point);
+    if (message instanceof Point) this.#ctx.release(message);
+    else for (const point of message.points) this.#ctx.release(point);
   }
 }
 

@@ -91,9 +91,8 @@ export class UnionNode implements RunningNode {
   }
 
   #hold(message: Message): boolean {
-    const { task } = this.#ctx;
-    if (message instanceof Point) return task.hold(message);
-    if (message instanceof Batch) return message.points.every((point) => task.hold(point));
+    if (message instanceof Point) return this.#ctx.hold(message);
+    if (message instanceof Batch) return message.points.every((point) => this.#ctx.hold(point));
     return true;
   }
 
@@ -148,11 +147,11 @@ export class UnionNode implements RunningNode {
     const { task, out, options } = this.#ctx;
     const { rename } = options;
     if (message instanceof Point) {
-      task.release(message);
+      this.#ctx.release(message);
       const series = rename === '' ? message.series : task.series.withName(message.series, rename);
       out.point(message.withSeries(series, message.group));
     } else if (message instanceof Batch) {
-      for (const point of message.points) task.release(point);
+      for (const point of message.points) this.#ctx.release(point);
       const series = rename === '' ? message.series : task.series.withName(message.series, rename);
       out.batch(new Batch(series, message.group, message.time, message.points));
     } else {

@@ -84,7 +84,7 @@ export class TimeWindowNode implements RunningNode {
     const { task } = this.#ctx;
     type Code = { points: PointCode[]; nextEmit: bigint; name: string };
     this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => {
-      const points = decodePoints(task, code.points).filter((point) => task.hold(point));
+      const points = decodePoints(task, code.points).filter((point) => this.#ctx.hold(point));
       return { points, head: 0, nextEmit: code.nextEmit, name: code.name };
     });
   }
@@ -127,8 +127,7 @@ export class TimeWindowNode implements RunningNode {
   }
 
   #moveHead(window: TimeWindow, head: number): void {
-    const { task } = this.#ctx;
-    for (let i = window.head; i < head; i++) task.release(window.points[i] as Point);
+    for (let i = window.head; i < head; i++) this.#ctx.release(window.points[i] as Point);
     window.head = head;
     if (head > 32 && head * 2 > window.points.length) {
       window.points = window.points.slice(head);
@@ -137,7 +136,7 @@ export class TimeWindowNode implements RunningNode {
   }
 
   #insert(window: TimeWindow, point: Point): void {
-    if (this.#ctx.task.hold(point)) window.points.push(point);
+    if (this.#ctx.hold(point)) window.points.push(point);
     else this.#ctx.fail('window is full', 'the task holds too many points');
   }
 
@@ -173,9 +172,9 @@ export class CountWindowNode implements RunningNode {
     if (window.total === 0) window.name = point.series.name;
     window.total++;
     if (window.points.length >= this.#period) {
-      this.#ctx.task.release(window.points.shift() as Point);
+      this.#ctx.release(window.points.shift() as Point);
     }
-    if (this.#ctx.task.hold(point)) window.points.push(point);
+    if (this.#ctx.hold(point)) window.points.push(point);
     else this.#ctx.fail('window is full', 'the task holds too many points');
     if (window.total < window.nextEmit) return;
     window.nextEmit += this.#every;
@@ -193,7 +192,7 @@ export class CountWindowNode implements RunningNode {
 
   deleteGroup(group: Group): void {
     const window = this.#windows.delete(group);
-    for (const point of window?.points ?? []) this.#ctx.task.release(point);
+    for (const point of window?.points ?? []) this.#ctx.release(point);
     this.#ctx.out.deleteGroup(group);
   }
 
@@ -211,7 +210,7 @@ export class CountWindowNode implements RunningNode {
     type Code = { points: PointCode[]; total: number; nextEmit: number; name: string };
     this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => ({
       ...code,
-      points: decodePoints(task, code.points).filter((point) => task.hold(point)),
+      points: decodePoints(task, code.points).filter((point) => this.#ctx.hold(point)),
     }));
   }
 }
