@@ -149,8 +149,22 @@ describe.runIf(hasMosquitto)('mqtt to mosquitto', () => {
       await send('mqtt', { topic: 'alerts/cpu', qos, retained: true }, broker());
 
       const { stdout } = await run('mosquitto_sub', [
-        ...['-p', String(port), '-u', 'engine', '-P', 'secret'],
-        ...['-t', 'alerts/#', '-F', '%t %q %r %p', '-q', '2', '-C', '1', '-W', '10'],
+        '-p',
+        String(port),
+        '-u',
+        'engine',
+        '-P',
+        'secret',
+        '-t',
+        'alerts/#',
+        '-F',
+        '%t %q %r %p',
+        '-q',
+        '2',
+        '-C',
+        '1',
+        '-W',
+        '10',
       ]);
       const level = { 'at-most-once': 0, 'at-least-once': 1, 'exactly-one': 2 }[qos];
       expect(stdout).toBe(`alerts/cpu ${level} 1 too hot\n`);
@@ -166,8 +180,18 @@ describe.runIf(hasKcat)('kafka to a broker of librdkafka', () => {
   test('key is the id of the event, the value its JSON, the partition by hash of the key', async () => {
     // kcat holds the brokers and reads from them.
     const printed = start('kcat', [
-      ...['-C', '-b', 'unused', '-t', 'events', '-u', '-f', '<%k|%s>\n'],
-      ...['-X', 'test.mock.num.brokers=1', '-d', 'mock'],
+      '-C',
+      '-b',
+      'unused',
+      '-t',
+      'events',
+      '-u',
+      '-f',
+      '<%k|%s>\n',
+      '-X',
+      'test.mock.num.brokers=1',
+      '-d',
+      'mock',
     ]);
     const address = await eventually('the broker', async () =>
       /bootstrap\.servers=(\S+)/.exec(printed())?.at(1),
@@ -195,7 +219,13 @@ describe.runIf(hasTrapd)('snmptrap to snmptrapd', () => {
     const port = await freeUdpPort();
     writeFileSync(join(directory, 'trapd.conf'), 'disableAuthorization yes\n');
     const printed = start('snmptrapd', [
-      ...['-f', '-Lo', '-On', '-n', '-C', '-c', join(directory, 'trapd.conf')],
+      '-f',
+      '-Lo',
+      '-On',
+      '-n',
+      '-C',
+      '-c',
+      join(directory, 'trapd.conf'),
       `udp:127.0.0.1:${port}`,
     ]);
     await eventually('snmptrapd', async () =>
