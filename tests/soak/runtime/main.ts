@@ -14,7 +14,7 @@ const GROWTH_MAX = 1.1;
 /** What the heap may grow beside that: it is never collected to the last byte. */
 const GROWTH_MIB = 8;
 const REPLAY_SECONDS_MAX = 60;
-const STEP_SECONDS = 900;
+const STEP_SECONDS = 1800;
 
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

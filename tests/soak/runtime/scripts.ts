@@ -27,7 +27,7 @@ const KINDS: readonly ((n: number) => string)[] = [
   (n) =>
     `${FROM}.groupBy('rack')|combine(lambda: "usage" > ${50 + n}.0, lambda: TRUE).as('x', 'y').tolerance(1s).max(1000)|httpOut('o')`,
   (n) =>
-    `${BY_HOST}|barrier().idle(${n + 30}m).delete(TRUE)|window().period(1h).every(1h)|count('usage')|httpOut('o')`,
+    `${BY_HOST}|barrier().idle(${n + 60}m).delete(TRUE)|window().period(1h).every(1h)|count('usage')|httpOut('o')`,
   (n) => `${BY_HOST}|deadman(0.0, ${n + 5}m)|httpOut('o')`,
   (n) =>
     `${BY_HOST}|eval(lambda: count(), lambda: spread("usage")).as('n', 's').keep()|cumulativeSum('n')|where(lambda: "cumulativeSum" > ${n})|httpOut('o')`,

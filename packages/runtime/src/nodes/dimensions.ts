@@ -38,23 +38,42 @@ function pair(names: readonly string[]): { byName: GroupDimensions; plain: Group
   };
 }
 
-/** Groups by series id: the answer is an array element while the series table keeps its epoch. */
+/** A cache of so many series is not worth walking through for a single group. */
+const SMALL_CACHE = 64;
+
+/**
+ * Groups by series id, while the series table keeps its epoch. A map, though an array would be found in faster: ids only
+ * rise, and with series that come and go an array in each node of hundreds of tasks would rise with them.
+ */
 export class GroupCache<G extends { readonly isReleased: boolean }> {
   #epoch = -1;
-  #groups: (G | undefined)[] = [];
+  #groups = new Map<number, G>();
+  #goneCount = 0;
+
+  /** Series whose group is remembered. */
+  get heldCount(): number {
+    return this.#groups.size;
+  }
+
+  /** A group is about to go. From time to time those that are gone are let go of, at a cost of O(1) for each. */
+  noteGone(): void {
+    this.#goneCount++;
+    if (this.#goneCount * 4 < this.#groups.size + SMALL_CACHE) return;
+    this.#goneCount = 0;
+    for (const [id, group] of this.#groups) if (group.isReleased) this.#groups.delete(id);
+  }
 
   get(epoch: number, seriesId: number): G | undefined {
     if (epoch !== this.#epoch) return undefined;
-    const group = this.#groups[seriesId];
+    const group = this.#groups.get(seriesId);
     return group === undefined || group.isReleased ? undefined : group;
   }
 
   set(epoch: number, seriesId: number, group: G): void {
     if (epoch !== this.#epoch) {
       this.#epoch = epoch;
-      this.#groups = [];
+      this.#groups = new Map();
     }
-    while (this.#groups.length <= seriesId) this.#groups.push(undefined);
-    this.#groups[seriesId] = group;
+    this.#groups.set(seriesId, group);
   }
 }

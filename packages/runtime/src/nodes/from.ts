@@ -146,6 +146,7 @@ export class FromNode implements RunningNode {
   }
 
   deleteGroup(group: Group): void {
+    this.#groupCache.noteGone();
     this.#ctx.out.deleteGroup(group);
   }
 

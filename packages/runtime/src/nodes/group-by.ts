@@ -66,6 +66,8 @@ export class GroupByNode implements RunningNode {
 
   /** The groups below are other groups: which of them became empty is not known here. */
   deleteGroup(group: Group): void {
+    this.#caches.plain.noteGone();
+    this.#caches.byName.noteGone();
     this.#ctx.out.deleteGroup(group);
   }
 

@@ -1,0 +1,21 @@
+// The cache from series to groups lets go of groups that are gone.
+import { expect, test } from 'vitest';
+import { GroupCache } from './dimensions.ts';
+
+test('groups that come and go do not pile up', () => {
+  const cache = new GroupCache<{ isReleased: boolean }>();
+
+  for (let id = 0; id < 10_000; id++) {
+    const group = { isReleased: false };
+    cache.set(0, id, group);
+    if (id % 10 === 0) continue;
+    cache.noteGone();
+    group.isReleased = true;
+  }
+
+  // A tenth stays, a part of the others waits to be let go of.
+  expect(cache.heldCount).toBeGreaterThanOrEqual(1000);
+  expect(cache.heldCount).toBeLessThan(1000 + 10_000 / 3);
+  expect(cache.get(0, 0)).toBeDefined();
+  expect(cache.get(0, 9_999)).toBeUndefined();
+});
