@@ -176,7 +176,11 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
 export function forgetSeries(id: u32): void {
   const entry = entryOf(id);
   if (entry === 0 || isForgotten(id)) return;
-  placeAll();
+  if (id >= pendingFrom && id < pendingEnd) {
+    // Not in slots yet, and now it will not come into them.
+    store<u32>(entry, load<u32>(entry) | FORGOTTEN);
+    return;
+  }
   const hash = hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
   const mask = slotCount - 1;
   let slot = hash & mask;

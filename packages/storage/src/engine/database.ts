@@ -27,6 +27,9 @@ export class Database {
   #loggedSeries = 0;
   #persistedMeasurements = 0;
   #persistedSeries = 0;
+  #writesBegun = 0;
+  #writesEnded = 0;
+  readonly #dead: { readonly ids: readonly SeriesId[]; readonly after: number }[] = [];
   /** Series that the checkpoint holds. */
   #checkpointSeries = 0;
 
@@ -35,6 +38,31 @@ export class Database {
     this.instance = instance;
     this.index = new SeriesIndex(name);
     this.ingest = new Ingest(this.index, settings);
+  }
+
+  /** A write goes to the log; the result says that it was applied or refused. In the order of the log. */
+  beginWrite(): () => void {
+    this.#writesBegun++;
+    return () => {
+      this.#writesEnded++;
+      this.#forgetDead();
+    };
+  }
+
+  /**
+   * After a delete: series that no shard holds any more leave the index when the writes are done that were parsed while
+   * they were there.
+   */
+  dropDead(): void {
+    const ids = this.index.takeDead();
+    if (ids.length > 0) this.#dead.push({ ids, after: this.#writesBegun });
+    this.#forgetDead();
+  }
+
+  #forgetDead(): void {
+    while (this.#dead.length > 0 && this.#dead[0]!.after <= this.#writesEnded) {
+      this.index.forgetDead(this.#dead.shift()!.ids);
+    }
   }
 
   get ref(): DatabaseRef {

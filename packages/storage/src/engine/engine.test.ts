@@ -170,6 +170,76 @@ test('limits refuse new series only and name themselves', async () => {
   });
 });
 
+test('a series that was deleted is new when it is written again, for the limits too', async () => {
+  const limit = { maxSeriesPerDatabase: 2 };
+  const remove = (value: string): Promise<void> =>
+    storage.engine.delete({
+      database: 'db',
+      where: { kind: 'tag', key: 't', operator: '=', value },
+    });
+  await write(storage.engine, 'm,t=a f=1 1\nm,t=b f=1 1\n', limit);
+  await remove('a');
+  await write(storage.engine, 'm,t=c f=1 1\n', limit);
+
+  const again = await write(storage.engine, 'm,t=a f=2 2\n', limit);
+  await storage.engine.flush();
+  await remove('c');
+  const third = await write(storage.engine, 'm,t=a f=3 3\n', limit);
+  const rows = await scanRows(storage.engine, 'm', [['f', 'float']]);
+  await storage.reopen('crash');
+  const fourth = await write(storage.engine, 'm,t=c f=4 4\nm,t=a f=5 3\n', limit);
+
+  expect(again.dropped?.reason).toBe('max-series-per-database limit exceeded: (2)');
+  expect(third.dropped).toBeUndefined();
+  expect(rows).toEqual([
+    ['m,t=a', 3n, 3],
+    ['m,t=b', 1n, 1],
+  ]);
+  expect(fourth.dropped?.count).toBe(1);
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([
+    ['m,t=a', 3n, 5],
+    ['m,t=b', 1n, 1],
+  ]);
+});
+
+test('writes that are under way while their series is deleted do not split it in two', async () => {
+  for (let round = 0; round < 20; round++) {
+    const writes = [write(storage.engine, `m,t=a f=${round} 1\n`)];
+    const removed = storage.engine.delete({ database: 'db', measurements: ['m'] });
+    for (let i = 2; i < 6; i++) {
+      writes.push(write(storage.engine, `m,t=a f=${round} ${i}\n`));
+      if (i % 2 === round % 2) await writes.at(-1);
+    }
+    await Promise.all([...writes, removed]);
+
+    const keys = await schemaBatches(storage.engine, {
+      kind: 'series',
+      filter: { database: 'db' },
+    });
+    expect(keys).toEqual([{ kind: 'series', keys: ['m,t=a'] }]);
+  }
+});
+
+test('series are counted as they come and go', async () => {
+  const count = async (of: 'series' | 'measurements', measurements?: string[]): Promise<unknown> =>
+    (
+      await schemaBatches(storage.engine, {
+        kind: 'cardinality',
+        of,
+        filter: { database: 'db', measurements },
+      })
+    )[0];
+  await write(storage.engine, 'm,t=a f=1 1\nm,t=b f=1 1\nn f=1 1\n');
+  await storage.engine.delete({
+    database: 'db',
+    where: { kind: 'tag', key: 't', operator: '=', value: 'a' },
+  });
+
+  expect(await count('series')).toEqual({ kind: 'cardinality', count: 2, isExact: true });
+  expect(await count('measurements')).toEqual({ kind: 'cardinality', count: 2, isExact: true });
+  expect(await count('series', ['m'])).toEqual({ kind: 'cardinality', count: 1, isExact: true });
+});
+
 test('unparsable lines are reported with their number and do not harm the others', async () => {
   const outcome = await write(storage.engine, 'm f=1 1\nbad\nm f=2 2\n');
 

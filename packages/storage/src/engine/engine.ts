@@ -255,6 +255,7 @@ export class Engine {
     this.#counters.writeRequests++;
     for (const batch of parse(database.ingest, target)) {
       if (admission.hasLimits) admitSeries(database, batch);
+      admission.endBatch();
       if (batch.parts.length === 0) continue;
       await this.#logBatch(wal, database, batch);
       this.#flushIfLarge();
@@ -277,9 +278,14 @@ export class Engine {
     }));
     const payload = encodeRecord({ kind: 'rows', database: database.ref, additions, parts });
     this.#queuedBytes += payload.length;
+    const endWrite = database.beginWrite();
     try {
-      await wal.append(payload, () => this.#apply(database, batch));
+      await wal.append(payload, () => {
+        this.#apply(database, batch);
+        endWrite();
+      });
     } catch (error) {
+      endWrite();
       this.#counters.writeErrors++;
       database.returnAdditions(additions);
       database.admitted.clear();
@@ -448,6 +454,7 @@ export class Engine {
       if (!record.freesTypes) continue;
       for (const { measurementId } of record.rows) shard.fields.removeMeasurement(measurementId);
     }
+    database.dropDead();
   }
 
   #addTombstones(shard: Shard, record: DeleteRecord): void {
@@ -509,6 +516,7 @@ export class Engine {
       const database = this.databases.get(name);
       if (database === undefined) continue;
       for (const series of shard.series) database.index.removedFromShard(series);
+      database.dropDead();
       if (this.shards.ofDatabase(name).length === 0) this.databases.delete(name);
     }
   }

@@ -48,6 +48,7 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   }
   for (const shard of manifest.shards) openShard(engine, shard, { maintenance, log });
   const nextWalFileId = await replayLog(engine, { log, walStart: manifest.walStart });
+  for (const { index } of engine.databases.values()) index.forgetAllDead();
   removeOrphans(engine);
   removeOrphanIndexes(engine);
   return { maintenance, nextWalFileId };

@@ -94,9 +94,14 @@ function* cardinality(
   of: 'series' | 'measurements',
 ): Generator<undefined, SchemaBatch> {
   let count = 0;
+  const { where, timeRange, retentionPolicy } = filter;
+  // Counted as series come and go.
+  const isWhole = where === undefined && timeRange === undefined && retentionPolicy === undefined;
   if (scope !== undefined) {
     for (const measurement of selectMeasurements(scope.database.index, filter)) {
-      const { length: series } = yield* liveOrdinals(scope, measurement, filter);
+      const series = isWhole
+        ? measurement.liveSeries
+        : (yield* liveOrdinals(scope, measurement, filter)).length;
       count += of === 'series' ? series : Math.min(series, 1);
     }
   }

@@ -38,6 +38,9 @@ export class SeriesIndex {
   #ordinalOf = new Uint32Array(64);
   /** Number of shards that hold data of the series; 0 = the series is not visible. */
   #shardCount = new Uint16Array(64);
+  #dead: SeriesId[] = [];
+  /** Series whose keys do not lead to them any more. */
+  readonly #forgotten = new Set<SeriesId>();
   readonly #decoded = new Map<TextId, string>();
 
   constructor(database: string) {
@@ -186,6 +189,7 @@ export class SeriesIndex {
   addedToShard(id: SeriesId): void {
     schemaChanged();
     if (this.#shardCount[id]!++ > 0) return;
+    if (this.#forgotten.delete(id)) this.keys.remember(id);
     this.measurementOf(id).liveSeries++;
     this.liveSeries++;
   }
@@ -196,6 +200,32 @@ export class SeriesIndex {
     if (--this.#shardCount[id]! > 0) return;
     this.measurementOf(id).liveSeries--;
     this.liveSeries--;
+    this.#dead.push(id);
+  }
+
+  /** Series that no shard holds any more, since the last call. */
+  takeDead(): SeriesId[] {
+    const dead = this.#dead;
+    this.#dead = [];
+    return dead;
+  }
+
+  /**
+   * Series that are dead (still) leave the table of keys: who writes one of them again makes a new series, which the
+   * limits apply to. No write that may refer to them must be under way.
+   */
+  forgetDead(ids: Iterable<SeriesId>): void {
+    for (const id of ids) {
+      if (this.isLive(id)) continue;
+      this.keys.forget(id);
+      this.#forgotten.add(id);
+    }
+  }
+
+  /** As `forgetDead`, of all series; for the end of opening. */
+  forgetAllDead(): void {
+    this.#dead = [];
+    for (let id = 0; id < this.#indexed; id++) if (!this.isLive(id)) this.forgetDead([id]);
   }
 
   /** Id of a text, or -1 when no tag value is equal to it. */

@@ -1,5 +1,6 @@
 // What the fixtures of the file formats hold, the same for every version.
 import { storeBackup } from '../backup/chain.ts';
+import { SeriesIndex } from '../series/series-index.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { write } from './fixtures.ts';
 
@@ -24,4 +25,25 @@ export async function fillFixture(engine: StorageEngine): Promise<void> {
 export async function backupFixture(engine: StorageEngine, path: string): Promise<void> {
   await storeBackup(path, engine.backup({}));
   await write(engine, 'm,t=log i=9223372036854775807i -9223372036854775806\n');
+}
+
+/** Escapes, a measurement without tags, series that lack a tag, and one whose key leads elsewhere. */
+export function fixtureIndex(): SeriesIndex {
+  const index = new SeriesIndex('db');
+  const cpu = index.addMeasurement('cpu load');
+  for (let i = 0; i < 5; i++) {
+    index.addSeries(
+      cpu,
+      i % 2 === 0
+        ? [['host', `h ${i}`]]
+        : [
+            ['dc', 'a=b,c'],
+            ['host', `h${i}`],
+          ],
+    );
+  }
+  index.addSeries(index.addMeasurement('plain'), []);
+  index.addMeasurement('no series');
+  index.keys.forget(2);
+  return index;
 }

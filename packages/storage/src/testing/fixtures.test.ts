@@ -11,6 +11,9 @@ import { nodeDisk } from '../disk/node-disk.ts';
 import { readManifest } from '../manifest/manifest.ts';
 import { openStorageInline } from '../open-inline.ts';
 import { verifyDirectory } from '../tools/verify.ts';
+import { readCheckpoint } from '../series/checkpoint.ts';
+import { SeriesIndex } from '../series/series-index.ts';
+import { fixtureIndex } from './fixture-data.ts';
 import { scanRows } from './fixtures.ts';
 
 const FIELDS = [
@@ -76,5 +79,22 @@ test.each(['v1', 'v2'])('the files of format version %s are read', async (versio
     expect(copy).toEqual([...ROWS, ESCAPED]);
   } finally {
     rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+test.each(['v1'])('the checkpoint of format version %s is read', (version) => {
+  const path = fileURLToPath(new URL(`../../fixtures/${version}/checkpoint`, import.meta.url));
+  const index = new SeriesIndex('db');
+  const expected = fixtureIndex();
+
+  const range = readCheckpoint(index, { disk: nodeDisk(), path });
+
+  expect(range).toEqual({ measurements: 3, series: 6, logBytes: 123 });
+  expect(index.measurements.map(({ name }) => name)).toEqual(['cpu load', 'plain', 'no series']);
+  for (let id = 0; id < 6; id++) {
+    expect(index.seriesKey(id)).toBe(expected.seriesKey(id));
+    expect(index.tags(id)).toEqual(expected.tags(id));
+    const found = index.findSeries(index.measurementOf(id), index.tags(id));
+    expect(found).toBe(id === 2 ? -1 : id);
   }
 });

@@ -1,7 +1,9 @@
 // Writes the fixture of the present format version: `node --conditions=source --import tsx src/testing/make-fixture.ts DIR`.
 // Run it once per released version; old fixtures are never made again.
-import { backupFixture, fillFixture } from './fixture-data.ts';
+import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../open-inline.ts';
+import { writeCheckpoint } from '../series/checkpoint.ts';
+import { backupFixture, fillFixture, fixtureIndex } from './fixture-data.ts';
 
 const [, , directory = ''] = process.argv;
 const engine = await openStorageInline({
@@ -11,3 +13,10 @@ const engine = await openStorageInline({
 await fillFixture(engine);
 await backupFixture(engine, `${directory}/backup`);
 await engine.close();
+
+const index = fixtureIndex();
+await writeCheckpoint(
+  index,
+  { measurements: index.measurements.length, series: index.seriesCount, logBytes: 123 },
+  { disk: nodeDisk(), directory, path: `${directory}/checkpoint`, pause: async () => {} },
+);

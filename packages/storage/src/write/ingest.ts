@@ -9,7 +9,6 @@ import type { Batch, IngestHost, StagedTable } from '@tidemark/kernels';
 import { Table } from '../memtable/table.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';
-import { parseSeriesKey } from '../series/series-key.ts';
 import { fieldRemovals } from '../shard/field-registry.ts';
 import type { ShardStore } from '../shard/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -122,12 +121,7 @@ export class Ingest {
         }
         return types;
       },
-      admitSeries: admission.hasLimits
-        ? (key) => {
-            const { measurement, tags } = parseSeriesKey(key);
-            return admission.admit(measurement, tags);
-          }
-        : undefined,
+      admitSeries: admission.hasLimits ? (key) => admission.admit(key) : undefined,
     };
   }
 

@@ -1,6 +1,7 @@
 // Whether a new series may be created: the soft limits of a policy. Series that exist are never refused.
 import { seriesLimit, tagValueLimit } from '../messages.ts';
-import type { SeriesId, SeriesIndex, TagPair } from '../series/series-index.ts';
+import type { SeriesId, SeriesIndex } from '../series/series-index.ts';
+import { parseSeriesKey } from '../series/series-key.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import type { TagValueCounter } from './tag-value-counter.ts';
 
@@ -15,7 +16,9 @@ export type AdmissionParts = {
 export class SeriesAdmission {
   readonly #parts: AdmissionParts;
   readonly #policy: PolicyRef;
-  /** Series that this request added so far. */
+  /** Whether a tag has as many values as it may; known when the first series is new. */
+  #hasFullTag: boolean | undefined;
+  /** Series that the present batch of the request added so far. */
   #added = 0;
 
   constructor(parts: AdmissionParts, policy: PolicyRef) {
@@ -27,15 +30,17 @@ export class SeriesAdmission {
     return this.#policy.maxSeriesPerDatabase > 0 || this.#policy.maxValuesPerTag > 0;
   }
 
-  /** The reason to refuse, or `undefined`. */
-  admit(measurement: string, tags: readonly TagPair[]): string | undefined {
-    const { index } = this.#parts;
-    const known = index.measurement(measurement);
-    const id = known === undefined ? -1 : index.findSeries(known, tags);
-    if (id >= 0 && index.isLive(id)) return undefined;
-    const reason = this.#seriesReason() ?? this.#tagValueReason(measurement, tags);
+  /** The reason to refuse a series that does not exist, or `undefined`. */
+  admit(key: Uint8Array): string | undefined {
+    const reason = this.#seriesReason() ?? this.#tagValueReason(key);
     if (reason === undefined) this.#added++;
     return reason;
+  }
+
+  /** What was admitted is counted elsewhere from now on: in the index, or among the admitted. */
+  endBatch(): void {
+    this.#added = 0;
+    this.#hasFullTag = undefined;
   }
 
   #seriesReason(): string | undefined {
@@ -47,11 +52,16 @@ export class SeriesAdmission {
 
   // The index is not changed before the request is parsed: this looks at the values known before it, so one request
   // may overshoot, as recorded.
-  #tagValueReason(measurement: string, tags: readonly TagPair[]): string | undefined {
+  #tagValueReason(seriesKey: Uint8Array): string | undefined {
     const limit = this.#policy.maxValuesPerTag;
     const { index, tagValues } = this.#parts;
+    if (limit === 0) return undefined;
+    // Taking the key apart costs more than all the rest of a new series, and mostly no tag is anywhere near.
+    this.#hasFullTag ??= tagValues.hasFull(index, limit);
+    if (!this.#hasFullTag) return undefined;
+    const { measurement, tags } = parseSeriesKey(seriesKey);
     const known = index.measurement(measurement);
-    if (limit === 0 || known === undefined) return undefined;
+    if (known === undefined) return undefined;
     for (const [key, value] of tags) {
       const values = tagValues.valuesOf(known, key);
       if (values.size < limit || values.has(index.findText(value))) continue;

@@ -1,10 +1,23 @@
 // Distinct values per measurement and tag key, counted only for measurements that are written under a limit.
+import type { SeriesIndex } from '../series/series-index.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 
 type Counted = { readonly values: Set<number>; seenSeries: number };
 
 export class TagValueCounter {
   readonly #counted = new Map<MeasurementIndex, Map<string, Counted>>();
+
+  /** Whether some tag of some measurement has `limit` values or more. */
+  hasFull(index: SeriesIndex, limit: number): boolean {
+    for (const measurement of index.measurements) {
+      // A tag can not have more values than there are series.
+      if (measurement.seriesCount < limit) continue;
+      for (const { key } of measurement.sortedTagColumns()) {
+        if (this.valuesOf(measurement, key).size >= limit) return true;
+      }
+    }
+    return false;
+  }
 
   /** Text ids of the values that series of the measurement have for the key. Valid until series are added. */
   valuesOf(measurement: MeasurementIndex, key: string): ReadonlySet<number> {
