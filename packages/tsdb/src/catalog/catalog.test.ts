@@ -169,6 +169,16 @@ test('a catalog of an earlier version is taken over', async () => {
   expect([first.state, second.isNew]).toEqual([second.state, false]);
 });
 
+test('closing lets changes that were asked for end, and refuses later ones', async () => {
+  const first = await open();
+  const change = first.change(database('d'));
+  await first.close();
+  await change;
+
+  await expect(first.change(database('e'))).rejects.toThrow('the catalog is closed');
+  expect([...(await open()).state.databases.keys()]).toEqual(['d']);
+});
+
 test('dropping a database takes its rights away', async () => {
   const catalog = await open();
   await catalog.change(database('d'));

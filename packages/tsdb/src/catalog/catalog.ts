@@ -79,9 +79,10 @@ export class Catalog {
     }
   }
 
+  /** Lets changes that were asked for end. Idempotent. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     await this.#tail;
+    this.#isClosed = true;
   }
 }
 
