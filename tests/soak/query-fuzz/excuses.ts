@@ -10,8 +10,12 @@ export type Compared = {
   readonly what: string | undefined;
 };
 
-/** Most points of the data lie within one day; the others are in shards of their own. */
-const OTHER_SHARDS = /"2021-(?!03-01T)/;
+/** Most points of the data lie within one day; others are in shards of their own, and 1970 does not tell. */
+const OTHER_SHARDS = /"(2021-(?!03-01T)|1970-)/;
+
+/** A subquery of several calls, or of one for several fields, with tags in its GROUP BY. */
+const SEVERAL_CALLS_IN_GROUPS =
+  /\(SELECT (\w+\((\*|\/).*|.*\w\(.*, \w+\(.*)GROUP BY (time\([^)]*\), |(?!time))/;
 
 type Excuse = { readonly reason: string; readonly applies: (compared: Compared) => boolean };
 
@@ -49,9 +53,23 @@ const EXCUSES: readonly Excuse[] = [
   {
     reason: 'of two errors in nested queries, the reference server reports another one',
     applies: ({ text, reference, candidate }) =>
-      text.split('(SELECT').length > 2 &&
+      text.includes('(SELECT') &&
       reference.body.includes('"error"') &&
       candidate.body.includes('"error"'),
+  },
+  {
+    reason:
+      'the reference server puts calls beside each other in any order where groups are merged',
+    applies: ({ text }) => SEVERAL_CALLS_IN_GROUPS.test(text),
+  },
+  {
+    reason: 'of equally frequent values, the reference server selects any as the mode',
+    applies: ({ text, what }) =>
+      text.includes('mode(') && /values\[\d+\]\[(?!0\])/.test(what ?? ''),
+  },
+  {
+    reason: 'a cast to text or boolean in a subquery renames the type there and keeps the number',
+    applies: ({ text }) => /\(SELECT [^()]*::(string|boolean)/.test(text),
   },
   {
     reason: 'the reference server overlooks errors in columns of a subquery that nothing reads',

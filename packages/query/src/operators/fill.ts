@@ -192,6 +192,11 @@ function interpolate(
   const b = after.value;
   // Distances fit into doubles well enough: the recorded system computes them in doubles too.
   if (typeof a === 'bigint' && typeof b === 'bigint') {
+    if (isExact(a) && isExact(b)) {
+      // One rounding at the end, as recorded: what is whole stays whole.
+      const total = after.time - before.time;
+      return (a * total + (b - a) * (time - before.time)) / total;
+    }
     const slope = Number(b - a) / Number(after.time - before.time);
     return floatToInteger(slope * Number(time - before.time) + Number(a));
   }
@@ -199,3 +204,10 @@ function interpolate(
   const slope = (b - a) / Number(after.time - before.time);
   return slope * Number(time - before.time) + a;
 }
+
+/** Whether a double holds the integer exactly. */
+function isExact(value: bigint): boolean {
+  return value >= -MAX_EXACT && value <= MAX_EXACT;
+}
+
+const MAX_EXACT = 2n ** 53n;
