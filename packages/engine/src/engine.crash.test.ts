@@ -1,4 +1,5 @@
-// kill -9 under load: what was acknowledged is there afterwards, and nothing is half there.
+// kill -9 under load: what was acknowledged is there afterwards, and nothing is half there. `npm run soak:engine` runs
+// fifty rounds.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-const ROUNDS = 2;
+const ROUNDS = Number(process.env['ENGINE_CRASH_ROUNDS'] ?? 5);
 const ACKNOWLEDGED_PER_ROUND = 40;
 
 const PROGRAM = `
@@ -56,60 +58,133 @@ async function kill(): Promise<void> {
 
 async function post(url: string, body: unknown): Promise<number> {
   try {
-    return (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).status;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return (await fetch(url, { method: 'POST', body: text })).status;
   } catch {
     // The engine was killed; nothing was acknowledged.
     return 0;
   }
 }
 
-test('acknowledged tasks, templates and handlers survive', { timeout: 120_000 }, async () => {
-  const acknowledged = {
-    tasks: [] as string[],
-    templates: [] as string[],
-    handlers: [] as string[],
+type Acknowledged = Record<'tasks' | 'templates' | 'handlers' | 'events' | 'recordings', string[]>;
+
+const SCRIPT =
+  "stream|from().measurement('m').groupBy('h')|alert().id('{{ index .Tags \"h\" }}').crit(lambda: \"v\" > 1).topic('t')";
+/** Points are written with the present time, so a recording ends also when its request was slower than this. */
+const RECORDING_MS = 200;
+const DBRPS = [{ db: 'd', rp: 'r' }];
+
+/** Defines things under one id after the other, until the engine is gone. */
+async function load(url: string, name: string, acknowledged: Acknowledged): Promise<void> {
+  const api = `${url}/engine/v1`;
+  const topic = `${url}/engine/v1preview/alerts/topics/t`;
+  for (let i = 0, isAlive = true; isAlive; i++) {
+    const id = `x-${name}-${i}`;
+    const status = i % 4 === 0 ? 'enabled' : 'disabled';
+    const task = { id, dbrps: DBRPS, script: SCRIPT, status };
+    const handler = { id, actions: [{ kind: 'tcp', options: { address: '127.0.0.1:1' } }] };
+    const steps: [keyof Acknowledged, string, unknown, number][] = [
+      ['tasks', `${api}/tasks`, task, 200],
+      ['templates', `${api}/templates`, { id, script: SCRIPT }, 200],
+      ['handlers', `${topic}/handlers`, handler, 200],
+      ['events', `${url}/write?db=d&rp=r`, `m,h=${id} v=9`, 204],
+    ];
+    for (const [kind, path, body, expected] of steps) {
+      const answered = await post(path, body);
+      if (answered === expected) acknowledged[kind].push(id);
+      isAlive &&= answered !== 0;
+    }
+  }
+}
+
+/** Makes recordings, one after the other, until the engine is gone. One counts when it was seen to have finished. */
+async function record(url: string, round: number, acknowledged: Acknowledged): Promise<void> {
+  const path = `${url}/engine/v1/recordings`;
+  for (let i = 0; ; i++) {
+    const id = `r-${round}-${i}`;
+    const stop = new Date(Date.now() + RECORDING_MS).toISOString();
+    if ((await post(`${path}/stream`, { id, task: 'watch', stop })) !== 201) return;
+    const status = await eventually(
+      'the recording',
+      async () => {
+        // 0: the engine was killed.
+        const now = await fetch(`${path}/${id}`).then(
+          (response) => response.status,
+          () => 0,
+        );
+        return now === 202 ? undefined : now;
+      },
+      60_000,
+    );
+    if (status !== 200) return;
+    acknowledged.recordings.push(id);
+  }
+}
+
+test('what was acknowledged survives', { timeout: 60_000 + ROUNDS * 30_000 }, async () => {
+  const acknowledged: Acknowledged = {
+    tasks: [],
+    templates: [],
+    handlers: [],
+    events: [],
+    recordings: [],
   };
-  const script = "stream|from().measurement('m')|alert().crit(lambda: \"v\" > 1).topic('t')";
+  const count = (): number => Object.values(acknowledged).flat().length;
   for (let round = 0; round < ROUNDS; round++) {
     const url = await start();
-    const api = `${url}/engine/v1`;
-    const count = (): number => Object.values(acknowledged).flat().length;
+    if (round === 0) {
+      const watch = { id: 'watch', dbrps: DBRPS, script: SCRIPT, status: 'enabled' };
+      expect(await post(`${url}/engine/v1/tasks`, watch)).toBe(200);
+    }
     const goal = count() + ACKNOWLEDGED_PER_ROUND;
-    let isAlive = true;
-    const define = async (lane: number): Promise<void> => {
-      for (let i = 0; isAlive; i++) {
-        const id = `x-${round}-${lane}-${i}`;
-        const dbrps = [{ db: 'd', rp: 'r' }];
-        const task = { id, dbrps, script, status: i % 2 === 0 ? 'enabled' : 'disabled' };
-        if ((await post(`${api}/tasks`, task)) === 200) acknowledged.tasks.push(id);
-        if ((await post(`${api}/templates`, { id, script })) === 200)
-          acknowledged.templates.push(id);
-        const handlers = `${url}/engine/v1preview/alerts/topics/t/handlers`;
-        const handler = { id, actions: [{ kind: 'tcp', options: { address: '127.0.0.1:1' } }] };
-        if ((await post(handlers, handler)) === 200) acknowledged.handlers.push(id);
-        if (count() >= goal) {
-          isAlive = false;
-          await kill();
-        }
-      }
-    };
-    await Promise.all([0, 1, 2].map(define));
+    const recordingGoal = acknowledged.recordings.length + 1;
+    const isLoaded = (): boolean =>
+      count() >= goal && acknowledged.recordings.length >= recordingGoal;
+    const lanes = Promise.all([
+      record(url, round, acknowledged),
+      ...[0, 1, 2].map((lane) => load(url, `${round}-${lane}`, acknowledged)),
+    ]);
+    await eventually('load', async () => (isLoaded() ? true : undefined), 60_000);
+    await kill();
+    await lanes;
   }
 
   const url = await start();
   const get = async (path: string): Promise<any> => (await fetch(url + path)).json();
-  const ids = (list: { id: string }[]): Set<string> => new Set(list.map(({ id }) => id));
+  const missing = (list: { id: string }[], want: readonly string[]): readonly string[] => {
+    const have = new Set(list.map(({ id }) => id));
+    return want.filter((id) => !have.has(id));
+  };
   const { tasks } = await get('/engine/v1/tasks?limit=-1');
   const { templates } = await get('/engine/v1/templates?limit=-1');
-  const { handlers } = await get('/engine/v1preview/alerts/topics/t/handlers');
+  const { recordings } = await get('/engine/v1/recordings?limit=-1');
+  const topic = '/engine/v1preview/alerts/topics/t';
+  const { handlers } = await get(`${topic}/handlers?limit=-1`);
+  const { events } = await get(`${topic}/events?limit=-1`);
 
-  const missing = (have: Set<string>, want: string[]): string[] =>
-    want.filter((id) => !have.has(id));
-  expect(missing(ids(tasks), acknowledged.tasks)).toEqual([]);
-  expect(missing(ids(templates), acknowledged.templates)).toEqual([]);
-  expect(missing(ids(handlers), acknowledged.handlers)).toEqual([]);
+  expect(missing(tasks, acknowledged.tasks)).toEqual([]);
+  expect(missing(templates, acknowledged.templates)).toEqual([]);
+  expect(missing(handlers, acknowledged.handlers)).toEqual([]);
+  expect(missing(events, acknowledged.events)).toEqual([]);
+  expect(missing(recordings, acknowledged.recordings)).toEqual([]);
+  expect(acknowledged.recordings.length).toBeGreaterThan(0);
   for (const { id, status, executing, error, script: shown } of tasks) {
     expect({ id, executing, error }).toEqual({ id, executing: status === 'enabled', error: '' });
     expect(shown).toContain('.topic(');
   }
+  // A recording is finished and whole, or has failed and says that the engine ended.
+  for (const { id, status, error } of recordings) {
+    if (acknowledged.recordings.includes(id))
+      expect({ status, error }).toEqual({ status: 'finished', error: '' });
+    else expect(['finished', 'failed']).toContain(status);
+  }
+  const recording = acknowledged.recordings.at(-1);
+  expect(await post(`${url}/engine/v1/replays/`, { id: 'again', task: 'watch', recording })).toBe(
+    201,
+  );
+  const replayed = await eventually('the replay', async () => {
+    const answer = await get('/engine/v1/replays/again');
+    return answer.status === 'running' ? undefined : answer;
+  });
+  expect(replayed).toMatchObject({ status: 'finished', error: '' });
 });
