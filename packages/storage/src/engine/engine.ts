@@ -1,6 +1,7 @@
 // The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage thread or inline.
 import { assert, Conflict, Unavailable } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
@@ -391,7 +392,12 @@ export class Engine {
       if (ordinals.length === 0) continue;
       const isAll = ordinals.length === measurement.seriesCount && request.where === undefined;
       const series = isAll ? undefined : ordinals.map((ordinal) => measurement.seriesId(ordinal));
-      rows.push({ measurementId: measurement.id, series });
+      if (series === undefined) rows.push({ measurementId: measurement.id, series });
+      // Parts that fit a block each.
+      for (let at = 0; at < (series?.length ?? 0); at += BLOCK_VALUES_MAX.value) {
+        const part = series?.subarray(at, at + BLOCK_VALUES_MAX.value);
+        rows.push({ measurementId: measurement.id, series: part });
+      }
     }
     await this.#logDelete(database, rows, {
       retentionPolicy: request.retentionPolicy,
