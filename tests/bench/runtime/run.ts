@@ -1,11 +1,11 @@
 // Throughput of tasks inside one thread, from the bytes of a write to the last node.
 //
-//   node --conditions=source --import tsx tests/bench/runtime/run.ts [--only name,name] [--rows N] [--nodes]
+//   node --conditions=source --import tsx tests/bench/runtime/run.ts [--only name,name] [--rows N] [--nodes | --compared]
 //
 // Prints rows per second with parsing, the share of parsing, and how that compares to the existing engine.
 import { systemClock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
-import { createTask, SeriesTable, WriteParser } from '@tidemark/runtime';
+import { createTask, EXECUTABLE_NODE_TYPES, SeriesTable, WriteParser } from '@tidemark/runtime';
 import type { RunningTask, TaskServices } from '@tidemark/runtime';
 import type { BenchCase } from './cases.ts';
 import { COMPARED, NODES, writes } from './cases.ts';
@@ -16,7 +16,33 @@ const argument = (name: string): string | undefined => {
 };
 const rowCount = Number(argument('rows') ?? 200_000);
 const only = argument('only')?.split(',');
-const cases = process.argv.includes('--nodes') ? NODES : COMPARED;
+const isCompared = process.argv.includes('--compared');
+const isNodes = process.argv.includes('--nodes');
+const cases = [...(isNodes ? [] : COMPARED), ...(isCompared ? [] : NODES)];
+
+/** Nodes whose cost is that of a process or a database elsewhere. */
+const MEASURED_ELSEWHERE: ReadonlySet<string> = new Set([
+  'stream',
+  'batch',
+  'query',
+  'udf',
+  // As k8sAutoscale, with another provider.
+  'swarmAutoscale',
+  'ec2Autoscale',
+]);
+
+/** Every node that can run is measured. */
+function requireAllNodes(): void {
+  const measured = new Set(
+    NODES.flatMap(({ scripts }) => scripts).flatMap((script) =>
+      (buildPipeline(script).pipeline?.nodes ?? []).map(({ type }) => type as string),
+    ),
+  );
+  const missing = [...EXECUTABLE_NODE_TYPES].filter(
+    (type) => !measured.has(type) && !MEASURED_ELSEWHERE.has(type),
+  );
+  if (missing.length > 0) throw new Error(`no benchmark for ${missing.join(', ')}`);
+}
 
 let eventCount = 0;
 const services: TaskServices = {
@@ -36,6 +62,10 @@ const services: TaskServices = {
   },
   loopback: { write: () => undefined },
   http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
+  sideload: {
+    open: () => Promise.resolve({ lookup: () => undefined, close: () => undefined }),
+  },
+  scalerCluster: () => ({ url: 'http://127.0.0.1:9', headers: {}, namespace: '' }),
   log: { log: () => undefined },
   server: { hostname: 'h', clusterId: 'c', serverId: 's' },
 };
@@ -82,6 +112,7 @@ async function run(bench: BenchCase, rows: number): Promise<string> {
   ].join('');
 }
 
+requireAllNodes();
 for (const bench of cases) {
   if (only !== undefined && !only.includes(bench.name)) continue;
   await run(bench, Math.min(rowCount, 50_000));
