@@ -48,6 +48,13 @@ describe('a text that does not parse', () => {
     ]);
   });
 
+  test('blanks around the text do not count', async () => {
+    const { json } = await ask('\n   SELECT usage FORM cpu  ');
+
+    expect(json.error).toBe('error parsing query: found FORM, expected FROM at line 1, char 14');
+    expect(json.diagnostics[0].position).toBe(13);
+  });
+
   test('reports every statement that is wrong', async () => {
     const { json } = await ask('SELECT FROM cpu; SHOW DATABASES; SHOW TABLES');
 

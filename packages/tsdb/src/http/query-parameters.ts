@@ -44,7 +44,8 @@ export function readQueryRequest(
   maxRows: number,
 ): QueryRequest {
   return {
-    text: parameters.get('q'),
+    // Blanks around it do not count: positions in error texts begin behind them, as recorded.
+    text: parameters.get('q').trim(),
     database: parameters.get('db'),
     retentionPolicy: parameters.get('rp'),
     bindParameters: readBindParameters(parameters.get('params')),

@@ -51,11 +51,14 @@ export async function runQuery(
   });
   const answer = (await response.json()) as QueryDocument;
   const results = answer.results ?? [];
+  // Positions are counted from the first letter.
+  const indent = text.length - text.trimStart().length;
+  const findings = answer.diagnostics ?? results.flatMap((result) => result.diagnostics ?? []);
   const error = answer.error ?? results.find((result) => result.error !== undefined)?.error;
   return {
     series: results.flatMap((result) => result.series ?? []),
     ...(error === undefined ? {} : { error }),
-    diagnostics: answer.diagnostics ?? results.flatMap((result) => result.diagnostics ?? []),
+    diagnostics: findings.map((finding) => ({ ...finding, position: finding.position + indent })),
     elapsedMs: performance.now() - started,
   };
 }
