@@ -222,6 +222,27 @@ describe('stream tasks', () => {
     ]);
   });
 
+  test('a changed script takes effect when the task is enabled again', async () => {
+    const out = '/engine/v1/tasks/t/out';
+    const script = "stream|from().measurement('m')|eval(lambda: 1.0).as('x')|httpOut('out')";
+    await call('POST', '/engine/v1/tasks', { id: 't', dbrps: DBRPS, script, status: 'enabled' });
+    await call('POST', '/write?db=d&rp=r', 'm v=1 1');
+    await call('PATCH', '/engine/v1/tasks/t', { script: script.replace('1.0', '2.0') });
+    await call('POST', '/write?db=d&rp=r', 'm v=1 2');
+    expect((await call('GET', out)).json.series[0].values[0][1]).toBe(1);
+
+    await call('PATCH', '/engine/v1/tasks/t', { status: 'disabled' });
+    expect(await call('GET', out)).toMatchObject({
+      status: 404,
+      json: { error: 'no task exists' },
+    });
+    await call('PATCH', '/engine/v1/tasks/t', { status: 'enabled' });
+    expect((await call('GET', out)).json).toEqual({ series: null });
+
+    await call('POST', '/write?db=d&rp=r', 'm v=1 3');
+    expect((await call('GET', out)).json.series[0].values[0][1]).toBe(2);
+  });
+
   test('points of another retention policy do not reach the task', async () => {
     await call('POST', '/engine/v1/tasks', { id: 't', dbrps: DBRPS, script, status: 'enabled' });
 
