@@ -7,7 +7,8 @@ export class DecodeError extends Error {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8');
+// A byte order mark is data here, so it is not removed.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** UTF-8 bytes of a text. */
 export function utf8(text: string): Uint8Array {

@@ -240,6 +240,20 @@ test('series are counted as they come and go', async () => {
   expect(await count('series', ['m'])).toEqual({ kind: 'cardinality', count: 1, isExact: true });
 });
 
+test('bytes that are no UTF-8 become replacement characters, in names and values, before and after a crash', async () => {
+  const line = (time: number): Uint8Array =>
+    Buffer.from(`m\xe9,t\xe9=v\xe9 f\xe9="s\xe9" ${time}`, 'latin1');
+  await write(storage.engine, line(1));
+  await storage.reopen('crash');
+  await write(storage.engine, line(2));
+
+  const rows = await scanRows(storage.engine, 'm\ufffd', [['f\ufffd', 'string']]);
+  expect(rows).toEqual([
+    ['m\ufffd,t\ufffd=v\ufffd', 1n, 's\ufffd'],
+    ['m\ufffd,t\ufffd=v\ufffd', 2n, 's\ufffd'],
+  ]);
+});
+
 test('unparsable lines are reported with their number and do not harm the others', async () => {
   const outcome = await write(storage.engine, 'm f=1 1\nbad\nm f=2 2\n');
 

@@ -168,7 +168,10 @@ export class SeriesIndex {
       if (this.#byNumber[number] === undefined) missing.add(number);
       at += 2 + 2 * words[at + 1]!;
     }
-    for (const number of missing) this.addMeasurement(this.keys.measurementName(number));
+    for (const number of missing) {
+      const { number: named } = this.addMeasurement(this.keys.measurementName(number));
+      assert(named === number, 'a measurement has one number');
+    }
     return missing.size > 0;
   }
 

@@ -56,12 +56,12 @@ export async function testEngine(
 
 export function write(
   engine: StorageEngine,
-  lines: string,
+  lines: string | Uint8Array,
   policy: Partial<PolicyRef> = {},
 ): Promise<WriteOutcome> {
   return engine.writeLines({
     policy: { ...POLICY, ...policy },
-    body: new TextEncoder().encode(lines),
+    body: typeof lines === 'string' ? new TextEncoder().encode(lines) : lines,
     precision: 'ns',
     now: 1_000_000_000n,
     isDetailed: true,

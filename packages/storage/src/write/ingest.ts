@@ -1,11 +1,14 @@
 // Requests to batches: the ingest kernel parses and checks, and gives rows the ids of their series; from its memory rows
 // are encoded for the log and copied once, in the order in which they came.
+import { isUtf8 } from 'node:buffer';
+
 import { parseLines } from '@tidemark/line-protocol';
 import { assert } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { IngestKernel } from '@tidemark/kernels';
 import type { Batch, IngestHost, StagedTable } from '@tidemark/kernels';
 
+import { utf8, utf8Text } from '../bytes.ts';
 import { Table } from '../memtable/table.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';
@@ -65,7 +68,9 @@ export class Ingest {
     target: IngestTarget,
     outcome: OutcomeCollector,
   ): Generator<WriteBatch> {
-    const { body, precision, now, isDetailed } = request;
+    const { precision, now, isDetailed } = request;
+    // Names are looked up by their text: bytes that are none become U+FFFD before anybody numbers or hashes them.
+    const body = isUtf8(request.body) ? request.body : utf8(utf8Text(request.body));
     for (let from = 0; ;) {
       const host = this.#host(target);
       const batch = this.#kernel.parseLines(body, { precision, now, isDetailed, from }, host);
