@@ -173,6 +173,42 @@ describe('delivery', () => {
     expect(reports).toEqual(['warn: failed to send event, will be repeated: away']);
   });
 
+  test('as many ids as one likes may wait for a retry without a warning of the platform', async () => {
+    const warnings: string[] = [];
+    const listen = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', listen);
+    const { step, sent } = recorder((_message, attempt) =>
+      attempt === 1 ? new Unavailable('away') : undefined,
+    );
+    const delivery = deliver([step]);
+    const ids = Array.from({ length: 50 }, (_, i) => `id${i}`);
+
+    for (const id of ids) send(delivery, event(id));
+    await settle();
+    expect(delivery.state.waiting).toBe(50);
+    clock.advance(1_000);
+    await settle();
+    process.off('warning', listen);
+
+    expect(warnings).toEqual([]);
+    expect(sent.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('closing ends every wait for a retry and keeps its event', async () => {
+    const { step, sent } = recorder(() => new Unavailable('away'));
+    const delivery = deliver([step]);
+    for (const id of ['a', 'b']) send(delivery, event(id));
+    await settle();
+
+    await delivery.close(0);
+    clock.advance(10_000);
+    await settle();
+
+    expect(delivery.state.waiting).toBe(0);
+    expect(waiting().map(({ event: { id } }) => id)).toEqual(['a', 'b']);
+    expect(sent).toEqual([]);
+  });
+
   test('delays between attempts grow', async () => {
     const attempts: bigint[] = [];
     const delivery = deliver([

@@ -66,12 +66,18 @@ type Waiting = {
   readonly stored: Promise<void> | undefined;
 };
 
+/** Entries of one event id that wait for a retry of the first of them. */
+type Lane = {
+  readonly entries: Waiting[];
+  /** Ends the wait. */
+  readonly wait: AbortController;
+};
+
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #steps: readonly ChainStep[];
   readonly #ready: Waiting[] = [];
-  /** Entries per event id that wait for a retry of the first of them. */
-  readonly #parked = new Map<string, Waiting[]>();
+  readonly #parked = new Map<string, Lane>();
   readonly #stopped = new AbortController();
   /** The action that runs. */
   #attempt: AbortController | undefined;
@@ -190,6 +196,7 @@ export class Delivery {
     this.#attempt?.abort(reason);
     this.#ready.length = 0;
     this.#head = 0;
+    for (const { wait } of this.#parked.values()) wait.abort(reason);
     this.#parked.clear();
     this.#parkedCount = 0;
     for (const step of this.#steps) step.close?.();
@@ -242,7 +249,7 @@ export class Delivery {
         await this.#deliver(entry);
         this.#isDelivering = false;
       } else {
-        lane.push(entry);
+        lane.entries.push(entry);
         this.#parkedCount++;
       }
     }
@@ -370,7 +377,9 @@ export class Delivery {
   }
 
   #park(entry: Waiting): void {
-    this.#parked.set(entry.event.id, [entry]);
+    // Each lane has a signal of its own: thousands of them may wait, too many for the listeners of one.
+    const lane: Lane = { entries: [entry], wait: new AbortController() };
+    this.#parked.set(entry.event.id, lane);
     this.#parkedCount++;
     const { clock, random } = this.#options;
     const base = Math.min(
@@ -378,12 +387,13 @@ export class Delivery {
       RETRY_DELAY_FIRST.value * 2 ** (entry.attempts - 1),
     );
     const delayMs = base * (0.75 + random() / 2);
-    clock.sleep(delayMs, this.#stopped.signal).then(
+    clock.sleep(delayMs, lane.wait.signal).then(
       () => {
-        const lane = this.#parked.get(entry.event.id) ?? [];
+        // A clock may wake a lane in the moment in which it is dropped.
+        if (this.#parked.get(entry.event.id) !== lane) return;
         this.#parked.delete(entry.event.id);
-        this.#parkedCount -= lane.length;
-        this.#ready.splice(this.#head, 0, ...lane);
+        this.#parkedCount -= lane.entries.length;
+        this.#ready.splice(this.#head, 0, ...lane.entries);
         this.#start();
       },
       // Stopped: the entry stays in the outbox for the next run.
