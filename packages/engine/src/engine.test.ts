@@ -148,6 +148,14 @@ describe('conventions', () => {
     expect(Object.keys(json.paths['/engine/v1/tasks/{id}'])).toEqual(
       expect.arrayContaining(['get', 'patch', 'delete']),
     );
+    const tap = json.paths['/engine/v1/taps/{id}/{node}'].get.parameters;
+    expect(tap.map(({ name }: { name: string }) => name)).toEqual([
+      'id',
+      'node',
+      'replay-id',
+      'group',
+      'explain',
+    ]);
   });
 
   test('a second engine is kept off the directory, and the first goes on', async () => {

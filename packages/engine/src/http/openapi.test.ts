@@ -37,3 +37,16 @@ test('every route is a path with its methods, parameters in braces', () => {
   });
   expect(paths['/metrics']?.['get']?.tags).toEqual(['service']);
 });
+
+test('the query of a tap is described, that of its path too', () => {
+  const { paths } = openApiDocument({ '/engine/v1/taps/:id/:node': ['GET', 'HEAD'] }) as Document;
+
+  const tap = paths['/engine/v1/taps/{id}/{node}']?.['get'];
+  expect(tap?.parameters).toMatchObject([
+    { name: 'id', in: 'path', required: true },
+    { name: 'node', in: 'path', required: true },
+    { name: 'replay-id', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'group', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'explain', in: 'query', schema: { type: 'boolean', default: true } },
+  ]);
+});

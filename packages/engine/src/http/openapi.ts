@@ -4,6 +4,36 @@ import { BASE, PREVIEW } from './routes.ts';
 
 type Operation = Readonly<Record<string, unknown>>;
 
+type QueryParameter = {
+  readonly name: string;
+  readonly description: string;
+  readonly type: 'string' | 'boolean';
+  readonly default?: boolean;
+};
+
+/** What can be said in the query of an endpoint; by pattern of the route. */
+const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
+  [`${BASE}/taps/:id/:node`]: [
+    {
+      name: 'replay-id',
+      type: 'string',
+      description: 'Watches the task inside this running replay instead of the task itself.',
+    },
+    {
+      name: 'group',
+      type: 'string',
+      description: 'Only this group, by its id as the stream shows it; empty is all groups.',
+    },
+    {
+      name: 'explain',
+      type: 'boolean',
+      default: true,
+      description:
+        'Whether the stream also tells why conditions of the node passed or held back a point (`why`).',
+    },
+  ],
+};
+
 /** Paths with their methods, as `RouteTable.list` gives them, as a document. */
 export function openApiDocument(
   routes: Readonly<Record<string, readonly string[]>>,
@@ -13,7 +43,9 @@ export function openApiDocument(
     const { path, parameters } = templateOf(pattern);
     const item: Record<string, Operation> = (paths[path] ??= {});
     for (const method of methods) {
-      item[method.toLowerCase()] = operation(method, path, parameters);
+      const isReading = method === 'GET' || method === 'HEAD';
+      const query = isReading ? (QUERY_PARAMETERS[pattern] ?? []) : [];
+      item[method.toLowerCase()] = operation(method, path, { path: parameters, query });
     }
   }
   return {
@@ -55,16 +87,29 @@ function templateOf(pattern: string): {
   return { path, parameters };
 }
 
-function operation(method: string, path: string, parameters: readonly string[]): Operation {
+function operation(
+  method: string,
+  path: string,
+  parameters: { readonly path: readonly string[]; readonly query: readonly QueryParameter[] },
+): Operation {
   return {
     operationId: `${method.toLowerCase()} ${path}`.match(/[A-Za-z0-9]+/g)?.join('_'),
     tags: [tagOf(path)],
-    parameters: parameters.map((name) => ({
-      name,
-      in: 'path',
-      required: true,
-      schema: { type: 'string' },
-    })),
+    parameters: [
+      ...parameters.path.map((name) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: { type: 'string' },
+      })),
+      ...parameters.query.map(({ name, description, ...schema }) => ({
+        name,
+        in: 'query',
+        required: false,
+        description,
+        schema,
+      })),
+    ],
     ...(method === 'POST' || method === 'PATCH' || method === 'PUT'
       ? { requestBody: { content: { [contentType(path)]: {} } } }
       : {}),
