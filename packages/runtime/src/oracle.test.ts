@@ -401,7 +401,10 @@ async function collect(c: Case, world: World, task: InlineTask): Promise<Outcome
   const outcome: Outcome = {};
   const stats = task.stats();
   const nodeStats: Record<string, unknown> = {};
-  for (const [name, { avg_exec_time_ns: _, ...rest }] of stats.nodes) nodeStats[name] = rest;
+  // What a node keeps in memory is told besides the recorded counters.
+  for (const [name, { avg_exec_time_ns: _, memory_bytes: __, ...rest }] of stats.nodes) {
+    nodeStats[name] = rest;
+  }
   if (c.nodeStats !== undefined) outcome['nodeStats'] = nodeStats;
   if (task.error !== undefined) Object.assign(outcome, { error: task.error, phase: 'run' });
   const outs = task.httpEndpoints.map(
