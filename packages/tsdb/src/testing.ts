@@ -153,15 +153,16 @@ export class ManualClock implements Clock {
   }
 }
 
-// Work in the background takes turns of the event loop; more than this many means that it does not happen.
-const MAX_TURNS = 2_000;
+// Longer than anything takes on a busy machine, shorter than a test may take.
+const WAIT_MS = 18_000;
 
 /** Lets the event loop turn until `probe` gives something. */
 export async function untilDefined<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
 ): Promise<T> {
-  for (let turn = 0; turn < MAX_TURNS; turn++) {
+  const end = performance.now() + WAIT_MS;
+  while (performance.now() < end) {
     const value = await probe();
     if (value !== undefined) return value;
     await new Promise((resolve) => setTimeout(resolve, 1));
