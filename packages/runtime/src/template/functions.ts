@@ -54,9 +54,14 @@ function escapeJs(text: string): string {
 }
 
 function escapeUrl(text: string): string {
-  return encodeURIComponent(text)
+  return encodeURIComponent(wellFormed(text))
     .replaceAll('%20', '+')
     .replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** Half a surrogate pair, which UTF-8 can not hold, becomes the replacement character. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
 /** Operands with a space between two of which neither is a string. */
@@ -120,10 +125,10 @@ function index(container: TemplateValue, ...keys: TemplateValue[]): TemplateValu
       continue;
     }
     if (typeof value === 'string' || Array.isArray(value)) {
-      const i = Number(key);
       if (typeof key !== 'bigint') {
         throw new TemplateFunctionError(`cannot index slice/array with type ${typeName(key)}`);
       }
+      const i = Number(key);
       if (i < 0 || i >= value.length) throw new TemplateFunctionError(`index out of range: ${key}`);
       value =
         typeof value === 'string'
@@ -146,6 +151,10 @@ function length(value: TemplateValue): bigint {
 function slice(value: TemplateValue, ...bounds: TemplateValue[]): TemplateValue {
   if (typeof value !== 'string' && !Array.isArray(value)) {
     throw new TemplateFunctionError(`can't slice item of type ${typeName(value)}`);
+  }
+  const wrong = bounds.find((bound) => typeof bound !== 'bigint');
+  if (wrong !== undefined || bounds.includes(undefined)) {
+    throw new TemplateFunctionError(`cannot index slice/array with type ${typeName(wrong)}`);
   }
   const [start = 0, end = value.length] = bounds.map(Number);
   if (start < 0 || start > end || end > value.length) {

@@ -1,4 +1,5 @@
 // Contextual escaping of details: where in the HTML a value lands decides how it is escaped.
+import { wellFormed } from './functions.ts';
 
 /** Tracks the context while literal text is written. */
 export class HtmlContext {
@@ -36,7 +37,7 @@ export class HtmlContext {
         /^[a-z][a-z0-9+.-]*:/i.test(text) &&
         !/^(?:https?|mailto):/i.test(text);
       this.#atAttributeStart = false;
-      return escape(isUnsafe ? '#ZgotmplZ' : encodeURI(text).replaceAll('%25', '%'));
+      return escape(isUnsafe ? '#ZgotmplZ' : encodeURI(wellFormed(text)).replaceAll('%25', '%'));
     }
     if (this.#state === 'attribute') this.#atAttributeStart = false;
     return escape(text);
@@ -67,8 +68,10 @@ export class HtmlContext {
           this.#state = this.#rawEnd === '' ? 'text' : 'raw';
           return [1, true];
         }
-        const attribute = /^([^\s=>"'/]+)\s*=\s*(["'])/.exec(text.slice(i));
-        if (attribute === null) return [1, true];
+        const name = matchAt(ATTRIBUTE_NAME, text, i);
+        if (name === null) return [1, true];
+        const attribute = matchAt(ATTRIBUTE, text, i);
+        if (attribute === null) return [name[0].length, true];
         this.#state = 'attribute';
         this.#attribute = (attribute[1] ?? '').toLowerCase();
         this.#quote = attribute[2] ?? '';
@@ -89,6 +92,14 @@ export class HtmlContext {
         return [1, true];
     }
   }
+}
+
+const ATTRIBUTE_NAME = /[^\s=>"'/]+/y;
+const ATTRIBUTE = /([^\s=>"'/]+)\s*=\s*(["'])/y;
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
 }
 
 const URL_ATTRIBUTES: ReadonlySet<string> = new Set([

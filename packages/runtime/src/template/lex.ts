@@ -47,7 +47,7 @@ export function splitTemplate(name: string, source: string): Piece[] {
     }
     let start = open + 2;
     if (/^-[ \t\r\n]/.test(source.slice(start, start + 2))) {
-      text = text.replace(/[ \t\r\n]+$/, '');
+      text = trimEnd(text);
       start += 2;
     }
     pieces.push({ kind: 'text', text });
@@ -66,6 +66,13 @@ export function splitTemplate(name: string, source: string): Piece[] {
     trimsLeft = isTrimming;
     position = close + 2;
   }
+}
+
+// By hand: an expression that looks for blanks before the end takes quadratic time on blanks elsewhere.
+function trimEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && ' \t\r\n'.includes(text[end - 1] ?? '')) end--;
+  return text.slice(0, end);
 }
 
 function unclosed(source: string, start: number, isComment: boolean): string {
@@ -150,7 +157,14 @@ function tokenAt(name: string, source: string, at: number): ActionToken {
   if (symbol !== undefined) return { ...make(char), kind: symbol };
   if (char === '"' || char === '`' || char === "'") return quoted(name, source, at);
   const number = matchAt(NUMBER, source, at);
-  if (number !== undefined) return { ...make(number), kind: 'literal', value: numberValue(number) };
+  if (number !== undefined) {
+    const value = numberValue(number);
+    if (value === undefined) {
+      const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
+      throw new TemplateSyntaxError(name, source, at, `illegal number syntax: "${shown}"`);
+    }
+    return { ...make(number), kind: 'literal', value };
+  }
   const fields = matchAt(FIELDS, source, at);
   if (fields !== undefined) {
     return { ...make(fields), kind: 'field', names: fields.slice(1).split('.') };
@@ -172,13 +186,20 @@ function tokenAt(name: string, source: string, at: number): ActionToken {
   );
 }
 
-function numberValue(text: string): number | bigint {
+/** Characters of a number; what is longer is none. */
+const NUMBER_LENGTH_MAX = 400;
+
+/** `undefined` for an integer of more than 64 bits and a float that is too large. */
+function numberValue(text: string): number | bigint | undefined {
+  if (text.length > NUMBER_LENGTH_MAX) return undefined;
   const digits = text.replaceAll('_', '');
   if (/^[+-]?(?:\d+|0[xX][\da-fA-F]+)$/.test(digits)) {
     const magnitude = BigInt(digits.replace(/^[+-]/, ''));
-    return digits.startsWith('-') ? -magnitude : magnitude;
+    const value = digits.startsWith('-') ? -magnitude : magnitude;
+    return BigInt.asIntN(64, value) === value ? value : undefined;
   }
-  return Number(digits);
+  const value = Number(digits);
+  return Number.isFinite(value) ? value : undefined;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

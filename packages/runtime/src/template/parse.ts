@@ -1,6 +1,6 @@
 // Parser of text templates. Facts: docs/reference/alerts.md, templates.
 import type { Command, Operand, Pipeline, TemplateNode } from './ast.ts';
-import type { ActionToken } from './lex.ts';
+import type { ActionToken, Piece } from './lex.ts';
 import { lexAction, splitTemplate, TemplateSyntaxError } from './lex.ts';
 
 export type ParsedTemplate = {
@@ -11,6 +11,12 @@ export type ParsedTemplate = {
 
 /** Nesting of blocks and parentheses. */
 const DEPTH_MAX = 100;
+
+/** Characters of a template. */
+const SOURCE_LENGTH_MAX = 1024 * 1024;
+
+/** Operands of one call. */
+const OPERANDS_MAX = 1000;
 
 /** Parses; throws `TemplateSyntaxError` with the recorded text. `functions` are the names that exist. */
 export function parseTemplate(
@@ -28,7 +34,7 @@ class Parser {
   readonly #name: string;
   readonly #source: string;
   readonly #functions: ReadonlySet<string>;
-  readonly #pieces: ReturnType<typeof splitTemplate>;
+  readonly #pieces: readonly Piece[];
   #next = 0;
   #tokens: readonly ActionToken[] = [];
   #token = 0;
@@ -40,6 +46,7 @@ class Parser {
     this.#name = name;
     this.#source = source;
     this.#functions = functions;
+    if (source.length > SOURCE_LENGTH_MAX) throw this.#error('template is too long');
     this.#pieces = splitTemplate(name, source);
   }
 
@@ -181,6 +188,7 @@ class Parser {
     for (;;) {
       const token = this.#peek();
       if (token === undefined || token.kind === 'pipe' || token.kind === 'close') break;
+      if (operands.length === OPERANDS_MAX) throw this.#error('too many operands');
       operands.push(this.#operand(context));
     }
     if (operands.length === 0) throw this.#error(`missing value for ${context}`);

@@ -5,11 +5,18 @@ import { printValue, TemplateDuration, typeName } from './value.ts';
 
 const VERB = /%([-+# 0]*)(\d+)?(?:\.(\d*))?(.)/gsu;
 
+/** Widest field and longest precision; a format that asks for more says so in its place. */
+const FIELD_LENGTH_MAX = 1_000_000;
+
+/** Characters that the fields of one format may be filled to in all. */
+const FILLED_LENGTH_MAX = 4 * 1024 * 1024;
+
 type Spec = { readonly flags: string; readonly precision: number | undefined };
 
 /** Formats; what does not fit shows up in the text (`%!d(string=x)`), it never fails. */
 export function printf(format: string, args: readonly TemplateValue[]): string {
   let next = 0;
+  let filled = 0;
   let out = format.replace(
     VERB,
     (_, flags: string, width: string | undefined, precision: string | undefined, verb: string) => {
@@ -17,8 +24,13 @@ export function printf(format: string, args: readonly TemplateValue[]): string {
       if (next >= args.length) return `%!${verb}(MISSING)`;
       const value = args[next++];
       const spec = { flags, precision: precision === undefined ? undefined : Number(precision) };
+      const length = Number(width ?? 0);
+      if ((spec.precision ?? 0) > FIELD_LENGTH_MAX) return `%!${verb}(BADPREC)`;
+      if (length > FIELD_LENGTH_MAX) return `%!${verb}(BADWIDTH)`;
+      filled += length + (spec.precision ?? 0);
+      if (filled > FILLED_LENGTH_MAX) return `%!${verb}(BADWIDTH)`;
       const text = formatVerb(verb, value, spec) ?? mismatch(verb, value);
-      return pad(text, Number(width ?? 0), { flags, isNumber: isNumeric(value) });
+      return pad(text, length, { flags, isNumber: isNumeric(value) });
     },
   );
   if (next < args.length) {
@@ -100,12 +112,20 @@ function formatInteger(verb: string, value: TemplateValue, spec: Spec): string |
   }
   const integer = value instanceof TemplateDuration ? value.nanos : value;
   if (typeof integer !== 'bigint') return undefined;
-  if (verb === 'c') return String.fromCodePoint(Number(integer));
+  if (verb === 'c') return characterOf(integer);
   const magnitude = integer < 0n ? -integer : integer;
   let digits = magnitude.toString(RADIX[verb] ?? 10);
   if (verb === 'X') digits = digits.toUpperCase();
   if (spec.precision !== undefined) digits = digits.padStart(spec.precision, '0');
   return signed(integer < 0n ? `-${digits}` : digits, integer, spec);
+}
+
+/** The character of a code point; the replacement character when there is none. */
+function characterOf(code: bigint): string {
+  const isSurrogate = code >= 0xd800n && code <= 0xdfffn;
+  return code < 0n || code > 0x10ffffn || isSurrogate
+    ? '\uFFFD'
+    : String.fromCodePoint(Number(code));
 }
 
 function formatFloat(verb: string, value: number, spec: Spec): string {
@@ -139,6 +159,6 @@ function general(value: number, precision: number): string {
   if (power < -4 || power >= digits) {
     return exponent(value.toExponential(digits - 1).replace(/\.?0+e/, 'e'));
   }
-  const text = value.toFixed(digits - 1 - power);
+  const text = value.toFixed(Math.min(digits - 1 - power, 100));
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }

@@ -29,8 +29,14 @@ export class TemplateExecutionError extends Error {
   override readonly name = 'TemplateExecutionError';
 }
 
-/** Output of one execution, and turns of its loops. */
+/** Characters of the output of one execution, and of the operands of a call. */
 const OUTPUT_LENGTH_MAX = 4 * 1024 * 1024;
+
+/** Work of one execution: nodes, turns of loops and calls, long texts counted by their length. About a second. */
+const STEPS_MAX = 1_000_000;
+
+/** Characters that count as one step. */
+const STEP_LENGTH = 256;
 
 export class Template {
   readonly #parsed: ParsedTemplate;
@@ -66,6 +72,7 @@ class Execution {
   readonly #root: TemplateValue;
   readonly #variables: [name: string, value: TemplateValue][];
   #out = '';
+  #stepCount = 0;
 
   constructor(
     template: ParsedTemplate,
@@ -93,7 +100,15 @@ class Execution {
     return 'next';
   }
 
+  #step(count: number): void {
+    this.#stepCount += count;
+    if (this.#stepCount > STEPS_MAX) {
+      throw new TemplateExecutionError(`template: ${this.#template.name}: takes too long`);
+    }
+  }
+
   #node(node: TemplateNode, dot: TemplateValue): Flow {
+    this.#step(node.kind === 'text' ? 1 + node.text.length / STEP_LENGTH : 1);
     switch (node.kind) {
       case 'text':
         this.#write(this.#html === undefined ? node.text : this.#html.text(node.text));
@@ -132,6 +147,7 @@ class Execution {
     if (items.length === 0) this.#nodes(node.otherwise, dot);
     const [first, second] = node.pipeline.variables;
     for (const [key, item] of items) {
+      this.#step(1);
       this.#variables.length = scope;
       if (first !== undefined) this.#variables.push([first, second === undefined ? item : key]);
       if (second !== undefined) this.#variables.push([second, item]);
@@ -231,7 +247,13 @@ class Execution {
     if (value instanceof TemplateMap) return value.entries.get(name);
     if (value instanceof TemplateStruct && value.fields.has(name)) return value.fields.get(name);
     const method = methodOf(value, name);
-    if (method !== undefined) return method(...from.args);
+    if (method !== undefined) {
+      const { length: wanted } = method;
+      const given = from.args.length;
+      if (given === wanted) return method(...from.args);
+      const reason = `wrong number of args for ${name}: want ${wanted} got ${given}`;
+      throw this.#error(from.operand, reason);
+    }
     if (value === undefined || value === null) {
       throw this.#error(from.operand, `nil data; no entry for key ${JSON.stringify(name)}`);
     }
@@ -240,6 +262,11 @@ class Execution {
 
   #call(name: string, args: readonly TemplateValue[], at: Command | Operand): TemplateValue {
     const callee = this.#functions.get(name);
+    let length = 0;
+    for (const arg of args) if (typeof arg === 'string') length += arg.length;
+    if (length > OUTPUT_LENGTH_MAX)
+      throw this.#error(at, `error calling ${name}: text is too long`);
+    this.#step(1 + length / STEP_LENGTH);
     try {
       return callee?.(...args);
     } catch (cause) {
