@@ -286,9 +286,11 @@ describe('other inputs', () => {
 });
 
 describe.skipIf(!hasPeer('tmux', 'tmux', ['-V']))('on a terminal', () => {
-  const socket = `tidemark-${process.pid}`;
+  // A server ends with its last window, which a new one must not run into: every terminal has its own.
+  let terminals = 0;
+  const socketOf = (terminal: number) => `tidemark-${process.pid}-${terminal}`;
   const tmux = async (...args: string[]): Promise<string> => {
-    const result = await run('tmux', ['-L', socket, '-f', '/dev/null', ...args]);
+    const result = await run('tmux', ['-L', socketOf(terminals), '-f', '/dev/null', ...args]);
     if (result.status !== 0) throw new Error(`tmux ${args.join(' ')}: ${result.stderr}`);
     return result.stdout;
   };
@@ -302,9 +304,15 @@ describe.skipIf(!hasPeer('tmux', 'tmux', ['-V']))('on a terminal', () => {
   const type = (text: string) => tmux('send-keys', '-l', text);
   const enter = () => tmux('send-keys', 'Enter');
 
-  afterAll(() => run('tmux', ['-L', socket, 'kill-server']));
+  afterAll(async () => {
+    for (let terminal = 1; terminal <= terminals; terminal++) {
+      // oxlint-disable-next-line no-await-in-loop -- there are a few
+      await run('tmux', ['-L', socketOf(terminal), 'kill-server']);
+    }
+  });
 
   const open = async (history: string): Promise<void> => {
+    terminals++;
     await tmux(
       'new-session',
       '-d',
