@@ -37,6 +37,7 @@ import { Snapshots } from './snapshots.ts';
 import { ProtocolListeners } from '@tidemark/line-protocol/listeners';
 import type { LogSink } from './log-hub.ts';
 import { checkTemplate, renderTemplate } from './render.ts';
+import { repairStore } from './store-repair.ts';
 import { Ticker } from './ticker.ts';
 
 export type StartEngineOptions = {
@@ -71,6 +72,7 @@ export async function startEngine(
   mkdirSync(dataDir, { recursive: true });
   const lock = await lockDirectory(dataDir, { kind: 'engine', ownerFile: 'engine-owner.json' });
   try {
+    await repairStore(dataDir, options.log);
     return await openEngine(config, options, lock);
   } catch (error) {
     await lock.release();

@@ -1,0 +1,141 @@
+// Damaged metadata: the engine starts, says what is lost, and the rest works as before.
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { resolveEngineConfig } from './config.ts';
+import { startEngine } from './start-engine.ts';
+import type { EngineService } from './start-engine.ts';
+
+const TASKS = 120;
+const PAGE = 4096;
+const none = (): void => {};
+
+let directory = '';
+let file = '';
+let engine: EngineService | undefined;
+let errors: string[] = [];
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'engine-repair-'));
+  file = join(directory, 'engine.mdb');
+  await start();
+  for (let i = 0; i < TASKS; i++) await define(id(i));
+  await close();
+}, 60_000);
+
+afterEach(async () => {
+  await close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const id = (i: number): string => `task-${String(i).padStart(3, '0')}`;
+
+async function start(): Promise<void> {
+  errors = [];
+  const { config } = resolveEngineConfig([
+    {
+      source: 'test',
+      values: {
+        data_dir: directory,
+        stats: { enabled: false },
+        task: { hosts: '0' },
+        http: { 'bind-address': '127.0.0.1:0' },
+      },
+    },
+  ]);
+  const error = (fields: object, message: string): void => {
+    errors.push(`${message} ${JSON.stringify(fields)}`);
+  };
+  engine = await startEngine(config, { log: { debug: none, info: none, warn: none, error } });
+}
+
+async function close(): Promise<void> {
+  await engine?.close();
+  engine = undefined;
+}
+
+async function define(task: string): Promise<void> {
+  const script = `// ${'long '.repeat(60)}\nstream|from().measurement('m')|httpOut('out')`;
+  const response = await fetch(`${engine?.url}/engine/v1/tasks`, {
+    method: 'POST',
+    body: JSON.stringify({ id: task, dbrps: [{ db: 'd', rp: 'r' }], script, status: 'enabled' }),
+  });
+  expect(response.status, await response.text()).toBe(200);
+}
+
+async function tasks(): Promise<readonly { readonly id: string; readonly executing: boolean }[]> {
+  const path = '/engine/v1/tasks?limit=1000&fields=id&fields=executing';
+  const { tasks: list } = (await (await fetch(`${engine?.url}${path}`)).json()) as any;
+  return list;
+}
+
+/** Starts with the damage, checks what always holds, and gives the number of tasks that are left. */
+async function startDamaged(): Promise<number> {
+  await start();
+  const left = await tasks();
+  expect(left.every(({ executing }) => executing)).toBe(true);
+  expect(errors[0]).toContain('metadata is damaged; what can be read is kept');
+  expect(readdirSync(directory)).toContain('engine.mdb.damaged-1');
+  await define('new');
+
+  await close();
+  await start();
+  expect(errors).toEqual([]);
+  expect((await tasks()).length).toBe(left.length + 1);
+  return left.length;
+}
+
+test('a sound file is left alone', async () => {
+  await start();
+
+  expect(errors).toEqual([]);
+  expect((await tasks()).length).toBe(TASKS);
+  expect(readdirSync(directory).filter((name) => name.includes('damaged'))).toEqual([]);
+});
+
+test('one task whose text is damaged is lost and said to be, all others run', async () => {
+  // Every place: older copies of the page are still in the file.
+  const bytes = readFileSync(file);
+  for (let at = 0; (at = bytes.indexOf(`{"id":"${id(7)}"`, at)) >= 0; at++) bytes[at] = 0x58;
+  writeFileSync(file, bytes);
+
+  expect(await startDamaged()).toBe(TASKS - 1);
+});
+
+test('what lies before and behind a page of zeros is kept', async () => {
+  const bytes = readFileSync(file);
+  const pages = new Set<number>();
+  const needle = `{"id":"${id(60)}"`;
+  for (let at = 0; (at = bytes.indexOf(needle, at)) >= 0; at++) pages.add(Math.floor(at / PAGE));
+  for (const page of pages) bytes.fill(0, page * PAGE, (page + 1) * PAGE);
+  writeFileSync(file, bytes);
+
+  await start();
+  const lost = errors.find((line) => line.startsWith('entries of tasks are lost')) ?? '';
+  const left = (await tasks()).map((task) => task.id);
+
+  expect(left).not.toContain(id(60));
+  expect(left).toEqual(expect.arrayContaining([id(0), id(TASKS - 1)]));
+  expect(lost).toContain(`"kept":${left.length},"lost":${TASKS - left.length}`);
+  expect(left.length).toBeGreaterThan(TASKS - 30);
+});
+
+test('a file that was cut short, and one that begins with something else, do not keep it from starting', async () => {
+  truncateSync(file, PAGE * Math.floor(statSync(file).size / PAGE / 2));
+  expect(await startDamaged()).toBeLessThanOrEqual(TASKS);
+
+  await close();
+  rmSync(join(directory, 'engine.mdb.damaged-1'));
+  const whole = readFileSync(file);
+  writeFileSync(file, whole.fill(0x20, 0, 2 * PAGE));
+  expect(await startDamaged()).toBe(0);
+});
