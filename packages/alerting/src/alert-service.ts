@@ -33,6 +33,8 @@ export type AlertServiceOptions = {
   readonly context: Omit<HandlerContext, 'signal' | 'publish'>;
   readonly clock: Clock;
   readonly log: AlertLog;
+  /** Hides secrets in the reasons of failed deliveries. */
+  readonly redact?: ((text: string) => string) | undefined;
   readonly random: () => number;
   /** `[alert] persist-topics`. */
   readonly isPersistent: boolean;
@@ -423,7 +425,7 @@ export class AlertService implements AlertSink {
     actions: readonly CheckedAction[],
     predecessor = this.#retiring.get(key),
   ): Delivery {
-    const { store, clock, log, random, queueLength, disabledKinds } = this.#options;
+    const { store, clock, log, random, queueLength, disabledKinds, redact } = this.#options;
     const enabled = actions.filter((action) => disabledKinds?.has(action.kind.kind) !== true);
     return new Delivery(
       {
@@ -432,6 +434,7 @@ export class AlertService implements AlertSink {
         store,
         clock,
         random,
+        redact,
         queueLength: Math.max(QUEUE_LENGTH_MIN, queueLength ?? QUEUE_LENGTH.value),
         report: (level, message, event) =>
           log(level, message, { topic, handler: key.slice(topic.length + 1), event: event.id }),

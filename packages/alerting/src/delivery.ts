@@ -52,6 +52,8 @@ export type DeliveryOptions = {
   readonly report: DeliveryReport;
   /** Spreads retries; between 0 and 1. */
   readonly random: () => number;
+  /** Hides secrets in reasons that are shown and kept. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** Ends when an earlier delivery of the same handler has let go of its entries. */
   readonly predecessor?: Promise<void> | undefined;
 };
@@ -362,8 +364,8 @@ export class Delivery {
   }
 
   #fail(entry: Waiting, error: unknown): void {
-    const { store, clock, report } = this.#options;
-    const reason = error instanceof Error ? error.message : String(error);
+    const { store, clock, report, redact = (text) => text } = this.#options;
+    const reason = redact(error instanceof Error ? error.message : String(error));
     this.#lastError = reason;
     if (error instanceof Unavailable && entry.attempts <= RETRY_COUNT.value) {
       report('warn', `failed to send event, will be repeated: ${reason}`, entry.event);
@@ -372,7 +374,11 @@ export class Delivery {
     }
     this.#failed++;
     const isExpected = error instanceof AppError;
-    report('error', `failed to send event: ${isExpected ? reason : String(error)}`, entry.event);
+    report(
+      'error',
+      `failed to send event: ${isExpected ? reason : redact(String(error))}`,
+      entry.event,
+    );
     store.bury(entry, reason, clock.now());
   }
 

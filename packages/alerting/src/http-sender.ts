@@ -64,11 +64,12 @@ function parseUrl(text: string): URL {
   let url: URL;
   try {
     url = new URL(text);
-  } catch (cause) {
-    throw new InvalidRequest(`invalid URL. url=\`${text}\``, { cause });
+  } catch {
+    // Neither the text is shown nor a cause that shows it: URLs of webhooks are secrets.
+    throw new InvalidRequest('invalid URL');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new InvalidRequest(`unsupported protocol scheme. url=\`${text}\``);
+    throw new InvalidRequest(`unsupported protocol scheme. scheme=\`${url.protocol}\``);
   }
   return url;
 }

@@ -99,5 +99,6 @@ export function requireWhenEnabled(
 export function checkUrl(options: Options, name: string): string | undefined {
   const value = text(options, name);
   if (value === '') return undefined;
-  return URL.canParse(value) ? undefined : `invalid ${name} ${JSON.stringify(value)}`;
+  // Not shown: it may be a webhook, which is a secret.
+  return URL.canParse(value) ? undefined : `invalid ${name}, expected a URL`;
 }

@@ -5,14 +5,18 @@ import {
   convertOption,
   defaultOptions,
   isSet,
+  map,
   printOption,
+  strings,
   text,
   typeName,
 } from '@tidemark/alerting';
-import type { JsonValue, Options, OptionValue, SectionSpec } from '@tidemark/alerting';
+import type { JsonValue, Options, OptionSpec, OptionValue, SectionSpec } from '@tidemark/alerting';
 import { checkElements } from './config.ts';
 import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 import type { Table } from './metadata.ts';
+import { hideSecretHeaders, hideUrlPasswords } from './redactor.ts';
+import type { Redactor } from './redactor.ts';
 
 /** One element's stored override. Values are JSON, converted again on every use. */
 export type OverrideRecord = {
@@ -49,6 +53,8 @@ export type ConfigOverridesOptions = {
   readonly apply: ApplySection;
   /** Reads a secret by reference: `env:NAME`, `file:/path`. Throws when there is none. */
   readonly resolveSecret: (value: string) => string;
+  /** Learns every secret that is in use. */
+  readonly redactor: Redactor;
 };
 
 type Overrides = ReadonlyMap<string, OverrideRecord>;
@@ -273,7 +279,21 @@ export class ConfigOverrides {
       spec.name,
       this.#options.resolveSecret(text(options, spec.name)),
     ]);
-    return { ...options, ...Object.fromEntries(resolved) };
+    const known = { ...options, ...Object.fromEntries(resolved) };
+    this.#learn(section, known);
+    return known;
+  }
+
+  #learn(section: SectionSpec, options: Options): void {
+    const { redactor } = this.#options;
+    redactor.addCredentials(options);
+    redactor.addHeaders(map(options, 'headers'));
+    for (const spec of section.options) {
+      const value = options[spec.name];
+      if (spec.isSecret !== true || value === spec.default) continue;
+      if (typeof value === 'string') redactor.add(value);
+      else redactor.addCredentials(map(options, spec.name));
+    }
   }
 
   #requireEnabled(): void {
@@ -336,8 +356,9 @@ function convert(
   const spec = section.options.find((each) => each.name === name);
   const converted = convertOption(spec?.type ?? 'string', value);
   if (converted.ok) return converted.value;
+  const reason = spec?.isSecret === true ? `expected ${spec.type}` : converted.reason;
   throw new InvalidRequest(
-    `failed to override configuration ${place}: cannot set option ${name}: ${converted.reason}`,
+    `failed to override configuration ${place}: cannot set option ${name}: ${reason}`,
   );
 }
 
@@ -355,6 +376,17 @@ function overlay(
   return { ...options, ...Object.fromEntries(entries) };
 }
 
+function shownOf(spec: OptionSpec, value: OptionValue): JsonValue {
+  if (spec.name === 'headers' && spec.type === 'string-map' && value !== null) {
+    return hideSecretHeaders(map({ headers: value }, 'headers'));
+  }
+  if (typeof value === 'string') return hideUrlPasswords(value);
+  if (spec.type === 'strings' && Array.isArray(value)) {
+    return strings({ list: value }, 'list').map(hideUrlPasswords);
+  }
+  return printOption(value);
+}
+
 function viewOf(section: SectionSpec, options: Options): ElementView {
   const redacted: string[] = [];
   const shown: [string, JsonValue][] = [];
@@ -362,7 +394,7 @@ function viewOf(section: SectionSpec, options: Options): ElementView {
     const value = options[spec.name] ?? spec.default;
     if (spec.isShownWhenSet === true && !isSet(value)) continue;
     if (spec.isSecret === true) redacted.push(spec.name);
-    shown.push([spec.name, spec.isSecret === true ? isSet(value) : printOption(value)]);
+    shown.push([spec.name, spec.isSecret === true ? isSet(value) : shownOf(spec, value)]);
   }
   const element = section.elementKey === undefined ? '' : text(options, section.elementKey);
   return { element, options: Object.fromEntries(shown), redacted };

@@ -30,6 +30,7 @@ import type { LogLevel, LogSink } from './log-hub.ts';
 import { Metadata } from './metadata.ts';
 import { PointRouter } from './point-router.ts';
 import type { TaskRecord, TemplateRecord } from './records.ts';
+import { Redactor } from './redactor.ts';
 import { accessPolicy, secretResolver } from './service-context.ts';
 import { HostPool } from '@tidemark/runtime/host';
 import type { HostPoolOptions } from '@tidemark/runtime/host';
@@ -65,6 +66,8 @@ export type EngineParts = {
   readonly alerts: AlertService;
   readonly clusters: Clusters;
   readonly overrides: ConfigOverrides;
+  /** Hides secrets in texts that are shown. */
+  readonly redact: (text: string) => string;
   readonly router: PointRouter;
   readonly writes: WritePath;
   readonly scheduler: BatchScheduler;
@@ -110,10 +113,13 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     savedState: () => undefined,
   };
   const metadata = await Metadata.open(config[''].dataDir);
+  const redactor = new Redactor();
+  redactor.add(config.http.sharedSecret);
   const logs = new LogHub(
     options.log,
     clock,
     config.logging.level.toLowerCase() as LogLevel | 'off',
+    redactor.redact,
   );
   const http = httpSender();
   const clusters = new Clusters(http);
@@ -124,6 +130,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     store: metadata.table<OverrideRecord>('overrides'),
     isSkipped: options.skipConfigOverrides || config[''].skipConfigOverrides,
     resolveSecret: secretResolver(options.environment),
+    redactor,
     apply: (section, elements) => {
       if (section === 'tsdb') clusters.update(elements);
       return hooks.sectionChanged(section);
@@ -137,6 +144,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     context,
     clock,
     log: logs.logger('alert'),
+    redact: redactor.redact,
     random: Math.random,
     isPersistent: config.alert.persistTopics,
     queueLength: config.alert.topicBufferLength,
@@ -226,6 +234,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     alerts,
     clusters,
     overrides,
+    redact: redactor.redact,
     router,
     writes: new WritePath(router, clock, () => alerts.stored()),
     scheduler,

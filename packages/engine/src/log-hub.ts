@@ -41,9 +41,17 @@ export class LogHub {
   readonly #sink: LogSink;
   readonly #clock: Clock;
   readonly #subscribers = new Set<Subscriber>();
+  readonly #redact: (text: string) => string;
   #level: LogLevel | 'off';
 
-  constructor(sink: LogSink, clock: Clock, level: LogLevel | 'off') {
+  /** `redact` hides secrets in messages and fields. */
+  constructor(
+    sink: LogSink,
+    clock: Clock,
+    level: LogLevel | 'off',
+    redact: (text: string) => string = (text) => text,
+  ) {
+    this.#redact = redact;
     this.#sink = sink;
     this.#clock = clock;
     this.#level = level;
@@ -58,7 +66,10 @@ export class LogHub {
     return (level, message, fields = {}) => this.#log(level, message, { service, ...fields });
   }
 
-  #log(level: LogLevel, msg: string, fields: Readonly<Record<string, unknown>>): void {
+  #log(level: LogLevel, message: string, given: Readonly<Record<string, unknown>>): void {
+    if (ORDER.indexOf(level) < ORDER.indexOf(this.#level) && this.#subscribers.size === 0) return;
+    const msg = this.#redact(message);
+    const fields = this.#redactFields(given);
     if (ORDER.indexOf(level) >= ORDER.indexOf(this.#level))
       this.#sink[level](sinkFields(fields), msg);
     if (this.#subscribers.size === 0) return;
@@ -66,6 +77,18 @@ export class LogHub {
     for (const subscriber of this.#subscribers) {
       if (wants(subscriber.filter, line)) subscriber.write(line);
     }
+  }
+
+  #redactFields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    const entries = Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string'
+        ? this.#redact(value)
+        : value instanceof Error
+          ? this.#redact(String(value))
+          : value,
+    ]);
+    return Object.fromEntries(entries) as Readonly<Record<string, unknown>>;
   }
 
   /** Follows what is logged from now on, whatever the sink's level is. A reader that is too slow loses lines. */

@@ -29,6 +29,8 @@ export type ServiceTestsOptions = {
   readonly clusters: Clusters;
   readonly context: Omit<HandlerContext, 'signal' | 'publish'>;
   readonly scrape: ScrapersOptions;
+  /** Hides secrets in results. */
+  readonly redact: (text: string) => string;
 };
 
 const TEST_TIMEOUT_MS = 30_000;
@@ -90,7 +92,7 @@ export class ServiceTests {
       return { success: true, message: '' };
     } catch (error) {
       // That the service does not work is the result, whatever the reason is.
-      return { success: false, message: messageOf(error) };
+      return { success: false, message: this.#options.redact(messageOf(error)) };
     } finally {
       done.abort();
     }

@@ -277,7 +277,12 @@ class RunningEngine implements EngineService {
     addConfigRoutes(server, this.#parts.overrides);
     addOperationRoutes(server, {
       metadata,
-      tests: new ServiceTests({ clusters, context, scrape: this.#scrape }),
+      tests: new ServiceTests({
+        clusters,
+        context,
+        scrape: this.#scrape,
+        redact: this.#parts.redact,
+      }),
     });
     if (config.http.pprofEnabled) addPprofRoutes(server, clock);
     addMiscRoutes(server, {
@@ -349,7 +354,7 @@ function withDefaultCluster(config: EngineConfig, url: string | undefined): Engi
 }
 
 function makeServer(
-  { config, logs }: EngineParts,
+  { config, logs, redact }: EngineParts,
   authenticator: Authenticator | undefined,
 ): HttpServer {
   return new HttpServer({
@@ -357,6 +362,7 @@ function makeServer(
     hasCompatPaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,
     log: logs.logger('http'),
+    redact,
     authorize: (request) => authenticator?.authorize(request),
     tls: config.http.httpsEnabled
       ? {

@@ -9,6 +9,7 @@ import {
   enabled,
   GLOBAL,
   requireWhenEnabled,
+  secret,
   STATE_CHANGES_ONLY,
   str,
 } from '../section-options.ts';
@@ -19,7 +20,7 @@ const section: SectionSpec = {
   doc: 'Microsoft Teams.',
   options: [
     enabled(),
-    str('channel-url', 'URL of the channel’s webhook when a handler names none.'),
+    secret('channel-url', 'URL of the channel’s webhook when a handler names none.'),
     GLOBAL,
     STATE_CHANGES_ONLY,
   ],

@@ -82,6 +82,8 @@ export type ServerOptions = {
   readonly hasCompatPaths: boolean;
   readonly isLogging: boolean;
   readonly log: ServerLog;
+  /** Hides secrets in errors that are answered. */
+  readonly redact: (text: string) => string;
   readonly authorize: Authorize;
   readonly tls?:
     | { readonly certificateFile: string; readonly keyFile: string; readonly options: object }
@@ -228,7 +230,7 @@ export class HttpServer implements Api {
           query,
           body: await this.#bodyOf(request),
           headers: request.headers,
-          url: request.originalUrl,
+          url: hideSecrets(request.originalUrl),
           base: `${product}/v1`,
           preview: `${product}/v1preview`,
           signal: gone.signal,
@@ -286,7 +288,7 @@ export class HttpServer implements Api {
 
   #fail(reply: FastifyReply, status: number, message: string): FastifyReply {
     void reply.code(status).header('Content-Type', 'application/json');
-    return reply.send(Buffer.from(`${printJson({ error: message })}\n`));
+    return reply.send(Buffer.from(`${printJson({ error: this.#options.redact(message) })}\n`));
   }
 }
 

@@ -20,6 +20,8 @@ export type TaskRoutesOptions = {
   readonly templates: TemplateService;
   readonly executor: Executor;
   readonly environment: () => BuildEnvironment;
+  /** Hides secrets in errors. */
+  readonly redact: (text: string) => string;
   /** The task of a replay, by the replay's id. Throws when there is none for that task. */
   readonly replayOf: (replayId: string, taskId: string) => Executing;
 };
@@ -176,6 +178,7 @@ type LazyView = Readonly<Record<string, () => unknown>>;
 
 function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): LazyView {
   const executing = executingOf(record.id, view.replayId, options);
+  const { redact } = options;
   const diedOf = view.replayId === '' ? options.executor.entry(record.id) : undefined;
   return {
     id: () => record.id,
@@ -188,7 +191,8 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     status: () => record.status,
     executing: () => executing !== undefined && executing.task.error === undefined,
     // One that has just died: its record says so a moment later.
-    error: () => executing?.task.error ?? executing?.problem ?? diedOf?.task.error ?? record.error,
+    error: () =>
+      redact(executing?.task.error ?? executing?.problem ?? diedOf?.task.error ?? record.error),
     stats: () => (executing === undefined ? {} : printTaskStats(executing)),
     created: () => record.created,
     modified: () => record.modified,
