@@ -1,6 +1,7 @@
 // What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
 import { InvalidRequest, isLoopback, parseBind, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { collectWhenIdle } from '@tidemark/core/idle-collection';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 
@@ -64,6 +65,7 @@ export async function serve(
   const shutdown = new Shutdown(log);
   const stopped = stopOnSignal(shutdown, log);
   stopOnFault(shutdown, log);
+  collectWhenIdle();
   try {
     const urls = await start({ log, clock: systemClock(), shutdown });
     process.stdout.write(`ready ${urls.map(([name, url]) => `${name}=${url}`).join(' ')}\n`);

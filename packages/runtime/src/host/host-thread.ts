@@ -1,6 +1,7 @@
 // Entry of the thread of a task host.
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, systemClock } from '@tidemark/core';
+import { collectWhenIdle } from '@tidemark/core/idle-collection';
 import type { HostData, ToHost } from './protocol.ts';
 import { TaskHost } from './task-host.ts';
 
@@ -15,4 +16,5 @@ const host = new TaskHost({
   status: new Int32Array(status),
   post: (message) => port.postMessage(message),
 });
+collectWhenIdle();
 port.on('message', (message: ToHost) => host.handle(message));

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { assert, Cancelled } from '@tidemark/core';
+import { collectWhenIdle } from '@tidemark/core/idle-collection';
 import type { CostRequest, SourceCounters, SourceSnapshot } from '@tidemark/query';
 
 import { emptyCounters } from '../engine/local-source.ts';
@@ -26,6 +27,7 @@ assert(parentPort !== null, 'runs in a thread');
 const port = parentPort;
 const { options, schemaVersion: sharedVersion } = workerData as ThreadData;
 shareSchemaVersion(sharedVersion);
+collectWhenIdle();
 
 /** Batches are sent when they hold this much, so that a large answer takes few messages. */
 const MESSAGE_BYTES = 256 << 10;
