@@ -106,7 +106,7 @@ export const FIXED_SECTIONS = {
       'Globs of programs that exec handlers may run; none means all on a loopback or authenticated server, none elsewhere.',
     ),
     'allowed-files': key.textList(
-      'Globs of files that log handlers may write; none means all on a loopback or authenticated server, none elsewhere.',
+      'Globs of files that log handlers may write and of folders that sideload nodes may read; none means all on a loopback or authenticated server, none elsewhere.',
     ),
     'disabled-handlers': key.textList('Kinds of handlers that are accepted but do nothing.'),
   }),

@@ -11,6 +11,8 @@ import type { Dbrp } from './records.ts';
 export type BuildEnvironment = {
   readonly udfs?: UdfRegistry | undefined;
   readonly deadman?: DeadmanConfig | undefined;
+  /** Refuses a pipeline that reaches programs or files it must not. */
+  readonly checkAccess?: ((pipeline: Pipeline) => void) | undefined;
 };
 
 export type Definition = {
@@ -35,6 +37,7 @@ export function defineTask(input: DefinitionInput, environment: BuildEnvironment
   if (input.script === '') throw new InvalidRequest('must provide TICKscript');
   const built = buildPipeline(input.script, { vars: input.vars, ...environment });
   const { pipeline, type } = requirePipeline(built);
+  environment.checkAccess?.(pipeline);
   const implied = built.dbrps.map(({ database, retentionPolicy }) => ({
     db: database,
     rp: retentionPolicy,

@@ -31,7 +31,7 @@ import { Metadata } from './metadata.ts';
 import { PointRouter } from './point-router.ts';
 import type { TaskRecord, TemplateRecord } from './records.ts';
 import { Redactor } from './redactor.ts';
-import { accessPolicy, secretResolver } from './service-context.ts';
+import { accessPolicy, checkAccess, secretResolver } from './service-context.ts';
 import { HostPool } from '@tidemark/runtime/host';
 import type { HostPoolOptions } from '@tidemark/runtime/host';
 import type { RunningTask, TaskState } from '@tidemark/runtime';
@@ -212,6 +212,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const environment = (): BuildEnvironment => ({
     udfs: functions.registry,
     deadman: deadmanOf(config),
+    checkAccess: (pipeline) => checkAccess(pipeline, context.access),
   });
   const { tasks, templates } = definitions({
     metadata,

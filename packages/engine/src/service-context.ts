@@ -1,9 +1,12 @@
 // The world that handlers of alerts see: configuration, HTTP, templates, what they may touch.
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, normalize, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
 import { compileGlob } from '@tidemark/alerting';
 import type { AccessPolicy } from '@tidemark/alerting';
+import type { Pipeline, SideloadOptions } from '@tidemark/pipeline';
+import { scriptHandlersOf } from './task-service.ts';
 
 /** Decides what `exec` and `log` handlers may reach (`[alert] allowed-programs`, `allowed-files`). */
 export function accessPolicy(options: {
@@ -22,14 +25,35 @@ export function accessPolicy(options: {
   };
   const refuseProgram = check(options.programs, 'alert.allowed-programs');
   const refuseFile = check(options.files, 'alert.allowed-files');
-  return { refuseProgram, refuseFile: (path) => refuseFile(realPath(path)) };
+  return {
+    // Not resolved: what a system calls a program is often a link. But `..` must not lead out of a folder.
+    refuseProgram: (program) => refuseProgram(normalize(program)),
+    refuseFile: (path) => refuseFile(realPath(resolve(path))),
+  };
+}
+
+/** Refuses a script whose handlers or sideload sources are out of reach, in a sentence. Throws `InvalidRequest`. */
+export function checkAccess(pipeline: Pipeline, access: AccessPolicy): void {
+  const reasons = pipeline.nodes.map(({ type, options }) => {
+    if (type !== 'sideload') return undefined;
+    const { source } = options as SideloadOptions;
+    return source.startsWith('file://') && URL.canParse(source)
+      ? access.refuseFile(fileURLToPath(source))
+      : undefined;
+  });
+  for (const { kind, options } of scriptHandlersOf(pipeline)) {
+    if (kind === 'exec') reasons.push(access.refuseProgram(String(options?.['prog'] ?? '')));
+    if (kind === 'log') reasons.push(access.refuseFile(String(options?.['path'] ?? '')));
+  }
+  const reason = reasons.find((each) => each !== undefined);
+  if (reason !== undefined) throw new InvalidRequest(reason);
 }
 
 // In paths a star stops at a slash; `/**` at the end means everything below.
 function compilePathGlob(glob: string): (path: string) => boolean {
   if (glob.endsWith('/**')) {
     const folder = glob.slice(0, -2);
-    return (path) => path.startsWith(folder);
+    return (path) => path.startsWith(folder) || `${path}/` === folder;
   }
   return compileGlob(glob) ?? (() => false);
 }
