@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
 import { startEngine } from './start-engine.ts';
@@ -23,7 +24,7 @@ class FakeDatabase {
   #server = http.createServer();
   #waiting: (() => void)[] = [];
 
-  async open(): Promise<string> {
+  async open(port = 0): Promise<string> {
     this.#server = http.createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -35,7 +36,7 @@ class FakeDatabase {
         for (const wake of this.#waiting.splice(0)) wake();
       });
     });
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
@@ -295,6 +296,40 @@ describe('batch tasks', () => {
     const seen = count();
     await database.until(() => count() >= seen + 3);
     expect((await call('GET', '/engine/v1/tasks/b')).json.error).toBe('');
+  });
+});
+
+describe('a database that goes away', () => {
+  test('the query is tried again, the error is visible in task and statistics, and it recovers', async () => {
+    database.answer = () => series([['2024-01-01T00:00:00Z', 1]]);
+    await start();
+    const port = Number(new URL(databaseUrl).port);
+    const script =
+      'batch|query(\'SELECT v FROM "d"."r"."cpu"\').period(10s).every(50ms)|httpOut(\'out\')';
+    await call('POST', '/engine/v1/tasks', { id: 'b', dbrps: DBRPS, script, status: 'enabled' });
+    const count = (): number => database.queries.filter((q) => q.startsWith('SELECT')).length;
+    await database.until(() => count() >= 2);
+    expect((await call('GET', '/engine/v1/tasks/b')).json.error).toBe('');
+
+    await database.close();
+    const task = (): Promise<any> => call('GET', '/engine/v1/tasks/b').then(({ json }) => json);
+    const away = await eventually('the error', async () => {
+      const json = await task();
+      return json.error === '' ? undefined : json;
+    });
+    expect(away).toMatchObject({ status: 'enabled', executing: true });
+    expect(away.error).toMatch(/^query1: /);
+    expect(away.stats['node-stats'].query1.errors).toBeGreaterThan(0);
+
+    database.answer = () => series([['2024-01-01T00:00:10Z', 2]]);
+    await database.open(port);
+    const back = await eventually('the recovery', async () => {
+      const json = await task();
+      return json.error === '' ? json : undefined;
+    });
+    expect(back.executing).toBe(true);
+    const { json } = await call('GET', '/engine/v1/tasks/b/out');
+    expect(json.series[0].values).toEqual([['2024-01-01T00:00:10Z', 2]]);
   });
 });
 
