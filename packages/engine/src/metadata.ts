@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Unavailable } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 
@@ -40,6 +41,8 @@ export class Metadata {
       noSubdir: true,
       maxDbs: 32,
       encoding: 'json',
+      // Its own batches make promises that nobody can take, and the process would end when the disk is full.
+      eventTurnBatching: false,
       // A committed transaction is on disk; with overlapping syncs it would only be on its way.
       overlappingSync: false,
     });
@@ -69,8 +72,7 @@ export class Metadata {
 
   /** Runs changes of several tables (`Table.stage`) in one transaction; resolves when it is on disk. */
   async atomically(changes: () => void): Promise<void> {
-    await this.root.transaction(changes);
-    await this.root.flushed;
+    await stored(this.root, this.root.transaction(changes));
   }
 
   /**
@@ -100,6 +102,22 @@ export class Metadata {
   async close(): Promise<void> {
     await this.root.flushed;
     await this.root.close();
+  }
+}
+
+/** Waits until a write is on disk. Throws `Unavailable` with the reason when it can not be written. */
+async function stored(root: RootDatabase, write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+    await root.flushed;
+  } catch (error) {
+    // LMDB tells the reason in a promise of its own, which rejects a moment later.
+    const cause: unknown =
+      error instanceof Error && 'commitError' in error
+        ? await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
+        : error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Unavailable(`metadata can not be written: ${reason}`, { cause });
   }
 }
 
@@ -149,22 +167,20 @@ export class Table<V> {
   }
 
   async put(id: string, value: V): Promise<void> {
-    await this.#database.put(id, value);
-    await this.#root.flushed;
+    await stored(this.#root, this.#database.put(id, value));
   }
 
   async remove(id: string): Promise<void> {
-    await this.#database.remove(id);
-    await this.#root.flushed;
+    await stored(this.#root, this.#database.remove(id));
   }
 
   /** Several changes, all or none. */
   async change(
     changes: readonly { readonly id: string; readonly value: V | undefined }[],
   ): Promise<void> {
-    await this.#root.transaction(() => {
+    const staged = this.#root.transaction(() => {
       for (const { id, value } of changes) this.stage(id, value);
     });
-    await this.#root.flushed;
+    await stored(this.#root, staged);
   }
 }
