@@ -50,3 +50,32 @@ test('the query of a tap is described, that of its path too', () => {
     { name: 'explain', in: 'query', schema: { type: 'boolean', default: true } },
   ]);
 });
+
+test('bodies of resources have schemas, and every reference leads somewhere', () => {
+  const document = openApiDocument({
+    '/engine/v1/tasks': ['GET', 'POST'],
+    '/engine/v1/tasks/:id': ['GET', 'PATCH', 'DELETE'],
+    '/engine/v1/replays/': ['POST'],
+    '/engine/v1/config/:section/:element': ['POST'],
+    '/engine/v1preview/alerts/topics/:topic/handlers': ['POST'],
+  }) as any;
+  const sent = (path: string, method: string): unknown =>
+    document.paths[path][method].requestBody.content['application/json'].schema.$ref;
+  const answered = (path: string, method: string): unknown =>
+    document.paths[path][method].responses['2XX'].content?.['application/json'].schema;
+  const task = { $ref: '#/components/schemas/Task' };
+
+  expect(sent('/engine/v1/tasks', 'post')).toBe('#/components/schemas/TaskInput');
+  expect(sent('/engine/v1/tasks/{id}', 'patch')).toBe('#/components/schemas/TaskInput');
+  expect(sent('/engine/v1/replays/', 'post')).toBe('#/components/schemas/ReplayInput');
+  expect(sent('/engine/v1/config/{section}/{element}', 'post')).toMatch(/ConfigChange$/);
+  expect(sent('/engine/v1preview/alerts/topics/{topic}/handlers', 'post')).toMatch(/HandlerInput$/);
+  expect(answered('/engine/v1/tasks', 'get')).toMatchObject({
+    properties: { tasks: { items: task } },
+  });
+  expect(answered('/engine/v1/tasks/{id}', 'get')).toEqual(task);
+  expect(answered('/engine/v1/tasks/{id}', 'delete')).toBeUndefined();
+  const references = JSON.stringify(document).match(/#\/components\/schemas\/\w+/g) ?? [];
+  const names = Object.keys(document.components.schemas);
+  for (const one of references) expect(names).toContain(one.split('/').at(-1));
+});

@@ -1,5 +1,6 @@
 // The API's description in OpenAPI 3.1, made from the routes that are registered, so that it cannot forget one.
 import { TIDEMARK_VERSION } from '@tidemark/core';
+import { requestSchema, RESOURCE_SCHEMAS, responseSchema } from './openapi-schemas.ts';
 import { BASE, PREVIEW } from './routes.ts';
 
 type Operation = Readonly<Record<string, unknown>>;
@@ -58,6 +59,7 @@ export function openApiDocument(
     paths,
     components: {
       schemas: {
+        ...RESOURCE_SCHEMAS,
         Error: {
           type: 'object',
           required: ['error'],
@@ -111,16 +113,27 @@ function operation(
       })),
     ],
     ...(method === 'POST' || method === 'PATCH' || method === 'PUT'
-      ? { requestBody: { content: { [contentType(path)]: {} } } }
+      ? { requestBody: { content: { [contentType(path)]: body(requestSchema(method, path)) } } }
       : {}),
     responses: {
-      '2XX': { description: 'Done.' },
+      '2XX': done(responseSchema(method, path)),
       default: {
         description: 'Refused or failed.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     },
   };
+}
+
+function body(schema: object | undefined): object {
+  return schema === undefined ? {} : { schema };
+}
+
+function done(schema: object | undefined): object {
+  const description = 'Done.';
+  return schema === undefined
+    ? { description }
+    : { description, content: { 'application/json': { schema } } };
 }
 
 function contentType(path: string): string {
