@@ -138,6 +138,25 @@ describe('conventions', () => {
     expect(text).toMatch(/^tidemark_engine_tidemark_num_tasks\{.*\} 0$/m);
   });
 
+  test('the API document names every field that a task and a template have', async () => {
+    const { json } = await call('GET', '/openapi.json');
+    const made = { script: 'stream|from()', dbrps: [{ db: 'd', rp: 'r' }], type: 'stream' };
+    const task = await call('POST', '/engine/v1/tasks', { id: 'named', ...made });
+    const template = await call('POST', '/engine/v1/templates', {
+      id: 'named',
+      type: 'stream',
+      script: 'stream|from()',
+    });
+
+    for (const [name, answer] of [
+      ['Task', task.json],
+      ['Template', template.json],
+    ] as const) {
+      const known = Object.keys(json.components.schemas[name].properties);
+      expect(known).toEqual(expect.arrayContaining(Object.keys(answer)));
+    }
+  });
+
   test('the API describes itself, this endpoint included', async () => {
     const { json } = await call('GET', '/openapi.json');
 
