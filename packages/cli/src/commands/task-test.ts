@@ -35,9 +35,11 @@ export function taskTestCommand(finish: (status: number) => void): Command {
     .exitOverride()
     .action(async (paths: readonly string[], flags: Flags) => {
       const clock = systemClock();
+      // Watching begins before the first run: what changes while it runs, or right after it, counts.
+      const changes = flags.watch === true ? watchChanges(paths, clock) : undefined;
       const isPassed = await runAll(paths, flags, clock);
       finish(isPassed ? ExitStatus.Ok : ExitStatus.Failed);
-      if (flags.watch === true) await watchAll(paths, flags, clock);
+      if (changes !== undefined) await runOnChanges(changes, () => runAll(paths, flags, clock));
     });
 }
 
@@ -115,22 +117,31 @@ function suiteOf({ file, tests }: FileResult): Parameters<typeof junitXml>[0][nu
   return { name: file, cases };
 }
 
-/** Never resolves: the user ends it. */
-async function watchAll(paths: readonly string[], flags: Flags, clock: Clock): Promise<never> {
-  let isWanted = false;
+/** Resolves when something has changed since the last call and a burst of changes had time to end. */
+type Changes = () => Promise<void>;
+
+function watchChanges(paths: readonly string[], clock: Clock): Changes {
+  let hasChanged = false;
   let wake: () => void = () => undefined;
   for (const path of paths) {
     watch(path, { recursive: true }, () => {
-      isWanted = true;
+      hasChanged = true;
       wake();
     });
   }
-  for (;;) {
-    if (!isWanted) await new Promise<void>((resolveChange) => (wake = resolveChange));
+  return async () => {
+    if (!hasChanged) await new Promise<void>((resolveChange) => (wake = resolveChange));
     await clock.sleep(SETTLE_MS);
-    isWanted = false;
+    hasChanged = false;
+  };
+}
+
+/** Never resolves: the user ends it. */
+async function runOnChanges(changes: Changes, run: () => Promise<unknown>): Promise<never> {
+  for (;;) {
+    await changes();
     try {
-      await runAll(paths, flags, clock);
+      await run();
     } catch (error) {
       // A file that is being replaced is absent for a moment; the next change runs everything again.
       process.stderr.write(`tidemark: ${error instanceof Error ? error.message : String(error)}\n`);
