@@ -91,6 +91,8 @@ export class UdfSession {
         );
         return;
       }
+      // Its answer is waited for like any other: the next question must not take it for its own.
+      this.#waiting.push({ kind: 'keepalive', resolve: () => undefined, reject: () => undefined });
       this.send({ kind: 'keepalive', time: now });
       this.#cancelKeepalive = timers.at(now + timeout / 2n, tick);
     };
