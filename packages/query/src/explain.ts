@@ -4,6 +4,8 @@ import type { ExplainStatement } from '@tidemark/influxql';
 import { prepareSelect } from './analyse/prepare-select.ts';
 import { requestOptions } from './analyse/schema.ts';
 import type { QueryContext } from './context.ts';
+import type { OperatorCost } from './operators/profile.ts';
+import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './operators/profile.ts';
 import { RunContext } from './operators/run-context.ts';
 import { runSelect } from './operators/run-select.ts';
 import { onlyTags } from './operators/series-limit.ts';
@@ -126,14 +128,8 @@ async function explainAnalyze(
   statement: ExplainStatement,
   context: QueryContext,
 ): Promise<ResultBatch> {
-  const counters: SourceCounters = context.counters ?? {
-    seriesVisited: 0,
-    chunksRead: 0,
-    chunksSkipped: 0,
-    chunksAnsweredByStatistics: 0,
-    rowsRead: 0,
-    bytesRead: 0,
-  };
+  const counters = context.counters ?? zeroCounters();
+  const profile = new Profile(context.monotonicMs, counters);
   const counted: QueryContext = { ...context, counters };
   const started = context.monotonicMs();
   const prepared = await prepareSelect(statement.statement, counted);
@@ -142,7 +138,7 @@ async function explainAnalyze(
   let rowCount = 0;
   let seriesCount = 0;
   let group: unknown;
-  for await (const batch of runSelect(plan, new RunContext(counted))) {
+  for await (const batch of runSelect(plan, new RunContext(counted, profile))) {
     rowCount += batch.times.length;
     if (batch.group !== group) seriesCount++;
     group = batch.group;
@@ -159,16 +155,33 @@ async function explainAnalyze(
           leafNode(`total_time: ${milliseconds(ended - started)}`),
           leafNode(`rows_answered: ${rowCount}`),
           leafNode(`series_answered: ${seriesCount}`),
-          ...Object.entries(counters).map(([name, value]) =>
-            leafNode(`${snakeCase(name)}: ${value}`),
-          ),
+          ...counterNodes(counters),
           selectNode(plan),
+          { label: 'operators', children: profile.root.children.map(operatorNode) },
         ],
       },
     ],
   };
   const rows = draw(tree).map((line) => [line]);
   return rowsBatch({ columns: ['EXPLAIN ANALYZE'], rows });
+}
+
+/** `total` is the time of the operator and of those below it, `own` that of the operator alone. */
+function operatorNode(cost: OperatorCost): TreeNode {
+  const { label, totalMs, batches, rows, children, counters } = cost;
+  const times = `total ${milliseconds(totalMs)}, own ${milliseconds(ownMs(cost))}`;
+  const sizes = rows > 0 ? `${batches} batches, ${rows} rows` : `${batches} batches`;
+  return {
+    label: `${label}: ${times}, ${sizes}`,
+    children: [
+      ...(counters === undefined ? [] : counterNodes(counters)),
+      ...children.map(operatorNode),
+    ],
+  };
+}
+
+function counterNodes(counters: SourceCounters): readonly TreeNode[] {
+  return COUNTER_NAMES.map((name) => leafNode(`${snakeCase(name)}: ${counters[name]}`));
 }
 
 function leafNode(label: string): TreeNode {

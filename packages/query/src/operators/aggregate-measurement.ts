@@ -93,7 +93,11 @@ export async function* aggregateMeasurement(
   const { query } = run;
   let group: GroupKey | undefined;
   const options = run.countingOptions();
-  for await (const batch of query.snapshot.aggregate(request, options)) {
+  const reduced = run.read('aggregate', source, {
+    from: query.snapshot.aggregate(request, options),
+    rowsOf: (batch) => batch.windowStarts.length,
+  });
+  for await (const batch of reduced) {
     await run.pace.turn();
     run.checkRowsRead(options.counters);
     const tags = plan.dimensions.map((name) => batch.groupTags.get(name) ?? '');

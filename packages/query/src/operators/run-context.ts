@@ -7,8 +7,11 @@ import {
   pointLimitExceeded,
   seriesLimitExceeded,
 } from '../limits.ts';
-import type { RequestOptions, SourceCounters } from '../series-source.ts';
+import type { RowStream } from '../batch/row-batch.ts';
+import type { MeasurementRef, RequestOptions, SourceCounters } from '../series-source.ts';
 import { Pace } from './pace.ts';
+import type { Profile } from './profile.ts';
+import { zeroCounters } from './profile.ts';
 
 /** Counts what a statement uses and ends it when that is too much. */
 export class RunContext {
@@ -17,23 +20,42 @@ export class RunContext {
   #points = 0;
   readonly #series = new Set<string>();
   #bytes = 0;
-  readonly #counters: SourceCounters = {
-    seriesVisited: 0,
-    chunksRead: 0,
-    chunksSkipped: 0,
-    chunksAnsweredByStatistics: 0,
-    rowsRead: 0,
-    bytesRead: 0,
-  };
+  readonly #counters = zeroCounters();
+  readonly #profile: Profile | undefined;
 
-  constructor(query: QueryContext) {
+  /** `profile` is given where somebody asks what the operators cost. */
+  constructor(query: QueryContext, profile?: Profile) {
     this.query = query;
+    this.#profile = profile;
     this.pace = new Pace(query.signal, query.monotonicMs);
   }
 
   /** Rows of one group that are merged at once. */
   get mergeRows(): number {
     return this.query.limits.mergeRows ?? MERGE_ROWS;
+  }
+
+  /** The rows of an operator, measured if somebody asks; `owner` is the plan or the source that it works for. */
+  operator(label: string, owner: object, from: RowStream): RowStream {
+    if (this.#profile === undefined) return from;
+    return this.#profile.stream(label, owner, { from, rowsOf: (batch) => batch.times.length });
+  }
+
+  /** What a request to the source answers, measured if somebody asks. */
+  read<T>(
+    label: string,
+    owner: { readonly measurement: MeasurementRef },
+    request: { readonly from: AsyncIterable<T>; readonly rowsOf: (batch: T) => number },
+  ): AsyncIterable<T> {
+    if (this.#profile === undefined) return request.from;
+    const { database, retentionPolicy, measurement } = owner.measurement;
+    const name = `${label} ${database}.${retentionPolicy}.${measurement}`;
+    return this.#profile.source(name, owner, request);
+  }
+
+  /** What an operator does between two batches, measured if somebody asks. */
+  step<T>(label: string, owner: object, work: () => T): T {
+    return this.#profile === undefined ? work() : this.#profile.step(label, owner, work);
   }
 
   countPoints(count: number): void {

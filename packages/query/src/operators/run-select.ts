@@ -19,9 +19,14 @@ import type { ScanOptions } from './scan-measurement.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
 import { limitSeries, onlyTags } from './series-limit.ts';
+import type { ZippedRows } from './zip-leaves.ts';
 
 /** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
-export async function* runSelect(plan: SelectPlan, run: RunContext): RowStream {
+export function runSelect(plan: SelectPlan, run: RunContext): RowStream {
+  return run.operator('select', plan, selectRows(plan, run));
+}
+
+async function* selectRows(plan: SelectPlan, run: RunContext): RowStream {
   checkBuckets(plan, run);
   await checkSeries(plan, run);
   const rows = plan.leaves.length === 0 ? limitRows(runRaw(plan, run), plan) : runLeaves(plan, run);
@@ -70,13 +75,22 @@ function openRows(plan: SelectPlan, options: ScanOptions, run: RunContext): RowS
   const open = (source: SourcePlan): RowStream => {
     const rows =
       source.kind === 'measurement'
-        ? scanMeasurement(source, plan, options, run)
-        : scanSubquery(source, plan, runSelect(source.plan, run), run);
-    return limitSeries(rows, { source, plan }, run);
+        ? run.operator('merge series', source, scanMeasurement(source, plan, options, run))
+        : run.operator(
+            'read subquery',
+            source,
+            scanSubquery(source, plan, runSelect(source.plan, run), run),
+          );
+    if (plan.seriesLimit === 0 && plan.seriesOffset === 0) return rows;
+    return run.operator('limit series', source, limitSeries(rows, { source, plan }, run));
   };
   return haveDistinctNames(plan)
     ? oneAfterTheOther(inNameOrder(plan), open)
-    : mergeSources(plan.sources.map(open), inputTypes(plan.inputs), plan.descending);
+    : run.operator(
+        'merge sources',
+        plan,
+        mergeSources(plan.sources.map(open), inputTypes(plan.inputs), plan.descending),
+      );
 }
 
 /** Measurements with names of their own need no merge: their groups follow each other. */
@@ -118,7 +132,9 @@ async function* runRaw(plan: SelectPlan, run: RunContext): RowStream {
     }
     if (wanted !== undefined && count >= wanted) continue;
     count += batch.times.length;
-    yield outputs(plan, batch.group, { times: batch.times, columns: filler.fill(batch) });
+    yield run.step('evaluate columns', plan, () =>
+      outputs(plan, batch.group, { times: batch.times, columns: filler.fill(batch) }),
+    );
   }
 }
 
@@ -144,11 +160,9 @@ async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
       defaults.startGroup();
     }
     if (current.isSatisfied) continue;
-    push(current);
-    for (let rows = current.next(); rows !== undefined; rows = current.next()) {
-      if (run.pace.isDue) await run.pace.turn();
-      yield outputs(plan, key, { times: rows.times, columns: defaults.apply(rows) });
-    }
+    const leavesOfGroup = current;
+    run.step('reduce', plan, () => push(leavesOfGroup));
+    yield* knownRows(current, { plan, group: key, defaults, run });
   }
   if (current !== undefined && group !== undefined) {
     yield* finishGroup(current, { plan, group, defaults, run });
@@ -243,11 +257,23 @@ type GroupEnd = {
 };
 
 async function* finishGroup(leaves: GroupLeaves, end: GroupEnd): RowStream {
-  const { plan, group, defaults, run } = end;
-  leaves.finish();
-  for (let rows = leaves.next(); rows !== undefined; rows = leaves.next()) {
+  const { plan, run } = end;
+  run.step('reduce', plan, () => leaves.finish());
+  yield* knownRows(leaves, end);
+}
+
+/** Rows over the leaves as far as they are known: filled, transformed, put beside each other, evaluated. */
+async function* knownRows(
+  leaves: GroupLeaves,
+  { plan, group, defaults, run }: GroupEnd,
+): RowStream {
+  const next = (): ZippedRows | undefined =>
+    run.step('fill and transform', plan, () => leaves.next());
+  for (let rows = next(); rows !== undefined; rows = next()) {
     if (run.pace.isDue) await run.pace.turn();
-    yield outputs(plan, group, { times: rows.times, columns: defaults.apply(rows) });
+    const { times } = rows;
+    const columns = defaults.apply(rows);
+    yield run.step('evaluate columns', plan, () => outputs(plan, group, { times, columns }));
   }
 }
 

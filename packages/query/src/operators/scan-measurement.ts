@@ -75,8 +75,12 @@ async function* scanRange(
     const { descending } = plan;
     return { group: key, ...mergeRuns(runs, { types, descending, tieColumns }) };
   };
+  const scanned = run.read('scan', source, {
+    from: query.snapshot.scan(request, requestOptions(query)),
+    rowsOf: (batch) => batch.times.length,
+  });
   try {
-    for await (const batch of query.snapshot.scan(request, requestOptions(query))) {
+    for await (const batch of scanned) {
       await run.pace.turn();
       const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
       if (group === undefined || !isSameGroup(group.tags, tags)) {

@@ -56,7 +56,11 @@ async function extentOf(
     aggregates,
   };
   let extent: Extent | undefined;
-  for await (const batch of query.snapshot.aggregate(request, requestOptions(query))) {
+  const bounds = run.read('measure slices of', source, {
+    from: query.snapshot.aggregate(request, requestOptions(query)),
+    rowsOf: (batch) => batch.windowStarts.length,
+  });
+  for await (const batch of bounds) {
     for (const [first, last, count] of batch.fields) {
       if (first === undefined || last === undefined || count?.values.type !== 'integer') continue;
       for (let row = 0; row < batch.windowStarts.length; row++) {

@@ -1,0 +1,141 @@
+// What each operator of one statement cost: EXPLAIN ANALYZE draws it. Statements that nobody asks about have none.
+//
+// Operators pull from each other, one at a time, so that the operator that is being pulled when another one is pulled
+// for the first time is the one that it works for.
+import type { SourceCounters } from '../series-source.ts';
+
+/** One operator. Times are milliseconds of the wall, waits for the source and for other queries included. */
+export type OperatorCost = {
+  readonly label: string;
+  /** Of this operator and of everything below it. */
+  totalMs: number;
+  batches: number;
+  rows: number;
+  readonly children: OperatorCost[];
+  /** What the source counted meanwhile; only for operators that read it. */
+  counters: SourceCounters | undefined;
+};
+
+/** Names of the counters of a source. */
+export const COUNTER_NAMES = [
+  'seriesVisited',
+  'chunksRead',
+  'chunksSkipped',
+  'chunksAnsweredByStatistics',
+  'rowsRead',
+  'bytesRead',
+] as const satisfies readonly (keyof SourceCounters)[];
+
+/** Counters that have counted nothing. */
+export function zeroCounters(): SourceCounters {
+  return {
+    seriesVisited: 0,
+    chunksRead: 0,
+    chunksSkipped: 0,
+    chunksAnsweredByStatistics: 0,
+    rowsRead: 0,
+    bytesRead: 0,
+  };
+}
+
+/** The part of an operator's time that it did not spend waiting for those below it. */
+export function ownMs({ totalMs, children }: OperatorCost): number {
+  return Math.max(0, totalMs - children.reduce((sum, child) => sum + child.totalMs, 0));
+}
+
+/** Measures the operators of one statement. `counters` are those that the source of the statement counts in. */
+export class Profile {
+  readonly root: OperatorCost = operator('statement');
+  readonly #monotonicMs: () => number;
+  readonly #counters: SourceCounters;
+  readonly #known = new Map<object, Map<string, OperatorCost>>();
+  #current: OperatorCost = this.root;
+
+  constructor(monotonicMs: () => number, counters: SourceCounters) {
+    this.#monotonicMs = monotonicMs;
+    this.#counters = counters;
+  }
+
+  /** The same stream, measured. `owner` tells operators of one label apart: the plan or the source they are of. */
+  async *stream<T>(
+    label: string,
+    owner: object,
+    { from, rowsOf }: { readonly from: AsyncIterable<T>; readonly rowsOf: (batch: T) => number },
+  ): AsyncIterable<T> {
+    const cost = this.#costOf(label, owner);
+    const iterator = from[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await this.#measure(cost, () => iterator.next());
+        if (next.done === true) return;
+        cost.batches++;
+        cost.rows += rowsOf(next.value);
+        yield next.value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  /** Like `stream`, for what reads the source: its counters are kept too. */
+  source<T>(
+    label: string,
+    owner: object,
+    read: { readonly from: AsyncIterable<T>; readonly rowsOf: (batch: T) => number },
+  ): AsyncIterable<T> {
+    const cost = this.#costOf(label, owner);
+    cost.counters ??= zeroCounters();
+    return this.stream(label, owner, read);
+  }
+
+  /** A step that another operator does between two batches. */
+  step<T>(label: string, owner: object, work: () => T): T {
+    const cost = this.#costOf(label, owner);
+    const started = this.#monotonicMs();
+    try {
+      return work();
+    } finally {
+      cost.batches++;
+      cost.totalMs += this.#monotonicMs() - started;
+    }
+  }
+
+  async #measure<T>(cost: OperatorCost, pull: () => Promise<T>): Promise<T> {
+    const around = this.#current;
+    const before = cost.counters === undefined ? undefined : { ...this.#counters };
+    const started = this.#monotonicMs();
+    this.#current = cost;
+    try {
+      return await pull();
+    } finally {
+      this.#current = around;
+      cost.totalMs += this.#monotonicMs() - started;
+      if (before !== undefined) addDifference(cost.counters, before, this.#counters);
+    }
+  }
+
+  #costOf(label: string, owner: object): OperatorCost {
+    let labels = this.#known.get(owner);
+    if (labels === undefined) this.#known.set(owner, (labels = new Map<string, OperatorCost>()));
+    let cost = labels.get(label);
+    if (cost === undefined) {
+      cost = operator(label);
+      labels.set(label, cost);
+      this.#current.children.push(cost);
+    }
+    return cost;
+  }
+}
+
+function operator(label: string): OperatorCost {
+  return { label, totalMs: 0, batches: 0, rows: 0, children: [], counters: undefined };
+}
+
+function addDifference(
+  sum: SourceCounters | undefined,
+  before: SourceCounters,
+  after: SourceCounters,
+): void {
+  if (sum === undefined) return;
+  for (const name of COUNTER_NAMES) sum[name] += after[name] - before[name];
+}
