@@ -24,14 +24,20 @@ export class IdleWatch {
   }
 }
 
+/** What collects the garbage of the calling thread at once; `undefined` where the engine does not hand it out. */
+export function garbageCollector(): (() => void) | undefined {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  return typeof collect === 'function' ? () => void collect() : undefined;
+}
+
 /**
  * Collects the garbage of the calling thread when it falls idle after work, some tens of milliseconds without anybody
  * waiting. Does not keep the thread alive. Returns what ends it.
  */
 export function collectWhenIdle(intervalMs = 5_000): () => void {
-  setFlagsFromString('--expose-gc');
-  const collect: unknown = runInNewContext('gc');
-  if (typeof collect !== 'function') return () => undefined;
+  const collect = garbageCollector();
+  if (collect === undefined) return () => undefined;
   const watch = new IdleWatch();
   let last = performance.eventLoopUtilization();
   const timer = setInterval(() => {

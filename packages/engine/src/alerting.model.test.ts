@@ -10,7 +10,8 @@ import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import { createTask, PointBatchBuilder, VirtualTimers } from '@tidemark/runtime';
-import type { RunningTask, TaskServices, TaskState } from '@tidemark/runtime';
+import type { RunningTask, TaskState } from '@tidemark/runtime';
+import { silentServices } from '@tidemark/runtime/testing';
 import fc from 'fast-check';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
@@ -144,18 +145,7 @@ class World {
       },
     });
     this.#service.open();
-    const services: TaskServices = {
-      alerts: this.#service,
-      database: {
-        write: () => Promise.resolve(),
-        execute: () => Promise.resolve(),
-        query: () => Promise.resolve([]),
-      },
-      loopback: { write: () => undefined },
-      http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
-      log: { log: () => undefined },
-      server: { hostname: 'h', clusterId: 'c', serverId: 's' },
-    };
+    const services = silentServices({ alerts: this.#service });
     const { pipeline } = buildPipeline(SCRIPT, {});
     if (pipeline === undefined) throw new Error('the script is right');
     this.#task = createTask(pipeline, services, {

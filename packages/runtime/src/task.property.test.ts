@@ -5,9 +5,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PointInput } from './point-batch.ts';
 import { PointBatchBuilder } from './point-batch.ts';
-import type { AlertEvent, AlertSink, TaskServices } from './services.ts';
+import type { AlertEvent, AlertSink } from './services.ts';
 import { createTask } from './task.ts';
 import type { InlineTask } from './task.ts';
+import { silentServices } from './testing/silent-services.ts';
 import { VirtualTimers } from './timers.ts';
 
 const SECOND = 1_000_000_000n;
@@ -33,21 +34,6 @@ class Topics implements AlertSink {
   }
 }
 
-function services(alerts: AlertSink): TaskServices {
-  return {
-    alerts,
-    database: {
-      write: () => Promise.resolve(),
-      execute: () => Promise.resolve(),
-      query: () => Promise.resolve([]),
-    },
-    loopback: { write: () => undefined },
-    http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
-    log: { log: () => undefined },
-    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
-  };
-}
-
 /** A script's task whose last node's output is written down. */
 class Bench {
   readonly out: string[] = [];
@@ -69,7 +55,11 @@ class Bench {
       monotonicMs: () => 0,
       sleep: () => new Promise<void>(() => undefined),
     };
-    const task = createTask(pipeline, services(this.topics), { taskId: 't', clock, timers });
+    const task = createTask(pipeline, silentServices({ alerts: this.topics }), {
+      taskId: 't',
+      clock,
+      timers,
+    });
     const last = pipeline.nodes.at(-1)?.name ?? '';
     task.tap(last, (message) => {
       const text = JSON.stringify(message, (_, value: unknown) => {

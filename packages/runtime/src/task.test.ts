@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { SeriesTable } from './data/series.ts';
 import { PointBatchBuilder } from './point-batch.ts';
 import type { TapMessage, TaskLimits } from './running-task.ts';
-import type { TaskServices } from './services.ts';
 import { createTask } from './task.ts';
 import type { InlineTask } from './task.ts';
+import { silentServices } from './testing/silent-services.ts';
 import { VirtualTimers } from './timers.ts';
 
 const SECOND = 1_000_000_000n;
@@ -18,24 +18,9 @@ function make(script: string, limits: Partial<TaskLimits> = {}): Made {
   if (pipeline === undefined) throw new Error(error?.text);
   const timers = new VirtualTimers(0n);
   const logs: string[] = [];
-  const services: TaskServices = {
-    alerts: {
-      openAnonymousTopic: () => undefined,
-      closeAnonymousTopic: () => undefined,
-      publish: () => undefined,
-      eventState: () => undefined,
-      updateEvent: () => undefined,
-    },
-    database: {
-      write: () => Promise.resolve(),
-      execute: () => Promise.resolve(),
-      query: () => Promise.resolve([]),
-    },
-    loopback: { write: () => undefined },
-    http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
+  const services = silentServices({
     log: { log: (level, node, message) => void logs.push(`${level} ${node} ${message}`) },
-    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
-  };
+  });
   const clock = {
     now: () => timers.now(),
     monotonicMs: () => 0,

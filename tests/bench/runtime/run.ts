@@ -6,7 +6,8 @@
 import { systemClock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import { createTask, EXECUTABLE_NODE_TYPES, SeriesTable, WriteParser } from '@tidemark/runtime';
-import type { RunningTask, TaskServices } from '@tidemark/runtime';
+import type { RunningTask } from '@tidemark/runtime';
+import { silentAlerts, silentServices } from '@tidemark/runtime/testing';
 import type { BenchCase } from './cases.ts';
 import { COMPARED, NODES, writes } from './cases.ts';
 
@@ -45,30 +46,18 @@ function requireAllNodes(): void {
 }
 
 let eventCount = 0;
-const services: TaskServices = {
+const services = silentServices({
   alerts: {
-    openAnonymousTopic: () => undefined,
-    closeAnonymousTopic: () => undefined,
+    ...silentAlerts,
     publish: () => {
       eventCount++;
     },
-    eventState: () => undefined,
-    updateEvent: () => undefined,
   },
-  database: {
-    write: () => Promise.resolve(),
-    execute: () => Promise.resolve(),
-    query: () => Promise.resolve([]),
-  },
-  loopback: { write: () => undefined },
-  http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
   sideload: {
     open: () => Promise.resolve({ lookup: () => undefined, close: () => undefined }),
   },
   scalerCluster: () => ({ url: 'http://127.0.0.1:9', headers: {}, namespace: '' }),
-  log: { log: () => undefined },
-  server: { hostname: 'h', clusterId: 'c', serverId: 's' },
-};
+});
 
 async function run(bench: BenchCase, rows: number): Promise<string> {
   const bodies = writes(rows, bench.hostCount);

@@ -1,10 +1,10 @@
 // A month of virtual time in one thread: tasks of every kind, hosts that come and go, and the memory of each day.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { systemClock } from '@tidemark/core';
+import { garbageCollector } from '@tidemark/core/idle-collection';
 import { buildPipeline } from '@tidemark/pipeline';
 import { createTask, PointBatchBuilder, SeriesTable, VirtualTimers } from '@tidemark/runtime';
 import type { InlineTask, PointBatch, TaskServices } from '@tidemark/runtime';
+import { silentAlerts, silentServices } from '@tidemark/runtime/testing';
 import { soakScripts } from './scripts.ts';
 
 const SECOND = 1_000_000_000n;
@@ -179,26 +179,14 @@ class Month {
   }
 
   #services(): TaskServices {
-    return {
+    return silentServices({
       alerts: {
-        openAnonymousTopic: () => undefined,
-        closeAnonymousTopic: () => undefined,
+        ...silentAlerts,
         publish: () => {
           this.#eventCount++;
         },
-        eventState: () => undefined,
-        updateEvent: () => undefined,
       },
-      database: {
-        write: () => Promise.resolve(),
-        execute: () => Promise.resolve(),
-        query: () => Promise.resolve([]),
-      },
-      loopback: { write: () => undefined },
-      http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
-      log: { log: () => undefined },
-      server: { hostname: 'h', clusterId: 'c', serverId: 's' },
-    };
+    });
   }
 
   /** Between 0 and 1; the same sequence for the same seed. */
@@ -208,10 +196,10 @@ class Month {
   }
 }
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+const collect = garbageCollector();
 
 function heapAfterCollection(): number {
+  if (collect === undefined) throw new Error('garbage can not be collected here');
   collect();
   collect();
   return process.memoryUsage().heapUsed / 1024 / 1024;

@@ -12,9 +12,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PointBatchBuilder } from '../point-batch.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type { TapMessage } from '../running-task.ts';
-import type { TaskServices, UdfConnector } from '../services.ts';
+import type { UdfConnector } from '../services.ts';
 import { createTask } from '../task.ts';
 import type { InlineTask } from '../task.ts';
+import { silentServices } from '../testing/silent-services.ts';
 import { VirtualTimers } from '../timers.ts';
 import { readUdfInfo } from '../udf/session.ts';
 import { udfConnector } from './udf-connector.ts';
@@ -79,28 +80,6 @@ async function configOf(
 const connectorOf = (config: UdfFunctionConfig): UdfConnector =>
   udfConnector(new Map([['f', config]]), () => undefined);
 
-function servicesOf(udf: UdfConnector): TaskServices {
-  return {
-    udf,
-    alerts: {
-      openAnonymousTopic: () => undefined,
-      closeAnonymousTopic: () => undefined,
-      publish: () => undefined,
-      eventState: () => undefined,
-      updateEvent: () => undefined,
-    },
-    database: {
-      write: () => Promise.resolve(),
-      execute: () => Promise.resolve(),
-      query: () => Promise.resolve([]),
-    },
-    loopback: { write: () => undefined },
-    http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
-    log: { log: () => undefined },
-    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
-  };
-}
-
 type Made = {
   readonly task: InlineTask;
   readonly timers: VirtualTimers;
@@ -120,7 +99,7 @@ async function makeTask(udf: UdfConnector, chain: string): Promise<Made> {
     monotonicMs: () => 0,
     sleep: () => new Promise<void>(() => undefined),
   };
-  const task = createTask(pipeline, servicesOf(udf), { taskId: 't', clock, timers });
+  const task = createTask(pipeline, silentServices({ udf }), { taskId: 't', clock, timers });
   open.push(task);
   const seen: Readonly<Record<string, unknown>>[] = [];
   const last = pipeline.nodes.at(-1)?.name ?? '';

@@ -3,9 +3,10 @@ import { buildPipeline } from '@tidemark/pipeline';
 import { expect, test } from 'vitest';
 import { PointBatchBuilder } from '../point-batch.ts';
 import type { TapMessage, TaskSnapshot } from '../running-task.ts';
-import type { TaskServices, UdfConnector } from '../services.ts';
+import type { UdfConnector } from '../services.ts';
 import { createTask } from '../task.ts';
 import type { InlineTask } from '../task.ts';
+import { silentServices } from '../testing/silent-services.ts';
 import { VirtualTimers } from '../timers.ts';
 import { readUdfInfo } from '../udf/session.ts';
 import { udfConnector } from './udf-connector.ts';
@@ -16,28 +17,6 @@ const connector = (args: readonly string[]): UdfConnector =>
     new Map([['sum', { prog: process.execPath, args, env: {}, timeoutMs: 1000 }]]),
     () => undefined,
   );
-
-function services(udf: UdfConnector): TaskServices {
-  return {
-    udf,
-    alerts: {
-      openAnonymousTopic: () => undefined,
-      closeAnonymousTopic: () => undefined,
-      publish: () => undefined,
-      eventState: () => undefined,
-      updateEvent: () => undefined,
-    },
-    database: {
-      write: () => Promise.resolve(),
-      execute: () => Promise.resolve(),
-      query: () => Promise.resolve([]),
-    },
-    loopback: { write: () => undefined },
-    http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
-    log: { log: () => undefined },
-    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
-  };
-}
 
 async function makeTask(udf: UdfConnector): Promise<{ task: InlineTask; sums: unknown[] }> {
   const info = await readUdfInfo(await udf.connect('sum'));
@@ -50,7 +29,7 @@ async function makeTask(udf: UdfConnector): Promise<{ task: InlineTask; sums: un
     monotonicMs: () => 0,
     sleep: () => new Promise<void>(() => undefined),
   };
-  const task = createTask(pipeline, services(udf), { taskId: 't', clock, timers });
+  const task = createTask(pipeline, silentServices({ udf }), { taskId: 't', clock, timers });
   const sums: unknown[] = [];
   task.tap('where3', (message: TapMessage) => {
     if (message.kind !== 'point') return;
@@ -138,7 +117,7 @@ test('a function that dies ends its task with the reason', async () => {
     monotonicMs: () => 0,
     sleep: () => new Promise<void>(() => undefined),
   };
-  const dying = createTask(pipeline, services(dies), {
+  const dying = createTask(pipeline, silentServices({ udf: dies }), {
     taskId: 't',
     clock,
     timers: new VirtualTimers(0n),

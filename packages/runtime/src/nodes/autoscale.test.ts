@@ -2,8 +2,9 @@ import { buildPipeline } from '@tidemark/pipeline';
 import { expect, test } from 'vitest';
 import { PointBatchBuilder } from '../point-batch.ts';
 import type { TapMessage } from '../running-task.ts';
-import type { HttpRequest, HttpResponse, TaskServices } from '../services.ts';
+import type { HttpRequest, HttpResponse } from '../services.ts';
 import { createTask } from '../task.ts';
+import { silentServices } from '../testing/silent-services.ts';
 import { VirtualTimers } from '../timers.ts';
 
 /** A provider that remembers one count and every request. */
@@ -48,25 +49,10 @@ const ec2 = (): Provider =>
 async function run(chain: string, provider: Provider, loads: readonly number[]): Promise<unknown> {
   const { pipeline, error } = buildPipeline(`stream|from().groupBy('app')${chain}`);
   if (pipeline === undefined) throw new Error(error?.text);
-  const services: TaskServices = {
-    alerts: {
-      openAnonymousTopic: () => undefined,
-      closeAnonymousTopic: () => undefined,
-      publish: () => undefined,
-      eventState: () => undefined,
-      updateEvent: () => undefined,
-    },
-    database: {
-      write: () => Promise.resolve(),
-      execute: () => Promise.resolve(),
-      query: () => Promise.resolve([]),
-    },
-    loopback: { write: () => undefined },
+  const services = silentServices({
     http: { send: (request) => provider.send(request), endpoint: () => undefined },
-    log: { log: () => undefined },
-    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
     scalerCluster: () => ({ url: 'http://api', headers: {}, namespace: 'prod' }),
-  };
+  });
   const clock = {
     now: () => 0n,
     monotonicMs: () => 0,

@@ -1,0 +1,29 @@
+// What tests, soaks and benchmarks give a task that has nobody to talk to: every service takes everything and says
+// nothing. Imported as `@tidemark/runtime/testing`.
+import type { AlertSink, TaskServices } from '../services.ts';
+
+/** Takes alerts and remembers none of them. */
+export const silentAlerts: AlertSink = {
+  openAnonymousTopic: () => undefined,
+  closeAnonymousTopic: () => undefined,
+  publish: () => undefined,
+  eventState: () => undefined,
+  updateEvent: () => undefined,
+};
+
+/** Services without effects, except for those that are given. */
+export function silentServices(given: Partial<TaskServices> = {}): TaskServices {
+  return {
+    alerts: silentAlerts,
+    database: {
+      write: () => Promise.resolve(),
+      execute: () => Promise.resolve(),
+      query: () => Promise.resolve([]),
+    },
+    loopback: { write: () => undefined },
+    http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
+    log: { log: () => undefined },
+    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
+    ...given,
+  };
+}
