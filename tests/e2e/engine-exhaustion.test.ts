@@ -1,10 +1,15 @@
 // The engine on a full disk: what can not be kept is refused with the reason, what is kept goes on, and freed space is
 // used without a restart.
-import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { makeDirectory, removeDirectory, startTidemark, write } from '@tidemark/testkit';
+import {
+  canMountTmpfs,
+  makeDirectory,
+  removeDirectory,
+  startTidemark,
+  write,
+} from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -19,20 +24,6 @@ afterEach(async () => {
   engine = undefined;
   await removeDirectory(directory);
 });
-
-/** Whether this user may have a file system of its own in a name space of its own. */
-function canMount(): boolean {
-  try {
-    execFileSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', '/mnt'], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    // Containers without the right to mount.
-    process.stderr.write('left out: a full disk (mounting is not permitted here)\n');
-    return false;
-  }
-}
 
 async function define(id: string, script: string): Promise<{ status: number; error: string }> {
   const response = await fetch(`${engine?.engine}/engine/v1/tasks`, {
@@ -52,7 +43,7 @@ async function get(path: string): Promise<{ readonly status: number; readonly js
   return { status: response.status, json: await response.json() };
 }
 
-describe.skipIf(!canMount())('an engine on a full disk', () => {
+describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
   test('refuses definitions with the reason, tasks go on, freed space is used without a restart', async () => {
     directory = await makeDirectory();
     const script = `mount -t tmpfs -o size=24m tmpfs "$0" && head -c 16m /dev/zero > "$0/ballast" && exec "$@"`;

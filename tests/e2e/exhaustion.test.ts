@@ -5,7 +5,14 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 
-import { hasPeer, makeDirectory, query, removeDirectory, startTidemark } from '@tidemark/testkit';
+import {
+  canMountTmpfs,
+  hasPeer,
+  makeDirectory,
+  query,
+  removeDirectory,
+  startTidemark,
+} from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -42,21 +49,7 @@ async function count(): Promise<number> {
   return Number(series?.values?.[0]?.[1] ?? 0);
 }
 
-/** Whether this user may have a file system of its own in a name space of its own. */
-function canMount(): boolean {
-  try {
-    execFileSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', '/mnt'], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    // Containers without the right to mount; the simulated disk of the storage package shows the same there.
-    process.stderr.write('left out: a full disk (mounting is not permitted here)\n');
-    return false;
-  }
-}
-
-describe.skipIf(!canMount())('a full disk', () => {
+describe.skipIf(!canMountTmpfs())('a full disk', () => {
   test('refuses writes with the reason, reads go on, freed space is used without a restart', async () => {
     directory = await makeDirectory();
     // 40 MiB, of which a ballast takes 28. It goes with the last process of its name space.

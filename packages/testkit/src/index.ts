@@ -3,7 +3,7 @@ export { eventually, query, send, write } from './http.ts';
 export type { Answer, QuerySeries } from './http.ts';
 export { startInfluxdb } from './influxdb.ts';
 export type { Influxdb } from './influxdb.ts';
-export { hasPeer } from './peers.ts';
+export { canMountTmpfs, hasPeer } from './peers.ts';
 export {
   EXECUTABLE,
   makeDirectory,

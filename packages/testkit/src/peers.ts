@@ -25,3 +25,14 @@ export function hasPeer(packageName: string, file: string, args: readonly string
   process.stderr.write(`left out: tests that need ${packageName} (${file} is not installed)\n`);
   return false;
 }
+
+/**
+ * Whether this user may have a file system of its own in a name space of its own, as tests of a full disk want. Says on
+ * standard error what is left out when it may not, which is so in containers without the right to mount.
+ */
+export function canMountTmpfs(): boolean {
+  const mount = ['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', '/mnt'];
+  if (works('unshare', ['-rm', ...mount])) return true;
+  process.stderr.write('left out: a full disk (mounting is not permitted here)\n');
+  return false;
+}
