@@ -6,11 +6,11 @@ import { createGzip } from 'node:zlib';
 
 import { TsdbClient } from '@tidemark/client';
 import { MAX_TIME, MIN_TIME, parseRfc3339 } from '@tidemark/core';
-import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 
 import { exportServer } from '../import-server/export-server.ts';
 import type { ExportReport } from '../import-server/export-server.ts';
+import { withStepBar } from '../output/progress.ts';
 import { printJson } from '../output/table.ts';
 import { collect } from './engine-client/context.ts';
 
@@ -58,13 +58,6 @@ function timeOf(text: string): bigint {
 }
 
 async function runExport(flags: Flags): Promise<ExportReport> {
-  const bar = process.stderr.isTTY
-    ? new SingleBar({
-        format: '[{bar}] {value}/{total} {label} {points} points {eta_formatted}',
-        stream: process.stderr,
-      })
-    : undefined;
-  bar?.start(1, 0, { label: '', points: 0 });
   const text = new PassThrough();
   const file = flags.out === '-' ? process.stdout : createWriteStream(flags.out);
   // Standard output is not ours to end; a file is complete when the pipeline says so.
@@ -74,25 +67,23 @@ async function runExport(flags: Flags): Promise<ExportReport> {
   // When reading fails first, that is the reason that is told.
   written.catch(() => undefined);
   try {
-    const exported = exportServer({
-      from: new TsdbClient({ url: flags.url, timeoutMs: 600_000 }),
-      to: text,
-      databases: flags.database ?? [],
-      retentionPolicy: flags.retention,
-      range: { start: flags.start ?? MIN_TIME, end: flags.end ?? MAX_TIME },
-      isLinesOnly: flags.linesOnly === true,
-      onProgress: ({ done, total, label, points }) => {
-        bar?.setTotal(total);
-        bar?.update(done, { label, points });
-      },
-    });
+    const exported = withStepBar((onProgress) =>
+      exportServer({
+        from: new TsdbClient({ url: flags.url, timeoutMs: 600_000 }),
+        to: text,
+        databases: flags.database ?? [],
+        retentionPolicy: flags.retention,
+        range: { start: flags.start ?? MIN_TIME, end: flags.end ?? MAX_TIME },
+        isLinesOnly: flags.linesOnly === true,
+        onProgress,
+      }),
+    );
     // A full disk ends the pipeline, and nobody drains `text` any more.
     const report = await Promise.race([exported, written.then(() => exported)]);
     text.end();
     await written;
     return report;
   } finally {
-    bar?.stop();
     text.destroy();
   }
 }

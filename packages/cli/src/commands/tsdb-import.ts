@@ -1,12 +1,12 @@
 // `tidemark tsdb import`: moves a running InfluxDB 1.x server, or a file of its export tool, into a running Tidemark.
 import { TsdbClient } from '@tidemark/client';
-import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../exit.ts';
 import { importServer } from '../import-server/import-server.ts';
 import type { ImportReport } from '../import-server/import-server.ts';
 import { ImportState } from '../import-server/state.ts';
+import { withStepBar } from '../output/progress.ts';
 import { print, printJson } from '../output/table.ts';
 import { importFile } from '../shell/import.ts';
 import { collect } from './engine-client/context.ts';
@@ -73,30 +73,18 @@ export function tsdbImportCommand(finish: (status: number) => void): Command {
     });
 }
 
-async function runImport(flags: Flags, from: string, to: TsdbClient): Promise<ImportReport> {
-  const bar = process.stderr.isTTY
-    ? new SingleBar({
-        format: '[{bar}] {value}/{total} {label} {points} points {eta_formatted}',
-        stream: process.stderr,
-      })
-    : undefined;
-  bar?.start(1, 0, { label: '', points: 0 });
-  try {
-    const source = new TsdbClient({ url: from, timeoutMs: 600_000 });
-    return await importServer({
+function runImport(flags: Flags, from: string, to: TsdbClient): Promise<ImportReport> {
+  const source = new TsdbClient({ url: from, timeoutMs: 600_000 });
+  return withStepBar((onProgress) =>
+    importServer({
       from: source,
       to,
       state: ImportState.open(flags.state, source.http.url),
       databases: flags.database ?? [],
       hasUsers: flags.users,
-      onProgress: ({ done, total, label, points }) => {
-        bar?.setTotal(total);
-        bar?.update(done, { label, points });
-      },
-    });
-  } finally {
-    bar?.stop();
-  }
+      onProgress,
+    }),
+  );
 }
 
 function printReport(report: ImportReport): void {

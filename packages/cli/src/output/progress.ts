@@ -1,6 +1,7 @@
 // Progress on standard error: a bar on a terminal, silence elsewhere.
 import { SingleBar } from 'cli-progress';
 
+import type { ImportProgress } from '../import-server/import-server.ts';
 import { humanBytes } from './table.ts';
 
 /** How far work that goes through bytes is. */
@@ -29,6 +30,27 @@ export async function withByteBar<T>(
     return await work(({ doneBytes, totalBytes, file = '' }) => {
       bar?.setTotal(Math.max(1, totalBytes));
       bar?.update(doneBytes, { all: humanBytes(totalBytes), file });
+    });
+  } finally {
+    bar?.stop();
+  }
+}
+
+/** Runs an import or export and draws which of its pieces it has come to. */
+export async function withStepBar<T>(
+  work: (onProgress: (progress: ImportProgress) => void) => Promise<T>,
+): Promise<T> {
+  const bar = process.stderr.isTTY
+    ? new SingleBar({
+        format: '[{bar}] {value}/{total} {label} {points} points {eta_formatted}',
+        stream: process.stderr,
+      })
+    : undefined;
+  bar?.start(1, 0, { label: '', points: 0 });
+  try {
+    return await work(({ done, total, label, points }) => {
+      bar?.setTotal(total);
+      bar?.update(done, { label, points });
     });
   } finally {
     bar?.stop();

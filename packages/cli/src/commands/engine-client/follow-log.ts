@@ -1,7 +1,8 @@
-// Following the log of a running engine, until Ctrl-C or a number of lines.
+// Following the log of a running engine.
 import type { EngineClient } from '@tidemark/client';
 
 import { UsageError } from '../../exit.ts';
+import { followLines } from './follow-lines.ts';
 
 export type FollowOptions = {
   /** Least important level. */
@@ -24,27 +25,5 @@ export async function followLog(
     search[key] = value.join('=');
   }
   if (level !== undefined) search['lvl'] = `${level}+`;
-  let remaining = lines === undefined ? Number.POSITIVE_INFINITY : Number(lines);
-  if (Number.isNaN(remaining) || remaining < 1)
-    throw new UsageError(`--lines must be a positive number; got ${lines}`);
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  const decoder = new TextDecoder();
-  let unfinished = '';
-  try {
-    for await (const chunk of await client.logs(search, stop.signal)) {
-      const parts = (unfinished + decoder.decode(chunk, { stream: true })).split('\n');
-      unfinished = parts.pop() ?? '';
-      for (const line of parts) {
-        process.stdout.write(`${line}\n`);
-        remaining--;
-        if (remaining === 0) return;
-      }
-    }
-  } catch (error) {
-    // Ctrl-C is how following ends.
-    if (!stop.signal.aborted) throw error;
-  } finally {
-    stop.abort();
-  }
+  await followLines((signal) => client.logs(search, signal), lines);
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { UsageError } from '../../exit.ts';
 import { clientCommand, collect, engineClient } from './context.ts';
 import type { ClientFlags } from './context.ts';
+import { followLines } from './follow-lines.ts';
 
 type TapFlags = ClientFlags & {
   readonly group?: readonly string[];
@@ -53,29 +54,12 @@ export function tapCommand(): Command {
     .option('--replay <id>', 'watch a replay of the task instead of the task itself')
     .option('--lines <count>', 'leave after so many messages')
     .action(async (id: string, node: string, flags: TapFlags) => {
-      let remaining = flags.lines === undefined ? Number.POSITIVE_INFINITY : Number(flags.lines);
-      if (Number.isNaN(remaining) || remaining < 1)
-        throw new UsageError(`--lines must be a positive number; got ${flags.lines}`);
-      const stop = new AbortController();
-      process.once('SIGINT', () => stop.abort());
-      try {
-        const stream = await engineClient(flags).tap(id, node, {
-          group: groupOf(flags.group ?? []),
-          replayId: flags.replay,
-          signal: stop.signal,
-        });
-        for await (const line of linesOf(stream)) {
-          const text = flags.json === true ? line : formatMessage(JSON.parse(line) as MessageJson);
-          process.stdout.write(`${text}\n`);
-          remaining--;
-          if (remaining === 0) return;
-        }
-      } catch (error) {
-        // Ctrl-C is how watching ends.
-        if (!stop.signal.aborted) throw error;
-      } finally {
-        stop.abort();
-      }
+      const group = groupOf(flags.group ?? []);
+      await followLines(
+        (signal) => engineClient(flags).tap(id, node, { group, replayId: flags.replay, signal }),
+        flags.lines,
+        flags.json === true ? undefined : (line) => formatMessage(JSON.parse(line) as MessageJson),
+      );
     });
 }
 
@@ -85,16 +69,6 @@ function groupOf(pairs: readonly string[]): string {
     if (!/^[^=]+=/.test(pair)) throw new UsageError(`${pair} must be written tag=value`);
   }
   return [...pairs].sort().join(',');
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let unfinished = '';
-  for await (const chunk of stream) {
-    const parts = (unfinished + decoder.decode(chunk, { stream: true })).split('\n');
-    unfinished = parts.pop() ?? '';
-    yield* parts;
-  }
 }
 
 /** A message for people: one line, and one for each condition of a decision. */

@@ -1,0 +1,40 @@
+// Following a stream of lines from a running engine, until Ctrl-C or a number of lines.
+import { UsageError } from '../../exit.ts';
+
+/**
+ * Prints each line of a stream as `print` writes it. Leaves after `lines` of them (a positive number as text; without
+ * end when it is not given), or when the user presses Ctrl-C. Throws `UsageError` when `lines` is something else.
+ */
+export async function followLines(
+  open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>,
+  lines: string | undefined,
+  print: (line: string) => string = (line) => line,
+): Promise<void> {
+  let remaining = lines === undefined ? Number.POSITIVE_INFINITY : Number(lines);
+  if (Number.isNaN(remaining) || remaining < 1)
+    throw new UsageError(`--lines must be a positive number; got ${lines}`);
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  try {
+    for await (const line of linesOf(await open(stop.signal))) {
+      process.stdout.write(`${print(line)}\n`);
+      remaining--;
+      if (remaining === 0) return;
+    }
+  } catch (error) {
+    // Ctrl-C is how following ends.
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    stop.abort();
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let unfinished = '';
+  for await (const chunk of stream) {
+    const parts = (unfinished + decoder.decode(chunk, { stream: true })).split('\n');
+    unfinished = parts.pop() ?? '';
+    yield* parts;
+  }
+}
