@@ -17,6 +17,8 @@ export function setup(): void {
   }
   try {
     execFileSync(process.execPath, [typescript, '-b'], { cwd: root, stdio: 'inherit' });
+    // Threads of services that tests start in their own process come from the build, too.
+    process.env['TIDEMARK_TEST_BUILT_THREADS'] = '1';
   } catch {
     // Tests of single packages run from source all the same; those of the executable run what was built last.
     process.stderr.write('the packages do not compile: end-to-end tests run an older build\n');

@@ -1,6 +1,7 @@
 // The engine's end of one task host: its thread, what is sent to it and what it answers.
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { Unavailable } from '@tidemark/core';
+import { startThread } from '@tidemark/core/thread';
 import type { PointBatch } from '../point-batch.ts';
 import type { BatchTaker } from '../running-task.ts';
 import { appendMovable, BatchPacker } from './batch-codec.ts';
@@ -14,13 +15,6 @@ import type {
   ToHost,
 } from './protocol.ts';
 import { StatusCell } from './protocol.ts';
-
-const BOOT = new URL('../../boot.mjs', import.meta.url);
-// The thread's entry lies beside this file, as source or as build.
-const ENTRY = new URL(
-  import.meta.url.endsWith('.ts') ? './host-thread.ts' : './host-thread.js',
-  import.meta.url,
-);
 
 type Call = {
   readonly resolve: (value: unknown) => void;
@@ -63,16 +57,13 @@ export class HostChannel implements BatchTaker {
     const { functions, server, name, memoryMiB } = options;
     this.#events = options.events;
     const data: HostData = {
-      entry: ENTRY.href,
       status: this.#status.buffer as SharedArrayBuffer,
       functions,
       server,
     };
-    this.#worker = new Worker(BOOT, {
+    this.#worker = startThread(import.meta.url, 'host-thread', {
       workerData: data,
       name,
-      // A process that was given its program as text still starts its threads from files.
-      execArgv: process.execArgv.filter((argument) => !argument.startsWith('--input-type')),
       ...(memoryMiB > 0 ? { resourceLimits: { maxOldGenerationSizeMb: memoryMiB } } : {}),
     });
     let failure: Error | undefined;

@@ -25,7 +25,6 @@ import type { UdfFunctionConfig } from './udf-connector.ts';
 
 /** What the thread is started with. */
 export type HostData = {
-  readonly entry: string;
   /** `[current task or 0, beat]`, written by the host and read by the watchdog even while the host is busy. */
   readonly status: SharedArrayBuffer;
   readonly functions: ReadonlyMap<string, UdfFunctionConfig>;

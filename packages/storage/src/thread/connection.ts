@@ -1,7 +1,8 @@
 // The proxy's end of one storage thread: sends messages, matches answers, and ends everything when the thread ends.
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 
 import { Unavailable } from '@tidemark/core';
+import { startThread } from '@tidemark/core/thread';
 
 import type { StorageLog } from '../options.ts';
 import { errorFromMessage } from './errors.ts';
@@ -23,10 +24,6 @@ export type ConnectionEvents = {
 
 /** How long a message may wait for another to travel with. */
 const DEFER_MS = 20;
-
-const BOOT = new URL('../../boot.mjs', import.meta.url);
-// The host lies beside this file, as source or as build.
-const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './host.ts' : './host.js', import.meta.url);
 
 export class Connection {
   readonly #worker: Worker;
@@ -56,8 +53,8 @@ export class Connection {
   /** Starts the thread; resolves when the engine is open. */
   static open(options: ThreadOptions, events: ConnectionEvents): Promise<Connection> {
     const schemaVersion = new Int32Array(new SharedArrayBuffer(4));
-    const workerData: ThreadData = { entry: ENTRY.href, options, schemaVersion };
-    const worker = new Worker(BOOT, { workerData, name: 'storage' });
+    const workerData: ThreadData = { options, schemaVersion };
+    const worker = startThread(import.meta.url, 'host', { workerData, name: 'storage' });
     const connection = new Connection(worker, schemaVersion, events);
     return new Promise((resolve, reject) => {
       let isOpen = false;

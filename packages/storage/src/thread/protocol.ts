@@ -144,7 +144,6 @@ export type FromThread =
 export type ThreadOptions = Omit<StorageOptions, 'log' | 'onFatal' | 'onAvailability'>;
 
 export type ThreadData = {
-  readonly entry: string;
   readonly options: ThreadOptions;
   /** The thread counts changes of the schema here (`schema-version.ts`). */
   readonly schemaVersion: Int32Array<SharedArrayBuffer>;
