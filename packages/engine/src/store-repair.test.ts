@@ -1,5 +1,6 @@
 // Damaged metadata: the engine starts, says what is lost, and the rest works as before.
 import {
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -10,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
 import { startEngine } from './start-engine.ts';
 import type { EngineService } from './start-engine.ts';
@@ -24,13 +25,24 @@ let file = '';
 let engine: EngineService | undefined;
 let errors: string[] = [];
 
-beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'engine-repair-'));
-  file = join(directory, 'engine.mdb');
+/** Where the sound store is that each test begins with a copy of. */
+let sound = '';
+
+beforeAll(async () => {
+  sound = mkdtempSync(join(tmpdir(), 'engine-sound-'));
+  directory = sound;
   await start();
   for (let i = 0; i < TASKS; i++) await define(id(i));
   await close();
-}, 60_000);
+});
+
+afterAll(() => rmSync(sound, { recursive: true, force: true }));
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'engine-repair-'));
+  cpSync(sound, directory, { recursive: true });
+  file = join(directory, 'engine.mdb');
+});
 
 afterEach(async () => {
   await close();
