@@ -1,11 +1,20 @@
 // The parser's view of a text: one token of look-ahead, the common ways to ask for tokens, and how parsing stops.
 import { lineAndColumn } from '@tidemark/core';
-import type { Diagnostic, Span } from '@tidemark/core';
+import type { Diagnostic, Limit, Span } from '@tidemark/core';
 
 import { parseDuration } from './duration.ts';
 import { hintFor } from './hints.ts';
 import { Lexer } from './lexer.ts';
-import { MAX_DEPTH } from './limits.ts';
+import {
+  HIGHEST_DEPTH,
+  HIGHEST_OPERATORS,
+  limitOf,
+  MAX_DEPTH,
+  MAX_OPERATORS,
+  MAX_REGEX_LENGTH,
+  MAX_TOKENS,
+  nameOf,
+} from './limits.ts';
 import type { ParseOptions } from './parse.ts';
 import { parameterToken } from './parameters.ts';
 import { checkRegexLightly } from './regex-check.ts';
@@ -27,21 +36,46 @@ export class Cursor {
   readonly #lexer: Lexer;
   readonly #options: ParseOptions;
   readonly #maxDepth: number;
+  readonly #maxTokens: number;
+  readonly #maxRegexLength: number;
+  /** Height that expressions may have. */
+  readonly maxOperators: number;
   #current: Token | undefined;
   #last: Token | undefined;
   #depth = 0;
+  #tokenCount = 0;
 
   constructor(text: string, options: ParseOptions) {
     this.text = text;
     this.#lexer = new Lexer(text);
     this.#options = options;
-    this.#maxDepth = options.maxDepth ?? MAX_DEPTH.value;
+    const { limits } = options;
+    this.#maxDepth = limitOf(limits?.maxDepth, MAX_DEPTH, HIGHEST_DEPTH);
+    this.#maxTokens = limitOf(limits?.maxTokens, MAX_TOKENS);
+    this.#maxRegexLength = limitOf(limits?.maxRegexLength, MAX_REGEX_LENGTH);
+    this.maxOperators = limitOf(limits?.maxOperators, MAX_OPERATORS, HIGHEST_OPERATORS);
   }
 
   /** The next token, not consumed. Parameters appear as the token they stand for. */
   peek(): Token {
-    this.#current ??= this.#substitute(this.#lexer.next());
+    this.#current ??= this.#read();
     return this.#current;
+  }
+
+  /** Behind the last token that may be read there is none; the first look there is an error. */
+  #read(): Token {
+    const token = this.#lexer.next();
+    if (token.kind === 'end' || ++this.#tokenCount <= this.#maxTokens)
+      return this.#substitute(token);
+    this.#lexer.seek(this.text.length);
+    this.#current = this.#lexer.next();
+    const reason = `the query has more than ${this.#maxTokens} words and symbols`;
+    const hint = 'write tag values as one regular expression, or send several queries';
+    return this.failLimit(MAX_TOKENS, {
+      reason,
+      span: { start: token.start, end: token.end },
+      hint,
+    });
   }
 
   /** Consumes the next token. */
@@ -163,8 +197,10 @@ export class Cursor {
   /** Runs `parse` one level deeper; ends the statement when the text nests too deeply. */
   nested<T>(parse: () => T): T {
     if (this.#depth >= this.#maxDepth) {
-      const text = `the query nests deeper than ${this.#maxDepth} levels`;
-      this.failAt(text, this.peek(), 'IQL_TOO_DEEP', 'split the query or remove parentheses');
+      const token = this.peek();
+      const reason = `the query nests deeper than ${this.#maxDepth} levels at ${this.placeOf(token)}`;
+      const hint = 'split the query or remove parentheses';
+      this.failLimit(MAX_DEPTH, { reason, span: { start: token.start, end: token.end }, hint });
     }
     this.#depth++;
     try {
@@ -207,6 +243,19 @@ export class Cursor {
     throw new ParseFailure({ code, message, span, hint });
   }
 
+  /** Stops with `max-… limit exceeded: …`, which names the setting to raise. */
+  failLimit(
+    limit: Limit,
+    fault: { readonly reason: string; readonly span: Span; readonly hint: string },
+  ): never {
+    throw new ParseFailure({
+      code: 'IQL_LIMIT',
+      message: `${nameOf(limit)} limit exceeded: ${fault.reason}`,
+      span: fault.span,
+      hint: `${fault.hint}, or raise ${limit.setting}`,
+    });
+  }
+
   /** `line L, char C` as messages give it for a token. */
   placeOf(token: Token): string {
     const { line, column } = lineAndColumn(this.text, token.place);
@@ -223,6 +272,12 @@ export class Cursor {
   }
 
   #checked(token: Token): Token {
+    if (token.text.length > this.#maxRegexLength) {
+      const reason = `a regular expression has more than ${this.#maxRegexLength} characters`;
+      const hint = 'use several shorter ones';
+      const span = { start: token.start, end: token.end };
+      this.failLimit(MAX_REGEX_LENGTH, { reason, span, hint });
+    }
     const error = (this.#options.checkRegex ?? checkRegexLightly)(token.text);
     if (error !== undefined) this.failAt(error, token, 'IQL_REGEX');
     return token;

@@ -4,7 +4,7 @@ import type { Span } from '@tidemark/core';
 
 import type { BinaryOperator, CastType, Expression } from './ast.ts';
 import type { Cursor } from './cursor.ts';
-import { MAX_HEIGHT } from './limits.ts';
+import { MAX_OPERATORS } from './limits.ts';
 import { PRECEDENCE } from './precedence.ts';
 import { formatIdentifier, quoteIdentifier } from './quote.ts';
 import type { Token } from './token.ts';
@@ -117,14 +117,12 @@ function joinBalanced(
 }
 
 function checkHeight(cursor: Cursor, expression: Expression, height: number): Operand {
-  if (height > MAX_HEIGHT.value) {
-    const message = `the expression has more than ${MAX_HEIGHT.value} operators in a row`;
-    cursor.fail(
-      message,
-      expression.span,
-      'IQL_TOO_LONG',
-      'split it with parentheses or a subquery',
-    );
+  if (height > cursor.maxOperators) {
+    cursor.failLimit(MAX_OPERATORS, {
+      reason: `the expression has more than ${cursor.maxOperators} operators in a row`,
+      span: expression.span,
+      hint: 'split it with parentheses or a subquery',
+    });
   }
   return { expression, height };
 }

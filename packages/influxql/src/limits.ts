@@ -1,22 +1,54 @@
-// Limits of the parser. Reaching one is a diagnostic, like every other finding about a text.
+// Limits of the parser. Reaching one is a diagnostic, like every other finding about a text, that names the setting.
 import type { Limit } from '@tidemark/core';
 
+/** What one text may ask of the parser and of everything that walks its tree. Absent is the default. */
+export type ParseLimits = {
+  /** `coordinator.max-query-depth`; 0 and more than `HIGHEST_DEPTH` mean that. */
+  readonly maxDepth?: number | undefined;
+  /** `coordinator.max-query-tokens`; 0 is no limit. */
+  readonly maxTokens?: number | undefined;
+  /** `coordinator.max-query-operators`; 0 and more than `HIGHEST_OPERATORS` mean that. */
+  readonly maxOperators?: number | undefined;
+  /** `coordinator.max-regex-length`; 0 is no limit. */
+  readonly maxRegexLength?: number | undefined;
+};
+
 export const MAX_DEPTH: Limit = {
-  setting: 'maxDepth',
+  setting: 'coordinator.max-query-depth',
   value: 200,
   unit: 'levels',
   reason: 'parsing is recursive; written queries stay below 20',
 };
 
+/** What the stack bears, whatever is configured. */
+export const HIGHEST_DEPTH = 500;
+
 /**
  * Height of an expression tree. A chain of arithmetic is as high as it is long, so this bounds it too. Chains of AND
  * and OR are built balanced and do not count.
  */
-export const MAX_HEIGHT: Limit = {
-  setting: 'maxHeight',
+export const MAX_OPERATORS: Limit = {
+  setting: 'coordinator.max-query-operators',
   value: 1000,
   unit: 'levels',
   reason: 'what walks an expression is recursive and has 984 KiB of stack',
+};
+
+/** What the stack bears, whatever is configured. */
+export const HIGHEST_OPERATORS = 1000;
+
+export const MAX_TOKENS: Limit = {
+  setting: 'coordinator.max-query-tokens',
+  value: 100_000,
+  unit: 'count',
+  reason: 'a text is parsed in one go, about a microsecond per token, while others wait',
+};
+
+export const MAX_REGEX_LENGTH: Limit = {
+  setting: 'coordinator.max-regex-length',
+  value: 64 * 1024,
+  unit: 'count',
+  reason: 'a regular expression is compiled in one go, about a millisecond per thousand characters',
 };
 
 export const MAX_DIAGNOSTICS: Limit = {
@@ -25,3 +57,14 @@ export const MAX_DIAGNOSTICS: Limit = {
   unit: 'count',
   reason: 'more findings in one text help nobody',
 };
+
+/** The limit that holds: what is given, unless that is 0 or more than the highest there can be. */
+export function limitOf(given: number | undefined, limit: Limit, highest = Infinity): number {
+  const value = given ?? limit.value;
+  return value === 0 ? highest : Math.min(value, highest);
+}
+
+/** `coordinator.max-query-depth` as messages name it: `max-query-depth`. */
+export function nameOf({ setting }: Limit): string {
+  return setting.slice(setting.indexOf('.') + 1);
+}

@@ -12,6 +12,7 @@ import {
 } from './definitions.ts';
 import { parseExpressionAt } from './expression.ts';
 import { MAX_DIAGNOSTICS } from './limits.ts';
+import type { ParseLimits } from './limits.ts';
 import { explainStatement, selectStatement } from './select.ts';
 import { showStatement } from './show.ts';
 import { grantStatement, revokeStatement, setPasswordStatement } from './users.ts';
@@ -28,8 +29,7 @@ export type BindParameter =
 
 export type ParseOptions = {
   readonly parameters?: ReadonlyMap<string, BindParameter> | undefined;
-  /** Nesting of parentheses, calls and subqueries; default 200. */
-  readonly maxDepth?: number | undefined;
+  readonly limits?: ParseLimits | undefined;
   /** Says what is wrong with RE2 text (``error parsing regexp: missing closing ]: `[` ``); default: a light check. */
   readonly checkRegex?: ((pattern: string) => string | undefined) | undefined;
   /** Whether tz() accepts a name; default: what the platform knows. */
@@ -80,16 +80,16 @@ export function parseQuery(text: string, options: ParseOptions = {}): ParseResul
   const statements: Statement[] = [];
   const diagnostics: Diagnostic[] = [];
   while (diagnostics.length < MAX_DIAGNOSTICS.value) {
-    while (cursor.skip(';'));
-    if (cursor.peek().kind === 'end') break;
-    const diagnostic = attempt(() => {
-      const statement = parseStatement(cursor);
-      if (cursor.peek().kind !== 'end' && !cursor.at(';')) cursor.failExpected([';']);
+    const { value: statement, diagnostic } = attempt(() => nextStatement(cursor));
+    if (diagnostic !== undefined) {
+      diagnostics.push(diagnostic);
+      const beyond = attempt(() => cursor.recover()).diagnostic;
+      if (beyond !== undefined) diagnostics.push(beyond);
+    } else if (statement === undefined) {
+      break;
+    } else {
       statements.push(statement);
-    });
-    if (diagnostic === undefined) continue;
-    diagnostics.push(diagnostic);
-    cursor.recover();
+    }
   }
   return { query: { statements }, error: diagnostics[0]?.message, diagnostics };
 }
@@ -97,13 +97,22 @@ export function parseQuery(text: string, options: ParseOptions = {}): ParseResul
 /** Parses a text that is one expression, such as the condition of a subscription or an editor's selection. */
 export function parseExpression(text: string, options: ParseOptions = {}): ParseExpressionResult {
   const cursor = new Cursor(text, options);
-  let expression: Expression | undefined;
-  const diagnostic = attempt(() => {
-    expression = parseExpressionAt(cursor);
+  const { value: expression, diagnostic } = attempt(() => {
+    const parsed = parseExpressionAt(cursor);
     if (cursor.peek().kind !== 'end') cursor.failExpected(['EOF']);
+    return parsed;
   });
   if (diagnostic === undefined) return { expression, diagnostics: [] };
   return { error: diagnostic.message, diagnostics: [diagnostic] };
+}
+
+/** The statement behind any number of `;`, and the end of it; `undefined` at the end of the text. */
+function nextStatement(cursor: Cursor): Statement | undefined {
+  while (cursor.skip(';'));
+  if (cursor.peek().kind === 'end') return undefined;
+  const statement = parseStatement(cursor);
+  if (cursor.peek().kind !== 'end' && !cursor.at(';')) cursor.failExpected([';']);
+  return statement;
 }
 
 function parseStatement(cursor: Cursor): Statement {
@@ -111,13 +120,14 @@ function parseStatement(cursor: Cursor): Statement {
   return parse === undefined ? cursor.failExpected([...STATEMENTS.keys()]) : parse(cursor);
 }
 
-/** Runs a part of the parser; returns what stopped it. */
-function attempt(parse: () => void): Diagnostic | undefined {
+type Attempt<T> = { readonly value?: T; readonly diagnostic?: Diagnostic };
+
+/** Runs a part of the parser; returns what it gave, or what stopped it. */
+function attempt<T>(parse: () => T): Attempt<T> {
   try {
-    parse();
-    return undefined;
+    return { value: parse() };
   } catch (error) {
-    if (error instanceof ParseFailure) return error.diagnostic;
+    if (error instanceof ParseFailure) return { diagnostic: error.diagnostic };
     throw error;
   }
 }

@@ -17,6 +17,10 @@ export type QueryLimits = {
   readonly maxSelectSources: number;
   /** `coordinator.max-condition-fields`: fields that one WHERE names; each costs every row. */
   readonly maxConditionFields: number;
+  /** `coordinator.max-select-columns`: columns of one answer, wildcards expanded. */
+  readonly maxSelectColumns: number;
+  /** `coordinator.max-select-dimensions`: tags in GROUP BY, wildcards expanded; every series is answered with all. */
+  readonly maxSelectDimensions: number;
   /** Rows of one group that are merged at once; absent is `MERGE_ROWS`. */
   readonly mergeRows?: number | undefined;
 };
@@ -30,7 +34,9 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = {
   maxSubqueryDepth: 100,
   maxSelectSources: 1000,
   // A block of 8,192 rows is held against so many comparisons in less than 100 ms.
-  maxConditionFields: 5000,
+  maxConditionFields: 2000,
+  maxSelectColumns: 50_000,
+  maxSelectDimensions: 1000,
 };
 
 /** How long operators on the main thread work before they let others run. */
@@ -38,6 +44,9 @@ export const SLICE_MS = 4;
 
 /** Rows of one batch between operators and of one result batch. */
 export const BATCH_ROWS = 4096;
+
+/** Cells that are put together at once where there are very many columns: fewer rows then. */
+export const BATCH_CELLS = 1 << 18;
 
 /** Rows of one group that are merged at once; more are read in slices of time. About 25 MB with ten fields. */
 export const MERGE_ROWS = 200_000;
@@ -76,6 +85,20 @@ export function conditionLimitExceeded(count: number, limit: number): LimitExcee
   return new LimitExceeded(
     `max-condition-fields limit exceeded: (${count}/${limit})`,
     'coordinator.max-condition-fields',
+  );
+}
+
+export function columnLimitExceeded(count: number, limit: number): LimitExceeded {
+  return new LimitExceeded(
+    `max-select-columns limit exceeded: (${count}/${limit})`,
+    'coordinator.max-select-columns',
+  );
+}
+
+export function dimensionLimitExceeded(count: number, limit: number): LimitExceeded {
+  return new LimitExceeded(
+    `max-select-dimensions limit exceeded: (${count}/${limit})`,
+    'coordinator.max-select-dimensions',
   );
 }
 

@@ -370,6 +370,8 @@ function buildServices(
       maxSubqueryDepth: config.coordinator.maxSubqueryDepth,
       maxSelectSources: config.coordinator.maxSelectSources,
       maxConditionFields: config.coordinator.maxConditionFields,
+      maxSelectColumns: config.coordinator.maxSelectColumns,
+      maxSelectDimensions: config.coordinator.maxSelectDimensions,
     },
     createsPolicies: config.meta.retentionAutocreate,
     random: Math.random,

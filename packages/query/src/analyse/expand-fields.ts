@@ -4,6 +4,8 @@ import { compareBytes } from '@tidemark/core';
 import type { Call, Expression, Reference, SelectField, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
+import { columnLimitExceeded } from '../limits.ts';
+import type { QueryLimits } from '../limits.ts';
 import type { Acceptance } from '../functions/registry.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import { textMatcher } from '../regex.ts';
@@ -21,16 +23,28 @@ type Candidate = {
   readonly isIntoTag?: boolean;
 };
 
+type ExpandOptions = {
+  readonly tagDimensions: readonly string[];
+  readonly limits: QueryLimits;
+};
+
 /** Expands the SELECT list; `time` is dropped, because it is always the first column. */
 export function expandFields(
   statement: SelectStatement,
   sources: readonly PreparedSource[],
-  tagDimensions: readonly string[],
+  { tagDimensions, limits }: ExpandOptions,
 ): readonly ExpandedField[] {
   const names = new NameSpace(sources);
-  const candidates = statement.fields
-    .filter((field) => !isTime(field.expression))
-    .flatMap((field) => expandField(field, names, new Set(tagDimensions)));
+  const grouped = new Set(tagDimensions);
+  const { maxSelectColumns } = limits;
+  const candidates: Candidate[] = [];
+  for (const field of statement.fields) {
+    if (isTime(field.expression)) continue;
+    for (const candidate of expandField(field, names, grouped)) candidates.push(candidate);
+    if (maxSelectColumns > 0 && candidates.length > maxSelectColumns) {
+      throw columnLimitExceeded(candidates.length, maxSelectColumns);
+    }
+  }
   const unique = uniqueColumnNames(
     candidates.map(({ alias, expression }) => ({ alias, name: columnName(expression) })),
   );

@@ -6,7 +6,7 @@ import type { Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
-import { conditionLimitExceeded, sourceLimitExceeded } from '../limits.ts';
+import { conditionLimitExceeded, dimensionLimitExceeded, sourceLimitExceeded } from '../limits.ts';
 import { buildColumns } from '../plan/build-columns.ts';
 import { declaredType } from '../plan/expression-types.ts';
 import type { Leaf, ValueExpression } from '../plan/select-plan.ts';
@@ -113,8 +113,11 @@ async function prepare(
   }
   reportNames(statement, sources, context);
   checkCondition(split.condition, sources, context);
-  const tagDimensions = expandTagDimensions(dimensions.tags, sources);
-  const fields = expandFields(statement, sources, tagDimensions);
+  const tagDimensions = expandTagDimensions(dimensions.tags, sources, context);
+  const fields = expandFields(statement, sources, {
+    tagDimensions,
+    limits: context.limits,
+  });
   const columns = buildColumns({ statement, fields, sources, interval: dimensions.interval });
   const time = statement.fields.find(
     (field) =>
@@ -168,6 +171,7 @@ function checkCondition(
 function expandTagDimensions(
   written: readonly TagDimension[],
   sources: readonly PreparedSource[],
+  { limits }: QueryContext,
 ): readonly string[] {
   const names = new Set<string>();
   const known = (): readonly string[] => sources.flatMap(sourceTags);
@@ -186,5 +190,7 @@ function expandTagDimensions(
       }
     }
   }
+  const limit = limits.maxSelectDimensions;
+  if (limit > 0 && names.size > limit) throw dimensionLimitExceeded(names.size, limit);
   return [...names].sort(compareBytes);
 }

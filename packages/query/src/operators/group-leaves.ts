@@ -13,6 +13,7 @@ import { Filler } from './fill.ts';
 import { LeafQueue } from './leaf-pipeline.ts';
 import { LeafWriter } from './leaf-writer.ts';
 import type { Run } from './merge-runs.ts';
+import type { Pace } from './pace.ts';
 import { Reduction } from './reduce.ts';
 import type { RunContext } from './run-context.ts';
 import type { ZippedRows } from './zip-leaves.ts';
@@ -75,9 +76,11 @@ export class GroupLeaves {
   readonly #reductions: readonly (Reduction | undefined)[];
   readonly #zipper: LeafZipper;
   readonly #mostPrefetched: number;
+  readonly #pace: Pace;
 
   constructor(leaves: LeavesPlan, run: RunContext) {
     this.#leaves = leaves;
+    this.#pace = run.pace;
     const { plan } = leaves;
     this.#mostPrefetched = mostPrefetched(plan.leaves);
     this.#queues = plan.leaves.map((leaf) => new LeafQueue(stepsOf(leaf, leaves)));
@@ -85,10 +88,11 @@ export class GroupLeaves {
     this.#zipper = new LeafZipper(this.#queues, leaves.types, plan.descending);
   }
 
-  /** Takes the next rows of the group, in the time order of the query. */
-  pushRows(run: Run): void {
+  /** Takes the next rows of the group, in the time order of the query. Gives way between leaves. */
+  async pushRows(run: Run): Promise<void> {
     const { plan } = this.#leaves;
     for (const [i, leaf] of plan.leaves.entries()) {
+      if (this.#pace.isDue) await this.#pace.turn();
       if (leaf.input === undefined) continue;
       const isWhole = leaf.prefetchWindows === this.#mostPrefetched;
       const range = this.#leaves.rangeOf(leaf);
@@ -124,8 +128,9 @@ export class GroupLeaves {
   }
 
   /** The group has no further rows. */
-  finish(): void {
+  async finish(): Promise<void> {
     for (const [i, reduction] of this.#reductions.entries()) {
+      if (this.#pace.isDue) await this.#pace.turn();
       const last = reduction?.finish();
       if (last !== undefined) this.#queues[i]!.push(last);
       this.#queues[i]!.close();

@@ -89,7 +89,14 @@ export class Profile {
   }
 
   /** A step that another operator does between two batches. */
-  step<T>(label: string, owner: object, work: () => T): T {
+  async step<T>(label: string, owner: object, work: () => Promise<T> | T): Promise<T> {
+    const cost = this.#costOf(label, owner);
+    cost.batches++;
+    return this.#measure(cost, async () => work());
+  }
+
+  /** A step that does not give way. */
+  time<T>(label: string, owner: object, work: () => T): T {
     const cost = this.#costOf(label, owner);
     const started = this.#monotonicMs();
     try {

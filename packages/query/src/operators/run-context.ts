@@ -54,8 +54,13 @@ export class RunContext {
   }
 
   /** What an operator does between two batches, measured if somebody asks. */
-  step<T>(label: string, owner: object, work: () => T): T {
+  step<T>(label: string, owner: object, work: () => Promise<T> | T): Promise<T> | T {
     return this.#profile === undefined ? work() : this.#profile.step(label, owner, work);
+  }
+
+  /** A step that does not give way. */
+  time<T>(label: string, owner: object, work: () => T): T {
+    return this.#profile === undefined ? work() : this.#profile.time(label, owner, work);
   }
 
   countPoints(count: number): void {

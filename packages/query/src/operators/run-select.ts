@@ -121,20 +121,19 @@ function inNameOrder(plan: SelectPlan): readonly SourcePlan[] {
 async function* runRaw(plan: SelectPlan, run: RunContext): RowStream {
   if (plan.selectedInputCount === 0) return;
   const wanted = plan.limit === 0 ? undefined : plan.limit + plan.offset;
-  const rows = openRows(plan, { range: plan.range, limitPerSeries: wanted }, run);
+  const opened = openRows(plan, { range: plan.range, limitPerSeries: wanted }, run);
   const filler = new RawFiller(plan);
   let done: GroupKey | undefined;
   let count = 0;
-  for await (const batch of rows) {
+  for await (const batch of opened) {
     if (batch.group !== done) {
       done = batch.group;
       count = 0;
     }
     if (wanted !== undefined && count >= wanted) continue;
     count += batch.times.length;
-    yield run.step('evaluate columns', plan, () =>
-      outputs(plan, batch.group, { times: batch.times, columns: filler.fill(batch) }),
-    );
+    const rows = { times: batch.times, columns: filler.fill(batch) };
+    yield await run.step('evaluate columns', plan, () => outputs(plan, batch.group, rows, run));
   }
 }
 
@@ -161,7 +160,7 @@ async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
     }
     if (current.isSatisfied) continue;
     const leavesOfGroup = current;
-    run.step('reduce', plan, () => push(leavesOfGroup));
+    await run.step('reduce', plan, () => push(leavesOfGroup));
     yield* knownRows(current, { plan, group: key, defaults, run });
   }
   if (current !== undefined && group !== undefined) {
@@ -182,7 +181,7 @@ function firstError(plan: SelectPlan): string | undefined {
 
 type Feed = AsyncIterable<{
   readonly key: GroupKey;
-  readonly push: (leaves: GroupLeaves) => void;
+  readonly push: (leaves: GroupLeaves) => Promise<void> | void;
 }>;
 
 async function* rowFeed(leaves: LeavesPlan, run: RunContext): Feed {
@@ -258,7 +257,7 @@ type GroupEnd = {
 
 async function* finishGroup(leaves: GroupLeaves, end: GroupEnd): RowStream {
   const { plan, run } = end;
-  run.step('reduce', plan, () => leaves.finish());
+  await run.step('reduce', plan, () => leaves.finish());
   yield* knownRows(leaves, end);
 }
 
@@ -268,25 +267,30 @@ async function* knownRows(
   { plan, group, defaults, run }: GroupEnd,
 ): RowStream {
   const next = (): ZippedRows | undefined =>
-    run.step('fill and transform', plan, () => leaves.next());
+    run.time('fill and transform', plan, () => leaves.next());
   for (let rows = next(); rows !== undefined; rows = next()) {
     if (run.pace.isDue) await run.pace.turn();
-    const { times } = rows;
-    const columns = defaults.apply(rows);
-    yield run.step('evaluate columns', plan, () => outputs(plan, group, { times, columns }));
+    const defaulted = { times: rows.times, columns: defaults.apply(rows) };
+    yield await run.step('evaluate columns', plan, () => outputs(plan, group, defaulted, run));
   }
 }
 
 type Rows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
 
-/** Evaluates the SELECT list over rows of inputs or leaves. */
-function outputs(plan: SelectPlan, group: GroupKey, rows: Rows): RowBatch {
+/** Evaluates the SELECT list over rows of inputs or leaves. Gives way between columns. */
+async function outputs(
+  plan: SelectPlan,
+  group: GroupKey,
+  rows: Rows,
+  { pace }: RunContext,
+): Promise<RowBatch> {
   const context = { columns: rows.columns, rowCount: rows.times.length, isCondition: false };
-  return {
-    group,
-    times: rows.times,
-    columns: plan.outputs.map((output) => evaluate(output.expression, context)),
-  };
+  const columns: Column[] = [];
+  for (const { expression } of plan.outputs) {
+    if (pace.isDue) await pace.turn();
+    columns.push(evaluate(expression, context));
+  }
+  return { group, times: rows.times, columns };
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Column, FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
-import { BATCH_ROWS } from '../limits.ts';
+import { BATCH_CELLS, BATCH_ROWS } from '../limits.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { LeafQueue } from './leaf-pipeline.ts';
 import { sliceLeaf } from './leaf-pipeline.ts';
@@ -49,7 +49,8 @@ export class LeafZipper {
   #takeMerged(): ZippedRows | undefined {
     const times = new TimeBuilder();
     const builders = this.#queues.map((_, i) => new ColumnBuilder(this.#types[i]!));
-    while (times.length < BATCH_ROWS) {
+    const most = Math.min(BATCH_ROWS, Math.ceil(BATCH_CELLS / this.#queues.length));
+    while (times.length < most) {
       const time = this.#nextTime();
       if (time === undefined) break;
       times.append(time);

@@ -10,6 +10,8 @@ import type { ResultFormat, StatementRun } from './write-results.ts';
 
 const PIECE_BYTES = 64 * 1024;
 const PART_ROWS = 2048;
+/** Answers of very many columns are printed in parts of fewer rows. */
+const PART_CELLS = 1 << 16;
 const NOT_EXECUTED = 'not executed';
 /** What stands before the reason when an answer holds a number that JSON lacks: bare text, as recorded. */
 const UNENCODABLE =
@@ -93,9 +95,10 @@ type SeriesState = { hasSeries: boolean; isSeriesOpen: boolean; rowCount: number
 
 /** A batch as parts that are small enough to be sent while the next one is printed. */
 function* parts(batch: ResultBatch): Iterable<ResultBatch> {
-  yield sliceBatch(batch, 0, Math.min(batch.rowCount, PART_ROWS));
-  for (let at = PART_ROWS; at < batch.rowCount; at += PART_ROWS) {
-    const part = sliceBatch(batch, at, Math.min(batch.rowCount, at + PART_ROWS));
+  const most = Math.min(PART_ROWS, Math.ceil(PART_CELLS / batch.columns.length));
+  yield sliceBatch(batch, 0, Math.min(batch.rowCount, most));
+  for (let at = most; at < batch.rowCount; at += most) {
+    const part = sliceBatch(batch, at, Math.min(batch.rowCount, at + most));
     yield { ...part, isContinuation: true };
   }
 }

@@ -38,6 +38,7 @@ class ColumnsBuilder {
   readonly #request: ColumnRequest;
   readonly #inputs = new InputSet();
   readonly #leaves: Leaf[] = [];
+  readonly #leafOf = new Map<string, number>();
   readonly #auxiliary: number[] = [];
   readonly #isRaw: boolean;
 
@@ -101,14 +102,16 @@ class ColumnsBuilder {
 
   #leafIndex(call: Call): number {
     const key = print(call);
-    const known = this.#leaves.findIndex((leaf) => leaf.key === key);
-    if (known >= 0) return known;
+    const known = this.#leafOf.get(key);
+    if (known !== undefined) return known;
     const context: LeafContext = {
       interval: this.#request.interval,
       input: (reference) => this.#inputOf(reference),
       tagInput: (name) => this.#inputs.add(this.#toldApart(name)),
     };
-    return this.#leaves.push(buildLeaf(call, key, context)) - 1;
+    const index = this.#leaves.push(buildLeaf(call, key, context)) - 1;
+    this.#leafOf.set(key, index);
+    return index;
   }
 
   /** A tag that `top` tells apart. A subquery need not show it: it is asked for it, as if it were grouped by. */

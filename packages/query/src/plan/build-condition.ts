@@ -20,36 +20,49 @@ export function buildCondition(
 ): ConditionPlan {
   if (condition === undefined) return { pushed: undefined, residual: undefined, whole: undefined };
   const builder = new ConditionBuilder(sources, inputs);
-  const conjuncts = splitConjuncts(condition);
-  let pushed: Predicate | undefined;
-  let residual: ValueExpression | undefined;
-  for (const conjunct of conjuncts) {
+  const pushed: Predicate[] = [];
+  const residual: ValueExpression[] = [];
+  for (const conjunct of splitConjuncts(condition)) {
     const predicate = builder.predicate(conjunct);
-    if (predicate !== undefined) {
-      pushed = pushed === undefined ? predicate : { kind: 'and', left: pushed, right: predicate };
-    } else {
-      residual = conjunction(residual, builder.expression(conjunct));
-    }
+    if (predicate !== undefined) pushed.push(predicate);
+    else residual.push(builder.expression(conjunct));
   }
   const hasSubquery = sources.some((source) => source.kind === 'subquery');
   return {
-    pushed,
-    residual,
+    pushed: balanced(pushed, (left, right) => ({ kind: 'and', left, right })),
+    residual: balanced(residual, conjunction),
     whole: hasSubquery ? builder.expression(condition) : undefined,
   };
 }
 
-function conjunction(left: ValueExpression | undefined, right: ValueExpression): ValueExpression {
-  if (left === undefined) return right;
+/** Joins all parts into a tree that is no higher than it must be, because trees are walked recursively. */
+function balanced<T>(parts: readonly T[], join: (left: T, right: T) => T): T | undefined {
+  let level = parts;
+  while (level.length > 1) {
+    const next: T[] = [];
+    for (let i = 0; i < level.length; i += 2) {
+      const left = level[i]!;
+      const right = level[i + 1];
+      next.push(right === undefined ? left : join(left, right));
+    }
+    level = next;
+  }
+  return level[0];
+}
+
+function conjunction(left: ValueExpression, right: ValueExpression): ValueExpression {
   return { kind: 'binary', operator: 'AND', left, right, type: 'boolean' };
 }
 
-function splitConjuncts(expression: Expression): readonly Expression[] {
-  if (expression.kind === 'paren') return splitConjuncts(expression.expression);
-  if (expression.kind === 'binary' && expression.operator === 'AND') {
-    return [...splitConjuncts(expression.left), ...splitConjuncts(expression.right)];
+function* splitConjuncts(expression: Expression): Iterable<Expression> {
+  if (expression.kind === 'paren') {
+    yield* splitConjuncts(expression.expression);
+  } else if (expression.kind === 'binary' && expression.operator === 'AND') {
+    yield* splitConjuncts(expression.left);
+    yield* splitConjuncts(expression.right);
+  } else {
+    yield expression;
   }
-  return [expression];
 }
 
 const NEVER: Predicate = { kind: 'constant', value: false };

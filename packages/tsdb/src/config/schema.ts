@@ -58,12 +58,36 @@ export const TSDB_CONFIG = {
       'Measurements and subqueries that one FROM may name; 0 is no limit.',
     ),
     'max-condition-fields': integer(
-      5000,
+      2000,
       'Fields that one WHERE may name; every row is compared with each. 0 is no limit.',
+    ),
+    'max-select-columns': integer(
+      50_000,
+      'Columns of one answer, wildcards expanded; 0 is no limit.',
+    ),
+    'max-select-dimensions': integer(
+      1000,
+      'Tags in one GROUP BY, wildcards expanded; 0 is no limit.',
     ),
     'max-statements-per-request': integer(
       10_000,
       'Statements that one request may hold; 0 is no limit.',
+    ),
+    'max-query-tokens': integer(
+      100_000,
+      'Words and symbols of one request; 0 is no limit. A text is parsed in one go.',
+    ),
+    'max-query-depth': integer(
+      200,
+      'Nesting of parentheses, calls and subqueries; 500 is the highest there can be.',
+    ),
+    'max-query-operators': integer(
+      1000,
+      'Arithmetic operators in a row; 1000 is the highest there can be.',
+    ),
+    'max-regex-length': integer(
+      65_536,
+      'Characters of one regular expression in a query; 0 is no limit.',
     ),
   }),
   retention: configSection('Removal of data that is older than its retention policy.', {

@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib';
 import { InvalidRequest } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
-import type { Query, Statement } from '@tidemark/influxql';
+import type { ParseLimits, Query, Statement } from '@tidemark/influxql';
 import { contentType, diagnosticDocument, writeResults } from '@tidemark/query';
 import type { DiagnosticDocument, ResultMessage, StatementRun } from '@tidemark/query';
 
@@ -37,6 +37,7 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
   const request = readQueryRequest(exchange, parameters, services.config.http.maxRowLimit);
   const { query, error, diagnostics } = parseQuery(request.text, {
     parameters: request.bindParameters,
+    limits: parseLimits(services.config.coordinator),
   });
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
   limitStatements(query, services.config.coordinator.maxStatementsPerRequest);
@@ -49,6 +50,15 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
     return run.inBackground();
   }
   await run.answer();
+}
+
+function parseLimits(config: HttpServices['config']['coordinator']): ParseLimits {
+  return {
+    maxTokens: config.maxQueryTokens,
+    maxDepth: config.maxQueryDepth,
+    maxOperators: config.maxQueryOperators,
+    maxRegexLength: config.maxRegexLength,
+  };
 }
 
 function limitStatements({ statements }: Query, limit: number): void {

@@ -6,6 +6,10 @@ import type { TestService } from '../testing.ts';
 
 const LINES = Array.from({ length: 200 }, (_, i) => `m,host=h${i % 4} f=${i},s="t${i % 7}" ${i}`);
 
+function repeat(part: string, count: number, separator = ''): string {
+  return Array.from({ length: count }, () => part).join(separator);
+}
+
 async function startWith(coordinator: Record<string, unknown>): Promise<TestService> {
   const service = await startTestService({ config: { coordinator } });
   await service.query('CREATE DATABASE d');
@@ -30,6 +34,12 @@ describe('a limit that is reached ends the statement with the name of its settin
       'max-select-sources': 4,
       'max-subquery-depth': 2,
       'max-condition-fields': 3,
+      'max-select-columns': 6,
+      'max-select-dimensions': 2,
+      'max-query-tokens': 60,
+      'max-query-depth': 4,
+      'max-query-operators': 5,
+      'max-regex-length': 8,
       'max-statements-per-request': 5,
     });
   });
@@ -55,12 +65,28 @@ describe('a limit that is reached ends the statement with the name of its settin
       'SELECT f FROM m WHERE f=1 OR f=2 OR f=3 OR s=s',
       'max-condition-fields',
     ],
+    ['columns', 'SELECT f, f, f, f, f, f, f FROM m', 'max-select-columns'],
+    ['columns of wildcards', 'SELECT *, *, * FROM m', 'max-select-columns'],
+    ['tags in GROUP BY', 'SELECT f FROM m GROUP BY host, a, b', 'max-select-dimensions'],
   ])('%s', async (_name, text, setting) => {
     const { json } = await service.query(text, { db: 'd' });
 
     expect(json.results).toEqual([
       { statement_id: 0, error: expect.stringContaining(`${setting} limit exceed`) },
     ]);
+  });
+
+  test.each([
+    ['words and symbols', `SELECT ${repeat('f', 40, ',')} FROM m`, 'max-query-tokens'],
+    ['nesting', 'SELECT (((((f))))) FROM m', 'max-query-depth'],
+    ['operators in a row', 'SELECT f+f+f+f+f+f FROM m', 'max-query-operators'],
+    ['regular expression', 'SELECT f FROM /abcdefghi/', 'max-regex-length'],
+  ])('%s: the text is refused', async (_name, text, setting) => {
+    const { status, json } = await service.query(text, { db: 'd', diagnostics: 'true' });
+
+    expect(status).toBe(400);
+    expect(json.error).toContain(`error parsing query: ${setting} limit exceeded: `);
+    expect(json.diagnostics[0].hint).toContain(`raise coordinator.${setting}`);
   });
 
   test('statements of a request: none of them runs', async () => {
@@ -122,9 +148,6 @@ describe('texts that are made to hurt', () => {
   });
   afterAll(() => service.close());
 
-  const repeat = (part: string, count: number, separator = ''): string =>
-    Array.from({ length: count }, () => part).join(separator);
-
   test.each([
     ['parentheses', `SELECT ${repeat('(', 10_000)}f${repeat(')', 10_000)} FROM m`],
     ['parentheses of a condition', `SELECT f FROM m WHERE ${repeat('(', 10_000)}f=1`],
@@ -134,15 +157,21 @@ describe('texts that are made to hurt', () => {
     const answer = await post(service, text);
 
     expect(answer.status).toBe(400);
-    expect(answer.text).toContain('error parsing query: the query nests deeper than 200 levels');
+    expect(answer.text).toContain(
+      'error parsing query: max-query-depth limit exceeded: the query nests deeper than 200 levels',
+    );
   });
 
   test.each([
     ['an unterminated string', `SELECT '${repeat('x', 1_000_000)}`, 400],
     ['opening parentheses', repeat('(', 1_000_000), 400],
     ['a sum', `SELECT f${repeat('+1', 500_000)} FROM m`, 400],
-    ['sources', `SELECT f FROM ${repeat('m', 500_000, ',')}`, 200],
-    ['comparisons of fields', `SELECT f FROM m WHERE ${repeat('f=1', 120_000, ' OR ')}`, 200],
+    ['sources', `SELECT f FROM ${repeat('m', 500_000, ',')}`, 400],
+    ['fields', `SELECT ${repeat('f', 500_000, ',')} FROM m`, 400],
+    ['wildcards', `SELECT ${repeat('*', 500_000, ',')} FROM m`, 400],
+    ['comparisons of fields', `SELECT f FROM m WHERE ${repeat('f=1', 120_000, ' OR ')}`, 400],
+    ['regular expression', `SELECT f FROM m WHERE host =~ /${repeat('h', 500_000, '|')}/`, 400],
+    ['statements', repeat('SELECT f FROM m', 60_000, ';'), 400],
   ])('a megabyte of %s is an error', async (_name, text, status) => {
     const answer = await post(service, text);
 
@@ -150,11 +179,19 @@ describe('texts that are made to hurt', () => {
     expect(answer.text).toContain('"error"');
   });
 
-  test('a megabyte of tag comparisons is answered', async () => {
-    const text = `SELECT count(f) FROM m WHERE ${repeat("host='h1'", 60_000, ' OR ')}`;
+  test.each([' OR ', ' AND '])('20,000 comparisons of tags with%sare answered', async (between) => {
+    const text = `SELECT count(f) FROM m WHERE ${repeat("host='h1'", 20_000, between)}`;
     const answer = await post(service, text);
 
     expect(answer.text).toContain('["1970-01-01T00:00:00Z",50]');
+  });
+
+  test('a megabyte of blanks, comments and text is no burden', async () => {
+    const name = repeat('x', 1_000_000);
+    const text = `SELECT count(f)${repeat(' ', 500_000)}/*${name}*/FROM m WHERE host != '${name}'`;
+    const answer = await post(service, text);
+
+    expect(answer.text).toContain('["1970-01-01T00:00:00Z",200]');
   });
 
   test('a regular expression that others take exponential time for is answered', async () => {
