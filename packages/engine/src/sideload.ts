@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
 import type { AccessPolicy, HttpSender } from '@tidemark/alerting';
 import type { HttpClient, SideloadSources, SideloadTree } from '@tidemark/runtime';
-import { parseFlatYaml } from './flat-yaml.ts';
-import type { Scalar as Value } from './flat-yaml.ts';
 import { parseJson } from './http/json.ts';
+import { parseYamlScalars } from './yaml.ts';
+import type { YamlScalar as Value } from './yaml.ts';
 
 type Documents = ReadonlyMap<string, ReadonlyMap<string, Value>>;
 type Source = {
@@ -101,7 +101,7 @@ export class Sideloads implements SideloadSources {
         const text = await readFile(path, 'utf8');
         const values = path.endsWith('.json')
           ? valuesOf(parseJson(Buffer.from(text), ''))
-          : parseFlatYaml(text);
+          : parseYamlScalars(text);
         documents.set(relative(root, path).split(sep).join('/'), values);
       }
     } catch (cause) {

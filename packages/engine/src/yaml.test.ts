@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidRequest } from '@tidemark/core';
-import { parseYaml } from './yaml.ts';
+import { parseYaml, parseYamlScalars } from './yaml.ts';
 
 describe('YAML', () => {
   test.each([
@@ -49,13 +49,19 @@ describe('YAML', () => {
   });
 
   test.each([
-    ['a: 1\n  b: 2', 'line 2'],
+    ['a: 1\n  b: 2', 'line 1'],
     ['a: "x', 'line 1'],
     ['a: &x 1', 'line 1'],
     ['a: [1, 2', 'line 1'],
     ['a: 1\na: 2', 'line 2'],
     ['\ta: 1', 'line 1'],
     ['a: 1\nplain', 'line 2'],
+    ['a: 1\nb: *x', 'line 2'],
+    ['a: 1\nb: !x 1', 'line 2'],
+    ['a: 1\n---\nb: 1', 'line 2'],
+    ['a: 1\n? [b]\n: 1', 'yaml: line 1: a key must be a scalar'],
+    [`a: 1\nb: ${'['.repeat(100)}${']'.repeat(100)}`, 'line 2: nested too deep'],
+    ['['.repeat(100_000), 'yaml: line 1'],
   ])('%j is refused with its line', (source, text) => {
     expect(() => parseYaml(source)).toThrow(text);
   });
@@ -112,5 +118,33 @@ describe('YAML', () => {
         expect(parseYaml(JSON.stringify(each))).toEqual(JSON.parse(JSON.stringify(each)));
       }),
     );
+  });
+
+  test('an integer of more digits than a number has stays a text', () => {
+    expect(parseYaml('a: 9007199254740993\nb: 9007199254740991')).toEqual({
+      a: '9007199254740993',
+      b: 9_007_199_254_740_991,
+    });
+  });
+});
+
+describe('scalars of a mapping', () => {
+  test('keep whole integers; nested values and nulls are passed over', () => {
+    const source =
+      '---\n# c\na: 9007199254740993\nb: 1.5\n"c d": x # y\ne:\n  f: 1\ng: [1]\nh: ~\ni: true\n';
+
+    expect(parseYamlScalars(source)).toEqual(
+      new Map<string, unknown>([
+        ['a', 9_007_199_254_740_993n],
+        ['b', 1.5],
+        ['c d', 'x'],
+        ['i', true],
+      ]),
+    );
+    expect(parseYamlScalars('')).toEqual(new Map());
+  });
+
+  test.each(['- 1', 'text', '1'])('%j is no mapping', (source) => {
+    expect(() => parseYamlScalars(source)).toThrow('yaml: line 1: expected key: value');
   });
 });
