@@ -112,6 +112,7 @@ export {
   textLength,
   textMemory,
 } from './series-list';
+export { mergedFromLeft, mergeSeries, sortSeries } from './series-order';
 export { fieldName, fieldNameLength, fieldOf, findField, measurementCount, measurementName, measurementNameLength, measurementOf } from './symbols';
 export {
   addColumn,

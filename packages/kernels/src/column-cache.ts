@@ -37,6 +37,8 @@ type Slab = {
 const EXHAUSTED = 'kernel memory is exhausted';
 
 const SLAB_BYTES = 256 << 10;
+/** What a column costs outside of linear memory; of a million chunks with one row each that is most of it. */
+const ENTRY_BYTES = 160;
 /** No column takes more than an eighth of a slab, so that little is left over at its end. */
 export const CACHED_ROWS_MAX = SLAB_BYTES / 8 / 8;
 
@@ -50,14 +52,21 @@ export type CachedRows = { readonly from: number; readonly to: number };
 
 export class ColumnCache {
   readonly #kernels: Kernels;
-  readonly #slabsMax: number;
+  #slabsMax = 0;
   readonly #slabs: Slab[] = [];
   /** The one that is being filled. */
   #current = -1;
 
-  /** Uses at most `limitBytes` of linear memory, in slabs of 256 KiB, at least four. */
   constructor(kernels: Kernels, limitBytes: number) {
     this.#kernels = kernels;
+    this.setLimit(limitBytes);
+  }
+
+  /**
+   * Uses at most `limitBytes` from now on, entries included, in slabs of 256 KiB, at least four. What is in use already
+   * stays in use.
+   */
+  setLimit(limitBytes: number): void {
     this.#slabsMax = Math.max(4, Math.floor(limitBytes / SLAB_BYTES));
   }
 
@@ -186,7 +195,7 @@ export class ColumnCache {
 
   #slabWith(sizeBytes: number, keep: Slab | undefined): Slab {
     const current = this.#slabs[this.#current];
-    if (current !== undefined && current.usedBytes + sizeBytes <= SLAB_BYTES) return current;
+    if (current !== undefined && hasRoom(current, sizeBytes)) return current;
     const next = this.#newSlab() ?? this.#oldSlab(keep);
     this.#current = this.#slabs.indexOf(next);
     return next;
@@ -221,6 +230,10 @@ export class ColumnCache {
       return slab;
     }
   }
+}
+
+function hasRoom({ usedBytes, contents }: Slab, sizeBytes: number): boolean {
+  return usedBytes + sizeBytes + contents.length * ENTRY_BYTES <= SLAB_BYTES;
 }
 
 function widthOf(type: CachedType): 1 | 8 {

@@ -92,6 +92,16 @@ type SeriesExports = {
   exportedSeriesBytes(): number;
   loadSeriesEntries(src: number, bytes: number, count: number, measurements: number): number;
   placeLoaded(count: number): number;
+  sortSeries(ids: number, count: number): void;
+  mergeSeries(
+    left: number,
+    leftCount: number,
+    right: number,
+    rightCount: number,
+    out: number,
+    limit: number,
+  ): number;
+  mergedFromLeft(): number;
   textCountOf(which: number): number;
   exportTexts(which: number, first: number, end: number, dst: number, room: number): number;
   exportedEntryBytes(): number;

@@ -8,6 +8,7 @@ let kernels: Kernels | undefined;
 let sharedCodecs: Codecs | undefined;
 let sharedScans: Scans | undefined;
 let sharedCache: ColumnCache | undefined;
+let columnCacheBytes: number = LIMITS.columnCacheBytes.value;
 
 export function codecs(): Codecs {
   kernels ??= new Kernels();
@@ -24,8 +25,14 @@ export function scans(): Scans {
 /** Columns of segments that were read lately, decoded. */
 export function columnCache(): ColumnCache {
   kernels ??= new Kernels();
-  sharedCache ??= new ColumnCache(kernels, LIMITS.columnCacheBytes.value);
+  sharedCache ??= new ColumnCache(kernels, columnCacheBytes);
   return sharedCache;
+}
+
+/** How large the cache of this thread may become. */
+export function setColumnCacheBytes(limitBytes: number): void {
+  columnCacheBytes = limitBytes;
+  sharedCache?.setLimit(limitBytes);
 }
 
 /** Runs a decoder; bytes that no encoder wrote become `DecodeError`. */

@@ -40,7 +40,7 @@ export const LIMITS = {
     reason: 'what one aggregation may hold when its caller sets no limit',
   },
   columnCacheBytes: {
-    setting: 'storage.column-cache-bytes',
+    setting: 'data.column-cache-size',
     value: 32 << 20,
     unit: 'bytes',
     reason:

@@ -1,6 +1,7 @@
 // The engine in the calling thread: inside the storage thread, for tests and for offline tools.
 import { systemClock } from '@tidemark/core';
 
+import { setColumnCacheBytes } from './codecs.ts';
 import { lockStorage } from './disk/storage-lock.ts';
 import { nodeDisk } from './disk/node-disk.ts';
 import { Engine } from './engine/engine.ts';
@@ -19,6 +20,7 @@ export async function openStorageInline(
   disk.makeDirectory(options.directory);
   // Whoever brings a disk of his own also says who uses it.
   const lock = environment.disk === undefined ? await lockStorage(options.directory) : undefined;
+  if (options.columnCacheBytes !== undefined) setColumnCacheBytes(options.columnCacheBytes);
   const engine = new Engine(options, { ...environment, clock, disk });
   try {
     await engine.open();

@@ -20,6 +20,8 @@ export type StorageOptions = {
   readonly walMaxBytes?: number | undefined;
   readonly memtableMaxBytes?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;
+  /** Decoded columns kept in memory, of the thread. */
+  readonly columnCacheBytes?: number | undefined;
   readonly snapshotMaxAgeMs?: number | undefined;
   /** Accept `1u` in line protocol. */
   readonly allowUnsigned?: boolean | undefined;

@@ -14,6 +14,7 @@ export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
       'memtable-max-size': '4m',
       'wal-max-size': '8m',
       'write-queue-max-size': '8m',
+      'column-cache-size': '8m',
       'max-series-per-database': 100_000,
     },
     coordinator: { 'query-memory-limit': '32m', 'max-concurrent-queries': 8 },

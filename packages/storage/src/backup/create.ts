@@ -13,9 +13,6 @@ import type { BackupRequest } from '../storage-engine.ts';
 import { backupHeader, encodeFrame, PIECE_BYTES, segmentName } from './format.ts';
 import { selectFromManifest } from './select.ts';
 
-/** Index entries per frame: deflating them takes a few milliseconds. */
-const SERIES_PER_FRAME = 4096;
-
 type Place = { readonly shardId: number; readonly segment: Segment; readonly name: string };
 
 /** The bytes of a backup in portions. What it pins is released when the generator ends or is returned. */
@@ -48,7 +45,7 @@ export async function* createBackup(
     for (const { name, instance } of manifest.databases) {
       const database = snapshot.databases.get(name);
       if (database?.instance !== instance) continue;
-      for (const additions of database.allAdditions(SERIES_PER_FRAME)) {
+      for (const additions of database.allAdditions()) {
         yield encodeFrame({ kind: 'series', instance, additions });
       }
     }

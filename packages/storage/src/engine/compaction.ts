@@ -137,12 +137,20 @@ function mergeFields(work: MeasurementWork): {
   return { fields, inputs };
 }
 
-function mergedIds(inputs: readonly Input[]): Iterable<SeriesId> {
-  const [only] = inputs;
-  if (inputs.length === 1 && only !== undefined) return only.measurement.series;
-  const ids = new Set<SeriesId>();
-  for (const { measurement } of inputs) for (const id of measurement.series) ids.add(id);
-  return Uint32Array.from(ids).sort();
+/** Ids of all inputs, ascending, each once. */
+function* mergedIds(inputs: readonly Input[]): Iterable<SeriesId> {
+  const lists = inputs.map(({ measurement }) => measurement.series);
+  const next = lists.map(() => 0);
+  for (;;) {
+    let smallest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < lists.length; i++) {
+      const id = lists[i]![next[i]!];
+      if (id !== undefined && id < smallest) smallest = id;
+    }
+    if (smallest === Number.POSITIVE_INFINITY) return;
+    for (let i = 0; i < lists.length; i++) if (lists[i]![next[i]!] === smallest) next[i]!++;
+    yield smallest;
+  }
 }
 
 type SeriesWork = {

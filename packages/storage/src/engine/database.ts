@@ -13,6 +13,15 @@ const CLOSING_SERIES_MIN = 2_000;
 /** Beyond half of what the last checkpoint held, so that all of them together cost as much as three times the index. */
 const RUNNING_SERIES_MIN = 50_000;
 
+/**
+ * Encoded at once: a million new series would take 100 MiB in linear memory and as much outside of it. Deflating so many
+ * for a backup takes some milliseconds.
+ */
+const PORTION_SERIES = 1 << 13;
+
+/** Numbers of entries of an index. */
+type IndexEnd = { readonly measurements: number; readonly series: number };
+
 export class Database {
   readonly name: string;
   /** Tells this database from an earlier one of the same name. */
@@ -121,36 +130,46 @@ export class Database {
     return range?.logBytes ?? 0;
   }
 
-  /** Entries that only the log files hold. */
-  unpersisted(): IndexAdditions {
-    return this.#additionsSince(this.#persistedMeasurements, this.#persistedSeries);
+  /** Entries that only the log files hold, in portions, and where they end; `undefined` when there are none. */
+  unpersisted():
+    | { readonly portions: Iterable<IndexAdditions>; readonly end: IndexEnd }
+    | undefined {
+    const end = this.#end();
+    const first = { measurements: this.#persistedMeasurements, series: this.#persistedSeries };
+    if (first.measurements === end.measurements && first.series === end.series) return undefined;
+    return { portions: this.#portions(first, end), end };
   }
 
-  /** All entries of the index, in portions of at most `seriesMax` series. Later additions are left out. */
-  *allAdditions(seriesMax: number): Generator<IndexAdditions> {
+  /** All entries of the index, in portions. Later additions are left out. */
+  allAdditions(): Generator<IndexAdditions> {
+    return this.#portions({ measurements: 0, series: 0 }, this.#end());
+  }
+
+  /** Entries up to these numbers are in the index files now. */
+  persisted({ measurements, series }: IndexEnd): void {
+    this.#persistedMeasurements = measurements;
+    this.#persistedSeries = series;
+  }
+
+  #end(): IndexEnd {
+    return { measurements: this.index.measurements.length, series: this.index.seriesCount };
+  }
+
+  /** Measurements come with the first portion: series of all of them may refer to any. */
+  *#portions(first: IndexEnd, end: IndexEnd): Generator<IndexAdditions> {
     const { index } = this;
-    const measurements = index.measurements.map(({ name }) => name);
-    const end = index.seriesCount;
-    yield {
-      firstMeasurementId: 0,
-      measurements,
-      firstSeriesId: 0,
-      series: index.encodedSeries(0, Math.min(end, seriesMax)),
-    };
-    for (let from = seriesMax; from < end; from += seriesMax) {
-      yield {
-        firstMeasurementId: measurements.length,
-        measurements: [],
-        firstSeriesId: from,
-        series: index.encodedSeries(from, Math.min(end, from + seriesMax)),
-      };
-    }
-  }
-
-  /** The result of `unpersisted` is in the index files now. */
-  persisted(additions: IndexAdditions): void {
-    this.#persistedMeasurements = additions.firstMeasurementId + additions.measurements.length;
-    this.#persistedSeries = additions.firstSeriesId + additions.series.count;
+    const all = index.measurements.slice(first.measurements, end.measurements);
+    let measurements = all.map(({ name }) => name);
+    let firstMeasurementId = first.measurements;
+    let from = first.series;
+    do {
+      const to = Math.min(end.series, from + PORTION_SERIES);
+      const series = index.encodedSeries(from, to);
+      yield { firstMeasurementId, measurements, firstSeriesId: from, series };
+      firstMeasurementId += measurements.length;
+      measurements = [];
+      from = to;
+    } while (from < end.series);
   }
 
   #additionsSince(firstMeasurementId: number, firstSeriesId: SeriesId): IndexAdditions {

@@ -130,11 +130,14 @@ export class Engine {
 
   /** Makes index entries durable that so far only the log files hold. */
   async persistIndex(database: Database): Promise<void> {
-    const additions = database.unpersisted();
-    const { disk } = this.environment;
-    const log = new IndexLog(disk, indexDirectory(this.directory), database.instance);
-    await log.append(additions);
-    database.persisted(additions);
+    const unpersisted = database.unpersisted();
+    const { disk, clock } = this.environment;
+    if (unpersisted !== undefined) {
+      const log = new IndexLog(disk, indexDirectory(this.directory), database.instance);
+      const pacer = new Pacer(clock, LIMITS.sliceMs.value);
+      await log.append(unpersisted.portions, () => pacer.pause());
+      database.persisted(unpersisted.end);
+    }
     await this.#checkpointIndex(database, { isClosing: false });
   }
 

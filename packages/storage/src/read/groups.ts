@@ -1,6 +1,7 @@
 // The series of a request, in groups, in the order that the contract of SeriesSource promises.
 import { compareBytes } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import { sortedByKey } from '@tidemark/kernels';
 import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query';
 
 import type { Database } from '../engine/database.ts';
@@ -80,7 +81,8 @@ export function isHeld(shards: readonly ShardView[], id: SeriesId): boolean {
 /** A series in a group, and a group with its tags, roughly. */
 const SERIES_BYTES = 32;
 const GROUP_BYTES = 320;
-const KEY_BYTES = 64;
+/** A series while many are put in order. */
+const SORTED_BYTES = 24;
 
 type MutableGroup = { tags: ReadonlyMap<string, string>; values: string[]; series: SeriesId[] };
 
@@ -142,12 +144,6 @@ function* byKey(
   ids: readonly SeriesId[],
   memory: RequestMemory,
 ): Generator<undefined, SeriesId[]> {
-  memory.check(ids.length * 2 * (KEY_BYTES + SERIES_BYTES), 'keys of series');
-  const keyed: { readonly id: SeriesId; readonly key: string }[] = [];
-  for (const id of ids) {
-    keyed.push({ id, key: index.tagsText(id) });
-    if (keyed.length % STEP_ELEMENTS === 0) yield undefined;
-  }
-  const sorted = yield* sortInSteps(keyed, (a, b) => compareBytes(a.key, b.key));
-  return sorted.map(({ id }) => id);
+  memory.check(ids.length * SORTED_BYTES, 'order of series');
+  return Array.from(yield* sortedByKey(index.keys, Uint32Array.from(ids)));
 }

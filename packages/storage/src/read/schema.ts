@@ -1,6 +1,7 @@
 // SeriesSource.schema over a snapshot: what exists, sorted bytewise, without duplicates.
 import { compareBytes } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
+import { sortedByKey } from '@tidemark/kernels';
 import type { SchemaBatch, SchemaFilter, SchemaRequest, TagKeyMatch } from '@tidemark/query';
 
 import type { Database } from '../engine/database.ts';
@@ -193,17 +194,16 @@ function keyTest(match: TagKeyMatch): (key: string) => boolean {
 }
 
 function* seriesBatches(
-  database: Database,
+  { index }: Database,
   measurement: MeasurementIndex,
   ordinals: Uint32Array,
 ): Generator<SchemaBatch | undefined> {
-  const unsorted: string[] = [];
-  for (const ordinal of ordinals) {
-    unsorted.push(database.index.seriesKey(measurement.seriesId(ordinal)));
-    if (unsorted.length % STEP_ELEMENTS === 0) yield undefined;
-  }
-  const keys = yield* sortInSteps(unsorted, compareBytes);
-  for (let at = 0; at < keys.length; at += SERIES_PER_BATCH) {
-    yield { kind: 'series', keys: keys.slice(at, at + SERIES_PER_BATCH) };
+  const ids = ordinals.map((ordinal) => measurement.seriesId(ordinal));
+  const sorted = yield* sortedByKey(index.keys, ids);
+  for (let at = 0; at < sorted.length; at += SERIES_PER_BATCH) {
+    const keys = Array.from(sorted.subarray(at, at + SERIES_PER_BATCH), (id) =>
+      index.seriesKey(id),
+    );
+    yield { kind: 'series', keys };
   }
 }

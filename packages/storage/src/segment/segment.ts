@@ -117,7 +117,7 @@ export class Segment {
     measurement: SegmentMeasurement,
     page: PageMeta,
   ): ReadonlyMap<SeriesId, readonly ChunkMeta[]> {
-    const known = this.#cache.get(this, page);
+    const known = this.#cache.get(page);
     if (known !== undefined) return known;
     const bytes = this.#readBlock(page.offset, page.length);
     const parsed = this.decoding(page.offset, () => readPage(bytes, page, measurement.fields));

@@ -63,21 +63,26 @@ export class IndexLog {
     }
   }
 
-  /** Appends entries; durable when it resolves. */
-  async append(additions: IndexAdditions): Promise<void> {
-    if (additions.series.count === 0 && additions.measurements.length === 0) return;
-    const out = new ByteWriter(1 << 12);
-    encodeAdditions(additions, out);
+  /** Appends entries, a record for each portion; durable when it resolves. Nothing of them stays when it fails. */
+  async append(portions: Iterable<IndexAdditions>, pause: () => Promise<void>): Promise<void> {
     const isNew = !this.#disk.exists(this.#path);
     const file = this.#disk.open(this.#path, isNew ? 'create' : 'modify');
     try {
       if (file.size() < WAL_HEADER_BYTES) file.write(walHeader(), 0);
-      const end = Math.max(file.size(), WAL_HEADER_BYTES);
+      const start = Math.max(file.size(), WAL_HEADER_BYTES);
+      let end = start;
       try {
-        file.write(frameRecord(out.finish()), end);
+        for (const additions of portions) {
+          const out = new ByteWriter(additions.series.bytes.length + (1 << 12));
+          encodeAdditions(additions, out);
+          const frame = frameRecord(out.finish());
+          file.write(frame, end);
+          end += frame.length;
+          await pause();
+        }
       } catch (error) {
         // A full disk may have taken a part; the next append must not follow it.
-        file.truncate(end);
+        file.truncate(start);
         throw error;
       }
       await file.sync();

@@ -25,6 +25,12 @@ export type ConnectionEvents = {
 /** How long a message may wait for another to travel with. */
 const DEFER_MS = 20;
 
+/**
+ * Young generation of the thread: what it allocates by the row are typed arrays outside of the heap, so that V8's own
+ * choice (48 MiB on large machines) only makes garbage wait longer.
+ */
+const YOUNG_GENERATION_MIB = 12;
+
 export class Connection {
   readonly #worker: Worker;
   readonly #events: ConnectionEvents;
@@ -54,7 +60,11 @@ export class Connection {
   static open(options: ThreadOptions, events: ConnectionEvents): Promise<Connection> {
     const schemaVersion = new Int32Array(new SharedArrayBuffer(4));
     const workerData: ThreadData = { options, schemaVersion };
-    const worker = startThread(import.meta.url, 'host', { workerData, name: 'storage' });
+    const worker = startThread(import.meta.url, 'host', {
+      workerData,
+      name: 'storage',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    });
     const connection = new Connection(worker, schemaVersion, events);
     return new Promise((resolve, reject) => {
       let isOpen = false;

@@ -41,6 +41,10 @@ export const TSDB_CONFIG = {
       64 * 1024 * 1024,
       'Bodies that may wait for the log; beyond it writes are refused with 503.',
     ),
+    'column-cache-size': size(
+      32 * 1024 * 1024,
+      'Decoded columns of segments kept for the next query.',
+    ),
     'query-log-enabled': boolean(true, 'Log every query before it runs, at level debug.'),
   }),
   coordinator: configSection('Limits of queries and writes.', {

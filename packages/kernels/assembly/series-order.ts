@@ -1,0 +1,86 @@
+// Series of one measurement in the order of their keys, compared where they lie.
+import { seriesKey, seriesKeyLength, seriesMeasurement } from './series';
+import { measurementNameLength } from './symbols';
+
+/** Whether the key of `a` comes before that of `b`, bytewise; both have `prefix` bytes in common. */
+function isBefore(a: u32, b: u32, prefix: usize): bool {
+  let p = seriesKey(a) + prefix;
+  let q = seriesKey(b) + prefix;
+  const left = <usize>seriesKeyLength(a) - prefix;
+  const right = <usize>seriesKeyLength(b) - prefix;
+  const shorter = min(left, right);
+  const words = p + (shorter & ~7);
+  while (p < words) {
+    const x = load<u64>(p);
+    const y = load<u64>(q);
+    if (x !== y) return bswap<u64>(x) < bswap<u64>(y);
+    p += 8;
+    q += 8;
+  }
+  const end = words + (shorter & 7);
+  while (p < end) {
+    const x = load<u8>(p++);
+    const y = load<u8>(q++);
+    if (x !== y) return x < y;
+  }
+  return left < right;
+}
+
+let fromLeft: u32 = 0;
+/** How many ids `mergeSeries` took from the left side. */
+export function mergedFromLeft(): u32 {
+  return fromLeft;
+}
+
+/**
+ * Merges two ordered runs of ids into `out`, at most `limit` of them; returns how many. What was taken from the right is
+ * the rest of `mergedFromLeft`.
+ */
+export function mergeSeries(
+  left: usize,
+  leftCount: u32,
+  right: usize,
+  rightCount: u32,
+  out: usize,
+  limit: u32,
+): u32 {
+  const leftEnd = left + <usize>leftCount * 4;
+  const rightEnd = right + <usize>rightCount * 4;
+  const total = min(leftCount + rightCount, limit);
+  const outEnd = out + <usize>total * 4;
+  const first = left;
+  const prefix =
+    leftCount === 0 ? 0 : <usize>measurementNameLength(seriesMeasurement(load<u32>(left)));
+  while (out < outEnd) {
+    if (left === leftEnd || (right < rightEnd && isBefore(load<u32>(right), load<u32>(left), prefix))) {
+      store<u32>(out, load<u32>(right));
+      right += 4;
+    } else {
+      store<u32>(out, load<u32>(left));
+      left += 4;
+    }
+    out += 4;
+  }
+  fromLeft = <u32>((left - first) >> 2);
+  return total;
+}
+
+/** Puts a few ids in order, in place. */
+export function sortSeries(ids: usize, count: u32): void {
+  if (count < 2) return;
+  const prefix = <usize>measurementNameLength(seriesMeasurement(load<u32>(ids)));
+  for (let i: u32 = 1; i < count; i++) {
+    const id = load<u32>(ids + <usize>i * 4);
+    // Where it belongs, by bisection: comparing costs more than moving.
+    let low: u32 = 0;
+    let high = i;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBefore(id, load<u32>(ids + <usize>middle * 4), prefix)) high = middle;
+      else low = middle + 1;
+    }
+    const at = ids + <usize>low * 4;
+    memory.copy(at + 4, at, <usize>(i - low) * 4);
+    store<u32>(at, id);
+  }
+}

@@ -1,0 +1,76 @@
+// Series in the order of their keys, against a plain sort of the keys as bytes.
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { IngestKernel } from './ingest-kernel.ts';
+import { Kernels } from './loader.ts';
+import { SeriesKeys } from './series-keys.ts';
+import { sortedByKey } from './series-order.ts';
+
+const HOUR = 3_600_000_000_000n;
+
+/** A table with a series per tag value, in this order. */
+function tableOf(values: readonly string[]): SeriesKeys {
+  const series = new SeriesKeys(new Kernels());
+  const kernel = new IngestKernel({
+    series,
+    parseLine: () => {
+      throw new Error('points are given');
+    },
+  });
+  const points = values.map((value) => ({
+    measurement: 'm',
+    tags: [['t', value]] as const,
+    fields: [['f', 1]] as const,
+    time: 0n,
+  }));
+  kernel.appendPoints(points, {
+    shardFor: () => ({ id: 1, start: 0n, end: HOUR }),
+    fieldTypes: () => [],
+  });
+  return series;
+}
+
+function sorted(series: SeriesKeys, ids: Uint32Array): Uint32Array {
+  const work = sortedByKey(series, ids);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function plainly(series: SeriesKeys, ids: Uint32Array): number[] {
+  const keys = new Map(Array.from(ids, (id) => [id, Buffer.from(series.key(id))]));
+  return [...ids].sort((a, b) => Buffer.compare(keys.get(a)!, keys.get(b)!));
+}
+
+test('any series come in the order of their keys as bytes', () => {
+  const value = fc.oneof(
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((t) => !/[\n\\]/.test(t)),
+    fc.stringMatching(/^abcdefg[a-c]{1,12}$/),
+  );
+  fc.assert(
+    fc.property(fc.uniqueArray(value, { maxLength: 60 }), (values) => {
+      const series = tableOf(values);
+      const ids = Uint32Array.from({ length: series.nextId }, (_, id) => id);
+
+      expect([...sorted(series, ids)]).toEqual(plainly(series, ids));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('many series are merged from runs, with pauses, and room for it is given back', () => {
+  const series = tableOf(
+    Array.from({ length: 20_000 }, (_, i) => `v${Math.imul(i, 2654435761) >>> 0}`),
+  );
+  const ids = Uint32Array.from({ length: 13_007 }, (_, i) => i + 1000);
+  const before = series.kernels.exports.memoryInUse();
+
+  const work = sortedByKey(series, ids);
+  expect(work.next().done).toBe(false);
+  work.return(new Uint32Array(0));
+
+  expect(series.kernels.exports.memoryInUse()).toBe(before);
+  expect([...sorted(series, ids)]).toEqual(plainly(series, ids));
+});
