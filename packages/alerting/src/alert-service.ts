@@ -10,6 +10,7 @@ import { Delivery } from './delivery.ts';
 import type { DeliveryState } from './delivery.ts';
 import type { EventState, EventSummary, TopicEvent } from './event.ts';
 import type { HandlerContext } from './handler.ts';
+import { HandlerPatch, hideHandlerSecrets, keepHandlerSecrets } from './handler-secrets.ts';
 import { checkTopicId } from './handler-spec.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { levelRank } from './level.ts';
@@ -33,8 +34,8 @@ export type AlertServiceOptions = {
   readonly context: Omit<HandlerContext, 'signal' | 'publish'>;
   readonly clock: Clock;
   readonly log: AlertLog;
-  /** Hides secrets in the reasons of failed deliveries. */
-  readonly redact?: ((text: string) => string) | undefined;
+  /** Hides secrets in the reasons of failed deliveries: those of the configuration, and the handler's own. */
+  readonly redact?: ((text: string, own: Iterable<string>) => string) | undefined;
   readonly random: () => number;
   /** `[alert] persist-topics`. */
   readonly isPersistent: boolean;
@@ -283,17 +284,24 @@ export class AlertService implements AlertSink {
     return state;
   }
 
-  /** Handlers of a topic by id; `undefined` for a topic whose handlers are those of a script. */
+  /** Handlers of a topic by id, without secrets; `undefined` for a topic whose handlers are those of a script. */
   handlers(topic: string): readonly HandlerSpec[] | undefined {
     const specs = [...(this.#handlers.get(topic)?.values() ?? [])]
       .map((handler) => handler.spec)
       .filter((spec) => spec !== undefined)
+      .map(hideHandlerSecrets)
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     return specs.length === 0 && this.#anonymous.has(topic) ? undefined : specs;
   }
 
+  /** A handler without its secrets. */
   handler(topic: string, id: string): HandlerSpec {
-    return this.#attached(topic, id).spec;
+    return hideHandlerSecrets(this.#attached(topic, id).spec);
+  }
+
+  /** Begins a change of a handler by JSON patch; `replaceHandler` ends it. */
+  patchHandler(topic: string, id: string): HandlerPatch {
+    return new HandlerPatch(topic, this.#attached(topic, id).spec);
   }
 
   handlerState(topic: string, id: string): DeliveryState {
@@ -312,9 +320,13 @@ export class AlertService implements AlertSink {
     this.#attachSpec(topic, spec, checked);
   }
 
-  /** Replaces a handler; the id may change. Events that wait are delivered by the new one. */
-  async replaceHandler(topic: string, id: string, spec: HandlerSpec): Promise<void> {
+  /**
+   * Replaces a handler; the id may change. Events that wait are delivered by the new one. Secrets that answers do not
+   * show are kept where the new definition has their marker.
+   */
+  async replaceHandler(topic: string, id: string, given: HandlerSpec): Promise<void> {
     const before = this.#attached(topic, id);
+    const spec = keepHandlerSecrets(given, before.spec);
     const isRenamed = spec.id !== id;
     if (isRenamed && this.#handlers.get(topic)?.has(spec.id) === true) {
       throw new Conflict(
@@ -426,6 +438,16 @@ export class AlertService implements AlertSink {
     predecessor = this.#retiring.get(key),
   ): Delivery {
     const { store, clock, log, random, queueLength, disabledKinds, redact } = this.#options;
+    const used = new Set<string>();
+    const context = {
+      ...this.#context,
+      resolveSecret: (text: string) => {
+        const secret = this.#context.resolveSecret(text);
+        if (used.size >= USED_SECRETS_MAX) used.clear();
+        used.add(secret);
+        return secret;
+      },
+    };
     const enabled = actions.filter((action) => disabledKinds?.has(action.kind.kind) !== true);
     return new Delivery(
       {
@@ -434,7 +456,7 @@ export class AlertService implements AlertSink {
         store,
         clock,
         random,
-        redact,
+        redact: redact === undefined ? undefined : (text) => redact(text, used),
         queueLength: Math.max(QUEUE_LENGTH_MIN, queueLength ?? QUEUE_LENGTH.value),
         report: (level, message, event) =>
           log(level, message, { topic, handler: key.slice(topic.length + 1), event: event.id }),
@@ -442,7 +464,7 @@ export class AlertService implements AlertSink {
       (owner) =>
         enabled.length === 0
           ? [{ run: () => Promise.resolve({ kind: 'stop' }) }]
-          : enabled.map((action, i) => makeStep(action, i, owner, this.#context)),
+          : enabled.map((action, i) => makeStep(action, i, owner, context)),
     );
   }
 
@@ -523,6 +545,9 @@ export class AlertService implements AlertSink {
 
 const RETIRE_DEADLINE_MS = 5_000;
 const DROP_DEADLINE_MS = 1_000;
+
+// A handler has a few; more are values that a file held one after the other.
+const USED_SECRETS_MAX = 64;
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,10 +1,11 @@
 // A handler's chain of actions: filters and deliveries, each gets what the one before passed on.
-import { formatClockDuration } from '@tidemark/core';
+import { formatClockDuration, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Delivery, ChainStep, StepResult } from './delivery.ts';
 import type { OutboxEntry } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
+import { resolveSecrets } from './handler-secrets.ts';
 import { levelRank } from './level.ts';
 import { integer, text } from './options.ts';
 import type { Options } from './options.ts';
@@ -36,10 +37,23 @@ export function makeStep(
     default:
       return {
         run: async ({ event }, signal) => {
-          await action.kind.send(event, action.options, { ...context, signal });
+          await action.kind.send(event, liveOptions(action, context), { ...context, signal });
           return PASS;
         },
       };
+  }
+}
+
+// Looked up for every event, so that a secret may be changed where it is kept.
+function liveOptions(
+  { kind, options }: CheckedAction,
+  context: Omit<HandlerContext, 'signal'>,
+): Options {
+  try {
+    return resolveSecrets(kind.options, options, context.resolveSecret);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Unavailable(reason, { cause });
   }
 }
 

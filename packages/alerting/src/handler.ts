@@ -47,6 +47,11 @@ export type HandlerContext = {
   render(template: string, scope: TemplateScope): string;
   /** What is wrong with the syntax of a template; `name` appears in the text. */
   checkTemplate(name: string, template: string): string | undefined;
+  /**
+   * The secret that a text stands for: itself, or what `env:NAME` or `file:/path` refers to. Throws `InvalidRequest`
+   * when there is none or it may not be used.
+   */
+  resolveSecret(text: string): string;
   /** Publishes into another topic. */
   publish(topic: string, event: TopicEvent): void;
   /** Why a program or file may not be used; `undefined` when it may. */
@@ -58,10 +63,12 @@ export type HandlerContext = {
   readonly connections: ConnectionCache;
 };
 
-/** Which programs may be started and which files written by handlers. */
+/** Which programs may be started, which files written and which secrets read by what clients define. */
 export type AccessPolicy = {
   refuseProgram(program: string): string | undefined;
   refuseFile(path: string): string | undefined;
+  /** Why a reference to a secret, `env:NAME` or `file:/path`, may not be used. */
+  refuseSecret(reference: string): string | undefined;
 };
 
 export type Closable = { close(): Promise<void> | void };

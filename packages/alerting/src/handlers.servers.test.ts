@@ -113,7 +113,12 @@ async function send(
     render: (template) => template,
     checkTemplate: () => undefined,
     publish: () => undefined,
-    access: { refuseProgram: () => undefined, refuseFile: () => undefined },
+    access: {
+      refuseProgram: () => undefined,
+      refuseFile: () => undefined,
+      refuseSecret: () => undefined,
+    },
+    resolveSecret: (text) => text,
     server: { hostname: 'h', url: 'http://h:9092', product: 'tidemark' },
     signal: AbortSignal.timeout(15_000),
     connections,

@@ -105,7 +105,12 @@ function context(): HandlerContext {
       template.replaceAll(/\{\{ \.(\w+) \}\}/g, (_all, name: string) => String(scope[name] ?? '')),
     checkTemplate: () => undefined,
     publish: () => undefined,
-    access: { refuseProgram: () => undefined, refuseFile: () => undefined },
+    access: {
+      refuseProgram: () => undefined,
+      refuseFile: () => undefined,
+      refuseSecret: () => undefined,
+    },
+    resolveSecret: (text) => text,
     server: { hostname: 'h', url: 'http://h:9092', product: 'tidemark' },
     signal: AbortSignal.timeout(10_000),
     connections,

@@ -21,14 +21,10 @@ export type {
   ServiceTestSpec,
   TemplateScope,
 } from './handler.ts';
-export {
-  checkTopicId,
-  ID_BYTES_MAX,
-  patchDocument,
-  printHandlerSpec,
-  readHandlerSpec,
-} from './handler-spec.ts';
+export { checkTopicId, ID_BYTES_MAX, printHandlerSpec, readHandlerSpec } from './handler-spec.ts';
 export type { HandlerSpec } from './handler-spec.ts';
+export { resolveSecrets, showOption } from './handler-secrets.ts';
+export type { HandlerPatch } from './handler-secrets.ts';
 export { httpSender } from './http-sender.ts';
 export type { HttpSender, IncomingResponse, OutgoingRequest, TlsOptions } from './http-sender.ts';
 export { LEVELS, levelRank, parseLevel } from './level.ts';
@@ -37,6 +33,7 @@ export {
   defaultOptions,
   durationMs,
   flag,
+  holdsSecret,
   integer,
   isSet,
   map,
@@ -47,6 +44,7 @@ export {
 } from './options.ts';
 export type { JsonValue, Options, OptionSpec, OptionType, OptionValue } from './options.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
+export { HIDDEN, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
 export {
   bool,
   checkUrl,

@@ -30,8 +30,10 @@ export type OptionSpec = {
   readonly type: OptionType;
   readonly default: OptionValue;
   readonly doc: string;
-  /** Never shown; answers say only whether it is set. */
+  /** Never shown. Of the configuration, answers say only whether it is set; of a handler they show a marker. */
   readonly isSecret?: true;
+  /** Says who gets the secrets among the other options. May be a secret's reference itself, `env:NAME`. */
+  readonly isReceiver?: true;
   /** Not part of what older clients know: left out of answers while it has its default. */
   readonly isShownWhenSet?: true;
   /** A template over the event; its syntax is checked when the handler is defined. */
@@ -169,13 +171,21 @@ export function decodeOptions(table: readonly OptionSpec[], kind: string, value:
     if (raw === undefined) continue;
     const converted = convertOption(spec.type, raw);
     if (converted.ok) options[spec.name] = converted.value;
-    else problems.push(`'${spec.name}' ${converted.reason}`);
+    else
+      problems.push(
+        `'${spec.name}' ${holdsSecret(spec) ? `expected ${spec.type}` : converted.reason}`,
+      );
   }
   if (given.size > 0) problems.push(`'' has invalid keys: ${[...given.keys()].sort().join(', ')}`);
   if (problems.length === 0) return { ok: true, options };
   const list = problems.map((problem) => `* ${problem}`).join('\n');
   const reason = `failed to decode options of a ${kind} handler: ${problems.length} error(s) decoding:\n\n${list}`;
   return { ok: false, reason };
+}
+
+/** Whether a value of this option may hold a secret, so that no error repeats it. */
+export function holdsSecret(spec: OptionSpec): boolean {
+  return spec.isSecret === true || spec.name === 'headers';
 }
 
 /** Typed look-ups; a wrong type is a bug in a table. */

@@ -3,8 +3,10 @@ import { InvalidRequest } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { CheckedAction } from './chain.ts';
 import type { HandlerContext } from './handler.ts';
+import { findHidden, resolveSecrets } from './handler-secrets.ts';
 import { decodeOptions, text } from './options.ts';
 import { findHandlerKind } from './registry.ts';
+import { HIDDEN } from './secrets.ts';
 
 /** Checks a kind with its options, of a script or of a topic handler. Throws `InvalidRequest` with what is wrong. */
 export function checkAction(
@@ -24,7 +26,14 @@ export function checkAction(
       throw new InvalidRequest(`failed to create ${kind.kind} handler: ${broken}`);
     }
   }
-  const problem = kind.validate?.(decoded.options, { ...context, signal: AbortSignal.abort() });
+  const hidden = findHidden(decoded.options);
+  if (hidden !== undefined) {
+    throw new InvalidRequest(
+      `option '${hidden}' of a ${kind.kind} handler is ${HIDDEN}, which stands for a secret that is not shown; write the secret, env:NAME or file:/path`,
+    );
+  }
+  const options = resolveSecrets(kind.options, decoded.options, context.resolveSecret);
+  const problem = kind.validate?.(options, { ...context, signal: AbortSignal.abort() });
   if (problem !== undefined) throw new InvalidRequest(problem);
   return { kind, options: decoded.options };
 }

@@ -60,6 +60,11 @@ export function secret(name: string, doc: string, value = ''): OptionSpec {
   return { name, type: 'string', default: value, doc, isSecret: true };
 }
 
+/** The URL that gets what is sent; it may be given by reference. */
+export function receiver(name: string, doc: string, value = ''): OptionSpec {
+  return { ...str(name, doc, value), isReceiver: true };
+}
+
 /** A list of strings. */
 export function list(
   name: string,

@@ -139,7 +139,12 @@ class World {
         clock: this.clock,
         render: renderTemplate,
         checkTemplate,
-        access: { refuseProgram: () => undefined, refuseFile: () => undefined },
+        access: {
+          refuseProgram: () => undefined,
+          refuseFile: () => undefined,
+          refuseSecret: () => undefined,
+        },
+        resolveSecret: (text) => text,
         server: { hostname: 'h', url: '', product: 'model' },
         connections: { use: (_key, _idleMs, make) => make(), discard: () => Promise.resolve() },
       },

@@ -4,18 +4,21 @@ import { Forbidden, Internal, InvalidRequest, NotFound } from '@tidemark/core';
 import {
   convertOption,
   defaultOptions,
+  HIDDEN,
+  holdsSecret,
+  isReference,
   isSet,
   map,
   printOption,
-  strings,
+  resolveSecrets,
+  showOption,
   text,
   typeName,
 } from '@tidemark/alerting';
-import type { JsonValue, Options, OptionSpec, OptionValue, SectionSpec } from '@tidemark/alerting';
+import type { JsonValue, Options, OptionValue, SectionSpec } from '@tidemark/alerting';
 import { checkElements } from './config.ts';
 import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 import type { Table } from './metadata.ts';
-import { hideSecretHeaders, hideUrlPasswords } from './redactor.ts';
 import type { Redactor } from './redactor.ts';
 
 /** One element's stored override. Values are JSON, converted again on every use. */
@@ -53,6 +56,8 @@ export type ConfigOverridesOptions = {
   readonly apply: ApplySection;
   /** Reads a secret by reference: `env:NAME`, `file:/path`. Throws when there is none. */
   readonly resolveSecret: (value: string) => string;
+  /** Why clients may not use a reference to a secret. */
+  readonly refuseSecret: (reference: string) => string | undefined;
   /** Learns every secret that is in use. */
   readonly redactor: Redactor;
 };
@@ -199,7 +204,7 @@ export class ConfigOverrides {
         `section ${JSON.stringify(section.name)} has duplicate elements: ${JSON.stringify(name)}`,
       );
     }
-    const options = jsonOptions(section, add, `${section.name}/${name}`);
+    const options = this.#read(section, add, `${section.name}/${name}`);
     overrides.set(keyOf(section.name, name), {
       section: section.name,
       element: name,
@@ -239,9 +244,42 @@ export class ConfigOverrides {
       requireOption(section, name, place);
       delete options[name];
     }
-    Object.assign(options, jsonOptions(section, update.set ?? {}, place));
+    Object.assign(options, this.#read(section, update.set ?? {}, place));
     if (Object.keys(options).length === 0 && !before.isAdded) overrides.delete(id);
     else overrides.set(id, { ...before, options });
+  }
+
+  /** Options that a client sent. Converted once to refuse what does not fit, stored as they were sent. */
+  #read(
+    section: SectionSpec,
+    given: Readonly<Record<string, unknown>>,
+    place: string,
+  ): Record<string, JsonValue> {
+    const options: Record<string, JsonValue> = {};
+    for (const [name, value] of Object.entries(given)) {
+      requireOption(section, name, place);
+      const converted = convert(section, name, { value, place });
+      const refused = this.#refuseTexts(converted);
+      if (refused !== undefined) {
+        throw new InvalidRequest(
+          `failed to override configuration ${place}: cannot set option ${name}: ${refused}`,
+        );
+      }
+      options[name] = typeof value === 'bigint' ? Number(value) : (value as JsonValue);
+    }
+    return options;
+  }
+
+  /** What must not come from a client: the marker of a secret, and references to what it may not read. */
+  #refuseTexts(value: OptionValue): string | undefined {
+    if (typeof value === 'string') {
+      if (value.includes(HIDDEN)) return `${HIDDEN} stands for a secret that is not shown`;
+      return isReference(value) ? this.#options.refuseSecret(value) : undefined;
+    }
+    if (value === null || typeof value !== 'object') return undefined;
+    return Object.values(value)
+      .map((item: JsonValue) => this.#refuseTexts(item))
+      .find((reason) => reason !== undefined);
   }
 
   /** File, then overrides of its elements, then added elements in order of their names. */
@@ -272,14 +310,12 @@ export class ConfigOverrides {
 
   #withSecrets(section: SectionSpec, options: Options | undefined): Options | undefined {
     if (options === undefined) return undefined;
-    const secrets = section.options.filter(
-      (spec) => spec.isSecret === true && spec.type === 'string',
-    );
-    const resolved = secrets.map((spec) => [
-      spec.name,
-      this.#options.resolveSecret(text(options, spec.name)),
-    ]);
-    const known = { ...options, ...Object.fromEntries(resolved) };
+    const { resolveSecret, redactor } = this.#options;
+    const known = resolveSecrets(section.options, options, (value) => {
+      const secret = resolveSecret(value);
+      if (isReference(value)) redactor.add(secret);
+      return secret;
+    });
     this.#learn(section, known);
     return known;
   }
@@ -333,21 +369,6 @@ function requireOption(section: SectionSpec, name: string, place: string): void 
   );
 }
 
-// Converted once to refuse what does not fit, stored as the client sent it.
-function jsonOptions(
-  section: SectionSpec,
-  given: Readonly<Record<string, unknown>>,
-  place: string,
-): Record<string, JsonValue> {
-  const options: Record<string, JsonValue> = {};
-  for (const [name, value] of Object.entries(given)) {
-    requireOption(section, name, place);
-    convert(section, name, { value, place });
-    options[name] = typeof value === 'bigint' ? Number(value) : (value as JsonValue);
-  }
-  return options;
-}
-
 function convert(
   section: SectionSpec,
   name: string,
@@ -356,7 +377,8 @@ function convert(
   const spec = section.options.find((each) => each.name === name);
   const converted = convertOption(spec?.type ?? 'string', value);
   if (converted.ok) return converted.value;
-  const reason = spec?.isSecret === true ? `expected ${spec.type}` : converted.reason;
+  const isSecret = spec !== undefined && holdsSecret(spec);
+  const reason = isSecret ? `expected ${spec.type}` : converted.reason;
   throw new InvalidRequest(
     `failed to override configuration ${place}: cannot set option ${name}: ${reason}`,
   );
@@ -376,17 +398,6 @@ function overlay(
   return { ...options, ...Object.fromEntries(entries) };
 }
 
-function shownOf(spec: OptionSpec, value: OptionValue): JsonValue {
-  if (spec.name === 'headers' && spec.type === 'string-map' && value !== null) {
-    return hideSecretHeaders(map({ headers: value }, 'headers'));
-  }
-  if (typeof value === 'string') return hideUrlPasswords(value);
-  if (spec.type === 'strings' && Array.isArray(value)) {
-    return strings({ list: value }, 'list').map(hideUrlPasswords);
-  }
-  return printOption(value);
-}
-
 function viewOf(section: SectionSpec, options: Options): ElementView {
   const redacted: string[] = [];
   const shown: [string, JsonValue][] = [];
@@ -394,7 +405,10 @@ function viewOf(section: SectionSpec, options: Options): ElementView {
     const value = options[spec.name] ?? spec.default;
     if (spec.isShownWhenSet === true && !isSet(value)) continue;
     if (spec.isSecret === true) redacted.push(spec.name);
-    shown.push([spec.name, spec.isSecret === true ? isSet(value) : shownOf(spec, value)]);
+    shown.push([
+      spec.name,
+      spec.isSecret === true ? isSet(value) : showOption(spec, printOption(value)),
+    ]);
   }
   const element = section.elementKey === undefined ? '' : text(options, section.elementKey);
   return { element, options: Object.fromEntries(shown), redacted };

@@ -108,6 +108,9 @@ export const FIXED_SECTIONS = {
     'allowed-files': key.textList(
       'Globs of files that log handlers may write and of folders that sideload nodes may read; none means all on a loopback or authenticated server, none elsewhere.',
     ),
+    'allowed-secrets': key.textList(
+      'Globs of references to secrets, `env:ALERT_*` or `file:/run/secrets/*`, that handlers and changes of the configuration may use; none means all on a loopback or authenticated server, none elsewhere.',
+    ),
     'disabled-handlers': key.textList('Kinds of handlers that are accepted but do nothing.'),
   }),
   deadman: configSection('Defaults of deadman.', {

@@ -55,7 +55,11 @@ beforeEach(async () => {
   expect(problems).toEqual([]);
   engine = await startEngine(config, {
     log: { debug: keep, info: keep, warn: keep, error: keep },
-    environment: { CHAT_URL: `${receiverUrl}/${secret('chat-url')}` },
+    environment: {
+      CHAT_URL: `${receiverUrl}/${secret('chat-url')}`,
+      TEAMS_URL: `${receiverUrl}/${secret('teams-by-reference')}`,
+      NAMED_AUTH: `Bearer ${secret('named-by-reference')}`,
+    },
   });
 });
 
@@ -106,6 +110,7 @@ function settings(): Record<string, unknown> {
         headers: { Authorization: `Token ${secret('header')}`, 'X-Kind': 'shown' },
       },
       { endpoint: 'basic', url, 'basic-auth': { username: 'u', password: secret('basic') } },
+      { endpoint: 'reference', url, headers: { Authorization: 'env:NAMED_AUTH' } },
     ],
   };
 }
@@ -126,6 +131,26 @@ const HANDLERS: Readonly<Record<string, object>> = {
   talk: {},
   post: { endpoint: 'named', 'capture-response': true },
 };
+
+/** Handlers that bring secrets of their own, as options and in URLs and headers. */
+function ownSecrets(): Readonly<Record<string, object>> {
+  const withPassword = receiverUrl.replace(
+    '//',
+    `//user:${encodeURIComponent(secret('own-in-url'))}@`,
+  );
+  return {
+    alerta: { resource: 'r', event: 'e', token: secret('own-alerta') },
+    pagerduty2: { 'routing-key': secret('own-pagerduty') },
+    pushover: { 'user-key': secret('own-pushover') },
+    servicenow: { url: receiverUrl, username: 'u', password: secret('own-servicenow') },
+    teams: { 'channel-url': `${receiverUrl}/${secret('own-teams')}` },
+    post: {
+      url: `${withPassword}/in?auth_token=${encodeURIComponent(secret('own-query'))}`,
+      headers: { 'X-Api-Key': secret('own-header'), 'X-Kind': 'shown' },
+      'capture-response': true,
+    },
+  };
+}
 
 /** Everything that was answered; the last one is returned. */
 let answers: string[] = [];
@@ -161,9 +186,13 @@ async function raiseAlert(): Promise<void> {
     const created = await call('POST', `${TOPIC}/handlers`, { id: kind, kind, options });
     expect(created, kind).toMatchObject({ id: kind });
   }
-  const script = `stream|from()|alert().id('e').crit(lambda: TRUE).topic('t')
-stream|from()|httpPost().endpoint('named').captureResponse()
-stream|from()|httpPost().endpoint('basic').captureResponse()`;
+  await publish(`stream|from()|httpPost().endpoint('named').captureResponse()
+stream|from()|httpPost().endpoint('basic').captureResponse()`);
+}
+
+/** One CRITICAL event in the topic. */
+async function publish(more = ''): Promise<void> {
+  const script = `stream|from()|alert().id('e').crit(lambda: TRUE).topic('t')\n${more}`;
   const task = { id: 'task', dbrps: [{ db: 'd', rp: 'r' }], script, status: 'enabled' };
   expect(await call('POST', '/engine/v1/tasks', task)).toMatchObject({ error: '' });
   await call('POST', '/write?db=d&rp=r', 'm v=1 1');
@@ -261,4 +290,115 @@ test('a password in the query of a request is in no log line and no link', async
   await soon(() => expect(lines.filter((line) => line.includes('u=admin'))).not.toEqual([]));
   expect(lines.filter((line) => line.includes(text))).toEqual([]);
   expect(answers.filter((answer) => answer.includes(text))).toEqual([]);
+});
+
+test('secrets of a handler’s own options are used, kept over changes, and shown nowhere', async () => {
+  const kinds = Object.entries(ownSecrets());
+  const shown: any[] = [];
+  for (const [kind, options] of kinds) {
+    await call('POST', `${TOPIC}/handlers`, { id: kind, actions: [{ kind, options }] });
+    shown.push(await call('GET', `${TOPIC}/handlers/${kind}`));
+  }
+  // Back as it was shown, then changed by a patch: both keep what is not shown.
+  for (const { id, actions } of shown) {
+    expect(await call('PUT', `${TOPIC}/handlers/${id}`, { id, actions })).toMatchObject({
+      actions,
+    });
+    const operations = [
+      { op: 'test', path: '/actions/0', value: actions[0] },
+      { op: 'add', path: '/actions/-', value: { kind: 'stateChangesOnly' } },
+    ];
+    const patched = await call('PATCH', `${TOPIC}/handlers/${id}`, operations);
+    expect(patched.actions).toEqual([actions[0], { kind: 'stateChangesOnly', options: {} }]);
+  }
+  await publish();
+  await soon(async () => {
+    const list = await call('GET', '/engine/v1preview/alerts/dead-letters');
+    expect(list['dead-letters']).toHaveLength(kinds.length);
+  });
+  await lookEverywhere();
+
+  const sent = requests.join('\n');
+  for (const value of SECRETS.filter((each) => each.includes('own-')))
+    expect(
+      [value, encodeURIComponent(value), base64(`u:${value}`), base64(`user:${value}`)].some(
+        (form) => sent.includes(form),
+      ),
+      value,
+    ).toBe(true);
+  expect(leaks(answers)).toEqual([]);
+  expect(leaks(lines)).toEqual([]);
+});
+
+test('a handler refers to a secret, which is looked up and shown nowhere', async () => {
+  const file = join(directory, 'token');
+  writeFileSync(file, secret('own-file'));
+  const handlers = {
+    teams: { 'channel-url': 'env:TEAMS_URL' },
+    alerta: { resource: 'r', event: 'e', token: `file:${file}` },
+    post: { endpoint: 'reference', 'capture-response': true },
+  };
+  for (const [kind, options] of Object.entries(handlers)) {
+    const created = await call('POST', `${TOPIC}/handlers`, { id: kind, kind, options });
+    expect(created, kind).toMatchObject({ options });
+  }
+  writeFileSync(file, secret('own-file-changed'));
+  await publish();
+  await soon(async () => {
+    const list = await call('GET', '/engine/v1preview/alerts/dead-letters');
+    expect(list['dead-letters']).toHaveLength(3);
+  });
+  const named = await call('GET', '/engine/v1/config/httppost/reference');
+  await lookEverywhere();
+
+  expect(named.options.headers).toEqual({ Authorization: 'env:NAMED_AUTH' });
+  const sent = requests.join('\n');
+  for (const name of ['teams-by-reference', 'own-file-changed', 'named-by-reference'])
+    expect(sent, name).toContain(secret(name));
+  expect(leaks(answers)).toEqual([]);
+  expect(leaks(lines)).toEqual([]);
+});
+
+test('definitions whose secret can not be used are refused without repeating it', async () => {
+  const kind = 'teams';
+  const bodies = [
+    { id: 'new', kind, options: { 'channel-url': '[REDACTED]' } },
+    { id: 'new', kind, options: { 'channel-url': 'env:NOTHING' } },
+    { id: 'new', kind: 'alerta', options: { token: [secret('wrong-type')] } },
+    { id: 'new', kind: 'post', options: { headers: secret('wrong-map') } },
+    `{"id":"new","kind":"teams","options":{"channel-url":${secret('raw')}}}`,
+  ];
+  for (const body of bodies) {
+    const { error } = await call('POST', `${TOPIC}/handlers`, body);
+    expect(error).toMatch(/invalid|failed/);
+  }
+  const headers = { Authorization: '[REDACTED]' };
+  await call('POST', '/engine/v1/config/httppost/named', { set: { headers } });
+
+  expect(answers.at(-1)).toContain('stands for a secret that is not shown');
+  expect(leaks(answers)).toEqual([]);
+  expect(leaks(lines)).toEqual([]);
+});
+
+test('a script that refers to a secret shows the reference, and what it publishes shows nothing', async () => {
+  const script = `stream|from()|alert().id('e').crit(lambda: TRUE)
+  .teams().channelURL('env:TEAMS_URL')
+  .post('${receiverUrl}').header('Authorization', 'env:NAMED_AUTH').captureResponse()
+stream|from()|httpPost('${receiverUrl}').header('X-Token', 'env:NAMED_AUTH').captureResponse()`;
+  const task = { id: 'task', dbrps: [{ db: 'd', rp: 'r' }], script, status: 'enabled' };
+  expect(await call('POST', '/engine/v1/tasks', task)).toMatchObject({ error: '' });
+  await call('POST', '/write?db=d&rp=r', 'm v=1 1');
+  await soon(async () => {
+    const list = await call('GET', '/engine/v1preview/alerts/dead-letters');
+    expect(list['dead-letters']).toHaveLength(2);
+  });
+  await soon(() => expect(lines.filter((line) => line.includes('http_post'))).toHaveLength(1));
+  for (const format of ['raw', 'formatted'])
+    await call('GET', `/engine/v1/tasks/task?script-format=${format}&dot-view=attributes`);
+  await lookEverywhere();
+
+  expect(answers.join()).toContain('env:TEAMS_URL');
+  expect(leaks(requests)).toHaveLength(3);
+  expect(leaks(answers)).toEqual([]);
+  expect(leaks(lines)).toEqual([]);
 });

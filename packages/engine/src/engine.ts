@@ -1,14 +1,16 @@
 // The parts of a running engine and the order in which they open and close.
-import { assert, isLoopback, TIDEMARK_VERSION } from '@tidemark/core';
+import { assert, InvalidRequest, isLoopback, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import {
   AlertService,
   AlertStore,
   connectionCache,
   httpSender,
+  isReference,
   parseAddress,
 } from '@tidemark/alerting';
 import type {
+  AccessPolicy,
   Closable,
   ConnectionCache,
   HandlerContext,
@@ -124,12 +126,19 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const http = httpSender();
   const clusters = new Clusters(http);
   const router = new PointRouter();
+  const access = accessPolicy({
+    programs: config.alert.allowedPrograms,
+    files: config.alert.allowedFiles,
+    secrets: config.alert.allowedSecrets,
+    isTrusted: isTrusted(config),
+  });
   const overrides = new ConfigOverrides({
     isEnabled: config.configOverride.enabled,
     file: config.overridable,
     store: metadata.table<OverrideRecord>('overrides'),
     isSkipped: options.skipConfigOverrides || config[''].skipConfigOverrides,
     resolveSecret: secretResolver(options.environment),
+    refuseSecret: access.refuseSecret,
     redactor,
     apply: (section, elements) => {
       if (section === 'tsdb') clusters.update(elements);
@@ -138,13 +147,13 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   });
   await overrides.open();
   const connections = connectionCache(clock);
-  const context = handlerContext(options, { http, overrides, connections });
+  const context = handlerContext(options, { http, overrides, connections, access });
   const alerts = new AlertService({
     store: new AlertStore(metadata.root),
     context,
     clock,
     log: logs.logger('alert'),
-    redact: redactor.redact,
+    redact: redactor.redactOwn,
     random: Math.random,
     isPersistent: config.alert.persistTopics,
     queueLength: config.alert.topicBufferLength,
@@ -164,7 +173,9 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   };
   const section = (name: string, element?: string): Options | undefined =>
     overrides.section(name, element);
-  const { endpoint } = httpClient({ http, section });
+  const { resolveSecret } = context;
+  const redact = redactor.redactOwn;
+  const { endpoint } = httpClient({ http, section, resolveSecret, redact });
   const sideloads = new Sideloads({ http, endpoint, access: context.access });
   const functions = await openUserFunctions(config, clock, logs.logger('udf'));
   const servicesOptions: TaskServicesOptions = {
@@ -176,6 +187,8 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     http,
     logs,
     section,
+    resolveSecret,
+    redact,
     server,
     clock,
   };
@@ -300,20 +313,23 @@ function handlerContext(
     readonly http: HttpSender;
     readonly overrides: ConfigOverrides;
     readonly connections: ConnectionCache;
+    readonly access: AccessPolicy;
   },
 ): AlertServiceOptions['context'] {
   const { config, clock, render, checkTemplate } = options;
+  const resolveSecret = secretResolver(options.environment);
   return {
     section: (name, element) => parts.overrides.section(name, element),
     http: parts.http,
     clock,
     render,
     checkTemplate,
-    access: accessPolicy({
-      programs: config.alert.allowedPrograms,
-      files: config.alert.allowedFiles,
-      isTrusted: isTrusted(config),
-    }),
+    access: parts.access,
+    resolveSecret: (text) => {
+      const refused = isReference(text) ? parts.access.refuseSecret(text) : undefined;
+      if (refused !== undefined) throw new InvalidRequest(refused);
+      return resolveSecret(text);
+    },
     server: {
       hostname: config[''].hostname,
       url: `http://${config[''].hostname}:${listenAddress(config.http.bindAddress).port}`,

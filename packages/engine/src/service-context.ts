@@ -3,15 +3,23 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
-import { compileGlob } from '@tidemark/alerting';
-import type { AccessPolicy } from '@tidemark/alerting';
-import type { Pipeline, SideloadOptions } from '@tidemark/pipeline';
+import {
+  compileGlob,
+  findHandlerKind,
+  isReference,
+  isSecretHeader,
+  resolveSecrets,
+} from '@tidemark/alerting';
+import type { AccessPolicy, Options } from '@tidemark/alerting';
+import type { HandlerSpec, HttpPostOptions, Pipeline, SideloadOptions } from '@tidemark/pipeline';
 import { scriptHandlersOf } from './task-service.ts';
 
-/** Decides what `exec` and `log` handlers may reach (`[alert] allowed-programs`, `allowed-files`). */
+/** Decides what definitions of clients may reach (`[alert] allowed-programs`, `allowed-files`, `allowed-secrets`). */
 export function accessPolicy(options: {
   readonly programs: readonly string[];
   readonly files: readonly string[];
+  /** Of references to secrets. */
+  readonly secrets: readonly string[];
   /** Nobody but this machine or known users can define handlers. */
   readonly isTrusted: boolean;
 }): AccessPolicy {
@@ -25,28 +33,57 @@ export function accessPolicy(options: {
   };
   const refuseProgram = check(options.programs, 'alert.allowed-programs');
   const refuseFile = check(options.files, 'alert.allowed-files');
+  const refuseSecret = check(options.secrets, 'alert.allowed-secrets');
   return {
     // Not resolved: what a system calls a program is often a link. But `..` must not lead out of a folder.
     refuseProgram: (program) => refuseProgram(normalize(program)),
     refuseFile: (path) => refuseFile(realPath(resolve(path))),
+    refuseSecret: (reference) =>
+      refuseSecret(
+        reference.startsWith('file:')
+          ? `file:${realPath(resolve(reference.slice('file:'.length)))}`
+          : reference,
+      ),
   };
 }
 
-/** Refuses a script whose handlers or sideload sources are out of reach, in a sentence. Throws `InvalidRequest`. */
+/** Refuses a script whose handlers, sources or secrets are out of reach, in a sentence. Throws `InvalidRequest`. */
 export function checkAccess(pipeline: Pipeline, access: AccessPolicy): void {
-  const reasons = pipeline.nodes.map(({ type, options }) => {
-    if (type !== 'sideload') return undefined;
+  const reasons = pipeline.nodes.flatMap(({ type, options }) => {
+    if (type === 'httpPost') return refusedHeaders(options as HttpPostOptions, access);
+    if (type !== 'sideload') return [];
     const { source } = options as SideloadOptions;
     return source.startsWith('file://') && URL.canParse(source)
       ? access.refuseFile(fileURLToPath(source))
       : undefined;
   });
-  for (const { kind, options } of scriptHandlersOf(pipeline)) {
+  for (const handler of scriptHandlersOf(pipeline)) {
+    const { kind, options } = handler;
+    reasons.push(...referencesOf(handler).map(access.refuseSecret));
     if (kind === 'exec') reasons.push(access.refuseProgram(String(options?.['prog'] ?? '')));
     if (kind === 'log') reasons.push(access.refuseFile(String(options?.['path'] ?? '')));
   }
   const reason = reasons.find((each) => each !== undefined);
   if (reason !== undefined) throw new InvalidRequest(reason);
+}
+
+function refusedHeaders(
+  { headers }: HttpPostOptions,
+  access: AccessPolicy,
+): readonly (string | undefined)[] {
+  return [...headers]
+    .filter(([name, value]) => isSecretHeader(name) && isReference(value))
+    .map(([, value]) => access.refuseSecret(value));
+}
+
+/** References to secrets among the options of a handler. What the options are otherwise is checked later. */
+function referencesOf({ kind, options }: HandlerSpec): readonly string[] {
+  const references: string[] = [];
+  resolveSecrets(findHandlerKind(kind)?.options ?? [], (options ?? {}) as Options, (text) => {
+    if (isReference(text)) references.push(text);
+    return text;
+  });
+  return references;
 }
 
 // In paths a star stops at a slash; `/**` at the end means everything below.

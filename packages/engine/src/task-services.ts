@@ -1,7 +1,7 @@
 // What running tasks need from the engine: alerts, the database, their own write path, HTTP and the log.
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { map, text } from '@tidemark/alerting';
+import { isSecretHeader, map, text } from '@tidemark/alerting';
 import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type {
@@ -27,6 +27,10 @@ export type TaskServicesOptions = {
   readonly sideloads: Sideloads;
   readonly udf: UdfConnector;
   readonly section: (name: string, element?: string) => Options | undefined;
+  /** The secret that a text stands for: itself, or what it refers to. */
+  readonly resolveSecret: (text: string) => string;
+  /** Hides secrets in a text: those that are known, and these. */
+  readonly redact: (text: string, own: Iterable<string>) => string;
   readonly server: TaskServices['server'];
   readonly clock: Clock;
 };
@@ -78,11 +82,24 @@ function loopback(router: PointRouter, onError: (error: unknown) => void): Loopb
 export function httpClient({
   http,
   section,
-}: Pick<TaskServicesOptions, 'http' | 'section'>): HttpClient {
+  resolveSecret,
+  redact,
+}: Pick<TaskServicesOptions, 'http' | 'section' | 'resolveSecret' | 'redact'>): HttpClient {
   return {
     send: async ({ method, url, headers, body, timeoutMs, tls }, signal) => {
-      const response = await http.send({ method, url, headers, body, timeoutMs, tls }, signal);
-      return { status: response.status, body: response.body };
+      const secrets: string[] = [];
+      const sent = Object.entries(headers ?? {}).map(([name, value]) => {
+        if (!isSecretHeader(name)) return [name, value];
+        const secret = resolveSecret(value);
+        secrets.push(secret);
+        return [name, secret];
+      });
+      const response = await http.send(
+        { method, url, headers: Object.fromEntries(sent), body, timeoutMs, tls },
+        signal,
+      );
+      // Receivers repeat what they were sent, and their answers are logged.
+      return { status: response.status, body: redact(response.body, secrets) };
     },
     endpoint: (name) => {
       const options = section('httppost', name);

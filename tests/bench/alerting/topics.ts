@@ -42,7 +42,12 @@ const alerts = new AlertService({
     clock: systemClock(),
     render: (text) => text,
     checkTemplate: () => undefined,
-    access: { refuseProgram: () => undefined, refuseFile: () => undefined },
+    access: {
+      refuseProgram: () => undefined,
+      refuseFile: () => undefined,
+      refuseSecret: () => undefined,
+    },
+    resolveSecret: (text) => text,
     server: { hostname: 'bench', url: '', product: 'bench' },
     connections: { use: nothing, discard: () => Promise.resolve() },
   },

@@ -55,7 +55,7 @@ export const alerta: HandlerKind = {
   kind: 'alerta',
   doc: 'Sends to Alerta.',
   options: [
-    str('token', 'Token instead of the configured one.'),
+    secret('token', 'Token instead of the configured one.'),
     str('token-prefix', 'Word before the token.'),
     template('resource', 'Template of the resource.', '{{ .Name }}'),
     template('event', 'Template of the event.', '{{ .ID }}'),

@@ -41,7 +41,10 @@ const COLORS: Readonly<Record<AlertLevelName, string>> = {
 export const hipchat: HandlerKind = {
   kind: 'hipchat',
   doc: 'Notifies a HipChat room.',
-  options: [str('room', 'Room; empty is the configured one.'), str('token', 'Token of the API.')],
+  options: [
+    str('room', 'Room; empty is the configured one.'),
+    secret('token', 'Token of the API.'),
+  ],
   section,
   send: (event, options, context) => notify(event.message, event.level, { options, context }),
   tests: [

@@ -41,7 +41,7 @@ const section2: SectionSpec = {
 export const pagerduty: HandlerKind = {
   kind: 'pagerduty',
   doc: 'Sends to PagerDuty, first version of its events API.',
-  options: [str('service-key', 'Key of the service; empty is the configured one.')],
+  options: [secret('service-key', 'Key of the service; empty is the configured one.')],
   section: section1,
   send: (event, options, context) =>
     send1(context, {
@@ -115,7 +115,7 @@ export const pagerduty2: HandlerKind = {
   kind: 'pagerduty2',
   doc: 'Sends to PagerDuty, second version of its events API.',
   options: [
-    str('routing-key', 'Key of the integration; empty is the configured one.'),
+    secret('routing-key', 'Key of the integration; empty is the configured one.'),
     { name: 'links', type: 'json', default: [], doc: 'Links `{href, text}`, as templates.' },
   ],
   section: section2,

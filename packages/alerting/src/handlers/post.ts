@@ -7,7 +7,7 @@ import { templateScope } from '../handler.ts';
 import { refusal } from '../http-sender.ts';
 import { durationMs, flag, map, text } from '../options.ts';
 import type { Options } from '../options.ts';
-import { bool, str, template } from '../section-options.ts';
+import { bool, receiver, str, template } from '../section-options.ts';
 
 const section: SectionSpec = {
   name: 'httppost',
@@ -15,7 +15,7 @@ const section: SectionSpec = {
   elementKey: 'endpoint',
   options: [
     str('endpoint', 'Name of this element.', 'example'),
-    str('url', 'URL; a template for `httpPost` nodes.', 'http://example.com'),
+    receiver('url', 'URL; a template for `httpPost` nodes.', 'http://example.com'),
     { name: 'headers', type: 'string-map', default: null, doc: 'Headers of every request.' },
     {
       name: 'basic-auth',
@@ -62,8 +62,8 @@ export const post: HandlerKind = {
   aliases: ['httppost'],
   doc: 'Sends each event to a URL or to a configured endpoint.',
   options: [
-    str('url', 'Receiver.'),
-    str('endpoint', 'Element of the section `httppost` to use instead of a URL.'),
+    receiver('url', 'Receiver.'),
+    receiver('endpoint', 'Element of the section `httppost` to use instead of a URL.'),
     { name: 'headers', type: 'string-map', default: null, doc: 'Headers of the request.' },
     bool('capture-response', 'Show the receiver’s answer in errors.'),
     {

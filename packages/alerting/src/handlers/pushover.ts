@@ -33,7 +33,7 @@ const PRIORITIES: Readonly<Record<AlertLevelName, string>> = {
 };
 
 const messageOptions = [
-  str('user-key', 'User or group; empty is the configured one.'),
+  secret('user-key', 'User or group; empty is the configured one.'),
   str('device', 'Device; empty is all.'),
   str('title', 'Title.'),
   str('url', 'Link.'),

@@ -41,7 +41,7 @@ const SUMMARY_CHARS_MAX = 70;
 export const teams: HandlerKind = {
   kind: 'teams',
   doc: 'Posts to Microsoft Teams.',
-  options: [str('channel-url', 'URL of the channel’s webhook; empty is the configured one.')],
+  options: [secret('channel-url', 'URL of the channel’s webhook; empty is the configured one.')],
   section,
   send: (event, options, context) =>
     send(context, {

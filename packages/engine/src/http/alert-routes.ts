@@ -5,7 +5,6 @@ import type { Operation } from 'rfc6902';
 import {
   compileGlob,
   parseLevel,
-  patchDocument,
   printHandlerSpec,
   printState,
   readHandlerSpec,
@@ -105,9 +104,10 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
 function addHandlerRoutes(api: Api, alerts: AlertService): void {
   const list = `${TOPICS}/:topic/handlers`;
   const one = `${list}/:handler`;
-  const show = (request: ApiRequest, spec: HandlerSpec): ApiResponse => ({
+  // As the service has it, which is without its secrets.
+  const show = (request: ApiRequest, id: string): ApiResponse => ({
     status: 200,
-    json: handlerView(topicOf(request), spec, request),
+    json: handlerView(topicOf(request), alerts.handler(topicOf(request), id), request),
   });
 
   api.onPreview('GET', list, (request) => {
@@ -134,11 +134,9 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     await refusedAs('failed to create handler: ', () =>
       alerts.createHandler(topicOf(request), spec),
     );
-    return show(request, spec);
+    return show(request, spec.id);
   });
-  api.onPreview('GET', one, (request) =>
-    show(request, alerts.handler(topicOf(request), handlerOf(request))),
-  );
+  api.onPreview('GET', one, (request) => show(request, handlerOf(request)));
   api.onPreview('GET', `${one}/state`, (request) => ({
     status: 200,
     json: {
@@ -152,19 +150,19 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     alerts.handler(topicOf(request), id);
     const spec = readHandlerSpec(value, id);
     await replace(alerts, request, spec);
-    return show(request, spec);
+    return show(request, spec.id);
   });
   api.onPreview('PATCH', one, async (request) => {
-    const before = alerts.handler(topicOf(request), handlerOf(request));
-    const operations = readPatch(request.body);
-    const document = patchDocument(topicOf(request), before);
-    for (const problem of applyPatch(document, [...operations])) {
-      if (problem !== null)
+    const patch = alerts.patchHandler(topicOf(request), handlerOf(request));
+    for (const operation of readPatch(request.body)) {
+      const document = operation.op === 'test' ? patch.shown() : patch.document;
+      const [problem] = applyPatch(document, [operation]);
+      if (problem !== null && problem !== undefined)
         throw new InvalidRequest(`failed to apply patch: ${problem.message || problem.name}`);
     }
-    const spec = readHandlerSpec(document);
+    const spec = patch.restore(readHandlerSpec(patch.document));
     await replace(alerts, request, spec);
-    return show(request, spec);
+    return show(request, spec.id);
   });
   api.onPreview('DELETE', one, async (request) => {
     await alerts.deleteHandler(topicOf(request), handlerOf(request));

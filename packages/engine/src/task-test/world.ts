@@ -117,7 +117,12 @@ export class TestAlerts implements AlertSink {
         clock: this.#clock,
         render: renderTemplate,
         checkTemplate,
-        access: { refuseProgram: () => undefined, refuseFile: () => undefined },
+        access: {
+          refuseProgram: () => undefined,
+          refuseFile: () => undefined,
+          refuseSecret: () => undefined,
+        },
+        resolveSecret: (text) => text,
         server: { hostname: 'localhost', url: 'http://localhost:9092', product: 'tidemark' },
         connections: {
           use: (_key, _idleMs, make) => make(),

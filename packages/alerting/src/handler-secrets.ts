@@ -1,0 +1,260 @@
+// Secrets in the options of a topic's handlers. Answers show a marker in their place; a definition that comes back with
+// the marker keeps what is stored. A secret is kept for the same option of the same kind only, and only while the
+// handler goes on telling the same receiver: whoever does not know a secret can not have it sent elsewhere.
+import { randomUUID } from 'node:crypto';
+import { InvalidRequest } from '@tidemark/core';
+import type { HandlerAction, HandlerSpec } from './handler-spec.ts';
+import { patchDocument } from './handler-spec.ts';
+import type { JsonValue, Options, OptionSpec, OptionValue } from './options.ts';
+import { findHandlerKind } from './registry.ts';
+import { HIDDEN, hideSecret, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
+
+/** A text somewhere in an action's options: the option, then keys and positions inside it. */
+type Place = readonly (string | number)[];
+
+// Deeper options are refused when they are checked.
+const DEPTH_MAX = 64;
+
+/** A definition as answers show it. */
+export function hideHandlerSecrets(spec: HandlerSpec): HandlerSpec {
+  const actions = spec.actions.map((action) => ({
+    kind: action.kind,
+    options: mapOptions(action, (text, place) => shownText(optionOf(action, place), place, text)),
+  }));
+  return { ...spec, actions };
+}
+
+/**
+ * A definition that a client wrote on the ground of what it was shown, with the secrets that are stored. Markers that
+ * stand for nothing stay; checking the options refuses them. Throws `InvalidRequest` when a secret would go elsewhere.
+ */
+export function keepHandlerSecrets(next: HandlerSpec, stored: HandlerSpec): HandlerSpec {
+  const actions = next.actions.map((action, i) => {
+    const before = counterpart(next, stored, i);
+    if (before === undefined) return action;
+    const kept = mapOptions(action, (text, place) => {
+      const old = textAt(before.options, place);
+      if (old === undefined || !text.includes(HIDDEN)) return text;
+      return text === shownText(optionOf(before, place), place, old) ? old : text;
+    });
+    return checkedReceiver({ kind: action.kind, options: kept }, action, before);
+  });
+  return { ...next, actions };
+}
+
+/**
+ * A definition as a JSON patch sees it. Each secret is represented by a token of its own, so that actions may be moved
+ * about; what is tested and shown is the marker.
+ */
+export class HandlerPatch {
+  /** Operations are applied to this. */
+  readonly document: Record<string, JsonValue>;
+  readonly #secrets = new Map<
+    string,
+    { readonly action: HandlerAction; readonly place: Place; readonly text: string }
+  >();
+
+  constructor(topic: string, stored: HandlerSpec) {
+    const actions = stored.actions.map((action) => ({
+      kind: action.kind,
+      options: mapOptions(action, (text, place) => {
+        if (shownText(optionOf(action, place), place, text) === text) return text;
+        const token = `${HIDDEN} ${randomUUID()}`;
+        this.#secrets.set(token, { action, place, text });
+        return token;
+      }),
+    }));
+    this.document = patchDocument(topic, { ...stored, actions });
+  }
+
+  /** The document as it is now, as answers show it. `test` operations are applied to this. */
+  shown(): JsonValue {
+    return mapTexts(this.document, [], (text) => {
+      const secret = this.#secrets.get(text);
+      if (secret === undefined) return text;
+      return shownText(optionOf(secret.action, secret.place), secret.place, secret.text);
+    });
+  }
+
+  /** The definition that was read from the document, with its secrets. */
+  restore(spec: HandlerSpec): HandlerSpec {
+    const actions = spec.actions.map((action) => {
+      let before: HandlerAction | undefined;
+      const options = mapOptions(action, (text, place) => {
+        const secret = this.#secrets.get(text);
+        if (secret === undefined) return text;
+        const isSamePlace = placeText(secret.place) === placeText(place);
+        if (!isSamePlace || !isSameKind(secret.action, action)) {
+          throw new InvalidRequest(
+            `failed to apply patch: a secret can not be moved into option '${placeText(place)}' of a ${action.kind} handler`,
+          );
+        }
+        before = secret.action;
+        return secret.text;
+      });
+      const restored = { kind: action.kind, options };
+      return before === undefined ? restored : checkedReceiver(restored, action, before);
+    });
+    return { ...spec, actions };
+  }
+}
+
+/** Options as they are used: references replaced by the secrets they refer to. Throws what `resolve` throws. */
+export function resolveSecrets(
+  table: readonly OptionSpec[],
+  options: Options,
+  resolve: (text: string) => string,
+): Options {
+  const entries = table.flatMap((spec): (readonly [string, OptionValue])[] => {
+    const value = options[spec.name];
+    if (typeof value === 'string') {
+      const isUsed = spec.isSecret === true ? value !== '' : holdsCredentials(spec, value);
+      return isUsed ? [[spec.name, resolve(value)]] : [];
+    }
+    if (!isTextMap(spec, value)) return [];
+    const resolved = Object.entries(value).map(
+      ([name, text]) =>
+        [name, isSecretText(spec, name) && text !== '' ? resolve(text) : text] as const,
+    );
+    return [[spec.name, Object.fromEntries(resolved)]];
+  });
+  return { ...options, ...Object.fromEntries(entries) };
+}
+
+/** Where options hold the marker instead of a secret; `undefined` when nowhere. */
+export function findHidden(options: Options): string | undefined {
+  let found: string | undefined;
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value === 'bigint') continue;
+    mapTexts(value, [name], (text, place) => {
+      if (text.includes(HIDDEN)) found ??= placeText(place);
+      return text;
+    });
+  }
+  return found;
+}
+
+/** A value of an option as it is shown. */
+export function showOption(spec: OptionSpec, value: JsonValue): JsonValue {
+  return mapTexts(value, [spec.name], (text, place) => shownText(spec, place, text));
+}
+
+function shownText(spec: OptionSpec | undefined, place: Place, text: string): string {
+  if (spec === undefined) return hideUrlSecrets(text);
+  const key = place[1];
+  const isSecret = spec.isSecret === true || (typeof key === 'string' && isSecretText(spec, key));
+  return isSecret ? hideSecret(text) : hideUrlSecrets(text);
+}
+
+// Maps of headers are called so everywhere; `basic-auth` is a map that is a secret as a whole.
+function isSecretText(spec: OptionSpec, key: string): boolean {
+  if (spec.isSecret === true) return key === 'password';
+  return spec.name === 'headers' && isSecretHeader(key);
+}
+
+function holdsCredentials(spec: OptionSpec, value: string): boolean {
+  return spec.isReceiver === true && (isReference(value) || hideUrlSecrets(value) !== value);
+}
+
+function isTextMap(
+  spec: OptionSpec,
+  value: OptionValue | undefined,
+): value is Readonly<Record<string, string>> {
+  return spec.type === 'string-map' && value !== null && typeof value === 'object';
+}
+
+function optionOf(action: HandlerAction, place: Place): OptionSpec | undefined {
+  return findHandlerKind(action.kind)?.options.find(({ name }) => name === place[0]);
+}
+
+function isSameKind(a: HandlerAction, b: HandlerAction): boolean {
+  return a.kind === b.kind || findHandlerKind(a.kind) === findHandlerKind(b.kind);
+}
+
+// The action at the same position when the chain is what it was; otherwise the only one of that kind.
+function counterpart(
+  next: HandlerSpec,
+  stored: HandlerSpec,
+  index: number,
+): HandlerAction | undefined {
+  const action = next.actions[index];
+  if (action === undefined) return undefined;
+  const isSameChain =
+    next.actions.length === stored.actions.length &&
+    next.actions.every((each, i) => isSameKind(each, stored.actions[i] ?? each));
+  if (isSameChain) return stored.actions[index];
+  const isLike = (other: HandlerAction): boolean => isSameKind(other, action);
+  const isOnly = next.actions.filter(isLike).length === 1;
+  const candidates = stored.actions.filter(isLike);
+  return isOnly && candidates.length === 1 ? candidates[0] : undefined;
+}
+
+/** The action, unless it keeps secrets of one that told another receiver. */
+function checkedReceiver(
+  restored: HandlerAction,
+  given: HandlerAction,
+  before: HandlerAction,
+): HandlerAction {
+  if (restored.options === given.options) return restored;
+  for (const { name, isReceiver } of findHandlerKind(given.kind)?.options ?? []) {
+    if (isReceiver !== true) continue;
+    if (receiverOf(restored.options[name]) === receiverOf(before.options[name])) continue;
+    throw new InvalidRequest(
+      `invalid handler spec: option '${name}' of a ${given.kind} handler names another receiver; write the secrets of its options anew`,
+    );
+  }
+  return restored;
+}
+
+function receiverOf(value: JsonValue | undefined): string {
+  if (typeof value !== 'string') return '';
+  return URL.canParse(value) ? new URL(value).origin : value;
+}
+
+/** The options with every text replaced; the same object when nothing changed. */
+function mapOptions(
+  { options }: HandlerAction,
+  change: (text: string, place: Place) => string,
+): HandlerAction['options'] {
+  let isChanged = false;
+  const entries = Object.entries(options).map(([name, value]) => {
+    const mapped = mapTexts(value, [name], (text, place) => {
+      const changed = change(text, place);
+      isChanged ||= changed !== text;
+      return changed;
+    });
+    return [name, mapped] as const;
+  });
+  return isChanged ? Object.fromEntries(entries) : options;
+}
+
+function mapTexts(
+  value: JsonValue,
+  place: Place,
+  change: (text: string, place: Place) => string,
+): JsonValue {
+  if (typeof value === 'string') return change(value, place);
+  if (value === null || typeof value !== 'object' || place.length > DEPTH_MAX) return value;
+  if (isList(value)) return value.map((item, i) => mapTexts(item, [...place, i], change));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, mapTexts(item, [...place, key], change)]),
+  );
+}
+
+// `Array.isArray` does not know lists that are read-only.
+function isList(value: object): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function textAt(options: HandlerAction['options'], place: Place): string | undefined {
+  let value: unknown = options;
+  for (const key of place) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string | number, unknown>>)[key];
+  }
+  return typeof value === 'string' ? value : undefined;
+}
+
+function placeText(place: Place): string {
+  return place.join('.');
+}
