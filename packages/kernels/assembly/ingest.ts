@@ -54,7 +54,16 @@ const EVENT_RETENTION: i32 = 8; // the staged point lies outside of the times th
 const EVENT_MEMORY: i32 = 7; // linear memory cannot grow; the staged point was not appended
 
 // A batch ends here so that its record stays within what one block holds.
-const BATCH_ROWS_MAX: u32 = 1 << 20;
+/**
+ * What a batch may cost, in values or what takes as long, so that parsing one takes a few milliseconds: bodies of more
+ * come in several batches. 11,000 rows of ten fields, or 32,000 of one.
+ */
+const BATCH_WORK_MAX: u32 = 160_000;
+const LINE_WORK: u32 = 4;
+/** What the caller is asked, or told of a dropped point. */
+const EVENT_WORK: u32 = 16;
+/** A line that is handed to the caller is taken apart there, at about ten microseconds. */
+const SLOW_LINE_WORK: u32 = 160;
 
 let cursor: usize = 0;
 let eventStart: usize = 0;
@@ -73,6 +82,7 @@ let batch: u32 = 0;
 let batchTables: usize = 0;
 let batchPoints: u32 = 0;
 let batchValues: u32 = 0;
+let lineWork: u32 = 0;
 let batchFirstSeries: u32 = 0;
 
 // Shards of this call, 24 bytes each: start, end, id. Few: a body rarely spans more.
@@ -160,6 +170,7 @@ export function beginBatch(
   batchTables = 0;
   batchPoints = 0;
   batchValues = 0;
+  lineWork = 0;
   batchFirstSeries = nextSeriesId();
   dropTexts();
   shardCount = 0;
@@ -414,7 +425,10 @@ export function run(): i32 {
   while (true) {
     if (isStaged) {
       const event = commit();
-      if (event !== 0) return event;
+      if (event !== 0) {
+        lineWork += EVENT_WORK;
+        return event;
+      }
     }
     let p = cursor;
     let byte = <u32>load<u8>(p);
@@ -433,15 +447,18 @@ export function run(): i32 {
       continue;
     }
     eventStart = p;
-    if (batchPoints >= BATCH_ROWS_MAX || (batchPoints > 0 && tableBytes() > bytesLimit)) {
+    const isLong = lineWork + batchValues >= BATCH_WORK_MAX;
+    if (isLong || (batchPoints > 0 && tableBytes() > bytesLimit)) {
       cursor = p;
       return EVENT_FULL;
     }
     const after = scanLine(p);
     if (after !== 0) {
+      lineWork += LINE_WORK;
       cursor = after + 1;
       continue;
     }
+    lineWork += SLOW_LINE_WORK;
     clearStage();
     eventEnd = lineEnd(p);
     cursor = eventEnd + 1;

@@ -400,10 +400,25 @@ describe('batches', () => {
     expect(contents.size).toBe(20_000);
   });
 
+  test('a batch ends after work of some milliseconds: values, lines, and above all lines that the fast path can not read', () => {
+    const opened = open();
+    // To hundreds: what the host is asked counts too.
+    const rowsOf = (line: string): number => {
+      const batch = write(opened, `${line}\n`.repeat(50_000));
+      return Math.round(batch.consumedBytes / (line.length + 1) / 100) * 100;
+    };
+    const wide = Array.from({ length: 10 }, (_, i) => `f${i}=${i}i`).join(',');
+
+    expect(rowsOf(`m ${wide} 1`)).toBe(11_400);
+    expect(rowsOf('m f=1i 1')).toBe(32_000);
+    expect(rowsOf('rubbish')).toBe(1000);
+  });
+
   test('tables of a large batch are not kept', () => {
     const opened = open();
-    const rows = 200_000;
-    write(opened, Array.from({ length: rows }, (_, i) => `m a=1,b=2,c=3,d=4,e=5 ${i}`).join('\n'));
+    // Each measurement brings a field of its own: rows are as wide as there are fields.
+    const line = (i: number): string => `m f${i % 200}=1 ${i}`;
+    write(opened, Array.from({ length: 20_000 }, (_, i) => line(i)).join('\n'));
     expect(opened.ingest.batchBytes).toBeGreaterThan(8 << 20);
 
     write(opened, 'm a=1 1');

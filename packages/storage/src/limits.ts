@@ -48,8 +48,9 @@ export const LIMITS = {
   },
   sliceMs: {
     setting: 'storage.slice',
-    value: 4,
+    value: 3,
     unit: 'ms',
-    reason: 'longest stretch of background or query work between two writes',
+    reason:
+      'what writes, queries and background work may take together before the next one gets its turn',
   },
 } as const satisfies Record<string, Limit>;

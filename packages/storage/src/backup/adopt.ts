@@ -11,7 +11,6 @@ import type { Maintenance } from '../engine/maintenance.ts';
 import { Pacer } from '../engine/pacer.ts';
 import { indexDirectory, segmentPath, shardDirectory, shardsDirectory } from '../engine/paths.ts';
 import { registerSegment } from '../engine/register.ts';
-import { LIMITS } from '../limits.ts';
 import { IndexLog } from '../series/index-log.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import { Shard } from '../shard/shard.ts';
@@ -75,7 +74,7 @@ class Adoption {
     this.#engine = engine;
     this.#maintenance = maintenance;
     this.#request = request;
-    this.#pacer = new Pacer(engine.environment.clock, LIMITS.sliceMs.value);
+    this.#pacer = new Pacer(engine.turns);
   }
 
   /** Gives ids of this engine to everything that comes. */

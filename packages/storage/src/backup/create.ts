@@ -5,7 +5,6 @@ import type { Engine } from '../engine/engine.ts';
 import { Pacer } from '../engine/pacer.ts';
 import { segmentPath } from '../engine/paths.ts';
 import { takeSnapshot } from '../engine/snapshot.ts';
-import { LIMITS } from '../limits.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
@@ -86,11 +85,11 @@ async function* segmentFrames(
   engine: Engine,
   { shardId, segment, name }: Place,
 ): AsyncGenerator<Uint8Array> {
-  const { disk, clock } = engine.environment;
+  const { disk } = engine.environment;
   const { sizeBytes, fileId } = segment.info;
   const file = disk.open(segmentPath(engine.directory, shardId, fileId), 'read');
   try {
-    const pacer = new Pacer(clock, LIMITS.sliceMs.value);
+    const pacer = new Pacer(engine.turns);
     // A cache of its own: a backup must not drive the pages of queries out of theirs.
     await checkBlocks(Segment.open(segment.info, file, new PageCache()), pacer);
     yield encodeFrame({ kind: 'file', name, sizeBytes });

@@ -1,4 +1,5 @@
 // Durable records to memory: what is applied here is visible to the next snapshot.
+import type { RowBlock } from '../memtable/row-block.ts';
 import type { Table } from '../memtable/table.ts';
 import type { SeriesSet } from '../shard/series-set.ts';
 import type { MemtableTables, Shard } from '../shard/shard.ts';
@@ -6,9 +7,9 @@ import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { DeletedRows, DeleteRecord, IndexAdditions } from '../wal/wal-record.ts';
 
-/** Appends rows to the shard's memtable and makes their series visible. Returns the bytes it took. */
-export function applyRows(index: SeriesIndex, shard: Shard, table: Table): number {
-  const { series, rows } = table;
+/** Gives rows to the shard's memtable and makes their series visible. Returns the bytes it took. */
+export function applyRows(index: SeriesIndex, shard: Shard, block: RowBlock): number {
+  const { series, rows } = block;
   let last = -1;
   for (let row = 0; row < rows; row++) {
     const id = series[row]!;
@@ -17,9 +18,9 @@ export function applyRows(index: SeriesIndex, shard: Shard, table: Table): numbe
     if (shard.series.add(id)) index.addedToShard(id);
   }
   if (shard.active.size === 0) shard.activeSinceMs = shard.lastWriteMs;
-  const target = shard.activeTable(table.measurementId);
-  const before = target.rows === 0 ? 0 : target.memoryBytes;
-  target.appendTable(table);
+  const target = shard.activeTable(block.measurementId, index);
+  const before = target.memoryBytes;
+  target.append(block);
   return target.memoryBytes - before;
 }
 
@@ -70,13 +71,11 @@ export function deleteFromMemtable(tables: MemtableTables, record: DeleteRecord)
 function withoutDeleted(table: Table, deleted: DeletedRows, record: DeleteRecord): Table {
   const { start, end } = record.timeRange;
   const series = deleted.series === undefined ? undefined : new Set(deleted.series);
-  const rows: number[] = [];
-  for (let row = 0; row < table.rows; row++) {
-    const time = table.times[row]!;
-    const isCovered = time >= start && time <= end;
-    if (!isCovered || (series !== undefined && !series.has(table.series[row]!))) rows.push(row);
-  }
-  return rows.length === table.rows ? table : table.select(rows);
+  return table.without((block, row) => {
+    const time = block.times[row]!;
+    if (time < start || time > end) return false;
+    return series === undefined || series.has(block.series[row]!);
+  });
 }
 
 /**
@@ -90,8 +89,9 @@ export function dropEmptySeries(index: SeriesIndex, shard: Shard, record: Delete
     if (measurement === undefined) continue;
     const inMemory = new Set<number>();
     for (const tables of [shard.active, shard.frozen]) {
-      const table = tables?.get(measurementId);
-      for (const id of table?.series.subarray(0, table.rows) ?? []) inMemory.add(id);
+      for (const block of tables?.get(measurementId)?.blocks ?? []) {
+        for (let row = 0; row < block.rows; row++) inMemory.add(block.series[row]!);
+      }
     }
     for (const id of series ?? measurement.seriesIds()) {
       if (inMemory.has(id) || !kept.has(id) || hasRowsInSegments(shard, measurementId, id))

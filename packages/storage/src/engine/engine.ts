@@ -42,11 +42,13 @@ import { Reclaimer } from './reclaimer.ts';
 import { recover } from './recovery.ts';
 import { takeSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
+import { Turns } from './turns.ts';
 
 export class Engine {
   readonly shards = new ShardStore();
   readonly databases = new Map<string, Database>();
   readonly reclaimer = new Reclaimer();
+  readonly turns: Turns;
   readonly environment: StorageEnvironment;
   readonly directory: string;
   /** Names this directory for ever; a copy of the directory has the same. */
@@ -77,6 +79,7 @@ export class Engine {
   constructor(options: StorageOptions, environment: StorageEnvironment) {
     this.#options = options;
     this.environment = environment;
+    this.turns = new Turns({ clock: environment.clock, sliceMs: LIMITS.sliceMs.value });
     this.directory = options.directory;
     this.#log = options.log ?? (() => undefined);
   }
@@ -131,10 +134,10 @@ export class Engine {
   /** Makes index entries durable that so far only the log files hold. */
   async persistIndex(database: Database): Promise<void> {
     const unpersisted = database.unpersisted();
-    const { disk, clock } = this.environment;
+    const { disk } = this.environment;
     if (unpersisted !== undefined) {
       const log = new IndexLog(disk, indexDirectory(this.directory), database.instance);
-      const pacer = new Pacer(clock, LIMITS.sliceMs.value);
+      const pacer = new Pacer(this.turns);
       await log.append(unpersisted.portions, () => pacer.pause());
       database.persisted(unpersisted.end);
     }
@@ -147,10 +150,10 @@ export class Engine {
     options: { readonly isClosing: boolean },
   ): Promise<void> {
     if (!database.needsCheckpoint(options)) return;
-    const { disk, clock } = this.environment;
+    const { disk } = this.environment;
     const directory = indexDirectory(this.directory);
     const logBytes = new IndexLog(disk, directory, database.instance).sizeBytes();
-    const pacer = new Pacer(clock, LIMITS.sliceMs.value);
+    const pacer = new Pacer(this.turns);
     const path = checkpointPath(directory, database.instance);
     try {
       const pause = (): Promise<void> => pacer.pause();
@@ -253,6 +256,7 @@ export class Engine {
       );
     }
     await this.#awaitMemory();
+    await this.turns.enter('write');
     const database = this.database(policy.database);
     const admission = new SeriesAdmission(database, policy);
     const target = { shards: this.shards, policy, admission };
@@ -260,10 +264,13 @@ export class Engine {
     for (const batch of parse(database.ingest, target)) {
       if (admission.hasLimits) admitSeries(database, batch);
       admission.endBatch();
-      if (batch.parts.length === 0) continue;
-      await this.#logBatch(wal, database, batch);
-      this.#flushIfLarge();
-      if (batch.hasMore) await this.#awaitMemory();
+      if (batch.parts.length > 0) {
+        await this.#logBatch(wal, database, batch);
+        this.#flushIfLarge();
+      }
+      if (!batch.hasMore) break;
+      await this.#awaitMemory();
+      await this.turns.enter('write');
     }
     const { outcome } = collector;
     this.#counters.parseErrors += outcome.parseErrors.length;
@@ -364,7 +371,7 @@ export class Engine {
 
   /** Hash tables of indexes that were read from checkpoints, so that the first write does not wait for them. */
   async #prepareIndexes(signal: AbortSignal): Promise<void> {
-    const pacer = new Pacer(this.environment.clock, LIMITS.sliceMs.value);
+    const pacer = new Pacer(this.turns);
     for (const { index } of this.databases.values()) {
       while (!signal.aborted && index.keys.prepareSome()) await pacer.pause();
     }

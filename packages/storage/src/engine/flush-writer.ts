@@ -1,8 +1,8 @@
-// Frozen tables of a shard to a segment file.
+// Frozen tables of a shard to a segment file, series by series.
 import type { Disk } from '../disk/disk.ts';
-import { orderOfTable } from '../memtable/table-order.ts';
+import { RowList } from '../memtable/row-list.ts';
 import type { Table } from '../memtable/table.ts';
-import { columnOf, mergeRuns, sliceRun, takeRows } from '../read/run.ts';
+import { isStrictlyAscending, mergeRuns, sliceRun } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
 import type { SegmentField } from '../segment/format.ts';
 
@@ -34,8 +34,8 @@ export async function writeTables(
 const SERIES_COST_ROWS = 16;
 /** About a tenth of a millisecond. */
 const ROWS_BETWEEN_PAUSES = 1024;
-/** Rows that are put in order at once: their columns stay in the cache until they are written. */
-const PORTION_ROWS = 1 << 14;
+/** Rows that are copied out of the memtable at once. */
+const PORTION_ROWS = 1 << 12;
 
 async function writeTable(
   writer: SegmentWriter,
@@ -45,58 +45,49 @@ async function writeTable(
 ): Promise<void> {
   const measurement = index.measurements[table.measurementId];
   if (measurement === undefined || table.rows === 0) return;
-  const fields: SegmentField[] = table.columns.map(({ name, type }) => ({ name, type }));
-  const columns = table.columns.map(({ type, values, valid, pool }) =>
-    columnOf(type, { values, valid, dictionary: pool?.texts }),
-  );
-  const all: Run = { times: table.times, columns };
-  const { starts, rows } = orderOfTable(table, {
-    limit: table.rows,
-    ordinalOf: (series) => index.ordinalOf(series),
-  });
-  const ordinals = starts.length - 1;
+  const fields: SegmentField[] = Array.from(table.fields, ([name, type]) => ({ name, type }));
   writer.beginMeasurement(table.measurementId, fields);
+  const portion: Portion = { rows: new RowList(), ordinals: [], ends: [] };
   let sincePause = 0;
-  for (let first = 0; first < ordinals;) {
-    const end = portionEnd(starts, first);
-    const from = starts[first]!;
-    const portion = takeRows(all, rows.subarray(from, starts[end]));
-    const isOrdered = orderTest(portion.times);
-    for (let ordinal = first; ordinal < end; ordinal++) {
-      const start = starts[ordinal]! - from;
-      const stop = starts[ordinal + 1]! - from;
-      if (start === stop) continue;
-      const run = sliceRun(portion, start, stop);
-      writer.addRun(isOrdered(start, stop) ? run : mergeRuns([run]));
-      writer.endSeries(measurement.seriesId(ordinal));
-      sincePause += stop - start + SERIES_COST_ROWS;
+  for (let ordinal = 0; ordinal < table.ordinalEnd; ordinal++) {
+    table.listRows(ordinal, table.rows, portion.rows);
+    const { length } = portion.rows;
+    if (length > (portion.ends.at(-1) ?? 0)) {
+      portion.ordinals.push(ordinal);
+      portion.ends.push(length);
+    }
+    const isLast = ordinal + 1 === table.ordinalEnd;
+    if (length + portion.ends.length * SERIES_COST_ROWS < PORTION_ROWS && !isLast) continue;
+    for (const series of portionRuns(table, fields, portion)) {
+      writer.addRun(series.run);
+      writer.endSeries(measurement.seriesId(series.ordinal));
+      sincePause += series.run.times.length + SERIES_COST_ROWS;
       if (sincePause < ROWS_BETWEEN_PAUSES) continue;
       sincePause = 0;
       await pacer.pause();
     }
-    first = end;
+    portion.rows.clear();
+    portion.ordinals.length = 0;
+    portion.ends.length = 0;
   }
   writer.endMeasurement();
 }
 
-/** The series behind the last one whose rows still fit a portion; at least one. */
-function portionEnd(starts: Uint32Array, first: number): number {
-  const limit = starts[first]! + PORTION_ROWS;
-  let end = first + 1;
-  while (end + 1 < starts.length && starts[end + 1]! <= limit) end++;
-  return end;
-}
+/** Some neighbouring series and their rows, one behind the other. */
+type Portion = { readonly rows: RowList; readonly ordinals: number[]; readonly ends: number[] };
 
-/** Whether times [start, end) ascend strictly; by words, because a bigint for each of them is slow. */
-function orderTest(times: BigInt64Array): (start: number, end: number) => boolean {
-  const words = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
-  return (start, end) => {
-    for (let i = 2 * start + 2; i < 2 * end; i += 2) {
-      const high = words[i + 1]!;
-      const before = words[i - 1]!;
-      if (high < before) return false;
-      if (high === before && words[i]! >>> 0 <= words[i - 2]! >>> 0) return false;
-    }
-    return true;
-  };
+function* portionRuns(
+  table: Table,
+  fields: readonly SegmentField[],
+  { rows, ordinals, ends }: Portion,
+): Generator<{ readonly ordinal: number; readonly run: Run }> {
+  const pick = table.pick(rows.toArray());
+  const all: Run = { times: pick.times(), columns: fields.map((field) => pick.column(field)) };
+  let start = 0;
+  for (let i = 0; i < ordinals.length; i++) {
+    const end = ends[i]!;
+    const run = sliceRun(all, start, end);
+    yield { ordinal: ordinals[i]!, run: isStrictlyAscending(run.times) ? run : mergeRuns([run]) };
+    start = end;
+  }
 }

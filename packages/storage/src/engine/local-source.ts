@@ -77,11 +77,7 @@ function localSnapshot(
     make: (snapshot: Snapshot, counters: SourceCounters) => Generator<T | undefined>,
     { signal, counters }: RequestOptions,
   ): AsyncIterable<T> =>
-    sliced(make(use(), counters ?? emptyCounters()), {
-      clock,
-      sliceMs: LIMITS.sliceMs.value,
-      signal,
-    });
+    sliced(make(use(), counters ?? emptyCounters()), { turns: engine.turns, signal });
   return {
     schema: (request, o) => run((snapshot) => schema(snapshot, request), o),
     scan: (request, o) =>

@@ -2,7 +2,6 @@
 // number of files small. One of each runs at a time; commits of the manifest follow each other.
 import { assert } from '@tidemark/core';
 
-import { LIMITS } from '../limits.ts';
 import { writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import type { PageCache } from '../segment/page-cache.ts';
@@ -141,13 +140,13 @@ export class Maintenance {
     const { id, database: name } = shard.descriptor;
     const database = engine.databases.get(name);
     if (database === undefined || engine.shards.get(id) !== shard) return undefined;
-    const { disk, clock } = engine.environment;
+    const { disk } = engine.environment;
     const fileId = engine.takeFileId();
     const path = segmentPath(engine.directory, id, fileId);
     await this.#makeShardDirectory(id);
     const sizeBytes = await writeTables(tables, database.index, {
       target: { disk, path, shardId: id },
-      pacer: new Pacer(clock, LIMITS.sliceMs.value),
+      pacer: new Pacer(engine.turns),
     });
     await disk.syncDirectory(shardDirectory(engine.directory, id));
     return this.openSegment(id, { fileId, sequence, level: 0, sizeBytes });
@@ -224,14 +223,14 @@ export class Maintenance {
 
   async #compactShard(shard: Shard, inputs: readonly Segment[]): Promise<void> {
     const engine = this.#engine;
-    const { disk, clock } = engine.environment;
+    const { disk } = engine.environment;
     const { id } = shard.descriptor;
     const { tombstones } = shard;
     const fileId = engine.takeFileId();
     const path = segmentPath(engine.directory, id, fileId);
     const sizeBytes = await compactSegments(inputs, tombstones, {
       target: { disk, path, shardId: id },
-      pacer: new Pacer(clock, LIMITS.sliceMs.value),
+      pacer: new Pacer(engine.turns),
     });
     await engine.fault('compaction:segment-written');
     await disk.syncDirectory(shardDirectory(engine.directory, id));

@@ -5,7 +5,7 @@ import { Corruption } from '@tidemark/core';
 import { CodecError } from '@tidemark/kernels';
 
 import { DecodeError } from '../bytes.ts';
-import type { Table } from '../memtable/table.ts';
+import type { RowBlock } from '../memtable/row-block.ts';
 import { readManifest } from '../manifest/manifest.ts';
 import type { ManifestShard } from '../manifest/manifest.ts';
 import type { StorageLog } from '../options.ts';
@@ -263,7 +263,7 @@ class Replay {
 }
 
 /** Rows whose series a damaged record lost are kept under a name that says so. */
-function padFor({ index }: Database, { measurementId, series, rows }: Table): void {
+function padFor({ index }: Database, { measurementId, series, rows }: RowBlock): void {
   let largest = -1;
   for (let row = 0; row < rows; row++) if (series[row]! > largest) largest = series[row]!;
   padIndex(index, { measurements: measurementId + 1, series: largest + 1 });

@@ -1,89 +1,64 @@
-// Rows of one measurement in one shard, in arrival order, as append-only columns. A batch being written and the
-// memtable have the same form, so that applying a batch is a copy of columns.
+// Rows of one measurement in one shard's memtable: blocks of rows in arrival order, and per series a chain through its
+// rows, newest first. Batches of some size become blocks as they are, nothing of them is copied; smaller ones are
+// gathered in blocks of a bounded size. So neither a write nor a reader ever waits for work on the whole table.
 //
-// Append-only is what makes snapshots free: a reader remembers the row count, and rows below it never change; growing
-// replaces the arrays and leaves those of the reader alone.
-import { assert, columnLength } from '@tidemark/core';
-import type { Column, FieldType } from '@tidemark/core';
+// Append-only, so that a snapshot is a number of rows. Rows are numbered through all blocks.
+import { assert } from '@tidemark/core';
+import type { FieldType } from '@tidemark/core';
 
-import type { SeriesId } from '../series/series-index.ts';
+import { PagedNumbers } from './paged-numbers.ts';
+import { RowBlock } from './row-block.ts';
+import type { TimeBounds } from './row-block.ts';
+import type { RowList } from './row-list.ts';
+import { RowPick } from './row-pick.ts';
 
-export type FieldArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
+/** Finds the place of a series within its measurement. */
+export type SeriesOrdinals = { ordinalOf(series: number): number };
 
-/** One field. `valid` is undefined while all rows of the table hold a value. Strings hold codes of `pool`. */
-export type TableColumn = {
-  readonly name: string;
-  readonly type: FieldType;
-  values: FieldArray;
-  valid: Uint8Array | undefined;
-  readonly pool: StringPool | undefined;
-};
-
-export class StringPool {
-  readonly texts: string[] = [];
-  readonly #codes = new Map<string, number>();
-  /** Rough size of the texts and their entries. */
-  bytes = 0;
-
-  code(text: string): number {
-    let code = this.#codes.get(text);
-    if (code === undefined) {
-      code = this.texts.push(text) - 1;
-      this.#codes.set(text, code);
-      this.bytes += text.length * 2 + 64;
-    }
-    return code;
-  }
-
-  /** Takes over all texts of another pool with their codes. Only for an empty pool. */
-  adopt(other: StringPool): void {
-    assert(this.texts.length === 0, 'only an empty pool adopts');
-    for (const text of other.texts) this.code(text);
-  }
-}
-
-const INITIAL_ROWS = 16;
-
-export type TimeBounds = { readonly min: bigint; readonly max: bigint };
+/** What of a batch becomes a block of its own; smaller ones share blocks. */
+const OWN_BLOCK_ROWS = 1024;
+/** Small batches are gathered in blocks of at most so many rows: growing one copies little. */
+const SHARED_BLOCK_ROWS = 8192;
 
 export class Table {
   readonly measurementId: number;
-  series: Uint32Array;
-  times: BigInt64Array;
-  readonly columns: TableColumn[] = [];
-  readonly #columnOf = new Map<string, number>();
+  readonly #index: SeriesOrdinals;
+  readonly #blocks: RowBlock[] = [];
+  /** Number of each block's first row. */
+  readonly #firstRows: number[] = [];
+  /** Fields of all blocks, in the order in which they came. */
+  readonly #fields = new Map<string, FieldType>();
+  /** Row of a series (plus one, 0 is none): its newest by ordinal, and the one before it by row. */
+  readonly #newest = new PagedNumbers();
+  readonly #before = new PagedNumbers();
+  #ordinalEnd = 0;
   #rows = 0;
-  #capacity: number;
+  #blockBytes = 0;
   #minTime = 2n ** 63n - 1n;
   #maxTime = -(2n ** 63n);
+  /** Whether the last block takes further rows. */
+  #isOpen = false;
 
-  constructor(measurementId: number, capacity = INITIAL_ROWS) {
+  constructor(measurementId: number, index: SeriesOrdinals) {
     this.measurementId = measurementId;
-    this.#capacity = capacity;
-    this.series = new Uint32Array(capacity);
-    this.times = new BigInt64Array(capacity);
-  }
-
-  /** A table over arrays that it takes over, without columns so far; `bounds` are those of `times`. */
-  static adopt(
-    measurementId: number,
-    series: Uint32Array,
-    times: BigInt64Array,
-    bounds: TimeBounds,
-  ): Table {
-    assert(series.length === times.length, 'a series and a time per row');
-    const table = new Table(measurementId, 0);
-    table.series = series;
-    table.times = times;
-    table.#rows = times.length;
-    table.#capacity = times.length;
-    table.#minTime = bounds.min;
-    table.#maxTime = bounds.max;
-    return table;
+    this.#index = index;
   }
 
   get rows(): number {
     return this.#rows;
+  }
+
+  /** Larger than the ordinal of every series with rows here. */
+  get ordinalEnd(): number {
+    return this.#ordinalEnd;
+  }
+
+  get blocks(): readonly RowBlock[] {
+    return this.#blocks;
+  }
+
+  get fields(): ReadonlyMap<string, FieldType> {
+    return this.#fields;
   }
 
   /** Bounds of the rows; minimum above maximum when there are none. */
@@ -91,183 +66,86 @@ export class Table {
     return { min: this.#minTime, max: this.#maxTime };
   }
 
-  /** Bytes of the rows and of the texts; room for further rows is not counted. */
   get memoryBytes(): number {
-    let rowBytes = 12;
-    let poolBytes = 0;
-    for (const column of this.columns) {
-      rowBytes += column.values.BYTES_PER_ELEMENT + (column.valid === undefined ? 0 : 1);
-      poolBytes += column.pool?.bytes ?? 0;
-    }
-    return this.#rows * rowBytes + poolBytes;
+    return this.#blockBytes + this.#newest.memoryBytes + this.#before.memoryBytes;
   }
 
-  columnIndex(name: string): number {
-    return this.#columnOf.get(name) ?? -1;
-  }
-
-  /** Index of the column, which is added (all null so far) when it is new. */
-  addColumn(name: string, type: FieldType): number {
-    const known = this.#columnOf.get(name);
-    if (known !== undefined) {
-      assert(this.columns[known]?.type === type, 'a field has one type within a table');
-      return known;
-    }
-    const index = this.columns.length;
-    this.columns.push({
-      name,
-      type,
-      values: newFieldArray(type, this.#capacity),
-      valid: this.#rows === 0 ? undefined : new Uint8Array(this.#capacity),
-      pool: type === 'string' ? new StringPool() : undefined,
-    });
-    this.#columnOf.set(name, index);
-    return index;
-  }
-
-  /** Appends a row whose fields are all null so far and returns its number. */
-  addRow(series: SeriesId, time: bigint): number {
-    const row = this.#rows;
-    if (row === this.#capacity) this.#grow(row + 1);
-    this.series[row] = series;
-    this.times[row] = time;
-    this.#includeTime(time);
-    this.#rows = row + 1;
-    return row;
-  }
-
-  #includeTime(time: bigint): void {
-    if (time < this.#minTime) this.#minTime = time;
-    if (time > this.#maxTime) this.#maxTime = time;
-  }
-
-  /** Appends all rows of `other`. Its columns must not contradict the types here. */
-  appendTable(other: Table): void {
-    const start = this.#rows;
-    const count = other.rows;
+  /** Appends rows. A block of some size is taken over: it is not the caller's any more. */
+  append(block: RowBlock): void {
+    const count = block.rows;
     if (count === 0) return;
-    if (start + count > this.#capacity) this.#grow(start + count);
-    for (const column of other.columns) this.addColumn(column.name, column.type);
-    const { min, max } = other.timeBounds;
-    this.#includeTime(min);
-    this.#includeTime(max);
-    this.series.set(other.series.subarray(0, count), start);
-    this.times.set(other.times.subarray(0, count), start);
-    this.#rows = start + count;
-    for (const column of this.columns) {
-      const from = other.columns[other.columnIndex(column.name)];
-      if (from === undefined) {
-        column.valid ??= new Uint8Array(this.#capacity).fill(1, 0, start);
-      } else this.#appendColumn(column, from, start, count);
+    for (const { name, type } of block.columns) this.#addField(name, type);
+    this.#chain(block.series, count);
+    const { min, max } = block.timeBounds;
+    if (min < this.#minTime) this.#minTime = min;
+    if (max > this.#maxTime) this.#maxTime = max;
+    if (count >= OWN_BLOCK_ROWS) {
+      this.#push(block);
+      this.#blockBytes += block.memoryBytes;
+      this.#isOpen = false;
+    } else {
+      const shared = this.#sharedBlock(count);
+      const before = shared.memoryBytes;
+      shared.append(block);
+      this.#blockBytes += shared.memoryBytes - before;
+    }
+    this.#rows += count;
+  }
+
+  #addField(name: string, type: FieldType): void {
+    const known = this.#fields.get(name);
+    if (known === undefined) this.#fields.set(name, type);
+    else assert(known === type, 'a field has one type within a table');
+  }
+
+  #push(block: RowBlock): void {
+    this.#blocks.push(block);
+    this.#firstRows.push(this.#rows);
+  }
+
+  #sharedBlock(count: number): RowBlock {
+    const last = this.#blocks.at(-1);
+    if (this.#isOpen && last !== undefined && last.rows + count <= SHARED_BLOCK_ROWS) return last;
+    const block = new RowBlock(this.measurementId);
+    this.#push(block);
+    this.#isOpen = true;
+    return block;
+  }
+
+  #chain(series: Uint32Array, count: number): void {
+    const newest = this.#newest;
+    const before = this.#before;
+    const index = this.#index;
+    let row = this.#rows;
+    for (let i = 0; i < count; i++, row++) {
+      const ordinal = index.ordinalOf(series[i]!);
+      if (ordinal >= this.#ordinalEnd) this.#ordinalEnd = ordinal + 1;
+      before.set(row, newest.get(ordinal));
+      newest.set(ordinal, row + 1);
     }
   }
 
-  /** Sets all rows of a field that is new here. */
-  setColumn(name: string, from: Column): void {
-    assert(this.columnIndex(name) < 0, 'the field is new');
-    assert(columnLength(from) === this.#rows, 'one value per row');
-    const column = this.columns[this.addColumn(name, from.type)]!;
-    column.valid = from.valid === undefined ? undefined : this.#padded(from.valid);
-    if (from.type !== 'string') {
-      if (from.values.length === this.#capacity) column.values = from.values;
-      else copyValues(column.values, from.values, 0);
-      return;
+  /** Adds the rows below `limit` of the series with this ordinal to the list, in arrival order. */
+  listRows(ordinal: number, limit: number, list: RowList): void {
+    const before = this.#before;
+    let newest = this.#newest.get(ordinal);
+    while (newest > limit) newest = before.get(newest - 1);
+    list.addChain(newest, before);
+  }
+
+  /** The given rows, to be copied column by column. */
+  pick(rows: Uint32Array): RowPick {
+    return new RowPick({ blocks: this.#blocks, firstRows: this.#firstRows }, rows);
+  }
+
+  /** A table without the rows that `isGone` names; this one when there are none. */
+  without(isGone: (block: RowBlock, row: number) => boolean): Table {
+    const kept = new Table(this.measurementId, this.#index);
+    for (const block of this.#blocks) {
+      const rows: number[] = [];
+      for (let row = 0; row < block.rows; row++) if (!isGone(block, row)) rows.push(row);
+      if (rows.length > 0) kept.append(block.select(rows));
     }
-    const { pool } = column;
-    const codes = Uint32Array.from(from.dictionary, (text) => pool!.code(text));
-    for (let i = 0; i < from.codes.length; i++) column.values[i] = codes[from.codes[i]!] ?? 0;
+    return kept.rows === this.rows ? this : kept;
   }
-
-  #padded(valid: Uint8Array): Uint8Array {
-    if (valid.length === this.#capacity) return valid;
-    const padded = new Uint8Array(this.#capacity);
-    padded.set(valid);
-    return padded;
-  }
-
-  /** A new table of the given rows, in their order. Columns without a value among them are left out. */
-  select(rows: ArrayLike<number>): Table {
-    const result = new Table(this.measurementId, Math.max(rows.length, 1));
-    for (let i = 0; i < rows.length; i++) {
-      result.addRow(this.series[rows[i]!]!, this.times[rows[i]!]!);
-    }
-    for (const column of this.columns) {
-      const { valid } = column;
-      const values = newFieldArray(column.type, rows.length);
-      const picked = valid === undefined ? undefined : new Uint8Array(rows.length);
-      let hasValue = valid === undefined;
-      for (let i = 0; i < rows.length; i++) {
-        const row = rows[i]!;
-        values[i] = column.values[row]!;
-        if (picked !== undefined && valid![row] === 1) {
-          picked[i] = 1;
-          hasValue = true;
-        }
-      }
-      if (!hasValue) continue;
-      const target = result.columns[result.addColumn(column.name, column.type)]!;
-      target.values = values;
-      target.valid = picked;
-      if (column.pool !== undefined) target.pool!.adopt(column.pool);
-    }
-    return result;
-  }
-
-  #appendColumn(column: TableColumn, from: TableColumn, start: number, count: number): void {
-    if (column.pool !== undefined && from.pool !== undefined) {
-      const { pool } = column;
-      const map = Uint32Array.from(from.pool.texts, (text) => pool.code(text));
-      const target = column.values as Uint32Array;
-      const codes = from.values as Uint32Array;
-      for (let i = 0; i < count; i++) target[start + i] = map[codes[i]!] ?? 0;
-    } else copyValues(column.values, from.values.subarray(0, count) as FieldArray, start);
-    if (from.valid !== undefined) {
-      column.valid ??= new Uint8Array(this.#capacity).fill(1, 0, start);
-      column.valid.set(from.valid.subarray(0, count), start);
-    } else column.valid?.fill(1, start, start + count);
-  }
-
-  #grow(needed: number): void {
-    // Doubling up to 64k rows, then by half: copying stays cheap and the slack of large tables small.
-    const wanted = this.#capacity * (this.#capacity < 1 << 16 ? 2 : 1.5);
-    const capacity = Math.max(needed, Math.ceil(wanted), INITIAL_ROWS);
-    const series = new Uint32Array(capacity);
-    series.set(this.series);
-    this.series = series;
-    const times = new BigInt64Array(capacity);
-    times.set(this.times);
-    this.times = times;
-    for (const column of this.columns) {
-      const values = newFieldArray(column.type, capacity);
-      copyValues(values, column.values, 0);
-      column.values = values;
-      if (column.valid !== undefined) {
-        const valid = new Uint8Array(capacity);
-        valid.set(column.valid);
-        column.valid = valid;
-      }
-    }
-    this.#capacity = capacity;
-  }
-}
-
-export function newFieldArray(type: FieldType, length: number): FieldArray {
-  switch (type) {
-    case 'float':
-      return new Float64Array(length);
-    case 'integer':
-      return new BigInt64Array(length);
-    case 'unsigned':
-      return new BigUint64Array(length);
-    case 'boolean':
-      return new Uint8Array(length);
-    case 'string':
-      return new Uint32Array(length);
-  }
-}
-
-/** `target.set(source, at)` for arrays of the same kind. */
-export function copyValues(target: FieldArray, source: FieldArray, at: number): void {
-  assert(target.constructor === source.constructor, 'arrays of one kind');
-  (target as Uint8Array).set(source as Uint8Array, at);
 }

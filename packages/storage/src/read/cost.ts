@@ -9,6 +9,7 @@ import type { SeriesId } from '../series/series-index.ts';
 import { select } from './groups.ts';
 import { RequestMemory } from './request-memory.ts';
 import type { Selection } from './groups.ts';
+import { STEP_ELEMENTS } from './steps.ts';
 
 type Tally = { -readonly [K in keyof SourceCost]: SourceCost[K] };
 
@@ -54,7 +55,7 @@ function* addShard(tally: Tally, view: ShardView, scope: Scope): Generator<undef
     isTouched = true;
   }
   for (const table of view.tables.get(measurement.id) ?? []) {
-    if (addTable(tally, table, scope)) isTouched = true;
+    if (yield* addTable(tally, table, scope)) isTouched = true;
   }
   if (isTouched) tally.shards++;
 }
@@ -86,17 +87,28 @@ function* addSegment(
 }
 
 /** Counts the values of a memtable; returns whether there were any. */
-function addTable(tally: Tally, { table, rows }: TableView, { request, series }: Scope): boolean {
+function* addTable(
+  tally: Tally,
+  { table, rows }: TableView,
+  { request, series }: Scope,
+): Generator<undefined, boolean> {
   const { start, end } = request.timeRange;
-  const columns = request.fields.flatMap((name) => {
-    const column = table.columns[table.columnIndex(name)];
-    return column === undefined ? [] : [column];
-  });
+  let left = rows;
   let count = 0;
-  for (let row = 0; row < rows; row++) {
-    const time = table.times[row]!;
-    if (time < start || time > end || !series.has(table.series[row]! as SeriesId)) continue;
-    for (const { valid } of columns) if (valid === undefined || valid[row] === 1) count++;
+  for (const block of table.blocks) {
+    const columns = request.fields.flatMap((name) => block.column(name) ?? []);
+    const { min, max } = block.timeBounds;
+    const isWithin = min >= start && max <= end;
+    const behind = Math.min(left, block.rows);
+    for (let row = 0; row < behind; row++) {
+      if (row % STEP_ELEMENTS === 0) yield undefined;
+      if (!series.has(block.series[row]! as SeriesId)) continue;
+      const time = isWithin ? start : block.times[row]!;
+      if (time < start || time > end) continue;
+      for (const { valid } of columns) if (valid === undefined || valid[row] === 1) count++;
+    }
+    left -= behind;
+    if (left === 0) break;
   }
   tally.cachedValues += count;
   return count > 0;

@@ -11,7 +11,7 @@ import type {
 } from '@tidemark/query';
 
 import { scans } from '../codecs.ts';
-import { newFieldArray } from '../memtable/table.ts';
+import { newFieldArray } from '../memtable/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { columnOf } from './run.ts';
 

@@ -2,7 +2,7 @@
 import type { Column } from '@tidemark/core';
 import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemark/query';
 
-import { newFieldArray } from '../memtable/table.ts';
+import { newFieldArray } from '../memtable/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { openFieldWindows } from './field-windows.ts';
 import type { FieldResult, FieldWindows } from './field-windows.ts';

@@ -4,7 +4,7 @@ import type { SourceCounters } from '@tidemark/query';
 
 import type { Database } from '../engine/database.ts';
 import type { ShardView, TableView } from '../engine/snapshot.ts';
-import { rowsOfSeries } from '../memtable/table-order.ts';
+import { RowList } from '../memtable/row-list.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
@@ -14,7 +14,7 @@ import type { Tombstone } from '../shard/tombstone.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
-import { clipRun, columnOf, mergeRuns, takeRows } from './run.ts';
+import { clipRun, isStrictlyAscending, lowerBound, mergeRuns } from './run.ts';
 import type { Run } from './run.ts';
 
 /** A field to read; without a type in the one it has. */
@@ -197,31 +197,41 @@ function columnOfField(meta: ChunkMeta, field: number): ColumnMeta | undefined {
 }
 
 function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefined {
-  const { index } = request.database;
   const { table } = view;
-  const rows = rowsOfSeries(table, index.ordinalOf(request.series), {
-    limit: view.rows,
-    ordinalOf: (series) => index.ordinalOf(series),
-  });
-  if (rows.length === 0) return undefined;
-  let minTime = table.times[rows[0]!]!;
-  let maxTime = minTime;
-  for (let i = 1; i < rows.length; i++) {
-    const time = table.times[rows[i]!]!;
-    if (time < minTime) minTime = time;
-    if (time > maxTime) maxTime = time;
-  }
+  const list = new RowList();
+  table.listRows(request.database.index.ordinalOf(request.series), view.rows, list);
+  if (list.length === 0) return undefined;
   const { start, end } = request.timeRange;
-  if (maxTime < start || minTime > end) return undefined;
+  let rows = list.toArray();
+  let times = table.pick(rows).times();
+  const isOrdered = isStrictlyAscending(times);
+  if (isOrdered) {
+    const first = lowerBound(times, start);
+    const behind = lowerBound(times, end + 1n, first);
+    rows = rows.subarray(first, behind);
+    times = times.subarray(first, behind);
+  }
+  const { min, max } = boundsOf(times, isOrdered);
+  if (rows.length === 0 || max < start || min > end) return undefined;
   const load = (): Run => {
-    const columns = request.fields.map(({ name }) => {
-      const column = table.columns[table.columnIndex(name)];
-      if (column === undefined) return undefined;
-      const { values, valid, pool } = column;
-      return columnOf(column.type, { values, valid, dictionary: pool?.texts });
-    });
     // Copies the rows: what is handed out does not change when the table grows.
-    return mergeRuns([takeRows({ times: table.times, columns }, rows)]);
+    const pick = table.pick(rows);
+    const columns = request.fields.map(({ name }) => {
+      const type = table.fields.get(name);
+      return type && pick.column({ name, type });
+    });
+    return isOrdered ? { times, columns } : mergeRuns([{ times, columns }]);
   };
-  return { minTime, maxTime, rows: rows.length, load };
+  return { minTime: min, maxTime: max, rows: rows.length, load };
+}
+
+function boundsOf(times: BigInt64Array, isOrdered: boolean): { min: bigint; max: bigint } {
+  let min = times[0] ?? 0n;
+  let max = times.at(-1) ?? 0n;
+  if (isOrdered) return { min, max };
+  for (const time of times) {
+    if (time < min) min = time;
+    if (time > max) max = time;
+  }
+  return { min, max };
 }

@@ -7,7 +7,7 @@ import type { CachedColumn, CacheEntries } from '@tidemark/kernels';
 import { ByteReader, DecodeError } from '../bytes.ts';
 import { codecs, columnCache, crc32c } from '../codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
-import { newFieldArray } from '../memtable/table.ts';
+import { newFieldArray } from '../memtable/row-block.ts';
 import { columnOf, valuesOf } from '../read/run.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import {

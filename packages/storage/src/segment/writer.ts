@@ -8,7 +8,7 @@ import { codecs, crc32c, scans } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, valuesOf } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
-import { newFieldArray } from '../memtable/table.ts';
+import { newFieldArray } from '../memtable/row-block.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import {
   DIRECTORY_PAGE_BYTES,

@@ -3,6 +3,7 @@ import { assert } from '@tidemark/core';
 import type { Corruption, Timestamp } from '@tidemark/core';
 
 import { Table } from '../memtable/table.ts';
+import type { SeriesOrdinals } from '../memtable/table.ts';
 import { FieldRegistry } from './field-registry.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SeriesSet } from './series-set.ts';
@@ -52,26 +53,19 @@ export class Shard {
   /** Monotonic time at which the oldest row of the memtable arrived. */
   activeSinceMs = 0;
 
-  /**
-   * Rows that the tables had when they were frozen: their successors get as much room at once, because growing step by
-   * step copies everything twice. Room that is not used costs address space only.
-   */
-  #expectedRows: ReadonlyMap<number, number> = new Map();
-
   /** Ends the active memtable and returns its tables. */
   freeze(): MemtableTables {
     assert(this.frozen === undefined, 'one flush at a time');
     const tables = this.active;
     this.frozen = tables;
     this.active = new Map();
-    this.#expectedRows = new Map(Array.from(tables, ([id, { rows }]) => [id, rows]));
     return tables;
   }
 
-  activeTable(measurementId: number): Table {
+  activeTable(measurementId: number, index: SeriesOrdinals): Table {
     let table = this.active.get(measurementId);
     if (table === undefined) {
-      table = new Table(measurementId, this.#expectedRows.get(measurementId));
+      table = new Table(measurementId, index);
       this.active.set(measurementId, table);
     }
     return table;

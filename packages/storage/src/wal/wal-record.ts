@@ -5,8 +5,8 @@ import type { StagedTable } from '@tidemark/kernels';
 
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import { codecs, decoding } from '../codecs.ts';
-import { Table } from '../memtable/table.ts';
-import type { TimeBounds } from '../memtable/table.ts';
+import { RowBlock } from '../memtable/row-block.ts';
+import type { TimeBounds } from '../memtable/row-block.ts';
 import { columnOf } from '../read/run.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { readSeriesList } from '../series/series-list.ts';
@@ -30,7 +30,7 @@ export type RowsRecord = {
   readonly additions: IndexAdditions;
   readonly parts: readonly {
     readonly shard: ShardDescriptor;
-    readonly tables: readonly Table[];
+    readonly tables: readonly RowBlock[];
     /** The tables as `encodeTable` writes them, when that was done already. */
     readonly encoded?: readonly Uint8Array[] | undefined;
   }[];
@@ -129,10 +129,10 @@ function encodeRows(record: RowsRecord, out: ByteWriter): void {
 function decodeRows(reader: ByteReader): RowsRecord {
   const database = decodeDatabase(reader);
   const additions = decodeAdditions(reader);
-  const parts: { shard: ShardDescriptor; tables: Table[] }[] = [];
+  const parts: { shard: ShardDescriptor; tables: RowBlock[] }[] = [];
   for (let n = reader.count(); n > 0; n--) {
     const shard = decodeShard(reader);
-    const tables: Table[] = [];
+    const tables: RowBlock[] = [];
     for (let m = reader.count(); m > 0; m--) tables.push(decodeTable(reader));
     parts.push({ shard, tables });
   }
@@ -160,7 +160,7 @@ function decodeShard(reader: ByteReader): ShardDescriptor {
   };
 }
 
-function encodeTable(table: Table, out: ByteWriter): void {
+function encodeTable(table: RowBlock, out: ByteWriter): void {
   const { rows } = table;
   out.varint(table.measurementId);
   out.varint(rows);
@@ -200,13 +200,13 @@ export function encodeStagedTable(table: StagedTable, measurementId: number): Ui
   return out.finish();
 }
 
-function decodeTable(reader: ByteReader): Table {
+function decodeTable(reader: ByteReader): RowBlock {
   const measurementId = reader.varint();
   const rows = reader.varint();
   const series = decoding((c) => c.decodeIntegers(reader.block()));
   const times = decoding((c) => c.decodeTimes(reader.block()));
   if (series.length !== rows || times.length !== rows) throw new DecodeError('column length');
-  const table = Table.adopt(measurementId, narrowed(series), times, boundsOf(times));
+  const table = RowBlock.adopt(measurementId, narrowed(series), times, boundsOf(times));
   for (let n = reader.count(); n > 0; n--) {
     const name = reader.text();
     const type = FIELD_TYPES[reader.u8()];

@@ -9,7 +9,7 @@ import { IngestKernel } from '@tidemark/kernels';
 import type { Batch, IngestHost, StagedTable } from '@tidemark/kernels';
 
 import { utf8, utf8Text } from '../bytes.ts';
-import { Table } from '../memtable/table.ts';
+import { RowBlock } from '../memtable/row-block.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';
 import { fieldRemovals } from '../shard/field-registry.ts';
@@ -38,8 +38,8 @@ export type IngestSettings = {
   readonly fieldTypes: 'shard' | 'measurement';
 };
 
-/** Points from inside the process are taken this many at a time. */
-const POINTS_PER_BATCH = 1 << 16;
+/** Points from inside the process are taken this many at a time: some milliseconds. */
+const POINTS_PER_BATCH = 1 << 12;
 
 /** Ingest of one database. */
 export class Ingest {
@@ -60,7 +60,7 @@ export class Ingest {
   }
 
   /**
-   * Batches of a request, mostly one: a body whose rows would take too much memory at once comes in parts. Each is
+   * Batches of a request, mostly one: a body that takes more than some milliseconds comes in parts. Each is
    * parsed when it is asked for; `outcome` is complete after the last.
    */
   *lines(
@@ -133,7 +133,7 @@ export class Ingest {
   /** Takes what the batch brings out of the kernel. */
   #take(batch: Batch, { shards, policy }: IngestTarget): Omit<WriteBatch, 'hasMore'> {
     if (batch.newSeriesCount > 0) this.#index.indexNewSeries();
-    const parts = new Map<Shard, { tables: Table[]; encoded: Uint8Array[] }>();
+    const parts = new Map<Shard, { tables: RowBlock[]; encoded: Uint8Array[] }>();
     for (const staged of batch.tables) {
       const shard = shards.get(staged.shardId);
       assert(shard !== undefined, 'rows are given shards that exist');
@@ -165,10 +165,10 @@ export class Ingest {
   }
 }
 
-function tableOf(staged: StagedTable, measurementId: number): Table {
+function tableOf(staged: StagedTable, measurementId: number): RowBlock {
   const { seriesIds, times, columns } = staged.copyRows();
   const bounds = { min: staged.minTime, max: staged.maxTime };
-  const table = Table.adopt(measurementId, seriesIds, times, bounds);
+  const table = RowBlock.adopt(measurementId, seriesIds, times, bounds);
   staged.fields.forEach(({ name }, i) => table.setColumn(name, columns[i]!));
   return table;
 }

@@ -1,10 +1,10 @@
 // What one write request (or several) adds, validated and in columns, before it is logged and applied.
-import type { Table } from '../memtable/table.ts';
+import type { RowBlock } from '../memtable/row-block.ts';
 import type { Shard } from '../shard/shard.ts';
 
 export type ShardTables = {
   readonly shard: Shard;
-  readonly tables: readonly Table[];
+  readonly tables: readonly RowBlock[];
   /** The tables as a log record holds them. */
   readonly encoded: readonly Uint8Array[];
 };

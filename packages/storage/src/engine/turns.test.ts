@@ -1,0 +1,88 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { Turns } from './turns.ts';
+import type { Work } from './turns.ts';
+
+const SLICE_MS = 3;
+
+let nowMs: number;
+let rounds: (() => void)[];
+let turns: Turns;
+let order: string[];
+
+beforeEach(() => {
+  nowMs = 0;
+  rounds = [];
+  order = [];
+  const clock = { now: () => 0n, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
+  turns = new Turns({ clock, sliceMs: SLICE_MS, nextRound: (run) => rounds.push(run) });
+});
+
+/** The next round of the event loop; whoever is let in has begun when it resolves. */
+async function nextRound(): Promise<void> {
+  for (const run of rounds.splice(0)) run();
+  await Promise.resolve();
+}
+
+/** Steps of a millisecond, as a flush or a query makes them. */
+async function work(kind: Work, name: string, steps: number): Promise<void> {
+  for (let i = 0; i < steps; i++) {
+    const turn = turns.isOver ? turns.enter(kind) : undefined;
+    if (turn !== undefined) await turn;
+    order.push(name);
+    nowMs++;
+  }
+}
+
+test('work goes on at once while there is time, and nobody is left to be called', async () => {
+  expect(turns.enter('query')).toBeUndefined();
+  nowMs += SLICE_MS - 1;
+  expect(turns.enter('write')).toBeUndefined();
+  expect(turns.isOver).toBe(false);
+  nowMs += 1;
+  expect(turns.isOver).toBe(true);
+
+  await nextRound();
+  expect(rounds).toEqual([]);
+  expect(turns.enter('background')).toBeUndefined();
+});
+
+test('who comes when the slice is used up waits one round, not for the end of the work', async () => {
+  void work('background', 'flush', 9);
+  expect(order).toEqual(['flush', 'flush', 'flush']);
+
+  void work('query', 'query', 1);
+  expect(order).not.toContain('query');
+  await nextRound();
+  expect(order.at(-1)).toBe('query');
+  while (rounds.length > 0) await nextRound();
+  expect(order.filter((name) => name === 'flush')).toHaveLength(9);
+});
+
+test('kinds of work take turns, those of one kind come in order', async () => {
+  for (const name of ['a', 'b', 'c']) void work('query', name, SLICE_MS);
+  void work('write', 'w', SLICE_MS);
+  void work('background', 'f', 2 * SLICE_MS);
+  void work('write', 'x', SLICE_MS);
+  while (rounds.length > 0) await nextRound();
+
+  const slices = order.filter((_, i) => i % SLICE_MS === 0);
+  // The first found nobody; then a query, a write, background, and again.
+  expect(slices).toEqual(['a', 'b', 'w', 'f', 'c', 'x', 'f']);
+});
+
+test('no slice is longer than allowed, whatever is under way', async () => {
+  const began: number[] = [];
+  const kinds: readonly Work[] = ['query', 'write', 'background'];
+  const steps = Array.from({ length: 30 }, (_, i) => 1 + (i % 7));
+  steps.forEach((count, i) => void work(kinds[i % 3]!, String(i), count));
+  let before = nowMs;
+  do {
+    began.push(nowMs - before);
+    before = nowMs;
+    await nextRound();
+  } while (rounds.length > 0);
+
+  expect(Math.max(...began)).toBe(SLICE_MS);
+  expect(order).toHaveLength(steps.reduce((sum, count) => sum + count, 0));
+});

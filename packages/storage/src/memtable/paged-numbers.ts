@@ -1,0 +1,32 @@
+// An array of unsigned 32-bit numbers that grows without being copied: pages are made when something is put there.
+
+const PAGE_BITS = 12;
+const PAGE_LENGTH = 1 << PAGE_BITS;
+const PLACE_MASK = PAGE_LENGTH - 1;
+
+export class PagedNumbers {
+  readonly #pages: (Uint32Array | undefined)[] = [];
+  #memoryBytes = 0;
+
+  get memoryBytes(): number {
+    return this.#memoryBytes;
+  }
+
+  /** 0 where nothing was put. */
+  get(index: number): number {
+    return this.#pages[index >>> PAGE_BITS]?.[index & PLACE_MASK] ?? 0;
+  }
+
+  set(index: number, value: number): void {
+    const page = this.#pages[index >>> PAGE_BITS] ?? this.#addPage(index >>> PAGE_BITS);
+    page[index & PLACE_MASK] = value;
+  }
+
+  #addPage(number: number): Uint32Array {
+    while (this.#pages.length < number) this.#pages.push(undefined);
+    const page = new Uint32Array(PAGE_LENGTH);
+    this.#pages[number] = page;
+    this.#memoryBytes += page.byteLength;
+    return page;
+  }
+}
