@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
@@ -161,6 +162,7 @@ describe('conventions', () => {
     const { json } = await call('GET', '/openapi.json');
 
     expect(json.openapi).toBe('3.1.0');
+    expect(await new Validator().validate(structuredClone(json))).toEqual({ valid: true });
     expect(Object.keys(json.paths)).toEqual(
       expect.arrayContaining(['/engine/v1/tasks/{id}', '/write', '/openapi.json']),
     );

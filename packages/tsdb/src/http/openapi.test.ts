@@ -1,6 +1,5 @@
 // The API document is complete and valid.
-import { spawnSync } from 'node:child_process';
-
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';
@@ -38,17 +37,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The validator of the OpenAPI initiative's list, a package of Python; nothing depends on it. */
-function hasValidator(): boolean {
-  return spawnSync('python3', ['-c', 'import openapi_spec_validator']).status === 0;
-}
-
-test.skipIf(!hasValidator())('openapi-spec-validator finds nothing wrong with it', () => {
-  const { status, stdout, stderr } = spawnSync('python3', ['-m', 'openapi_spec_validator', '-'], {
-    input: JSON.stringify(document),
-    encoding: 'utf8',
-  });
-  expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('OK')]);
+test("it is valid by the OpenAPI initiative's schema", async () => {
+  expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
 });
 
 test('every method of every endpoint is in it, and nothing else', () => {
