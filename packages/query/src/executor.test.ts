@@ -140,6 +140,43 @@ test.each(['', ' ORDER BY time DESC', ' WHERE v > 30', ' LIMIT 7 OFFSET 3'])(
   },
 );
 
+test.each(['host', 'host, none', '*'])(
+  'rows of a group that is read in slices of time are the same with GROUP BY %s',
+  async (dimensions) => {
+    const source = sourceWith(300);
+    source.write(
+      'db',
+      'autogen',
+      Array.from({ length: 100 }, (_, i) => ({
+        measurement: 'm',
+        tags: [
+          ['host', 'a'],
+          ['zone', i % 2 === 0 ? 'x' : 'y'],
+        ] as const,
+        fields: [['v', -i]] as const,
+        time: BigInt(i) * SECOND + 1n,
+      })),
+    );
+    for (const order of ['', ' ORDER BY time DESC', ' LIMIT 90 OFFSET 3']) {
+      const text = `SELECT v, zone FROM m WHERE v < 280 GROUP BY ${dimensions}${order}`;
+      const whole = await answer(text, await contextOf(source));
+      const limits = { ...DEFAULT_QUERY_LIMITS, mergeRows: 20, maxSelectPoints: 600 };
+
+      expect(await answer(text, await contextOf(source, { limits }))).toBe(whole);
+      expect(whole).toContain('"values"');
+    }
+  },
+);
+
+test('a group of one series is a stream: no more is held than a batch', async () => {
+  const source = sourceWith(20_000);
+  const limits = { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 1000 };
+
+  expect(
+    await answer('SELECT v FROM m GROUP BY *', await contextOf(source, { limits })),
+  ).not.toContain('error');
+});
+
 test('closing the answer early closes the scan', async () => {
   const source = sourceWith(100);
   const context = await contextOf(source);

@@ -15,7 +15,7 @@ const OTHER_SHARDS = /"(2021-(?!03-01T)|1970-)/;
 
 /** A subquery of several calls, or of one for several fields, with tags in its GROUP BY. */
 const SEVERAL_CALLS_IN_GROUPS =
-  /\(SELECT (\w+\((\*|\/).*|.*\w\(.*, \w+\(.*)GROUP BY (time\([^)]*\), |(?!time))/;
+  /\(SELECT (\w+\((\*|\/).*|.*\w\(.*[-,+*/%&|^] \w+\(.*)GROUP BY (time\([^)]*\), |(?!time))/;
 
 type Excuse = { readonly reason: string; readonly applies: (compared: Compared) => boolean };
 

@@ -85,10 +85,15 @@ export class PercentileAccumulator implements Accumulator {
     const value = sorted[rank];
     if (value === undefined) return;
     let equalBefore = 0;
-    while (equalBefore < rank && sorted[rank - equalBefore - 1] === value) equalBefore++;
+    while (equalBefore < rank && isSame(sorted[rank - equalBefore - 1]!, value)) equalBefore++;
     const found = nthEqual(pieces, value, equalBefore);
     if (found !== undefined) out.append(stamp ?? found.time, value, found.row);
   }
+}
+
+/** Equal values; a value that is no number (the deviation of a single point) is like any other such. */
+function isSame(a: number | bigint, b: number | bigint): boolean {
+  return a === b || (Number.isNaN(a) && Number.isNaN(b));
 }
 
 /** The n-th point that holds a value, in the order in which they came. */
@@ -102,7 +107,7 @@ function nthEqual(
     const { column, times, columns } = input;
     if (column.type === 'string' || column.type === 'boolean') continue;
     for (let i = from; i < to; i++) {
-      if (column.values[i] !== value) continue;
+      if (!isSame(column.values[i]!, value)) continue;
       if (column.valid !== undefined && column.valid[i] !== 1) continue;
       if (left === 0) return { time: times[i]!, row: { columns, row: i } };
       left--;

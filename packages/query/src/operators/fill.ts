@@ -146,7 +146,8 @@ export class Filler {
     const { fill, isCount } = this.#options;
     switch (fill.kind) {
       case 'previous':
-        return this.#last?.[column] ?? null;
+        // Auxiliary columns are filled in rows that are answered, behind OFFSET (`row-defaults.ts`).
+        return column > 0 ? null : (this.#previous?.value ?? null);
       case 'number':
         // A number does not fit into an auxiliary column of texts; the last step puts it there.
         if (column > 0 && (type === 'string' || type === 'boolean')) return null;

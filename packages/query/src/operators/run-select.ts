@@ -13,6 +13,7 @@ import { aggregateMeasurement, canPushAggregates } from './aggregate-measurement
 import { evaluate } from './evaluate.ts';
 import { GroupLeaves, LeavesPlan } from './group-leaves.ts';
 import { mergeSources } from './merge-sources.ts';
+import { OutsideEnd } from './outside-end.ts';
 import { RawFiller, RowDefaults } from './row-defaults.ts';
 import type { RunContext } from './run-context.ts';
 import type { ScanOptions } from './scan-measurement.ts';
@@ -191,27 +192,12 @@ async function* rowFeed(leaves: LeavesPlan, run: RunContext): Feed {
     plan.interval === undefined &&
     plan.sources.some((source) => source.kind === 'subquery') &&
     plan.leaves.every((leaf) => leaf.reducer !== undefined);
+  const ends = endsOutside ? new OutsideEnd(plan) : undefined;
   for await (const batch of openRows(plan, options, run)) {
-    const inside = endsOutside ? rowsBeforeOutside(batch, plan) : batch;
+    const inside = ends === undefined ? batch : ends.apply(batch);
     yield { key: inside.group, push: (group) => group.pushRows(inside) };
-    if (inside !== batch) return;
+    if (ends?.isOver === true) return;
   }
-}
-
-/**
- * The rows before the first one outside the range; the batch itself when there is none. A window of a subquery may
- * begin before the range. What is reduced as a whole ends there, and so does everything behind it (recorded).
- */
-function rowsBeforeOutside(batch: RowBatch, plan: SelectPlan): RowBatch {
-  const { start, end } = plan.range;
-  const { times } = batch;
-  const count = times.findIndex((time) => time < start || time > end);
-  if (count < 0) return batch;
-  return {
-    group: batch.group,
-    times: times.subarray(0, count),
-    columns: batch.columns.map((column) => sliceColumn(column, 0, count)),
-  };
 }
 
 async function* aggregateFeed(leaves: LeavesPlan, run: RunContext): Feed {

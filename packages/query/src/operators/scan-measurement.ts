@@ -6,7 +6,7 @@ import { requestOptions } from '../analyse/schema.ts';
 import { constantColumn, nullColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import type { MeasurementPlan, RowInput, SelectPlan } from '../plan/select-plan.ts';
-import type { FieldRef, ScanRequest, SeriesBatch } from '../series-source.ts';
+import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-source.ts';
 import { evaluate, truth } from './evaluate.ts';
 import type { Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
@@ -25,8 +25,9 @@ export type ScanOptions = {
 };
 
 /**
- * Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. Rows of one group that are
- * too many to be merged at once are read again in slices of time, each of which is merged by itself.
+ * Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. A group of one series is a
+ * stream; the series of others are merged by time. Rows of one group that are too many to be merged at once are read
+ * again in slices of time, each of which is merged by itself.
  */
 export async function* scanMeasurement(
   source: MeasurementPlan,
@@ -36,19 +37,7 @@ export async function* scanMeasurement(
 ): RowStream {
   const layout = new InputLayout(plan);
   if (layout.fields.length === 0) return;
-  const scan = { source, plan, layout, run };
-  const canSlice = plan.dimensions.length === 0;
-  const isComplete = yield* scanRange(scan, options, canSlice ? run.mergeRows : Infinity);
-  if (isComplete) return;
-  const group: GroupKey = { name: source.measurement.measurement, tags: [] };
-  let left = options.limitPerSeries ?? Infinity;
-  for (const range of await timeSlices(source, plan, options.range, run)) {
-    for await (const batch of scanRange(scan, { ...options, range }, Infinity)) {
-      yield { ...batch, group };
-      left -= batch.times.length;
-    }
-    if (left <= 0) return;
-  }
+  yield* scanGroups({ source, plan, layout, run }, options, run.mergeRows);
 }
 
 type Scan = {
@@ -58,22 +47,20 @@ type Scan = {
   readonly run: RunContext;
 };
 
-/** Scans a range of time. Gives up without a row, and returns false, when a group has more rows than `maxRows`. */
-async function* scanRange(
-  { source, plan, layout, run }: Scan,
-  options: ScanOptions,
-  maxRows: number,
-): AsyncGenerator<RowBatch, boolean> {
+/** Scans a range of time; groups of more than `maxRows` rows are cut into slices. */
+async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): RowStream {
+  const { source, plan, layout, run } = scan;
+  const { query } = run;
   const request = scanRequest(source, plan, layout.fields, options);
+  const isOneSeries = hasGroupPerSeries(source, plan);
   const types = inputTypes(plan.inputs);
   const held = new HeldRows(run);
   const tieColumns = tieColumnsOf(plan);
-  const { query } = run;
   let group: GroupKey | undefined;
+  let isSliced = false;
   const merged = (key: GroupKey): RowBatch => {
-    const runs = held.take();
     const { descending } = plan;
-    return { group: key, ...mergeRuns(runs, { types, descending, tieColumns }) };
+    return { group: key, ...mergeRuns(held.take(), { types, descending, tieColumns }) };
   };
   const scanned = run.read('scan', source, {
     from: query.snapshot.scan(request, requestOptions(query)),
@@ -86,22 +73,58 @@ async function* scanRange(
       if (group === undefined || !isSameGroup(group.tags, tags)) {
         if (group !== undefined && held.rowCount > 0) yield merged(group);
         group = { name: source.measurement.measurement, tags };
+        isSliced = false;
       }
+      if (isSliced) continue;
       run.countSeries(batch.seriesKey);
-      const rows = layout.rows(batch, plan);
-      if (rows === undefined) {
-        run.countPoints(batch.times.length);
-        continue;
-      }
-      if (held.rowCount + rows.times.length > maxRows) return false;
       run.countPoints(batch.times.length);
-      held.add(rows, batch.seriesKey);
+      const rows = layout.rows(batch, plan);
+      if (rows === undefined) continue;
+      if (isOneSeries) {
+        yield { group, ...rows };
+      } else if (held.rowCount + rows.times.length <= maxRows) {
+        held.add(rows, batch.seriesKey);
+      } else {
+        run.countPoints(-held.rowCount - batch.times.length);
+        held.take();
+        yield* scanSlices(scan, options, group);
+        if (plan.dimensions.length === 0) return;
+        isSliced = true;
+      }
     }
     if (group !== undefined && held.rowCount > 0) yield merged(group);
-    return true;
   } finally {
     held.take();
   }
+}
+
+/** Whether the tags of a group leave no choice of its series. */
+function hasGroupPerSeries({ tagKeys }: MeasurementPlan, { dimensions }: SelectPlan): boolean {
+  return tagKeys.size <= dimensions.length && [...tagKeys].every((key) => dimensions.includes(key));
+}
+
+/** The rows of one group, slice by slice. */
+async function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): RowStream {
+  const { source, run } = scan;
+  const plan = withinGroup(scan.plan, group);
+  let left = options.limitPerSeries ?? Infinity;
+  for (const range of await timeSlices(source, plan, options.range, run)) {
+    for await (const batch of scanGroups({ ...scan, plan }, { ...options, range }, Infinity)) {
+      yield { ...batch, group };
+      left -= batch.times.length;
+    }
+    if (left <= 0) return;
+  }
+}
+
+/** The plan for the series of one group only. A missing tag is an empty one. */
+function withinGroup(plan: SelectPlan, { tags }: GroupKey): SelectPlan {
+  let { pushed } = plan.condition;
+  for (const [i, key] of plan.dimensions.entries()) {
+    const leaf: Predicate = { kind: 'tag', key, operator: '=', value: tags[i] ?? '' };
+    pushed = pushed === undefined ? leaf : { kind: 'and', left: pushed, right: leaf };
+  }
+  return { ...plan, condition: { ...plan.condition, pushed } };
 }
 
 /**

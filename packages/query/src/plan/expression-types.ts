@@ -36,8 +36,10 @@ export function declaredType(expression: ValueExpression): FieldType | undefined
     }
     case 'math': {
       const [first] = expression.arguments;
-      const isInteger = first !== undefined && declaredType(first) === 'integer';
-      return isInteger ? 'integer' : expression.type;
+      const type = first === undefined ? undefined : declaredType(first);
+      // Functions of texts give nulls only, but the column keeps the type of the text.
+      const isKept = type === 'integer' || type === 'string' || type === 'boolean';
+      return isKept ? type : expression.type;
     }
     default:
       return expression.type;

@@ -116,7 +116,8 @@ function planSource(
   options: PlanOptions,
 ): SourcePlan {
   if (source.kind === 'measurement') {
-    return { kind: 'measurement', measurement: source.schema.measurement };
+    const { measurement, tags } = source.schema;
+    return { kind: 'measurement', measurement, tagKeys: tags };
   }
   const inner = plan(source.select, around, { ...options, isInto: false });
   return {

@@ -98,6 +98,8 @@ export type SourcePlan = MeasurementPlan | SubqueryPlan;
 export type MeasurementPlan = {
   readonly kind: 'measurement';
   readonly measurement: MeasurementRef;
+  /** All keys of tags that its series may have. */
+  readonly tagKeys: ReadonlySet<string>;
 };
 
 export type SubqueryPlan = {

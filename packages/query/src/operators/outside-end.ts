@@ -1,0 +1,63 @@
+// Where reading a subquery ends: at a value outside the range of time.
+//
+// A window of a subquery may begin before the range of the query around it. What is reduced as a whole ends at the first
+// value that it finds there, and so does everything behind it, in further groups too (recorded). Every input that is
+// reduced has an end of its own.
+import type { Column } from '@tidemark/core';
+import { columnLength } from '@tidemark/core';
+
+import type { RowBatch } from '../batch/row-batch.ts';
+import type { SelectPlan } from '../plan/select-plan.ts';
+
+/** Takes away the values behind the end; one per run of a plan, batches in order. */
+export class OutsideEnd {
+  readonly #range: SelectPlan['range'];
+  /** Inputs that are still read. */
+  readonly #open: Set<number>;
+  readonly #ended = new Set<number>();
+
+  constructor({ range, leaves }: SelectPlan) {
+    this.#range = range;
+    this.#open = new Set(leaves.flatMap(({ input }) => (input === undefined ? [] : [input])));
+  }
+
+  /** Whether nothing that follows can count. */
+  get isOver(): boolean {
+    return this.#open.size === 0 && this.#ended.size > 0;
+  }
+
+  /** The batch, without the values that are behind the end of their input. */
+  apply(batch: RowBatch): RowBatch {
+    const ends = new Map<number, number>();
+    for (const input of this.#ended) ends.set(input, 0);
+    for (const input of this.#open) {
+      const end = this.#firstOutside(batch, input);
+      if (end === undefined) continue;
+      ends.set(input, end);
+      this.#open.delete(input);
+      this.#ended.add(input);
+    }
+    if (ends.size === 0) return batch;
+    const columns = batch.columns.map((column, i) => {
+      const end = ends.get(i);
+      return end === undefined ? column : withoutRowsFrom(column, end);
+    });
+    return { ...batch, columns };
+  }
+
+  #firstOutside({ times, columns }: RowBatch, input: number): number | undefined {
+    const { start, end } = this.#range;
+    const valid = columns[input]?.valid;
+    for (let row = 0; row < times.length; row++) {
+      const time = times[row]!;
+      if ((time < start || time > end) && valid?.[row] !== 0) return row;
+    }
+    return undefined;
+  }
+}
+
+function withoutRowsFrom(column: Column, end: number): Column {
+  const valid = column.valid?.slice() ?? new Uint8Array(columnLength(column)).fill(1);
+  valid.fill(0, end);
+  return { ...column, valid };
+}
