@@ -46,6 +46,13 @@ export const LIMITS = {
     reason:
       'decoded columns of the chunks that dashboards ask for again and again; 1-2 bytes per value',
   },
+  indexCacheBytes: {
+    setting: 'data.index-cache-size',
+    value: 32 << 20,
+    unit: 'bytes',
+    reason:
+      'postings of the tag keys that conditions ask for; a million series take 1-11 MiB per key',
+  },
   sliceMs: {
     setting: 'storage.slice',
     value: 3,

@@ -22,6 +22,8 @@ export type StorageOptions = {
   readonly writeQueueMaxBytes?: number | undefined;
   /** Decoded columns kept in memory, of the thread. */
   readonly columnCacheBytes?: number | undefined;
+  /** Postings of tags kept in memory, of all databases together. */
+  readonly indexCacheBytes?: number | undefined;
   readonly snapshotMaxAgeMs?: number | undefined;
   /** Accept `1u` in line protocol. */
   readonly allowUnsigned?: boolean | undefined;

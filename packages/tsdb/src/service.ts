@@ -133,6 +133,7 @@ async function open(
     walMaxBytes: config.data.walMaxSizeBytes,
     memtableMaxBytes: config.data.memtableMaxSizeBytes,
     writeQueueMaxBytes: config.data.writeQueueMaxSizeBytes,
+    indexCacheBytes: config.data.indexCacheSizeBytes,
     columnCacheBytes: config.data.columnCacheSizeBytes,
     fieldTypes: config.data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
     log: (level, message, details) => log[level]({ ...details, part: 'storage' }, message),

@@ -1,6 +1,7 @@
 // What the engine keeps per database: the series index and how much of it is in the log.
 import type { Disk } from '../disk/disk.ts';
 import { readCheckpoint, writeCheckpoint } from '../series/checkpoint.ts';
+import type { PostingsCache } from '../series/postings-cache.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import type { DatabaseRef, IndexAdditions } from '../wal/wal-record.ts';
@@ -22,6 +23,8 @@ const PORTION_SERIES = 1 << 13;
 /** Numbers of entries of an index. */
 type IndexEnd = { readonly measurements: number; readonly series: number };
 
+export type DatabaseSettings = IngestSettings & { readonly postings: PostingsCache };
+
 export class Database {
   readonly name: string;
   /** Tells this database from an earlier one of the same name. */
@@ -42,10 +45,10 @@ export class Database {
   /** Series that the checkpoint holds. */
   #checkpointSeries = 0;
 
-  constructor(name: string, instance: number, settings: IngestSettings) {
+  constructor(name: string, instance: number, settings: DatabaseSettings) {
     this.name = name;
     this.instance = instance;
-    this.index = new SeriesIndex(name);
+    this.index = new SeriesIndex(name, settings.postings);
     this.ingest = new Ingest(this.index, settings);
   }
 

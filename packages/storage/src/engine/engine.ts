@@ -9,6 +9,7 @@ import { selectMeasurements, selectOrdinals } from '../series/select.ts';
 import type { Segment } from '../segment/segment.ts';
 import { checkpointFileName, checkpointPath } from '../series/checkpoint.ts';
 import { IndexLog, indexFileName } from '../series/index-log.ts';
+import { PostingsCache } from '../series/postings-cache.ts';
 import { ShardStore } from '../shard/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
 import type {
@@ -57,6 +58,7 @@ export class Engine {
   memtableBytes = 0;
   readonly #options: StorageOptions;
   readonly #log: StorageLog;
+  readonly #postings: PostingsCache;
   readonly #restoring = new Set<Database>();
   readonly #background = new AbortController();
   #backgroundDone: Promise<void> = Promise.resolve();
@@ -81,6 +83,7 @@ export class Engine {
     this.environment = environment;
     this.turns = new Turns({ clock: environment.clock, sliceMs: LIMITS.sliceMs.value });
     this.directory = options.directory;
+    this.#postings = new PostingsCache(options.indexCacheBytes ?? LIMITS.indexCacheBytes.value);
     this.#log = options.log ?? (() => undefined);
   }
 
@@ -186,6 +189,7 @@ export class Engine {
     return new Database(name, instance, {
       allowUnsigned: this.#options.allowUnsigned ?? false,
       fieldTypes: this.#options.fieldTypes ?? 'shard',
+      postings: this.#postings,
     });
   }
 
@@ -533,7 +537,9 @@ export class Engine {
       if (database === undefined) continue;
       for (const series of shard.series) database.index.removedFromShard(series);
       database.dropDead();
-      if (this.shards.ofDatabase(name).length === 0) this.databases.delete(name);
+      if (this.shards.ofDatabase(name).length > 0) continue;
+      this.databases.delete(name);
+      database.index.close();
     }
   }
 
@@ -559,6 +565,7 @@ export class Engine {
       segments: this.#segments().length,
       segmentBytes: this.#segments().reduce((sum, segment) => sum + segment.info.sizeBytes, 0),
       memtableBytes: this.memtableBytes,
+      postingsBytes: this.#postings.memoryBytes,
       openSnapshots: this.reclaimer.openCount,
       filesWaitingForSnapshots: this.reclaimer.waitingCount,
       walBytes: wal?.fileBytes ?? 0,

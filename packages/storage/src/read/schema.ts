@@ -8,13 +8,9 @@ import type { Database } from '../engine/database.ts';
 import type { ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { compilePattern } from '../series/regex.ts';
-import { ordinalsInSteps, selectMeasurements } from '../series/select.ts';
-import { isHeld } from './groups.ts';
-import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
-
-type TagKeysBatch = Extract<SchemaBatch, { kind: 'tag-keys' }>;
-type TagValuesBatch = Extract<SchemaBatch, { kind: 'tag-values' }>;
-type Scope = { readonly database: Database; readonly shards: readonly ShardView[] };
+import { selectMeasurements } from '../series/select.ts';
+import { heldOrdinals, heldTagKeys, heldTagValues, isAnyHeld } from './held-series.ts';
+import type { Scope, Selected } from './held-series.ts';
 
 const SERIES_PER_BATCH = 4096;
 
@@ -30,29 +26,27 @@ export function* schema(
   if (scope === undefined) return;
   const names: string[] = [];
   for (const measurement of selectMeasurements(scope.database.index, request.filter)) {
-    const ordinals = yield* liveOrdinals(scope, measurement, request.filter);
+    const selected: Selected = { scope, measurement, filter: request.filter };
     yield undefined;
-    if (ordinals.length === 0) continue;
     switch (request.kind) {
       case 'measurements':
-        names.push(measurement.name);
+        if (yield* isAnyHeld(selected)) names.push(measurement.name);
         break;
       case 'fields':
-        yield fieldsBatch(scope, measurement);
+        if (yield* isAnyHeld(selected)) yield fieldsBatch(scope, measurement);
         break;
       case 'tag-keys': {
-        const batch = tagKeysBatch(measurement, ordinals);
-        if (batch.keys.length > 0) yield batch;
+        const keys = yield* heldTagKeys(selected);
+        if (keys.length > 0) yield { kind: 'tag-keys', measurement: measurement.name, keys };
         break;
       }
       case 'tag-values': {
-        const match = request.keys;
-        const batch = yield* tagValuesBatch(scope.database, { measurement, ordinals, match });
-        if (batch.pairs.length > 0) yield batch;
+        const pairs = yield* heldTagValues(selected, keyTest(request.keys));
+        if (pairs.length > 0) yield { kind: 'tag-values', measurement: measurement.name, pairs };
         break;
       }
       case 'series':
-        yield* seriesBatches(scope.database, measurement, ordinals);
+        yield* seriesBatches(scope.database, measurement, yield* heldOrdinals(selected));
         break;
     }
   }
@@ -73,22 +67,6 @@ function scopeOf(snapshot: Snapshot, filter: SchemaFilter): Scope | undefined {
   return { database, shards };
 }
 
-/** Ordinals of the series that match and have data in one of the shards. */
-function* liveOrdinals(
-  scope: Scope,
-  measurement: MeasurementIndex,
-  filter: SchemaFilter,
-): Generator<undefined, Uint32Array> {
-  const { index } = scope.database;
-  const ordinals = yield* ordinalsInSteps(index, measurement, filter.where);
-  let count = 0;
-  for (const ordinal of ordinals) {
-    const id = measurement.seriesId(ordinal);
-    if (index.isLive(id) && isHeld(scope.shards, id)) ordinals[count++] = ordinal;
-  }
-  return ordinals.subarray(0, count);
-}
-
 function* cardinality(
   scope: Scope | undefined,
   filter: SchemaFilter,
@@ -102,7 +80,7 @@ function* cardinality(
     for (const measurement of selectMeasurements(scope.database.index, filter)) {
       const series = isWhole
         ? measurement.liveSeries
-        : (yield* liveOrdinals(scope, measurement, filter)).length;
+        : (yield* heldOrdinals({ scope, measurement, filter })).length;
       count += of === 'series' ? series : Math.min(series, 1);
     }
   }
@@ -126,56 +104,6 @@ function fieldsBatch(scope: Scope, measurement: MeasurementIndex): SchemaBatch {
   }
   fields.sort((a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type));
   return { kind: 'fields', measurement: measurement.name, fields };
-}
-
-function tagKeysBatch(measurement: MeasurementIndex, ordinals: Uint32Array): TagKeysBatch {
-  const keys: string[] = [];
-  for (const { key, column } of measurement.sortedTagColumns()) {
-    const { values } = column;
-    if (ordinals.some((ordinal) => (values[ordinal] ?? 0) !== 0)) keys.push(key);
-  }
-  return { kind: 'tag-keys', measurement: measurement.name, keys };
-}
-
-function* tagValuesBatch(
-  database: Database,
-  request: {
-    readonly measurement: MeasurementIndex;
-    readonly ordinals: Uint32Array;
-    readonly match: TagKeyMatch;
-  },
-): Generator<undefined, TagValuesBatch> {
-  const { measurement, ordinals } = request;
-  const isWanted = keyTest(request.match);
-  const pairs: { key: string; value: string }[] = [];
-  for (const { key, column } of measurement.sortedTagColumns()) {
-    if (!isWanted(key)) continue;
-    const texts: string[] = [];
-    for (const stored of distinctValues(database, column.values, ordinals)) {
-      texts.push(database.index.text(stored - 1));
-      if (texts.length % STEP_ELEMENTS === 0) yield undefined;
-    }
-    for (const value of yield* sortInSteps(texts, compareBytes)) pairs.push({ key, value });
-  }
-  return { kind: 'tag-values', measurement: measurement.name, pairs };
-}
-
-/** Stored values of the series, each once; not those that lack the tag. */
-function distinctValues(
-  { index }: Database,
-  values: Uint32Array,
-  ordinals: Uint32Array,
-): readonly number[] {
-  const isSeen = new Uint8Array(index.textCount + 1);
-  isSeen[0] = 1;
-  const distinct: number[] = [];
-  for (const ordinal of ordinals) {
-    const stored = values[ordinal] ?? 0;
-    if (isSeen[stored] === 1) continue;
-    isSeen[stored] = 1;
-    distinct.push(stored);
-  }
-  return distinct;
 }
 
 function keyTest(match: TagKeyMatch): (key: string) => boolean {

@@ -20,3 +20,17 @@ export function compilePattern(pattern: string): (text: string) => boolean {
   }
   return (value) => compiled.matcher(value).find();
 }
+
+const PATTERN_CACHE_ENTRIES = 256;
+const patterns = new Map<string, (text: string) => boolean>();
+
+/** As `compilePattern`, for patterns that are asked for again and again. */
+export function cachedPattern(pattern: string): (text: string) => boolean {
+  let test = patterns.get(pattern);
+  if (test === undefined) {
+    test = compilePattern(pattern);
+    if (patterns.size >= PATTERN_CACHE_ENTRIES) patterns.clear();
+    patterns.set(pattern, test);
+  }
+  return test;
+}

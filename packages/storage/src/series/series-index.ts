@@ -1,7 +1,7 @@
 // The series index of one database: which series exist, what their tags are, and which of them a condition selects.
 //
 // Forward columns: per measurement and tag key one array of text ids by ordinal (position of the series within its
-// measurement). Conditions are evaluated once per distinct text, then the column is scanned, about 1 ns per series.
+// measurement). Conditions are evaluated over postings, which are made from columns when they are first needed.
 // Keys and texts lie in the linear memory in which requests are parsed, and nowhere else. Ids are dense, ascending and
 // never reused within one index; format of its files: docs/formats/series-index.md.
 import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemark/core';
@@ -9,9 +9,11 @@ import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
 
 import { ByteWriter, DecodeError, utf8, utf8Text } from '../bytes.ts';
+import { LIMITS } from '../limits.ts';
 import { schemaChanged } from '../schema-version.ts';
 import { MeasurementIndex } from './measurement-index.ts';
 import type { LoadedColumn } from './measurement-index.ts';
+import { PostingsCache } from './postings-cache.ts';
 import type { EncodedSeries } from './series-list.ts';
 
 export type SeriesId = number;
@@ -29,6 +31,8 @@ export class SeriesIndex {
   liveSeries = 0;
   /** Ingest of the database adds series here while it parses; `indexNewSeries` follows. */
   readonly keys = new SeriesKeys(new Kernels());
+  /** Postings of tags, shared with other databases. */
+  readonly postings: PostingsCache;
   readonly #byName = new Map<string, MeasurementIndex>();
   /** By the number they have in `keys`. */
   readonly #byNumber: (MeasurementIndex | undefined)[] = [];
@@ -43,8 +47,9 @@ export class SeriesIndex {
   readonly #forgotten = new Set<SeriesId>();
   readonly #decoded = new Map<TextId, string>();
 
-  constructor(database: string) {
+  constructor(database: string, postings = new PostingsCache(LIMITS.indexCacheBytes.value)) {
     this.database = database;
+    this.postings = postings;
   }
 
   get seriesCount(): number {
@@ -129,6 +134,13 @@ export class SeriesIndex {
         }
       }
       this.#indexed += count;
+    }
+  }
+
+  /** The index is not used any more. */
+  close(): void {
+    for (const measurement of this.measurements) {
+      for (const { column } of measurement.sortedTagColumns()) this.postings.forget(column);
     }
   }
 

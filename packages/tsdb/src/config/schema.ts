@@ -41,6 +41,10 @@ export const TSDB_CONFIG = {
       64 * 1024 * 1024,
       'Bodies that may wait for the log; beyond it writes are refused with 503.',
     ),
+    'index-cache-size': size(
+      32 * 1024 * 1024,
+      'Postings of tags kept for the next condition; keys whose postings do not fit are searched series by series.',
+    ),
     'column-cache-size': size(
       32 * 1024 * 1024,
       'Decoded columns of segments kept for the next query.',

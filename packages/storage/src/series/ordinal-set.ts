@@ -1,0 +1,93 @@
+// Sets of series of one measurement, by ordinal: an ascending list, or everything but such a list. What a condition
+// selects is mostly one or the other, so that `host != 'a'` over a million series is a list of one.
+
+export type OrdinalSet = {
+  /** Strictly ascending. */
+  readonly ordinals: Uint32Array;
+  /** The set is what is not in the list. */
+  readonly isExcept: boolean;
+};
+
+const EMPTY = new Uint32Array(0);
+
+export const NO_ORDINALS: OrdinalSet = { ordinals: EMPTY, isExcept: false };
+export const ALL_ORDINALS: OrdinalSet = { ordinals: EMPTY, isExcept: true };
+
+export function complement({ ordinals, isExcept }: OrdinalSet): OrdinalSet {
+  return { ordinals, isExcept: !isExcept };
+}
+
+export function intersection(a: OrdinalSet, b: OrdinalSet): OrdinalSet {
+  if (a.isExcept && b.isExcept) {
+    return { ordinals: unite(a.ordinals, b.ordinals), isExcept: true };
+  }
+  if (a.isExcept) return { ordinals: pick(b.ordinals, a.ordinals, false), isExcept: false };
+  if (b.isExcept) return { ordinals: pick(a.ordinals, b.ordinals, false), isExcept: false };
+  const [short, long] =
+    a.ordinals.length <= b.ordinals.length ? [a.ordinals, b.ordinals] : [b.ordinals, a.ordinals];
+  return { ordinals: pick(short, long, true), isExcept: false };
+}
+
+export function union(a: OrdinalSet, b: OrdinalSet): OrdinalSet {
+  return complement(intersection(complement(a), complement(b)));
+}
+
+/** The members below `count` as a list of the caller's own. */
+export function membersBelow({ ordinals, isExcept }: OrdinalSet, count: number): Uint32Array {
+  if (!isExcept) return ordinals.slice(0, lowerBound(ordinals, count, 0));
+  const members = new Uint32Array(count);
+  let length = 0;
+  let next = 0;
+  for (let i = 0; i < count; i++) {
+    if (ordinals[next] === i) next++;
+    else members[length++] = i;
+  }
+  return members.subarray(0, length);
+}
+
+/** Elements of `list` that are (or are not) in `other`. */
+function pick(list: Uint32Array, other: Uint32Array, isIn: boolean): Uint32Array {
+  const result = new Uint32Array(list.length);
+  let length = 0;
+  let at = 0;
+  // Looking each up costs a few steps per element, walking along costs all of the other list once.
+  const walks = other.length < list.length * WALK_RATIO;
+  for (let i = 0; i < list.length; i++) {
+    const ordinal = list[i]!;
+    if (walks) while (at < other.length && other[at]! < ordinal) at++;
+    else at = lowerBound(other, ordinal, at);
+    if ((other[at] === ordinal) === isIn) result[length++] = ordinal;
+  }
+  return result.subarray(0, length);
+}
+
+const WALK_RATIO = 16;
+
+function unite(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const result = new Uint32Array(a.length + b.length);
+  let length = 0;
+  let i = 0;
+  let j = 0;
+  while (i < a.length || j < b.length) {
+    const left = i < a.length ? a[i]! : Number.POSITIVE_INFINITY;
+    const right = j < b.length ? b[j]! : Number.POSITIVE_INFINITY;
+    result[length++] = Math.min(left, right);
+    if (left <= right) i++;
+    if (right <= left) j++;
+  }
+  return result.subarray(0, length);
+}
+
+/** Position of the first element from `from` on that is not below `value`. */
+function lowerBound(list: Uint32Array, value: number, from: number): number {
+  let low = from;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (list[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

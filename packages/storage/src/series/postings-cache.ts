@@ -1,0 +1,85 @@
+// Postings that are in memory, least recently used ones dropped beyond a number of bytes. One for all databases of an
+// engine. What does not fit is answered from columns, which always are in memory: slower, never wrong.
+import type { TagColumn } from './measurement-index.ts';
+import { TagPostings } from './postings.ts';
+
+/** Looking at every series costs less than postings save. */
+const SERIES_MIN = 512;
+/** Made anew when as many series as this share of those covered came since. */
+const GROWTH_SHARE = 1 / 8;
+const GROWTH_MIN = 4096;
+
+export class PostingsCache {
+  readonly limitBytes: number;
+  readonly #seriesMin: number;
+  /** Least recently used first. */
+  readonly #postings = new Map<TagColumn, TagPostings>();
+  /** Columns whose postings are larger than all there may be, with the number of series at which that was found. */
+  readonly #tooLarge = new WeakMap<TagColumn, number>();
+  #sizeBytes = 0;
+
+  /** `seriesMin`: measurements with fewer series have no postings. */
+  constructor(limitBytes: number, seriesMin = SERIES_MIN) {
+    this.limitBytes = limitBytes;
+    this.#seriesMin = seriesMin;
+  }
+
+  get memoryBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Number of tag keys that have postings now. */
+  get count(): number {
+    return this.#postings.size;
+  }
+
+  /**
+   * Postings of a column of `count` series, which may cover somewhat less; made when there are none. `undefined` when it
+   * is better to look at the column. `textCount`: ids of texts are below.
+   */
+  *of(
+    column: TagColumn,
+    { count, textCount }: { readonly count: number; readonly textCount: number },
+  ): Generator<undefined, TagPostings | undefined> {
+    if (count < this.#seriesMin) return undefined;
+    const known = this.#postings.get(column);
+    if (
+      known !== undefined &&
+      count - known.end <= Math.max(GROWTH_MIN, known.end * GROWTH_SHARE)
+    ) {
+      this.#postings.delete(column);
+      this.#postings.set(column, known);
+      return known;
+    }
+    // More series may bring more values, never fewer.
+    if ((this.#tooLarge.get(column) ?? Number.POSITIVE_INFINITY) <= count) return undefined;
+    const { limitBytes } = this;
+    const options = { end: count, valueMax: textCount, bytesMax: limitBytes };
+    const made = yield* TagPostings.build(column.values, options);
+    if (made === undefined) {
+      this.forget(column);
+      this.#tooLarge.set(column, count);
+      return undefined;
+    }
+    this.#add(column, made);
+    return made;
+  }
+
+  /** Drops the postings of a column that is no longer used. */
+  forget(column: TagColumn): void {
+    const known = this.#postings.get(column);
+    if (known === undefined) return;
+    this.#postings.delete(column);
+    this.#sizeBytes -= known.memoryBytes;
+  }
+
+  #add(column: TagColumn, postings: TagPostings): void {
+    this.forget(column);
+    this.#postings.set(column, postings);
+    this.#sizeBytes += postings.memoryBytes;
+    for (const oldest of this.#postings.keys()) {
+      if (this.#sizeBytes <= this.limitBytes) break;
+      this.forget(oldest);
+    }
+  }
+}

@@ -1,0 +1,207 @@
+// A condition on tags as sets of series. Each leaf is answered from the postings of its tag key, a pattern after being
+// tested once per distinct value; what postings do not cover (series that just came, keys whose postings would not fit)
+// is looked at in the key's column. Field leaves count as true: conditions have no negation, so this selects a superset.
+import type { Predicate } from '@tidemark/query';
+
+import { STEP_ELEMENTS } from '../read/steps.ts';
+import type { MeasurementIndex } from './measurement-index.ts';
+import { ALL_ORDINALS, complement, intersection, NO_ORDINALS, union } from './ordinal-set.ts';
+import type { OrdinalSet } from './ordinal-set.ts';
+import type { TagPostings } from './postings.ts';
+import { cachedPattern } from './regex.ts';
+import type { SeriesIndex } from './series-index.ts';
+
+/** The series that exist when the selection begins; others may come while it pauses. */
+export type Scope = {
+  readonly index: SeriesIndex;
+  readonly measurement: MeasurementIndex;
+  readonly count: number;
+};
+
+export type TagCondition = {
+  /** At least as many series as are selected. */
+  readonly countBound: number;
+  evaluate(): Generator<undefined, OrdinalSet>;
+  /** Whether one series is selected. */
+  test(ordinal: number): boolean;
+};
+
+/** Makes postings where there are none yet. */
+export function* tagCondition(scope: Scope, node: Predicate): Generator<undefined, TagCondition> {
+  switch (node.kind) {
+    case 'constant':
+      return constant(node.value, scope.count);
+    case 'field':
+    case 'field-regex':
+      return constant(true, scope.count);
+    case 'tag':
+      return yield* equality(scope, node);
+    case 'tag-regex':
+      return yield* pattern(scope, node);
+    case 'and':
+    case 'or': {
+      const left = yield* tagCondition(scope, node.left);
+      const right = yield* tagCondition(scope, node.right);
+      return node.kind === 'and' ? both(left, right) : either(left, right);
+    }
+  }
+}
+
+function constant(value: boolean, count: number): TagCondition {
+  return {
+    countBound: value ? count : 0,
+    evaluate: () => immediately(value ? ALL_ORDINALS : NO_ORDINALS),
+    test: () => value,
+  };
+}
+
+function immediately<T>(value: T): Generator<undefined, T> {
+  // oxlint-disable-next-line require-yield -- there is nothing to pause in
+  return (function* work() {
+    return value;
+  })();
+}
+
+/** A side with so many fewer series than the other is tested against it one by one. */
+const TEST_RATIO = 8;
+
+function both(left: TagCondition, right: TagCondition): TagCondition {
+  const [few, many] = left.countBound <= right.countBound ? [left, right] : [right, left];
+  return {
+    countBound: few.countBound,
+    *evaluate() {
+      const set = yield* few.evaluate();
+      if (set.isExcept || set.ordinals.length * TEST_RATIO > many.countBound) {
+        return intersection(set, yield* many.evaluate());
+      }
+      const ordinals = new Uint32Array(set.ordinals.length);
+      let length = 0;
+      for (let i = 0; i < set.ordinals.length; i++) {
+        if (i % STEP_ELEMENTS === 0) yield undefined;
+        if (many.test(set.ordinals[i]!)) ordinals[length++] = set.ordinals[i]!;
+      }
+      return { ordinals: ordinals.subarray(0, length), isExcept: false };
+    },
+    test: (ordinal) => few.test(ordinal) && many.test(ordinal),
+  };
+}
+
+function either(left: TagCondition, right: TagCondition): TagCondition {
+  return {
+    countBound: left.countBound + right.countBound,
+    *evaluate() {
+      return union(yield* left.evaluate(), yield* right.evaluate());
+    },
+    test: (ordinal) => left.test(ordinal) || right.test(ordinal),
+  };
+}
+
+/** Series that are compared between two pauses, a few nanoseconds each. */
+const STEP_SERIES = 1 << 16;
+
+/** Stored values of one tag key. */
+type Stored = {
+  readonly postings: TagPostings | undefined;
+  /** Of a series; 0 where it lacks the tag. */
+  readonly valueOf: (ordinal: number) => number;
+};
+
+function* storedValues(
+  { index, measurement, count }: Scope,
+  key: string,
+): Generator<undefined, Stored> {
+  const column = measurement.column(key);
+  if (column === undefined) return { postings: undefined, valueOf: () => 0 };
+  const { textCount } = index;
+  const postings = yield* index.postings.of(column, { count, textCount });
+  // Taken after the pauses of making postings: the array may have been replaced by a longer one.
+  const { values } = column;
+  return { postings, valueOf: (ordinal) => values[ordinal] ?? 0 };
+}
+
+function* equality(
+  scope: Scope,
+  node: Extract<Predicate, { kind: 'tag' }>,
+): Generator<undefined, TagCondition> {
+  const { index, count } = scope;
+  const isNegated = node.operator === '!=';
+  // Absent is stored as 0 and compares as the empty text; a text that nobody uses equals nothing.
+  const wanted = node.value === '' ? 0 : index.findText(node.value) + 1;
+  if (node.value !== '' && wanted === 0) return constant(isNegated, count);
+  const { postings, valueOf } = yield* storedValues(scope, node.key);
+  const end = postings?.end ?? 0;
+  return {
+    countBound: isNegated ? count : (postings?.countBound(wanted) ?? 0) + count - end,
+    *evaluate() {
+      const listed = postings?.list(wanted) ?? new Uint32Array(0);
+      const later: number[] = [];
+      for (let i = end; i < count; i++) {
+        if (valueOf(i) === wanted) later.push(i);
+        if (i % STEP_SERIES === 0) yield undefined;
+      }
+      const set: OrdinalSet = { ordinals: joined(listed, later), isExcept: false };
+      return isNegated ? complement(set) : set;
+    },
+    test: (ordinal) => (valueOf(ordinal) === wanted) !== isNegated,
+  };
+}
+
+function joined(listed: Uint32Array, later: readonly number[]): Uint32Array {
+  if (later.length === 0) return listed;
+  const ordinals = new Uint32Array(listed.length + later.length);
+  ordinals.set(listed);
+  ordinals.set(later, listed.length);
+  return ordinals;
+}
+
+function* pattern(
+  scope: Scope,
+  node: Extract<Predicate, { kind: 'tag-regex' }>,
+): Generator<undefined, TagCondition> {
+  const { index, count } = scope;
+  const isNegated = node.operator === '!~';
+  const test = cachedPattern(node.pattern);
+  const { postings, valueOf } = yield* storedValues(scope, node.key);
+  const known = new Map<number, boolean>();
+  const matches = (value: number): boolean => {
+    let isMatch = known.get(value);
+    if (isMatch === undefined) {
+      isMatch = test(value === 0 ? '' : index.text(value - 1));
+      known.set(value, isMatch);
+    }
+    return isMatch;
+  };
+  return {
+    countBound: count,
+    *evaluate() {
+      const bits = new Uint32Array((count + 31) >>> 5);
+      let tested = 0;
+      for (const value of postings?.values ?? []) {
+        if (matches(value)) postings?.markIn(bits, value);
+        if (++tested % STEP_ELEMENTS === 0) yield undefined;
+      }
+      for (let i = postings?.end ?? 0; i < count; i++) {
+        if (matches(valueOf(i))) bits[i >>> 5]! |= 1 << (i & 31);
+        if (++tested % STEP_ELEMENTS === 0) yield undefined;
+      }
+      const set: OrdinalSet = { ordinals: ordinalsOf(bits), isExcept: false };
+      return isNegated ? complement(set) : set;
+    },
+    test: (ordinal) => matches(valueOf(ordinal)) !== isNegated,
+  };
+}
+
+function ordinalsOf(bits: Uint32Array): Uint32Array {
+  let count = 0;
+  for (let word = 0; word < bits.length; word++) {
+    for (let rest = bits[word]!; rest !== 0; rest &= rest - 1) count++;
+  }
+  const ordinals = new Uint32Array(count);
+  let length = 0;
+  for (let word = 0; word < bits.length; word++) {
+    for (let rest = bits[word]!; rest !== 0; rest &= rest - 1) {
+      ordinals[length++] = word * 32 + (31 - Math.clz32(rest & -rest));
+    }
+  }
+  return ordinals;
+}
