@@ -25,12 +25,14 @@ export type IntoPoint = {
   readonly time: Timestamp;
 };
 
+/** The retention policy that INTO writes to. */
+export type WriteTarget = { readonly database: string; readonly retentionPolicy: string };
+
 /** Where INTO writes to. Rejects with an `AppError` whose message becomes the statement's error. */
 export interface PointSink {
-  write(
-    target: { readonly database: string; readonly retentionPolicy: string },
-    points: readonly IntoPoint[],
-  ): Promise<void>;
+  write(target: WriteTarget, points: readonly IntoPoint[]): Promise<void>;
+  /** The same for points in line protocol with nanoseconds, where the sink has a shorter way for them. */
+  writeLines?(target: WriteTarget, body: Uint8Array): Promise<void>;
 }
 
 /** Everything that a statement is executed with. */

@@ -7,11 +7,12 @@ import { prepareSelect } from '../analyse/prepare-select.ts';
 import { resolveTarget } from '../analyse/resolve-source.ts';
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
-import type { IntoPoint, QueryContext, UnsignedValue } from '../context.ts';
+import type { IntoPoint, PointSink, QueryContext, UnsignedValue, WriteTarget } from '../context.ts';
 import { INTO_BATCH_ROWS } from '../limits.ts';
 import { planSelect } from '../plan/plan-select.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import type { ResultBatch } from '../result.ts';
+import { IntoLines } from './into-lines.ts';
 import { RunContext } from './run-context.ts';
 import { runSelect } from './run-select.ts';
 
@@ -27,22 +28,9 @@ export async function* writeInto(
   const prepared = await prepareSelect(statement, context);
   const plan = planSelect(prepared, { now: context.now, isInto: true });
   if (plan.timeColumnName !== 'time') throw invalid('error finding time index in result');
-  let written = 0;
-  let points: IntoPoint[] = [];
-  for await (const batch of runSelect(plan, new RunContext(context))) {
-    const tags = groupTags(batch, plan);
-    for (let row = 0; row < batch.times.length; row++) {
-      const point = pointOf(batch, row, { plan, into, tags });
-      if (point === undefined) continue;
-      points.push(point);
-      if (points.length < INTO_BATCH_ROWS) continue;
-      await sink.write(target, points);
-      written += points.length;
-      points = [];
-    }
-  }
-  if (points.length > 0) await sink.write(target, points);
-  written += points.length;
+  const writer = new IntoWriter({ plan, into, sink, target });
+  for await (const batch of runSelect(plan, new RunContext(context))) await writer.add(batch);
+  const written = await writer.finish();
   yield {
     name: 'result',
     columns: ['time', 'written'],
@@ -53,6 +41,71 @@ export async function* writeInto(
     ],
     isContinuation: false,
   };
+}
+
+type WriterOptions = {
+  readonly plan: SelectPlan;
+  readonly into: IntoTarget;
+  readonly sink: PointSink;
+  readonly target: WriteTarget;
+};
+
+/** Hands rows over in batches, in their order: as lines where sink and rows allow it, otherwise as points. */
+class IntoWriter {
+  readonly #options: WriterOptions;
+  readonly #lines: IntoLines | undefined;
+  #points: IntoPoint[] = [];
+  #written = 0;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    const { plan, into, sink } = options;
+    this.#lines = sink.writeLines === undefined ? undefined : new IntoLines(plan, into);
+  }
+
+  async add(batch: RowBatch): Promise<void> {
+    const { length } = batch.times;
+    for (let from = 0; from < length;) {
+      const to = Math.min(length, from + INTO_BATCH_ROWS - this.#waiting);
+      if (this.#lines?.append(batch, from, to) !== true) this.#addPoints(batch, from, to);
+      from = to;
+      if (this.#waiting >= INTO_BATCH_ROWS) await this.#flush();
+    }
+  }
+
+  /** How many points were handed over. */
+  async finish(): Promise<number> {
+    await this.#flush();
+    return this.#written;
+  }
+
+  get #waiting(): number {
+    return this.#points.length + (this.#lines?.rowCount ?? 0);
+  }
+
+  #addPoints(batch: RowBatch, from: number, to: number): void {
+    const { plan, into } = this.#options;
+    const tags = groupTags(batch, plan);
+    for (let row = from; row < to; row++) {
+      const point = pointOf(batch, row, { plan, into, tags });
+      if (point !== undefined) this.#points.push(point);
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const { sink, target } = this.#options;
+    const lines = this.#lines;
+    if (lines !== undefined && lines.rowCount > 0) {
+      const { rowCount } = lines;
+      await sink.writeLines?.(target, lines.take());
+      this.#written += rowCount;
+    }
+    if (this.#points.length === 0) return;
+    const points = this.#points;
+    this.#points = [];
+    await sink.write(target, points);
+    this.#written += points.length;
+  }
 }
 
 type Tags = IntoPoint['tags'];

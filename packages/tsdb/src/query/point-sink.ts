@@ -1,6 +1,7 @@
 // Where INTO writes to: the same way as every other write.
 import { InvalidRequest } from '@tidemark/core';
 import type { PointSink } from '@tidemark/query';
+import type { WriteOutcome } from '@tidemark/storage';
 
 import { partialWrite } from '../compat/messages.ts';
 import type { WriteService } from '../write/write-service.ts';
@@ -8,9 +9,19 @@ import type { WriteService } from '../write/write-service.ts';
 export function pointSink(writer: WriteService): PointSink {
   return {
     async write(target, points) {
-      const outcome = await writer.writePoints(target, points);
-      if (outcome.dropped === undefined || outcome.dropped.count === 0) return;
-      throw new InvalidRequest(partialWrite(outcome.dropped.reason, outcome.dropped.count));
+      refuseDrops(await writer.writePoints(target, points));
+    },
+    async writeLines(target, body) {
+      if (body.length === 0) return;
+      const request = { target, body, precision: 'ns', isDetailed: false } as const;
+      refuseDrops(await writer.writeLines(request));
     },
   };
+}
+
+function refuseDrops({ dropped, parseErrors }: WriteOutcome): void {
+  const [first] = parseErrors;
+  if (first !== undefined) throw new InvalidRequest(first);
+  if (dropped === undefined || dropped.count === 0) return;
+  throw new InvalidRequest(partialWrite(dropped.reason, dropped.count));
 }
