@@ -7,7 +7,7 @@ import type { Expression, SelectStatement } from '@tidemark/influxql';
 import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
 import { conditionLimitExceeded, dimensionLimitExceeded, sourceLimitExceeded } from '../limits.ts';
-import { buildColumns } from '../plan/build-columns.ts';
+import { buildColumns, resolveReference } from '../plan/build-columns.ts';
 import { declaredType } from '../plan/expression-types.ts';
 import type { Leaf, ValueExpression } from '../plan/select-plan.ts';
 import { textMatcher } from '../regex.ts';
@@ -132,18 +132,44 @@ async function prepare(
     tagDimensions,
     fields,
     timeColumnName: time?.alias ?? 'time',
-    columns: columns.outputs.map(({ name, expression, isTag, isIntoTag }): PreparedColumn => {
-      const type = isUnknownCall(expression, columns.leaves) ? undefined : declaredType(expression);
+    columns: columns.outputs.map(({ name, expression, isTag, isIntoTag }, i): PreparedColumn => {
+      const leaf = leafOf(expression, columns.leaves);
+      const type = isUnknownCall(leaf) ? undefined : declaredType(expression);
+      // What a call picks of a tag is still a tag to wildcards.
+      const isTagValue = leaf?.hasFixedType === false && readsTag(fields[i]?.expression, sources);
       const known = type === undefined ? 'wildcard' : 'all';
-      return { name, type: type ?? 'float', isTag, visibility: isIntoTag ? 'name' : known };
+      return {
+        name,
+        type: type ?? 'float',
+        isTag: isTag || isTagValue,
+        visibility: isIntoTag ? 'name' : known,
+      };
     }),
   };
 }
 
+/** The call that a column is. */
+function leafOf(expression: ValueExpression, leaves: readonly Leaf[]): Leaf | undefined {
+  return expression.kind === 'column' ? leaves[expression.index] : undefined;
+}
+
 /** A call on a field that nobody knows, with a result of its type. */
-function isUnknownCall({ kind, ...rest }: ValueExpression, leaves: readonly Leaf[]): boolean {
-  const leaf = kind === 'column' && 'index' in rest ? leaves[rest.index] : undefined;
+function isUnknownCall(leaf: Leaf | undefined): boolean {
   return leaf !== undefined && leaf.input === undefined && !leaf.hasFixedType;
+}
+
+/** Whether a call is one of a column that is a tag of a subquery. */
+function readsTag(expression: Expression | undefined, sources: readonly PreparedSource[]): boolean {
+  switch (expression?.kind) {
+    case 'call':
+      return readsTag(expression.arguments[0], sources);
+    case 'reference': {
+      const resolved = resolveReference(expression, sources);
+      return resolved.kind === 'field' && resolved.isTagColumn === true;
+    }
+    default:
+      return false;
+  }
 }
 
 /** Every field that a condition names is compared in every row; tags are only looked at once per value. */
