@@ -29,7 +29,11 @@ export function startThread(
   });
 }
 
-/** A process that was given its program as text still starts its threads from files. */
-function threadArguments(given: readonly string[]): string[] {
-  return given.filter((argument) => !argument.startsWith('--input-type'));
+/**
+ * Threads inherit what the process was started with. Only one that was given its program as text lists what is left
+ * without it, as its threads start from files: a list must not have flags of V8, which hold for the process anyway.
+ */
+function threadArguments(given: readonly string[]): string[] | undefined {
+  const isText = (argument: string): boolean => argument.startsWith('--input-type');
+  return given.some(isText) ? given.filter((argument) => !isText(argument)) : undefined;
 }

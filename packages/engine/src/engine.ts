@@ -202,11 +202,12 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     log: logs.logger('task'),
     logUdf: (udf, line) => logs.logger('udf')('info', line, { udf }),
   });
+  const createTask: CreateTask =
+    hosts === undefined
+      ? options.createTask
+      : (pipeline, services, task) => hosts.createTask(pipeline, services, task);
   const executor = new Executor({
-    createTask:
-      hosts === undefined
-        ? options.createTask
-        : (pipeline, services, task) => hosts.createTask(pipeline, services, task),
+    createTask,
     savedState: (taskId, task) => hooks.savedState(taskId, task),
     clock,
     router,
@@ -257,7 +258,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     templates,
     servicesOf,
     hosts,
-    createTask: options.createTask,
+    createTask,
     environment,
     sideloads,
     hooks,

@@ -11,6 +11,8 @@ export type TaskOptions = {
   readonly clock: Clock;
   /** Default: timers of `clock`. Replays and tests pass `VirtualTimers`. */
   readonly timers?: Timers | undefined;
+  /** A replay ends with its thread instead of being started again; its outputs can be read after its end. */
+  readonly isReplay?: boolean | undefined;
   readonly alerts?: AlertDefaults | undefined;
   readonly limits?: Partial<TaskLimits> | undefined;
   /** State to start again with after the thread of the task has failed; asked for at that time. */
@@ -166,6 +168,10 @@ export interface RunningTask {
   start(): Promise<void>;
   /** Points for the stream source. The caller has checked that the task wants this database and policy. */
   push(batch: PointBatch): void;
+  /** As `push`, of a task with virtual timers: each point comes after the timers up to its time plus `offset`. */
+  pushDue(batch: PointBatch, offset: bigint): void;
+  /** Moves the time of a task with virtual timers, after everything that was pushed before. */
+  advanceTo(time: Timestamp): void;
   /** Result of a query for the query node `nodeName`; `stop` is the end of its range. */
   pushQueryResult(
     nodeName: string,

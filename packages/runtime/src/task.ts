@@ -32,7 +32,7 @@ import type {
 } from './running-task.ts';
 import type { QueryResultSeries, TaskServices } from './services.ts';
 import { isWatched, tapObserver } from './tap.ts';
-import { clockTimers } from './timers.ts';
+import { clockTimers, VirtualTimers } from './timers.ts';
 import type { CancelTimer } from './timers.ts';
 
 /** What tasks of one thread share. */
@@ -50,6 +50,9 @@ function open(batch: PointBatch, table: SeriesTable): RowSource {
   if (source?.batch !== batch) opened.set(table, (source = new RowSource(batch, table)));
   return source;
 }
+
+/** Timers that fire before a task that is moved in time lets others have their turn. */
+const TIMERS_PER_TURN = 1000;
 
 type SourceChild = {
   readonly node: FromNode;
@@ -75,6 +78,7 @@ export class InlineTask implements RunningTask {
   readonly #sampler: Sampler;
   readonly #limits: TaskLimits;
   readonly #enter: (() => void) | undefined;
+  readonly #virtual: VirtualTimers | undefined;
   readonly #errorListeners: ((error: string) => void)[] = [];
   #source: RowSource | undefined;
   #writeSequence = 0;
@@ -95,6 +99,7 @@ export class InlineTask implements RunningTask {
     const { options, thread } = setup;
     this.taskId = options.taskId;
     this.#enter = thread.enter;
+    this.#virtual = options.timers instanceof VirtualTimers ? options.timers : undefined;
     this.#limits = { ...DEFAULT_TASK_LIMITS, ...options.limits };
     this.#sampler = new Sampler(options.clock);
     this.#context = this.#makeContext(pipeline, services, { options, thread });
@@ -138,6 +143,41 @@ export class InlineTask implements RunningTask {
    */
   pushRows(source: RowSource, start = 0, end = source.rowCount): void {
     this.#run(source, () => this.#feed(source, start, end));
+  }
+
+  pushDue(batch: PointBatch, offset: bigint): void {
+    const source = open(batch, this.#context.series);
+    for (let row = 0; row < source.rowCount;) {
+      row = this.pushDueRows(source, { offset, start: row, end: source.rowCount });
+    }
+    source.settle();
+  }
+
+  /** As `pushRows`, each row when it is due. Returns the row to go on from: many timers may lie before a row. */
+  pushDueRows(
+    source: RowSource,
+    rows: { readonly offset: bigint; readonly start: number; readonly end: number },
+  ): number {
+    const { offset, start, end } = rows;
+    for (let row = start; row < end;) {
+      const time = source.timeAt(row);
+      if (!this.advanceSome(time + offset)) return row;
+      let next = row + 1;
+      while (next < end && source.timeAt(next) === time) next++;
+      this.pushRows(source, row, next);
+      row = next;
+    }
+    return end;
+  }
+
+  advanceTo(time: bigint): void {
+    while (!this.advanceSome(time));
+  }
+
+  /** As `advanceTo`, one turn of it; false when it has to go on. */
+  advanceSome(time: bigint): boolean {
+    assert(this.#virtual !== undefined, 'only virtual time can be moved');
+    return this.#virtual.advanceSome(time, TIMERS_PER_TURN);
   }
 
   pushQueryResult(

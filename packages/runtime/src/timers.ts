@@ -53,13 +53,19 @@ type PendingTimer = {
   readonly time: Timestamp;
   readonly sequence: number;
   readonly callback: () => void;
+  isCancelled: boolean;
 };
+
+/** Below this many, cancelled timers are not worth being looked for. */
+const CANCELLED_MIN = 64;
 
 /** Timers that fire when the owner moves the time: replays in fast mode, task tests. */
 export class VirtualTimers implements Timers {
   #now: Timestamp;
   #sequence = 0;
-  readonly #pending: PendingTimer[] = [];
+  /** A heap: no timer is due before the one at half its index. Cancelled ones leave when they come up. */
+  #pending: PendingTimer[] = [];
+  #cancelledCount = 0;
 
   constructor(start: Timestamp) {
     this.#now = start;
@@ -70,38 +76,91 @@ export class VirtualTimers implements Timers {
   }
 
   at(time: Timestamp, callback: () => void): CancelTimer {
-    const entry = { time, sequence: this.#sequence++, callback };
-    this.#pending.push(entry);
+    const entry = { time, sequence: this.#sequence++, callback, isCancelled: false };
+    pushTimer(this.#pending, entry);
     return () => {
-      const i = this.#pending.indexOf(entry);
-      if (i >= 0) this.#pending.splice(i, 1);
+      if (entry.isCancelled) return;
+      entry.isCancelled = true;
+      this.#cancelledCount++;
+      this.#sweep();
     };
   }
 
   /** Moves the time to `time` and fires what is due on the way, in order of time. Time never goes back. */
   advanceTo(time: Timestamp): void {
-    for (;;) {
-      let next: PendingTimer | undefined;
-      for (const entry of this.#pending) {
-        const isDue = entry.time <= time;
-        const isEarlier =
-          next === undefined ||
-          entry.time < next.time ||
-          (entry.time === next.time && entry.sequence < next.sequence);
-        if (isDue && isEarlier) next = entry;
-      }
-      if (next === undefined) break;
-      this.#pending.splice(this.#pending.indexOf(next), 1);
+    this.advanceSome(time, Number.POSITIVE_INFINITY);
+  }
+
+  /** As `advanceTo`, but fires at most so many timers; false when more of them are due. */
+  advanceSome(time: Timestamp, countMax: number): boolean {
+    for (let count = 0; ; count++) {
+      const next = this.#first();
+      if (next === undefined || next.time > time) break;
+      if (count >= countMax) return false;
+      popTimer(this.#pending);
+      // A later call of its cancellation must not be counted: it is no longer here.
+      next.isCancelled = true;
       if (next.time > this.#now) this.#now = next.time;
       next.callback();
     }
     if (time > this.#now) this.#now = time;
+    return true;
   }
 
   /** Time of the next callback, `undefined` when none waits. */
   nextAt(): Timestamp | undefined {
-    let min: Timestamp | undefined;
-    for (const entry of this.#pending) if (min === undefined || entry.time < min) min = entry.time;
-    return min;
+    return this.#first()?.time;
   }
+
+  #first(): PendingTimer | undefined {
+    for (;;) {
+      const [first] = this.#pending;
+      if (first?.isCancelled !== true) return first;
+      popTimer(this.#pending);
+      this.#cancelledCount--;
+    }
+  }
+
+  /** Timers that are moved with every point would pile up far from the top. */
+  #sweep(): void {
+    if (this.#cancelledCount < CANCELLED_MIN) return;
+    if (this.#cancelledCount * 2 < this.#pending.length) return;
+    const kept = this.#pending.filter(({ isCancelled }) => !isCancelled);
+    this.#pending = kept.sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    this.#cancelledCount = 0;
+  }
+}
+
+function isBefore(a: PendingTimer, b: PendingTimer): boolean {
+  return a.time < b.time || (a.time === b.time && a.sequence < b.sequence);
+}
+
+function pushTimer(heap: PendingTimer[], entry: PendingTimer): void {
+  let i = heap.push(entry) - 1;
+  while (i > 0) {
+    const above = (i - 1) >> 1;
+    const parent = heap[above] as PendingTimer;
+    if (!isBefore(entry, parent)) break;
+    heap[i] = parent;
+    i = above;
+  }
+  heap[i] = entry;
+}
+
+/** Removes the first of a heap that is not empty. */
+function popTimer(heap: PendingTimer[]): void {
+  const last = heap.pop() as PendingTimer;
+  if (heap.length === 0) return;
+  let i = 0;
+  for (;;) {
+    let below = i * 2 + 1;
+    if (below >= heap.length) break;
+    const right = heap[below + 1];
+    if (right !== undefined && isBefore(right, heap[below] as PendingTimer)) below++;
+    const child = heap[below] as PendingTimer;
+    if (!isBefore(child, last)) break;
+    heap[i] = child;
+    i = below;
+  }
+  heap[i] = last;
 }

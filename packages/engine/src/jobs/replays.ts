@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { AppError, assert, formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
-import type { QueryResultSeries, RunningTask, TaskServices } from '@tidemark/runtime';
+import type { PointBatch, QueryResultSeries, RunningTask, TaskServices } from '@tidemark/runtime';
 import { VirtualTimers } from '@tidemark/runtime';
 import { queryNodesOf } from '../batch-scheduler.ts';
 import type { BatchScheduler } from '../batch-scheduler.ts';
@@ -215,6 +215,7 @@ export class Replays {
       zero,
       timers,
       signal: control.signal,
+      task,
     });
     try {
       await framed('running replay: ', () =>
@@ -239,7 +240,14 @@ export class Replays {
       const definition = tasks.startableOf(stored);
       const task = makeTask(createTask, definition.pipeline, {
         services: servicesOf(stored.id),
-        options: { taskId: stored.id, scope: record.id, clock, timers, alerts: alerts.defaults },
+        options: {
+          taskId: stored.id,
+          scope: record.id,
+          clock,
+          timers,
+          isReplay: true,
+          alerts: alerts.defaults,
+        },
       });
       await task.start();
       const executing = {
@@ -268,6 +276,7 @@ class Pace {
     readonly zero: Timestamp;
     readonly timers: VirtualTimers | undefined;
     readonly signal: AbortSignal;
+    readonly task: RunningTask;
   };
   #offset: bigint | undefined;
 
@@ -277,6 +286,7 @@ class Pace {
     readonly zero: Timestamp;
     readonly timers: VirtualTimers | undefined;
     readonly signal: AbortSignal;
+    readonly task: RunningTask;
   }) {
     this.#options = options;
   }
@@ -287,19 +297,18 @@ class Pace {
     return this.#options.record.isRecordingTime ? 0n : (this.#offset ?? 0n);
   }
 
-  /** Whether data up to this time may be pushed without firing a timer first. */
-  isDueTogether(time: Timestamp): boolean {
-    const next = this.#options.timers?.nextAt();
-    return this.#options.timers !== undefined && (next === undefined || next > this.#wall(time));
+  /** Whether data of this recorded time may wait for more: in virtual time it is due when the task comes to it. */
+  get isVirtual(): boolean {
+    return this.#options.timers !== undefined;
   }
 
   /** Waits until data of this recorded time is due, or moves the task's time there. */
   async until(time: Timestamp): Promise<void> {
-    const { timers, clock, signal } = this.#options;
+    const { timers, clock, signal, task } = this.#options;
     signal.throwIfAborted();
     const due = this.#wall(time);
     if (timers !== undefined) {
-      timers.advanceTo(due);
+      task.advanceTo(due);
       return;
     }
     for (;;) {
@@ -307,6 +316,16 @@ class Pace {
       if (restMs <= 0) return;
       await clock.sleep(Math.min(restMs, 60_000), signal);
     }
+  }
+
+  /** Pushes points whose times have been shifted. Those of virtual time are due there, the others now. */
+  async push(batch: PointBatch, shift: bigint): Promise<void> {
+    const { timers, signal, task } = this.#options;
+    signal.throwIfAborted();
+    await task.ready();
+    if (timers === undefined) task.push(batch);
+    else task.pushDue(batch, this.#wall(0n) - shift);
+    task.taker?.takeOver(batch);
   }
 
   #wall(time: Timestamp): Timestamp {
@@ -327,7 +346,7 @@ async function feed(
   },
 ): Promise<void> {
   const nodes = definition.type === 'batch' ? queryNodesOf(definition.pipeline) : [];
-  const points = new PointFeeder(task, pace);
+  const points = new PointFeeder(pace);
   for await (const entry of entries) {
     if (task.error !== undefined) return;
     if ('line' in entry) {
@@ -363,15 +382,13 @@ async function pushResult(
   task.pushQueryResult(nodeName, series, { stop });
 }
 
-/** Collects points of one database and policy that are due together. */
+/** Collects points of one database and policy, in virtual time until they are many. */
 class PointFeeder {
-  readonly #task: RunningTask;
   readonly #pace: Pace;
   #waiting: RecordedPoint[] = [];
   #shift = 0n;
 
-  constructor(task: RunningTask, pace: Pace) {
-    this.#task = task;
+  constructor(pace: Pace) {
     this.#pace = pace;
   }
 
@@ -381,10 +398,9 @@ class PointFeeder {
     const [first] = this.#waiting;
     const isSamePlace =
       first?.database === point.database && first.retentionPolicy === point.retentionPolicy;
-    const fits =
-      isSamePlace && this.#waiting.length < POINTS_PER_PUSH && this.#pace.isDueTogether(time);
+    const fits = isSamePlace && this.#waiting.length < POINTS_PER_PUSH && this.#pace.isVirtual;
     if (!fits) await this.flush();
-    await this.#pace.until(time);
+    if (!this.#pace.isVirtual) await this.#pace.until(time);
     this.#waiting.push(point);
   }
 
@@ -392,8 +408,7 @@ class PointFeeder {
     if (this.#waiting.length === 0) return;
     const batch = batchOf(this.#waiting, this.#shift);
     this.#waiting = [];
-    await this.#task.ready();
-    this.#task.push(batch);
+    await this.#pace.push(batch, this.#shift);
   }
 }
 

@@ -22,7 +22,12 @@ type Call = {
 };
 
 /** Rows that wait to be sent at the end of the present round of the event loop. */
-type Waiting = { readonly batch: PointBatch; readonly tasks: number[]; isOurs: boolean };
+type Waiting = {
+  readonly batch: PointBatch;
+  readonly tasks: number[];
+  readonly dueOffset: bigint | undefined;
+  isOurs: boolean;
+};
 
 export type HostEvents = {
   /** An item of the host; `undefined` marks the end of a message. */
@@ -94,14 +99,14 @@ export class HostChannel implements BatchTaker {
   }
 
   /** Queues rows for a task until the end of the present round of the event loop. */
-  addRows(batch: PointBatch, task: number): void {
+  addRows(batch: PointBatch, task: number, dueOffset?: bigint): void {
     const last = this.#waiting.at(-1);
-    if (last?.batch === batch) {
+    if (last?.batch === batch && last.dueOffset === dueOffset) {
       last.tasks.push(task);
       return;
     }
     if (this.#waiting.length === 0) setImmediate(() => this.#flushRows());
-    this.#waiting.push({ batch, tasks: [task], isOurs: false });
+    this.#waiting.push({ batch, tasks: [task], dueOffset, isOurs: false });
   }
 
   takeOver(batch: PointBatch): void {
@@ -145,10 +150,10 @@ export class HostChannel implements BatchTaker {
     if (waiting.length === 0) return;
     this.#waiting = [];
     const movable = new Set<ArrayBuffer>();
-    const entries = waiting.map(({ batch, tasks, isOurs }): RowsEntry => {
+    const entries = waiting.map(({ batch, tasks, dueOffset, isOurs }): RowsEntry => {
       const packed = this.#packer.pack(batch);
       if (isOurs) appendMovable(packed, movable);
-      return { batch: packed, tasks };
+      return { batch: packed, tasks, dueOffset };
     });
     this.#post({ kind: 'rows', entries }, [...movable]);
   }

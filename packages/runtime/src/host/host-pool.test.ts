@@ -8,6 +8,8 @@ import type { PointBatch } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
 import type { TapMessage, TaskOptions } from '../running-task.ts';
 import type { AlertEvent, TaskServices } from '../services.ts';
+import { createTask } from '../task.ts';
+import { VirtualTimers } from '../timers.ts';
 import type { HostPoolOptions } from './host-pool.ts';
 import { HostPool } from './host-pool.ts';
 import type { HostedTask } from './hosted-task.ts';
@@ -178,10 +180,10 @@ async function start(
   return task;
 }
 
-function points(values: readonly (number | string)[], host = 'a'): PointBatch {
+function points(values: readonly (number | string)[], host = 'a', first = 1): PointBatch {
   const builder = new PointBatchBuilder('d', 'r');
   values.forEach((v, i) =>
-    builder.add({ name: 'm', tags: [['h', host]], fields: [['v', v]], time: BigInt(i + 1) }),
+    builder.add({ name: 'm', tags: [['h', host]], fields: [['v', v]], time: BigInt(i + first) }),
   );
   return builder.build();
 }
@@ -356,7 +358,8 @@ test('a task that holds its thread is stopped with its reason, its neighbours go
 }, 60_000);
 
 test('a host that runs out of memory fails alone: its tasks are started again', async () => {
-  open({ memoryMiB: 48 });
+  // Enough to load the sources in: less is not the greedy task's fault.
+  open({ memoryMiB: 96 });
   const greedy = await start(
     'greedy',
     `stream|from()|window().period(1000h).every(1000h)|count('v')`,
@@ -459,4 +462,66 @@ test('closing processes what was pushed before', async () => {
 
   expect(task.stats().collected).toBe(100_000);
   expect(task.stats().nodes.get('count3')?.collected).toBe(10);
+});
+
+test('a replay has a time of its own, the same as in this thread, and can be read after its end', async () => {
+  open();
+  const script = `stream|from().groupBy('h')|barrier().idle(1u)|eval(lambda: count(), lambda: unixNano(now())).as('n', 'now').keep('n', 'now')|httpOut('o')`;
+  const options = (): TaskOptions => ({
+    taskId: 'replay',
+    clock,
+    isReplay: true,
+    timers: new VirtualTimers(100n),
+  });
+  const hosted = make('replay', script, { options: options() });
+  const inline = createTask(pipelineOf(script), services(), options());
+  const seen: TapMessage[][] = [[], []];
+  await Promise.all([hosted, inline].map((task) => task.start()));
+  [hosted, inline].forEach((task, i) => task.tap('barrier2', (m) => seen[i]?.push(m)));
+
+  for (const task of [hosted, inline]) {
+    // The first point lies at the start of the replay.
+    task.pushDue(points([1, 2, 3]), 99n);
+    task.advanceTo(2000n);
+    task.pushDue(points([4], 'a', 2100), 0n);
+    await task.drain();
+    await task.close();
+  }
+
+  expect(await hosted.httpOutput('o')).toEqual([
+    expect.objectContaining({ columns: ['time', 'n', 'now'], values: [[2100n, 4n, 2100n]] }),
+  ]);
+  expect(await hosted.httpOutput('o')).toEqual(inline.httpOutput('o'));
+  expect(seen[0]).toEqual(seen[1]);
+  expect(seen[0]?.map(({ kind }) => kind)).toEqual(['point', 'point', 'point', 'barrier', 'point']);
+  expect(hosted.stats().nodes.get('barrier2')).toMatchObject({ collected: 4, emitted: 4 });
+});
+
+test('a replay whose host fails ends with the reason', async () => {
+  open({});
+  const options = { isReplay: true, timers: new VirtualTimers(0n) };
+  const replay = await start('replay', `stream|from()|httpOut('o')`, { options });
+  const died = new Record<string>();
+  replay.onError((error) => died.add(error));
+
+  await replay.channel.terminate({ isExpected: false, reason: 'it broke' });
+
+  expect(await died.until(() => true)).toBe('task host failed: it broke');
+  expect(replay.error).toBe('task host failed: it broke');
+  await replay.close();
+});
+
+test('results of queries count like rows: one that is too many makes the task ask to wait', async () => {
+  open();
+  const task = await start('t', `batch|query('SELECT v FROM d.r.m').period(1s).every(1s)|log()`);
+  const values = Array.from({ length: 140_000 }, (_, i) => [BigInt(i), 1]);
+
+  task.pushQueryResult('query1', [{ name: 'm', tags: {}, columns: ['time', 'v'], values }], {
+    stop: 1n,
+  });
+
+  expect(task.ready()).toBeInstanceOf(Promise);
+  await task.ready();
+  expect(task.ready()).toBeUndefined();
+  await task.close();
 });

@@ -4,6 +4,7 @@ import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { TaskOptions } from '../running-task.ts';
 import type { AlertSink, LogLevel, TaskServices } from '../services.ts';
+import { VirtualTimers } from '../timers.ts';
 import { HostChannel } from './host-channel.ts';
 import { HostDesk } from './host-desk.ts';
 import { HostedTask } from './hosted-task.ts';
@@ -77,7 +78,8 @@ export class HostPool {
 
   /** Makes a task; its nodes are made by `start`, which rejects with what they refuse. */
   createTask(pipeline: Pipeline, services: TaskServices, options: TaskOptions): HostedTask {
-    assert(options.timers === undefined, 'hosted tasks live in the time of the machine');
+    const isMovable = options.timers === undefined || options.timers instanceof VirtualTimers;
+    assert(isMovable, 'timers of hosted tasks are virtual or those of the machine');
     const host = this.#leastLoaded();
     const id = this.#nextTask++;
     const task = new HostedTask(host.channel, {
@@ -271,7 +273,7 @@ export class HostPool {
         host.desk.cancel(item.id);
         break;
       case 'failed':
-        task?.fail(item.error, item.stats);
+        task?.fail(item.error, item.remains);
         break;
       case 'answer':
       case 'fault':
@@ -341,7 +343,7 @@ export class HostPool {
       if (!task.isStarted || task.isEnding) continue;
       const isRepeated = task === blamed && now - task.lastBlameMs < FAILURE_WINDOW_MS;
       if (task === blamed) task.lastBlameMs = now;
-      if (isRepeated || isHopeless) task.fail(text);
+      if (isRepeated || isHopeless || task.isReplay) task.fail(text);
       else this.#restart(task, { from: host, isSuspect: task === blamed, reason: text });
     }
   }

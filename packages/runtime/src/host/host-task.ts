@@ -26,13 +26,20 @@ export class SharedRows {
 }
 
 type Work =
-  | { readonly kind: 'rows'; readonly rows: SharedRows; next: number }
+  | {
+      readonly kind: 'rows';
+      readonly rows: SharedRows;
+      /** In virtual time: a row is due so long after its own time. */
+      readonly dueOffset: bigint | undefined;
+      next: number;
+    }
   /** Runs when everything sent before it is done; what follows waits for it. Never rejects. */
   | { readonly kind: 'step'; readonly run: (task: InlineTask) => Promise<void> | void };
 
 export class HostTask {
   readonly id: number;
   readonly topics: readonly string[];
+  readonly isReplay: boolean;
   /** Rows processed, or dropped after the task's end, since the engine's thread was told last. */
   takenRows = 0;
   /** Milliseconds of work since the last ping. */
@@ -52,10 +59,15 @@ export class HostTask {
   /** `wake` is called when a task that waited has work. It waits until `begin`. */
   constructor(
     id: number,
-    options: { readonly topics: readonly string[]; readonly wake: () => void },
+    options: {
+      readonly topics: readonly string[];
+      readonly isReplay: boolean;
+      readonly wake: () => void;
+    },
   ) {
     this.id = id;
     this.topics = options.topics;
+    this.isReplay = options.isReplay;
     this.#wake = options.wake;
   }
 
@@ -78,9 +90,9 @@ export class HostTask {
     return this.#head < this.#queue.length;
   }
 
-  addRows(rows: SharedRows): void {
+  addRows(rows: SharedRows, dueOffset?: bigint): void {
     if (this.#isEnded) this.#drop(rows, 0);
-    else this.#queue.push({ kind: 'rows', rows, next: 0 });
+    else this.#queue.push({ kind: 'rows', rows, dueOffset, next: 0 });
   }
 
   addStep(run: (task: InlineTask) => Promise<void> | void): void {
@@ -124,9 +136,11 @@ export class HostTask {
   #slice(task: InlineTask, work: Work & { kind: 'rows' }): number {
     const { source } = work.rows;
     const count = this.#sliceRows(source.rowCount - work.next);
-    const end = work.next + count;
-    task.pushRows(source, work.next, end);
-    this.takenRows += count;
+    const start = work.next;
+    let end = start + count;
+    if (work.dueOffset === undefined) task.pushRows(source, start, end);
+    else end = task.pushDueRows(source, { offset: work.dueOffset, start, end });
+    this.takenRows += end - start;
     work.next = end;
     if (end === source.rowCount) {
       work.rows.release();
@@ -135,7 +149,7 @@ export class HostTask {
     // Answers from outside are waited for, so that what waits inside the task stays bounded.
     const ready = task.ready();
     if (ready !== undefined) this.#waitFor(ready);
-    return count;
+    return end - start;
   }
 
   /** All that is left unless it would take too long: every slice costs something for each series of the write. */
@@ -147,6 +161,8 @@ export class HostTask {
 
   /** A moving average: rows of one task cost much the same, apart from those that close a window. */
   #measured(count: number, ms: number): void {
+    // Timers only.
+    if (count === 0) return;
     const perRow = ms / count;
     this.#msPerRow = this.#msPerRow === 0 ? perRow : this.#msPerRow * 0.75 + perRow * 0.25;
   }

@@ -17,6 +17,7 @@ import type {
 import type { QueryResultSeries, TaskServices } from '../services.ts';
 import type { HostChannel } from './host-channel.ts';
 import { ProcessedRows } from './processed-rows.ts';
+import type { TaskRemains } from './protocol.ts';
 import { namedTopicsOf, taskStart } from './task-start.ts';
 
 /** Rows on their way to the host or waiting there; beyond it the task asks to wait. About 16 MB at ten fields. */
@@ -59,6 +60,7 @@ export class HostedTask implements RunningTask {
   #channel: HostChannel;
   #state: Uint8Array | undefined;
   #stats: TaskStats = EMPTY_STATS;
+  #outputs: TaskRemains['outputs'];
   #refreshing: Promise<void> | undefined;
   readonly #processed: ProcessedRows;
   readonly #isAlerting: boolean;
@@ -103,6 +105,10 @@ export class HostedTask implements RunningTask {
 
   get isStarted(): boolean {
     return this.#isStarted;
+  }
+
+  get isReplay(): boolean {
+    return this.#setup.options.isReplay === true;
   }
 
   get isEnding(): boolean {
@@ -150,10 +156,25 @@ export class HostedTask implements RunningTask {
   }
 
   push(batch: PointBatch): void {
-    if (this.#error !== undefined || this.#isEnded) return;
-    this.#rowsOnTheWay += batch.rowCount;
-    this.#processed.sent(batch.rowCount);
+    if (!this.#send(batch.rowCount)) return;
     this.#channel.addRows(batch, this.id);
+  }
+
+  pushDue(batch: PointBatch, offset: bigint): void {
+    if (!this.#send(batch.rowCount)) return;
+    this.#channel.addRows(batch, this.id, offset);
+  }
+
+  /** Counts rows that are sent; false when the task takes none. */
+  #send(rowCount: number): boolean {
+    if (this.#error !== undefined || this.#isEnded) return false;
+    this.#rowsOnTheWay += rowCount;
+    this.#processed.sent(rowCount);
+    return true;
+  }
+
+  advanceTo(time: bigint): void {
+    this.#channel.send({ kind: 'advance', task: this.id, time });
   }
 
   /** The host has processed rows. */
@@ -184,7 +205,9 @@ export class HostedTask implements RunningTask {
     series: readonly QueryResultSeries[],
     { stop }: { readonly stop: bigint },
   ): void {
-    this.#channel.send({ kind: 'result', task: this.id, nodeName, series, stop });
+    const rowCount = rowCountOf(series);
+    if (!this.#send(rowCount)) return;
+    this.#channel.send({ kind: 'result', task: this.id, nodeName, series, stop, rowCount });
   }
 
   queryFailed(nodeName: string, message: string): void {
@@ -224,7 +247,7 @@ export class HostedTask implements RunningTask {
   }
 
   async httpOutput(endpoint: string): Promise<EndpointRows | undefined> {
-    if (this.#isEnded || this.#error !== undefined) return undefined;
+    if (this.#isEnded || this.#error !== undefined) return this.#outputs?.get(endpoint);
     return this.#channel.request(this.id, { name: 'output', endpoint });
   }
 
@@ -268,12 +291,17 @@ export class HostedTask implements RunningTask {
   }
 
   /** The task has died, or can not be started again. */
-  fail(error: string, stats = this.#stats): void {
+  fail(error: string, remains?: TaskRemains): void {
     if (this.#error !== undefined || this.#isEnded) return;
-    this.#stats = stats;
+    if (remains !== undefined) this.#keep(remains);
     this.#error = error;
     this.#end();
     for (const listener of this.#errorListeners) listener(error);
+  }
+
+  #keep({ stats, outputs }: TaskRemains): void {
+    this.#stats = stats;
+    this.#outputs = outputs;
   }
 
   async #startOn(channel: HostChannel): Promise<void> {
@@ -313,8 +341,8 @@ export class HostedTask implements RunningTask {
     const channel = this.#channel;
     let isClosed = false;
     const closed = channel.request(this.id, { name: 'close' }).then(
-      (stats) => {
-        this.#stats = stats;
+      (remains) => {
+        this.#keep(remains);
         isClosed = true;
       },
       // The host has ended, and the task with it.
@@ -370,6 +398,13 @@ const EMPTY_STATS: TaskStats = {
   heldBytes: 0,
   groupCount: 0,
 };
+
+/** A result weighs as its rows, an empty one as a row: it is a message too. */
+function rowCountOf(result: readonly QueryResultSeries[]): number {
+  let count = 0;
+  for (const { values } of result) count += values.length;
+  return Math.max(count, 1);
+}
 
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);

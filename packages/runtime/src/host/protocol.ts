@@ -75,6 +75,10 @@ export type TaskStart = {
   ])[];
   readonly hasSideload: boolean;
   readonly hasUdf: boolean;
+  /** Where the virtual time of the task begins; without it the task lives in the time of the machine. */
+  readonly virtualStart: Timestamp | undefined;
+  /** A replay: its outputs are told at its end. */
+  readonly isReplay: boolean;
 };
 
 /**
@@ -103,6 +107,8 @@ export type ToHost =
       readonly nodeName: string;
       readonly series: readonly QueryResultSeries[];
       readonly stop: Timestamp;
+      /** What it counts as, see `taken`. */
+      readonly rowCount: number;
     }
   | {
       readonly kind: 'query-failed';
@@ -110,6 +116,8 @@ export type ToHost =
       readonly nodeName: string;
       readonly message: string;
     }
+  /** Moves the virtual time of a task. */
+  | { readonly kind: 'advance'; readonly task: number; readonly time: Timestamp }
   /** Ends a task at once: what waits for it is dropped. */
   | { readonly kind: 'discard'; readonly task: number }
   | {
@@ -135,7 +143,20 @@ export type ToHost =
   | { readonly kind: 'handled'; readonly count: number }
   | { readonly kind: 'ping'; readonly id: number };
 
-export type RowsEntry = { readonly tasks: readonly number[]; readonly batch: PackedBatch };
+export type RowsEntry = {
+  readonly tasks: readonly number[];
+  readonly batch: PackedBatch;
+  /** Each row is due at this time after its own, in the virtual time of the task. */
+  readonly dueOffset: bigint | undefined;
+};
+
+/** What is left of a task that has ended. */
+export type TaskRemains = {
+  /** The last counters. */
+  readonly stats: TaskStats;
+  /** Of a replay: what its endpoints hold. */
+  readonly outputs: ReadonlyMap<string, EndpointRows> | undefined;
+};
 
 /** What the host wants from the services of a task; the answer is a `reply` or a `refusal`. */
 export type ServiceCall =
@@ -203,8 +224,7 @@ export type HostItem =
       readonly kind: 'failed';
       readonly task: number;
       readonly error: string;
-      /** The last counters. */
-      readonly stats: TaskStats;
+      readonly remains: TaskRemains;
     }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'fault'; readonly id: number; readonly message: string };
@@ -229,8 +249,7 @@ export type FromHost =
 export type Answers = {
   readonly start: readonly string[];
   readonly drain: undefined;
-  /** The last counters. */
-  readonly close: TaskStats;
+  readonly close: TaskRemains;
   readonly state: Uint8Array;
   readonly stats: TaskStats;
   readonly output: EndpointRows | undefined;

@@ -7,6 +7,7 @@ import { SeriesTable } from '../data/series.ts';
 import type { TapMessage, TaskSnapshot } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
 import { createTask } from '../task.ts';
+import { VirtualTimers } from '../timers.ts';
 import { BatchUnpacker } from './batch-codec.ts';
 import { HostTask, SharedRows } from './host-task.ts';
 import type { Outside } from './host-services.ts';
@@ -18,6 +19,7 @@ import type {
   HostItem,
   RowsEntry,
   ServiceCall,
+  TaskRemains,
   TaskRequest,
   TaskStart,
   ToHost,
@@ -80,9 +82,10 @@ export class TaskHost implements Outside {
         for (const entry of message.entries) this.#rows(entry);
         break;
       case 'result':
-        this.#step(message.task, (task) =>
-          task.pushQueryResult(message.nodeName, message.series, { stop: message.stop }),
-        );
+        this.#result(message);
+        break;
+      case 'advance':
+        this.#step(message.task, (task) => advance(task, message.time));
         break;
       case 'query-failed':
         this.#step(message.task, (task) => task.queryFailed(message.nodeName, message.message));
@@ -168,7 +171,15 @@ export class TaskHost implements Outside {
     return call;
   }
 
-  #rows({ tasks, batch }: RowsEntry): void {
+  #result({ task: id, nodeName, series, stop, rowCount }: ToHost & { kind: 'result' }): void {
+    const task = this.#tasks.get(id);
+    this.#step(id, (inline) => {
+      inline.pushQueryResult(nodeName, series, { stop });
+      if (task !== undefined) task.takenRows += rowCount;
+    });
+  }
+
+  #rows({ tasks, batch, dueOffset }: RowsEntry): void {
     // Series must be learned even when no task is left for the rows.
     const source = new RowSource(this.#unpacker.unpack(batch), this.#series);
     const shared = new SharedRows(source, tasks.length);
@@ -176,7 +187,7 @@ export class TaskHost implements Outside {
       const task = this.#tasks.get(id);
       if (task === undefined) shared.release();
       else {
-        task.addRows(shared);
+        task.addRows(shared, dueOffset);
         this.#ready(task);
       }
     }
@@ -269,9 +280,9 @@ export class TaskHost implements Outside {
       case 'close':
         this.#answerStep(id, taskId, async (inline) => {
           await inline.close();
-          const stats = inline.stats();
+          const left = remains(inline, task?.isReplay === true);
           this.#forget(taskId);
-          return stats;
+          return left satisfies Answers['close'];
         });
         break;
     }
@@ -312,7 +323,11 @@ export class TaskHost implements Outside {
   #start(id: number, taskId: number, start: TaskStart): void {
     const topics = start.eventStates.map(([topic]) => topic);
     for (const [topic, states] of start.eventStates) this.#eventStates.open(topic, states);
-    const task: HostTask = new HostTask(taskId, { topics, wake: () => this.#ready(task) });
+    const task: HostTask = new HostTask(taskId, {
+      topics,
+      isReplay: start.isReplay,
+      wake: () => this.#ready(task),
+    });
     this.#tasks.set(taskId, task);
     this.#open(task, start).then(
       (endpoints) => this.#answer(id, endpoints satisfies Answers['start']),
@@ -341,6 +356,8 @@ export class TaskHost implements Outside {
         taskId: start.taskId,
         scope: start.scope,
         clock,
+        timers:
+          start.virtualStart === undefined ? undefined : new VirtualTimers(start.virtualStart),
         limits: start.limits,
         alerts: start.alerts,
       },
@@ -352,7 +369,8 @@ export class TaskHost implements Outside {
       },
     );
     task.onError((error) => {
-      this.tell({ kind: 'failed', task: hostTask.id, error, stats: task.stats() });
+      const left = remains(task, hostTask.isReplay);
+      this.tell({ kind: 'failed', task: hostTask.id, error, remains: left });
       // Not in the middle of its turn.
       queueMicrotask(() => this.#forget(hostTask.id));
     });
@@ -461,4 +479,20 @@ export class TaskHost implements Outside {
 
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
+}
+
+function remains(task: InlineTask, isReplay: boolean): TaskRemains {
+  const outputs = task.httpEndpoints.map(
+    (endpoint) => [endpoint, task.httpOutput(endpoint) ?? null] as const,
+  );
+  return { stats: task.stats(), outputs: isReplay ? new Map(outputs) : undefined };
+}
+
+/** Moves the time of a task, with turns for others in between: many timers may lie on the way. */
+async function advance(task: InlineTask, time: bigint): Promise<void> {
+  while (!task.advanceSome(time)) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
 }

@@ -2,6 +2,7 @@
 import type { Pipeline } from '@tidemark/pipeline';
 import type { TaskOptions } from '../running-task.ts';
 import type { TaskServices } from '../services.ts';
+import { VirtualTimers } from '../timers.ts';
 import type { Endpoint, ScalerEntry, ScalerKind, TaskStart } from './protocol.ts';
 
 const SCALER_KINDS: ReadonlyMap<string, ScalerKind> = new Map([
@@ -31,6 +32,8 @@ export function taskStart(
     ),
     hasSideload: services.sideload !== undefined,
     hasUdf: services.udf !== undefined,
+    virtualStart: options.timers instanceof VirtualTimers ? options.timers.now() : undefined,
+    isReplay: options.isReplay === true,
   };
 }
 
