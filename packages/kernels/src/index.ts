@@ -27,6 +27,7 @@ export {
 } from './limits.ts';
 export { compileKernels, Kernels } from './loader.ts';
 export type { KernelModule } from './loader.ts';
+export { RowRoom } from './row-room.ts';
 export { RowScanner } from './rows.ts';
 export type { RowField, RowFieldKind, RowStop } from './rows.ts';
 export { Scans } from './scans.ts';

@@ -7,6 +7,7 @@ import { Codecs } from './codecs.ts';
 import { IngestKernel } from './ingest-kernel.ts';
 import type { IngestOptions } from './ingest-kernel.ts';
 import type { Batch, IngestHost, IngestShard } from './ingest-types.ts';
+import { RowRoom } from './row-room.ts';
 import { Kernels } from './loader.ts';
 import { SeriesKeys } from './series-keys.ts';
 import type { StagedTable } from './staged-table.ts';
@@ -49,7 +50,7 @@ type Contents = Map<string, Row>;
 /** Adds what a batch holds: rows come in arrival order, the last write of a field wins. */
 function addContents({ series }: Opened, batch: Batch, contents: Contents): void {
   for (const table of batch.tables) {
-    const rows = table.copyRows();
+    const rows = table.copyRows(new RowRoom());
     for (let row = 0; row < table.rowCount; row++) {
       const key = text.decode(series.key(rows.seriesIds[row]!));
       const place = `${table.shardId}/${key}/${rows.times[row]}`;
@@ -308,7 +309,7 @@ describe('a body means what the exact parser says', () => {
         (numbers) => {
           const batch = write(opened, numbers.map((n, i) => `m f=${n} ${i}`).join('\n'));
 
-          const column = batch.tables[0]!.copyRows().columns[0]!;
+          const column = batch.tables[0]!.copyRows(new RowRoom()).columns[0]!;
           expect(numbers.map((_, i) => columnValue(column, i))).toEqual(numbers.map(Number));
         },
       ),
@@ -325,7 +326,7 @@ describe('batches', () => {
         const opened = open();
         for (const content of bodies) {
           for (const table of write(opened, content).tables) {
-            const rows = table.copyRows();
+            const rows = table.copyRows(new RowRoom());
 
             const ids = codecs.decodeIntegers(table.encodeSeriesIds().slice());
             expect(Array.from(ids, Number)).toEqual([...rows.seriesIds]);
@@ -353,7 +354,7 @@ describe('batches', () => {
     const opened = open();
     const present = (batch: Batch): unknown => {
       const [table] = batch.tables;
-      const { columns } = table!.copyRows();
+      const { columns } = table!.copyRows(new RowRoom());
       return Object.fromEntries(
         table!.fields.map(({ name }, c) => [
           name,

@@ -4,6 +4,7 @@ import type { Column, FieldType, Timestamp } from '@tidemark/core';
 
 import { checkResult } from './codec-error.ts';
 import { fieldTypeOf } from './field-codes.ts';
+import type { RoomPart, RowRoom } from './row-room.ts';
 import type { Kernels } from './loader.ts';
 import type { Names } from './names.ts';
 
@@ -66,14 +67,14 @@ export class StagedTable {
     this.fields = fields;
   }
 
-  /** The rows, in one buffer that belongs to the caller. */
-  copyRows(): StagedRows {
+  /** The rows, in a part of a buffer that belongs to the caller. */
+  copyRows(room: RowRoom): StagedRows {
     const { rowCount } = this;
     const { exports } = this.#kernels;
     const strings = this.fields.map((field) =>
       field.type === 'string' ? this.#strings(field.values) : undefined,
     );
-    const slab = new Slab(this.#kernels, this.#slabBytes());
+    const slab = new Slab(this.#kernels, room.take(this.#slabBytes()));
     const times = slab.view(BigInt64Array, exports.tableTimes(this.#address), rowCount);
     const columns = this.fields.map((field, i): Column => {
       const valid = field.valid === 0 ? undefined : slab.view(Uint8Array, field.valid, rowCount);
@@ -198,17 +199,18 @@ type ArrayKind<T> = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Copies out of linear memory, one behind the other in one buffer. */
+/** Copies out of linear memory, one behind the other in one part of a buffer. */
 class Slab {
   readonly #source: Uint8Array;
   readonly #buffer: ArrayBuffer;
   readonly #bytes: Uint8Array;
-  #used = 0;
+  #used: number;
 
-  constructor(kernels: Kernels, sizeBytes: number) {
+  constructor(kernels: Kernels, { buffer, offset }: RoomPart) {
     this.#source = kernels.bytes;
-    this.#buffer = new ArrayBuffer(sizeBytes);
-    this.#bytes = new Uint8Array(this.#buffer);
+    this.#buffer = buffer;
+    this.#bytes = new Uint8Array(buffer);
+    this.#used = offset;
   }
 
   view<T>(kind: ArrayKind<T>, address: number, count: number): T {

@@ -1,10 +1,11 @@
 // Ingest: bodies of 5,000 lines through scan, series look-up and append, in one thread.
 // node --conditions=source --import tsx tests/bench/kernels/ingest.ts
-import { IngestKernel, Kernels, SeriesKeys } from '@tidemark/kernels';
+import { IngestKernel, Kernels, SeriesKeys, RowRoom } from '@tidemark/kernels';
 import type { Batch, IngestHost } from '@tidemark/kernels';
 import { parseLines } from '@tidemark/line-protocol';
 import { cpuMs, measure, normalFrom, randomFrom } from './measure.ts';
 
+const room = new RowRoom();
 const LINES = 5000;
 const START = 1_600_000_000_000_000_000n;
 const WHOLE = { id: 1, start: 0n, end: 1n << 62n };
@@ -80,7 +81,7 @@ function run(name: string, bodies: readonly Uint8Array[], work: Work): void {
     const batch = ingest.parseLines(bodies[next++ % bodies.length]!, options, host);
     if (batch.pointsWritten !== LINES) throw new Error('every line is a point');
     if (work !== 'parse') recordBytes = encode(batch);
-    if (work === 'copy') for (const table of batch.tables) table.copyRows();
+    if (work === 'copy') for (const table of batch.tables) table.copyRows(room);
   });
   if (work === 'encode') console.log(`  record: ${(recordBytes / LINES).toFixed(1)} bytes/row`);
 }

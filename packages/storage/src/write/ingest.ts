@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { parseLines } from '@tidemark/line-protocol';
 import { assert } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
-import { IngestKernel } from '@tidemark/kernels';
+import { IngestKernel, RowRoom } from '@tidemark/kernels';
 import type { Batch, IngestHost, StagedTable } from '@tidemark/kernels';
 
 import { utf8, utf8Text } from '../bytes.ts';
@@ -40,6 +40,9 @@ export type IngestSettings = {
 
 /** Points from inside the process are taken this many at a time: some milliseconds. */
 const POINTS_PER_BATCH = 1 << 12;
+
+/** Of all databases of the thread. */
+const room = new RowRoom();
 
 /** Ingest of one database. */
 export class Ingest {
@@ -166,7 +169,7 @@ export class Ingest {
 }
 
 function tableOf(staged: StagedTable, measurementId: number): RowBlock {
-  const { seriesIds, times, columns } = staged.copyRows();
+  const { seriesIds, times, columns } = staged.copyRows(room);
   const bounds = { min: staged.minTime, max: staged.maxTime };
   const table = RowBlock.adopt(measurementId, seriesIds, times, bounds);
   staged.fields.forEach(({ name }, i) => table.setColumn(name, columns[i]!));
