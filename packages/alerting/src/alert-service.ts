@@ -156,7 +156,7 @@ export class AlertService implements AlertSink {
       isPersistent,
       handlerKeys: receivers.map((delivery) => delivery.handlerKey),
     });
-    this.#keep(stored, isPersistent ? () => topic.settle(event.id, texts) : undefined);
+    this.#keep(stored, isPersistent ? () => topic.settle(texts) : undefined);
     entries.forEach((entry, i) => receivers[i]?.accept(entry, stored));
   }
 
@@ -189,9 +189,7 @@ export class AlertService implements AlertSink {
     const texts = topic.set(eventId, state);
     for (const follow of this.#followers) follow(topicId, eventId, state);
     if (!this.#options.isPersistent) return;
-    this.#keep(this.#options.store.putState(topicId, eventId, state), () =>
-      topic.settle(eventId, texts),
-    );
+    this.#keep(this.#options.store.putState(topicId, eventId, state), () => topic.settle(texts));
   }
 
   /**

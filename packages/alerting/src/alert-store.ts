@@ -6,9 +6,10 @@ import type { Database, RootDatabase } from 'lmdb';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { Corruption } from '@tidemark/core';
 import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
-import { decodeEvent, encodeEvent } from './event.ts';
+import { decodeEvent, encodeEvent, quoteTexts } from './event.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { DEAD_LETTERS, KEY_BYTES_MAX } from './limits.ts';
+import { TextSlab } from './text-slab.ts';
 
 /** An event that a handler still has to deliver. `step` is the position in the handler's chain of actions. */
 export type OutboxEntry = {
@@ -53,27 +54,40 @@ export type Collected = {
   readonly handlerKeys: readonly string[];
 };
 
+type Key = [string, string | number];
+
+/** One entry that is put, or removed when it has no value; or any changes. */
+type Change = (() => void) | EntryChange;
+type EntryChange = {
+  readonly table: Database<Buffer, Key>;
+  readonly key: Key;
+  readonly value: Buffer | undefined;
+};
+
 export class AlertStore {
   readonly #root: RootDatabase;
-  readonly #states: Database<StoredState, [string, string]>;
+  /** Values are `StoredState` as JSON. */
+  readonly #states: Database<Buffer, Key>;
   readonly #specs: Database<HandlerSpec, [string, string]>;
   /** Values are lines: the step, the handler's key, the event as JSON. */
-  readonly #outbox: Database<string, [string, number]>;
+  readonly #outbox: Database<Buffer, Key>;
   readonly #letters: Database<StoredLetter, number>;
   #nextSequence: number;
   #letterCount: number;
+  readonly #slab = new TextSlab();
   /** Changes of this turn of the event loop; they become one batch at its end. */
-  #pending: (() => void)[] = [];
+  #pending: Change[] = [];
   #stored: Promise<void> = Promise.resolve();
 
   constructor(root: RootDatabase) {
     this.#root = root;
-    this.#states = root.openDB({ name: 'topic-events', encoding: 'json' });
+    this.#states = root.openDB({ name: 'topic-events', encoding: 'binary' });
     this.#specs = root.openDB({ name: 'handler-specs', encoding: 'json' });
-    this.#outbox = root.openDB({ name: 'outbox', encoding: 'string' });
+    this.#outbox = root.openDB({ name: 'outbox', encoding: 'binary' });
     this.#letters = root.openDB({ name: 'dead-letters', encoding: 'json' });
     let highest = lastKey(this.#letters);
-    for (const [, sequence] of this.#outbox.getKeys()) highest = Math.max(highest, sequence);
+    for (const [, sequence] of this.#outbox.getKeys())
+      highest = Math.max(highest, Number(sequence));
     this.#nextSequence = 1 + highest;
     this.#letterCount = this.#letters.getKeysCount();
   }
@@ -91,11 +105,11 @@ export class AlertStore {
     readonly state: EventSummary;
   }> {
     for (const { key, value } of this.#states.getRange()) {
-      const { id, level } = value;
+      const { id, level, time, duration } = readState(value);
       const state: EventSummary = {
         level,
-        time: readInt(value.time, `state of event ${id}`),
-        durationNanos: readInt(value.duration, `state of event ${id}`),
+        time: readInt(time, `state of event ${id}`),
+        durationNanos: readInt(duration, `state of event ${id}`),
       };
       yield { topic: key[0], id, state };
     }
@@ -103,12 +117,13 @@ export class AlertStore {
 
   /** Message and details of a remembered event. */
   texts(topic: string, id: string): EventTexts | undefined {
-    return this.#states.get(keyOf(topic, id));
+    const stored = this.#states.get(keyOf(topic, id));
+    return stored === undefined ? undefined : readState(stored);
   }
 
   /** Remembers a state; resolves when it is on disk. */
   async putState(topic: string, id: string, state: EventState): Promise<void> {
-    await this.#write(() => this.#putState(topic, id, state));
+    await this.#write(this.#stateChange(topic, id, state));
   }
 
   /** Forgets one state. */
@@ -159,7 +174,7 @@ export class AlertStore {
       limit,
     })) {
       const { step, event } = readEntry(value);
-      found.push({ sequence: key[1], handlerKey, event: decodeEvent(event), step });
+      found.push({ sequence: Number(key[1]), handlerKey, event: decodeEvent(event), step });
     }
     return found;
   }
@@ -189,13 +204,13 @@ export class AlertStore {
     readonly entries: readonly OutboxEntry[];
     readonly stored: Promise<void>;
   } {
+    // Bytes at once: texts that wait for the end of the turn would survive collections of the young heap.
+    const texts = quoteTexts(event);
     const entries = handlerKeys.map((handlerKey) => this.#entry(handlerKey, event, 0));
-    const json = entries.length === 0 ? '' : encodeEvent(event);
-    const stored = this.#write(() => {
-      if (isPersistent) this.#putState(topic, event.id, event);
-      for (const entry of entries) this.#putEntry(entry, json);
-    });
-    return { entries, stored };
+    const json = entries.length === 0 ? '' : encodeEvent(event, texts);
+    const changes: Change[] = entries.map((entry) => this.#entryChange(entry, json));
+    if (isPersistent) changes.push(this.#stateChange(topic, event.id, event, texts));
+    return { entries, stored: this.#write(...changes) };
   }
 
   /** Puts `event` in the place of entries that were combined into it; without event they are removed. */
@@ -207,21 +222,19 @@ export class AlertStore {
   ): { readonly entry: OutboxEntry | undefined; readonly stored: Promise<void> } {
     const entry =
       next === undefined ? undefined : this.#entry(next.handlerKey, next.event, next.step);
-    const stored = this.#write(() => {
-      if (entry !== undefined) this.#putEntry(entry, encodeEvent(entry.event));
-      for (const one of held) this.#removeEntry(one);
-    });
-    return { entry, stored };
+    const changes = held.map((one) => this.#removal(one));
+    if (entry !== undefined) changes.push(this.#entryChange(entry, encodeEvent(entry.event)));
+    return { entry, stored: this.#write(...changes) };
   }
 
   /** Notes how far in its handler's chain an entry is, so that a restart does not repeat what was done. */
   update(entry: OutboxEntry): Promise<void> {
-    return this.#write(() => this.#putEntry(entry, encodeEvent(entry.event)));
+    return this.#write(this.#entryChange(entry, encodeEvent(entry.event)));
   }
 
   /** Removes an entry that was delivered. Returns at once; `flushed` waits for it. */
   remove(entry: OutboxEntry): void {
-    this.#forget(this.#write(() => this.#removeEntry(entry)));
+    this.#forget(this.#write(this.#removal(entry)));
   }
 
   /** Removes everything that waits for a handler. */
@@ -236,7 +249,8 @@ export class AlertStore {
     await this.#write(() => {
       for (const { key, value } of this.#outbox.getRange(rangeOf(from, 0))) {
         void this.#outbox.remove(key);
-        void this.#outbox.put([shortKey(to), key[1]], printEntry(to, 0, readEntry(value).event));
+        const entry = printEntry(to, 0, readEntry(value).event);
+        void this.#outbox.put([shortKey(to), key[1]], this.#slab.encode(entry));
       }
     });
   }
@@ -257,9 +271,8 @@ export class AlertStore {
           reason,
           time: String(time),
         });
-        this.#removeEntry(entry);
         for (const key of oldest) void this.#letters.remove(key);
-      }),
+      }, this.#removal(entry)),
     );
   }
 
@@ -282,34 +295,37 @@ export class AlertStore {
     return { sequence: this.#nextSequence++, handlerKey, event, step };
   }
 
-  #putEntry({ handlerKey, sequence, step }: OutboxEntry, json: string): void {
-    void this.#outbox.put([shortKey(handlerKey), sequence], printEntry(handlerKey, step, json));
+  #entryChange({ handlerKey, sequence, step }: OutboxEntry, json: string): EntryChange {
+    const value = this.#slab.encode(printEntry(handlerKey, step, json));
+    return { table: this.#outbox, key: [shortKey(handlerKey), sequence], value };
   }
 
-  #removeEntry({ handlerKey, sequence }: OutboxEntry): void {
-    void this.#outbox.remove([shortKey(handlerKey), sequence]);
+  #removal({ handlerKey, sequence }: OutboxEntry): EntryChange {
+    return { table: this.#outbox, key: [shortKey(handlerKey), sequence], value: undefined };
   }
 
-  #putState(topic: string, id: string, state: EventState): void {
-    void this.#states.put(keyOf(topic, id), {
-      id,
-      message: state.message,
-      details: state.details,
-      time: String(state.time),
-      duration: String(state.durationNanos),
-      level: state.level,
-    });
+  #stateChange(
+    topic: string,
+    id: string,
+    state: EventState,
+    texts = quoteTexts({ ...state, id }),
+  ): EntryChange {
+    const json =
+      `{"id":${texts.id},"message":${texts.message},"details":${texts.details}` +
+      `,"time":"${state.time}","duration":"${state.durationNanos}","level":"${state.level}"}`;
+    return { table: this.#states, key: keyOf(topic, id), value: this.#slab.encode(json) };
   }
 
   // All or nothing; resolves when it is on disk. Changes of one turn share a batch and its promise.
-  #write(changes: () => void): Promise<void> {
-    this.#pending.push(changes);
-    if (this.#pending.length > 1) return this.#stored;
+  #write(...changes: Change[]): Promise<void> {
+    const isFirst = this.#pending.length === 0;
+    this.#pending.push(...changes);
+    if (!isFirst) return this.#stored;
     this.#stored = Promise.resolve().then(async () => {
       const pending = this.#pending;
       this.#pending = [];
       await this.#root.batch(() => {
-        for (const change of pending) change();
+        for (const change of pending) apply(change);
       });
     });
     return this.#stored;
@@ -322,15 +338,26 @@ export class AlertStore {
   }
 }
 
+function apply(change: Change): void {
+  if (typeof change === 'function') change();
+  else if (change.value === undefined) void change.table.remove(change.key);
+  else void change.table.put(change.key, change.value);
+}
+
+function readState(bytes: Buffer): StoredState {
+  return JSON.parse(bytes.toString('utf8')) as StoredState;
+}
+
 function printEntry(handlerKey: string, step: number, eventJson: string): string {
   return `${step}\n${handlerKey}\n${eventJson}`;
 }
 
-function readEntry(text: string): {
+function readEntry(bytes: Buffer): {
   readonly step: number;
   readonly handlerKey: string;
   readonly event: string;
 } {
+  const text = bytes.toString('utf8');
   const first = text.indexOf('\n');
   const second = text.indexOf('\n', first + 1);
   if (second < 0)
@@ -360,7 +387,7 @@ function rangeOf(
   handlerKey: string,
   first: number,
   last = Number.MAX_SAFE_INTEGER - 1,
-): { readonly start: [string, number]; readonly end: [string, number] } {
+): { readonly start: Key; readonly end: Key } {
   const key = shortKey(handlerKey);
   return { start: [key, first], end: [key, last + 1] };
 }

@@ -18,10 +18,10 @@ describe('topics', () => {
     expect(topic.event('a')?.message).toBe('first');
 
     const second = topic.set('a', state('WARNING', 'second'));
-    topic.settle('a', first);
+    topic.settle(first);
     expect(topic.event('a')?.message).toBe('second');
 
-    topic.settle('a', second);
+    topic.settle(second);
     expect(topic.event('a')).toEqual({ ...state('WARNING', 'from disk'), details: 'd' });
   });
 

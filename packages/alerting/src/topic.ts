@@ -1,9 +1,10 @@
 // One topic in memory: level and times of each event id in columns, counted by level so that the topic's own level is
 // O(1). Message and details are held only until they are on disk, where they are read when somebody asks; an event that
-// nobody looks at costs its id, one map entry and 17 bytes.
+// nobody looks at costs its id, one map entry and 35 bytes.
 import type { AlertEvent, AlertLevelName } from '@tidemark/runtime';
 import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
 import { LEVELS, levelRank } from './level.ts';
+import { OrderedSlots } from './ordered-slots.ts';
 
 /** Reads texts that a topic no longer holds itself. */
 export type ReadTexts = (topic: string, id: string) => EventTexts | undefined;
@@ -17,6 +18,9 @@ export type EventFilter = {
   readonly limit?: number | undefined;
 };
 
+/** Texts that are in memory until they are on disk. */
+export type HeldTexts = EventTexts & { readonly slot: number };
+
 const FIRST_CAPACITY = 8;
 const NO_TEXTS: EventTexts = { message: '', details: '' };
 
@@ -26,14 +30,13 @@ export class Topic {
   readonly #readTexts: ReadTexts;
   readonly #slots = new Map<string, number>();
   /** Texts by slot that are not on disk, or not yet. */
-  readonly #texts = new Map<number, EventTexts>();
+  readonly #texts = new Map<number, HeldTexts>();
   readonly #countByLevel = [0, 0, 0, 0];
   #ranks = new Uint8Array(FIRST_CAPACITY);
   #times = new BigInt64Array(FIRST_CAPACITY);
   #durations = new BigInt64Array(FIRST_CAPACITY);
-  /** Ids in order, and those that came since and are not in order yet. */
-  #sorted: string[] = [];
-  #added: string[] = [];
+  readonly #ids: string[] = [];
+  readonly #order = new OrderedSlots((slot) => this.#ids[slot] ?? '');
   #collected = 0;
 
   constructor(id: string, readTexts: ReadTexts = () => undefined) {
@@ -75,27 +78,29 @@ export class Topic {
 
   /** Events at or above a level, in order of their ids. */
   events(filter: EventFilter): readonly (readonly [string, EventState])[] {
+    const { matches, limit = Number.POSITIVE_INFINITY } = filter;
     const floor = levelRank(filter.minLevel);
-    const limit = filter.limit ?? Number.POSITIVE_INFINITY;
     let toSkip = filter.offset ?? 0;
+    // So many are at or above the level; behind the last of them there is nothing to look for.
+    let toSee = this.#countByLevel.slice(floor).reduce((sum, count) => sum + count, 0);
     const found: (readonly [string, EventState])[] = [];
-    for (const id of this.#inOrder()) {
-      if (found.length >= limit) break;
-      const slot = this.#slots.get(id) ?? 0;
-      if ((this.#ranks[slot] ?? 0) < floor) continue;
-      if (filter.matches !== undefined && !filter.matches(id)) continue;
-      if (toSkip-- > 0) continue;
-      found.push([id, this.#state(id, slot)]);
+    for (const block of this.#order.blocks) {
+      for (const slot of block) {
+        if (found.length >= limit || toSee === 0) return found;
+        if ((this.#ranks[slot] ?? 0) < floor) continue;
+        toSee--;
+        const id = this.#ids[slot] ?? '';
+        if (matches !== undefined && !matches(id)) continue;
+        if (toSkip-- > 0) continue;
+        found.push([id, this.#state(id, slot)]);
+      }
     }
     return found;
   }
 
   /** Remembers a state without counting it as collected. Its texts stay in memory until `settle`. */
-  set(id: string, state: EventState): EventTexts {
-    const slot = this.#put(id, state);
-    const texts: EventTexts = { message: state.message, details: state.details };
-    this.#texts.set(slot, texts);
-    return texts;
+  set(id: string, state: EventState): HeldTexts {
+    return this.#hold(this.#put(id, state), state);
   }
 
   /** Remembers what was read from the disk; the texts are there. */
@@ -104,9 +109,8 @@ export class Topic {
   }
 
   /** Texts that `set` returned are on disk now; newer ones stay. */
-  settle(id: string, texts: EventTexts): void {
-    const slot = this.#slots.get(id);
-    if (slot !== undefined && this.#texts.get(slot) === texts) this.#texts.delete(slot);
+  settle(held: HeldTexts): void {
+    if (this.#texts.get(held.slot) === held) this.#texts.delete(held.slot);
   }
 
   /**
@@ -116,9 +120,14 @@ export class Topic {
   collect(
     event: AlertEvent,
     source?: TopicEvent,
-  ): { readonly event: TopicEvent; readonly texts: EventTexts } {
-    const previousLevel = this.summary(event.id)?.level ?? source?.previousLevel ?? 'OK';
-    const texts = this.set(event.id, event);
+  ): { readonly event: TopicEvent; readonly texts: HeldTexts } {
+    // Looked up once: with many ids that are not in the processor's caches, look-ups are what costs.
+    const known = this.#slots.get(event.id);
+    const previousLevel =
+      known === undefined
+        ? (source?.previousLevel ?? 'OK')
+        : (LEVELS[this.#ranks[known] ?? 0] ?? 'OK');
+    const texts = this.#hold(this.#put(event.id, event, known), event);
     this.#collected++;
     const hops = source === undefined ? 0 : source.hops + 1;
     return {
@@ -141,13 +150,24 @@ export class Topic {
     };
   }
 
-  #put(id: string, { level, time, durationNanos }: EventSummary): number {
-    let slot = this.#slots.get(id);
+  #hold(slot: number, { message, details }: EventTexts): HeldTexts {
+    const texts: HeldTexts = { slot, message, details };
+    this.#texts.set(slot, texts);
+    return texts;
+  }
+
+  #put(
+    id: string,
+    { level, time, durationNanos }: EventSummary,
+    known = this.#slots.get(id),
+  ): number {
+    let slot = known;
     if (slot === undefined) {
       slot = this.#slots.size;
       if (slot === this.#ranks.length) this.#grow();
       this.#slots.set(id, slot);
-      this.#added.push(id);
+      this.#ids.push(id);
+      this.#order.add(slot);
     } else {
       this.#count(this.#ranks[slot] ?? 0, -1);
     }
@@ -172,25 +192,6 @@ export class Topic {
     return { message, details, ...this.#summary(slot) };
   }
 
-  // Sorting all ids for each list would cost 100 ms with 100,000 of them; only what is new is sorted, then merged.
-  #inOrder(): readonly string[] {
-    if (this.#added.length === 0) return this.#sorted;
-    const added = this.#added.sort(byText);
-    this.#added = [];
-    const before = this.#sorted;
-    const merged: string[] = [];
-    let i = 0;
-    for (const id of added) {
-      for (let next = before[i]; next !== undefined && next < id; next = before[++i]) {
-        merged.push(next);
-      }
-      merged.push(id);
-    }
-    while (i < before.length) merged.push(before[i++] as string);
-    this.#sorted = merged;
-    return merged;
-  }
-
   #grow(): void {
     const capacity = this.#ranks.length * 2;
     const ranks = new Uint8Array(capacity);
@@ -207,8 +208,4 @@ export class Topic {
   #count(rank: number, by: number): void {
     this.#countByLevel[rank] = (this.#countByLevel[rank] ?? 0) + by;
   }
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : 1;
 }

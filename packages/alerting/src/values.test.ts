@@ -3,6 +3,8 @@ import { formatClockDuration } from '@tidemark/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDurationText } from './duration.ts';
+import { decodeEvent, encodeEvent } from './event.ts';
+import type { TopicEvent } from './event.ts';
 import { compileGlob } from './glob.ts';
 import { readHandlerSpec } from './handler-spec.ts';
 import { fnv1a, murmur2, murmur3 } from './hash.ts';
@@ -35,6 +37,54 @@ describe('durations', () => {
 
   test.each(['', 's', '1', '1x', '1s2', '-', '1.s'])('%j is no duration', (text) => {
     expect(parseDurationText(text)).toBeUndefined();
+  });
+});
+
+describe('events in the outbox', () => {
+  const text = fc.string({ unit: 'grapheme' });
+  const value = fc.oneof(
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
+    fc.boolean(),
+    text,
+    fc.constant(null),
+  );
+  const tags = fc.dictionary(text, text, { noNullPrototype: true });
+  const level = fc.constantFrom('OK', 'INFO', 'WARNING', 'CRITICAL');
+  const nanos = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
+  const event = fc.record({
+    id: text,
+    message: text,
+    details: text,
+    topic: text,
+    time: nanos,
+    durationNanos: nanos,
+    level,
+    previousLevel: level,
+    isRecoverable: fc.boolean(),
+    hops: fc.nat(16),
+    data: fc.array(
+      fc.record({ name: text, tags, columns: fc.array(text), values: fc.array(fc.array(value)) }),
+      { maxLength: 2 },
+    ),
+    context: fc.record({
+      name: text,
+      taskName: text,
+      group: text,
+      category: text,
+      tags,
+      fields: fc.dictionary(text, value, { noNullPrototype: true }),
+    }),
+  });
+
+  test('are read as they were written', () => {
+    fc.assert(
+      fc.property(event, (given) => {
+        const written = encodeEvent(given as TopicEvent);
+
+        expect(decodeEvent(written)).toEqual(given);
+      }),
+    );
   });
 });
 
