@@ -19,6 +19,7 @@ import type { HandlerContext } from './handler.ts';
 import { httpSender } from './http-sender.ts';
 import { decodeOptions, defaultOptions } from './options.ts';
 import type { Options } from './options.ts';
+import { tlsModeOf } from './handlers/smtp.ts';
 import { findHandlerKind } from './registry.ts';
 
 const EVENT: TopicEvent = {
@@ -267,10 +268,14 @@ describe.runIf(hasTrapd)('snmptrap to snmptrapd', () => {
 describe('smtp with TLS and passwords', () => {
   type Seen = { readonly lines: string[]; isEncrypted: boolean; readonly logins: string[] };
 
-  /** A mail server that offers STARTTLS and asks for user and password. */
-  async function mailServer(
-    refusal?: string,
-  ): Promise<{ port: number; seen: Seen; close: () => void }> {
+  /** A mail server that takes any password. By default it offers STARTTLS, and logins only behind it. */
+  async function mailServer({
+    refusal,
+    mode = 'starttls',
+  }: {
+    readonly refusal?: string;
+    readonly mode?: 'starttls' | 'implicit' | 'plain';
+  } = {}): Promise<{ port: number; seen: Seen; close: () => void }> {
     const pem = readFileSync(new URL('../../tsdb/src/testdata/localhost.pem', import.meta.url));
     const seen: Seen = { lines: [], isEncrypted: false, logins: [] };
     const speak = (socket: net.Socket, onTls: () => void): void => {
@@ -283,7 +288,7 @@ describe('smtp with TLS and passwords', () => {
           return '250 taken';
         }
         if (line.startsWith('EHLO')) {
-          const offers = seen.isEncrypted ? 'AUTH PLAIN' : 'STARTTLS';
+          const offers = seen.isEncrypted || mode === 'plain' ? 'AUTH PLAIN' : 'STARTTLS';
           return `250-localhost\r\n250 ${offers}`;
         }
         if (line.startsWith('AUTH PLAIN ')) {
@@ -301,6 +306,10 @@ describe('smtp with TLS and passwords', () => {
         rest = parts.pop() ?? '';
         for (const line of parts) {
           seen.lines.push(line);
+          if (line === 'STARTTLS' && mode === 'plain') {
+            socket.write('502 not here\r\n');
+            continue;
+          }
           if (line === 'STARTTLS') {
             socket.write('220 now\r\n', onTls);
             return;
@@ -312,6 +321,15 @@ describe('smtp with TLS and passwords', () => {
       });
     };
     const server = net.createServer((socket) => {
+      if (mode === 'implicit') {
+        const secure = new TLSSocket(socket, { isServer: true, cert: pem, key: pem });
+        secure.on('secure', () => {
+          seen.isEncrypted = true;
+          secure.write('220 localhost\r\n');
+        });
+        speak(secure, () => undefined);
+        return;
+      }
       socket.write('220 localhost\r\n');
       speak(socket, () => {
         socket.removeAllListeners('data');
@@ -347,6 +365,53 @@ describe('smtp with TLS and passwords', () => {
     );
   });
 
+  test.each<[string, 'starttls' | 'implicit' | 'plain', string, Partial<Seen>]>([
+    ['is encrypted from the start', 'implicit', 'implicit', { isEncrypted: true }],
+    ['is encrypted by demand', 'starttls', 'starttls', { isEncrypted: true }],
+    ['to this machine is plain when nothing else is offered', 'plain', '', { isEncrypted: false }],
+    ['is plain when encryption is turned off', 'plain', 'off', { isEncrypted: false }],
+  ])('a connection %s', async (_what, mode, tls, expected) => {
+    const mail = await mailServer({ mode });
+    const more = { 'no-verify': true, tls };
+    await send('smtp', { to: ['you@example.org'] }, settings(mail.port, more));
+    mail.close();
+
+    expect(mail.seen).toMatchObject({ ...expected, logins: ['\u0000user\u0000pass'] });
+    expect(mail.seen.lines).toContain('Subject: too hot');
+  });
+
+  test('no mail and no password goes to a server that does not offer the encryption that is demanded', async () => {
+    const mail = await mailServer({ mode: 'plain' });
+    const sent = send(
+      'smtp',
+      { to: ['you@example.org'] },
+      settings(mail.port, { tls: 'starttls' }),
+    );
+
+    await expect(sent).rejects.toThrow(/502 not here|STARTTLS/);
+    mail.close();
+    expect(mail.seen.logins).toEqual([]);
+  });
+
+  test.each([
+    [{ port: 465 }, { secure: true, requireTLS: false, ignoreTLS: false }],
+    [
+      { port: 465, tls: 'starttls' },
+      { secure: false, requireTLS: true, ignoreTLS: false },
+    ],
+    [{ host: 'mail.example' }, { secure: false, requireTLS: true, ignoreTLS: false }],
+    [
+      { host: 'mail.example', username: '' },
+      { secure: false, requireTLS: false, ignoreTLS: false },
+    ],
+    [
+      { host: 'mail.example', tls: 'off' },
+      { secure: false, requireTLS: false, ignoreTLS: true },
+    ],
+  ])('with %j the transport is told %j', (more, expected) => {
+    expect(tlsModeOf({ ...settings(25, {}), tls: '', ...more })).toEqual(expected);
+  });
+
   test('a certificate that nobody vouches for ends it before the password is sent', async () => {
     const mail = await mailServer();
     const sent = send('smtp', { to: ['you@example.org'] }, settings(mail.port, {}));
@@ -360,7 +425,7 @@ describe('smtp with TLS and passwords', () => {
     ['550 no such user', InvalidRequest],
     ['450 come back later', Unavailable],
   ])('a refusal %s is told apart from a delay', async (answer, kind) => {
-    const mail = await mailServer(answer);
+    const mail = await mailServer({ refusal: answer });
     const sent = send(
       'smtp',
       { to: ['you@example.org'] },

@@ -1,5 +1,5 @@
 // smtp: mail. The subject is the message, the HTML body the details.
-import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { InvalidRequest, isLoopback, Unavailable } from '@tidemark/core';
 import type { Transporter } from 'nodemailer';
 import type { Closable, HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
 import { templateScope } from '../handler.ts';
@@ -16,6 +16,9 @@ import {
 } from '../section-options.ts';
 import { enabledSection } from './service.ts';
 
+const TLS_MODES = ['', 'implicit', 'starttls', 'off'];
+const IMPLICIT_TLS_PORT = 465;
+
 const ADDRESS = /^[^\s@<>]+@[^\s@<>]+$/;
 
 const section: SectionSpec = {
@@ -28,6 +31,13 @@ const section: SectionSpec = {
     str('username', 'User; empty sends without authentication.'),
     secret('password', 'Password of the user.'),
     bool('no-verify', 'Accept any TLS certificate.'),
+    {
+      ...str(
+        'tls',
+        '`implicit` from the start, `starttls` or nothing, `off`; empty is `implicit` for port 465, otherwise STARTTLS when it is offered, which it must be where a password would leave the machine.',
+      ),
+      isShownWhenSet: true,
+    },
     GLOBAL,
     STATE_CHANGES_ONLY,
     str('from', 'Sender.'),
@@ -47,6 +57,9 @@ const section: SectionSpec = {
     const port = integer(options, 'port');
     if (text(options, 'host') === '') return 'host cannot be empty';
     if (port <= 0 || port > 65_535) return `invalid port ${port}`;
+    if (!TLS_MODES.includes(text(options, 'tls'))) {
+      return `invalid tls ${JSON.stringify(text(options, 'tls'))}, expected implicit, starttls or off`;
+    }
     if (durationMs(options, 'idle-timeout') <= 0) return 'idle timeout must be positive';
     if (flag(options, 'enabled') && text(options, 'from') === '') {
       return "must provide a 'from' address";
@@ -144,17 +157,33 @@ async function connect(config: Options): Promise<MailConnection> {
   // Loaded on first use: most installations send no mail.
   const { createTransport } = await import('nodemailer');
   const user = text(config, 'username');
-  const port = integer(config, 'port');
   const transport = createTransport({
     host: text(config, 'host'),
-    port,
-    secure: port === 465,
+    port: integer(config, 'port'),
+    ...tlsModeOf(config),
     pool: true,
     maxConnections: 1,
     tls: { rejectUnauthorized: !flag(config, 'no-verify') },
     ...(user === '' ? {} : { auth: { user, pass: text(config, 'password') } }),
   });
   return { transport, close: () => transport.close() };
+}
+
+/** How a connection to the configured server is encrypted, as the transport wants to know it. */
+export function tlsModeOf(config: Options): {
+  readonly secure: boolean;
+  readonly requireTLS: boolean;
+  readonly ignoreTLS: boolean;
+} {
+  const mode = text(config, 'tls');
+  const isImplicit =
+    mode === 'implicit' || (mode === '' && integer(config, 'port') === IMPLICIT_TLS_PORT);
+  const isExposed = text(config, 'username') !== '' && !isLoopback(text(config, 'host'));
+  return {
+    secure: isImplicit,
+    requireTLS: mode === 'starttls' || (mode === '' && !isImplicit && isExposed),
+    ignoreTLS: mode === 'off',
+  };
 }
 
 // The server said no for good with a status of 5xx; everything else may work later.
