@@ -173,6 +173,12 @@ export type SchemaRequest =
       readonly kind: 'cardinality';
       readonly filter: SchemaFilter;
       readonly of: 'series' | 'measurements';
+    }
+  /** How many values the series of each measurement have per tag key. */
+  | {
+      readonly kind: 'tag-cardinality';
+      readonly filter: SchemaFilter;
+      readonly keys: TagKeyMatch;
     };
 
 export type TagKeyMatch =
@@ -195,7 +201,17 @@ export type SchemaBatch =
       readonly pairs: readonly { readonly key: string; readonly value: string }[];
     }
   | { readonly kind: 'series'; readonly keys: readonly string[] }
-  | { readonly kind: 'cardinality'; readonly count: number; readonly isExact: boolean };
+  | { readonly kind: 'cardinality'; readonly count: number; readonly isExact: boolean }
+  /** A batch per measurement; keys sorted. Counts are exact, or estimates within some percent. */
+  | {
+      readonly kind: 'tag-cardinality';
+      readonly measurement: string;
+      readonly keys: readonly {
+        readonly key: string;
+        readonly count: number;
+        readonly isExact: boolean;
+      }[];
+    };
 
 /** What a source can promise; a query plans with it. */
 export type SourceCapabilities = {

@@ -121,6 +121,13 @@ async function* countSeriesParts(
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
   const { where, timeRange } = seriesCondition(statement.condition, context);
+  const counted = await countedTagValues(statement, database, context);
+  if (counted !== undefined) {
+    for (const { name, count } of counted) {
+      yield* countSeries(statement, { name, tags: undefined, count });
+    }
+    return;
+  }
   const groups = new Map<string, Group>();
   const measurements = new Set<string>();
   const parts = partsOf(statement);
@@ -164,6 +171,41 @@ async function* countSeriesParts(
         : new Map(dimensions.map((tag, i) => [tag, tags[i] ?? '']));
     yield* countSeries(statement, { name, tags: shown, count: members.size });
   }
+}
+
+/**
+ * Numbers of values of one tag key as storage keeps them, by measurement; `undefined` when it only estimates one of them
+ * or the statement asks for something else.
+ */
+async function countedTagValues(
+  statement: ShowCardinality,
+  database: string,
+  context: QueryContext,
+): Promise<readonly { readonly name: string; readonly count: number }[] | undefined> {
+  const isPlain = statement.condition === undefined && statement.dimensions.length === 0;
+  if (statement.of !== 'tag-values' || statement.keys === undefined || !isPlain) return undefined;
+  const keys = tagKeyMatch(statement.keys);
+  // Keys may have values in common, which count once.
+  if (keys.kind !== 'in' || keys.keys.length !== 1) return undefined;
+  const filters = [...measurementFilters(statement.sources)];
+  const [only] = filters;
+  if (only === undefined || filters.length > 1) return undefined;
+  const { source, ...filter } = only;
+  const retentionPolicy = policyOf(source, database, context);
+  const request = {
+    kind: 'tag-cardinality',
+    filter: { database, retentionPolicy, ...filter },
+    keys,
+  } as const;
+  const counts: { name: string; count: number }[] = [];
+  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
+    if (batch.kind !== 'tag-cardinality') continue;
+    for (const { count, isExact } of batch.keys) {
+      if (!isExact) return undefined;
+      counts.push({ name: batch.measurement, count });
+    }
+  }
+  return counts;
 }
 
 function compareGroups(a: Group, b: Group): number {

@@ -322,7 +322,9 @@ export class MemorySource implements SeriesSource {
         if (keys.length > 0) yield { kind: 'tag-keys', measurement, keys };
       } else {
         const pairs = tagPairs(members, request.keys);
-        if (pairs.length > 0) yield { kind: 'tag-values', measurement, pairs };
+        if (pairs.length === 0) continue;
+        if (request.kind === 'tag-values') yield { kind: 'tag-values', measurement, pairs };
+        else yield { kind: 'tag-cardinality', measurement, keys: countsByKey(pairs) };
       }
     }
   }
@@ -563,4 +565,12 @@ function arithmetic(
   }
   const sum = wrap(integers.reduce((total, value) => total + value, 0n));
   return name === 'mean' ? Number(sum) / integers.length : sum;
+}
+
+function countsByKey(
+  pairs: readonly { readonly key: string }[],
+): { key: string; count: number; isExact: boolean }[] {
+  const counts = new Map<string, number>();
+  for (const { key } of pairs) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return Array.from(counts, ([key, count]) => ({ key, count, isExact: true }));
 }

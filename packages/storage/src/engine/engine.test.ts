@@ -240,6 +240,34 @@ test('series are counted as they come and go', async () => {
   expect(await count('series', ['m'])).toEqual({ kind: 'cardinality', count: 1, isExact: true });
 });
 
+test('values of tags are counted per key, without those of deleted series, and after a restart', async () => {
+  const counts = async (filter: { retentionPolicy?: string } = {}): Promise<unknown> =>
+    schemaBatches(storage.engine, {
+      kind: 'tag-cardinality',
+      filter: { database: 'db', ...filter },
+      keys: { kind: 'not', key: 'u' },
+    });
+  const batch = (measurement: string, keys: Record<string, number>): unknown => ({
+    kind: 'tag-cardinality',
+    measurement,
+    keys: Object.entries(keys).map(([key, count]) => ({ key, count, isExact: true })),
+  });
+  await write(storage.engine, 'm,t=a,u=1 f=1 1\nm,t=b f=1 1\nm,t=b,v=1 f=1 1\nn,t=x f=1 1\n');
+  const before = await counts();
+  await storage.engine.delete({
+    database: 'db',
+    where: { kind: 'tag', key: 't', operator: '=', value: 'a' },
+  });
+  const after = [batch('m', { t: 1, v: 1 }), batch('n', { t: 1 })];
+
+  expect(before).toEqual([batch('m', { t: 2, v: 1 }), batch('n', { t: 1 })]);
+  expect(await counts()).toEqual(after);
+  expect(await counts({ retentionPolicy: 'autogen' })).toEqual(after);
+  expect(await counts({ retentionPolicy: 'other' })).toEqual([]);
+  await storage.reopen('crash');
+  expect(await counts()).toEqual(after);
+});
+
 test('bytes that are no UTF-8 become replacement characters, in names and values, before and after a crash', async () => {
   const line = (time: number): Uint8Array =>
     Buffer.from(`m\xe9,t\xe9=v\xe9 f\xe9="s\xe9" ${time}`, 'latin1');

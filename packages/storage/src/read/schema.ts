@@ -45,6 +45,11 @@ export function* schema(
         if (pairs.length > 0) yield { kind: 'tag-values', measurement: measurement.name, pairs };
         break;
       }
+      case 'tag-cardinality': {
+        const keys = yield* countTagValues(selected, keyTest(request.keys));
+        if (keys.length > 0) yield { kind: 'tag-cardinality', measurement: measurement.name, keys };
+        break;
+      }
       case 'series':
         yield* seriesBatches(scope.database, measurement, yield* heldOrdinals(selected));
         break;
@@ -73,12 +78,9 @@ function* cardinality(
   of: 'series' | 'measurements',
 ): Generator<undefined, SchemaBatch> {
   let count = 0;
-  const { where, timeRange, retentionPolicy } = filter;
-  // Counted as series come and go.
-  const isWhole = where === undefined && timeRange === undefined && retentionPolicy === undefined;
   if (scope !== undefined) {
     for (const measurement of selectMeasurements(scope.database.index, filter)) {
-      const series = isWhole
+      const series = isWhole(filter)
         ? measurement.liveSeries
         : (yield* heldOrdinals({ scope, measurement, filter })).length;
       count += of === 'series' ? series : Math.min(series, 1);
@@ -104,6 +106,33 @@ function fieldsBatch(scope: Scope, measurement: MeasurementIndex): SchemaBatch {
   }
   fields.sort((a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type));
   return { kind: 'fields', measurement: measurement.name, fields };
+}
+
+/** Whether a filter leaves out no series of a measurement: those are counted as they come and go. */
+function isWhole({ where, timeRange, retentionPolicy }: SchemaFilter): boolean {
+  return where === undefined && timeRange === undefined && retentionPolicy === undefined;
+}
+
+function* countTagValues(
+  selected: Selected,
+  isWanted: (key: string) => boolean,
+): Generator<undefined, { key: string; count: number; isExact: boolean }[]> {
+  const { scope, measurement, filter } = selected;
+  const counts: { key: string; count: number; isExact: boolean }[] = [];
+  if (!isWhole(filter)) {
+    for (const { key } of yield* heldTagValues(selected, isWanted)) {
+      const last = counts.at(-1);
+      if (last?.key === key) last.count++;
+      else counts.push({ key, count: 1, isExact: true });
+    }
+    return counts;
+  }
+  for (const { key, column } of measurement.sortedTagColumns()) {
+    if (!isWanted(key)) continue;
+    const cardinality = yield* scope.database.index.tagCardinality(measurement, column);
+    if (cardinality.count > 0) counts.push({ key, ...cardinality });
+  }
+  return counts;
 }
 
 function keyTest(match: TagKeyMatch): (key: string) => boolean {

@@ -18,6 +18,10 @@ export class MeasurementIndex {
   readonly number: number;
   /** Series with data in at least one shard. */
   liveSeries = 0;
+  /** How often series were taken out of the table of keys, or back into it. */
+  removals = 0;
+  /** Series that are not in it. */
+  removedSeries = 0;
   readonly #columns = new Map<string, TagColumn>();
   #sorted: NamedColumn[] | undefined;
   /** The column that series had at a position of their tags, with the number of its key. */

@@ -11,10 +11,13 @@ import type { SplitSeries } from '@tidemark/kernels';
 import { ByteWriter, DecodeError, utf8, utf8Text } from '../bytes.ts';
 import { LIMITS } from '../limits.ts';
 import { schemaChanged } from '../schema-version.ts';
+import { SeriesSet } from '../shard/series-set.ts';
 import { MeasurementIndex } from './measurement-index.ts';
-import type { LoadedColumn } from './measurement-index.ts';
+import type { LoadedColumn, TagColumn } from './measurement-index.ts';
 import { PostingsCache } from './postings-cache.ts';
 import type { EncodedSeries } from './series-list.ts';
+import { TagCardinalities } from './tag-cardinality.ts';
+import type { Cardinality } from './tag-cardinality.ts';
 
 export type SeriesId = number;
 export type TextId = number;
@@ -44,7 +47,8 @@ export class SeriesIndex {
   #shardCount = new Uint16Array(64);
   #dead: SeriesId[] = [];
   /** Series whose keys do not lead to them any more. */
-  readonly #forgotten = new Set<SeriesId>();
+  readonly #forgotten = new SeriesSet();
+  readonly #cardinalities = new TagCardinalities();
   readonly #decoded = new Map<TextId, string>();
 
   constructor(database: string, postings = new PostingsCache(LIMITS.indexCacheBytes.value)) {
@@ -204,7 +208,10 @@ export class SeriesIndex {
   addedToShard(id: SeriesId): void {
     schemaChanged();
     if (this.#shardCount[id]!++ > 0) return;
-    if (this.#forgotten.delete(id)) this.keys.remember(id);
+    if (this.#forgotten.delete(id)) {
+      this.keys.remember(id);
+      this.#countRemoval(id, -1);
+    }
     this.measurementOf(id).liveSeries++;
     this.liveSeries++;
   }
@@ -231,10 +238,26 @@ export class SeriesIndex {
    */
   forgetDead(ids: Iterable<SeriesId>): void {
     for (const id of ids) {
-      if (this.isLive(id)) continue;
+      if (this.isLive(id) || !this.#forgotten.add(id)) continue;
       this.keys.forget(id);
-      this.#forgotten.add(id);
+      this.#countRemoval(id, 1);
     }
+  }
+
+  #countRemoval(id: SeriesId, change: 1 | -1): void {
+    const measurement = this.measurementOf(id);
+    measurement.removals++;
+    measurement.removedSeries += change;
+  }
+
+  /** How many values the series of a measurement have for a tag key. Pauses where it has to look at many. */
+  tagCardinality(
+    measurement: MeasurementIndex,
+    column: TagColumn,
+  ): Generator<undefined, Cardinality> {
+    return this.#cardinalities.of(measurement, column, (ordinal) =>
+      this.#forgotten.has(measurement.seriesId(ordinal)),
+    );
   }
 
   /** As `forgetDead`, of all series; for the end of opening. */

@@ -10,6 +10,11 @@ export class SeriesSet {
     return this.#size;
   }
 
+  /** Pages in memory, of 4 KiB each. */
+  get pageCount(): number {
+    return this.#pages.size;
+  }
+
   has(id: number): boolean {
     const page = this.#pages.get(Math.floor(id / PAGE_BITS));
     if (page === undefined) return false;

@@ -107,6 +107,9 @@ function batchBytes(batch: SchemaBatch): number {
         add(value);
       }
       break;
+    case 'tag-cardinality':
+      for (const { key } of batch.keys) add(key);
+      break;
     case 'cardinality':
       break;
   }
