@@ -112,6 +112,7 @@ export {
   textLength,
   textMemory,
 } from './series-list';
+export { gatherRows, orderRows } from './row-order';
 export { mergedFromLeft, mergeSeries, sortSeries } from './series-order';
 export { fieldName, fieldNameLength, fieldOf, findField, measurementCount, measurementName, measurementNameLength, measurementOf } from './symbols';
 export {

@@ -91,7 +91,7 @@ export function memoryInUse(): usize {
 }
 
 // A scratch buffer per purpose keeps its run from call to call and only ever grows.
-// 0-9 codecs, 10-11 bodies and window inputs, 12 window runs, 13-15 lists of series, 21 points, 22 names.
+// 0-9 codecs, 10-11 bodies and window inputs, 12 window runs, 13-15 lists of series, 16-17 orders of rows, 21 points, 22 names.
 const SCRATCH_COUNT = 23;
 const scratchTable: usize = memory.data(23 * 8, 16);
 

@@ -596,3 +596,46 @@ test('points that are values are written like lines', () => {
     ]),
   );
 });
+
+describe('rows of a batch', () => {
+  test('come by series, those of one in arrival order, whatever their columns', () => {
+    const opened = open();
+    const hosts = ['c', 'a', 'b'];
+    const lines = Array.from({ length: 300 }, (_, i) => {
+      const optional = i % 4 === 0 ? `,s="t${i}",b=true` : '';
+      return `m,h=${hosts[i % 3]} f=${i},i=${i}i${optional} ${1000 - i}`;
+    });
+
+    const rows = write(opened, lines.join('\n')).tables[0]!.copyRows(new RowRoom());
+    const columns = rows.columns.map((column) =>
+      Array.from(rows.times, (_, row) => {
+        if (column.valid?.[row] === 0) return null;
+        if (column.type === 'string') return column.dictionary[column.codes[row]!];
+        return Number(column.values[row]);
+      }),
+    );
+
+    const wanted = [0, 1, 2].flatMap((host) => Array.from({ length: 100 }, (_, i) => 3 * i + host));
+    expect([...rows.seriesIds]).toEqual(wanted.map((i) => rows.seriesIds[0]! + (i % 3)));
+    expect([...rows.times]).toEqual(wanted.map((i) => BigInt(1000 - i)));
+    expect(columns).toEqual([
+      wanted,
+      wanted,
+      wanted.map((i) => (i % 4 === 0 ? `t${i}` : null)),
+      wanted.map((i) => (i % 4 === 0 ? 1 : null)),
+    ]);
+  });
+
+  test('keep the order in which they came when their series lie far apart', () => {
+    const opened = open();
+    write(opened, Array.from({ length: 1000 }, (_, i) => `m,h=${i} f=1 1`).join('\n'));
+
+    const rows = write(opened, 'm,h=999 f=1 2\nm,h=0 f=2 2\nm,h=999 f=3 3').tables[0]!.copyRows(
+      new RowRoom(),
+    );
+
+    expect([...rows.times]).toEqual([2n, 2n, 3n]);
+    expect(rows.seriesIds[0]).toBe(rows.seriesIds[2]);
+    expect(rows.columns[0]).toMatchObject({ values: Float64Array.of(1, 2, 3) });
+  });
+});

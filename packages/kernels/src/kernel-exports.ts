@@ -92,6 +92,8 @@ type SeriesExports = {
   exportedSeriesBytes(): number;
   loadSeriesEntries(src: number, bytes: number, count: number, measurements: number): number;
   placeLoaded(count: number): number;
+  orderRows(ids: number, rows: number): number;
+  gatherRows(order: number, rows: number, values: number, width: number, output: number): void;
   sortSeries(ids: number, count: number): void;
   mergeSeries(
     left: number,

@@ -44,6 +44,12 @@ export class ByteWriter {
     this.#view = new DataView(grown.buffer);
   }
 
+  /** Leaves room for something that is set later. Only at the beginning, where all is zero. */
+  skip(count: number): void {
+    this.#reserve(count);
+    this.#length += count;
+  }
+
   u8(value: number): void {
     this.#reserve(1);
     this.#bytes[this.#length++] = value;

@@ -31,6 +31,7 @@ export async function openStorageInline(
   const snapshotMaxAgeMs = options.snapshotMaxAgeMs ?? LIMITS.snapshotAgeMs.value;
   return {
     source: localSource(engine, { clock, snapshotMaxAgeMs }),
+    bodyBuffer: (sizeBytes) => new Uint8Array(sizeBytes),
     writeLines: (request) => engine.writeLines(request),
     writePoints: (request) => engine.writePoints(request),
     delete: (request) => engine.delete(request),

@@ -152,6 +152,8 @@ export type RestoreReport = {
 /** The engine. All methods may be called at once; order between a resolved write and a later call is guaranteed. */
 export interface StorageEngine {
   readonly source: SeriesSource;
+  /** Room for a body that is then given to `writeLines`: buffers are used again. Its contents are unspecified. */
+  bodyBuffer(sizeBytes: number): Uint8Array;
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome>;
   writePoints(request: WritePointsRequest): Promise<WriteOutcome>;
   /** Resolves when the delete is durable. Series without points vanish from the schema. */

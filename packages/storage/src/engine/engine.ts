@@ -26,7 +26,7 @@ import type {
   WritePointsRequest,
 } from '../storage-engine.ts';
 import { Wal } from '../wal/wal.ts';
-import { encodeRecord } from '../wal/wal-record.ts';
+import { encodeFramed } from '../wal/wal-record.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 import { OutcomeCollector } from '../write/ingest.ts';
 import type { Ingest, IngestTarget } from '../write/ingest.ts';
@@ -291,11 +291,11 @@ export class Engine {
       tables,
       encoded,
     }));
-    const payload = encodeRecord({ kind: 'rows', database: database.ref, additions, parts });
-    this.#queuedBytes += payload.length;
+    const framed = encodeFramed({ kind: 'rows', database: database.ref, additions, parts });
+    this.#queuedBytes += framed.length;
     const endWrite = database.beginWrite();
     try {
-      await wal.append(payload, () => {
+      await wal.append(framed, () => {
         this.#apply(database, batch);
         endWrite();
       });
@@ -309,7 +309,7 @@ export class Engine {
       }
       throw error;
     } finally {
-      this.#queuedBytes -= payload.length;
+      this.#queuedBytes -= framed.length;
     }
   }
 
@@ -452,7 +452,7 @@ export class Engine {
       rows,
       freesTypes: scope.freesTypes,
     };
-    await wal.append(encodeRecord(record), () => this.applyDelete(record));
+    await wal.append(encodeFramed(record), () => this.applyDelete(record));
   }
 
   /** Applies a durable delete. Rows that are logged later are not touched. */
@@ -512,7 +512,7 @@ export class Engine {
   async #dropShards(shards: readonly Shard[]): Promise<void> {
     if (shards.length === 0) return;
     const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
-    await this.#openWal().append(encodeRecord(record), () => this.applyDrop(record));
+    await this.#openWal().append(encodeFramed(record), () => this.applyDrop(record));
     await this.fault('drop:logged');
     await this.#maintenance?.commitDrops(shards);
     this.#removeOrphanIndexes();

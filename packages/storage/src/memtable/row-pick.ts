@@ -2,7 +2,7 @@
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
 import { columnOf } from '../read/run.ts';
-import { newFieldArray } from './row-block.ts';
+import { copyValues, newFieldArray } from './row-block.ts';
 import type { BlockColumn, FieldArray, RowBlock } from './row-block.ts';
 
 /** Blocks in order; `firstRows` are the numbers of their first rows. */
@@ -13,8 +13,19 @@ export type Blocks = {
 
 type Field = { readonly name: string; readonly type: FieldType };
 
-/** Neighbours in the list of rows that lie in one block: those before `end`, behind the stretch before. */
-type Stretch = { readonly block: RowBlock; readonly firstRow: number; readonly end: number };
+/** Neighbours in the list of rows that lie in one block: [start, end) of the list. */
+type Stretch = {
+  readonly block: RowBlock;
+  /** Number of the block's first row. */
+  readonly firstRow: number;
+  readonly start: number;
+  readonly end: number;
+  /** The rows follow each other in the block too, and are worth a copy as a whole. */
+  readonly isDense: boolean;
+};
+
+/** Copying fewer rows than this as a whole takes longer than one by one. */
+const DENSE_ROWS = 8;
 
 /** The rows may be in any order; neighbours of one block are what makes it fast. */
 export class RowPick {
@@ -29,13 +40,7 @@ export class RowPick {
   times(): BigInt64Array {
     const rows = this.#rows;
     const times = new BigInt64Array(rows.length);
-    const to = wordsOf(times);
-    const held = new Map<RowBlock, Int32Array>();
-    let i = 0;
-    for (const { block, firstRow, end } of this.#stretches) {
-      const from = wordsOfBlock(held, block, block.times);
-      for (; i < end; i++) copyWords(to, i, from, rows[i]! - firstRow);
-    }
+    for (const stretch of this.#stretches) copyStretch(times, stretch.block.times, stretch, rows);
     return times;
   }
 
@@ -45,9 +50,12 @@ export class RowPick {
     if (columns.every((column) => column === undefined)) return undefined;
     const valid = this.#validity(columns);
     if (type === 'string') return this.#strings(columns, valid);
-    const values = newFieldArray(type, this.#rows.length);
-    if (values.BYTES_PER_ELEMENT === 8) this.#copyWords(columns, values);
-    else this.#copyBytes(columns, values as Uint8Array);
+    const rows = this.#rows;
+    const values = newFieldArray(type, rows.length);
+    for (let s = 0; s < columns.length; s++) {
+      const column = columns[s];
+      if (column !== undefined) copyStretch(values, column.values, this.#stretches[s]!, rows);
+    }
     return columnOf(type, { values, valid });
   }
 
@@ -58,42 +66,13 @@ export class RowPick {
     }
     const rows = this.#rows;
     const valid = new Uint8Array(rows.length);
-    let i = 0;
-    this.#stretches.forEach(({ firstRow, end }, s) => {
+    this.#stretches.forEach((stretch, s) => {
       const column = columns[s];
-      if (column === undefined) i = end;
-      else if (column.valid === undefined) valid.fill(1, i, end);
-      else for (let at = i; at < end; at++) valid[at] = column.valid[rows[at]! - firstRow]!;
-      i = end;
+      if (column === undefined) return;
+      if (column.valid === undefined) valid.fill(1, stretch.start, stretch.end);
+      else copyStretch(valid, column.valid, stretch, rows);
     });
     return valid;
-  }
-
-  #copyWords(columns: readonly (BlockColumn | undefined)[], values: FieldArray): void {
-    const rows = this.#rows;
-    const to = wordsOf(values);
-    const held = new Map<RowBlock, Int32Array>();
-    let i = 0;
-    this.#stretches.forEach(({ block, firstRow, end }, s) => {
-      const column = columns[s];
-      if (column !== undefined) {
-        const from = wordsOfBlock(held, block, column.values);
-        for (let at = i; at < end; at++) copyWords(to, at, from, rows[at]! - firstRow);
-      }
-      i = end;
-    });
-  }
-
-  #copyBytes(columns: readonly (BlockColumn | undefined)[], values: Uint8Array): void {
-    const rows = this.#rows;
-    let i = 0;
-    this.#stretches.forEach(({ firstRow, end }, s) => {
-      const from = columns[s]?.values as Uint8Array | undefined;
-      if (from !== undefined) {
-        for (let at = i; at < end; at++) values[at] = from[rows[at]! - firstRow]!;
-      }
-      i = end;
-    });
   }
 
   /** The dictionary holds the texts in use: a block may hold thousands of others. */
@@ -105,18 +84,15 @@ export class RowPick {
     const codes = new Uint32Array(rows.length);
     const texts = new Map<string, number>();
     const codesOf = new Map<BlockColumn, Map<number, number>>();
-    let i = 0;
-    this.#stretches.forEach(({ firstRow, end }, s) => {
+    this.#stretches.forEach(({ firstRow, start, end }, s) => {
       const column = columns[s];
-      if (column !== undefined) {
-        const known = codesOf.get(column) ?? new Map<number, number>();
-        codesOf.set(column, known);
-        for (let at = i; at < end; at++) {
-          if (valid?.[at] === 0) continue;
-          codes[at] = codeIn(texts, known, { column, code: column.values[rows[at]! - firstRow]! });
-        }
+      if (column === undefined) return;
+      const known = codesOf.get(column) ?? new Map<number, number>();
+      codesOf.set(column, known);
+      for (let at = start; at < end; at++) {
+        if (valid?.[at] === 0) continue;
+        codes[at] = codeIn(texts, known, { column, code: column.values[rows[at]! - firstRow]! });
       }
-      i = end;
     });
     // Codes of nulls point somewhere too.
     const dictionary = texts.size === 0 ? [''] : [...texts.keys()];
@@ -130,10 +106,15 @@ function stretchesOf({ blocks, firstRows }: Blocks, rows: Uint32Array): readonly
     const number = blockOf(firstRows, rows[at]!);
     const block = blocks[number]!;
     const firstRow = firstRows[number]!;
-    const lastRow = firstRow + block.rows;
+    const rowEnd = firstRow + block.rows;
     let end = at + 1;
-    while (end < rows.length && rows[end]! >= firstRow && rows[end]! < lastRow) end++;
-    stretches.push({ block, firstRow, end });
+    let isDense = true;
+    while (end < rows.length && rows[end]! >= firstRow && rows[end]! < rowEnd) {
+      if (rows[end]! !== rows[end - 1]! + 1) isDense = false;
+      end++;
+    }
+    isDense &&= end - at >= DENSE_ROWS;
+    stretches.push({ block, firstRow, start: at, end, isDense });
     at = end;
   }
   return stretches;
@@ -166,23 +147,28 @@ function codeIn(
   return made;
 }
 
-/** Values of eight bytes go as two words: one by one each integer would become a bigint on the heap. */
-function copyWords(to: Int32Array, toRow: number, from: Int32Array, fromRow: number): void {
-  to[2 * toRow] = from[2 * fromRow]!;
-  to[2 * toRow + 1] = from[2 * fromRow + 1]!;
-}
-
-function wordsOfBlock(
-  held: Map<RowBlock, Int32Array>,
-  block: RowBlock,
-  array: FieldArray,
-): Int32Array {
-  let words = held.get(block);
-  if (words === undefined) {
-    words = wordsOf(array);
-    held.set(block, words);
+/** Copies the rows of a stretch to their places in the list. Both arrays are of one kind. */
+function copyStretch(
+  to: FieldArray,
+  from: FieldArray,
+  { firstRow, start, end, isDense }: Stretch,
+  rows: Uint32Array,
+): void {
+  if (isDense) {
+    const first = rows[start]! - firstRow;
+    copyValues(to, from.subarray(first, first + end - start) as FieldArray, start);
+  } else if (to.BYTES_PER_ELEMENT !== 8) {
+    for (let at = start; at < end; at++) to[at] = from[rows[at]! - firstRow]!;
+  } else {
+    // As two words: one by one each integer would become a bigint on the heap.
+    const target = wordsOf(to);
+    const source = wordsOf(from);
+    for (let at = start; at < end; at++) {
+      const row = (rows[at]! - firstRow) * 2;
+      target[2 * at] = source[row]!;
+      target[2 * at + 1] = source[row + 1]!;
+    }
   }
-  return words;
 }
 
 function wordsOf(array: FieldArray): Int32Array {

@@ -297,34 +297,42 @@ function isBefore(halves: Int32Array, a: number, b: number): boolean {
 }
 
 function mergeEqualTimes(run: Run, order: Uint32Array): Run {
+  const halves = new Int32Array(run.times.buffer, run.times.byteOffset, run.times.length * 2);
   // groupEnds[g] = end in `order` of the rows that share the g-th distinct time.
   const groupEnds: number[] = [];
   for (let i = 1; i <= order.length; i++) {
-    if (i === order.length || run.times[order[i]!] !== run.times[order[i - 1]!]) groupEnds.push(i);
+    if (i === order.length || isBefore(halves, order[i - 1]!, order[i]!)) groupEnds.push(i);
   }
+  if (groupEnds.length === order.length) return takeRows(run, order);
+  const lastRows = Uint32Array.from(groupEnds, (end) => order[end - 1]!);
   const times = new BigInt64Array(groupEnds.length);
-  groupEnds.forEach((end, g) => {
-    times[g] = run.times[order[end - 1]!]!;
+  gather(run.times, lastRows, times);
+  const columns = run.columns.map((column) => {
+    if (column?.valid === undefined) return column && rowsOfColumn(column, lastRows, undefined);
+    return lastValues(column, order, groupEnds);
   });
-  const columns = run.columns.map((column) => column && mergedColumn(column, order, groupEnds));
   return { times, columns };
 }
 
-function mergedColumn(column: Column, order: Uint32Array, groupEnds: readonly number[]): Column {
-  const from = valuesOf(column);
-  const values = newFieldArray(column.type, groupEnds.length);
-  const valid = column.valid === undefined ? undefined : new Uint8Array(groupEnds.length);
+/** Per group of rows the value of the last one that has one. */
+function lastValues(column: Column, order: Uint32Array, groupEnds: readonly number[]): Column {
+  const rows = new Uint32Array(groupEnds.length);
+  const valid = new Uint8Array(groupEnds.length);
   let start = 0;
   for (let g = 0; g < groupEnds.length; g++) {
     const end = groupEnds[g]!;
-    for (let i = end - 1; i >= start; i--) {
-      const row = order[i]!;
-      if (column.valid !== undefined && column.valid[row] !== 1) continue;
-      values[g] = from[row]!;
-      if (valid !== undefined) valid[g] = 1;
-      break;
-    }
+    let i = end - 1;
+    while (i > start && column.valid?.[order[i]!] !== 1) i--;
+    rows[g] = order[i]!;
+    valid[g] = column.valid?.[order[i]!] ?? 1;
     start = end;
   }
+  return rowsOfColumn(column, rows, valid);
+}
+
+/** The values of the given rows; texts keep their dictionary. */
+function rowsOfColumn(column: Column, rows: Uint32Array, valid: Uint8Array | undefined): Column {
+  const values = newFieldArray(column.type, rows.length);
+  gather(valuesOf(column), rows, values);
   return rebuilt(column, values, valid);
 }

@@ -5,6 +5,7 @@ import { Unavailable } from '@tidemark/core';
 import { startThread } from '@tidemark/core/thread';
 
 import type { StorageLog } from '../options.ts';
+import { BodyBuffers } from './body-buffers.ts';
 import { errorFromMessage } from './errors.ts';
 import type { FromThread, ThreadData, ThreadOptions, ToThread } from './protocol.ts';
 import { SchemaCache } from './schema-cache.ts';
@@ -37,6 +38,7 @@ export class Connection {
   readonly #schemaVersion: Int32Array<SharedArrayBuffer>;
   /** Answers of this thread's schema look-ups. */
   readonly schemas = new SchemaCache();
+  readonly bodies = new BodyBuffers();
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, StreamHandler>();
   /** Messages that nobody waits for: sent with the next one, or soon. */
@@ -165,6 +167,7 @@ export class Connection {
       case 'result': {
         const call = this.#calls.get(message.id);
         this.#calls.delete(message.id);
+        if (message.lent !== undefined) this.bodies.giveBack(message.lent);
         call?.resolve(message.value);
         break;
       }
@@ -194,6 +197,7 @@ export class Connection {
   #end(reason: Error): void {
     this.#lost = reason;
     clearTimeout(this.#deferTimer);
+    this.bodies.clear();
     this.#deferred = [];
     const error = new Unavailable('storage thread ended before the answer', { cause: reason });
     for (const call of this.#calls.values()) call.reject(error);

@@ -57,7 +57,7 @@ class Host {
   handle(message: ToThread): void {
     switch (message.kind) {
       case 'call':
-        this.#answer(message.id, this.#call(message.name, message.args));
+        this.#answer(message.id, this.#call(message.name, message.args), message.lent);
         break;
       case 'release':
         this.#release(message.snapshot);
@@ -89,9 +89,13 @@ class Host {
     return method(...args);
   }
 
-  #answer(id: number, work: Promise<unknown>): void {
+  /** `lent` goes back with the result; where there is none it is forgotten. */
+  #answer(id: number, work: Promise<unknown>, lent?: ArrayBuffer): void {
     work.then(
-      (value) => send({ kind: 'result', id, value }),
+      (value) => {
+        if (lent === undefined) send({ kind: 'result', id, value });
+        else send({ kind: 'result', id, value, lent }, [lent]);
+      },
       (error: unknown) => this.#fail(id, error),
     );
   }

@@ -10,6 +10,7 @@ import type {
 } from '../storage-engine.ts';
 import { remoteBackup, remoteRestore } from './byte-streams.ts';
 import type { CallStream } from './byte-streams.ts';
+import type { BodyBuffers } from './body-buffers.ts';
 import { Connection } from './connection.ts';
 import { packPoints } from './packed-points.ts';
 import type { CallName } from './protocol.ts';
@@ -30,6 +31,7 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
   const callStream = ((name: CallName, ...args: unknown[]) => proxy.call(name, args)) as CallStream;
   return {
     source: remoteSource(() => proxy.connection()),
+    bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
     writeLines: (request) => proxy.writeLines(request),
     writePoints: (request) => proxy.writePoints(request),
     delete: call('delete'),
@@ -82,11 +84,19 @@ class StorageProxy {
     return this.connection().call((id) => ({ kind: 'call', id, name, args }));
   }
 
+  bodyBuffer(sizeBytes: number): Uint8Array {
+    return this.#connection?.bodies.take(sizeBytes) ?? new Uint8Array(sizeBytes);
+  }
+
   async writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
-    const body = ownBytes(request.body);
-    const answer = this.connection().call(
-      (id) => ({ kind: 'call', id, name: 'writeLines', args: [{ ...request, body }] }),
-      body.byteLength > 0 ? [body.buffer] : [],
+    const connection = this.connection();
+    const { bodies } = connection;
+    const body = ownBytes(request.body, bodies);
+    const { buffer } = body;
+    const lent = bodies.isLent(body) ? buffer : undefined;
+    const answer = connection.call(
+      (id) => ({ kind: 'call', id, name: 'writeLines', args: [{ ...request, body }], lent }),
+      body.byteLength > 0 ? [buffer] : [],
     );
     return (await answer) as WriteOutcome;
   }
@@ -135,10 +145,11 @@ class StorageProxy {
 }
 
 /** The bytes in a buffer of their own, which can be handed over. Small Node buffers share one with others. */
-function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer } = bytes;
-  if (buffer instanceof ArrayBuffer && bytes.byteLength === buffer.byteLength) {
-    return new Uint8Array(buffer);
+function ownBytes(bytes: Uint8Array, bodies: BodyBuffers): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const isOwn = buffer instanceof ArrayBuffer && byteLength === buffer.byteLength;
+  if (isOwn || bodies.isLent(bytes)) {
+    return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
   }
   return new Uint8Array(bytes);
 }

@@ -25,7 +25,7 @@ import type { PackedPoints } from './packed-points.ts';
 
 /** Methods of the engine that are called as they are; bytes that stream in and out have calls of their own. */
 export type CallName =
-  | Exclude<keyof StorageEngine, 'source' | 'close' | 'backup' | 'restore'>
+  | Exclude<keyof StorageEngine, 'source' | 'bodyBuffer' | 'close' | 'backup' | 'restore'>
   | keyof ByteStreamCalls;
 
 /** A backup is pulled, a restore is pushed, one portion per call. Numbers name the streams. */
@@ -81,6 +81,8 @@ export type ToThread =
       readonly id: number;
       readonly name: CallName;
       readonly args: unknown[];
+      /** A buffer among the arguments that is sent back with the result. */
+      readonly lent?: ArrayBuffer | undefined;
     }
   | { readonly kind: 'release'; readonly snapshot: number }
   | {
@@ -122,7 +124,12 @@ export type ShardSpan = {
 export type FromThread =
   | { readonly kind: 'opened' }
   | { readonly kind: 'open-failed'; readonly error: ErrorMessage }
-  | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
+  | {
+      readonly kind: 'result';
+      readonly id: number;
+      readonly value: unknown;
+      readonly lent?: ArrayBuffer | undefined;
+    }
   | { readonly kind: 'failed'; readonly id: number; readonly error: ErrorMessage }
   | {
       readonly kind: 'batches';

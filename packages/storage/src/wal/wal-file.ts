@@ -8,7 +8,8 @@ import type { DiskFile } from '../disk/disk.ts';
 const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian
 const VERSION = 1;
 export const WAL_HEADER_BYTES = 16;
-const FRAME_BYTES = 12;
+/** In front of each record. */
+export const FRAME_BYTES = 12;
 /** Begins every frame, so that a reader finds the next record behind a damaged one. */
 const FRAME_MARK = 0x9e4c4157;
 /** A record larger than this was not written by us; bounds what a damaged length can make the reader allocate. */
@@ -29,12 +30,17 @@ export function walHeader(): Uint8Array {
 /** A record with its frame: mark, length, checksum, payload. */
 export function frameRecord(payload: Uint8Array): Uint8Array {
   const framed = new Uint8Array(FRAME_BYTES + payload.length);
-  const view = new DataView(framed.buffer);
   framed.set(payload, FRAME_BYTES);
-  view.setUint32(0, FRAME_MARK, true);
-  view.setUint32(4, payload.length, true);
-  view.setUint32(8, frameChecksum(framed), true);
+  fillFrame(framed);
   return framed;
+}
+
+/** Writes the frame into the first `FRAME_BYTES` of a record, which were left free for it. */
+export function fillFrame(framed: Uint8Array): void {
+  const view = new DataView(framed.buffer, framed.byteOffset);
+  view.setUint32(0, FRAME_MARK, true);
+  view.setUint32(4, framed.length - FRAME_BYTES, true);
+  view.setUint32(8, frameChecksum(framed), true);
 }
 
 // The checksum covers the length too: a zeroed or shifted length can not pass with an old payload.

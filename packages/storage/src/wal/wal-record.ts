@@ -12,6 +12,7 @@ import type { SeriesId } from '../series/series-index.ts';
 import { readSeriesList } from '../series/series-list.ts';
 import type { EncodedSeries } from '../series/series-list.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
+import { fillFrame, FRAME_BYTES } from './wal-file.ts';
 
 /** Index entries that the record's rows or deletes may refer to; ids count up from the first. */
 export type IndexAdditions = {
@@ -59,8 +60,10 @@ export type WalRecord = RowsRecord | DeleteRecord | DropRecord;
 
 const KINDS: readonly WalRecord['kind'][] = ['rows', 'delete', 'drop'];
 
-export function encodeRecord(record: WalRecord): Uint8Array {
-  const out = new ByteWriter(1 << 12);
+/** The record as it lies in the log, frame and all. */
+export function encodeFramed(record: WalRecord): Uint8Array {
+  const out = new ByteWriter(capacityFor(record));
+  out.skip(FRAME_BYTES);
   out.u8(KINDS.indexOf(record.kind));
   switch (record.kind) {
     case 'rows':
@@ -75,7 +78,18 @@ export function encodeRecord(record: WalRecord): Uint8Array {
     default:
       unreachable(record);
   }
-  return out.finish();
+  const framed = out.finish();
+  fillFrame(framed);
+  return framed;
+}
+
+/** Enough for most records: growing copies what is there already. */
+function capacityFor(record: WalRecord): number {
+  let bytes = 1 << 12;
+  if (record.kind !== 'rows') return bytes;
+  bytes += record.additions.series.bytes.length;
+  for (const { encoded = [] } of record.parts) for (const one of encoded) bytes += one.length;
+  return bytes;
 }
 
 /** Throws `DecodeError` for anything that `encodeRecord` did not write. */
@@ -182,9 +196,16 @@ function encodeTable(table: RowBlock, out: ByteWriter): void {
   }
 }
 
-/** As `encodeTable`, from the linear memory that the rows were parsed into: they are not copied for it. */
-export function encodeStagedTable(table: StagedTable, measurementId: number): Uint8Array {
-  const out = new ByteWriter(1 << 12);
+/**
+ * As `encodeTable`, from the linear memory that the rows were parsed into: they are not copied for it. Batches are much
+ * alike, so the size of the last one is a good guess.
+ */
+export function encodeStagedTable(
+  table: StagedTable,
+  measurementId: number,
+  expectedBytes: number,
+): Uint8Array {
+  const out = new ByteWriter(Math.max(1 << 12, expectedBytes));
   out.varint(measurementId);
   out.varint(table.rowCount);
   out.block(table.encodeSeriesIds());

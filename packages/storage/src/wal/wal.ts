@@ -6,7 +6,7 @@
 import { assert, Unavailable } from '@tidemark/core';
 
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { frameRecord, WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
+import { WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
 
 export type WalOptions = {
   readonly disk: Disk;
@@ -62,15 +62,15 @@ export class Wal {
     return this.#queue.length;
   }
 
-  /** Resolves after the record is durable and `onDurable` has run; rejects with `Unavailable`. */
-  append(payload: Uint8Array, onDurable: () => void): Promise<void> {
+  /** Takes a record with its frame. Resolves after it is durable and `onDurable` has run; rejects with `Unavailable`. */
+  append(framed: Uint8Array, onDurable: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) {
         reject(new Unavailable('storage is closed'));
         return;
       }
       this.#queue.push({
-        framed: frameRecord(payload),
+        framed,
         onDurable: () => {
           onDurable();
           resolve();
@@ -238,16 +238,24 @@ export function walFileId(name: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-// One write call per group: small records are copied together, a single one is written as it is.
+/** A call to write costs about as much as copying this. */
+const COPIED_RECORD_BYTES = 16 << 10;
+
+/** What is written by one call each: small records are copied together, larger ones go as they are. */
 function joined(group: readonly Entry[]): readonly Uint8Array[] {
-  if (group.length === 1) return group.map((entry) => entry.framed);
-  let length = 0;
-  for (const entry of group) length += entry.framed.length;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const entry of group) {
-    bytes.set(entry.framed, at);
-    at += entry.framed.length;
+  const writes: Uint8Array[] = [];
+  let small: Uint8Array[] = [];
+  const join = (): void => {
+    if (small.length > 0) writes.push(small.length === 1 ? small[0]! : Buffer.concat(small));
+    small = [];
+  };
+  for (const { framed } of group) {
+    if (framed.length < COPIED_RECORD_BYTES) small.push(framed);
+    else {
+      join();
+      writes.push(framed);
+    }
   }
-  return [bytes];
+  join();
+  return writes;
 }

@@ -1,5 +1,5 @@
 // Requests to batches: the ingest kernel parses and checks, and gives rows the ids of their series; from its memory rows
-// are encoded for the log and copied once, in the order in which they came.
+// are encoded for the log in the order in which they came, and copied once.
 import { isUtf8 } from 'node:buffer';
 
 import { parseLines } from '@tidemark/line-protocol';
@@ -51,6 +51,8 @@ export class Ingest {
   readonly #kernel: IngestKernel;
   /** When the kernel was last told to forget types. */
   #fieldRemovals = 0;
+  /** About what a table will take in the log. */
+  #encodedBytes = 0;
 
   constructor(index: SeriesIndex, settings: IngestSettings) {
     this.#index = index;
@@ -146,7 +148,9 @@ export class Ingest {
         parts.set(shard, part);
       }
       const { id } = this.#index.addMeasurement(staged.measurement);
-      part.encoded.push(encodeStagedTable(staged, id));
+      const encoded = encodeStagedTable(staged, id, this.#encodedBytes);
+      this.#encodedBytes = encoded.length + (encoded.length >>> 3);
+      part.encoded.push(encoded);
       part.tables.push(tableOf(staged, id));
     }
     const definedFields: DefinedField[] = [];

@@ -91,7 +91,10 @@ async function writeBody(
   const { counters } = services;
   services.writer.requireDatabase(request.database);
   requireWrite(identity, request.database);
-  const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
+  const { maxBodySizeBytes } = services.config.http;
+  const body = await readBody(exchange.request, maxBodySizeBytes, (sizeBytes) =>
+    services.writer.bodyBuffer(sizeBytes),
+  );
   counters.writeReqBytes += body.length;
   if (!CONSISTENCY_LEVELS.has(parameters.get('consistency').toLowerCase())) {
     throw new InvalidRequest(INVALID_CONSISTENCY);

@@ -8,6 +8,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Database, RetentionPolicy } from '../catalog/model.ts';
 import { databaseNotFoundOnWrite, WRITE_TIMEOUT } from '../compat/messages.ts';
 import type { WriteCounters } from '../stats/statistics.ts';
+import { Deadlines } from './deadlines.ts';
 import { DatabaseMissing, policyRef, writeTarget } from './policy-ref.ts';
 import type { SeriesLimits } from './policy-ref.ts';
 
@@ -44,21 +45,25 @@ export type WriteServiceOptions = {
   readonly counters: WriteCounters;
 };
 
-// A reason of our own: without one, every cancelled timer makes an exception with a stack.
-const IN_TIME = 'in time';
-
 export type WriteTarget = { readonly database: string; readonly retentionPolicy: string };
 
 export class WriteService {
   readonly #options: WriteServiceOptions;
+  readonly #deadlines: Deadlines;
   #subscriber: WriteSubscriber | undefined;
 
   constructor(options: WriteServiceOptions) {
     this.#options = options;
+    this.#deadlines = new Deadlines(options.clock, options.timeoutMs);
   }
 
   setSubscriber(subscriber: WriteSubscriber): void {
     this.#subscriber = subscriber;
+  }
+
+  /** Room for a body that is then given to `writeLines`. */
+  bodyBuffer(sizeBytes: number): Uint8Array {
+    return this.#options.storage.bodyBuffer(sizeBytes);
   }
 
   /** Throws `DatabaseMissing`: whether there is such a database is said before a body is read. */
@@ -149,20 +154,16 @@ export class WriteService {
     }
   }
 
-  async #withTimeout(write: Promise<WriteOutcome>): Promise<WriteOutcome> {
-    const { clock, counters, timeoutMs } = this.#options;
+  #withTimeout(write: Promise<WriteOutcome>): Promise<WriteOutcome> {
+    const { counters, timeoutMs } = this.#options;
     if (timeoutMs === 0) return write;
-    const cancel = new AbortController();
-    const late = clock.sleep(timeoutMs, cancel.signal).then(() => {
-      counters.writeTimeout++;
-      throw new WriteTimeout(WRITE_TIMEOUT, { hint: 'see coordinator.write-timeout' });
+    return new Promise((resolve, reject) => {
+      const end = this.#deadlines.add(() => {
+        counters.writeTimeout++;
+        reject(new WriteTimeout(WRITE_TIMEOUT, { hint: 'see coordinator.write-timeout' }));
+      });
+      write.then(resolve, reject).finally(end);
     });
-    late.catch(() => undefined); // Cancelled in the usual case, when the write is done first.
-    try {
-      return await Promise.race([write, late]);
-    } finally {
-      cancel.abort(IN_TIME);
-    }
   }
 }
 
