@@ -60,6 +60,8 @@ export type WriteOutcome = {
   /** Points that were parsed and refused; `reason` is that of the first one (reference/line-protocol.md §7). */
   readonly dropped: { readonly count: number; readonly reason: string } | undefined;
   readonly rejectedLines?: readonly RejectedLine[] | undefined;
+  /** Refused lines beyond those that `rejectedLines` holds; absent when it holds all. */
+  readonly unlistedCount?: number | undefined;
 };
 
 export type RejectedLine = {

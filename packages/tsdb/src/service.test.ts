@@ -146,6 +146,24 @@ describe('writes', () => {
     expect(answer.headers.get('x-influxdb-error')).toBe(error);
   });
 
+  test('a conflict of types stands alone where nothing else was written, framed where something was', async () => {
+    const conflict =
+      'field type conflict: input field "f" on measurement "kept" is type string, already exists as type float';
+    await service.write('kept f=1 1', { db: 'w' });
+    const alone = await service.write('kept f="x" 2', { db: 'w' });
+    expect([alone.status, alone.json]).toEqual([400, { error: conflict }]);
+    const partly = await service.write('kept f="x" 2\nkept f=3 3', { db: 'w' });
+    expect([partly.status, partly.json]).toEqual([
+      400,
+      { error: `partial write: ${conflict} dropped=1` },
+    ]);
+    const read = await service.query('SELECT f FROM kept', { db: 'w', epoch: 'ns' });
+    expect(read.json.results[0].series[0].values).toEqual([
+      [1, 1],
+      [3, 3],
+    ]);
+  });
+
   test('an unknown precision means nanoseconds, unless it is refused', async () => {
     expect((await service.write('unit f=1 7', { db: 'w', precision: 'd' })).status).toBe(204);
     const read = await service.query('SELECT f FROM unit', { db: 'w', epoch: 'ns' });

@@ -28,6 +28,7 @@ import type { TsdbConfig } from './config/schema.ts';
 import { Dispatch } from './http/dispatch.ts';
 import type { Exchange } from './http/exchange.ts';
 import { Listeners } from './http/listen.ts';
+import { Refuser } from './http/malformed.ts';
 import { answerWhileRecovering } from './http/recovering.ts';
 import { buildRoutes } from './http/routes.ts';
 import type { HttpServices, ServiceState } from './http/services.ts';
@@ -120,7 +121,7 @@ async function open(
   // Closed by whichever comes first: here when opening fails, otherwise before everything that answers need.
   opened.push(() => server.close());
   await server.open();
-  log.info({ url: server.url }, 'listening; storage is recovering');
+  log.info({ urls: server.urls }, 'listening; storage is recovering');
   let fail: (reason: Error) => void = () => undefined;
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject;
@@ -168,7 +169,7 @@ async function open(
   await startBackground(services, opened);
   opened.push(() => server.close());
   await server.serve(services);
-  log.info({ url: server.url, directory }, 'database service is ready');
+  log.info({ urls: server.urls, directory }, 'database service is ready');
   let closing: Promise<void> | undefined;
   return {
     url: server.url,
@@ -404,7 +405,7 @@ function readKeys(file: string): JSONWebKeySet | undefined {
 class HttpServer {
   readonly #config: TsdbConfig;
   readonly #clock: Clock;
-  readonly #listeners = new Listeners();
+  readonly #listeners: Listeners;
   #onRequest: RequestListener;
   #queries: RunningQueries | undefined;
   #closing: Promise<void> | undefined;
@@ -414,11 +415,17 @@ class HttpServer {
     const settings = { hasCompatHeaders: http.compatRoutes, extra: http.headers };
     this.#config = config;
     this.#clock = clock;
+    this.#listeners = new Listeners(new Refuser(settings, clock));
     this.#onRequest = (request, response) => answerWhileRecovering(request, response, settings);
   }
 
+  /** Of the first address; empty when HTTP is switched off. */
   get url(): string {
-    return this.#listeners.url;
+    return this.urls[0] ?? '';
+  }
+
+  get urls(): readonly string[] {
+    return this.#listeners.urls;
   }
 
   /** Starts to listen. Until `serve`, only liveness is answered. What was opened stays open when it throws. */

@@ -187,6 +187,7 @@ export class OutcomeCollector {
   readonly #rejected: RejectedLine[] = [];
   #points = 0;
   #values = 0;
+  #refusedCount = 0;
   #dropped: WriteOutcome['dropped'];
 
   constructor(options: { readonly isDetailed: boolean }) {
@@ -198,18 +199,21 @@ export class OutcomeCollector {
     this.#values += batch.valuesWritten;
     for (const error of batch.parseErrors) this.#parseErrors.push(error);
     for (const line of batch.rejectedLines) this.#rejected.push(line);
+    this.#refusedCount += batch.parseErrorCount + (batch.dropped?.count ?? 0);
     if (batch.dropped === undefined) return;
     const { count, reason } = this.#dropped ?? { count: 0, reason: batch.dropped.reason };
     this.#dropped = { count: count + batch.dropped.count, reason };
   }
 
   get outcome(): WriteOutcome {
+    const unlistedCount = this.#refusedCount - this.#rejected.length;
     return {
       pointsWritten: this.#points,
       valuesWritten: this.#values,
       parseErrors: this.#parseErrors,
       dropped: this.#dropped,
       ...(this.#isDetailed ? { rejectedLines: this.#rejected } : {}),
+      ...(this.#isDetailed && unlistedCount > 0 ? { unlistedCount } : {}),
     };
   }
 }

@@ -188,6 +188,7 @@ describe('credentials', () => {
   test.each([
     ['expired', { username: 'root', exp: 1 }, 'Token is expired'],
     ['too early', { username: 'root', exp: soon, nbf: soon }, 'Token is not valid yet'],
+    ['from the future', { username: 'root', exp: soon, iat: soon }, 'Token used before issued'],
     ['without end', { username: 'root' }, 'token expiration required'],
     ['without name', { exp: soon }, 'username in token must be a string'],
     ['with an empty name', { username: '', exp: soon }, 'token must contain a username'],

@@ -30,6 +30,10 @@ export class TokenVerifier {
     }
     const payload = await this.#verify(token, now);
     if (typeof payload.exp !== 'number') throw new Unauthorized('token expiration required');
+    // The library looks at `iat` only where an age is asked for.
+    if (payload.iat !== undefined && payload.iat > now.getTime() / 1000) {
+      throw new Unauthorized('Token used before issued');
+    }
     const name = payload['username'];
     if (typeof name !== 'string') {
       throw new Unauthorized('username in token must be a string');

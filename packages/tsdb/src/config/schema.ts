@@ -144,7 +144,10 @@ export const TSDB_CONFIG = {
     'shared-secret': text('', 'Secret of HS256, HS384 and HS512 tokens.', { isSecret: true }),
     'jwks-file': text('', 'File of a JSON web key set for RS256 and ES256 tokens.'),
     'max-row-limit': integer(0, 'Rows of an answer that is not chunked; 0 is no limit.'),
-    'max-connection-limit': integer(0, 'Open connections; further ones are closed. 0 is no limit.'),
+    'max-connection-limit': integer(
+      0,
+      'Open connections of each address; further ones are closed. 0 is no limit.',
+    ),
     'unix-socket-enabled': boolean(false, 'Listen on a unix socket too.'),
     'bind-socket': text('/run/tidemark/tsdb.sock', 'Path of that socket.'),
     'max-body-size': size(25_000_000, 'Largest request body, after decompression; 0 is no limit.'),

@@ -46,7 +46,17 @@ test('HTTPS with certificate and key of a file', async () => {
   const { port } = new URL(service.url);
   const options = { host: '127.0.0.1', port, path: '/ping', rejectUnauthorized: false };
   expect(await statusOf(httpsRequest, options)).toBe(204);
-  await expect(statusOf(httpsRequest, { ...options, maxVersion: 'TLSv1.1' })).rejects.toThrow();
+  // A client that would speak the old versions: it is the server that refuses them.
+  for (const version of ['TLSv1', 'TLSv1.1'] as const) {
+    const old = { minVersion: version, maxVersion: version, ciphers: 'ALL:@SECLEVEL=0' } as const;
+    await expect(statusOf(httpsRequest, { ...options, ...old })).rejects.toThrow(
+      /alert protocol version/,
+    );
+  }
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const exact = { ...options, minVersion: version, maxVersion: version };
+    expect(await statusOf(httpsRequest, exact)).toBe(204);
+  }
   await expect(statusOf(httpRequest, options)).rejects.toThrow();
 });
 
@@ -102,7 +112,10 @@ test('a unix socket, and several addresses with IPv6', async () => {
     },
   });
   expect(await statusOf(httpRequest, { socketPath, path: '/ping' })).toBe(204);
-  expect((await service.get('/ping')).status).toBe(204);
+  const [ready] = service.logged.filter((line) => line.includes('database service is ready'));
+  const { urls } = JSON.parse(ready ?? '') as { urls: string[] };
+  expect(urls.map((url) => new URL(url).hostname)).toEqual(['127.0.0.1', '[::1]']);
+  for (const url of urls) expect((await fetch(`${url}/ping`)).status).toBe(204);
 });
 
 test('a port that is taken is a sentence', async () => {

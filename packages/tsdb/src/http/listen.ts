@@ -5,6 +5,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { SecureVersion } from 'node:tls';
 
 import { bindUrl, InvalidRequest, listenError, parseBind } from '@tidemark/core';
@@ -12,19 +13,26 @@ import type { Bind } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
+import type { ClientError, Refuser } from './malformed.ts';
 
 /** Servers that are listening. */
 export class Listeners {
   readonly #servers: (Server | HttpsServer)[] = [];
   // Requests in work per connection. Node's own list takes a connection that never sent anything for a busy one.
   readonly #connections = new Map<Socket, Set<ServerResponse>>();
+  readonly #refuser: Refuser;
+  readonly #urls: string[] = [];
   #isClosing = false;
-  #url = '';
   #socketPath: string | undefined;
 
-  /** URL of the first address. */
-  get url(): string {
-    return this.#url;
+  /** `refuser` answers what is no request. */
+  constructor(refuser: Refuser) {
+    this.#refuser = refuser;
+  }
+
+  /** URLs of all addresses, in the order of the configuration. */
+  get urls(): readonly string[] {
+    return this.#urls;
   }
 
   /** Starts to listen everywhere. What was opened stays open when it throws: call `close`. */
@@ -41,7 +49,7 @@ export class Listeners {
         : plainServer(config, listener);
       this.#follow(server);
       await listenOn(server, bind);
-      if (this.#url === '') this.#url = urlOf(server, bind, http.httpsEnabled);
+      this.#urls.push(urlOf(server, bind, http.httpsEnabled));
     }
     if (!http.unixSocketEnabled) return;
     const server = plainServer(config, listener);
@@ -58,6 +66,15 @@ export class Listeners {
       this.#connections.set(socket, new Set());
       socket.once('close', () => this.#connections.delete(socket));
     });
+    server.on('clientError', (error: ClientError, socket) => this.#refuse(error, socket));
+    server.on('connect', (_request, socket) => this.#refuser.connect(socket));
+  }
+
+  /** Into an answer that has begun nothing else can be written. */
+  #refuse(error: ClientError, socket: Duplex): void {
+    const active = this.#connections.get(socket as Socket) ?? [];
+    if ([...active].some((response) => response.headersSent)) socket.destroy();
+    else this.#refuser.malformed(error, socket);
   }
 
   #track(socket: Socket, response: ServerResponse): void {

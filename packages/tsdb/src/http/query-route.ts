@@ -1,6 +1,6 @@
 // GET and POST /query: statements in, results out, streamed.
 import { once } from 'node:events';
-import { createGzip } from 'node:zlib';
+import { constants, createGzip } from 'node:zlib';
 
 import { InvalidRequest } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
@@ -147,7 +147,10 @@ class QueryRun {
     };
     response.on('close', onClose);
     try {
-      await stream(this.#counted(), exchange, contentTypeOf(exchange, request));
+      await stream(this.#counted(), exchange, {
+        type: contentTypeOf(exchange, request),
+        isChunked: request.format.chunkRows !== undefined,
+      });
     } finally {
       response.off('close', onClose);
       this.#finish();
@@ -200,7 +203,7 @@ class QueryRun {
       messages: () => messages,
       findings: () => findings,
       onEnd: ({ error }) => {
-        if (error !== undefined) services.log.debug({ err: error }, 'statement failed');
+        if (error !== undefined) this.#logFailure(error);
         if (!isReadOnly(statement)) this.#audit(statement, error);
       },
       run: () => {
@@ -216,6 +219,13 @@ class QueryRun {
         return runStatement(statement, context);
       },
     };
+  }
+
+  /** Of an asynchronous request nobody else learns of it. */
+  #logFailure(error: unknown): void {
+    const { log } = this.#options.services;
+    if (this.#options.request.isAsync) log.warn({ err: error }, 'asynchronous statement failed');
+    else log.debug({ err: error }, 'statement failed');
   }
 
   /** Who changed what, in the log; passwords are not in it. */
@@ -256,25 +266,31 @@ function contentTypeOf(exchange: Exchange, request: QueryRequest): string {
   return isOldCsv ? 'application/csv' : contentType(encoding);
 }
 
-/** Writes pieces as they come, no faster than the client reads. A single piece has a length. */
+/**
+ * Writes pieces as they come, no faster than the client reads. A single piece has a length; chunks are sent one by one
+ * without waiting for the next.
+ */
 async function stream(
   pieces: AsyncIterable<Uint8Array>,
   exchange: Exchange,
-  type: string,
+  { type, isChunked }: { readonly type: string; readonly isChunked: boolean },
 ): Promise<void> {
   const { response } = exchange;
   const iterator = pieces[Symbol.asyncIterator]();
   try {
     const first = await iterator.next();
-    const second = first.done === true ? first : await iterator.next();
+    let second: IteratorResult<Uint8Array> | undefined = first.done === true ? first : undefined;
+    if (!isChunked) second ??= await iterator.next();
     const isGzip = acceptsGzip(exchange);
-    if (second.done === true && !isGzip) {
+    if (second?.done === true && !isGzip) {
       const content = first.done === true ? new Uint8Array(0) : first.value;
       return sendBody(exchange, 200, { type, content });
     }
     response.statusCode = 200;
     response.setHeader('Content-Type', type);
-    const sink = isGzip ? createGzip() : response;
+    // What was written of a chunk must reach the client now, not when the compressor's buffer is full.
+    const flush = isChunked ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH;
+    const sink = isGzip ? createGzip({ flush }) : response;
     if (isGzip) {
       response.setHeader('Content-Encoding', 'gzip');
       sink.pipe(response);
@@ -285,7 +301,7 @@ async function stream(
         await once(sink, 'drain', { signal: gone }).catch(() => undefined); // The client has gone.
       }
       if (gone.aborted) return;
-      next = next === first ? second : await iterator.next();
+      next = next === first && second !== undefined ? second : await iterator.next();
     }
     sink.end();
   } catch (error) {
@@ -304,6 +320,8 @@ function closeSignal(response: Exchange['response']): AbortSignal {
   return controller.signal;
 }
 
+/** `gzip`, unless its quality is zero. */
 function acceptsGzip(exchange: Exchange): boolean {
-  return /\bgzip\b/.test(String(exchange.request.headers['accept-encoding'] ?? ''));
+  const accepted = String(exchange.request.headers['accept-encoding'] ?? '').toLowerCase();
+  return accepted.split(',').some((entry) => /^\s*gzip\s*(;|$)(?!\s*q=0(\.0*)?\s*$)/.test(entry));
 }

@@ -112,7 +112,7 @@ async function writeBody(
   const problem = describeProblem(outcome);
   if (problem === undefined) return sendEmpty(exchange);
   counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
-  counters.linesRejected += outcome.parseErrors.length;
+  counters.linesRejected += outcome.parseErrors.length + (outcome.unlistedCount ?? 0);
   noteRejected(exchange, services, { database: request.database, outcome });
   sendError(exchange, 400, problem, isDetailed ? details(outcome) : undefined);
 }
@@ -122,6 +122,9 @@ export function describeProblem(outcome: WriteOutcome): string | undefined {
   const { dropped, parseErrors, pointsWritten } = outcome;
   if (dropped !== undefined && dropped.count > 0) {
     if (dropped.reason === BARE_TYPE_CONFLICT) return BARE_TYPE_CONFLICT;
+    // Where nothing else was written, nothing was written in part: the specification's text stands alone.
+    const isAlone = pointsWritten === 0 && parseErrors.length === 0;
+    if (isAlone && dropped.reason.startsWith(`${BARE_TYPE_CONFLICT}: `)) return dropped.reason;
     return partialWrite(dropped.reason, dropped.count);
   }
   if (parseErrors.length === 0) return undefined;
@@ -132,6 +135,8 @@ export function describeProblem(outcome: WriteOutcome): string | undefined {
 function details(outcome: WriteOutcome): Readonly<Record<string, unknown>> {
   return {
     written: outcome.pointsWritten,
+    // The list is bounded; how many are not in it is said.
+    ...(outcome.unlistedCount === undefined ? {} : { unlisted: outcome.unlistedCount }),
     rejected: (outcome.rejectedLines ?? []).map(({ lineNumber, text, reason }) => ({
       line: lineNumber,
       text,
@@ -150,7 +155,12 @@ function noteRejected(
     source: sourceOf(exchange),
     database: write.database,
   };
-  services.rejected.add(place, write.outcome.rejectedLines ?? []);
+  const { rejectedLines = [], unlistedCount } = write.outcome;
+  const rest = { text: '', reason: 'not listed: too many in one request', count: unlistedCount };
+  services.rejected.add(
+    place,
+    unlistedCount === undefined ? rejectedLines : [...rejectedLines, rest],
+  );
 }
 
 /** Who sent a request, for the log of rejected lines. */
