@@ -1,6 +1,7 @@
 // The bytes of segment files (docs/formats/segment.md): directory entries, footer, and what both sides agree on.
 import { FIELD_TYPES } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
+import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import { codecs, crc32c, decoding } from '../codecs.ts';
@@ -212,13 +213,18 @@ function readStatistics(
   return { min, max, sum, first, last, minTime, maxTime, firstTime, lastTime };
 }
 
-export function encodeFooter(footer: SegmentFooter): Uint8Array {
+/** `partSeries`: ids that one block holds; a measurement with more of them is listed in parts. */
+export function encodeFooter(
+  footer: SegmentFooter,
+  partSeries = BLOCK_VALUES_MAX.value,
+): Uint8Array {
+  const parts = footer.measurements.flatMap((measurement) => partsOf(measurement, partSeries));
   const out = new ByteWriter(1 << 10);
   out.varint(footer.shardId);
   out.i64(footer.minTime);
   out.i64(footer.maxTime);
-  out.varint(footer.measurements.length);
-  for (const measurement of footer.measurements) {
+  out.varint(parts.length);
+  for (const measurement of parts) {
     out.varint(measurement.measurementId);
     out.varint(measurement.rows);
     out.varint(measurement.fields.length);
@@ -235,6 +241,24 @@ export function encodeFooter(footer: SegmentFooter): Uint8Array {
     }
   }
   return out.finish();
+}
+
+/** The first part has all but the further series. */
+function partsOf(measurement: SegmentMeasurement, partSeries: number): SegmentMeasurement[] {
+  const { measurementId, series } = measurement;
+  const parts = [{ ...measurement, series: series.subarray(0, partSeries) }];
+  for (let from = partSeries; from < series.length; from += partSeries) {
+    const part = series.subarray(from, from + partSeries);
+    parts.push({ measurementId, rows: 0, fields: [], pages: [], series: part });
+  }
+  return parts;
+}
+
+function joinSeries(first: Uint32Array, second: Uint32Array): Uint32Array {
+  const joined = new Uint32Array(first.length + second.length);
+  joined.set(first);
+  joined.set(second, first.length);
+  return joined;
 }
 
 export function decodeFooter(bytes: Uint8Array): SegmentFooter {
@@ -262,13 +286,15 @@ export function decodeFooter(bytes: Uint8Array): SegmentFooter {
         length: reader.varint(),
       });
     }
-    measurements.push({
-      measurementId,
-      rows,
-      fields,
-      series: Uint32Array.from(ids, Number),
-      pages,
-    });
+    const series = Uint32Array.from(ids, Number);
+    const previous = measurements.at(-1);
+    if (previous?.measurementId !== measurementId) {
+      measurements.push({ measurementId, rows, fields, series, pages });
+      continue;
+    }
+    if (fields.length > 0 || pages.length > 0) throw new DecodeError('measurement is there twice');
+    measurements.pop();
+    measurements.push({ ...previous, series: joinSeries(previous.series, series) });
   }
   return { shardId, minTime, maxTime, measurements };
 }
