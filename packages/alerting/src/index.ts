@@ -43,6 +43,7 @@ export {
   typeName,
 } from './options.ts';
 export type { JsonValue, Options, OptionSpec, OptionType, OptionValue } from './options.ts';
+export { bodyTemplate } from './handlers/post.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
 export { HIDDEN, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
 export {

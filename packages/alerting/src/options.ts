@@ -34,6 +34,8 @@ export type OptionSpec = {
   readonly isSecret?: true;
   /** Says who gets the secrets among the other options. May be a secret's reference itself, `env:NAME`. */
   readonly isReceiver?: true;
+  /** A file whose content leaves the machine: what clients set is checked as files of `log` handlers are. */
+  readonly isFile?: true;
   /** Not part of what older clients know: left out of answers while it has its default. */
   readonly isShownWhenSet?: true;
   /** A template over the event; its syntax is checked when the handler is defined. */

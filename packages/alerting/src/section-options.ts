@@ -60,6 +60,11 @@ export function secret(name: string, doc: string, value = ''): OptionSpec {
   return { name, type: 'string', default: value, doc, isSecret: true };
 }
 
+/** A file whose content is sent; clients may name only those that they may reach. */
+export function file(name: string, doc: string): OptionSpec {
+  return { ...str(name, doc), isFile: true };
+}
+
 /** The URL that gets what is sent; it may be given by reference. */
 export function receiver(name: string, doc: string, value = ''): OptionSpec {
   return { ...str(name, doc, value), isReceiver: true };

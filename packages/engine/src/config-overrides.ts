@@ -58,6 +58,8 @@ export type ConfigOverridesOptions = {
   readonly resolveSecret: (value: string) => string;
   /** Why clients may not use a reference to a secret. */
   readonly refuseSecret: (reference: string) => string | undefined;
+  /** Why clients may not have the content of a file sent. */
+  readonly refuseFile: (path: string) => string | undefined;
   /** Learns every secret that is in use. */
   readonly redactor: Redactor;
 };
@@ -259,7 +261,7 @@ export class ConfigOverrides {
     for (const [name, value] of Object.entries(given)) {
       requireOption(section, name, place);
       const converted = convert(section, name, { value, place });
-      const refused = this.#refuseTexts(converted);
+      const refused = this.#refuseTexts(converted) ?? this.#refuseFile(section, name, converted);
       if (refused !== undefined) {
         throw new InvalidRequest(
           `failed to override configuration ${place}: cannot set option ${name}: ${refused}`,
@@ -268,6 +270,12 @@ export class ConfigOverrides {
       options[name] = typeof value === 'bigint' ? Number(value) : (value as JsonValue);
     }
     return options;
+  }
+
+  #refuseFile(section: SectionSpec, name: string, value: OptionValue): string | undefined {
+    const isFile = section.options.find((spec) => spec.name === name)?.isFile === true;
+    if (!isFile || typeof value !== 'string' || value === '') return undefined;
+    return this.#options.refuseFile(value);
   }
 
   /** What must not come from a client: the marker of a secret, and references to what it may not read. */

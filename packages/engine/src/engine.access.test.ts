@@ -28,7 +28,7 @@ let engine: EngineService | undefined;
 beforeAll(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'engine-access-')));
   for (const name of ['in', 'out', 'in/side']) mkdirSync(join(directory, name));
-  writeFileSync(join(directory, 'in/side/a.yml'), 'x: 1\n');
+  for (const name of ['in/side/a.yml', 'out/a.yml']) writeFileSync(join(directory, name), 'x: 1\n');
   for (const name of ['in/secret', 'out/secret']) writeFileSync(join(directory, name), 'x');
   symlinkSync(join(directory, 'out'), join(directory, 'in/link'));
 });
@@ -116,6 +116,9 @@ async function refusals({
     await script(sideload),
     await handler('exec', { prog: program }),
     await handler('log', { path: file }),
+    await post('/engine/v1/config/httppost/example', {
+      set: { 'alert-template-file': join(folder, 'a.yml') },
+    }),
   ];
   for (const reference of secrets) {
     reasons.push(
@@ -142,8 +145,8 @@ describe.each([
   serve(http);
 
   test('reaches everything', async () => {
-    expect(await refusals(reach('in'))).toEqual(Array(13).fill(undefined));
-    expect(await refusals(reach('out', '/bin/sh', 'OTHER'))).toEqual(Array(13).fill(undefined));
+    expect(await refusals(reach('in'))).toEqual(Array(14).fill(undefined));
+    expect(await refusals(reach('out', '/bin/sh', 'OTHER'))).toEqual(Array(14).fill(undefined));
   });
 
   test('takes functions from its configuration only', async () => {
@@ -159,11 +162,12 @@ describe('a server that is open, without patterns', () => {
   test('reaches nothing, and definitions say why', async () => {
     const reasons = await refusals(reach('in'));
 
-    expect(reasons).toHaveLength(13);
+    expect(reasons).toHaveLength(14);
     for (const reason of reasons) expect(reason).toMatch(/not allowed to use (\/|env:|file:)/);
     expect(reasons[0]).toContain('setting=`alert.allowed-programs`');
     expect(reasons[2]).toContain('setting=`alert.allowed-files`');
-    expect(reasons[5]).toContain('setting=`alert.allowed-secrets`');
+    expect(reasons[5]).toContain('setting=`alert.allowed-files`');
+    expect(reasons[6]).toContain('setting=`alert.allowed-secrets`');
   });
 
   test('takes functions from its configuration only', async () => {
@@ -183,7 +187,7 @@ describe.each([
   }));
 
   test('reaches what fits', async () => {
-    expect(await refusals(reach('in'))).toEqual(Array(13).fill(undefined));
+    expect(await refusals(reach('in'))).toEqual(Array(14).fill(undefined));
   });
 
   test('and nothing else, neither by links nor by dots', async () => {

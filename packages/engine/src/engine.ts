@@ -139,6 +139,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     isSkipped: options.skipConfigOverrides || config[''].skipConfigOverrides,
     resolveSecret: secretResolver(options.environment),
     refuseSecret: access.refuseSecret,
+    refuseFile: access.refuseFile,
     redactor,
     apply: (section, elements) => {
       if (section === 'tsdb') clusters.update(elements);

@@ -1,7 +1,7 @@
 // What running tasks need from the engine: alerts, the database, their own write path, HTTP and the log.
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { isSecretHeader, map, text } from '@tidemark/alerting';
+import { bodyTemplate, isSecretHeader, map, text } from '@tidemark/alerting';
 import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type {
@@ -111,7 +111,7 @@ export function httpClient({
           : {
               Authorization: `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`,
             };
-      const rowTemplate = text(options, 'row-template');
+      const rowTemplate = bodyTemplate(options, 'row');
       return {
         url: text(options, 'url'),
         headers: { ...map(options, 'headers'), ...auth },

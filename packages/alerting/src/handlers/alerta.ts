@@ -4,7 +4,7 @@ import { InvalidRequest, formatClockDuration } from '@tidemark/core';
 import { printDataJson } from '../event.ts';
 import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
 import { templateScope } from '../handler.ts';
-import { map, strings, text } from '../options.ts';
+import { durationMs, map, strings, text } from '../options.ts';
 import type { Options } from '../options.ts';
 import {
   checkUrl,
@@ -49,7 +49,7 @@ const SEVERITIES: Readonly<Record<AlertLevelName, string>> = {
   CRITICAL: 'critical',
 };
 
-const DEFAULT_TIMEOUT_NANOS = 86_400_000_000_000n;
+const DEFAULT_TIMEOUT_SECONDS = 86_400;
 
 export const alerta: HandlerKind = {
   kind: 'alerta',
@@ -74,8 +74,8 @@ export const alerta: HandlerKind = {
     {
       name: 'timeout',
       type: 'duration',
-      default: DEFAULT_TIMEOUT_NANOS,
-      doc: 'Lifetime of the alert.',
+      default: 0n,
+      doc: 'Lifetime of the alert; 0 is the configured one, and 24 h when none is.',
     },
   ],
   section,
@@ -87,7 +87,6 @@ export const alerta: HandlerKind = {
       const templates = strings(options, name);
       return templates.length === 0 ? [event.context.name] : templates.map(render);
     };
-    const timeout = options['timeout'];
     await send(config, context, {
       token: text(options, 'token') || text(config, 'token'),
       prefix: text(options, 'token-prefix') || text(config, 'token-prefix'),
@@ -104,9 +103,7 @@ export const alerta: HandlerKind = {
         service: renderAll('service'),
         correlate: renderAll('correlate'),
         attributes: attributesOf(options, render),
-        timeout: Number(
-          (typeof timeout === 'bigint' ? timeout : DEFAULT_TIMEOUT_NANOS) / 1_000_000_000n,
-        ),
+        timeout: timeoutSeconds(options) || timeoutSeconds(config) || DEFAULT_TIMEOUT_SECONDS,
         tags: Object.entries(event.context.tags).map(([key, value]) => `${key}=${value}`),
       },
     });
@@ -125,7 +122,11 @@ export const alerta: HandlerKind = {
         str('message', 'Text.', 'test alerta message'),
         str('origin', 'Origin.'),
         list('service', 'Affected services.', ['testServiceA', 'testServiceB']),
-        str('timeout', 'Lifetime of the alert.', formatClockDuration(DEFAULT_TIMEOUT_NANOS)),
+        str(
+          'timeout',
+          'Lifetime of the alert.',
+          formatClockDuration(BigInt(DEFAULT_TIMEOUT_SECONDS) * 1_000_000_000n),
+        ),
       ],
       run: (options, context) => {
         const config = enabledSection(context, 'alerta');
@@ -142,7 +143,7 @@ export const alerta: HandlerKind = {
             text: text(options, 'message'),
             origin: text(options, 'origin') || text(config, 'origin') || 'tidemark',
             service: strings(options, 'service'),
-            timeout: 86_400,
+            timeout: DEFAULT_TIMEOUT_SECONDS,
           },
         });
       },
@@ -171,6 +172,10 @@ async function send(
     json: alert.body,
     expect: [201],
   });
+}
+
+function timeoutSeconds(options: Options): number {
+  return Math.ceil(durationMs(options, 'timeout') / 1000);
 }
 
 function attributesOf(options: Options, render: (template: string) => string): object {

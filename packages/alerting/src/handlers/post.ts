@@ -1,4 +1,5 @@
 // post: sends the event as JSON, or as a template of the configuration makes it, to a URL or a named endpoint.
+import { readFileSync } from 'node:fs';
 import { InvalidRequest } from '@tidemark/core';
 import type { TopicEvent } from '../event.ts';
 import { printDataJson, printEventJson } from '../event.ts';
@@ -7,7 +8,7 @@ import { templateScope } from '../handler.ts';
 import { refusal } from '../http-sender.ts';
 import { durationMs, flag, map, text } from '../options.ts';
 import type { Options } from '../options.ts';
-import { bool, receiver, str, template } from '../section-options.ts';
+import { bool, file, receiver, str, template } from '../section-options.ts';
 
 const section: SectionSpec = {
   name: 'httppost',
@@ -25,9 +26,9 @@ const section: SectionSpec = {
       isSecret: true,
     },
     template('alert-template', 'Template of the body for alerts; empty sends JSON.'),
-    str('alert-template-file', 'File that holds the template of the body for alerts.'),
+    file('alert-template-file', 'File that holds the template of the body for alerts.'),
     template('row-template', 'Template of the body for rows; empty sends JSON.'),
-    str('row-template-file', 'File that holds the template of the body for rows.'),
+    file('row-template-file', 'File that holds the template of the body for rows.'),
   ],
   defaultElements: [
     {
@@ -45,12 +46,17 @@ const section: SectionSpec = {
     const url = text(options, 'url');
     if (url === '') return 'must specify url';
     if (!url.includes('{{') && !URL.canParse(url)) return `invalid URL ${JSON.stringify(url)}`;
-    for (const kind of ['alert', 'row']) {
+    for (const kind of ['alert', 'row'] as const) {
       if (
         text(options, `${kind}-template`) !== '' &&
         text(options, `${kind}-template-file`) !== ''
       ) {
         return `must specify only one of ${kind}-template and ${kind}-template-file`;
+      }
+      try {
+        bodyTemplate(options, kind);
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
       }
     }
     return undefined;
@@ -120,7 +126,7 @@ async function send(event: TopicEvent, options: Options, context: HandlerContext
   const url = text(options, 'url') || (endpoint === undefined ? '' : text(endpoint, 'url'));
   if (url === '') throw new InvalidRequest('either URL or endpoint must be non-empty');
   const scope = { ...templateScope(event), Data: JSON.parse(printDataJson(event.data)) as unknown };
-  const template = endpoint === undefined ? '' : text(endpoint, 'alert-template');
+  const template = endpoint === undefined ? '' : bodyTemplate(endpoint, 'alert');
   const response = await context.http.send(
     {
       method: 'POST',
@@ -142,6 +148,18 @@ async function send(event: TopicEvent, options: Options, context: HandlerContext
     ? `: ${response.body.trim().slice(0, 1000)}`
     : '';
   throw refusal(response.status, `POST returned non 2xx status code: ${response.status}${detail}`);
+}
+
+/** The template of an endpoint's body, '' when there is none. Throws `InvalidRequest` when its file can not be read. */
+export function bodyTemplate(endpoint: Options, kind: 'alert' | 'row'): string {
+  const path = text(endpoint, `${kind}-template-file`);
+  if (path === '') return text(endpoint, `${kind}-template`);
+  try {
+    // Read for each event, so that the file may be changed; it is small and in the system's memory.
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new InvalidRequest(`cannot read ${kind}-template-file. file=\`${path}\``, { cause });
+  }
 }
 
 function basicAuth(endpoint: Options | undefined): Record<string, string> {

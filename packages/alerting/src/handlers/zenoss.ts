@@ -2,7 +2,7 @@
 import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
 import { templateScope } from '../handler.ts';
 import { integer, map, text } from '../options.ts';
-import type { Options } from '../options.ts';
+import type { JsonValue, Options } from '../options.ts';
 import {
   checkUrl,
   enabled,
@@ -84,9 +84,9 @@ export const zenoss: HandlerKind = {
   send: (event, options, context) => {
     const scope = templateScope(event);
     const render = (template: string): string => context.render(template, scope);
-    const custom = Object.entries(map(options, 'custom_fields')).map(([name, template]) => [
+    const custom = Object.entries(options['custom_fields'] ?? {}).map(([name, value]) => [
       name,
-      render(template),
+      typeof value === 'string' ? render(value) : value,
     ]);
     return send(options, context, {
       summary: render(text(options, 'summary')) || event.message,
@@ -97,7 +97,7 @@ export const zenoss: HandlerKind = {
       message: render(text(options, 'message')),
       collector: render(text(options, 'collector')),
       level: event.level,
-      custom: Object.fromEntries(custom) as Readonly<Record<string, string>>,
+      custom: Object.fromEntries(custom) as Readonly<Record<string, JsonValue>>,
     });
   },
   tests: [
@@ -147,7 +147,7 @@ async function send(
     readonly message: string;
     readonly collector: string;
     readonly level: string;
-    readonly custom: Readonly<Record<string, string>>;
+    readonly custom: Readonly<Record<string, JsonValue>>;
   },
 ): Promise<void> {
   const config = enabledSection(context, 'zenoss');
