@@ -8,7 +8,8 @@ import { concatRuns, mergeRuns } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
 import { MAX_CHUNK_ROWS } from '../segment/format.ts';
 import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
-import type { Segment } from '../segment/segment.ts';
+import { holdsChunk } from '../segment/segment.ts';
+import type { ReadAhead, Segment } from '../segment/segment.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
@@ -94,7 +95,28 @@ type Input = {
   readonly measurement: SegmentMeasurement;
   /** Output field of each field here. */
   readonly fieldMap: readonly number[];
+  readonly reader: ChunksInOrder;
 };
+
+/** Of a series with few rows a read takes longer than all the rest; chunks lie in the order in which they are merged. */
+const READ_BYTES = 256 << 10;
+
+/** Bytes of chunks that are read one after the other. */
+class ChunksInOrder {
+  readonly #segment: Segment;
+  #held: ReadAhead | undefined;
+
+  constructor(segment: Segment) {
+    this.#segment = segment;
+  }
+
+  bytesOf(chunk: ChunkMeta): ReadAhead {
+    if (this.#held === undefined || !holdsChunk(this.#held, chunk)) {
+      this.#held = this.#segment.readOn(chunk, READ_BYTES);
+    }
+    return this.#held;
+  }
+}
 
 async function compactMeasurement(
   writer: SegmentWriter,
@@ -132,7 +154,7 @@ function mergeFields(work: MeasurementWork): {
       const known = fields.findIndex((other) => other.name === field.name);
       return known >= 0 ? known : fields.push(field) - 1;
     });
-    inputs.push({ segment, measurement, fieldMap });
+    inputs.push({ segment, measurement, fieldMap, reader: new ChunksInOrder(segment) });
   }
   return { fields, inputs };
 }
@@ -221,7 +243,7 @@ function copyChunk(writer: SegmentWriter, { input, meta }: Source): void {
 function sourcesOf(series: SeriesId, { fields, inputs, work }: SeriesWork): Source[] {
   const sources: Source[] = [];
   inputs.forEach((input, order) => {
-    const { segment, measurement, fieldMap } = input;
+    const { segment, measurement, fieldMap, reader } = input;
     const deleted = deletedRanges(work.tombstones, {
       measurementId: work.id,
       series,
@@ -231,11 +253,12 @@ function sourcesOf(series: SeriesId, { fields, inputs, work }: SeriesWork): Sour
       const covered = coverage(deleted, meta.minTime, meta.maxTime);
       if (covered === 'all') continue;
       const load = (): Run => {
+        const bytes = reader.bytesOf(meta);
         const columns: Run['columns'][number][] = fields.map(() => undefined);
         for (const column of meta.columns) {
-          columns[fieldMap[column.field]!] = segment.column(measurement, meta, column);
+          columns[fieldMap[column.field]!] = segment.column(measurement, meta, column, bytes);
         }
-        return withoutRanges({ times: segment.times(meta), columns }, deleted);
+        return withoutRanges({ times: segment.times(meta, bytes), columns }, deleted);
       };
       sources.push({ input, meta, order, isTouched: covered !== 'none', load });
     }

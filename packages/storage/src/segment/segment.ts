@@ -150,6 +150,13 @@ export class Segment {
     return { offset: chunk.timeOffset, bytes };
   }
 
+  /** The bytes of the chunk and of what follows it in the file, for those who read one chunk after the other. */
+  readOn(chunk: ChunkMeta, sizeBytes: number): ReadAhead {
+    const offset = chunk.timeOffset;
+    const bytes = new Uint8Array(Math.max(sizeBytes, chunkEnd(chunk) - offset));
+    return { offset, bytes: bytes.subarray(0, this.#file.read(bytes, offset)) };
+  }
+
   times(chunk: ChunkMeta, whole?: ReadAhead): BigInt64Array {
     const bytes = this.#readBlock(chunk.timeOffset, chunk.timeBytes, whole);
     const times = this.decoding(chunk.timeOffset, () => codecs().decodeTimes(bytes));
@@ -252,6 +259,7 @@ export class Segment {
     if (whole !== undefined) {
       const start = offset - whole.offset;
       const block = whole.bytes.subarray(start, start + length + BLOCK_CHECKSUM_BYTES);
+      this.#check(block.length === length + BLOCK_CHECKSUM_BYTES, 'block is cut off', offset);
       this.#checkBlock(block, offset);
       return block.subarray(0, length);
     }
@@ -289,6 +297,11 @@ export class Segment {
 
 /** Bytes of a chunk that were read at once. */
 export type ReadAhead = { readonly offset: number; readonly bytes: Uint8Array };
+
+/** Whether all bytes of the chunk are among those. */
+export function holdsChunk({ offset, bytes }: ReadAhead, chunk: ChunkMeta): boolean {
+  return chunk.timeOffset >= offset && chunkEnd(chunk) <= offset + bytes.length;
+}
 
 /** A read costs about as much as copying this many bytes that nobody wants. */
 const READ_AHEAD_WASTE_BYTES = 16 << 10;
