@@ -19,7 +19,13 @@ function benchmarks(): readonly string[] {
     .toSorted();
 }
 
-const HELPERS: ReadonlySet<string> = new Set(['measure.ts', 'cases.ts', 'lines.ts', 'writer.ts']);
+const HELPERS: ReadonlySet<string> = new Set([
+  'measure.ts',
+  'cases.ts',
+  'lines.ts',
+  'rounds.ts',
+  'writer.ts',
+]);
 
 const wanted = process.argv.slice(2);
 let failures = 0;

@@ -1,13 +1,17 @@
 // Queries while data comes in: what a cheap query and a dashboard's query take every 100 ms, with and without writers
-// at half of the rate that the server takes at most. Runs the built executable.
+// at half of the rate that the server takes at most, how long the rounds of the server's event loops are meanwhile, and
+// how soon a query ends whose client goes away. Runs the built executable.
 // node --conditions=source --import tsx tests/bench/server/mixed.ts [seconds]
 import { readFileSync } from 'node:fs';
-import { Agent } from 'node:http';
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
-import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
+import { makeDirectory, query, removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 
 import { batches, quantile, START } from './lines.ts';
+import { printRounds, probed } from './rounds.ts';
 import { send, write } from './writer.ts';
 
 const [seconds = 5] = process.argv.slice(2).map(Number);
@@ -25,7 +29,14 @@ const QUERIES: Readonly<Record<string, string>> = {
   dashboard: `SELECT mean(usage_0), mean(usage_1) FROM cpu WHERE ${WINDOW} GROUP BY time(5m), region`,
 };
 
-const server = await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled', 'false'] });
+const CANCELLED = 20;
+
+const probeDirectory = await makeDirectory();
+const server = await startTidemark({
+  command: 'tsdb',
+  args: ['--monitor-store-enabled', 'false'],
+  environment: probed(probeDirectory),
+});
 try {
   await query(server.tsdb, 'CREATE DATABASE bench');
   // Made beforehand: the generator must not be what is measured.
@@ -38,14 +49,20 @@ try {
   print('most that it takes, M values/s', full / 1e6);
   await measure('without writers', agent);
   const everyMs = (1000 * VALUES * WRITERS) / (full / 2);
+  const began = Date.now();
   const writing = write(options, { durationMs: seconds * 1000, everyMs });
   await measure('while half of that comes in', agent);
   print('came in, M values/s', (await writing) / 1e6);
+  // The probe writes every quarter of a second.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  printRounds(probeDirectory, began, Date.now());
+  await measureCancelling(agent);
   print('memory of the server, MiB', residentMiB(server));
   agent.destroy();
 } finally {
   await server.stop();
   await removeDirectory(server.directory);
+  await removeDirectory(probeDirectory);
 }
 
 async function measure(when: string, agent: Agent): Promise<void> {
@@ -67,6 +84,37 @@ async function measure(when: string, agent: Agent): Promise<void> {
     print(`${name} query ${when}, p50 ms`, quantile(list, 0.5));
     print(`${name} query ${when}, p99 ms`, quantile(list, 0.99));
   }
+}
+
+/** From the moment at which the client goes away until the query is not listed any more. */
+async function measureCancelling(agent: Agent): Promise<void> {
+  const times: number[] = [];
+  for (let i = 0; i < CANCELLED; i++) {
+    const path = `/query?db=bench&chunked=true&q=${encodeURIComponent('SELECT * FROM cpu')}`;
+    const request = get(`${server.tsdb}${path}`);
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    await once(answer, 'data');
+    answer.on('error', () => undefined); // It is broken off below.
+    const began = performance.now();
+    request.destroy();
+    while ((await runningQueries(agent)) > 1);
+    times.push(performance.now() - began);
+  }
+  times.sort((a, b) => a - b);
+  print('a query whose client goes away ends after, p50 ms', quantile(times, 0.5));
+  print('the longest of them, ms', quantile(times, 1));
+}
+
+/** The one that asks is among them. */
+async function runningQueries(agent: Agent): Promise<number> {
+  const request = get(`${server.tsdb}/query?q=SHOW%20QUERIES`, { agent });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const document = JSON.parse(Buffer.concat(chunks).toString()) as {
+    readonly results: readonly { readonly series?: readonly { readonly values: unknown[] }[] }[];
+  };
+  return document.results[0]?.series?.[0]?.values.length ?? 0;
 }
 
 function residentMiB({ process: { pid } }: Tidemark): number {
