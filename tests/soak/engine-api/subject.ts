@@ -1,0 +1,80 @@
+// The engine that is looked at: in this process, which is quick, or as the executable, which can be killed.
+import { startEngine, resolveEngineConfig } from '@tidemark/engine';
+import type { EngineService } from '@tidemark/engine';
+import { makeDirectory, removeDirectory, startTidemark } from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface Subject {
+  readonly url: string;
+  /** Ends it and starts it again on what it has stored. */
+  restart(how: 'stop' | 'kill'): Promise<void>;
+  /** Resident bytes; 0 when it has no process of its own. */
+  processId(): number | undefined;
+  close(): Promise<void>;
+}
+
+export type StartSubject = (peer: string) => Promise<Subject>;
+
+/** In this process. Killing is stopping here. */
+export const startInProcess: StartSubject = async (peer) => {
+  const directory = await makeDirectory();
+  const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const { config, problems } = resolveEngineConfig([
+    {
+      source: 'soak',
+      values: {
+        data_dir: directory,
+        stats: { enabled: false },
+        task: { hosts: '0' },
+        http: { 'bind-address': '127.0.0.1:0' },
+        tsdb: [{ name: 'fake', urls: [peer], default: true, 'disable-subscriptions': true }],
+      },
+    },
+  ]);
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  let engine: EngineService = await startEngine(config, { log: quiet });
+  return {
+    get url() {
+      return engine.url;
+    },
+    restart: async () => {
+      await engine.close();
+      engine = await startEngine(config, { log: quiet });
+    },
+    processId: () => undefined,
+    close: async () => {
+      await engine.close();
+      await removeDirectory(directory);
+    },
+  };
+};
+
+/** The built executable. */
+export const startExecutable: StartSubject = async (peer) => {
+  const directory = await makeDirectory();
+  const config = join(directory, 'engine.toml');
+  await writeFile(
+    config,
+    `[stats]\nenabled = false\n[task]\nhosts = "0"\n[[tsdb]]\nname = "fake"\nurls = ["${peer}"]\ndefault = true\ndisable-subscriptions = true\n`,
+  );
+  const args = ['--config', config, '--log-level', 'error'];
+  const start = (): Promise<Tidemark> => startTidemark({ command: 'engine', directory, args });
+  let server = await start();
+  return {
+    get url() {
+      return server.engine;
+    },
+    restart: async (how) => {
+      if (how === 'kill') await server.kill();
+      else await server.stop();
+      server = await start();
+    },
+    processId: () => server.process.pid,
+    close: async () => {
+      await server.stop();
+      await removeDirectory(directory);
+    },
+  };
+};
