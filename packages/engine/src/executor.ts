@@ -39,12 +39,16 @@ export type Startable = {
   readonly id: string;
   readonly pipeline: Pipeline;
   readonly dbrps: readonly Dbrp[];
+  /** Names what was started; state belongs to it alone. */
+  readonly definition: string;
 };
 
 /** A task that runs, or that ran and died with `task.error`. */
 export type Executing = {
   readonly id: string;
   readonly pipeline: Pipeline;
+  /** Names what was started, which the stored record may no longer say; absent for replays. */
+  readonly definition?: string | undefined;
   readonly task: RunningTask;
   /** Points (batches) per second over the last second. */
   throughput: number;
@@ -114,10 +118,11 @@ export class Executor {
         savedState: () => this.#options.savedState(startable.id, task),
       },
     });
-    const { pipeline, id } = startable;
+    const { pipeline, id, definition } = startable;
     const entry: Entry = {
       id,
       pipeline,
+      definition,
       task,
       throughput: 0,
       problem: undefined,

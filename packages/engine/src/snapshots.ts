@@ -33,19 +33,15 @@ export class Snapshots {
    * Saves the state of all running tasks. Resolves when it is on disk. A task that does not hand its state out in
    * time keeps what was saved before.
    */
-  async saveAll(
-    executor: Executor,
-    recordOf: (id: string) => TaskRecord | undefined,
-  ): Promise<void> {
+  async saveAll(executor: Executor): Promise<void> {
     const kept = new Set<string>();
     const taken = await Promise.all(
-      [...executor.all()].map(async ({ id, task }) => {
-        const record = recordOf(id);
-        if (record === undefined) return undefined;
+      [...executor.all()].map(async ({ id, task, definition }) => {
+        if (definition === undefined) return undefined;
         kept.add(id);
         const snapshot = await this.#take(id, task);
         if (snapshot === undefined) return undefined;
-        return { id, stored: { definition: definitionOf(record), snapshot } satisfies Stored };
+        return { id, stored: { definition, snapshot } satisfies Stored };
       }),
     );
     await this.#options.metadata.atomically(() => {
@@ -57,22 +53,25 @@ export class Snapshots {
   }
 
   /** What was saved of a task, in the form its thread takes; `undefined` when nothing fits its definition. */
-  saved(record: TaskRecord, task: Pick<RunningTask, 'taker'>): TaskState | undefined {
-    const bytes = this.#table.get(record.id);
+  saved(
+    { id, definition }: { readonly id: string; readonly definition: string },
+    task: Pick<RunningTask, 'taker'>,
+  ): TaskState | undefined {
+    const bytes = this.#table.get(id);
     if (bytes === undefined) return undefined;
     try {
       const stored = deserialize(bytes) as Stored;
-      if (stored.definition !== definitionOf(record)) return undefined;
+      if (stored.definition !== definition) return undefined;
       return task.taker === undefined ? decoded(stored.snapshot) : encoded(stored.snapshot);
     } catch (error) {
-      this.#failed(record.id, error);
+      this.#failed(id, error);
       return undefined;
     }
   }
 
   /** Gives a task its state back, if there is one of the same definition. */
   restore(record: TaskRecord, task: RunningTask): void {
-    const state = this.saved(record, task);
+    const state = this.saved({ id: record.id, definition: definitionOf(record) }, task);
     if (state === undefined) return;
     try {
       task.restore(state);
@@ -124,11 +123,16 @@ function decoded(state: TaskState): TaskSnapshot {
   return state instanceof Uint8Array ? (deserialize(state) as TaskSnapshot) : state;
 }
 
-// State belongs to nodes of one script with one set of vars.
-function definitionOf(record: TaskRecord): string {
+/**
+ * Names what a record starts: state belongs to the nodes of one script with one set of vars, from one enabling to the
+ * next disabling.
+ */
+export function definitionOf(record: TaskRecord): string {
   return createHash('sha256')
     .update(record.script)
     .update('\u0000')
     .update(record.varsJson)
+    .update('\u0000')
+    .update(record.lastEnabled)
     .digest('hex');
 }

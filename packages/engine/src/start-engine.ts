@@ -185,8 +185,9 @@ class RunningEngine implements EngineService {
   async open(): Promise<void> {
     const { config, clock, tasks, executor, hooks } = this.#parts;
     hooks.savedState = (id, task) => {
-      const record = tasks.get(id);
-      return record === undefined ? undefined : this.#snapshots.saved(record, task);
+      // The record may say already what the next start will make of the task.
+      const definition = executor.entry(id)?.definition;
+      return definition === undefined ? undefined : this.#snapshots.saved({ id, definition }, task);
     };
     await this.#recordings.open();
     await this.#replays.open();
@@ -256,8 +257,7 @@ class RunningEngine implements EngineService {
   }
 
   #saveState(): Promise<void> {
-    const { executor, tasks } = this.#parts;
-    return this.#snapshots.saveAll(executor, (id) => tasks.get(id));
+    return this.#snapshots.saveAll(this.#parts.executor);
   }
 
   #addRoutes(): void {

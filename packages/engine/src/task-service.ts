@@ -20,6 +20,7 @@ import { parseJson, printJson } from './http/json.ts';
 import type { Table } from './metadata.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from './records.ts';
 import { ZERO_TIME } from './records.ts';
+import { definitionOf } from './snapshots.ts';
 
 /** What a client may say about a task; absent means unchanged, or the default for a new one. */
 export type TaskInput = {
@@ -307,7 +308,7 @@ export class TaskService {
     await executor.stop(record.id);
     const { pipeline } = this.startableOf(record);
     await executor.start(
-      { id: record.id, pipeline, dbrps: record.dbrps },
+      { id: record.id, pipeline, dbrps: record.dbrps, definition: definitionOf(record) },
       {
         died: (error) => this.#died(record.id, error),
         restarted: (reason) => this.#storeError('task was started again', record.id, reason),

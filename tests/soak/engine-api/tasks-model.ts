@@ -29,6 +29,7 @@ export class RunningModel {
   readonly dbrps: readonly DbrpSpec[];
   readonly #taskId: string;
   readonly #threshold: number;
+  readonly #definition: string;
   #last: ModelPoint | undefined;
   /** After a restart the state of a task is that of its last snapshot, whichever that is. */
   #isRestored = false;
@@ -41,13 +42,15 @@ export class RunningModel {
     this.dbrps = task.dbrps;
     this.#taskId = taskId;
     this.#threshold = thresholdOf(task.script, task.vars);
+    this.#definition = JSON.stringify([written(task.script), Object.entries(task.vars).sort()]);
   }
 
   /** The same task after a restart of the engine. One that was stopped in order has all its state. */
   restarted(next: RunningModel, how: 'stop' | 'kill'): RunningModel {
-    const isSame = JSON.stringify(next.script) === JSON.stringify(this.script);
+    // A task that was changed while it ran is another one now.
+    if (next.#definition !== this.#definition) return next;
     next.#last = this.#last;
-    next.#isRestored = how === 'kill' || !isSame || this.#isRestored;
+    next.#isRestored = how === 'kill' || this.#isRestored;
     return next;
   }
 
