@@ -1,15 +1,18 @@
 // What the model knows of topics: events by id, handlers by id.
-import { FAILURE, isTime } from './call.ts';
+import { FAILURE, isText, isTime } from './call.ts';
 import type { Call, Expected } from './call.ts';
 import type { Step } from './steps.ts';
 
 export type Level = 'OK' | 'CRITICAL';
 
-type EventState = {
+/** A time in whole seconds. With a `shift` it is a guess: a replay has moved it, and only seconds of one shift compare. */
+export type Instant = { readonly seconds: number; readonly shift: string };
+
+export type EventState = {
   readonly level: Level;
-  /** Seconds of the data's time; NaN where it is not known, as with times that a replay shifted. */
-  readonly time: number;
-  readonly seconds: number;
+  readonly time: Instant;
+  /** In seconds; `undefined` when it can not be known. */
+  readonly duration: number | undefined;
 };
 
 type Handler = { action: 'post'; mark: number };
@@ -32,23 +35,13 @@ export class AlertsModel {
     this.#sink = sink;
   }
 
-  /** A point came to an alert node: the table of alert states for one critical condition. */
-  collect(topicId: string, event: { id: string; level: Level; time: number }): void {
-    const before = this.#topics.get(topicId)?.events.get(event.id);
-    const isAlert = before !== undefined && before.level !== 'OK';
-    if (event.level === 'OK' && !isAlert) return;
-    const began = isAlert ? before.time - before.seconds : event.time;
-    const { level, time } = event;
-    this.#topic(topicId).events.set(event.id, { level, time, seconds: time - began });
+  /** An alert node tells of an event. */
+  collect(topicId: string, { id, ...state }: EventState & { readonly id: string }): void {
+    this.#topic(topicId).events.set(id, state);
   }
 
-  /** At a start what has been OK for long is forgotten, and the data is of another year. */
-  restart(): void {
-    for (const { events } of this.#topics.values()) {
-      for (const [id, { level, time }] of events) {
-        if (level === 'OK' && !Number.isNaN(time)) events.delete(id);
-      }
-    }
+  event(topicId: string, id: string): EventState | undefined {
+    return this.#topics.get(topicId)?.events.get(id);
   }
 
   apply(step: Step): readonly Call[] | undefined {
@@ -235,14 +228,16 @@ function levelOf(topic: Topic): Level {
   return [...topic.events.values()].some(({ level }) => level !== 'OK') ? 'CRITICAL' : 'OK';
 }
 
-function eventView(topic: string, id: string, { level, time, seconds }: EventState): Expected {
-  const duration = Number.isNaN(seconds)
-    ? (actual: unknown) => typeof actual === 'string'
-    : clock(seconds);
+function eventView(topic: string, id: string, { level, time, duration }: EventState): Expected {
   return {
     id,
     link: { rel: 'self', href: `@/${PATH}/${topic}/events/${id}` },
-    state: { level, message: level, time: Number.isNaN(time) ? isTime : timeText(time), duration },
+    state: {
+      level,
+      message: level,
+      time: time.shift === '' ? timeText(time.seconds) : isTime,
+      duration: duration === undefined ? isText : clock(duration),
+    },
   };
 }
 

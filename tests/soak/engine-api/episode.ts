@@ -48,7 +48,9 @@ export async function runEpisode(
   let restarts = 0;
   let failure: Failure | undefined;
   try {
-    for (const step of steps) {
+    for (const given of steps) {
+      const isStop = given.kind === 'restart' && !subject.isKillable;
+      const step: Step = isStop ? { kind: 'restart', how: 'stop' } : given;
       if (step.kind === 'restart') {
         await subject.restart(step.how);
         restarts++;

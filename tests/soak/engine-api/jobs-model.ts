@@ -6,8 +6,10 @@ import { timeText } from './alerts-model.ts';
 import type { AlertsModel } from './alerts-model.ts';
 import { isStartable } from './scripts.ts';
 import type { DbrpSpec, ReplaySpec, Step } from './steps.ts';
-import { isIdAllowed, RunningModel } from './tasks-model.ts';
-import type { ModelPoint, TasksModel } from './tasks-model.ts';
+import { RunningModel } from './running-model.ts';
+import type { ModelPoint } from './running-model.ts';
+import { isIdAllowed } from './tasks-model.ts';
+import type { TasksModel } from './tasks-model.ts';
 
 /** What was recorded: points of a stream, or how many answers to queries. */
 type Content = { readonly points: readonly ModelPoint[] } | { readonly results: number };
@@ -34,8 +36,10 @@ type Replay = {
   running: RunningModel | undefined;
 };
 
-/** Begin of the data's time, in seconds. */
-export const DATA_BEGIN = 1_577_836_800;
+/** Begin of the data's time, in seconds: some days ago, because topics forget what has been OK for a week. */
+export const DATA_BEGIN = Math.floor(Date.now() / 1000) - 5 * 86_400;
+/** Begin of the time that batch tasks ask for. */
+const BATCH_BEGIN = 1_577_836_800;
 /** What the database answers to every query: these values at one time. */
 export const QUERY_VALUES: readonly number[] = [2, 7];
 export const QUERY_TIME = DATA_BEGIN;
@@ -46,6 +50,7 @@ const QUERIES = { good: GOOD_QUERY, unqualified: 'SELECT v FROM m0', '': '' };
 export class JobsModel {
   readonly recordings = new Map<string, Recording>();
   readonly replays = new Map<string, Replay>();
+  #replayCount = 0;
   readonly #tasks: TasksModel;
   readonly #alerts: AlertsModel;
 
@@ -245,12 +250,17 @@ export class JobsModel {
       return;
     }
     const { points } = content;
-    const due = isFast ? points : points.filter(({ time }) => time === points[0]?.time);
+    const due = isFast
+      ? points
+      : points.filter(({ time }) => time.seconds === points[0]?.time.seconds);
     // Points of other measurements do not reach the task.
     replay.collected = due.filter((point) => running?.isFor(point) === true).length;
     replay.status = due.length === points.length ? 'finished' : 'running';
+    const shift = `replay ${++this.#replayCount}`;
+    const begin = Math.floor(Date.now() / 1000) - (points[0]?.time.seconds ?? 0);
     for (const point of due) {
-      running?.push(spec.isRecordingTime ? point : { ...point, time: Number.NaN }, this.#alerts);
+      const moved = { seconds: point.time.seconds + begin, shift };
+      running?.push(spec.isRecordingTime ? point : { ...point, time: moved }, this.#alerts);
     }
   }
 
@@ -266,7 +276,7 @@ export class JobsModel {
           (tap.measurement === '' || tap.measurement === measurement),
       );
       // The first point after its end ends a recording.
-      const end = mine.findIndex(({ time }) => time > tap.stop);
+      const end = mine.findIndex(({ time }) => time.seconds > tap.stop);
       recording.content = { points: [...content.points, ...(end < 0 ? mine : mine.slice(0, end))] };
       if (end >= 0) recording.status = 'finished';
       if (mine.length > 0) calls.push(this.#recordingCheck(id, recording));
@@ -337,12 +347,12 @@ export class JobsModel {
 const QUERY_POINTS: readonly ModelPoint[] = QUERY_VALUES.map((value) => ({
   db: 'd0',
   measurement: 'm0',
-  time: QUERY_TIME,
+  time: { seconds: QUERY_TIME, shift: '' },
   value,
 }));
 
 function tickRange(ticks: number): { readonly start: string; readonly stop: string } {
-  return { start: timeText(DATA_BEGIN), stop: timeText(DATA_BEGIN + ticks * TICK_SECONDS + 1) };
+  return { start: timeText(BATCH_BEGIN), stop: timeText(BATCH_BEGIN + ticks * TICK_SECONDS + 1) };
 }
 
 function deleted(path: string): readonly Call[] {

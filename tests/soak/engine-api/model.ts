@@ -39,7 +39,6 @@ export class Model {
       case 'restart':
         this.#tasks.restart(step.how);
         this.#jobs.restart();
-        this.#alerts.restart();
         return this.checks();
       default: {
         const calls =
@@ -96,7 +95,8 @@ export class Model {
     }
     // Points are scoped by database and policy: those of the empty policy come to no task.
     if (form === 'no-rp') return [{ ...call, status: 204 }];
-    const points = values.map((value) => ({ db, measurement, time: this.#now, value }));
+    const at = { seconds: this.#now, shift: '' };
+    const points = values.map((value) => ({ db, measurement, time: at, value }));
     return [{ ...call, status: 204 }, ...this.#tasks.write(points), ...this.#jobs.write(points)];
   }
 }

@@ -250,7 +250,7 @@ function write(random: Random): Step {
     db: random.pick(['d0', 'd0', 'd1']),
     measurement: random.pick(['m0', 'm0', 'm1']),
     values: random.list(1, 4, () => random.below(12)),
-    gap: random.chance(0.3) ? 0 : 1000 + random.below(5000),
+    gap: random.chance(0.3) ? 0 : 1000 + random.below(200),
     form: isGood
       ? random.pick(['plain', 'plain', 'gzip', 'seconds', 'alias'])
       : random.pick(['bad-line', 'no-db', 'no-rp']),
@@ -266,7 +266,7 @@ function recordStream(random: Random): Step {
     kind: 'record-stream',
     id: recording(random),
     task: random.pick(TASKS),
-    seconds: random.below(12_000),
+    seconds: random.below(4000),
   };
 }
 

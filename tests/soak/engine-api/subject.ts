@@ -8,7 +8,9 @@ import { join } from 'node:path';
 
 export interface Subject {
   readonly url: string;
-  /** Ends it and starts it again on what it has stored. */
+  /** Whether a restart can be a kill. */
+  readonly isKillable: boolean;
+  /** Ends it and starts it again on what it has stored. Only a stop in order saves the state of tasks. */
   restart(how: 'stop' | 'kill'): Promise<void>;
   /** Resident bytes; 0 when it has no process of its own. */
   processId(): number | undefined;
@@ -17,7 +19,7 @@ export interface Subject {
 
 export type StartSubject = (peer: string) => Promise<Subject>;
 
-/** In this process. Killing is stopping here. */
+/** In this process, which nothing can kill. */
 export const startInProcess: StartSubject = async (peer) => {
   const directory = await makeDirectory();
   const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -27,7 +29,7 @@ export const startInProcess: StartSubject = async (peer) => {
       values: {
         data_dir: directory,
         stats: { enabled: false },
-        task: { hosts: '0' },
+        task: { hosts: '0', 'snapshot-interval': '24h' },
         http: { 'bind-address': '127.0.0.1:0' },
         tsdb: [{ name: 'fake', urls: [peer], default: true, 'disable-subscriptions': true }],
       },
@@ -39,6 +41,7 @@ export const startInProcess: StartSubject = async (peer) => {
     get url() {
       return engine.url;
     },
+    isKillable: false,
     restart: async () => {
       await engine.close();
       engine = await startEngine(config, { log: quiet });
@@ -57,7 +60,7 @@ export const startExecutable: StartSubject = async (peer) => {
   const config = join(directory, 'engine.toml');
   await writeFile(
     config,
-    `[stats]\nenabled = false\n[task]\nhosts = "0"\n[[tsdb]]\nname = "fake"\nurls = ["${peer}"]\ndefault = true\ndisable-subscriptions = true\n`,
+    `[stats]\nenabled = false\n[task]\nhosts = "0"\nsnapshot-interval = "24h"\n[[tsdb]]\nname = "fake"\nurls = ["${peer}"]\ndefault = true\ndisable-subscriptions = true\n`,
   );
   const args = ['--config', config, '--log-level', 'error'];
   const start = (): Promise<Tidemark> => startTidemark({ command: 'engine', directory, args });
@@ -66,6 +69,7 @@ export const startExecutable: StartSubject = async (peer) => {
     get url() {
       return server.engine;
     },
+    isKillable: true,
     restart: async (how) => {
       if (how === 'kill') await server.kill();
       else await server.stop();

@@ -1,7 +1,6 @@
 // What the model knows of tasks and templates, and what points do to the tasks that run.
 import { FAILURE, isAnything, isText, isTime } from './call.ts';
 import type { Call, Expected } from './call.ts';
-import { timeText } from './alerts-model.ts';
 import type { AlertsModel } from './alerts-model.ts';
 import {
   areVarsReadable,
@@ -9,77 +8,12 @@ import {
   isDefinable,
   isStartable,
   isTemplateScript,
-  thresholdOf,
   varsOf,
   written,
 } from './scripts.ts';
+import { RunningModel } from './running-model.ts';
+import type { ModelPoint, SavedState } from './running-model.ts';
 import type { DbrpSpec, ScriptSpec, Step, TaskChange, VarsSpec } from './steps.ts';
-
-/** A point of the stream; `time` in seconds. */
-export type ModelPoint = {
-  readonly db: string;
-  readonly measurement: string;
-  readonly time: number;
-  readonly value: number;
-};
-
-/** What a task does with points, live or in a replay. */
-export class RunningModel {
-  readonly script: ScriptSpec;
-  readonly dbrps: readonly DbrpSpec[];
-  readonly #taskId: string;
-  readonly #threshold: number;
-  readonly #definition: string;
-  #last: ModelPoint | undefined;
-  /** After a restart the state of a task is that of its last snapshot, whichever that is. */
-  #isRestored = false;
-
-  constructor(
-    taskId: string,
-    task: { script: ScriptSpec; vars: VarsSpec; dbrps: readonly DbrpSpec[] },
-  ) {
-    this.script = task.script;
-    this.dbrps = task.dbrps;
-    this.#taskId = taskId;
-    this.#threshold = thresholdOf(task.script, task.vars);
-    this.#definition = JSON.stringify([written(task.script), Object.entries(task.vars).sort()]);
-  }
-
-  /** The same task after a restart of the engine. One that was stopped in order has all its state. */
-  restarted(next: RunningModel, how: 'stop' | 'kill'): RunningModel {
-    // A task that was changed while it ran is another one now.
-    if (next.#definition !== this.#definition) return next;
-    next.#last = this.#last;
-    next.#isRestored = how === 'kill' || this.#isRestored;
-    return next;
-  }
-
-  isFor(point: ModelPoint): boolean {
-    return this.script.form === 'stream' && point.measurement === this.script.measurement;
-  }
-
-  push(point: ModelPoint, alerts: AlertsModel): void {
-    const { topic } = this.script;
-    if (!this.isFor(point)) return;
-    if (point.value !== this.#threshold) {
-      this.#last = point;
-      this.#isRestored = false;
-    }
-    if (topic === '') return;
-    const level = point.value > this.#threshold ? 'CRITICAL' : 'OK';
-    alerts.collect(topic, { id: this.#taskId, level, time: point.time });
-  }
-
-  /** What its `httpOut` answers. */
-  output(): Expected {
-    if (this.#isRestored) return { series: isAnything };
-    const last = this.#last;
-    if (last === undefined) return { series: null };
-    const time = Number.isNaN(last.time) ? isTime : timeText(last.time);
-    const values = [[time, last.value]];
-    return { series: [{ name: last.measurement, columns: ['time', 'v'], values }] };
-  }
-}
 
 export type ModelTask = {
   id: string;
@@ -88,7 +22,8 @@ export type ModelTask = {
   vars: VarsSpec;
   dbrps: readonly DbrpSpec[];
   status: 'enabled' | 'disabled';
-  wasEnabled: boolean;
+  /** Number of its last enabling; 0 when there was none. */
+  enabling: number;
   running: RunningModel | undefined;
   created: string;
 };
@@ -104,6 +39,9 @@ export class TasksModel {
   readonly tasks = new Map<string, ModelTask>();
   readonly templates = new Map<string, Template>();
   readonly #alerts: AlertsModel;
+  #enablings = 0;
+  /** What the last stop in order has saved. */
+  #saved: ReadonlyMap<string, SavedState> = new Map();
 
   constructor(alerts: AlertsModel) {
     this.#alerts = alerts;
@@ -150,7 +88,7 @@ export class TasksModel {
       isDefinable(script, vars) &&
       dbrps.length > 0;
     if (!isGood) return { ...call, status: 400, json: FAILURE };
-    const wasEnabled = status === 'enabled';
+    const enabling = status === 'enabled' ? ++this.#enablings : 0;
     const created = '';
     const task = {
       id,
@@ -159,7 +97,7 @@ export class TasksModel {
       vars,
       dbrps,
       status,
-      wasEnabled,
+      enabling,
       created,
       running: undefined,
     };
@@ -205,9 +143,10 @@ export class TasksModel {
       status,
       vars: change.vars ?? before.vars,
       dbrps: dbrps ?? before.dbrps,
-      wasEnabled: before.wasEnabled || isTurnedOn,
+      enabling: before.enabling,
     };
     if (!isRedefined && !isTurnedOn) return after;
+    if (isTurnedOn) after.enabling = ++this.#enablings;
     const found =
       template === '' ? (script ?? before.script) : this.templates.get(template)?.script;
     if (found === undefined || !isDefinable(found, after.vars)) return undefined;
@@ -296,11 +235,16 @@ export class TasksModel {
 
   /** The engine was started again: what is enabled runs from the beginning. */
   restart(how: 'stop' | 'kill'): void {
+    if (how === 'stop') {
+      const running = [...this.tasks.values()].filter((task) => task.running !== undefined);
+      this.#saved = new Map(
+        running.map(({ id, running: task }) => [id, task?.save()] as [string, SavedState]),
+      );
+    }
     for (const task of this.tasks.values()) {
-      const before = task.running;
       const runs = task.status === 'enabled' && isStartable(task);
-      const after = runs ? new RunningModel(task.id, task) : undefined;
-      task.running = after === undefined ? undefined : (before?.restarted(after, how) ?? after);
+      task.running = runs ? new RunningModel(task.id, task) : undefined;
+      task.running?.restore(this.#saved.get(task.id));
     }
   }
 
@@ -365,7 +309,7 @@ function taskView(task: ModelTask): Readonly<Record<string, Expected>> {
   const { form, cluster } = task.running?.script ?? task.script;
   const isWithoutCluster = form === 'batch' && cluster === 'nope';
   const lastEnabled = (actual: unknown): boolean =>
-    task.wasEnabled ? isTime(actual) && actual !== NEVER : actual === NEVER;
+    task.enabling > 0 ? isTime(actual) && actual !== NEVER : actual === NEVER;
   return {
     id: task.id,
     link: { rel: 'self', href: `@/tasks/${task.id}` },
