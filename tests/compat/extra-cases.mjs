@@ -508,4 +508,97 @@ add('into-types', shop, [
   { q: 'SELECT nosuch INTO copy FROM shop', fresh: true },
 ]);
 
+// ------------------------------------------------ statements about the schema, every form
+add('show-schema', shop, [
+  ...combine('SHOW {what} CARDINALITY', {
+    what: ['SERIES', 'SERIES EXACT', 'MEASUREMENT', 'MEASUREMENT EXACT', 'TAG KEY', 'TAG KEY EXACT'],
+  }),
+  ...combine('SHOW {what} CARDINALITY ON shopdb', {
+    what: ['SERIES', 'MEASUREMENT', 'TAG KEY EXACT', 'FIELD KEY', 'FIELD KEY EXACT'],
+  }),
+  ...combine('SHOW {what} CARDINALITY FROM shop', {
+    what: ['SERIES', 'SERIES EXACT', 'MEASUREMENT EXACT', 'TAG KEY', 'TAG KEY EXACT', 'FIELD KEY'],
+  }),
+  ...combine("SHOW {what} CARDINALITY FROM /sh/ WHERE region = 'north' {rest}", {
+    what: ['SERIES', 'SERIES EXACT', 'TAG KEY'],
+    rest: ['', 'GROUP BY region', 'GROUP BY store LIMIT 1'],
+  }),
+  ...combine('SHOW TAG VALUES {exact} CARDINALITY {from} WITH KEY {key}', {
+    exact: ['', 'EXACT'],
+    from: ['', 'FROM shop', 'ON shopdb'],
+    key: ['= store', 'IN (store, region)', '=~ /r/', '!= region'],
+  }),
+  "SHOW TAG VALUES CARDINALITY FROM shop WITH KEY = store WHERE region = 'north'",
+  ...combine('SHOW {what} LIMIT 1 OFFSET 1', {
+    what: ['MEASUREMENTS', 'SERIES', 'TAG KEYS', 'FIELD KEYS', 'TAG VALUES WITH KEY = store'],
+  }),
+  ...combine("SHOW {what} WHERE store = 's1'", {
+    what: ['MEASUREMENTS', 'SERIES', 'TAG KEYS', 'TAG VALUES WITH KEY = region'],
+  }),
+  ...combine('SHOW MEASUREMENTS WITH MEASUREMENT {which}', {
+    which: ['= shop', '= nosuch', '=~ /^s/', "=~ /^x/ WHERE store = 's1'"],
+  }),
+  ...combine('SHOW {what} ON nosuchdb', {
+    what: ['MEASUREMENTS', 'SERIES', 'TAG KEYS', 'FIELD KEYS', 'RETENTION POLICIES'],
+  }),
+  ...combine('SHOW {what}', {
+    what: ['SERIES EXACT', 'FIELD KEYS FROM shopdb.autogen.shop', 'TAG KEYS FROM /hop/, nosuch'],
+  }),
+]);
+
+// ------------------------------------------------ bind parameters of every type, comments, several statements
+const bound = (q, params) => ({ q, params: { params: JSON.stringify(params) } });
+add('parameters', shop, [
+  bound("SELECT sales FROM shop WHERE items = $v AND store = 's1' LIMIT 3", { v: 7 }),
+  bound('SELECT sales FROM shop WHERE sales > $v LIMIT 2', { v: 99.5 }),
+  bound('SELECT sales FROM shop WHERE open = $v LIMIT 2', { v: true }),
+  bound('SELECT sales FROM shop WHERE clerk = $v LIMIT 2', { v: 'bob' }),
+  bound('SELECT sales FROM shop WHERE clerk = $v LIMIT 2', { v: "b'o\\b" }),
+  bound('SELECT sales FROM shop WHERE time >= $from AND time < $to LIMIT 2', {
+    from: '2023-01-01T03:00:00Z',
+    to: '2023-01-01 05:00:00',
+  }),
+  bound('SELECT sales FROM shop LIMIT $n OFFSET $o', { n: 2, o: 1 }),
+  bound('SELECT sales FROM shop GROUP BY store SLIMIT $n SOFFSET $o', { n: 1, o: 2 }),
+  bound('SELECT percentile(sales, $p) FROM shop', { p: 60 }),
+  bound(`SELECT mean(sales) FROM shop WHERE ${DAY} GROUP BY time(6h) fill($f)`, { f: 7 }),
+  bound('SELECT sales FROM shop WHERE sales > $v LIMIT 2', { v: -1 }),
+  bound("SELECT sales FROM shop WHERE store = $v; SHOW TAG KEYS; SELECT $v FROM shop", { v: 's1' }),
+  bound('SELECT sales FROM shop WHERE sales > $absent', {}),
+  bound('SELECT sales FROM shop WHERE $v', { v: true }),
+  'SELECT sales -- the price\nFROM shop LIMIT /* one\nof them */ 1',
+  '/* nothing */ ; -- at all\n;',
+  'SELECT sales FROM shop LIMIT 1; -- one\n; /* two */ SHOW TAG KEYS;',
+  'SELECT sales/**/FROM shop LIMIT/**/1/**/',
+  'SELECT sales FROM shop LIMIT 1 /* not closed',
+  'SELECT sales FROM shop -- LIMIT 1',
+]);
+
+// ------------------------------------------------ INTO with back references
+add('into-back-references', shop, [
+  ...combine('SELECT * INTO {target} FROM {source} {group}', {
+    target: ['autogen.:MEASUREMENT', 'shopdb.autogen.:MEASUREMENT', 'shopdb..:MEASUREMENT'],
+    source: ['shop', '/sh/'],
+    group: ['GROUP BY *'],
+  }).map((q) => ({ q, method: 'POST' })),
+  ...['', 'GROUP BY *', 'GROUP BY store', `WHERE ${DAY} GROUP BY time(6h), store`].map((rest) => ({
+    q: 'SELECT * FROM copy GROUP BY *',
+    pre: [
+      {
+        text: `SELECT ${rest.includes('time') ? 'mean(sales) AS sales, count(items) AS n' : '*'} INTO copy FROM shop ${rest}`,
+        mayFail: true,
+      },
+    ],
+  })),
+  {
+    q: 'SELECT count(*) FROM other.archive./.*/ GROUP BY *',
+    pre: [
+      'CREATE DATABASE other WITH NAME archive',
+      'SELECT sales, items INTO other.archive.:MEASUREMENT FROM /.*/ GROUP BY *',
+    ],
+  },
+  { q: 'SELECT * INTO nosuch..:MEASUREMENT FROM shop', method: 'POST' },
+  { q: 'SELECT * INTO nosuch.:MEASUREMENT FROM shop', method: 'POST' },
+]);
+
 export default groups;
