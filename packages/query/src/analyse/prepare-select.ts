@@ -141,6 +141,7 @@ async function prepare(
       return {
         name,
         type: type ?? 'float',
+        valueType: expression.type ?? type ?? 'float',
         isTag: isTag || isTagValue,
         visibility: isIntoTag ? 'name' : known,
       };

@@ -21,6 +21,8 @@ export type ExpandedField = {
 export type PreparedColumn = {
   readonly name: string;
   readonly type: FieldType;
+  /** Type of the values as they are computed. */
+  readonly valueType: FieldType;
   readonly isTag: boolean;
   /**
    * What reaches it. Names that nobody knows are no arguments of functions for wildcards; tags that `top` tells apart
@@ -56,6 +58,8 @@ export type ResolvedName =
   | {
       readonly kind: 'field';
       readonly type: FieldType;
+      /** Type of the values, where a subquery declares another one: a quotient of integers counts as an integer. */
+      readonly valueType?: FieldType | undefined;
       /** It is a tag that a subquery selects, and printed as one. */
       readonly isTagColumn?: boolean | undefined;
     }
@@ -77,9 +81,19 @@ export function resolveName(name: string, sources: readonly PreparedSource[]): R
         source.kind === 'subquery' &&
         source.select.columns.some((column) => column.name === name && column.isTag),
     );
-    return { kind: 'field', type, isTagColumn };
+    return { kind: 'field', type, valueType: columnValueType(name, sources), isTagColumn };
   }
   return isTag ? { kind: 'tag' } : { kind: 'unknown' };
+}
+
+function columnValueType(name: string, sources: readonly PreparedSource[]): FieldType | undefined {
+  let type: FieldType | undefined;
+  for (const source of sources) {
+    if (source.kind === 'measurement') continue;
+    const column = source.select.columns.find((one) => one.name === name);
+    if (column !== undefined) type = strongerType(type, column.valueType);
+  }
+  return type;
 }
 
 function sourceFieldType(source: PreparedSource, name: string): FieldType | undefined {

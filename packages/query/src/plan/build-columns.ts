@@ -233,12 +233,21 @@ export function resolveReference(
   return { kind: 'field', type: cast };
 }
 
-/** Casts of a subquery's columns convert numbers and leave everything else as it is (recorded). */
+/**
+ * Casts of a subquery's columns convert numbers and leave the value of everything else as it was computed, whatever type
+ * the column has been declared with (recorded).
+ */
 function resolveColumn(cast: CastType, resolved: ResolvedName): ResolvedName {
   if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };
   if (cast === 'tag') {
-    return resolved.kind === 'field' && resolved.isTagColumn !== true ? resolved : { kind: 'tag' };
+    return resolved.kind === 'field' && resolved.isTagColumn !== true
+      ? asComputed(resolved)
+      : { kind: 'tag' };
   }
   const isKept = resolved.kind === 'field' && !(isNumeric(cast) && isNumeric(resolved.type));
-  return isKept ? resolved : { kind: 'field', type: cast };
+  return isKept ? asComputed(resolved) : { kind: 'field', type: cast };
+}
+
+function asComputed(resolved: ResolvedName & { readonly kind: 'field' }): ResolvedName {
+  return { ...resolved, type: resolved.valueType ?? resolved.type };
 }

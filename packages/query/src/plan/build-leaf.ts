@@ -70,6 +70,16 @@ const FIXED_TYPE: ReadonlySet<string> = new Set([
   'non_negative_derivative',
   'moving_average',
   'elapsed',
+  'exponential_moving_average',
+  'double_exponential_moving_average',
+  'triple_exponential_moving_average',
+  'relative_strength_index',
+  'triple_exponential_derivative',
+  'kaufmans_efficiency_ratio',
+  'kaufmans_adaptive_moving_average',
+  'chande_momentum_oscillator',
+  'holt_winters',
+  'holt_winters_with_fit',
 ]);
 
 type Base = {
