@@ -565,6 +565,10 @@ export class Engine {
       segments: this.#segments().length,
       segmentBytes: this.#segments().reduce((sum, segment) => sum + segment.info.sizeBytes, 0),
       memtableBytes: this.memtableBytes,
+      indexBytes: [...this.databases.values()].reduce(
+        (sum, { index }) => sum + index.memoryBytes,
+        0,
+      ),
       postingsBytes: this.#postings.memoryBytes,
       openSnapshots: this.reclaimer.openCount,
       filesWaitingForSnapshots: this.reclaimer.waitingCount,

@@ -6,7 +6,6 @@ import type { MixedValue, ResultBatch } from '@tidemark/query';
 
 import { canRead, canWrite } from '../auth/identity.ts';
 import { requireDatabase } from '../catalog/databases.ts';
-import { findPolicy } from '../catalog/model.ts';
 import type { Grant } from '../catalog/model.ts';
 import { requireUser } from '../catalog/users.ts';
 import { DATABASE_NAME_REQUIRED } from '../compat/messages.ts';
@@ -122,13 +121,20 @@ function roundDuration(durationMs: number): bigint {
 
 type ShardRow = { readonly database: string; readonly row: readonly MixedValue[] };
 
+/** Shards in the order of their databases and policies (the order of creation), then of time. */
 async function shardRows(context: StatementContext, hasOwners: boolean): Promise<ShardRow[]> {
   const { catalog, storage } = context.services;
-  const { state } = catalog;
-  const shards = [...(await storage.shards())].sort((a, b) => a.id - b.id);
-  return shards.map((shard) => {
-    const policy = findPolicy(state.databases.get(shard.database), shard.retentionPolicy);
-    const expiry = shard.end + (policy?.durationNanos ?? 0n);
+  const shards = await storage.shards();
+  const ordered = [...catalog.state.databases.values()].flatMap(({ name, policies }) =>
+    policies.flatMap((policy) =>
+      shards
+        .filter((one) => one.database === name && one.retentionPolicy === policy.name)
+        .sort((a, b) => (a.start < b.start ? -1 : 1))
+        .map((shard) => ({ shard, policy })),
+    ),
+  );
+  return ordered.map(({ shard, policy }) => {
+    const expiry = shard.end + policy.durationNanos;
     const times = [formatRfc3339(shard.start), formatRfc3339(shard.end), formatRfc3339(expiry)];
     const names = [shard.database, shard.retentionPolicy];
     return {
@@ -170,7 +176,15 @@ export const showShardGroupsHandler = answers<Of<'show-shard-groups'>>(async (_,
   ];
 });
 
+/** Only answered when it is asked for by name: it is counted over everything that is indexed. */
+const INDEXES = 'indexes';
+
 export const showStatsHandler = answers<Of<'show-stats'>>(async (statement, { services }) => {
+  if (statement.module === INDEXES) {
+    const { counters } = await services.storage.statistics();
+    const rows = [[statisticValue(counters['indexBytes'] ?? 0)]];
+    return [rowsBatch({ name: INDEXES, columns: ['memoryBytes'], rows })];
+  }
   const modules = await services.statistics.read();
   return modules
     .filter(({ name }) => statement.module === undefined || statement.module === name)
