@@ -19,7 +19,7 @@ import type { PreparedColumn, PreparedSelect, PreparedSource } from './prepared.
 import { resolveName, sourceTags } from './prepared.ts';
 import { reportMeasurement, reportNames } from './report-unknown.ts';
 import { resolveMeasurement } from './resolve-source.ts';
-import { loadSchemas } from './schema.ts';
+import { loadSchemas, withAbsentFields } from './schema.ts';
 import type { ConditionSplit } from './time-range.ts';
 import { splitCondition } from './time-range.ts';
 import { walk } from './walk.ts';
@@ -112,6 +112,7 @@ async function prepare(
     if (schemas.length === 0) await reportMeasurement(set, source.span, context);
   }
   reportNames(statement, sources, context);
+  await findAbsentFields(split, sources, context);
   checkCondition(split.condition, sources, context);
   const tagDimensions = expandTagDimensions(dimensions.tags, sources, context);
   const fields = expandFields(statement, sources, {
@@ -193,6 +194,29 @@ function checkCondition(
     if (isField) count++;
   });
   if (count > limit) throw conditionLimitExceeded(count, limit);
+}
+
+/**
+ * A name in the condition that is no field in the time range may be one at another time: no tag then, but null. Sources
+ * are replaced by those that know of it.
+ */
+async function findAbsentFields(
+  { condition }: ConditionSplit,
+  sources: PreparedSource[],
+  context: QueryContext,
+): Promise<void> {
+  if (condition === undefined) return;
+  const unknown = new Set<string>();
+  walk(condition, (node) => {
+    if (node.kind !== 'reference' || node.cast === 'tag') return;
+    if (resolveName(node.name, sources).kind === 'unknown') unknown.add(node.name);
+  });
+  if (unknown.size === 0) return;
+  for (const [i, source] of sources.entries()) {
+    if (source.kind !== 'measurement') continue;
+    const schema = await withAbsentFields(source.schema, unknown, context);
+    sources[i] = { kind: 'measurement', schema };
+  }
 }
 
 function expandTagDimensions(

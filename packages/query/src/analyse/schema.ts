@@ -8,6 +8,8 @@ import type { MeasurementRef, RequestOptions, SchemaFilter } from '../series-sou
 export type MeasurementSchema = {
   readonly measurement: MeasurementRef;
   readonly fields: ReadonlyMap<string, FieldType>;
+  /** Fields that the condition names and the measurement has only outside the time range: null here (recorded). */
+  readonly absentFields?: ReadonlyMap<string, FieldType> | undefined;
   readonly tags: ReadonlySet<string>;
 };
 
@@ -63,6 +65,18 @@ export async function loadSchemas(
     fields: types,
     tags: tags.get(measurement) ?? new Set<string>(),
   }));
+}
+
+/** The schema with those of the names that are fields of the measurement at any other time. */
+export async function withAbsentFields(
+  schema: MeasurementSchema,
+  names: ReadonlySet<string>,
+  context: QueryContext,
+): Promise<MeasurementSchema> {
+  const { database, retentionPolicy, measurement } = schema.measurement;
+  const all = await loadFields({ database, retentionPolicy, measurements: [measurement] }, context);
+  const found = [...(all.get(measurement) ?? [])].filter(([name]) => names.has(name));
+  return found.length === 0 ? schema : { ...schema, absentFields: new Map(found) };
 }
 
 async function loadFields(

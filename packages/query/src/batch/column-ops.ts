@@ -237,6 +237,7 @@ export function convertColumn(column: Column, type: FieldType): Column {
     }
     const value = column.values[i]!;
     if (type === 'float') values.push(Number(value));
+    else if (Number.isNaN(value)) values.push(null);
     else {
       const whole = typeof value === 'bigint' ? value : floatToInteger(value);
       values.push(type === 'integer' ? BigInt.asIntN(64, whole) : BigInt.asUintN(64, whole));

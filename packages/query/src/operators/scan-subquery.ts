@@ -19,8 +19,8 @@ import type { RunContext } from './run-context.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from './windows.ts';
 
-/** Rows of a group, one run per group of the subquery, in its order. */
-type CollectedGroup = { readonly key: GroupKey; readonly runs: Run[]; bytes: number };
+/** Rows of a group: of each group of the subquery its runs, in its order. */
+type CollectedGroup = { readonly key: GroupKey; readonly parts: Run[][]; bytes: number };
 
 /**
  * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time or window; some subqueries
@@ -41,19 +41,18 @@ export async function* scanSubquery(
   const finish = function* (collected: CollectedGroup): Iterable<RowBatch> {
     run.release(collected.bytes);
     // Inner groups count in ascending order among equal times, in descending queries too.
-    if (plan.descending) collected.runs.reverse();
+    if (plan.descending) collected.parts.reverse();
+    const runs = collected.parts.flat();
     if (keepsInnerOrder) {
-      for (const rows of collected.runs) yield { group: collected.key, ...rows };
+      for (const rows of runs) yield { group: collected.key, ...rows };
     } else if (windows !== undefined) {
-      yield { group: collected.key, ...mergeByWindow(collected.runs, windows, { plan, types }) };
-    } else if (collected.runs.length > 0) {
-      yield {
-        group: collected.key,
-        ...mergeRuns(collected.runs, { types, descending: plan.descending }),
-      };
+      yield { group: collected.key, ...mergeByWindow(runs, windows, { plan, types }) };
+    } else if (runs.length > 0) {
+      yield { group: collected.key, ...mergeRuns(runs, { types, descending: plan.descending }) };
     }
   };
   let current: string | undefined;
+  let innerGroup: GroupKey | undefined;
   for await (const batch of inner) {
     await run.pace.turn();
     const rows = outerRows(batch, source, plan);
@@ -69,11 +68,13 @@ export async function* scanSubquery(
     run.hold(bytes);
     const known = groups.get(id);
     if (known === undefined) {
-      groups.set(id, { key: { name: batch.group.name, tags }, runs: [rows], bytes });
+      groups.set(id, { key: { name: batch.group.name, tags }, parts: [[rows]], bytes });
     } else {
-      known.runs.push(rows);
+      if (batch.group === innerGroup) known.parts.at(-1)?.push(rows);
+      else known.parts.push([rows]);
       known.bytes += bytes;
     }
+    innerGroup = batch.group;
   }
   const ordered = [...groups.values()].sort(
     (a, b) => compareGroups(a.key, b.key) * (plan.descending ? -1 : 1),
@@ -86,8 +87,13 @@ export async function* scanSubquery(
  * stands; windows that are filled are a series of their own.
  */
 function keepsGroupsApart(plan: SelectPlan, inner: SelectPlan): boolean {
-  if (inner.leaves.length === 0) return false;
   if (plan.leaves.some((leaf) => leaf.reducer !== undefined)) return false;
+  // A raw query passes on the order that it finds.
+  if (inner.leaves.length === 0) {
+    return inner.sources.some(
+      (source) => source.kind === 'subquery' && keepsGroupsApart(inner, source.plan),
+    );
+  }
   if (inner.leaves.some((leaf) => leaf.reducer === undefined)) return false;
   if (inner.interval === undefined) return true;
   return inner.fill.kind !== 'none' && !inner.leaves.every(hasPointTimes);

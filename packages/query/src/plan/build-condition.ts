@@ -2,7 +2,7 @@
 import type { FieldType, FieldValue } from '@tidemark/core';
 import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/influxql';
 
-import type { PreparedSource } from '../analyse/prepared.ts';
+import type { PreparedSource, ResolvedName } from '../analyse/prepared.ts';
 import { print } from '../analyse/print.ts';
 import { COMPARISON } from '../analyse/walk.ts';
 import { invalid } from '../compat-messages.ts';
@@ -105,7 +105,7 @@ class ConditionBuilder {
       operator = MIRRORED.get(operator) ?? operator;
     }
     if (left.kind !== 'reference') return undefined;
-    const resolved = resolveReference(left, this.#sources);
+    const resolved = this.#resolve(left);
     if (right.kind === 'regex' && (operator === '=~' || operator === '!~')) {
       const { pattern } = right;
       if (resolved.kind !== 'field') {
@@ -124,6 +124,18 @@ class ConditionBuilder {
     // A cast changes the value before it is compared, which sources do not do.
     if (left.cast !== undefined && left.cast !== 'field') return undefined;
     return { kind: 'field', field: left.name, operator, value };
+  }
+
+  /** A field outside the time range is a field all the same, and null. */
+  #resolve(reference: Reference): ResolvedName {
+    const resolved = resolveReference(reference, this.#sources);
+    if (resolved.kind !== 'unknown') return resolved;
+    for (const source of this.#sources) {
+      if (source.kind !== 'measurement') continue;
+      const type = source.schema.absentFields?.get(reference.name);
+      if (type !== undefined) return { kind: 'field', type };
+    }
+    return resolved;
   }
 
   /** The condition over rows: a boolean, or null which counts as false. */
@@ -179,7 +191,7 @@ class ConditionBuilder {
 
   /** Unknown names are missing tags, which compare as empty strings. */
   #reference(reference: Reference): ValueExpression {
-    const resolved = resolveReference(reference, this.#sources);
+    const resolved = this.#resolve(reference);
     if (resolved.kind === 'field') {
       const { type } = resolved;
       const index = this.#inputs.add({ kind: 'field', name: reference.name, type });

@@ -37,8 +37,14 @@ describe('shards', () => {
 
     expect(first?.name).toBe('d');
     expect(first?.columns).toEqual([
-      ...['id', 'database', 'retention_policy', 'shard_group'],
-      ...['start_time', 'end_time', 'expiry_time', 'owners'],
+      'id',
+      'database',
+      'retention_policy',
+      'shard_group',
+      'start_time',
+      'end_time',
+      'expiry_time',
+      'owners',
     ]);
     expect(first?.values.map((row) => row.slice(1))).toEqual([
       ['d', 'days', ...times('09')],
@@ -58,7 +64,12 @@ describe('shards', () => {
 
     expect(groups?.name).toBe('shard groups');
     expect(groups?.columns).toEqual([
-      ...['id', 'database', 'retention_policy', 'start_time', 'end_time', 'expiry_time'],
+      'id',
+      'database',
+      'retention_policy',
+      'start_time',
+      'end_time',
+      'expiry_time',
     ]);
     expect(groups?.values.map((row) => row[3])).toEqual([
       '2024-01-09T00:00:00Z',
