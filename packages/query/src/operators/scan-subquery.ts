@@ -37,7 +37,7 @@ export async function* scanSubquery(
   const isStreaming = picks.every((place, i) => place === i);
   const groups = new Map<string, CollectedGroup>();
   const keepsInnerOrder = keepsGroupsApart(plan, source.plan);
-  const windows = windowsOfPoints(source.plan);
+  const windows = isReducedInWindows(plan) ? undefined : windowsOfPoints(source.plan);
   const finish = function* (collected: CollectedGroup): Iterable<RowBatch> {
     run.release(collected.bytes);
     // Inner groups count in ascending order among equal times, in descending queries too.
@@ -97,6 +97,11 @@ function keepsGroupsApart(plan: SelectPlan, inner: SelectPlan): boolean {
   if (inner.leaves.some((leaf) => leaf.reducer === undefined)) return false;
   if (inner.interval === undefined) return true;
   return inner.fill.kind !== 'none' && !inner.leaves.every(hasPointTimes);
+}
+
+/** Windows of the query itself need the points in the order of time. */
+function isReducedInWindows({ interval, leaves }: SelectPlan): boolean {
+  return interval !== undefined && leaves.some((leaf) => leaf.reducer !== undefined);
 }
 
 /** The windows whose order rows with the times of their points are in; undefined where the time is the order. */
