@@ -49,7 +49,7 @@ async function startSlowly(): Promise<Starting> {
   ]);
   let url: string | undefined;
   const write = (line: string): void => {
-    url ??= (JSON.parse(line) as { url?: string }).url;
+    url ??= (JSON.parse(line) as { urls?: string[] }).urls?.[0];
   };
   const log = pino({ level: 'info' }, { write });
   let recover: Starting['recover'] = () => undefined;
