@@ -133,6 +133,13 @@ export class Table {
     list.addChain(newest, before);
   }
 
+  /** Whether the series with this ordinal has rows below `limit`. */
+  hasRows(ordinal: number, limit: number): boolean {
+    let newest = this.#newest.get(ordinal);
+    while (newest > limit) newest = this.#before.get(newest - 1);
+    return newest > 0;
+  }
+
   /** The given rows, to be copied column by column. */
   pick(rows: Uint32Array): RowPick {
     return new RowPick({ blocks: this.#blocks, firstRows: this.#firstRows }, rows);

@@ -4,11 +4,14 @@ import { columnFrom } from '@tidemark/core';
 import type { FieldRef, ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';
 
 import { scans } from '../codecs.ts';
-import type { Snapshot } from '../engine/snapshot.ts';
+import type { ShardView, Snapshot } from '../engine/snapshot.ts';
 import { residualCondition } from '../series/select.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import { select } from './groups.ts';
+import type { Selection } from './groups.ts';
+import { lastRows } from './last-rows.ts';
+import type { LastRowPlace } from './last-rows.ts';
 import {
   conditionColumn,
   evaluate,
@@ -32,6 +35,8 @@ export function* scan(
   const selection = yield* select(snapshot, request, memory);
   if (selection === undefined) return;
   const { database, shards } = selection;
+  const lastFields =
+    request.descending && request.limitPerSeries === 1 ? JSON.stringify(request.fields) : undefined;
   for (const group of selection.groups) {
     for (const series of group.series) {
       counters.seriesVisited++;
@@ -44,12 +49,23 @@ export function* scan(
         if (left <= 0) break;
         if (!view.series.has(series)) continue;
         const { timeRange } = request;
+        const place =
+          condition === undefined && left === 1 && lastFields !== undefined
+            ? placeOf(selection, view, { series, fields: lastFields, timeRange })
+            : undefined;
+        const known = place && lastRows().get(place);
+        if (known !== undefined) {
+          yield toBatch(known, request, { seriesKey, tags });
+          left = 0;
+          break;
+        }
         const source = { database, series, fields, timeRange, counters, memory };
         for (const part of readSeries(view, source, request)) {
-          if (left === 1 && request.descending && condition === undefined) {
+          if (place !== undefined) {
             const last = lastRow(part.chunk, request);
             if (last !== undefined) {
               counters.chunksAnsweredByStatistics++;
+              lastRows().set(place, last);
               yield toBatch(last, request, { seriesKey, tags });
               left = 0;
               break;
@@ -59,6 +75,7 @@ export function* scan(
           if (request.descending) kept = reverseRun(kept);
           if (kept.times.length > left) kept = sliceRun(kept, 0, left);
           left -= kept.times.length;
+          if (place !== undefined && kept.times.length === 1) lastRows().set(place, kept);
           if (kept.times.length > 0) yield toBatch(kept, request, { seriesKey, tags });
           if (left <= 0) break;
           yield undefined;
@@ -66,6 +83,15 @@ export function* scan(
       }
     }
   }
+}
+
+function placeOf(
+  { database, measurement }: Selection,
+  view: ShardView,
+  asked: Pick<LastRowPlace, 'series' | 'fields' | 'timeRange'>,
+): LastRowPlace {
+  const ordinal = database.index.ordinalOf(asked.series);
+  return { view, measurementId: measurement.id, ordinal, ...asked };
 }
 
 /** The last row of a chunk from its statistics, when they tell it: no column with nulls, all of the wanted types. */
