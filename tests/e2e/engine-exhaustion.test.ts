@@ -1,10 +1,13 @@
 // The engine on a full disk: what can not be kept is refused with the reason, what is kept goes on, and freed space is
 // used without a restart.
 import { rmSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import {
   canMountTmpfs,
+  eventually,
   makeDirectory,
   removeDirectory,
   startTidemark,
@@ -38,13 +41,35 @@ async function define(id: string, script: string): Promise<{ status: number; err
 const large = (i: number): string =>
   `// ${String(i).repeat(20_000).slice(0, 40_000)}\nstream|from().measurement('none')`;
 
+/** Takes what a handler posts: the levels that were told. */
+async function openReceiver(): Promise<{ url: string; levels: string[]; close: () => void }> {
+  const levels: string[] = [];
+  const server = http.createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      levels.push((JSON.parse(body) as { level: string }).level);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    levels,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
 async function get(path: string): Promise<{ readonly status: number; readonly json: any }> {
   const response = await fetch(engine?.engine + path);
   return { status: response.status, json: await response.json() };
 }
 
 describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
-  test('refuses definitions with the reason, tasks go on, freed space is used without a restart', async () => {
+  test('refuses definitions with the reason, tasks go on, alerts are told, freed space is used without a restart', async () => {
     directory = await makeDirectory();
     const script = `mount -t tmpfs -o size=24m tmpfs "$0" && head -c 16m /dev/zero > "$0/ballast" && exec "$@"`;
     engine = await startTidemark({
@@ -54,6 +79,9 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     });
     const watch = "stream|from().measurement('m')|httpOut('out')";
     expect(await define('watch', watch)).toEqual({ status: 200, error: '' });
+    const receiver = await openReceiver();
+    const alert = `stream|from().measurement('m')|alert().id('e').crit(lambda: "v" > 5).stateChangesOnly().topic('t').post('${receiver.url}')`;
+    expect(await define('alert', alert)).toEqual({ status: 200, error: '' });
 
     let refused = { status: 200, error: '' };
     let defined = 0;
@@ -63,16 +91,27 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     defined--;
     await write(engine.engine, 'd', 'm v=1 1', { rp: 'r' });
     const output = await get('/engine/v1/tasks/watch/out');
+    // What can not be kept is told nevertheless, and known as long as the process lives.
+    await write(engine.engine, 'd', 'm v=9 2', { rp: 'r' });
+    const told = async (count: number): Promise<true | undefined> =>
+      receiver.levels.length >= count ? true : undefined;
+    await eventually('the alert', () => told(1), 60_000);
+    const event = await get('/engine/v1preview/alerts/topics/t/events/e');
     const during = await get('/engine/v1/tasks?limit=10000&fields=id');
     const absent = await get(`/engine/v1/tasks/large-${defined}`);
     rmSync(`/proc/${engine.process.pid}/root${join(directory, 'ballast')}`);
     const freed = await define('freed', large(1));
+    await write(engine.engine, 'd', 'm v=1 3', { rp: 'r' });
+    await eventually('the recovery', () => told(2), 60_000);
+    receiver.close();
 
     expect(refused.status).toBe(503);
     expect(refused.error).toContain('metadata can not be written');
     expect(defined).toBeGreaterThan(0);
     expect(output.json.series[0].values[0][1]).toBe(1);
-    expect(during.json.tasks.length).toBe(defined + 1);
+    expect(receiver.levels).toEqual(['CRITICAL', 'OK']);
+    expect(event.json.state).toMatchObject({ level: 'CRITICAL', message: 'e is CRITICAL' });
+    expect(during.json.tasks.length).toBe(defined + 2);
     expect(absent.status).toBe(404);
     expect(freed).toEqual({ status: 200, error: '' });
     expect(engine.process.exitCode).toBeNull();

@@ -311,6 +311,25 @@ describe('delivery', () => {
     expect(onDisk).toEqual([1]);
   });
 
+  test('an event that can not be kept is sent nevertheless, and that is said', async () => {
+    const { step, sent } = recorder();
+    const delivery = deliver([step]);
+    const [entry] = store.collect({
+      topic: 't',
+      event: event('a'),
+      isPersistent: false,
+      handlerKeys: [delivery.handlerKey],
+    }).entries;
+
+    delivery.accept(entry!, Promise.reject(new Unavailable('no space left')));
+    await settle();
+    await delivery.drained();
+
+    expect(sent).toEqual(['a']);
+    expect(reports).toEqual(['error: failed to write the outbox: no space left']);
+    expect(delivery.state.lastError).toBe('failed to write the outbox: no space left');
+  });
+
   test('a successor waits until its predecessor has let go and then delivers the rest first', async () => {
     const failing = recorder(() => new Unavailable('away'));
     const first = deliver([failing.step]);
