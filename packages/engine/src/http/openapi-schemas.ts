@@ -34,6 +34,13 @@ const settableHandler = {
   options: anything,
   match: text,
 };
+const alertLevel: Schema = { enum: ['OK', 'INFO', 'WARNING', 'CRITICAL'] };
+const replayStart = {
+  id: text,
+  task: text,
+  'recording-time': flag,
+  clock: { enum: ['fast', 'real'] },
+};
 const times = { created: time, modified: time };
 
 /** Resources by name, for `components.schemas`. */
@@ -70,13 +77,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     status: jobStatus,
     progress: share,
   }),
-  ReplayInput: object({
-    id: text,
-    task: text,
-    recording: text,
-    'recording-time': flag,
-    clock: { enum: ['fast', 'real'] },
-  }),
+  ReplayInput: object({ ...replayStart, recording: text }),
   Replay: object({
     id: text,
     link: reference('Link'),
@@ -88,6 +89,37 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     progress: share,
     error: text,
   }),
+  StreamRecordingInput: object({ id: text, task: text, stop: time }),
+  BatchRecordingInput: object({ id: text, task: text, start: time, stop: time }),
+  QueryRecordingInput: object({ id: text, type: taskType, query: text, cluster: text }),
+  BatchReplayInput: object({ ...replayStart, start: time, stop: time }),
+  QueryReplayInput: object({ ...replayStart, query: text, cluster: text }),
+  Topic: object({
+    id: text,
+    link: reference('Link'),
+    level: alertLevel,
+    collected: count,
+    'events-link': reference('Link'),
+    'handlers-link': reference('Link'),
+  }),
+  EventState: object({
+    level: alertLevel,
+    message: text,
+    details: text,
+    time,
+    duration: text,
+  }),
+  Event: object({ id: text, link: reference('Link'), state: reference('EventState') }),
+  ConfigElement: object({ link: reference('Link'), options: anything, redacted: list(text) }),
+  ConfigSection: object({ link: reference('Link'), elements: list(reference('ConfigElement')) }),
+  Config: object({
+    link: reference('Link'),
+    sections: { type: 'object', additionalProperties: reference('ConfigSection') },
+  }),
+  ServiceTest: object({ link: reference('Link'), name: text, options: anything }),
+  ServiceTestResult: object({ success: flag, message: text }),
+  ServiceTests: object({ link: reference('Link'), services: list(reference('ServiceTest')) }),
+  StorageAction: object({ action: { enum: ['rebuild'] } }),
   HandlerInput: object(settableHandler),
   Handler: object({ ...settableHandler, link: reference('Link') }),
   ConfigChange: object({ set: anything, delete: list(text), add: anything, remove: list(text) }),
@@ -98,13 +130,42 @@ const NAMES: Readonly<Record<string, string>> = {
   templates: 'Template',
   recordings: 'Recording',
   replays: 'Replay',
+  topics: 'Topic',
+  events: 'Event',
   handlers: 'Handler',
 };
 
+/** Endpoints whose bodies follow from no collection: what is sent and what is answered, by method and path. */
+const ACTIONS: readonly {
+  readonly pattern: RegExp;
+  readonly sent?: string;
+  readonly answered?: string;
+}[] = [
+  { pattern: /^POST .*\/recordings\/stream$/, sent: 'StreamRecordingInput', answered: 'Recording' },
+  { pattern: /^POST .*\/recordings\/batch$/, sent: 'BatchRecordingInput', answered: 'Recording' },
+  { pattern: /^POST .*\/recordings\/query$/, sent: 'QueryRecordingInput', answered: 'Recording' },
+  { pattern: /^POST .*\/replays\/batch$/, sent: 'BatchReplayInput', answered: 'Replay' },
+  { pattern: /^POST .*\/replays\/query$/, sent: 'QueryReplayInput', answered: 'Replay' },
+  { pattern: /^GET .*\/config$/, answered: 'Config' },
+  { pattern: /^GET .*\/config\/\{section\}$/, answered: 'ConfigSection' },
+  { pattern: /^GET .*\/config\/\{section\}\/\{rest\}$/, answered: 'ConfigElement' },
+  { pattern: /^POST .*\/config\/\{section\}/, sent: 'ConfigChange', answered: 'ConfigSection' },
+  { pattern: /^GET .*\/topics\/\{topic\}\/events\/\{rest\}$/, answered: 'Event' },
+  { pattern: /^GET .*\/service-tests$/, answered: 'ServiceTests' },
+  { pattern: /^GET .*\/service-tests\/\{service\}$/, answered: 'ServiceTest' },
+  { pattern: /^POST .*\/service-tests\/\{service\}$/, answered: 'ServiceTestResult' },
+  { pattern: /^POST .*\/storage\/stores\/\{store\}$/, sent: 'StorageAction' },
+];
+
+function actionOf(method: string, path: string): (typeof ACTIONS)[number] | undefined {
+  return ACTIONS.find(({ pattern }) => pattern.test(`${method} ${path}`));
+}
+
 /** Schema of what is sent to a path (with `{parameters}`), where it is known. */
 export function requestSchema(method: string, path: string): Schema | undefined {
+  const action = actionOf(method, path);
+  if (action !== undefined) return action.sent === undefined ? undefined : reference(action.sent);
   const { collection, isElement } = resourceOf(path);
-  if (/\/config\/[^/]+/.test(path) && method === 'POST') return reference('ConfigChange');
   if (method === 'POST' ? isElement : method !== 'PATCH' && method !== 'PUT') return undefined;
   const input = `${NAMES[collection]}Input`;
   return input in RESOURCE_SCHEMAS ? reference(input) : undefined;
@@ -112,6 +173,10 @@ export function requestSchema(method: string, path: string): Schema | undefined 
 
 /** Schema of what a path answers, where it is known. */
 export function responseSchema(method: string, path: string): Schema | undefined {
+  const action = actionOf(method, path);
+  if (action !== undefined) {
+    return action.answered === undefined ? undefined : reference(action.answered);
+  }
   const { collection, isElement } = resourceOf(path);
   const name = NAMES[collection];
   if (name === undefined || method === 'DELETE' || method === 'HEAD') return undefined;

@@ -79,3 +79,28 @@ test('bodies of resources have schemas, and every reference leads somewhere', ()
   const names = Object.keys(document.components.schemas);
   for (const one of references) expect(names).toContain(one.split('/').at(-1));
 });
+
+test.each([
+  ['POST', '/engine/v1/recordings/stream', 'StreamRecordingInput', 'Recording'],
+  ['POST', '/engine/v1/recordings/batch', 'BatchRecordingInput', 'Recording'],
+  ['POST', '/engine/v1/recordings/query', 'QueryRecordingInput', 'Recording'],
+  ['POST', '/engine/v1/replays/batch', 'BatchReplayInput', 'Replay'],
+  ['POST', '/engine/v1/replays/query', 'QueryReplayInput', 'Replay'],
+  ['POST', '/engine/v1/config/:section', 'ConfigChange', 'ConfigSection'],
+  ['POST', '/engine/v1/config/:section/*', 'ConfigChange', 'ConfigSection'],
+  ['POST', '/engine/v1/service-tests/:service', undefined, 'ServiceTestResult'],
+  ['POST', '/engine/v1/storage/stores/:store', 'StorageAction', undefined],
+  ['GET', '/engine/v1/config', undefined, 'Config'],
+  ['GET', '/engine/v1/config/:section/*', undefined, 'ConfigElement'],
+  ['GET', '/engine/v1/service-tests', undefined, 'ServiceTests'],
+  ['GET', '/engine/v1preview/alerts/topics/:topic', undefined, 'Topic'],
+  ['GET', '/engine/v1preview/alerts/topics/:topic/events/*', undefined, 'Event'],
+])('%s %s takes %s and answers %s', (method, pattern, sent, answered) => {
+  const { paths } = openApiDocument({ [pattern]: [method] }) as any;
+  const [operation] = Object.values<any>(Object.values<any>(paths)[0]);
+  const nameOf = (content: any): unknown =>
+    content?.['application/json'].schema?.$ref?.replace('#/components/schemas/', '');
+
+  expect(nameOf(operation.requestBody?.content)).toBe(sent);
+  expect(nameOf(operation.responses['2XX'].content)).toBe(answered);
+});
