@@ -76,37 +76,34 @@ describe('configuration', () => {
     expect(started.stderr).toMatch(/broken\.toml is not valid TOML at line 2/);
   });
 
-  test('file, environment and flag set the same key, the later one wins', async () => {
+  test('the file is heard, the environment over it, a flag over both', async () => {
     const file = join(directory, 'limit.toml');
-    await writeFile(file, '[http]\nmax-body-size = 10\n');
-    const statusOf = async (
-      args: readonly string[],
-      environment: Readonly<Record<string, string>>,
-    ): Promise<number> => {
-      const server = await startTidemark({
-        command: 'tsdb',
-        args: ['--config', file, ...args],
-        environment,
-      });
-      try {
-        await fetch(`${server.tsdb}/query?q=CREATE%20DATABASE%20d`, { method: 'POST' });
-        return (
-          await fetch(`${server.tsdb}/write?db=d`, {
-            method: 'POST',
-            body: `m f=1 1${' '.repeat(80)}`,
-          })
-        ).status;
-      } finally {
-        await server.stop();
-        await removeDirectory(server.directory);
-      }
-    };
-
-    expect(await statusOf([], {})).toBe(413);
-    expect(await statusOf([], { TIDEMARK_HTTP_MAX_BODY_SIZE: '1k' })).toBe(204);
-    expect(
-      await statusOf(['--http-max-body-size', '20'], { TIDEMARK_HTTP_MAX_BODY_SIZE: '1k' }),
-    ).toBe(413);
+    await writeFile(
+      file,
+      '[http]\nstrict-verbs = true\nstrict-precision = false\nmax-body-size = 10\n',
+    );
+    const server = await startTidemark({
+      command: 'tsdb',
+      args: ['--config', file, '--http-max-body-size', '60'],
+      environment: {
+        TIDEMARK_HTTP_STRICT_PRECISION: 'true',
+        TIDEMARK_HTTP_MAX_BODY_SIZE: '1k',
+      },
+    });
+    try {
+      const create = `${server.tsdb}/query?q=CREATE%20DATABASE%20d`;
+      const write = async (search: string, sizeBytes: number): Promise<number> => {
+        const body = 'm f=1 1'.padEnd(sizeBytes);
+        return (await fetch(`${server.tsdb}/write?db=d${search}`, { method: 'POST', body })).status;
+      };
+      expect((await fetch(create)).status).toBe(400);
+      expect((await fetch(create, { method: 'POST' })).status).toBe(200);
+      expect(await write('&precision=d', 10)).toBe(400);
+      expect([await write('', 50), await write('', 100)]).toEqual([204, 413]);
+    } finally {
+      await server.stop();
+      await removeDirectory(server.directory);
+    }
   }, 60_000);
 });
 
