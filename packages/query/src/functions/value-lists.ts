@@ -49,11 +49,17 @@ export class StddevAccumulator implements Accumulator {
     const { length } = values;
     if (length === 0) return;
     // The mean grows value by value and the squares are summed in a second pass, as recorded: digits depend on it.
+    // What is no number (the deviation of a single point) is left out; of nothing else it comes to -0, as recorded.
     let mean = 0;
-    for (let i = 0; i < length; i++) mean += (values[i]! - mean) / (i + 1);
+    let count = 0;
+    for (let i = 0; i < length; i++) {
+      if (!Number.isNaN(values[i]!)) mean += (values[i]! - mean) / ++count;
+    }
     let squares = 0;
-    for (let i = 0; i < length; i++) squares += (values[i]! - mean) ** 2;
-    out.append(stamp ?? EPOCH, length < 2 ? Number.NaN : Math.sqrt(squares / (length - 1)));
+    for (let i = 0; i < length; i++) {
+      if (!Number.isNaN(values[i]!)) squares += (values[i]! - mean) ** 2;
+    }
+    out.append(stamp ?? EPOCH, length < 2 ? Number.NaN : Math.sqrt(squares / (count - 1)));
   }
 }
 
