@@ -177,6 +177,30 @@ test('a group of one series is a stream: no more is held than a batch', async ()
   ).not.toContain('error');
 });
 
+test.each(['SELECT v FROM m WHERE $', 'SELECT v FROM (SELECT v FROM m) WHERE $'])(
+  'a long condition gives way, notices cancellation and finds the same rows: %s',
+  async (text) => {
+    const source = sourceWith(2000);
+    const wanted = Array.from({ length: 300 }, (_, i) => `v + 1 = ${i * 7 + 1}`).join(' OR ');
+    const statement = select(text.replace('$', wanted));
+    const abort = new AbortController();
+    let looks = 0;
+    const cancelled = await contextOf(source, {
+      signal: abort.signal,
+      monotonicMs: () => {
+        if (++looks === 40) abort.abort(new Error('query interrupted'));
+        return looks;
+      },
+    });
+
+    const rows = await answer(text.replace('$', wanted), await contextOf(source));
+    expect(JSON.parse(rows).results[0].series[0].values).toHaveLength(286);
+    await expect(async () => {
+      for await (const _ of executeSelect(statement, cancelled));
+    }).rejects.toThrow('query interrupted');
+  },
+);
+
 test('closing the answer early closes the scan', async () => {
   const source = sourceWith(100);
   const context = await contextOf(source);

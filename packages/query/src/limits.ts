@@ -48,6 +48,9 @@ export const BATCH_ROWS = 4096;
 /** Cells that are put together at once where there are very many columns: fewer rows then. */
 export const BATCH_CELLS = 1 << 18;
 
+/** Rows times nodes of a condition that are evaluated before others may run: a few milliseconds. */
+export const CONDITION_CELLS = 1 << 17;
+
 /** Rows of one group that are merged at once; more are read in slices of time. About 25 MB with ten fields. */
 export const MERGE_ROWS = 200_000;
 

@@ -15,7 +15,13 @@ const ROWS = 5000;
 const CPU_BATCHES = 20;
 const VALUES = 100_000;
 
-const server = await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled', 'false'] });
+const server = await startTidemark({
+  command: 'tsdb',
+  args: [
+    ...['--monitor-store-enabled', 'false', '--data-max-series-per-database', '0'],
+    ...['--data-max-values-per-tag', '0'],
+  ],
+});
 const agent = new Agent({ keepAlive: true });
 try {
   await query(server.tsdb, 'CREATE DATABASE bench');

@@ -3,13 +3,26 @@ import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { columnLength, compareBytes } from '@tidemark/core';
 
 import { requestOptions } from '../analyse/schema.ts';
-import { constantColumn, nullColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
+import {
+  constantColumn,
+  nullColumn,
+  sliceColumn,
+  takeInt64,
+  takeRows,
+} from '../batch/column-ops.ts';
+import { CONDITION_CELLS } from '../limits.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
-import type { MeasurementPlan, RowInput, SelectPlan } from '../plan/select-plan.ts';
+import type {
+  MeasurementPlan,
+  RowInput,
+  SelectPlan,
+  ValueExpression,
+} from '../plan/select-plan.ts';
 import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-source.ts';
 import { evaluate, truth } from './evaluate.ts';
 import type { Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
+import type { Pace } from './pace.ts';
 import type { RunContext } from './run-context.ts';
 import { timeSlices } from './time-slices.ts';
 
@@ -78,7 +91,7 @@ async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): R
       if (isSliced) continue;
       run.countSeries(batch.seriesKey);
       run.countPoints(batch.times.length);
-      const rows = layout.rows(batch, plan);
+      const rows = await layout.rows(batch, plan, run.pace);
       if (rows === undefined) continue;
       if (isOneSeries) {
         yield { group, ...rows };
@@ -217,7 +230,7 @@ class InputLayout {
   }
 
   /** Rows of a batch that meet the residual condition and hold a selected field; undefined when there are none. */
-  rows(batch: SeriesBatch, plan: SelectPlan): Run | undefined {
+  async rows(batch: SeriesBatch, plan: SelectPlan, pace: Pace): Promise<Run | undefined> {
     const rowCount = batch.times.length;
     const columns = plan.inputs.map((input, i): Column => {
       const field = this.#fieldOf[i];
@@ -225,7 +238,7 @@ class InputLayout {
       const value = batch.tags.get(input.name);
       return constantColumn(value === undefined || value === '' ? null : value, 'string', rowCount);
     });
-    const keep = this.#kept(columns, rowCount, plan);
+    const keep = await this.#kept(columns, rowCount, { plan, pace });
     if (keep === undefined) return { times: batch.times, columns };
     if (keep.length === 0) return undefined;
     return {
@@ -235,14 +248,18 @@ class InputLayout {
   }
 
   /** Numbers of the rows to keep; undefined keeps all. */
-  #kept(columns: readonly Column[], rowCount: number, plan: SelectPlan): Uint32Array | undefined {
+  async #kept(
+    columns: readonly Column[],
+    rowCount: number,
+    { plan, pace }: { readonly plan: SelectPlan; readonly pace: Pace },
+  ): Promise<Uint32Array | undefined> {
     const { residual } = plan.condition;
     const needsPresence = this.fields.length > this.#selectedFieldCount;
     if (residual === undefined && !needsPresence) return undefined;
     const keep =
       residual === undefined
         ? new Uint8Array(rowCount).fill(1)
-        : conditionMask(residual, columns, { plan, rowCount });
+        : await conditionMask(residual, columns, { plan, rowCount, pace });
     if (needsPresence) {
       const present = new Uint8Array(rowCount);
       for (let i = 0; i < plan.selectedInputCount; i++) {
@@ -257,17 +274,68 @@ class InputLayout {
   }
 }
 
-/** One byte per row: 1 where the condition holds. Missing tags compare as empty strings. */
-export function conditionMask(
-  condition: NonNullable<SelectPlan['condition']['whole']>,
+export type MaskOptions = {
+  readonly plan: SelectPlan;
+  readonly rowCount: number;
+  readonly pace: Pace;
+};
+
+/**
+ * One byte per row: 1 where the condition holds. Missing tags compare as empty strings. A long condition is held against
+ * a few rows at a time, and gives way in between.
+ */
+export async function conditionMask(
+  condition: ValueExpression,
   columns: readonly Column[],
-  { plan, rowCount }: { readonly plan: SelectPlan; readonly rowCount: number },
-): Uint8Array {
+  { plan, rowCount, pace }: MaskOptions,
+): Promise<Uint8Array> {
   const operands = columns.map((column, i) =>
     plan.inputs[i]!.kind === 'tag' ? withEmptyStrings(column) : column,
   );
-  const outcome = evaluate(condition, { columns: operands, rowCount, isCondition: true });
+  const step = Math.max(MIN_MASK_ROWS, Math.floor(CONDITION_CELLS / nodeCount(condition)));
+  if (step >= rowCount) return evaluateMask(condition, operands, rowCount);
+  const mask = new Uint8Array(rowCount);
+  for (let from = 0; from < rowCount; from += step) {
+    if (pace.isDue) await pace.turn();
+    const to = Math.min(rowCount, from + step);
+    const part = operands.map((column) => sliceColumn(column, from, to));
+    mask.set(evaluateMask(condition, part, to - from), from);
+  }
+  return mask;
+}
+
+function evaluateMask(
+  condition: ValueExpression,
+  columns: readonly Column[],
+  rowCount: number,
+): Uint8Array {
+  const outcome = evaluate(condition, { columns, rowCount, isCondition: true });
   return truth(outcome, rowCount).slice();
+}
+
+const MIN_MASK_ROWS = 16;
+
+const nodeCounts = new WeakMap<ValueExpression, number>();
+
+/** Size of a condition, counted once. */
+function nodeCount(expression: ValueExpression): number {
+  let count = nodeCounts.get(expression);
+  if (count !== undefined) return count;
+  switch (expression.kind) {
+    case 'binary':
+      count = nodeCount(expression.left) + nodeCount(expression.right) + 1;
+      break;
+    case 'regex':
+      count = nodeCount(expression.operand) + 1;
+      break;
+    case 'math':
+      count = expression.arguments.reduce((sum, argument) => sum + nodeCount(argument), 1);
+      break;
+    default:
+      return 1;
+  }
+  nodeCounts.set(expression, count);
+  return count;
 }
 
 /** Row numbers of the bytes that are 1. */

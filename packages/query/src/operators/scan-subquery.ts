@@ -15,6 +15,7 @@ import { hasPointTimes } from './group-leaves.ts';
 import { compareGroups } from './group-order.ts';
 import type { Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
+import type { Pace } from './pace.ts';
 import type { RunContext } from './run-context.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from './windows.ts';
@@ -55,7 +56,7 @@ export async function* scanSubquery(
   let innerGroup: GroupKey | undefined;
   for await (const batch of inner) {
     await run.pace.turn();
-    const rows = outerRows(batch, source, plan);
+    const rows = await outerRows(batch, { source, plan, pace: run.pace });
     if (rows === undefined) continue;
     const tags = picks.map((place) => batch.group.tags[place] ?? '');
     const id = JSON.stringify([batch.group.name, ...tags]);
@@ -130,7 +131,14 @@ function mergeByWindow(
 }
 
 /** The columns of the outer plan's inputs, for the rows that meet its condition. */
-function outerRows(batch: RowBatch, source: SubqueryPlan, plan: SelectPlan): Run | undefined {
+async function outerRows(
+  batch: RowBatch,
+  {
+    source,
+    plan,
+    pace,
+  }: { readonly source: SubqueryPlan; readonly plan: SelectPlan; readonly pace: Pace },
+): Promise<Run | undefined> {
   const rowCount = batch.times.length;
   const columns = source.inputs.map((pick, i): Column => {
     const input = plan.inputs[i]!;
@@ -149,7 +157,7 @@ function outerRows(batch: RowBatch, source: SubqueryPlan, plan: SelectPlan): Run
   const { whole } = plan.condition;
   if (whole === undefined) return { times: batch.times, columns };
   // Every row that meets the condition counts, even if nothing of it is selected.
-  const keep = maskToRows(conditionMask(whole, columns, { plan, rowCount }));
+  const keep = maskToRows(await conditionMask(whole, columns, { plan, rowCount, pace }));
   if (keep.length === 0) return undefined;
   return {
     times: takeInt64(batch.times, keep),
