@@ -18,8 +18,12 @@ const VALUES = 100_000;
 const server = await startTidemark({
   command: 'tsdb',
   args: [
-    ...['--monitor-store-enabled', 'false', '--data-max-series-per-database', '0'],
-    ...['--data-max-values-per-tag', '0'],
+    '--monitor-store-enabled',
+    'false',
+    '--data-max-series-per-database',
+    '0',
+    '--data-max-values-per-tag',
+    '0',
   ],
 });
 const agent = new Agent({ keepAlive: true });
