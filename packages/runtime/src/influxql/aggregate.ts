@@ -1,6 +1,7 @@
 // Functions of the query language over the values of a batch. One row per function.
 import type { Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
+import { numberOfRank } from './rank.ts';
 
 /** Values of one field, with the points they come from. All values have the type. */
 export type Samples = {
@@ -202,15 +203,15 @@ export function percentile(p: number): Aggregate {
   };
 }
 
-/** Typed arrays sort numbers several times faster than a comparison function does. */
+/** Where the value of that rank lies; of equal ones each has a rank of its own, in their order. */
 function indexOfRank(values: readonly Value[], rank: number): number {
-  const sorted =
+  const wanted =
     typeof values[0] === 'bigint'
-      ? BigInt64Array.from(values as readonly bigint[]).sort()
-      : Float64Array.from(values as readonly number[]).sort();
-  const wanted = sorted[rank];
-  let skip = 0;
-  for (let i = rank - 1; i >= 0 && sorted[i] === wanted; i--) skip++;
+      ? BigInt64Array.from(values as readonly bigint[]).sort()[rank]
+      : numberOfRank(values as readonly number[], rank);
+  if (Number.isNaN(wanted)) return values.findIndex((value) => Number.isNaN(value));
+  let skip = rank;
+  for (const value of values) if (value !== null && value < (wanted as Value & {})) skip--;
   for (let i = 0; i < values.length; i++) {
     if (Object.is(values[i], wanted) || values[i] === wanted) {
       if (skip === 0) return i;
