@@ -72,9 +72,15 @@ function splitBinary(node: Binary, context: TimeContext): Split {
     return { range, rest: { ...node, left: left.rest, right: right.rest } };
   }
   if (isTime(unwrap(node.left)))
-    return { range: timeBound(node.operator, node.right, context), rest: undefined };
+    return {
+      range: rangeOfComparison(node.operator, evaluateTime(node.right, context)),
+      rest: undefined,
+    };
   if (isTime(unwrap(node.right))) {
-    return { range: timeBound(mirrored(node.operator), node.left, context), rest: undefined };
+    return {
+      range: rangeOfComparison(mirrored(node.operator), evaluateTime(node.left, context)),
+      rest: undefined,
+    };
   }
   if (ARITHMETIC.has(node.operator)) {
     throw invalid(`invalid condition expression: ${print(node)}`);
@@ -115,12 +121,8 @@ export function intersect(a: TimeRange, b: TimeRange): TimeRange {
   };
 }
 
-function timeBound(
-  operator: Binary['operator'],
-  operand: Expression,
-  context: TimeContext,
-): TimeRange {
-  const time = evaluateTime(operand, context);
+/** The times for which `time OPERATOR bound` holds. Throws `InvalidRequest` for operators that are no order. */
+export function rangeOfComparison(operator: Binary['operator'], time: Timestamp): TimeRange {
   switch (operator) {
     case '=':
       return { start: time, end: time };

@@ -10,6 +10,24 @@ import { writeChunkedDocuments, writeDocument } from './write-json.ts';
 /** Unit of printed times; `undefined` in `ResultFormat` means RFC 3339. */
 export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
 
+/** Reads the parameter `epoch`; `undefined` when it is empty. What is no unit means nanoseconds, as recorded. */
+export function readEpoch(text: string): Epoch | undefined {
+  switch (text) {
+    case '':
+      return undefined;
+    case 'u':
+    case 'µ':
+      return 'u';
+    case 'ms':
+    case 's':
+    case 'm':
+    case 'h':
+      return text;
+    default:
+      return 'ns';
+  }
+}
+
 export type ResultFormat = {
   readonly encoding: 'json' | 'csv' | 'msgpack';
   readonly isPretty?: boolean | undefined;

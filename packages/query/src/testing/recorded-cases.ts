@@ -7,8 +7,8 @@ import { parseQuery } from '@tidemark/influxql';
 import type { IntoPoint, QueryContext } from '../context.ts';
 import { executeExplain, executeSelect, executeShow } from '../executor.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
-import type { Epoch, StatementRun } from '../output/write-results.ts';
-import { writeResults } from '../output/write-results.ts';
+import type { StatementRun } from '../output/write-results.ts';
+import { readEpoch, writeResults } from '../output/write-results.ts';
 import type { ResultBatch } from '../result.ts';
 import type { SourceCapabilities } from '../series-source.ts';
 import type { MemoryPoint } from './memory-source.ts';
@@ -141,7 +141,7 @@ export class RecordedServer {
       if (run === undefined) return undefined;
       runs.push({ run });
     }
-    const epoch = epochOf(params['epoch']);
+    const epoch = readEpoch(params['epoch'] ?? '');
     const pieces: Uint8Array[] = [];
     for await (const piece of writeResults(runs, {
       encoding: /^(application|text)\/csv/.test(accept) ? 'csv' : 'json',
@@ -224,23 +224,5 @@ export class RecordedServer {
     const refused = this.source.write(database, retentionPolicy, points);
     if (refused === undefined) return;
     throw new InvalidRequest(`partial write: ${refused.reason} dropped=${refused.count}`);
-  }
-}
-
-function epochOf(text: string | undefined): Epoch | undefined {
-  switch (text) {
-    case undefined:
-    case '':
-      return undefined;
-    case 'u':
-    case 'µ':
-      return 'u';
-    case 'ms':
-    case 's':
-    case 'm':
-    case 'h':
-      return text;
-    default:
-      return 'ns';
   }
 }

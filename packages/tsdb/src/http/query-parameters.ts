@@ -1,7 +1,8 @@
 // What a request to /query asks for, wherever it says so: URL, form, uploaded file.
 import { InvalidRequest } from '@tidemark/core';
 import type { BindParameter } from '@tidemark/influxql';
-import type { Epoch, ResultFormat } from '@tidemark/query';
+import { readEpoch } from '@tidemark/query';
+import type { ResultFormat } from '@tidemark/query';
 import { parse as parseLossless } from 'lossless-json';
 
 import type { Exchange } from './exchange.ts';
@@ -75,23 +76,6 @@ function readChunkRows(parameters: Parameters): number | undefined {
   if (chunked !== 'true') return undefined;
   const size = parameters.get('chunk_size');
   return /^[1-9]\d{0,8}$/.test(size) ? Number(size) : DEFAULT_CHUNK_ROWS;
-}
-
-function readEpoch(text: string): Epoch | undefined {
-  switch (text) {
-    case '':
-      return undefined;
-    case 'u':
-    case 'µ':
-      return 'u';
-    case 'ms':
-    case 's':
-    case 'm':
-    case 'h':
-      return text;
-    default:
-      return 'ns';
-  }
 }
 
 const ENCODINGS: Readonly<Record<string, ResultFormat['encoding']>> = {

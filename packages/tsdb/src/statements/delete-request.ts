@@ -2,6 +2,7 @@
 import { InvalidRequest, MAX_TIME, MIN_TIME, parseRfc3339, unreachable } from '@tidemark/core';
 import type { TimeRange, Timestamp } from '@tidemark/core';
 import type { Binary, BinaryOperator, Expression, MeasurementSource } from '@tidemark/influxql';
+import { rangeOfComparison } from '@tidemark/query';
 import type { Predicate } from '@tidemark/query';
 import type { DeleteRequest } from '@tidemark/storage';
 
@@ -99,7 +100,7 @@ class ConditionReader {
   #narrow(operator: BinaryOperator, operand: Expression): undefined {
     const time = this.#instant(operand);
     const { start, end } = this.timeRange ?? { start: MIN_TIME, end: MAX_TIME };
-    const range = boundOf(operator, time);
+    const range = rangeOfComparison(operator, time);
     this.timeRange = {
       start: range.start > start ? range.start : start,
       end: range.end < end ? range.end : end,
@@ -149,23 +150,6 @@ function incompatible(): InvalidRequest {
 function isTime(node: Expression): boolean {
   if (node.kind === 'paren') return isTime(node.expression);
   return node.kind === 'reference' && node.name.toLowerCase() === 'time';
-}
-
-function boundOf(operator: BinaryOperator, time: Timestamp): TimeRange {
-  switch (operator) {
-    case '=':
-      return { start: time, end: time };
-    case '>':
-      return { start: time + 1n, end: MAX_TIME };
-    case '>=':
-      return { start: time, end: MAX_TIME };
-    case '<':
-      return { start: MIN_TIME, end: time - 1n };
-    case '<=':
-      return { start: MIN_TIME, end: time };
-    default:
-      throw new InvalidRequest(`invalid time comparison operator: ${operator}`);
-  }
 }
 
 const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2}(?:\.\d+)?))?$/;
