@@ -1,6 +1,6 @@
 // What reaches tasks besides HTTP: the listeners that the database has too, and scrapers.
 import { createSocket } from 'node:dgram';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -20,6 +20,8 @@ let engine: EngineService;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'engine-inputs-'));
+  const typesdb = join(directory, 'types.db');
+  writeFileSync(typesdb, 'gauge value:GAUGE:U:U\n');
   const { config, problems } = resolveEngineConfig([
     {
       source: 'test',
@@ -31,6 +33,7 @@ beforeEach(async () => {
         udp: [{ ...LISTEN, database: 'in', buffer: 5 }],
         graphite: [{ ...LISTEN, database: 'in', templates: ['measurement.host'] }],
         opentsdb: [{ ...LISTEN, database: 'in' }],
+        collectd: [{ ...LISTEN, database: 'in', typesdb }],
       },
     },
   ]);
@@ -75,7 +78,7 @@ async function portOf(kind: string): Promise<number> {
   return Number(found?.tags.bind?.split(':').at(-1));
 }
 
-function sendDatagram(port: number, text: string): Promise<void> {
+function sendDatagram(port: number, text: string | Uint8Array): Promise<void> {
   const socket = createSocket('udp4');
   return new Promise((resolve) => {
     socket.send(text, port, '127.0.0.1', () => socket.close(() => resolve()));
@@ -111,6 +114,41 @@ test('a put of OpenTSDB reaches tasks', async () => {
   await sendLines(await portOf('opentsdb'), 'put m 1704067200 9 host=a\n');
 
   expect(await row()).toEqual([{ host: 'a' }, 9]);
+});
+
+/** One part of a packet of collectd: its type, its length with the header, its content. */
+function part(type: number, content: Uint8Array): Buffer {
+  const header = Buffer.alloc(4);
+  header.writeUInt16BE(type, 0);
+  header.writeUInt16BE(content.length + 4, 2);
+  return Buffer.concat([header, content]);
+}
+
+test('a packet of collectd reaches tasks, its types read from the file of types', async () => {
+  const script = "stream|from().groupBy(*)|httpOut('out')";
+  const dbrps = [{ db: 'in', rp: 'standard' }];
+  const task = { id: 'watch', dbrps, script, status: 'enabled' };
+  expect((await post('/engine/v1/tasks', task)).status).toBe(200);
+  const time = Buffer.alloc(8);
+  // In units of 2⁻³⁰ seconds.
+  time.writeBigUInt64BE(1_704_067_200n << 30n);
+  // One value, a gauge, which alone is little-endian.
+  const values = Buffer.alloc(11);
+  values.writeUInt16BE(1, 0);
+  values.writeUInt8(1, 2);
+  values.writeDoubleLE(2.5, 3);
+  const text = (name: string): Buffer => Buffer.from(`${name}\0`);
+  const packet = Buffer.concat([
+    part(0x0000, text('server')),
+    part(0x0008, time),
+    part(0x0002, text('m')),
+    part(0x0004, text('gauge')),
+    part(0x0006, values),
+  ]);
+
+  await sendDatagram(await portOf('collectd'), packet);
+
+  expect(await row()).toEqual([{ host: 'server', type: 'gauge' }, 2.5]);
 });
 
 test('a scraper that is configured while the engine runs feeds tasks, and can be tried', async () => {

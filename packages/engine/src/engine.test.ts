@@ -206,6 +206,20 @@ describe('conventions', () => {
     await insisting.close();
   });
 
+  test('without overrides the configuration is neither shown nor changed', async () => {
+    await engine.close();
+    await start({}, { 'config-override': { enabled: false } });
+
+    for (const path of ['config', 'config/smtp', 'config/smtp/', 'config/tsdb/default']) {
+      expect(await call('GET', `/engine/v1/${path}`)).toMatchObject({ status: 403 });
+    }
+    const change = { set: { host: 'mail' } };
+    expect(await call('POST', '/engine/v1/config/smtp/', change)).toMatchObject({
+      status: 403,
+      json: { error: 'config override service is not enabled' },
+    });
+  });
+
   test('a body over the limit is refused', async () => {
     await engine.close();
     await start({ 'max-body-size': 1000 });

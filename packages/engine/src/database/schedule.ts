@@ -19,18 +19,58 @@ export function scheduleOf(options: QueryOptions): Schedule {
 }
 
 function cronSchedule(expression: string): Schedule {
-  let cron: Cron;
+  // Five fields up to seven: seconds and year are optional; a seventh field is the year, which must be any.
+  const fields = expression.trim().split(/\s+/).slice(0, 6);
+  const pattern = fields.join(' ');
+  const local = parseCron(pattern, {});
+  const next = fields.at(-4)?.startsWith('*') === true ? everyHour(pattern) : nextOf(local);
+  return (time) => {
+    const found = next(new Date(Number(time / 1_000_000n)));
+    return found === undefined ? undefined : BigInt(found.getTime()) * 1_000_000n;
+  };
+}
+
+function parseCron(pattern: string, options: { readonly utcOffset?: number }): Cron {
   try {
-    // Five fields up to seven: seconds and year are optional; a seventh field is the year, which must be any.
-    cron = new Cron(expression.trim().split(/\s+/).slice(0, 6).join(' '), { paused: true });
+    return new Cron(pattern, { ...options, paused: true });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new InvalidRequest(`invalid cron expression: ${reason}`, { cause });
   }
-  return (time) => {
-    const next = cron.nextRun(new Date(Number(time / 1_000_000n)));
-    return next === null ? undefined : BigInt(next.getTime()) * 1_000_000n;
+}
+
+type NextRun = (after: Date) => Date | undefined;
+
+function nextOf(cron: Cron): NextRun {
+  return (after) => cron.nextRun(after) ?? undefined;
+}
+
+/**
+ * Runs of a pattern that names no hour. An hour that clocks show twice has its runs twice, as real time passes; a
+ * pattern with an hour of the day runs once. So each offset from UTC is a calendar of its own, of which the part counts
+ * in which the offset holds.
+ */
+function everyHour(pattern: string): NextRun {
+  const calendars = new Map<number, NextRun>();
+  const calendarOf = (offset: number): NextRun => {
+    const known = calendars.get(offset) ?? nextOf(parseCron(pattern, { utcOffset: offset }));
+    calendars.set(offset, known);
+    return known;
   };
+  return (after) => {
+    const offset = offsetAt(after);
+    const found = calendarOf(offset)(after);
+    if (found === undefined || offsetAt(found) === offset) return found;
+    const changed = offsetAt(found);
+    let next = calendarOf(changed)(after);
+    while (next !== undefined && offsetAt(next) === offset) next = calendarOf(changed)(next);
+    return next;
+  };
+}
+
+/** Minutes that local time is ahead of UTC. */
+function offsetAt(date: Date): number {
+  return -date.getTimezoneOffset();
 }
 
 /** Range of time that the tick at `tick` asks for. */
