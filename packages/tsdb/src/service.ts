@@ -17,6 +17,7 @@ import {
 import type { Clock } from '@tidemark/core';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine } from '@tidemark/storage';
+import type { FastifyInstance } from 'fastify';
 import type { JSONWebKeySet } from 'jose';
 import type { Logger } from 'pino';
 
@@ -30,7 +31,6 @@ import type { Exchange } from './http/exchange.ts';
 import { Listeners } from './http/listen.ts';
 import { Refuser } from './http/malformed.ts';
 import { answerWhileRecovering } from './http/recovering.ts';
-import { buildRoutes } from './http/routes.ts';
 import type { HttpServices, ServiceState } from './http/services.ts';
 import { BackgroundJobs } from './background/jobs.ts';
 import { prepareMonitor, storeStart, storeStatistics } from './background/monitor.ts';
@@ -439,7 +439,7 @@ class HttpServer {
   /** Answers everything from now on. */
   async serve(services: HttpServices): Promise<void> {
     this.#queries = services.queries;
-    this.#onRequest = await requestListener(services);
+    this.#onRequest = requestListener(services);
   }
 
   reload(): void {
@@ -467,15 +467,23 @@ class HttpServer {
   }
 }
 
-/** Hot paths directly, everything else through fastify. */
-async function requestListener(services: HttpServices): Promise<RequestListener> {
+/**
+ * Hot paths directly, everything else through fastify. That is loaded with the first request that needs it: some 400
+ * files of it and what it brings take longer than opening the data.
+ */
+function requestListener(services: HttpServices): RequestListener {
   const dispatch = new Dispatch(services);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  const routes = await buildRoutes(dispatch, (request) => {
+  const exchangeOf = (request: IncomingMessage): Exchange => {
     const exchange = exchanges.get(request);
     assert(exchange !== undefined, 'every request has an exchange before it is routed');
     return exchange;
-  });
+  };
+  const load = async (): Promise<FastifyInstance> => {
+    const { buildRoutes } = await import('./http/routes.ts');
+    return buildRoutes(dispatch, exchangeOf);
+  };
+  let routes: Promise<FastifyInstance> | undefined;
   const hot = new Set(['/write', '/query', '/ping']);
   return (request, response) => {
     const exchange = dispatch.open(request, response);
@@ -484,6 +492,13 @@ async function requestListener(services: HttpServices): Promise<RequestListener>
       return;
     }
     exchanges.set(request, exchange);
-    routes.routing(request, response);
+    routes ??= load();
+    routes.then(
+      (loaded) => loaded.routing(request, response),
+      (error: unknown) => {
+        services.log.error({ err: error }, 'routes could not be made');
+        response.destroy();
+      },
+    );
   };
 }

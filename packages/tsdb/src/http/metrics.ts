@@ -1,15 +1,19 @@
 // Prometheus text: metrics of the process, and every counter of the service as `tidemark_tsdb_<module>_<name>`.
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type * as prometheus from 'prom-client';
+import type { Gauge, Registry } from 'prom-client';
 
 import type { Statistics, StatisticsModule } from '../stats/statistics.ts';
+
+/** Loaded when somebody asks for metrics: it is a tenth of what starting the service takes. */
+type Client = typeof prometheus;
 
 let processMetrics: Registry | undefined;
 
 /** The default metrics measure the whole process, so there is one registry for it. */
-function processRegistry(): Registry {
+function processRegistry(client: Client): Registry {
   if (processMetrics === undefined) {
-    processMetrics = new Registry();
-    collectDefaultMetrics({ register: processMetrics });
+    processMetrics = new client.Registry();
+    client.collectDefaultMetrics({ register: processMetrics });
   }
   return processMetrics;
 }
@@ -17,15 +21,17 @@ function processRegistry(): Registry {
 export async function metricsText(
   statistics: Statistics,
 ): Promise<{ readonly type: string; readonly text: string }> {
-  const registry = new Registry();
+  const client = await import('prom-client');
+  const registry = new client.Registry();
   const gauges = new Map<string, Gauge>();
   const modules = await statistics.read();
   const labels = labelsByModule(modules);
   for (const module of modules) {
-    addModule(module, { registry, gauges, labelNames: labels.get(module.name) ?? new Set() });
+    const labelNames = labels.get(module.name) ?? new Set();
+    addModule(module, { client, registry, gauges, labelNames });
   }
   const own = await registry.metrics();
-  const shared = await processRegistry().metrics();
+  const shared = await processRegistry(client).metrics();
   return { type: registry.contentType, text: `${shared}\n${own}` };
 }
 
@@ -43,12 +49,16 @@ function labelsByModule(
 }
 
 type Target = {
+  readonly client: Client;
   readonly registry: Registry;
   readonly gauges: Map<string, Gauge>;
   readonly labelNames: ReadonlySet<string>;
 };
 
-function addModule(module: StatisticsModule, { registry, gauges, labelNames }: Target): void {
+function addModule(
+  module: StatisticsModule,
+  { client, registry, gauges, labelNames }: Target,
+): void {
   const labels = Object.fromEntries(
     Object.entries(module.tags).map(([key, value]) => [metricName(key), value]),
   );
@@ -56,7 +66,7 @@ function addModule(module: StatisticsModule, { registry, gauges, labelNames }: T
     const name = `tidemark_tsdb_${metricName(module.name)}_${metricName(field)}`;
     let gauge = gauges.get(name);
     if (gauge === undefined) {
-      gauge = new Gauge({
+      gauge = new client.Gauge({
         name,
         help: `${field} of module ${module.name}`,
         labelNames: [...labelNames],
