@@ -33,15 +33,3 @@ export function hideUrlSecrets(text: string): string {
 export function hideSecret(text: string): string {
   return text === '' || isReference(text) ? text : HIDDEN;
 }
-
-/** Headers as they are shown: those that commonly hold credentials without their values. */
-export function hideSecretHeaders(
-  headers: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      isSecretHeader(name) ? hideSecret(value) : hideUrlSecrets(value),
-    ]),
-  );
-}

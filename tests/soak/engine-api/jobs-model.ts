@@ -42,7 +42,6 @@ export const DATA_BEGIN = Math.floor(Date.now() / 1000) - 5 * 86_400;
 const BATCH_BEGIN = 1_577_836_800;
 /** What the database answers to every query: these values at one time. */
 export const QUERY_VALUES: readonly number[] = [2, 7];
-export const QUERY_TIME = DATA_BEGIN;
 const TICK_SECONDS = 360_000;
 const GOOD_QUERY = 'SELECT v FROM "d0"."r"."m0"';
 const QUERIES = { good: GOOD_QUERY, unqualified: 'SELECT v FROM m0', '': '' };
@@ -347,7 +346,7 @@ export class JobsModel {
 const QUERY_POINTS: readonly ModelPoint[] = QUERY_VALUES.map((value) => ({
   db: 'd0',
   measurement: 'm0',
-  time: { seconds: QUERY_TIME, shift: '' },
+  time: { seconds: DATA_BEGIN, shift: '' },
   value,
 }));
 

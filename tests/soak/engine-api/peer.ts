@@ -1,7 +1,7 @@
 // What the engine talks to: a database that gives every query the same answer, and a receiver of alerts.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { QUERY_TIME, QUERY_VALUES } from './jobs-model.ts';
+import { DATA_BEGIN, QUERY_VALUES } from './jobs-model.ts';
 
 export type Peer = { readonly url: string; close(): Promise<void> };
 
@@ -38,7 +38,7 @@ function answer(url: URL, body: readonly Buffer[], response: http.ServerResponse
     return;
   }
   const time =
-    epoch === 'ns' ? `${QUERY_TIME}000000000` : `"${new Date(QUERY_TIME * 1000).toISOString()}"`;
+    epoch === 'ns' ? `${DATA_BEGIN}000000000` : `"${new Date(DATA_BEGIN * 1000).toISOString()}"`;
   const values = QUERY_VALUES.map((value) => `[${time},${value}]`);
   response.end(
     `{"results":[{"series":[{"name":"${name}","columns":["time","v"],"values":[${values.join()}]}]}]}`,
