@@ -2,30 +2,8 @@
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command, CommanderError } from 'commander';
 
-import { completionCommand } from './commands/completion.ts';
-import { engineImportCommand } from './commands/engine-client/import.ts';
-import { configCommand } from './commands/config.ts';
-import {
-  recordingCommand,
-  replayCommand,
-  replayLiveCommand,
-} from './commands/engine-client/recording.ts';
-import { engineClientCommands, serviceTestCommand } from './commands/engine-client/service.ts';
-import { taskCommand } from './commands/engine-client/task.ts';
-import { templateCommand } from './commands/engine-client/template.ts';
-import { handlerCommand, topicCommand } from './commands/engine-client/topic.ts';
-import { engineCommand } from './commands/engine.ts';
-import { rewriteOldSpellings, shellCommand } from './commands/shell.ts';
-import { tsdbBackupCommands } from './commands/tsdb-backup.ts';
-import { tsdbExportCommand } from './commands/tsdb-export.ts';
-import { tsdbImportCommand } from './commands/tsdb-import.ts';
-import { tsdbSetupCommand } from './commands/tsdb-setup.ts';
-import { tsdbToolCommands } from './commands/tsdb-tools.ts';
-import { tsdbCommand } from './commands/tsdb.ts';
-import { upCommand } from './commands/up.ts';
-import { commandFlags } from './config/config-files.ts';
+import { commandsFor, isSubcommand } from './commands/groups.ts';
 import type { ServiceCommand } from './config/config-files.ts';
-import { splitConfigFlags } from './config/flags.ts';
 import type { SplitArguments } from './config/flags.ts';
 import { describeError, ExitStatus, exitStatusOf } from './exit.ts';
 
@@ -50,19 +28,6 @@ const SHORTCUT_NAMES = ['data-dir', 'skip-config-overrides', 'log-level', 'confi
 
 const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
 
-/** Subcommands of `tidemark tsdb` and `tidemark engine`. */
-const SUBCOMMANDS: ReadonlySet<string> = new Set(
-  [
-    tsdbExportCommand(),
-    tsdbImportCommand(() => undefined),
-    tsdbSetupCommand(),
-    ...tsdbBackupCommands(),
-    ...tsdbToolCommands(() => undefined),
-    ...engineClientCommands(),
-    engineImportCommand(() => undefined),
-  ].map((one) => one.name()),
-);
-
 /** Runs the command line and sets the process's exit status. Never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
@@ -80,29 +45,10 @@ export async function main(argv: readonly string[]): Promise<void> {
     const finish = (status: number): void => {
       process.exitCode = status;
     };
-    program.addCommand(upCommand(flags, finish));
-    const tsdb = tsdbCommand(flags, finish);
-    tsdb.addCommand(tsdbExportCommand());
-    tsdb.addCommand(tsdbImportCommand(finish));
-    tsdb.addCommand(tsdbSetupCommand());
-    for (const command of tsdbBackupCommands()) tsdb.addCommand(command);
-    for (const command of tsdbToolCommands(finish)) tsdb.addCommand(command);
-    tsdb.enablePositionalOptions();
-    program.addCommand(tsdb);
-    const engine = engineCommand(flags, finish);
-    for (const command of engineClientCommands()) engine.addCommand(command);
-    engine.addCommand(engineImportCommand(finish));
-    program.addCommand(engine);
-    program.addCommand(configCommand(finish));
-    program.addCommand(shellCommand(finish));
-    program.addCommand(taskCommand(finish));
-    program.addCommand(templateCommand(finish));
-    program.addCommand(recordingCommand(finish));
-    program.addCommand(replayCommand(finish));
-    program.addCommand(replayLiveCommand(finish));
-    program.addCommand(topicCommand());
-    program.addCommand(handlerCommand());
-    program.addCommand(serviceTestCommand(finish));
+    for (const command of await commandsFor(argv[0], { flags, finish })) {
+      program.addCommand(command);
+    }
+    const { completionCommand } = await import('./commands/completion.ts');
     program.addCommand(completionCommand(program));
     for (const command of program.commands) command.exitOverride();
     await program.parseAsync([...rest], { from: 'user' });
@@ -118,10 +64,15 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function takeConfigFlags(argv: readonly string[]): Promise<SplitArguments> {
   const command = argv[0] ?? '';
-  if (command === 'shell') return { flags: new Map(), rest: rewriteOldSpellings(argv) };
+  if (command === 'shell') {
+    const { rewriteOldSpellings } = await import('./commands/shell.ts');
+    return { flags: new Map(), rest: rewriteOldSpellings(argv) };
+  }
   // Only starting a service takes generated flags; its subcommands need not load the service.
-  const isSubcommand = argv[1] !== undefined && SUBCOMMANDS.has(argv[1]);
-  if (!SERVICE_COMMANDS.has(command) || isSubcommand) return { flags: new Map(), rest: argv };
+  if (!SERVICE_COMMANDS.has(command) || (await isSubcommand(command, argv[1])))
+    return { flags: new Map(), rest: argv };
+  const { commandFlags } = await import('./config/config-files.ts');
+  const { splitConfigFlags } = await import('./config/flags.ts');
   const known = new Set((await commandFlags(command as ServiceCommand)).map(({ name }) => name));
   for (const name of SHORTCUT_NAMES) known.delete(name);
   return splitConfigFlags(argv, known);

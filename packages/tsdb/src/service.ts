@@ -18,7 +18,7 @@ import type { Clock } from '@tidemark/core';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine } from '@tidemark/storage';
 import type { FastifyInstance } from 'fastify';
-import type { JSONWebKeySet } from 'jose';
+import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import type { Logger } from 'pino';
 
 import { Authenticator } from './auth/authenticator.ts';
@@ -160,6 +160,7 @@ async function open(
     storage,
     setLogLevel: setLevel,
     state: () => state,
+    tokenKeys: await readKeys(config.http.jwksFile),
   });
   opened.push(async () => {
     await services.accessLog?.close();
@@ -311,9 +312,11 @@ function buildServices(
     readonly storage: StorageEngine;
     readonly setLogLevel: (level: string) => void;
     readonly state: () => ServiceState;
+    readonly tokenKeys: JWTVerifyGetKey | undefined;
   },
 ): HttpServices {
-  const { log, clock, catalog, storage } = base;
+  const { tokenKeys, ...shared } = base;
+  const { log, clock, catalog, storage } = shared;
   const counters = httpCounters();
   const writes = writeCounters();
   const queryCounts = queryCounters();
@@ -327,7 +330,7 @@ function buildServices(
   statistics.add(storageStatistics(storage, catalog));
   const startedAt = clock.now();
   return {
-    ...base,
+    ...shared,
     config,
     counters,
     writeCounters: writes,
@@ -344,7 +347,7 @@ function buildServices(
       catalog,
       clock,
       isEnabled: config.http.authEnabled,
-      tokens: { sharedSecret: config.http.sharedSecret, keys: readKeys(config.http.jwksFile) },
+      tokens: { sharedSecret: config.http.sharedSecret, keys: tokenKeys },
     }),
     queries: new RunningQueries({
       clock,
@@ -391,10 +394,11 @@ function buildServices(
   };
 }
 
-function readKeys(file: string): JSONWebKeySet | undefined {
+async function readKeys(file: string): Promise<JWTVerifyGetKey | undefined> {
   if (file === '') return undefined;
+  const { createLocalJWKSet } = await import('jose');
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as JSONWebKeySet;
+    return createLocalJWKSet(JSON.parse(readFileSync(file, 'utf8')) as JSONWebKeySet);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new InvalidRequest(`http.jwks-file can not be read: ${reason}`, { cause: error });

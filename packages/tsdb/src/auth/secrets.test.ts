@@ -226,5 +226,9 @@ describe('tokens signed with a private key', () => {
     await expect(startTestService({ config: { http: { 'jwks-file': file } } })).rejects.toThrow(
       /http\.jwks-file can not be read/,
     );
+    writeFileSync(file, '{"keys": 7}');
+    await expect(startTestService({ config: { http: { 'jwks-file': file } } })).rejects.toThrow(
+      /http\.jwks-file can not be read/,
+    );
   });
 });

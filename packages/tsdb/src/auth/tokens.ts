@@ -1,7 +1,7 @@
 // JSON web tokens: HS256, HS384 and HS512 with the shared secret; RS256 and ES256 with keys of a file.
 import { Unauthorized } from '@tidemark/core';
-import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
+import type * as Jose from 'jose';
+import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 
 const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
 const KEY_ALGORITHMS = ['RS256', 'ES256'];
@@ -10,7 +10,7 @@ export type TokenSettings = {
   /** Empty: tokens signed with a secret are refused. */
   readonly sharedSecret: string;
   /** Absent: tokens signed with a private key are refused. */
-  readonly keys?: JSONWebKeySet | undefined;
+  readonly keys?: JWTVerifyGetKey | undefined;
 };
 
 /** Reads the user name out of a token that is right; throws `Unauthorized` with a text that clients know otherwise. */
@@ -21,7 +21,7 @@ export class TokenVerifier {
   constructor(settings: TokenSettings) {
     this.#secret =
       settings.sharedSecret === '' ? undefined : new TextEncoder().encode(settings.sharedSecret);
-    this.#keys = settings.keys === undefined ? undefined : createLocalJWKSet(settings.keys);
+    this.#keys = settings.keys;
   }
 
   async userName(token: string, now: Date): Promise<string> {
@@ -43,6 +43,9 @@ export class TokenVerifier {
   }
 
   async #verify(token: string, now: Date): Promise<JWTPayload> {
+    // Loaded with the first token: most servers never see one, and all of them start sooner without.
+    const jose = await import('jose');
+    const { decodeProtectedHeader, jwtVerify } = jose;
     try {
       const { alg } = decodeProtectedHeader(token);
       const options = { currentDate: now };
@@ -62,12 +65,12 @@ export class TokenVerifier {
       }
       throw new Unauthorized(`unexpected signing method: ${alg ?? 'none'}`);
     } catch (error) {
-      throw asUnauthorized(error);
+      throw asUnauthorized(error, jose);
     }
   }
 }
 
-function asUnauthorized(error: unknown): Unauthorized {
+function asUnauthorized(error: unknown, { errors }: typeof Jose): Unauthorized {
   if (error instanceof Unauthorized) return error;
   if (error instanceof errors.JWTExpired) {
     return new Unauthorized('Token is expired', { cause: error });

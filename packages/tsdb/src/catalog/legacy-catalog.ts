@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 
 import type { ApiToken, CatalogState, Database, User } from './model.ts';
@@ -10,6 +9,8 @@ import type { ApiToken, CatalogState, Database, User } from './model.ts';
 /** `undefined` when the folder holds no such catalog. */
 export async function readLegacyCatalog(path: string): Promise<CatalogState | undefined> {
   if (!existsSync(join(path, 'data.mdb'))) return undefined;
+  // Few have one, and the library is native code: it is loaded for those only.
+  const { open } = await import('lmdb');
   const store = open({ path, readOnly: true });
   try {
     const meta: { readonly nextId: number } | undefined = store.get('meta');
