@@ -11,7 +11,8 @@ export default defineConfig({
     globalSetup: ['tests/setup/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // One more than the processors of the smallest machine: tests wait for disks and other processes part of the time.
+    maxWorkers: 3,
     pool: 'forks',
     // Modules are loaded once per worker, not once per file: half of the time. Nothing here replaces modules or globals.
     isolate: false,
