@@ -11,6 +11,7 @@ import { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
 import type { Delivery } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
+import { ALLOW_EVERYTHING } from './handler.ts';
 import type { HandlerContext } from './handler.ts';
 import { decodeOptions, defaultOptions } from './options.ts';
 import { findHandlerKind } from './registry.ts';
@@ -59,11 +60,7 @@ function context(urls: string[] = []): Omit<HandlerContext, 'signal'> {
     render: (text) => text,
     checkTemplate: () => undefined,
     publish: () => undefined,
-    access: {
-      refuseProgram: () => undefined,
-      refuseFile: () => undefined,
-      refuseSecret: () => undefined,
-    },
+    access: ALLOW_EVERYTHING,
     resolveSecret: (text) => text,
     server: { hostname: 'h', url: '', product: 'p' },
     connections: {

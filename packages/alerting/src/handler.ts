@@ -71,6 +71,13 @@ export type AccessPolicy = {
   refuseSecret(reference: string): string | undefined;
 };
 
+/** Refuses nothing: for services that nobody outside can define anything in, such as those of task tests. */
+export const ALLOW_EVERYTHING: AccessPolicy = {
+  refuseProgram: () => undefined,
+  refuseFile: () => undefined,
+  refuseSecret: () => undefined,
+};
+
 export type Closable = { close(): Promise<void> | void };
 
 /** Keeps one thing per key, made on first use, closed after the idle time or at the end. */

@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printEventJson } from './event.ts';
+import { ALLOW_EVERYTHING } from './handler.ts';
 import type { HandlerContext } from './handler.ts';
 import { httpSender } from './http-sender.ts';
 import { decodeOptions, defaultOptions } from './options.ts';
@@ -114,11 +115,7 @@ async function send(
     render: (template) => template,
     checkTemplate: () => undefined,
     publish: () => undefined,
-    access: {
-      refuseProgram: () => undefined,
-      refuseFile: () => undefined,
-      refuseSecret: () => undefined,
-    },
+    access: ALLOW_EVERYTHING,
     resolveSecret: (text) => text,
     server: { hostname: 'h', url: 'http://h:9092', product: 'tidemark' },
     signal: AbortSignal.timeout(15_000),

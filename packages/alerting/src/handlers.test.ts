@@ -12,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printEventJson } from './event.ts';
+import { ALLOW_EVERYTHING } from './handler.ts';
 import type { HandlerContext } from './handler.ts';
 import { httpSender } from './http-sender.ts';
 import { decodeOptions, defaultOptions } from './options.ts';
@@ -105,11 +106,7 @@ function context(): HandlerContext {
       template.replaceAll(/\{\{ \.(\w+) \}\}/g, (_all, name: string) => String(scope[name] ?? '')),
     checkTemplate: () => undefined,
     publish: () => undefined,
-    access: {
-      refuseProgram: () => undefined,
-      refuseFile: () => undefined,
-      refuseSecret: () => undefined,
-    },
+    access: ALLOW_EVERYTHING,
     resolveSecret: (text) => text,
     server: { hostname: 'h', url: 'http://h:9092', product: 'tidemark' },
     signal: AbortSignal.timeout(10_000),

@@ -11,6 +11,7 @@ export { printDataJson, printEventJson, printFieldJson, printState, readState } 
 export type { EventState, TopicEvent } from './event.ts';
 export { compileGlob } from './glob.ts';
 export type { Glob } from './glob.ts';
+export { ALLOW_EVERYTHING } from './handler.ts';
 export type {
   AccessPolicy,
   Closable,

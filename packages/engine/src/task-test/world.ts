@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@tidemark/core';
-import { AlertService, AlertStore, HANDLER_KINDS } from '@tidemark/alerting';
+import { AlertService, AlertStore, ALLOW_EVERYTHING, HANDLER_KINDS } from '@tidemark/alerting';
 import type { HandlerSpec } from '@tidemark/alerting';
 import type {
   AlertEvent,
@@ -117,11 +117,7 @@ export class TestAlerts implements AlertSink {
         clock: this.#clock,
         render: renderTemplate,
         checkTemplate,
-        access: {
-          refuseProgram: () => undefined,
-          refuseFile: () => undefined,
-          refuseSecret: () => undefined,
-        },
+        access: ALLOW_EVERYTHING,
         resolveSecret: (text) => text,
         server: { hostname: 'localhost', url: 'http://localhost:9092', product: 'tidemark' },
         connections: {
