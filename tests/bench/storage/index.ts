@@ -4,25 +4,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { NANOS_PER_WEEK } from '@tidemark/core';
 import type { Predicate, SchemaRequest } from '@tidemark/query';
 import { openStorageInline } from '@tidemark/storage';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage';
 
 import { cpuMs } from '../kernels/measure.ts';
+import { POLICY } from './policy.ts';
 
 const SERIES = Number(process.argv[2] ?? 1_000_000);
 const LINES = 10_000;
 const FLUSH_LINES = 1_000_000;
 const START = 1_600_000_000_000_000_000n;
-const POLICY: PolicyRef = {
-  id: 1,
-  database: 'db',
-  retentionPolicy: 'autogen',
-  shardDurationNanos: NANOS_PER_WEEK,
-  maxSeriesPerDatabase: 0,
-  maxValuesPerTag: 0,
-};
 
 const directory = mkdtempSync(join(tmpdir(), 'bench-index-'));
 

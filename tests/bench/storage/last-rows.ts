@@ -4,25 +4,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { NANOS_PER_WEEK } from '@tidemark/core';
 import type { ScanRequest } from '@tidemark/query';
 import { openStorageInline } from '@tidemark/storage';
-import type { PolicyRef } from '@tidemark/storage';
 
 import { cpuMs } from '../kernels/measure.ts';
+import { POLICY } from './policy.ts';
 
 const SERIES = Number(process.argv[2] ?? 100);
 const ROWS = Number(process.argv[3] ?? 8640);
 const ROUNDS = 200;
 const START = 1_600_041_600_000_000_000n;
-const POLICY: PolicyRef = {
-  id: 1,
-  database: 'db',
-  retentionPolicy: 'autogen',
-  shardDurationNanos: NANOS_PER_WEEK,
-  maxSeriesPerDatabase: 0,
-  maxValuesPerTag: 0,
-};
 
 const directory = mkdtempSync(join(tmpdir(), 'bench-last-rows-'));
 const engine = await openStorageInline({ directory, hasBackgroundWork: false });

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { openStorageInline } from '@tidemark/storage';
-import type { PolicyRef } from '@tidemark/storage';
+
+import { POLICY } from './policy.ts';
 
 const [hosts = 100, hours = 2] = process.argv.slice(2).map(Number);
 const FIELDS = Array.from({ length: 10 }, (_, i) => `usage_${i}`);
@@ -15,14 +16,7 @@ const START = 1_451_606_400_000_000_000n;
 const BATCH_ROWS = 5000;
 const REPEATS = 7;
 
-const policy: PolicyRef = {
-  id: 1,
-  database: 'bench',
-  retentionPolicy: 'autogen',
-  shardDurationNanos: 168n * HOUR_NANOS,
-  maxSeriesPerDatabase: 0,
-  maxValuesPerTag: 0,
-};
+const policy = { ...POLICY, database: 'bench' };
 
 function* batches(): Generator<Uint8Array> {
   let seed = 1;

@@ -4,24 +4,16 @@ import { mkdtempSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { NANOS_PER_WEEK } from '@tidemark/core';
 import { openStorageInline } from '@tidemark/storage';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage';
 
 import { cpuMs } from '../kernels/measure.ts';
+import { POLICY } from './policy.ts';
 
 const SERIES = Number(process.argv[2] ?? 1_000_000);
 const LINES = 10_000;
 const FLUSH_SERIES = 1_000_000;
 const START = 1_600_000_000_000_000_000n;
-const POLICY: PolicyRef = {
-  id: 1,
-  database: 'db',
-  retentionPolicy: 'autogen',
-  shardDurationNanos: NANOS_PER_WEEK,
-  maxSeriesPerDatabase: 0,
-  maxValuesPerTag: 0,
-};
 const utf8 = new TextEncoder();
 
 function body(first: number, round: number): Uint8Array {
