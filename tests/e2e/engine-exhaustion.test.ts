@@ -76,6 +76,7 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
       command: 'engine',
       directory,
       wrapper: ['unshare', '-rm', 'sh', '-c', script, directory],
+      environment: { TIDEMARK_TASK_SNAPSHOT_INTERVAL: '100ms' },
     });
     const watch = "stream|from().measurement('m')|httpOut('out')";
     expect(await define('watch', watch)).toEqual({ status: 200, error: '' });
@@ -97,6 +98,10 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
       receiver.levels.length >= count ? true : undefined;
     await eventually('the alert', () => told(1), 60_000);
     const event = await get('/engine/v1preview/alerts/topics/t/events/e');
+    // The state of tasks, which is saved at times, can not be kept either.
+    await eventually('the failure to save', async () =>
+      engine?.errorOutput().includes('failed to save the state of tasks') ? true : undefined,
+    );
     const during = await get('/engine/v1/tasks?limit=10000&fields=id');
     const absent = await get(`/engine/v1/tasks/large-${defined}`);
     rmSync(`/proc/${engine.process.pid}/root${join(directory, 'ballast')}`);

@@ -1,12 +1,11 @@
 // The service over real sockets: tasks, writes, events, and what a restart keeps.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
 import { startEngine } from './start-engine.ts';
@@ -433,90 +432,5 @@ describe('user-defined functions', () => {
       script: 'stream|from()@broken()',
     });
     expect(unknown.status).toBe(400);
-  });
-});
-
-describe('the load directory', () => {
-  const put = (name: string, text: string): void => {
-    const path = join(directory, 'load', name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  };
-  const load = { load: { enabled: true, dir: '' } };
-
-  beforeEach(async () => {
-    await engine.close();
-    load.load.dir = join(directory, 'load');
-    put('templates/tpl.tick', 'dbrp "d"."r"\nvar field string\nstream|from()|httpOut(field)');
-    put('tasks/plain.tick', 'dbrp "d"."r"\nstream|from()|httpOut(\'out\')');
-    put('tasks/made.json', '{"template-id":"tpl","vars":{"field":{"type":"string","value":"x"}}}');
-    put(
-      'handlers/h.json',
-      '{"topic":"t","id":"h","kind":"tcp","options":{"address":"127.0.0.1:9"}}',
-    );
-    await start({}, load);
-  });
-
-  test('what its files define is there and runs', async () => {
-    const { json } = await call('GET', '/engine/v1/tasks?fields=executing&fields=error');
-
-    expect(json.tasks.map(({ id, executing, error }: any) => ({ id, executing, error }))).toEqual([
-      { id: 'made', executing: true, error: '' },
-      { id: 'plain', executing: true, error: '' },
-    ]);
-    expect((await call('GET', '/engine/v1preview/alerts/topics/t/handlers/h')).status).toBe(200);
-  });
-
-  test('reading again follows changed and deleted files', async () => {
-    put('tasks/plain.tick', 'dbrp "d"."r"\nstream|from()|httpOut(\'other\')');
-    rmSync(join(directory, 'load/tasks/made.json'));
-    rmSync(join(directory, 'load/handlers/h.json'));
-
-    await call('POST', '/engine/v1/load/reload');
-
-    expect((await call('GET', '/engine/v1/tasks/plain/other')).status).toBe(200);
-    expect((await call('GET', '/engine/v1/tasks/made')).status).toBe(404);
-    expect((await call('GET', '/engine/v1preview/alerts/topics/t/handlers/h')).status).toBe(404);
-  });
-
-  test('handlers and tasks are read from YAML too', async () => {
-    put(
-      'handlers/y.yaml',
-      'topic: t\nid: y\nactions:\n  - kind: tcp\n    options:\n      address: "127.0.0.1:9"\n',
-    );
-    put('tasks/yaml.yml', 'template-id: tpl\nvars:\n  field: {type: string, value: y}\n');
-
-    expect((await call('POST', '/engine/v1/load/reload')).status).toBe(204);
-
-    const { json } = await call('GET', '/engine/v1preview/alerts/topics/t/handlers/y');
-    expect(json.actions).toEqual([{ kind: 'tcp', options: { address: '127.0.0.1:9' } }]);
-    expect((await call('GET', '/engine/v1/tasks/yaml/y')).status).toBe(200);
-  });
-
-  test('files that change are noticed; tasks of others are not restarted', async () => {
-    await engine.close();
-    await start({}, { load: { ...load.load, 'watch-interval': '20ms' } });
-    const enabledAt = async (): Promise<unknown> =>
-      (await call('GET', '/engine/v1/tasks/plain?')).json['last-enabled'];
-    const before = await enabledAt();
-
-    put('tasks/new.tick', 'dbrp "d"."r"\nstream|from()|httpOut(\'out\')');
-
-    await eventually('the new task', async () =>
-      (await call('GET', '/engine/v1/tasks/new')).status === 200 ? true : undefined,
-    );
-    expect(await enabledAt()).toBe(before);
-  });
-
-  test('a broken file is named, deletes nothing and stops no other', async () => {
-    put('tasks/plain.tick', 'stream|');
-    put('tasks/new.tick', 'dbrp "d"."r"\nstream|from()|httpOut(\'out\')');
-
-    const { status, json } = await call('POST', '/engine/v1/load/reload');
-
-    expect(status).toBe(400);
-    expect(json.error).toContain('plain.tick');
-    expect((await call('GET', '/engine/v1/tasks/new')).json.executing).toBe(true);
-    expect((await call('GET', '/engine/v1/tasks/plain/out')).status).toBe(200);
   });
 });

@@ -89,6 +89,7 @@ export type EngineParts = {
 
 export type EngineHooks = {
   taskStarted: () => void;
+  taskStartsAnew: (taskId: string) => Promise<void>;
   savedState: (taskId: string, task: Pick<RunningTask, 'taker'>) => TaskState | undefined;
   sectionChanged: (section: string) => Promise<void> | void;
 };
@@ -111,6 +112,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const { config, clock } = options;
   const hooks: EngineHooks = {
     taskStarted: () => undefined,
+    taskStartsAnew: () => Promise.resolve(),
     sectionChanged: () => undefined,
     savedState: () => undefined,
   };
@@ -295,6 +297,7 @@ function definitions(
     alerts,
     environment,
     checkPipeline: (pipeline) => checkClusters(pipeline, clusters),
+    onStartAnew: (id) => hooks.taskStartsAnew(id),
     onStarted: () => hooks.taskStarted(),
     clock,
     log: (message, fields) => log('error', message, fields),

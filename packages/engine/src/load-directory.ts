@@ -37,11 +37,16 @@ export type LoadDirectoryOptions = {
 
 const FILES_MAX = 10_000;
 
+/** Files that can not be used, each of which was logged; the others are in use. */
+class BrokenFiles extends InvalidRequest {}
+
 export class LoadDirectory {
   readonly #options: LoadDirectoryOptions;
   readonly #loaded: Table<LoadedRecord>;
   readonly #errors = new Map<string, string>();
   #signature = '';
+  /** Why the directory as a whole could not be read the last time. */
+  #failure = '';
   #isLoading = false;
 
   constructor(options: LoadDirectoryOptions) {
@@ -54,14 +59,26 @@ export class LoadDirectory {
     return this.#errors;
   }
 
-  /** Reads the directory again when a file of it has changed, appeared or gone. Broken files are logged. */
+  /**
+   * Reads the directory again when a file of it has changed, appeared or gone. What is wrong is logged: broken files
+   * each by itself, a directory that can not be read when its reason changes. Never rejects.
+   */
   async loadIfChanged(): Promise<void> {
-    if (this.#isLoading || (await this.#signatureNow()) === this.#signature) return;
+    if (this.#isLoading) return;
     try {
+      if ((await this.#signatureNow()) === this.#signature) return;
       await this.load();
+      this.#failure = '';
     } catch (error) {
-      // Each file was logged; the others are in use.
-      if (!(error instanceof InvalidRequest)) throw error;
+      if (error instanceof BrokenFiles) return;
+      // The next look at it may find it readable again, or the disk with room for what it defines.
+      this.#signature = '';
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#errors.set(this.#options.directory, reason);
+      if (reason !== this.#failure) {
+        this.#options.log('error', 'failed to read the load directory', { err: reason });
+      }
+      this.#failure = reason;
     }
   }
 
@@ -110,7 +127,7 @@ export class LoadDirectory {
     if (problems.length === 0) await this.#deleteAbsent(present);
     await this.#loaded.change([...present].map(([id, value]) => ({ id, value })));
     if (problems.length === 0) return;
-    throw new InvalidRequest(`failed to load ${problems.length} file(s): ${problems.join('; ')}`);
+    throw new BrokenFiles(`failed to load ${problems.length} file(s): ${problems.join('; ')}`);
   }
 
   async #filesOf(kind: Kind): Promise<readonly string[]> {

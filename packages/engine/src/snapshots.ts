@@ -2,6 +2,7 @@
 // the engine or of a task's thread. A task that is disabled and enabled again starts anew.
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
+import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Database } from 'lmdb';
 import type { RunningTask, TaskSnapshot, TaskState } from '@tidemark/runtime';
@@ -31,7 +32,7 @@ export class Snapshots {
 
   /**
    * Saves the state of all running tasks. Resolves when it is on disk. A task that does not hand its state out in
-   * time keeps what was saved before.
+   * time keeps what was saved before, and so do all when nothing can be written; both are logged.
    */
   async saveAll(executor: Executor): Promise<void> {
     const kept = new Set<string>();
@@ -41,15 +42,29 @@ export class Snapshots {
         kept.add(id);
         const snapshot = await this.#take(id, task);
         if (snapshot === undefined) return undefined;
-        return { id, stored: { definition, snapshot } satisfies Stored };
+        return { id, task, stored: { definition, snapshot } satisfies Stored };
       }),
     );
-    await this.#options.metadata.atomically(() => {
-      for (const each of taken) {
-        if (each !== undefined) void this.#table.put(each.id, serialize(each.stored));
-      }
-      for (const id of this.#table.getKeys()) if (!kept.has(id)) void this.#table.remove(id);
-    });
+    try {
+      await this.#options.metadata.atomically(() => {
+        for (const each of taken) {
+          // One that was stopped or started anew meanwhile is not the one that this state belongs to.
+          if (each === undefined || executor.entry(each.id)?.task !== each.task) continue;
+          void this.#table.put(each.id, serialize(each.stored));
+        }
+        for (const id of this.#table.getKeys()) if (!kept.has(id)) void this.#table.remove(id);
+      });
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      // The disk is full or broken. Tasks go on, and the next time it may work.
+      this.#options.log('error', 'failed to save the state of tasks', { err: error.message });
+    }
+  }
+
+  /** Drops what was saved of a task, which is about to start anew. Resolves when that is on disk. */
+  async forget(id: string): Promise<void> {
+    if (!this.#table.doesExist(id)) return;
+    await this.#options.metadata.atomically(() => void this.#table.remove(id));
   }
 
   /** What was saved of a task, in the form its thread takes; `undefined` when nothing fits its definition. */

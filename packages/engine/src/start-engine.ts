@@ -189,6 +189,7 @@ class RunningEngine implements EngineService {
       const definition = executor.entry(id)?.definition;
       return definition === undefined ? undefined : this.#snapshots.saved({ id, definition }, task);
     };
+    hooks.taskStartsAnew = (id) => this.#snapshots.forget(id);
     await this.#recordings.open();
     await this.#replays.open();
     await tasks.startEnabled((record, task) => this.#snapshots.restore(record, task));

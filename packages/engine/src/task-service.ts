@@ -40,6 +40,8 @@ export type TaskServiceOptions = {
   readonly environment: () => BuildEnvironment;
   /** Refuses a pipeline that names things which are not configured. */
   readonly checkPipeline: (pipeline: Pipeline) => void;
+  /** Called before a task starts without its earlier state, which must not come back. */
+  readonly onStartAnew: (id: string) => Promise<void>;
   /** Called after a task was started. */
   readonly onStarted: () => void;
   readonly clock: Clock;
@@ -307,6 +309,7 @@ export class TaskService {
     const { executor } = this.#options;
     await executor.stop(record.id);
     const { pipeline } = this.startableOf(record);
+    if (restore === undefined) await this.#options.onStartAnew(record.id);
     await executor.start(
       { id: record.id, pipeline, dbrps: record.dbrps, definition: definitionOf(record) },
       {

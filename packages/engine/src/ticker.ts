@@ -1,7 +1,10 @@
 // Background work at regular times that can be stopped and waited for.
 import type { Clock } from '@tidemark/core';
 
-/** Calls `work` every `intervalMs` until it is closed. One call at a time; a late one is not made up for. */
+/**
+ * Calls `work` every `intervalMs` until it is closed. One call at a time; a late one is not made up for. What can fail in
+ * the work is its own business: a rejection is a bug, which ends the process.
+ */
 export class Ticker {
   readonly #stopped = new AbortController();
   readonly #done: Promise<void>;

@@ -1,0 +1,94 @@
+// An engine in this process with a directory of its own, for tests: started, restarted and asked over its socket.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { resolveEngineConfig } from '../config.ts';
+import { startEngine } from '../start-engine.ts';
+import type { EngineService, StartEngineOptions } from '../start-engine.ts';
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  /** The body's JSON; bare text where it is none. Tests say what they expect of it. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any;
+};
+
+type Values = Readonly<Record<string, unknown>>;
+
+export class TestEngine {
+  readonly directory = mkdtempSync(join(tmpdir(), 'engine-test-'));
+  /** What was logged, a line each with its fields as JSON. */
+  readonly log: string[] = [];
+  #service: EngineService | undefined;
+
+  /** Where the API answers. */
+  get url(): string {
+    if (this.#service === undefined) throw new Error('the engine is not started');
+    return this.#service.url;
+  }
+
+  /**
+   * Starts on what is in the directory. The values are those of a configuration file; by default the engine keeps no
+   * statistics, has no threads for tasks and listens on a free port of loopback.
+   */
+  async start(values: Values = {}, options: Partial<StartEngineOptions> = {}): Promise<void> {
+    const section = (name: string): Values => (values[name] ?? {}) as Values;
+    const { config, problems } = resolveEngineConfig([
+      {
+        source: 'test',
+        values: {
+          hostname: '127.0.0.1',
+          data_dir: this.directory,
+          ...values,
+          stats: { enabled: false, ...section('stats') },
+          task: { hosts: '0', ...section('task') },
+          http: { 'bind-address': '127.0.0.1:0', ...section('http') },
+        },
+      },
+    ]);
+    if (problems.length > 0) throw new Error(JSON.stringify(problems));
+    const keep = (fields: object, message: string): void => {
+      this.log.push(`${message} ${JSON.stringify(fields)}`);
+    };
+    const log = { debug: keep, info: keep, warn: keep, error: keep };
+    this.#service = await startEngine(config, { log, ...options });
+  }
+
+  /** Stops gracefully; the directory stays. */
+  async stop(): Promise<void> {
+    await this.#service?.close();
+    this.#service = undefined;
+  }
+
+  /** Stops and removes the directory. */
+  async close(): Promise<void> {
+    await this.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** Sends a request to a path such as `/engine/v1/tasks`; a body that is no text goes as JSON. */
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const init = body === undefined ? { method, headers } : { method, headers, body: text };
+    const response = await fetch(this.url + path, init);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, bytes, json: parsed(bytes) };
+  }
+}
+
+function parsed(bytes: Buffer): unknown {
+  const text = bytes.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Backups, logs and refused writes are no JSON.
+    return text;
+  }
+}
