@@ -1,8 +1,13 @@
 // Events as topics remember them, as handlers get them and as the outside sees them (JSON).
-import { formatClockDuration, formatRfc3339, InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import {
+  formatClockDuration,
+  formatRfc3339,
+  InvalidRequest,
+  parseRfc3339,
+  parseClockDuration,
+} from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import type { AlertEvent, AlertLevelName, ResultRow } from '@tidemark/runtime';
-import { parseDurationText } from './duration.ts';
 import { parseLevel } from './level.ts';
 
 /** What a topic knows of an event id without looking at its texts. */
@@ -56,7 +61,7 @@ export function readState(value: unknown): EventState {
   const level = parseLevel(text('level'));
   const time = parseRfc3339(text('time'));
   const duration = text('duration');
-  const durationNanos = duration === '' ? 0n : parseDurationText(duration);
+  const durationNanos = duration === '' ? 0n : parseClockDuration(duration);
   if (level === undefined) throw new InvalidRequest('invalid event state: unknown level');
   if (time === undefined) throw new InvalidRequest('invalid event state: time must be RFC 3339');
   if (durationNanos === undefined) throw new InvalidRequest('invalid event state: bad duration');

@@ -6,7 +6,6 @@ export type { DeadLetter } from './alert-store.ts';
 export { parseAddress } from './address.ts';
 export { connectionCache } from './connection-cache.ts';
 export type { DeliveryState } from './delivery.ts';
-export { parseDurationText } from './duration.ts';
 export { printDataJson, printEventJson, printFieldJson, printState, readState } from './event.ts';
 export type { EventState, TopicEvent } from './event.ts';
 export { compileGlob } from './glob.ts';

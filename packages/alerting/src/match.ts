@@ -1,6 +1,6 @@
 // Match expressions: which events of a topic a handler wants. The script language's lambdas with five functions of
 // their own; references are tags of the event. Handlers see few events, so the tree is interpreted.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, isInt64Operator, wrapInt64 } from '@tidemark/core';
 import { RE2JS } from 're2js';
 import { parseLambda } from '@tidemark/tickscript';
 import type { BinaryOperator, ExpressionNode, FunctionNode } from '@tidemark/tickscript';
@@ -143,22 +143,10 @@ function compare(operator: Comparison, a: Value, b: Value): boolean {
 function calculate(operator: BinaryOperator, a: Value, b: Value): Value {
   if (operator === '+' && typeof a === 'string' && typeof b === 'string') return a + b;
   if (typeof a === 'bigint' && typeof b === 'bigint') {
-    if ((operator === '/' || operator === '%') && b === 0n)
-      throw new InvalidRequest('division by zero');
-    switch (operator) {
-      case '+':
-        return BigInt.asIntN(64, a + b);
-      case '-':
-        return BigInt.asIntN(64, a - b);
-      case '*':
-        return BigInt.asIntN(64, a * b);
-      case '/':
-        return BigInt.asIntN(64, a / b);
-      case '%':
-        return a % b;
-      default:
-        throw mismatched(operator);
-    }
+    if (!isInt64Operator(operator)) throw mismatched(operator);
+    const result = wrapInt64(operator, a, b);
+    if (result === undefined) throw new InvalidRequest('division by zero');
+    return result;
   }
   if (typeof a === 'number' && typeof b === 'number') {
     switch (operator) {

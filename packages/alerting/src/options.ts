@@ -1,7 +1,6 @@
 // Options of handlers and of configuration sections: tables of names, types, defaults and documents; how values that
 // clients, files and the environment give are converted; how they are printed again.
-import { formatClockDuration } from '@tidemark/core';
-import { parseDurationText } from './duration.ts';
+import { formatClockDuration, parseClockDuration } from '@tidemark/core';
 
 export type OptionType =
   | 'string'
@@ -116,7 +115,7 @@ function convertNumber(value: unknown, isInteger: boolean): Converted {
 function convertDuration(value: unknown): Converted {
   if (typeof value === 'bigint') return ok(value);
   if (typeof value === 'number' && Number.isSafeInteger(value)) return ok(BigInt(value));
-  const nanos = typeof value === 'string' ? parseDurationText(value) : undefined;
+  const nanos = typeof value === 'string' ? parseClockDuration(value) : undefined;
   return nanos === undefined ? no(value, 'duration') : ok(nanos);
 }
 

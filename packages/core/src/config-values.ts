@@ -1,5 +1,9 @@
 // Values of a configuration: from what a source holds to their final form, and back to text.
 import type { ConfigKey } from './config-schema.ts';
+import { DURATION_UNITS, parseClockDuration } from './duration.ts';
+import { NANOS_PER_MILLISECOND } from './time.ts';
+
+const NANOS_PER_MS = Number(NANOS_PER_MILLISECOND);
 
 /** What a key accepts, for a message. */
 export function expectation(key: ConfigKey): string {
@@ -60,37 +64,20 @@ function numberFromText(raw: unknown): number | undefined {
   return typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : undefined;
 }
 
-const DURATION_UNIT_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-
-/** Milliseconds of `1h30m`, `0.5s`, `0`; `undefined` for anything else. */
+/** Milliseconds of `1h30m`, `0.5s`, `0`; `undefined` for anything else and for what is negative. */
 export function parseConfigDuration(text: string): number | undefined {
-  if (text === '0') return 0;
-  if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h|d|w))+$/.test(text)) return undefined;
-  let total = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d|w)/g)) {
-    total += Number(amount) * (DURATION_UNIT_MS[unit ?? ''] ?? 0);
-  }
-  return total;
+  const nanos = parseClockDuration(text);
+  return nanos === undefined || nanos < 0n ? undefined : Number(nanos) / NANOS_PER_MS;
 }
 
 /** Prints milliseconds as `parseConfigDuration` reads them, with the largest units that divide. */
 export function printConfigDuration(durationMs: number): string {
   if (durationMs === 0) return '0s';
   for (const unit of ['h', 'm', 's', 'ms']) {
-    const unitMs = DURATION_UNIT_MS[unit] ?? 1;
+    const unitMs = Number(DURATION_UNITS.get(unit)) / NANOS_PER_MS;
     if (durationMs % unitMs === 0) return `${durationMs / unitMs}${unit}`;
   }
-  return `${Math.round(durationMs * 1e6)}ns`;
+  return `${Math.round(durationMs * NANOS_PER_MS)}ns`;
 }
 
 /** Bytes of `25000000`, `"25m"`, `"1g"`; `undefined` for anything else. */

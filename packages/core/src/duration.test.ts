@@ -1,7 +1,8 @@
 // Durations as text.
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { formatClockDuration, formatDuration } from './duration.ts';
+import { formatClockDuration, formatDuration, parseClockDuration } from './duration.ts';
 
 test.each([
   [0n, '0s', '0s'],
@@ -16,4 +17,16 @@ test.each([
 ])('prints %i', (nanos, literal, clock) => {
   expect(formatDuration(nanos)).toBe(literal);
   expect(formatClockDuration(nanos)).toBe(clock);
+});
+
+test('what is printed reads back the same', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (nanos) => {
+      expect(parseClockDuration(formatClockDuration(nanos))).toBe(nanos);
+    }),
+  );
+});
+
+test.each(['', 's', '1', '1x', '1s2', '-', '1.s'])('%j is no duration', (text) => {
+  expect(parseClockDuration(text)).toBeUndefined();
 });

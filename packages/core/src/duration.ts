@@ -1,4 +1,5 @@
-// Durations as text, in the two forms that answers print. What may be written differs by language and is parsed there.
+// Durations as text: their units, the two forms that answers print, and the form of configuration and commands. What
+// queries and scripts may write differs from that and is parsed with their languages.
 import {
   NANOS_PER_DAY,
   NANOS_PER_HOUR,
@@ -8,6 +9,23 @@ import {
   NANOS_PER_SECOND,
   NANOS_PER_WEEK,
 } from './time.ts';
+
+/** Nanoseconds per unit, by every spelling of its name. */
+export const DURATION_UNITS: ReadonlyMap<string, bigint> = new Map([
+  ['ns', 1n],
+  ['n', 1n],
+  ['us', NANOS_PER_MICROSECOND],
+  ['u', NANOS_PER_MICROSECOND],
+  ['µs', NANOS_PER_MICROSECOND],
+  ['μs', NANOS_PER_MICROSECOND],
+  ['µ', NANOS_PER_MICROSECOND],
+  ['ms', NANOS_PER_MILLISECOND],
+  ['s', NANOS_PER_SECOND],
+  ['m', NANOS_PER_MINUTE],
+  ['h', NANOS_PER_HOUR],
+  ['d', NANOS_PER_DAY],
+  ['w', NANOS_PER_WEEK],
+]);
 
 const LITERAL_UNITS: readonly (readonly [string, bigint])[] = [
   ['w', NANOS_PER_WEEK],
@@ -47,4 +65,30 @@ function decimal(nanos: bigint, unit: bigint): string {
   if (fraction === 0n) return String(nanos / unit);
   const digits = String(fraction).padStart(String(unit).length - 1, '0');
   return `${nanos / unit}.${digits.replace(/0+$/, '')}`;
+}
+
+const CLOCK_PART = /(\d+)(?:\.(\d+))?(ns|us|µs|μs|ms|[nuµsmhdw])/y;
+
+/**
+ * The form of configuration, commands and requests, which reads what `formatClockDuration` prints: nanoseconds of `1h2m3.5s`, `10s`, `5d`, `0` or `-30s`; `undefined` when the text is anything else.
+ * Units from nanoseconds to weeks, fractions allowed.
+ */
+export function parseClockDuration(text: string): bigint | undefined {
+  if (text === '0') return 0n;
+  const isNegative = text.startsWith('-');
+  let offset = isNegative || text.startsWith('+') ? 1 : 0;
+  if (offset === text.length) return undefined;
+  let nanos = 0n;
+  while (offset < text.length) {
+    CLOCK_PART.lastIndex = offset;
+    const part = CLOCK_PART.exec(text);
+    if (part === null) return undefined;
+    const unit = DURATION_UNITS.get(part[3] ?? '');
+    if (unit === undefined) return undefined;
+    nanos += BigInt(part[1] ?? '0') * unit;
+    const fraction = part[2];
+    if (fraction !== undefined) nanos += (BigInt(fraction) * unit) / 10n ** BigInt(fraction.length);
+    offset = CLOCK_PART.lastIndex;
+  }
+  return isNegative ? -nanos : nanos;
 }

@@ -45,6 +45,8 @@ export {
 export type { AppErrorOptions } from './errors.ts';
 export { FIELD_TYPES } from './field-type.ts';
 export type { FieldType, FieldValue } from './field-type.ts';
+export { isInt64Operator, MAX_INT64, MAX_UINT64, MIN_INT64, wrapInt64 } from './int64.ts';
+export type { Int64Operator } from './int64.ts';
 export type { Limit } from './limits.ts';
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';
@@ -66,5 +68,10 @@ export {
   parseRfc3339,
 } from './time.ts';
 export type { TimeRange, Timestamp } from './time.ts';
-export { formatClockDuration, formatDuration } from './duration.ts';
+export {
+  DURATION_UNITS,
+  formatClockDuration,
+  formatDuration,
+  parseClockDuration,
+} from './duration.ts';
 export { COMPAT_VERSION, TIDEMARK_VERSION } from './version.ts';

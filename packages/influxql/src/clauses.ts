@@ -1,11 +1,10 @@
 // Clauses that several statements share: sources, WHERE, GROUP BY, ORDER BY, LIMIT and the like. Each function
 // returns nothing when its clause is not there.
+import { MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import type { Expression, MeasurementSource, SortOrder } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseExpressionAt, parseSegments } from './expression.ts';
 
-const MAX_INT64 = 9223372036854775807n;
-const MAX_UINT64 = 18446744073709551615n;
 const MAX_INT32 = 2147483647n;
 /** Digits of the largest unsigned integer. */
 const MAX_DIGITS = 20;

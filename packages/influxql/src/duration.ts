@@ -1,27 +1,5 @@
 // Durations as written in queries: `1h30m`.
-import {
-  NANOS_PER_DAY,
-  NANOS_PER_HOUR,
-  NANOS_PER_MICROSECOND,
-  NANOS_PER_MILLISECOND,
-  NANOS_PER_MINUTE,
-  NANOS_PER_SECOND,
-  NANOS_PER_WEEK,
-} from '@tidemark/core';
-
-const MAX_INT64 = 9223372036854775807n;
-
-const UNITS: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  u: NANOS_PER_MICROSECOND,
-  µ: NANOS_PER_MICROSECOND,
-  ms: NANOS_PER_MILLISECOND,
-  s: NANOS_PER_SECOND,
-  m: NANOS_PER_MINUTE,
-  h: NANOS_PER_HOUR,
-  d: NANOS_PER_DAY,
-  w: NANOS_PER_WEEK,
-};
+import { DURATION_UNITS, MAX_INT64 } from '@tidemark/core';
 
 export type DurationResult =
   | { readonly ok: true; readonly nanos: bigint }
@@ -40,7 +18,7 @@ export function parseDuration(text: string): DurationResult {
     // More digits are beyond int64 whatever the unit is.
     const count = digits.replace(/^0+/, '').length > 19 ? MAX_INT64 + 1n : BigInt(digits);
     if (count > MAX_INT64) return { ok: false, error: 'invalid duration' };
-    nanos += count * (UNITS[unit] ?? 0n);
+    nanos += count * (DURATION_UNITS.get(unit) ?? 0n);
   }
   if (nanos > MAX_INT64) {
     return { ok: false, error: `overflowed duration ${text}: choose a smaller duration or INF` };

@@ -1,5 +1,6 @@
 // Expressions: operands and operators by precedence. Iterative where texts are long (chains of operators), recursive
 // and bounded where they are deep (parentheses, calls).
+import { MAX_INT64, MAX_UINT64, MIN_INT64 } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 
 import type { BinaryOperator, CastType, Expression } from './ast.ts';
@@ -9,9 +10,6 @@ import { PRECEDENCE } from './precedence.ts';
 import { formatIdentifier, quoteIdentifier } from './quote.ts';
 import type { Token } from './token.ts';
 
-const MIN_INT64_SIZE = 9223372036854775808n;
-const MAX_INT64 = MIN_INT64_SIZE - 1n;
-const MAX_UINT64 = 18446744073709551615n;
 /** More digits can not be an unsigned integer; keeps the conversion of hostile numbers cheap. */
 const MAX_INTEGER_DIGITS = 40;
 const MAX_SEGMENTS = 3;
@@ -315,8 +313,8 @@ function signed(cursor: Cursor): Operand {
       });
     case 'unsigned':
       if (!isNegative) return leaf({ ...expression, span });
-      if (expression.value === MIN_INT64_SIZE) {
-        return leaf({ kind: 'integer', value: -MIN_INT64_SIZE, span });
+      if (expression.value === -MIN_INT64) {
+        return leaf({ kind: 'integer', value: MIN_INT64, span });
       }
       return cursor.fail(`constant -${expression.value} underflows int64`, span, 'IQL_INTEGER');
     default: {

@@ -1,11 +1,8 @@
 // Bind parameters: `$name` stands for one token, never for a piece of text, so that values can not change a query.
-import { formatDuration } from '@tidemark/core';
+import { formatDuration, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { BindParameter } from './parse.ts';
 import { keywordOf } from './token.ts';
 import type { Token, TokenKind } from './token.ts';
-
-const MAX_INT64 = 9223372036854775807n;
-const MIN_INT64 = -9223372036854775808n;
 
 /** What a value becomes: a token, or a text that says why it can not be bound. */
 type Binding =

@@ -1,12 +1,10 @@
+import { MAX_INT64, MIN_INT64, MAX_UINT64 } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CodecError } from './codec-error.ts';
 import { Codecs } from './codecs.ts';
 
 const codecs = new Codecs();
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
-const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Bytes of a typed array, so that −0 and NaN payloads are compared bit by bit. */
 function bitsOf(array: BigInt64Array | BigUint64Array | Float64Array | Uint8Array): Uint8Array {
@@ -15,9 +13,9 @@ function bitsOf(array: BigInt64Array | BigUint64Array | Float64Array | Uint8Arra
 
 // Sequences as they occur: noise, walks, steady steps, repeated values, long enough for several groups.
 const int64 = fc.oneof(
-  fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  fc.bigInt({ min: MIN_INT64, max: MAX_INT64 }),
   fc.bigInt({ min: -300n, max: 300n }),
-  fc.constantFrom(INT64_MIN, INT64_MAX, 0n, -1n, 2n ** 53n, -(2n ** 62n)),
+  fc.constantFrom(MIN_INT64, MAX_INT64, 0n, -1n, 2n ** 53n, -(2n ** 62n)),
 );
 const walk = fc
   .tuple(int64, fc.array(fc.bigInt({ min: -9n, max: 9n }), { minLength: 1, maxLength: 700 }))
@@ -65,7 +63,7 @@ describe('codecs give back what they were given', () => {
 
   test('unsigned integers', () => {
     const unsigned = fc.array(
-      fc.oneof(fc.bigInt({ min: 0n, max: UINT64_MAX }), fc.constantFrom(0n, UINT64_MAX, 2n ** 63n)),
+      fc.oneof(fc.bigInt({ min: 0n, max: MAX_UINT64 }), fc.constantFrom(0n, MAX_UINT64, 2n ** 63n)),
       { maxLength: 300 },
     );
     fc.assert(
@@ -92,7 +90,7 @@ describe('codecs give back what they were given', () => {
 
   test('floats of arbitrary bits, NaN payloads among them', () => {
     fc.assert(
-      fc.property(fc.array(fc.bigInt({ min: 0n, max: UINT64_MAX }), { maxLength: 200 }), (bits) => {
+      fc.property(fc.array(fc.bigInt({ min: 0n, max: MAX_UINT64 }), { maxLength: 200 }), (bits) => {
         const column = new Float64Array(BigUint64Array.from(bits).buffer);
 
         expect(bitsOf(codecs.decodeFloats(codecs.encodeFloats(column)))).toEqual(bitsOf(column));
@@ -171,13 +169,13 @@ describe('codecs are small where data is regular', () => {
 
   test('constants take a few bytes', () => {
     expect(codecs.encodeFloats(new Float64Array(5000).fill(-0)).length).toBeLessThan(16);
-    expect(codecs.encodeIntegers(new BigInt64Array(5000).fill(INT64_MIN)).length).toBeLessThan(16);
+    expect(codecs.encodeIntegers(new BigInt64Array(5000).fill(MIN_INT64)).length).toBeLessThan(16);
     expect(codecs.encodeValidity(new Uint8Array(5000).fill(1)).length).toBeLessThan(8);
   });
 
   test('no encoding is longer than the raw values and a header', () => {
     fc.assert(
-      fc.property(fc.array(fc.bigInt({ min: 0n, max: UINT64_MAX }), { maxLength: 200 }), (bits) => {
+      fc.property(fc.array(fc.bigInt({ min: 0n, max: MAX_UINT64 }), { maxLength: 200 }), (bits) => {
         const ints = BigUint64Array.from(bits);
 
         expect(codecs.encodeUnsigneds(ints).length).toBeLessThanOrEqual(bits.length * 8 + 12);

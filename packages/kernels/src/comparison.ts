@@ -1,4 +1,5 @@
 // Comparisons of a column with a constant of another numeric type, without rounding the constant.
+import { MAX_INT64, MIN_INT64, MAX_UINT64 } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 
 export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
@@ -17,8 +18,8 @@ export type Comparison =
     };
 
 const RANGES = {
-  integer: { min: -(2n ** 63n), max: 2n ** 63n - 1n },
-  unsigned: { min: 0n, max: 2n ** 64n - 1n },
+  integer: { min: MIN_INT64, max: MAX_INT64 },
+  unsigned: { min: 0n, max: MAX_UINT64 },
 } as const;
 
 /** The comparison of a column of `type`; `none` where the types cannot be compared, as a predicate is false there. */

@@ -1,6 +1,14 @@
 // The ingest kernel's driver: hands bodies to linear memory and answers what the kernel asks (assembly/ingest.ts).
 // Lines that are not plainly right come back and go through the line parser that the caller gave.
-import { assert, escapeMeasurement, floorMod, formatSeriesKey, Unavailable } from '@tidemark/core';
+import {
+  assert,
+  escapeMeasurement,
+  floorMod,
+  formatSeriesKey,
+  MAX_INT64,
+  MIN_INT64,
+  Unavailable,
+} from '@tidemark/core';
 import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
 import { writeDecimalPowers } from './decimal-powers.ts';
 import { FIELD_TYPE_CODES } from './field-codes.ts';
@@ -61,8 +69,6 @@ const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
 };
 const TYPE_CONFLICT = 'field type conflict';
 const BEYOND_RETENTION = 'points beyond retention policy';
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
 
 /** Names of fields that are kept encoded: those of some hundred measurements. */
 const ENCODED_NAMES_MAX = 4096;
@@ -149,13 +155,13 @@ export class IngestKernel implements Ingest {
       this.batchBytes > Math.min(BATCH_BYTES_KEPT.value, this.#batchBytesMax / 4) ||
       exports.tableCount() > TABLES_KEPT;
     if (this.#mustDrop || holdsMuch) this.#dropTables();
-    const { oldestAccepted: oldest = INT64_MIN, newestAccepted: newest = INT64_MAX } = host;
+    const { oldestAccepted: oldest = MIN_INT64, newestAccepted: newest = MAX_INT64 } = host;
     exports.beginBatch(
       start,
       asks,
       this.#batchBytesMax,
-      oldest < INT64_MIN ? INT64_MIN : oldest,
-      newest > INT64_MAX ? INT64_MAX : newest,
+      oldest < MIN_INT64 ? MIN_INT64 : oldest,
+      newest > MAX_INT64 ? MAX_INT64 : newest,
     );
   }
 
@@ -174,8 +180,8 @@ export class IngestKernel implements Ingest {
         assert(shard.start <= time, 'the shard of a point starts at or before it');
         assert(time < shard.end, 'the shard of a point ends after it');
         // Bounds of shards may lie outside of int64, times do not.
-        const start = shard.start < INT64_MIN ? INT64_MIN : shard.start;
-        exports.addShard(shard.id, start, shard.end > INT64_MAX ? INT64_MAX : shard.end);
+        const start = shard.start < MIN_INT64 ? MIN_INT64 : shard.start;
+        exports.addShard(shard.id, start, shard.end > MAX_INT64 ? MAX_INT64 : shard.end);
         return;
       }
       case IngestEvent.Table: {

@@ -1,4 +1,5 @@
 // Numbers of field values: the fast path for what clients send, and the exact rules for everything else.
+import { MIN_INT64, MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import { COMMA, DOT, MINUS, NINE, PLUS, SPACE, ZERO, decodeText } from './bytes.ts';
 import type { LineFieldValue } from './point.ts';
 
@@ -6,10 +7,6 @@ const LOWER_E = 101;
 const UPPER_E = 69;
 const LOWER_I = 105;
 const LOWER_U = 117;
-
-const MIN_INT64 = -(1n << 63n);
-const MAX_INT64 = (1n << 63n) - 1n;
-const MAX_UINT64 = (1n << 64n) - 1n;
 
 // Digits that a double holds exactly; with at most 15 of them, digits / 10^n is correctly rounded.
 const EXACT_DIGITS = 15;

@@ -1,6 +1,6 @@
 // Line protocol: bytes in, points and errors out. A bad line never harms its neighbours.
 // The rules follow the order in which existing servers find mistakes, so that the reasons are the same.
-import { MAX_TIME, MIN_TIME } from '@tidemark/core';
+import { MAX_INT64, MAX_TIME, MIN_INT64, MIN_TIME } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
 import {
@@ -58,8 +58,6 @@ export function parseLines(body: Uint8Array, options: ParseLinesOptions): Parsed
 const NO_TIME: Timestamp = MIN_TIME - 1n;
 // Timestamps of up to this many digits are exact as a double.
 const EXACT_DIGITS = 15;
-const MIN_INT64 = -(1n << 63n);
-const MAX_INT64 = (1n << 63n) - 1n;
 
 type FieldName = { readonly bytes: Uint8Array; readonly name: string };
 

@@ -1,6 +1,6 @@
 // Vars as JSON, in and out. Facts: docs/reference/tickscript.md, vars over the API.
 import { parseDuration } from '@tidemark/tickscript';
-import { unreachable } from '@tidemark/core';
+import { MAX_INT64, MIN_INT64, unreachable } from '@tidemark/core';
 import { isVarType } from './evaluate/var-values.ts';
 import type { Var, Vars, VarValue } from './vars.ts';
 
@@ -15,8 +15,6 @@ class VarFailure extends Error {
 }
 
 const INVALID_JSON = 'invalid JSON';
-const MIN_INTEGER = -(2n ** 63n);
-const MAX_INTEGER = 2n ** 63n - 1n;
 
 /**
  * Reads the `vars` object of a request. Integers may be `bigint`, as a lossless JSON parser gives them, or `number`.
@@ -124,7 +122,7 @@ export function integerOfJson(value: unknown): bigint | undefined {
   const isInteger =
     typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
   const integer = isInteger ? BigInt(value) : undefined;
-  if (integer === undefined || integer < MIN_INTEGER || integer > MAX_INTEGER) return undefined;
+  if (integer === undefined || integer < MIN_INT64 || integer > MAX_INT64) return undefined;
   return integer;
 }
 

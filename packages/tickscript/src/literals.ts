@@ -1,4 +1,5 @@
 // From the tokens of literals to their values.
+import { MAX_INT64 } from '@tidemark/core';
 import { parseDuration } from './duration.ts';
 import type {
   BooleanNode,
@@ -14,8 +15,6 @@ import { checkRegexSyntax } from './regex-syntax.ts';
 import { syntaxFailure } from './syntax-error.ts';
 import type { SyntaxFailure } from './syntax-error.ts';
 import type { Token } from './token.ts';
-
-const MAX_INTEGER = 9223372036854775807n;
 
 type Bare<T> = Omit<T, 'span' | 'comment'>;
 type Literal =
@@ -63,7 +62,7 @@ function numberOf(text: string, token: Token): Literal {
   const isOctal = digits.length > 1 && digits.startsWith('0');
   if (isOctal && /[89]/.test(digits)) throw illegalNumber(text, token);
   const value = BigInt(isOctal ? `0o${digits}` : digits);
-  if (value > MAX_INTEGER) throw illegalNumber(text, token);
+  if (value > MAX_INT64) throw illegalNumber(text, token);
   return { kind: 'integer', value, isOctal };
 }
 

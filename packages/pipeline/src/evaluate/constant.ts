@@ -9,7 +9,14 @@ import {
   unaryResultType,
 } from '@tidemark/tickscript';
 import type { BinaryOperator, ExpressionNode, LambdaType } from '@tidemark/tickscript';
-import { compareBytes, formatDuration, unreachable } from '@tidemark/core';
+import {
+  compareBytes,
+  formatDuration,
+  isInt64Operator,
+  unreachable,
+  wrapInt64,
+} from '@tidemark/core';
+import type { Int64Operator } from '@tidemark/core';
 import { MAX_STRING_LENGTH } from '../limits.ts';
 import { EvaluationFailure } from './failure.ts';
 
@@ -116,13 +123,8 @@ function combine(operator: BinaryOperator, left: Constant, right: Constant): Con
     if (operator === 'AND') return { kind: 'boolean', value: left.value && right.value };
     if (operator === 'OR') return { kind: 'boolean', value: left.value || right.value };
   }
+  if (isInt64Operator(operator)) return arithmetic(operator, left, right);
   switch (operator) {
-    case '+':
-    case '-':
-    case '*':
-    case '/':
-    case '%':
-      return arithmetic(operator, left, right);
     case '=~':
     case '!~':
       throw new ConstantFailure('regular expressions can only be matched inside a lambda');
@@ -131,9 +133,7 @@ function combine(operator: BinaryOperator, left: Constant, right: Constant): Con
   }
 }
 
-type Arithmetic = '+' | '-' | '*' | '/' | '%';
-
-function arithmetic(operator: Arithmetic, left: Constant, right: Constant): Constant {
+function arithmetic(operator: Int64Operator, left: Constant, right: Constant): Constant {
   if (left.kind === 'string' && right.kind === 'string') {
     if (left.value.length + right.value.length > MAX_STRING_LENGTH.value) {
       throw new ConstantFailure(`text is longer than ${MAX_STRING_LENGTH.setting}`);
@@ -166,25 +166,13 @@ function toNumber(value: Constant): number {
   return value.kind === 'float' ? value.value : Number(toBigint(value));
 }
 
-function integerResult(operator: Arithmetic, a: bigint, b: bigint): bigint {
-  if ((operator === '/' || operator === '%') && b === 0n) {
-    throw new ConstantFailure('runtime error: integer divide by zero');
-  }
-  switch (operator) {
-    case '+':
-      return BigInt.asIntN(64, a + b);
-    case '-':
-      return BigInt.asIntN(64, a - b);
-    case '*':
-      return BigInt.asIntN(64, a * b);
-    case '/':
-      return BigInt.asIntN(64, a / b);
-    case '%':
-      return a % b;
-  }
+function integerResult(operator: Int64Operator, a: bigint, b: bigint): bigint {
+  const result = wrapInt64(operator, a, b);
+  if (result === undefined) throw new ConstantFailure('runtime error: integer divide by zero');
+  return result;
 }
 
-function floatResult(operator: Arithmetic, a: number, b: number): number {
+function floatResult(operator: Int64Operator, a: number, b: number): number {
   switch (operator) {
     case '+':
       return a + b;

@@ -1,5 +1,5 @@
 // Values while a script is evaluated: what properties take, plus nodes and the things that only scripts handle.
-import { NANOS_PER_MICROSECOND, formatDuration } from '@tidemark/core';
+import { formatDuration, MIN_INT64, NANOS_PER_MICROSECOND } from '@tidemark/core';
 import { formatExpression, formatFloat } from '@tidemark/tickscript';
 import type { ExpressionNode, VarType } from '@tidemark/tickscript';
 import type { SpecValue } from '../pipeline.ts';
@@ -102,8 +102,6 @@ export function displayValue(value: Value): string {
 
 const NOWHERE = { start: 0, end: 0 };
 
-const MIN_INTEGER = -(2n ** 63n);
-
 /** Literals have no sign: negative numbers are written as texts would write them. */
 function negative(operand: ExpressionNode): ExpressionNode {
   return { kind: 'unary', operator: '-', operand, span: NOWHERE };
@@ -116,7 +114,7 @@ function integerLiteral(value: bigint): ExpressionNode {
     isOctal: false,
     span: NOWHERE,
   });
-  if (value === MIN_INTEGER) return operation('-', integerLiteral(value + 1n), literal(1n));
+  if (value === MIN_INT64) return operation('-', integerLiteral(value + 1n), literal(1n));
   return value < 0n ? negative(literal(-value)) : literal(value);
 }
 

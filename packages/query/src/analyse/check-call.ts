@@ -1,10 +1,11 @@
 // Static checks of one function call in a SELECT list: number and kind of arguments, nesting (§5, §8.2).
+import { formatDuration } from '@tidemark/core';
 import type { Call, Expression } from '@tidemark/influxql';
 
 import { invalid, invalidAt } from '../compat-messages.ts';
 import type { FunctionSpec } from '../functions/registry.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
-import { print, printDuration } from './print.ts';
+import { print } from './print.ts';
 import { suggest } from './suggest.ts';
 import { recordedTypeName } from './walk.ts';
 
@@ -93,7 +94,8 @@ function checkReducer(call: Call): void {
 }
 
 function checkPositive(nanos: bigint): void {
-  if (nanos <= 0n) throw invalid(`duration argument must be positive, got ${printDuration(nanos)}`);
+  if (nanos <= 0n)
+    throw invalid(`duration argument must be positive, got ${formatDuration(nanos)}`);
 }
 
 function checkField(name: string, argument: Expression | undefined): void {

@@ -1,4 +1,5 @@
 // Expressions as they appear in recorded error texts.
+import { formatDuration } from '@tidemark/core';
 import type { Expression } from '@tidemark/influxql';
 
 const BARE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -37,7 +38,7 @@ export function print(
     case 'string':
       return quote(expression.value, "'");
     case 'duration':
-      return printDuration(expression.nanos);
+      return formatDuration(expression.nanos);
   }
 }
 
@@ -47,21 +48,4 @@ function quote(text: string, mark: string): string {
     .replaceAll('\n', '\\n')
     .replaceAll(mark, `\\${mark}`);
   return `${mark}${escaped}${mark}`;
-}
-
-const UNITS: readonly (readonly [string, bigint])[] = [
-  ['w', 604_800_000_000_000n],
-  ['d', 86_400_000_000_000n],
-  ['h', 3_600_000_000_000n],
-  ['m', 60_000_000_000n],
-  ['s', 1_000_000_000n],
-  ['ms', 1_000_000n],
-  ['u', 1_000n],
-];
-
-/** A duration as a literal in its largest exact unit; `0s` for nothing. */
-export function printDuration(nanos: bigint): string {
-  if (nanos === 0n) return '0s';
-  for (const [unit, size] of UNITS) if (nanos % size === 0n) return `${nanos / size}${unit}`;
-  return `${nanos}ns`;
 }

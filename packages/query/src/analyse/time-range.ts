@@ -1,7 +1,14 @@
 // Time in conditions: the range that they ask for, and the condition that is left without it (§6 of the language
 // reference). All time predicates of a condition are intersected, even those under OR, as recorded.
 import type { TimeRange, Timestamp } from '@tidemark/core';
-import { floorDiv, MAX_TIME, MIN_TIME, NANOS_PER_SECOND, parseRfc3339 } from '@tidemark/core';
+import {
+  floorDiv,
+  MAX_TIME,
+  MIN_INT64,
+  MIN_TIME,
+  NANOS_PER_SECOND,
+  parseRfc3339,
+} from '@tidemark/core';
 import type { Binary, Expression } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
@@ -207,7 +214,7 @@ function parseTimeText(text: string, operand: Expression, zone: Zone | undefined
 /** Refuses times that int64 nanoseconds can not hold. */
 function checkedTime(time: bigint): Timestamp {
   if (time > MAX_TIME + 1n) throw invalid(`time ${wholeSeconds(time)} overflows time literal`);
-  if (time <= MIN_TIME && time >= -(2n ** 63n)) {
+  if (time <= MIN_TIME && time >= MIN_INT64) {
     // Integers may name the smallest instants; only texts below them are refused.
     throw invalid(`time ${wholeSeconds(time)} underflows time literal`);
   }

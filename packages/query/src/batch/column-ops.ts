@@ -1,6 +1,6 @@
 // Whole-column operations: slices, gathers, constants, conversions. Inputs are never changed.
 import type { Column, FieldType, FieldValue, Validity } from '@tidemark/core';
-import { columnFrom, columnLength, unreachable } from '@tidemark/core';
+import { columnFrom, columnLength, MIN_INT64, unreachable } from '@tidemark/core';
 
 /** Rows `[start, end)`; shares memory with the input. */
 export function sliceColumn(column: Column, start: number, end: number): Column {
@@ -215,11 +215,9 @@ export function nullColumn(type: FieldType, length: number): Column {
   }
 }
 
-const INT64_MIN = -(2n ** 63n);
-
 /** Float to int64 as the recorded system does: toward zero, the smallest int64 where it does not fit. */
 export function floatToInteger(value: number): bigint {
-  if (!(value > -9223372036854775808 && value < 9223372036854775808)) return INT64_MIN;
+  if (!(value > -9223372036854775808 && value < 9223372036854775808)) return MIN_INT64;
   return BigInt(Math.trunc(value));
 }
 

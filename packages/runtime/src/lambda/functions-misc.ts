@@ -1,5 +1,5 @@
 // Conversions, time parts, conditionals and the stateful functions of lambdas.
-import { formatDuration } from '@tidemark/core';
+import { formatDuration, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { ValueType } from '../data/schema.ts';
 import { parseDuration } from '@tidemark/tickscript';
 import { EvaluationError } from './errors.ts';
@@ -8,8 +8,6 @@ import { single } from './function.ts';
 import { formatFloatPlain, parseFloatText, quote } from './text.ts';
 
 const NANOS_PER_MS = 1_000_000n;
-const INT_MIN = -(2n ** 63n);
-const INT_MAX = 2n ** 63n - 1n;
 
 function parseBool(text: string): boolean {
   switch (text) {
@@ -37,7 +35,7 @@ function parseInt64(text: string): bigint {
     throw new EvaluationError(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`);
   }
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
-  if (value < INT_MIN || value > INT_MAX) {
+  if (value < MIN_INT64 || value > MAX_INT64) {
     throw new EvaluationError(`strconv.ParseInt: parsing ${quote(text)}: value out of range`);
   }
   return value;
@@ -46,7 +44,7 @@ function parseInt64(text: string): bigint {
 /** Truncates toward zero; what int64 cannot hold becomes its smallest value, as on the recorded machine. */
 export function floatToInt(value: number): bigint {
   const whole = Math.trunc(value);
-  if (!(whole >= -9223372036854775808 && whole < 9223372036854775808)) return INT_MIN;
+  if (!(whole >= -9223372036854775808 && whole < 9223372036854775808)) return MIN_INT64;
   return BigInt(whole);
 }
 

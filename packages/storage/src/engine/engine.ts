@@ -1,5 +1,5 @@
 // The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage thread or inline.
-import { assert, Conflict, Unavailable } from '@tidemark/core';
+import { assert, Conflict, MAX_INT64, MIN_INT64, Unavailable } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
@@ -650,7 +650,7 @@ const QUIET_MS = 2000;
 /** Rows of slow writers do not stay in the log longer than this. */
 const MAX_MEMTABLE_AGE_MS = 10 * 60_000;
 
-const ALL_INT64: TimeRange = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
+const ALL_INT64: TimeRange = { start: MIN_INT64, end: MAX_INT64 };
 
 /** Series that are not visible yet count against the limit until their batch is applied. */
 function admitSeries({ index, admitted }: Database, { parts }: WriteBatch): void {

@@ -3,7 +3,7 @@
 //
 // Append-only is what makes snapshots free: a reader remembers the row count, and rows below it never change; growing
 // replaces the arrays and leaves those of the reader alone.
-import { assert, columnLength } from '@tidemark/core';
+import { assert, columnLength, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
 import type { SeriesId } from '../series/series-index.ts';
@@ -54,8 +54,8 @@ export class RowBlock {
   readonly #columnOf = new Map<string, number>();
   #rows = 0;
   #capacity: number;
-  #minTime = 2n ** 63n - 1n;
-  #maxTime = -(2n ** 63n);
+  #minTime = MAX_INT64;
+  #maxTime = MIN_INT64;
 
   constructor(measurementId: number, capacity = INITIAL_ROWS) {
     this.measurementId = measurementId;

@@ -3,7 +3,7 @@
 // gathered in blocks of a bounded size. So neither a write nor a reader ever waits for work on the whole table.
 //
 // Append-only, so that a snapshot is a number of rows. Rows are numbered through all blocks.
-import { assert } from '@tidemark/core';
+import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 
 import { PagedNumbers } from './paged-numbers.ts';
@@ -34,8 +34,8 @@ export class Table {
   #ordinalEnd = 0;
   #rows = 0;
   #blockBytes = 0;
-  #minTime = 2n ** 63n - 1n;
-  #maxTime = -(2n ** 63n);
+  #minTime = MAX_INT64;
+  #maxTime = MIN_INT64;
   /** Whether the last block takes further rows. */
   #isOpen = false;
 

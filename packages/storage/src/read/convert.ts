@@ -1,7 +1,6 @@
 // A column in the type in which a query wants it (FieldRef in the query package).
+import { MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
-
-const MIN_INT64 = -(2n ** 63n);
 
 /** `undefined` when the types do not convert: all null. */
 export function convertColumn(column: Column, wanted: FieldType): Column | undefined {

@@ -1,6 +1,6 @@
 // Writes a segment file: chunks as they come, directory pages per measurement, footer. The file exists for others
 // only after `finish`, which syncs it; the caller makes its name durable.
-import { assert } from '@tidemark/core';
+import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { ByteWriter } from '../bytes.ts';
@@ -44,8 +44,8 @@ export class SegmentWriter {
   readonly #measurements: SegmentMeasurement[] = [];
   readonly #buffer = new ByteWriter(WRITE_BUFFER_BYTES + BLOCK_ROOM_BYTES);
   #bufferOffset = 0;
-  #minTime = 2n ** 63n - 1n;
-  #maxTime = -(2n ** 63n);
+  #minTime = MAX_INT64;
+  #maxTime = MIN_INT64;
 
   // Of the measurement being written.
   #fields: readonly SegmentField[] = [];

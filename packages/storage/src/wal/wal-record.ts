@@ -1,5 +1,5 @@
 // Log records as values, and their bytes (docs/formats/wal.md).
-import { columnLength, FIELD_TYPES, unreachable } from '@tidemark/core';
+import { columnLength, FIELD_TYPES, MAX_INT64, unreachable } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { StagedTable } from '@tidemark/kernels';
 
@@ -291,16 +291,14 @@ function narrowed(ids: BigInt64Array): Uint32Array {
 }
 
 function boundsOf(times: BigInt64Array): TimeBounds {
-  let min = INT64_MAX;
-  let max = -INT64_MAX - 1n;
+  let min = MAX_INT64;
+  let max = -MAX_INT64 - 1n;
   for (const time of times) {
     if (time < min) min = time;
     if (time > max) max = time;
   }
   return { min, max };
 }
-
-const INT64_MAX = 2n ** 63n - 1n;
 
 function encodeDatabase(database: DatabaseRef, out: ByteWriter): void {
   out.text(database.name);

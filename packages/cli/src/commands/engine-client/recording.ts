@@ -1,5 +1,6 @@
 // `tidemark recording …` and `tidemark replay …`: keep data and run it again through a task.
 import type { EngineClient, Recording, Replay } from '@tidemark/client';
+import { parseConfigDuration } from '@tidemark/core';
 import { Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../../exit.ts';
@@ -11,13 +12,12 @@ import type { ClientFlags } from './context.ts';
 type Finish = (status: number) => void;
 type WaitFlags = ClientFlags & { readonly wait: boolean };
 
-/** Milliseconds of `10s`, `5m`, `1h`, `2d`. */
-export function parseDurationMs(text: string): number {
-  const match = /^(\d+)(ms|s|m|h|d|w)$/.exec(text);
-  const unit = { ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 }[match?.[2] ?? ''];
-  if (match === null || unit === undefined)
+/** Milliseconds of `10s`, `5m`, `1h30m`, `2d`. */
+function millisecondsOf(text: string): number {
+  const durationMs = parseConfigDuration(text);
+  if (durationMs === undefined || durationMs === 0)
     throw new UsageError(`${text} is not a duration; write 10s, 5m, 1h or 2d`);
-  return Number(match[1]) * unit;
+  return durationMs;
 }
 
 /** `tidemark recording stream|batch|query|list|delete`. */
@@ -32,7 +32,7 @@ export function recordingCommand(finish: Finish): Command {
       .option('--id <id>', 'id of the recording')
       .option('--no-wait', 'return at once')
       .action((flags: WaitFlags & { task: string; duration: string; id?: string }) => {
-        const stop = new Date(Date.now() + parseDurationMs(flags.duration)).toISOString();
+        const stop = new Date(Date.now() + millisecondsOf(flags.duration)).toISOString();
         return record(flags, finish, 'stream', { task: flags.task, stop, id: flags.id });
       }),
   );
@@ -93,7 +93,7 @@ function rangeOf(flags: {
   if (flags.past === undefined) return { start: flags.start ?? '', stop: flags.stop };
   const now = Date.now();
   return {
-    start: new Date(now - parseDurationMs(flags.past)).toISOString(),
+    start: new Date(now - millisecondsOf(flags.past)).toISOString(),
     stop: new Date(now).toISOString(),
   };
 }

@@ -1,0 +1,37 @@
+// Arithmetic of 64-bit integers.
+import { expect, test } from 'vitest';
+
+import { isInt64Operator, MAX_INT64, MAX_UINT64, MIN_INT64, wrapInt64 } from './int64.ts';
+
+test.each([
+  ['+', MAX_INT64, 1n, MIN_INT64],
+  ['-', MIN_INT64, 1n, MAX_INT64],
+  ['*', MAX_INT64, 2n, -2n],
+  ['/', MIN_INT64, -1n, MIN_INT64],
+  ['/', -7n, 2n, -3n],
+  ['%', -7n, 2n, -1n],
+  ['/', 1n, 0n, undefined],
+  ['%', 1n, 0n, undefined],
+] as const)('%s of %i and %i', (operator, a, b, result) => {
+  expect(wrapInt64(operator, a, b)).toBe(result);
+});
+
+test('the ends are those of two words', () => {
+  expect([MIN_INT64, MAX_INT64, MAX_UINT64]).toEqual([
+    BigInt.asIntN(64, 1n << 63n),
+    BigInt.asIntN(64, (1n << 63n) - 1n),
+    BigInt.asUintN(64, -1n),
+  ]);
+});
+
+test('operators of other kinds are told apart', () => {
+  expect(['+', '%', '+-', '', '==', 'AND', '&'].map(isInt64Operator)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});

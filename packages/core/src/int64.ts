@@ -1,0 +1,32 @@
+// The ends of 64-bit integers, and arithmetic that wraps like theirs (docs/adr/0001-int64.md).
+import { unreachable } from './assert.ts';
+
+export const MIN_INT64 = -(2n ** 63n);
+export const MAX_INT64 = 2n ** 63n - 1n;
+export const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** Operators of signed 64-bit integers that lambdas, constants of scripts and conditions of handlers share. */
+export type Int64Operator = '+' | '-' | '*' | '/' | '%';
+
+/** Whether an operator of a language is one of these. */
+export function isInt64Operator(operator: string): operator is Int64Operator {
+  return operator.length === 1 && '+-*/%'.includes(operator);
+}
+
+/** The result modulo 2^64; quotients are cut towards zero. `undefined` when `b` divides and is zero. */
+export function wrapInt64(operator: Int64Operator, a: bigint, b: bigint): bigint | undefined {
+  switch (operator) {
+    case '+':
+      return BigInt.asIntN(64, a + b);
+    case '-':
+      return BigInt.asIntN(64, a - b);
+    case '*':
+      return BigInt.asIntN(64, a * b);
+    case '/':
+      return b === 0n ? undefined : BigInt.asIntN(64, a / b);
+    case '%':
+      return b === 0n ? undefined : a % b;
+    default:
+      return unreachable(operator);
+  }
+}
