@@ -11,10 +11,10 @@ import { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
 import type { Delivery } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
-import { ALLOW_EVERYTHING } from './handler.ts';
 import type { HandlerContext } from './handler.ts';
 import { decodeOptions, defaultOptions } from './options.ts';
 import { findHandlerKind } from './registry.ts';
+import { handlerContext } from './testing/handler-context.ts';
 
 const EVENT: TopicEvent = {
   id: 'a',
@@ -47,7 +47,7 @@ function context(urls: string[] = []): Omit<HandlerContext, 'signal'> {
     global: true,
     'state-changes-only': true,
   };
-  return {
+  return handlerContext({
     section: (name) => (name === 'teams' ? configured : undefined),
     http: {
       send: ({ url }) => {
@@ -57,17 +57,11 @@ function context(urls: string[] = []): Omit<HandlerContext, 'signal'> {
       close: () => Promise.resolve(),
     },
     clock,
-    render: (text) => text,
-    checkTemplate: () => undefined,
-    publish: () => undefined,
-    access: ALLOW_EVERYTHING,
-    resolveSecret: (text) => text,
-    server: { hostname: 'h', url: '', product: 'p' },
     connections: {
       use: () => Promise.reject(new InvalidRequest('not used')),
       discard: () => Promise.resolve(),
     },
-  };
+  });
 }
 
 test('a throttle lets so many events of an id pass in an interval', async () => {

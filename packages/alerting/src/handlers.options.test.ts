@@ -13,12 +13,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printDataJson, printEventJson } from './event.ts';
-import { ALLOW_EVERYTHING } from './handler.ts';
-import type { HandlerContext } from './handler.ts';
 import { httpSender } from './http-sender.ts';
 import { decodeOptions, defaultOptions } from './options.ts';
 import type { OptionValue } from './options.ts';
 import { findHandlerKind, HANDLER_KINDS } from './registry.ts';
+import { handlerContext } from './testing/handler-context.ts';
 
 type Given = Readonly<Record<string, OptionValue>>;
 type Seen = {
@@ -95,7 +94,6 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** `{{ .Name }}` is replaced, which is enough to see what is a template. */
 async function send(
   kindName: string,
   options: Given,
@@ -107,20 +105,7 @@ async function send(
   const elements = { ...defaultOptions(kind.section?.options ?? []), enabled: true, ...section };
   const invalid = kind.section?.validate?.(elements);
   if (invalid !== undefined) throw new Error(invalid);
-  const context: HandlerContext = {
-    section: () => elements,
-    http: sender,
-    clock: systemClock(),
-    render: (template, scope) =>
-      template.replaceAll(/\{\{ \.(\w+) \}\}/g, (_all, name: string) => String(scope[name] ?? '')),
-    checkTemplate: () => undefined,
-    publish: () => undefined,
-    access: ALLOW_EVERYTHING,
-    resolveSecret: (text) => text,
-    server: { hostname: 'h', url: 'http://h:9092', product: 'tidemark' },
-    signal: AbortSignal.timeout(20_000),
-    connections,
-  };
+  const context = handlerContext({ section: () => elements, http: sender, connections });
   const decoded = decodeOptions(kind.options, kind.kind, options);
   if (!decoded.ok) throw new Error(decoded.reason);
   const problem = kind.validate?.(decoded.options, context);

@@ -15,13 +15,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printEventJson } from './event.ts';
-import { ALLOW_EVERYTHING } from './handler.ts';
-import type { HandlerContext } from './handler.ts';
 import { httpSender } from './http-sender.ts';
 import { decodeOptions, defaultOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { tlsModeOf } from './handlers/smtp.ts';
 import { findHandlerKind } from './registry.ts';
+import { handlerContext } from './testing/handler-context.ts';
 
 const EVENT: TopicEvent = {
   id: 'cpu:host=a',
@@ -108,19 +107,12 @@ async function send(
   sections[kind.section.name] = { ...defaultOptions(kind.section.options), ...section };
   const decoded = decodeOptions(kind.options, kind.kind, given);
   if (!decoded.ok) throw new Error(decoded.reason);
-  const context: HandlerContext = {
+  const context = handlerContext({
     section: (name) => sections[name],
     http: sender,
-    clock: systemClock(),
-    render: (template) => template,
-    checkTemplate: () => undefined,
-    publish: () => undefined,
-    access: ALLOW_EVERYTHING,
-    resolveSecret: (text) => text,
-    server: { hostname: 'h', url: 'http://h:9092', product: 'tidemark' },
-    signal: AbortSignal.timeout(15_000),
     connections,
-  };
+    render: (template) => template,
+  });
   await kind.send(event, decoded.options, context);
 }
 

@@ -12,12 +12,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printEventJson } from './event.ts';
-import { ALLOW_EVERYTHING } from './handler.ts';
 import type { HandlerContext } from './handler.ts';
 import { httpSender } from './http-sender.ts';
 import { decodeOptions, defaultOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { findHandlerKind } from './registry.ts';
+import { handlerContext } from './testing/handler-context.ts';
 
 type Seen = {
   readonly method: string;
@@ -98,20 +98,7 @@ afterEach(async () => {
 });
 
 function context(): HandlerContext {
-  return {
-    section: (name) => sections[name],
-    http: sender,
-    clock: systemClock(),
-    render: (template, scope) =>
-      template.replaceAll(/\{\{ \.(\w+) \}\}/g, (_all, name: string) => String(scope[name] ?? '')),
-    checkTemplate: () => undefined,
-    publish: () => undefined,
-    access: ALLOW_EVERYTHING,
-    resolveSecret: (text) => text,
-    server: { hostname: 'h', url: 'http://h:9092', product: 'tidemark' },
-    signal: AbortSignal.timeout(10_000),
-    connections,
-  };
+  return handlerContext({ section: (name) => sections[name], http: sender, connections });
 }
 
 async function send(

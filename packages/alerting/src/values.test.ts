@@ -1,8 +1,6 @@
-// Small values: durations, globs, levels, hashes, options, definitions of handlers.
-import { formatClockDuration } from '@tidemark/core';
+// Small values: globs, levels, hashes, options, definitions of handlers.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDurationText } from './duration.ts';
 import { decodeEvent, encodeEvent } from './event.ts';
 import type { TopicEvent } from './event.ts';
 import { compileGlob } from './glob.ts';
@@ -12,33 +10,6 @@ import { parseLevel } from './level.ts';
 import { convertOption, decodeOptions } from './options.ts';
 import { findHandlerKind, HANDLER_KINDS } from './registry.ts';
 import { HANDLERS } from '@tidemark/pipeline';
-
-describe('durations', () => {
-  test.each([
-    [0n, '0s'],
-    [1n, '1ns'],
-    [1_500n, '1.5µs'],
-    [250_000_000n, '250ms'],
-    [1_500_000_000n, '1.5s'],
-    [60_000_000_000n, '1m0s'],
-    [3_723_500_000_000n, '1h2m3.5s'],
-    [-60_000_000_000n, '-1m0s'],
-  ])('%s ns prints as %s', (nanos, text) => {
-    expect(formatClockDuration(nanos)).toBe(text);
-  });
-
-  test('what is printed reads back the same', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (nanos) => {
-        expect(parseDurationText(formatClockDuration(nanos))).toBe(nanos);
-      }),
-    );
-  });
-
-  test.each(['', 's', '1', '1x', '1s2', '-', '1.s'])('%j is no duration', (text) => {
-    expect(parseDurationText(text)).toBeUndefined();
-  });
-});
 
 describe('events in the outbox', () => {
   const text = fc.string({ unit: 'grapheme' });
