@@ -37,6 +37,15 @@ async function define(id: string, script: string): Promise<{ status: number; err
   return { status: response.status, error: error ?? '' };
 }
 
+const MADE = "stream|from()|httpOut('made')";
+
+async function post(path: string, body: object, method = 'POST'): Promise<number> {
+  const init: RequestInit = { method, body: JSON.stringify(body) };
+  const response = await fetch(`${engine?.engine}/engine/v1/${path}`, init);
+  await response.arrayBuffer();
+  return response.status;
+}
+
 /** A script whose text takes room. */
 const large = (i: number): string =>
   `// ${String(i).repeat(20_000).slice(0, 40_000)}\nstream|from().measurement('none')`;
@@ -80,6 +89,12 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     });
     const watch = "stream|from().measurement('m')|httpOut('out')";
     expect(await define('watch', watch)).toEqual({ status: 200, error: '' });
+    expect(await post('templates', { id: 'tpl', script: MADE })).toBe(200);
+    expect(
+      await post('tasks', { id: 'made', 'template-id': 'tpl', dbrps: DBRPS, status: 'enabled' }),
+    ).toBe(200);
+    const stop = '1970-01-01T00:00:00.000000002Z';
+    expect(await post('recordings/stream', { id: 'rec', task: 'watch', stop })).toBe(201);
     const receiver = await openReceiver();
     const alert = `stream|from().measurement('m')|alert().id('e').crit(lambda: "v" > 5).stateChangesOnly().topic('t').post('${receiver.url}')`;
     expect(await define('alert', alert)).toEqual({ status: 200, error: '' });
@@ -103,10 +118,26 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
       engine?.errorOutput().includes('failed to save the state of tasks') ? true : undefined,
     );
     const during = await get('/engine/v1/tasks?limit=10000&fields=id');
+    // A change that can not be kept is none, also where it was in use already.
+    const other = `// ${'x'.repeat(500_000)}\n${MADE.replace('made', 'other')}`;
+    expect(await post('templates/tpl', { script: other }, 'PATCH')).toBe(503);
+    expect(await post('config/smtp/', { set: { host: 'x'.repeat(500_000) } })).toBe(503);
+    const unchanged = await Promise.all([
+      get('/engine/v1/templates/tpl?script-format=raw'),
+      get('/engine/v1/tasks/made?script-format=raw'),
+      get('/engine/v1/config/smtp/'),
+    ]);
+    const stillMade = await get('/engine/v1/tasks/made/made');
+    // The point at 2 ns was the last one of the recording.
+    await write(engine.engine, 'd', 'm v=9 3', { rp: 'r' });
+    const recording = await eventually('the end of the recording', async () => {
+      const answer = await get('/engine/v1/recordings/rec');
+      return answer.status === 200 ? answer.json : undefined;
+    });
     const absent = await get(`/engine/v1/tasks/large-${defined}`);
     rmSync(`/proc/${engine.process.pid}/root${join(directory, 'ballast')}`);
     const freed = await define('freed', large(1));
-    await write(engine.engine, 'd', 'm v=1 3', { rp: 'r' });
+    await write(engine.engine, 'd', 'm v=1 4', { rp: 'r' });
     await eventually('the recovery', () => told(2), 60_000);
     receiver.close();
 
@@ -116,7 +147,12 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     expect(output.json.series[0].values[0][1]).toBe(1);
     expect(receiver.levels).toEqual(['CRITICAL', 'OK']);
     expect(event.json.state).toMatchObject({ level: 'CRITICAL', message: 'e is CRITICAL' });
-    expect(during.json.tasks.length).toBe(defined + 2);
+    expect(during.json.tasks.length).toBe(defined + 3);
+    expect(unchanged.map(({ json }) => json.script)).toEqual([MADE, MADE, undefined]);
+    expect(unchanged[1]?.json).toMatchObject({ executing: true, error: '' });
+    expect(unchanged[2]?.json.options.host).toBe('localhost');
+    expect(stillMade.status).toBe(200);
+    expect(['finished', 'failed']).toContain(recording.status);
     expect(absent.status).toBe(404);
     expect(freed).toEqual({ status: 200, error: '' });
     expect(engine.process.exitCode).toBeNull();

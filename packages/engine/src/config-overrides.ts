@@ -1,6 +1,6 @@
 // Overrides of the configuration: what clients set through the API, merged over the file, validated and applied to
 // the running service before it is stored. All changes of one request happen together or not at all.
-import { Forbidden, Internal, InvalidRequest, NotFound } from '@tidemark/core';
+import { Forbidden, Internal, InvalidRequest, NotFound, Unavailable } from '@tidemark/core';
 import {
   convertOption,
   defaultOptions,
@@ -167,19 +167,19 @@ export class ConfigOverrides {
   ): Promise<void> {
     const { apply, store } = this.#options;
     const before = this.#effective.get(section.name) ?? [];
+    const ids = new Set([...this.#overrides.keys(), ...next.overrides.keys()]);
     try {
       this.#effective.set(section.name, next.elements);
       await apply(section.name, this.elements(section.name));
+      await store.change([...ids].map((id) => ({ id, value: next.overrides.get(id) })));
     } catch (error) {
-      // Back to what worked; nothing is stored.
+      // Back to what worked and is stored.
       this.#effective.set(section.name, before);
       await apply(section.name, this.elements(section.name));
+      if (error instanceof Unavailable) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       throw new Internal(`failed to update configuration ${place}: ${reason}`, { cause: error });
     }
-    const ids = new Set([...this.#overrides.keys(), ...next.overrides.keys()]);
-    const changes = [...ids].map((id) => ({ id, value: next.overrides.get(id) }));
-    await store.change(changes);
     this.#overrides = next.overrides;
   }
 

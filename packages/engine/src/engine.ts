@@ -24,6 +24,7 @@ import type { OverrideRecord } from './config-overrides.ts';
 import { hostCountOf } from './config.ts';
 import type { EngineConfig } from './config.ts';
 import { Clusters } from './database/clusters.ts';
+import { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment } from './definition.ts';
 import { Executor } from './executor.ts';
 import type { CreateTask } from './executor.ts';
@@ -290,7 +291,10 @@ function definitions(
   const { metadata, executor, alerts, clusters, environment, clock, logs, hooks } = parts;
   const log = logs.logger('task_store');
   const templateTable = metadata.table<TemplateRecord>('templates');
+  const lock = new ChangeLock();
   const tasks = new TaskService({
+    metadata,
+    lock,
     tasks: metadata.table<TaskRecord>('tasks'),
     templates: templateTable,
     executor,
@@ -303,9 +307,9 @@ function definitions(
     log: (message, fields) => log('error', message, fields),
   });
   const templates = new TemplateService({
-    metadata,
     templates: templateTable,
     tasks,
+    lock,
     environment,
     clock,
   });

@@ -12,12 +12,13 @@ import type { AlertService } from '@tidemark/alerting';
 import { printVars } from '@tidemark/pipeline';
 import type { HandlerSpec, Pipeline, Vars } from '@tidemark/pipeline';
 import type { RunningTask } from '@tidemark/runtime';
+import type { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment, Definition } from './definition.ts';
 import { defineTask, readVars } from './definition.ts';
 import type { Executor } from './executor.ts';
 import { idOrRandom } from './ids.ts';
 import { parseJson, printJson } from './http/json.ts';
-import type { Table } from './metadata.ts';
+import type { Metadata, Table } from './metadata.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from './records.ts';
 import { ZERO_TIME } from './records.ts';
 import { definitionOf } from './snapshots.ts';
@@ -33,9 +34,12 @@ export type TaskInput = {
 };
 
 export type TaskServiceOptions = {
+  readonly metadata: Metadata;
   readonly tasks: Table<TaskRecord>;
   readonly templates: Table<TemplateRecord>;
   readonly executor: Executor;
+  /** Shared with the templates: no task changes while one of them does. */
+  readonly lock: ChangeLock;
   readonly alerts: AlertService;
   readonly environment: () => BuildEnvironment;
   /** Refuses a pipeline that names things which are not configured. */
@@ -50,8 +54,6 @@ export type TaskServiceOptions = {
 
 export class TaskService {
   readonly #options: TaskServiceOptions;
-  /** Changes of one task wait for each other. */
-  readonly #locks = new Map<string, Promise<void>>();
 
   constructor(options: TaskServiceOptions) {
     this.#options = options;
@@ -76,11 +78,6 @@ export class TaskService {
     return this.#options.tasks.count();
   }
 
-  /** Stores a record inside `Metadata.atomically`. */
-  stage(record: TaskRecord): void {
-    this.#options.tasks.stage(record.id, record);
-  }
-
   /** Starts what was enabled when the engine was stopped. A task that can not start shows why; the others run. */
   async startEnabled(restore?: (record: TaskRecord, task: RunningTask) => void): Promise<void> {
     for (const record of this.all()) {
@@ -97,7 +94,7 @@ export class TaskService {
   /** Defines a new task. When it is enabled but can not start, it stays stored and the error is thrown. */
   async define(input: TaskInput): Promise<TaskRecord> {
     const id = idOrRandom(input.id ?? '', 'task');
-    return this.#locked(id, async () => {
+    return this.#options.lock.one(id, async () => {
       const { tasks } = this.#options;
       if (tasks.has(id)) throw new InvalidRequest(`task ${id} already exists`);
       const templateId = input.templateId ?? '';
@@ -130,7 +127,7 @@ export class TaskService {
 
   /** Changes a task. Script, vars and database pairs of a running task take effect with its next start. */
   async patch(id: string, input: TaskInput): Promise<TaskRecord> {
-    return this.#locked(id, async () => {
+    return this.#options.lock.one(id, async () => {
       const { tasks } = this.#options;
       const before = tasks.get(id);
       if (before === undefined) throw new NotFound('task does not exist, cannot update');
@@ -205,7 +202,7 @@ export class TaskService {
 
   /** Stops and deletes a task with its anonymous topics; one that does not exist is fine. */
   async delete(id: string): Promise<void> {
-    await this.#locked(id, async () => {
+    await this.#options.lock.one(id, async () => {
       const { executor, tasks, alerts } = this.#options;
       await executor.stop(id);
       await tasks.remove(id);
@@ -214,31 +211,44 @@ export class TaskService {
   }
 
   /**
-   * Gives the tasks of a template its new script. All follow or none: when one fails, all run again as before and the
-   * reason is thrown. Returns the changed records; the caller stores them together with the template.
+   * Replaces a template and gives its tasks the new script. All follow or none: when one can not run or nothing can be
+   * stored, all run again as before and the reason is thrown. Only inside `whileTasksRest`.
    */
-  async followTemplate(
-    ids: readonly string[],
-    template: TemplateRecord,
-  ): Promise<readonly TaskRecord[]> {
-    const tried: TaskRecord[] = [];
-    const changed: TaskRecord[] = [];
-    for (const id of ids) {
-      const before = this.get(id);
-      if (before === undefined) continue;
-      tried.push(before);
-      try {
-        const after = this.#redefined(before, template);
-        if (after.status === 'enabled') await this.#execute(after);
-        changed.push(after);
-      } catch (error) {
-        await this.#runAgain(tried);
-        throw new Internal(`error reloading associated task ${id}: ${plainReason(error)}`, {
-          cause: error,
-        });
-      }
+  async followTemplate(before: TemplateRecord, after: TemplateRecord): Promise<void> {
+    const { metadata, tasks, templates } = this.#options;
+    const users = [...this.all()].filter(({ templateId }) => templateId === before.id);
+    const restarted: TaskRecord[] = [];
+    try {
+      const changed: TaskRecord[] = [];
+      for (const task of users) changed.push(await this.#follow(task, after, restarted));
+      await metadata.atomically(() => {
+        for (const task of changed) tasks.stage(task.id, task);
+        templates.stage(before.id, undefined);
+        templates.stage(after.id, after);
+      });
+    } catch (error) {
+      await this.#runAgain(restarted);
+      throw error;
     }
-    return changed;
+  }
+
+  async #follow(
+    task: TaskRecord,
+    template: TemplateRecord,
+    restarted: TaskRecord[],
+  ): Promise<TaskRecord> {
+    try {
+      const after = this.#redefined(task, template);
+      if (after.status === 'enabled') {
+        restarted.push(task);
+        await this.#execute(after);
+      }
+      return after;
+    } catch (error) {
+      throw new Internal(`error reloading associated task ${task.id}: ${plainReason(error)}`, {
+        cause: error,
+      });
+    }
   }
 
   #redefined(before: TaskRecord, template: TemplateRecord): TaskRecord {
@@ -259,7 +269,6 @@ export class TaskService {
 
   async #runAgain(records: readonly TaskRecord[]): Promise<void> {
     for (const record of records) {
-      if (record.status !== 'enabled') continue;
       try {
         await this.#start(record);
       } catch (error) {
@@ -347,22 +356,6 @@ export class TaskService {
 
   #now(): string {
     return formatRfc3339(this.#options.clock.now());
-  }
-
-  async #locked<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#locks.get(id) ?? Promise.resolve();
-    const result = before.then(work);
-    const done = result.then(
-      () => undefined,
-      // The caller gets the error; the next change only waits for the end.
-      () => undefined,
-    );
-    this.#locks.set(id, done);
-    try {
-      return await result;
-    } finally {
-      if (this.#locks.get(id) === done) this.#locks.delete(id);
-    }
   }
 }
 

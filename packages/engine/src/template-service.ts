@@ -1,10 +1,11 @@
 // Templates: scripts from which tasks are made. Changing one changes all its tasks, or nothing.
 import { formatRfc3339, InvalidRequest, Conflict, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import type { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment } from './definition.ts';
 import { defineTemplate } from './definition.ts';
 import { idOrRandom } from './ids.ts';
-import type { Metadata, Table } from './metadata.ts';
+import type { Table } from './metadata.ts';
 import type { TemplateRecord } from './records.ts';
 import type { TaskService } from './task-service.ts';
 
@@ -14,9 +15,9 @@ export type TemplateInput = {
 };
 
 export type TemplateServiceOptions = {
-  readonly metadata: Metadata;
   readonly templates: Table<TemplateRecord>;
   readonly tasks: TaskService;
+  readonly lock: ChangeLock;
   readonly environment: () => BuildEnvironment;
   readonly clock: Clock;
 };
@@ -43,43 +44,45 @@ export class TemplateService {
   }
 
   async define(input: TemplateInput): Promise<TemplateRecord> {
-    const { templates, environment } = this.#options;
+    const { templates, lock, environment } = this.#options;
     const id = idOrRandom(input.id ?? '', 'template');
-    if (templates.has(id)) throw new InvalidRequest(`template ${id} already exists`);
-    const script = input.script ?? '';
-    // Recorded so: an absent script is found as a script without a source.
-    if (script === '') throw new InvalidRequest('invalid task type: invalid');
-    const { type } = defineTemplate(script, environment());
-    const now = this.#now();
-    const record = { id, type, script, error: '', created: now, modified: now };
-    await templates.put(id, record);
-    return record;
+    return lock.whole(async () => {
+      if (templates.has(id)) throw new InvalidRequest(`template ${id} already exists`);
+      const script = input.script ?? '';
+      // Recorded so: an absent script is found as a script without a source.
+      if (script === '') throw new InvalidRequest('invalid task type: invalid');
+      const { type } = defineTemplate(script, environment());
+      const now = this.#now();
+      const record = { id, type, script, error: '', created: now, modified: now };
+      await templates.put(id, record);
+      return record;
+    });
   }
 
+  /** Changes a template and all its tasks, or nothing. */
   async patch(id: string, input: TemplateInput): Promise<TemplateRecord> {
-    const { templates, tasks, environment, metadata } = this.#options;
-    const before = templates.get(id);
-    if (before === undefined) throw new NotFound('template does not exist, cannot update');
-    const newId = input.id === undefined || input.id === '' ? id : idOrRandom(input.id, 'template');
-    if (newId !== id && templates.has(newId)) {
-      throw new Conflict('failed to create new template during ID change: object already exists');
-    }
-    const script = input.script === undefined || input.script === '' ? before.script : input.script;
-    const { type } = defineTemplate(script, environment());
-    const after = { ...before, id: newId, type, script, modified: this.#now() };
-    const users = [...tasks.all()].filter((task) => task.templateId === id).map((task) => task.id);
-    const changed = await tasks.followTemplate(users, after);
-    await metadata.atomically(() => {
-      for (const task of changed) tasks.stage(task);
-      templates.stage(id, undefined);
-      templates.stage(newId, after);
+    const { templates, tasks, lock, environment } = this.#options;
+    return lock.whole(async () => {
+      const before = templates.get(id);
+      if (before === undefined) throw new NotFound('template does not exist, cannot update');
+      const newId =
+        input.id === undefined || input.id === '' ? id : idOrRandom(input.id, 'template');
+      if (newId !== id && templates.has(newId)) {
+        throw new Conflict('failed to create new template during ID change: object already exists');
+      }
+      const script =
+        input.script === undefined || input.script === '' ? before.script : input.script;
+      const { type } = defineTemplate(script, environment());
+      const after = { ...before, id: newId, type, script, modified: this.#now() };
+      await tasks.followTemplate(before, after);
+      return after;
     });
-    return after;
   }
 
   /** Deletes a template; its tasks keep their script and go on until they are disabled. */
   async delete(id: string): Promise<void> {
-    await this.#options.templates.remove(id);
+    const { lock, templates } = this.#options;
+    await lock.whole(() => templates.remove(id));
   }
 
   #now(): string {

@@ -1,5 +1,12 @@
 // What recordings and replays have in common: records on disk, live progress in memory, one run at a time per id.
-import { Cancelled, formatRfc3339, Internal, LimitExceeded, parseRfc3339 } from '@tidemark/core';
+import {
+  Cancelled,
+  formatRfc3339,
+  Internal,
+  LimitExceeded,
+  parseRfc3339,
+  Unavailable,
+} from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RUNNING_JOBS } from '../limits.ts';
 import type { Table } from '../metadata.ts';
@@ -20,11 +27,16 @@ export type JobControl = {
   progress(done: number): void;
 };
 
-type Running = {
+type Running<R> = {
   readonly abort: AbortController;
   progress: number;
+  /** How it ended, while that can not be stored. */
+  end?: R | undefined;
   done: Promise<void>;
 };
+
+/** How long it takes until the end of a job is stored again, when it could not be. */
+const RETRY_MS = 1000;
 
 /** Recordings or replays. `kind` appears in error texts. */
 export class JobStore<R extends JobRecord> {
@@ -32,7 +44,7 @@ export class JobStore<R extends JobRecord> {
   readonly #clock: Clock;
   readonly #kind: string;
   readonly #isRepeatable: boolean;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, Running<R>>();
 
   /** With `isRepeatable` a job that has ended gives its id to a new one. */
   constructor(
@@ -60,9 +72,8 @@ export class JobStore<R extends JobRecord> {
   get(id: string): R | undefined {
     const record = this.#table.get(id);
     const running = this.#running.get(id);
-    return record?.status === 'running' && running !== undefined
-      ? { ...record, progress: running.progress }
-      : record;
+    if (record?.status !== 'running' || running === undefined) return record;
+    return running.end ?? { ...record, progress: running.progress };
   }
 
   /** Newest first; within a second by id, backwards. */
@@ -79,20 +90,30 @@ export class JobStore<R extends JobRecord> {
    * it throws becomes its error.
    */
   async start(record: R, work: (control: JobControl) => Promise<Partial<R>>): Promise<void> {
-    const isTaken = this.#isRepeatable ? this.#running.has(record.id) : this.#table.has(record.id);
+    const isTaken =
+      this.#running.has(record.id) || (!this.#isRepeatable && this.#table.has(record.id));
     if (isTaken) throw new Internal(`${this.#kind} already exists`);
     if (this.#running.size >= RUNNING_JOBS.value) {
       throw new LimitExceeded(`too many ${this.#kind}s are running`, RUNNING_JOBS.setting);
     }
-    await this.#table.put(record.id, record);
-    const running: Running = { abort: new AbortController(), progress: 0, done: Promise.resolve() };
+    const running: Running<R> = {
+      abort: new AbortController(),
+      progress: 0,
+      done: Promise.resolve(),
+    };
     this.#running.set(record.id, running);
+    try {
+      await this.#table.put(record.id, record);
+    } catch (error) {
+      this.#running.delete(record.id);
+      throw error;
+    }
     running.done = this.#run(record, running, work);
   }
 
   async #run(
     record: R,
-    running: Running,
+    running: Running<R>,
     work: (control: JobControl) => Promise<Partial<R>>,
   ): Promise<void> {
     let end: Partial<R>;
@@ -109,13 +130,32 @@ export class JobStore<R extends JobRecord> {
       end = {};
       error = cause instanceof Error ? cause.message : String(cause);
     }
-    const isDeleted = running.abort.signal.reason === DELETED;
-    if (!isDeleted) {
+    if (running.abort.signal.reason !== DELETED) {
       const date = formatRfc3339(this.#clock.now());
       const status: JobStatus = error === '' ? 'finished' : 'failed';
-      await this.#table.put(record.id, { ...record, ...end, date, error, status, progress: 1 });
+      running.end = { ...record, ...end, date, error, status, progress: 1 };
+      await this.#storeEnd(running.end, running.abort.signal);
     }
     this.#running.delete(record.id);
+  }
+
+  // On a full disk the end is known as long as the process lives, and stored once there is room. Whoever stops the job
+  // or the engine does not wait for that: the next start finds the record as that of an interrupted one.
+  async #storeEnd(end: R, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        await this.#table.put(end.id, end);
+        return;
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error;
+      }
+      try {
+        await this.#clock.sleep(RETRY_MS, signal);
+      } catch {
+        // Stopped.
+        return;
+      }
+    }
   }
 
   /** Stops a job and forgets it. */

@@ -58,5 +58,6 @@ test('a file that cannot be written fails the writer, not the process', async ()
   const writer = new RecordingWriter(join(directory, 'missing', 'r'), 'stream');
 
   await expect(write(writer, 200_000)).rejects.toThrow('ENOENT');
+  expect(writer.failed.reason).toMatchObject({ code: 'ENOENT' });
   await expect(writer.finish()).rejects.toThrow('ENOENT');
 });

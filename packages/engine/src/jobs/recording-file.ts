@@ -38,6 +38,7 @@ export class RecordingWriter {
   readonly #gzip: Gzip;
   // Settles when the file is written and closed; rejects when it cannot be.
   readonly #written: Promise<void>;
+  readonly #failed = new AbortController();
   // Everybody who waits for room waits for the same.
   #room: Promise<unknown> | undefined;
   #count = 0;
@@ -46,9 +47,13 @@ export class RecordingWriter {
     this.#path = path;
     this.#gzip = createGzip({ level: 4 });
     this.#written = pipeline(this.#gzip, createWriteStream(`${path}.part`));
-    // Reported by the next line or by `finish`, whichever comes first.
-    this.#written.catch(() => undefined);
+    this.#written.catch((reason: unknown) => this.#failed.abort(reason));
     this.#gzip.write(`${JSON.stringify({ format: FORMAT, version: VERSION, type })}\n`);
+  }
+
+  /** Aborted when the disk refuses, with its reason. */
+  get failed(): AbortSignal {
+    return this.#failed.signal;
   }
 
   /** Lines written so far. */

@@ -178,7 +178,7 @@ export class Recordings {
         onStop: () => ended.abort(),
       });
       const route = router.add(task.dbrps, tap);
-      const limit = AbortSignal.any([signal, ended.signal]);
+      const limit = AbortSignal.any([signal, ended.signal, writer.failed]);
       try {
         while (!limit.aborted && (isDataTime || clock.now() < stop)) {
           const restMs = isDataTime ? 1000 : Number(stop - clock.now()) / 1e6;
@@ -221,8 +221,13 @@ class StreamTap implements PointConsumer {
   ready(): Promise<void> | undefined {
     const pressure = this.#pressure;
     if (pressure === undefined) return undefined;
-    return pressure.then(() => {
+    const settled = (): void => {
       this.#pressure = undefined;
+    };
+    // A disk that refuses ends the recording, which then tells the reason; whoever writes points is not concerned.
+    return pressure.then(settled, () => {
+      this.#isStopped = true;
+      settled();
     });
   }
 

@@ -1,0 +1,35 @@
+// Orders changes: those of one thing come one after the other, and a change of everything has it all to itself.
+
+/** Changes wait in the order in which they were asked for; one that fails keeps nobody waiting. */
+export class ChangeLock {
+  /** Ends of the last change of each id, while it is under way. */
+  readonly #ones = new Map<string, Promise<void>>();
+  #whole: Promise<void> = Promise.resolve();
+
+  /** Runs `work` after all earlier changes of the same id, and of everything. */
+  async one<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const result = Promise.all([this.#whole, this.#ones.get(id)]).then(work);
+    const end = endOf(result);
+    this.#ones.set(id, end);
+    try {
+      return await result;
+    } finally {
+      if (this.#ones.get(id) === end) this.#ones.delete(id);
+    }
+  }
+
+  /** Runs `work` after all earlier changes and before all later ones. It must not call `one` or `whole` itself. */
+  whole<T>(work: () => Promise<T>): Promise<T> {
+    const result = Promise.all([this.#whole, ...this.#ones.values()]).then(work);
+    this.#whole = endOf(result);
+    return result;
+  }
+}
+
+// The caller gets the error; who comes next only waits for the end.
+function endOf(work: Promise<unknown>): Promise<void> {
+  return work.then(
+    () => undefined,
+    () => undefined,
+  );
+}

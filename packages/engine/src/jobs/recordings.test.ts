@@ -1,0 +1,53 @@
+// Recordings of streams whose disk refuses.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@tidemark/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { TestEngine } from '../testing/engine.ts';
+
+let engine: TestEngine;
+
+beforeEach(async () => {
+  engine = new TestEngine();
+  await engine.start();
+  const task = { id: 't', dbrps: [{ db: 'd', rp: 'r' }], script: "stream|from()|httpOut('out')" };
+  await engine.call('POST', '/engine/v1/tasks', { ...task, status: 'enabled' });
+});
+
+afterEach(() => engine.close());
+
+const record = (id: string): ReturnType<TestEngine['call']> =>
+  engine.call('POST', '/engine/v1/recordings/stream', {
+    id,
+    task: 't',
+    stop: '2020-01-01T00:00:00Z',
+  });
+
+/** Random enough that compression does not keep them in one block. */
+function lines(): string {
+  const line = (i: number): string =>
+    `m,h=${((i * 2654435761) % 4294967296).toString(36)} v=1 ${i}`;
+  return Array.from({ length: 50_000 }, (_, i) => line(i)).join('\n');
+}
+
+test('a disk that refuses fails the recording with its reason, and neither writes nor tasks', async () => {
+  rmSync(join(engine.directory, 'replay'), { recursive: true });
+  expect((await record('r')).status).toBe(201);
+  expect((await engine.call('POST', '/write?db=d&rp=r', lines())).status).toBe(204);
+
+  const failed = await eventually('the failure', async () => {
+    const { status, json } = await engine.call('GET', '/engine/v1/recordings/r');
+    return status === 200 ? json : undefined;
+  });
+  expect(failed).toMatchObject({ status: 'failed', error: expect.stringMatching(/ENOENT/) });
+  expect((await engine.call('POST', '/write?db=d&rp=r', 'm v=7 99999999')).status).toBe(204);
+  const { json } = await engine.call('GET', '/engine/v1/tasks/t/out');
+  expect(json.series[0].values[0][1]).toBe(7);
+});
+
+test('of two recordings that want one id at the same time one gets it', async () => {
+  const answers = await Promise.all([record('same'), record('same'), record('same')]);
+
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 500, 500]);
+  await engine.call('DELETE', '/engine/v1/recordings/same');
+});
