@@ -112,6 +112,15 @@ export {
   textLength,
   textMemory,
 } from './series-list';
+export {
+  areOrdered,
+  mergeByTime,
+  mergedEqualTimes,
+  mergedRowsFromLeft,
+  openRunHeap,
+  runHeapBytes,
+  takeFromRunHeap,
+} from './merge-rows';
 export { gatherRows, orderRows } from './row-order';
 export { mergedFromLeft, mergeSeries, sortSeries } from './series-order';
 export { fieldName, fieldNameLength, fieldOf, findField, measurementCount, measurementName, measurementNameLength, measurementOf } from './symbols';

@@ -7,7 +7,7 @@ import type { AccumulatorOptions } from './accumulator.ts';
 import { CodecError } from './codec-error.ts';
 import { Codecs } from './codecs.ts';
 import { CACHED_ROWS_MAX, ColumnCache } from './column-cache.ts';
-import type { CacheEntries } from './column-cache.ts';
+import type { CachedColumn, CacheEntries } from './column-cache.ts';
 import { Kernels } from './loader.ts';
 import { Scans } from './scans.ts';
 
@@ -104,7 +104,14 @@ describe('a cached column', () => {
         const count = cache.chooseRows(mask, rows.from);
         const kept = [...mask.keys()].filter((i) => mask[i] === 1).map((i) => i + rows.from);
         expect(allValues(cache.chosenColumn(held, count))).toEqual(kept.map((i) => one.rows[i]));
-        expect([...cache.chosenTimes(heldTimes, count)]).toEqual(kept.map((i) => one.times[i]));
+        const columnAt = (i: number): CachedColumn | undefined => (i === 1 ? undefined : held);
+        const run = cache.chosenRun(heldTimes, count, { columns: 3, columnAt });
+        expect([...run.times]).toEqual(kept.map((i) => one.times[i]));
+        expect(run.columns.map((column) => column && allValues(column))).toEqual([
+          kept.map((i) => one.rows[i]),
+          undefined,
+          kept.map((i) => one.rows[i]),
+        ]);
       }),
       { numRuns: 300 },
     );

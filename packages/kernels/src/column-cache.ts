@@ -50,6 +50,12 @@ const SCRATCH_ROWS = 21;
 /** Rows [from, to) of a column, or of those the ones that were chosen by a filter. */
 export type CachedRows = { readonly from: number; readonly to: number };
 
+/** `columnAt(i)` for each i below `columns`; `undefined` where there is none. */
+export type ChosenColumns = {
+  readonly columns: number;
+  readonly columnAt: (index: number) => CachedColumn | undefined;
+};
+
 export class ColumnCache {
   readonly #kernels: Kernels;
   #slabsMax = 0;
@@ -122,7 +128,7 @@ export class ColumnCache {
 
   /** Some rows as a column without nulls. */
   column(column: CachedColumn, rows: CachedRows): Column {
-    return columnOf(column.type, this.#expand(column, rows));
+    return columnOf(column.type, this.#expand(column, rows), { at: 0, count: rows.to - rows.from });
   }
 
   /** Clears `mask[row - from]` where the comparison is false. */
@@ -168,13 +174,39 @@ export class ColumnCache {
     return this.#kernels.exports.rowsOfMask(masks, mask.length, from, rows);
   }
 
-  chosenTimes(times: CachedColumn, count: number): BigInt64Array {
-    return new BigInt64Array(this.#gather(times, count));
+  /**
+   * Times and columns at the `count` rows that `chooseRows` chose last, as views of one buffer: a buffer per column
+   * costs more than what is in it. `columnAt` may add columns to the cache.
+   */
+  chosenRun(
+    times: CachedColumn,
+    count: number,
+    { columns, columnAt }: ChosenColumns,
+  ): { readonly times: BigInt64Array; readonly columns: readonly (Column | undefined)[] } {
+    const stepBytes = count * 8;
+    const output = this.#kernels.scratch(SCRATCH_OUTPUT, stepBytes * (columns + 1));
+    const rows = this.#kernels.scratch(SCRATCH_ROWS, 0);
+    const { exports } = this.#kernels;
+    exports.gatherCached(times.address, rows, count, output);
+    const types: (CachedType | undefined)[] = [];
+    for (let i = 0; i < columns; i++) {
+      const column = columnAt(i);
+      types.push(column?.type);
+      if (column === undefined) continue;
+      exports.gatherCached(column.address, rows, count, output + stepBytes * (i + 1));
+    }
+    const buffer = this.#kernels.buffer.slice(output, output + stepBytes * (columns + 1));
+    return {
+      times: new BigInt64Array(buffer, 0, count),
+      columns: types.map((type, i) =>
+        type === undefined ? undefined : columnOf(type, buffer, { at: stepBytes * (i + 1), count }),
+      ),
+    };
   }
 
   /** The `count` rows that `chooseRows` chose last. */
   chosenColumn(column: CachedColumn, count: number): Column {
-    return columnOf(column.type, this.#gather(column, count));
+    return columnOf(column.type, this.#gather(column, count), { at: 0, count });
   }
 
   #expand(column: CachedColumn, { from, to }: CachedRows): ArrayBuffer {
@@ -240,18 +272,22 @@ function widthOf(type: CachedType): 1 | 8 {
   return type === 'boolean' ? 1 : 8;
 }
 
-function columnOf(type: CachedType, buffer: ArrayBuffer): Column {
+function columnOf(
+  type: CachedType,
+  buffer: ArrayBuffer,
+  { at, count }: { readonly at: number; readonly count: number },
+): Column {
   const valid = undefined;
   switch (type) {
     case 'float':
-      return { type, values: new Float64Array(buffer), valid };
+      return { type, values: new Float64Array(buffer, at, count), valid };
     case 'unsigned':
-      return { type, values: new BigUint64Array(buffer), valid };
+      return { type, values: new BigUint64Array(buffer, at, count), valid };
     case 'boolean':
-      return { type, values: new Uint8Array(buffer), valid };
+      return { type, values: new Uint8Array(buffer, at, count), valid };
     case 'integer':
     case 'time':
-      return { type: 'integer', values: new BigInt64Array(buffer), valid };
+      return { type: 'integer', values: new BigInt64Array(buffer, at, count), valid };
   }
 }
 

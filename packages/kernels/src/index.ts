@@ -27,6 +27,8 @@ export {
 } from './limits.ts';
 export { compileKernels, Kernels } from './loader.ts';
 export type { KernelModule } from './loader.ts';
+export { mergeOrder, RowOrder } from './merge-rows.ts';
+export type { RowValues, SortedRuns, TieOrder } from './merge-rows.ts';
 export { RowRoom } from './row-room.ts';
 export { RowScanner } from './rows.ts';
 export type { RowField, RowFieldKind, RowStop } from './rows.ts';

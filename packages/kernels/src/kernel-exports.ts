@@ -246,6 +246,34 @@ type RowExports = {
   getWriteSeries(): number;
 };
 
+type MergeExports = {
+  areOrdered(times: number, from: number, to: number, flip: bigint, allowsEqual: number): number;
+  mergeByTime(
+    times: number,
+    left: number,
+    leftCount: number,
+    right: number,
+    rightCount: number,
+    out: number,
+    limit: number,
+    flip: bigint,
+  ): number;
+  mergedRowsFromLeft(): number;
+  mergedEqualTimes(): number;
+  runHeapBytes(runs: number): number;
+  openRunHeap(
+    heap: number,
+    times: number,
+    bounds: number,
+    runs: number,
+    ranks: number,
+    rankColumns: number,
+    rows: number,
+    flip: bigint,
+  ): void;
+  takeFromRunHeap(heap: number, out: number, limit: number): number;
+};
+
 type TextExports = {
   floatPowers(): number;
   writeRows(table: number, columns: number, from: number, to: number, dst: number): number;
@@ -261,4 +289,5 @@ export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   ScanExports &
   RowExports &
   CacheExports &
+  MergeExports &
   TextExports;

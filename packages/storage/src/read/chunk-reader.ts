@@ -126,13 +126,16 @@ export class ChunkReader {
     const times = this.#cachedTimes();
     if (times === undefined) return undefined;
     const kept = columnCache().chooseRows(mask, rows.from);
-    const chosen: BigInt64Array = columnCache().chosenTimes(times, kept);
-    const columns: (Column | undefined)[] = [];
-    for (let i = 0; i < count; i++) {
-      const values = kept === 0 ? undefined : this.#cachedValues(i, times);
-      columns.push(values && columnCache().chosenColumn(values, kept));
+    if (kept === 0) {
+      return {
+        times: new BigInt64Array(),
+        columns: Array.from({ length: count }, () => undefined),
+      };
     }
-    return { times: chosen, columns };
+    return columnCache().chosenRun(times, kept, {
+      columns: count,
+      columnAt: (index) => this.#cachedValues(index, times),
+    });
   }
 
   /** Clears the mask where the comparison is false; `false` when it has to be made on the decoded column. */

@@ -1,0 +1,255 @@
+// The order of rows of sorted runs that are merged by time, and columns put into that order, in linear memory.
+//
+// Rows of equal time in different runs have no order of their own. Either that of the runs is kept, or they come as in
+// the older system, whose answers clients have seen: it takes them from a binary heap, in which a run that has just been
+// read from stands behind the others, and compares ranks of the rows as far as there are any.
+import { assert, Unavailable } from '@tidemark/core';
+
+import { Kernels } from './loader.ts';
+
+/** Runs of rows that are sorted each; run `i` is rows `[bounds[i], bounds[i + 1])` of `times`. */
+export type SortedRuns = {
+  readonly times: BigInt64Array;
+  readonly bounds: readonly number[];
+  readonly descending: boolean;
+};
+
+/** How rows of equal time in different runs follow each other. */
+export type TieOrder =
+  /** In this order of the runs. */
+  | { readonly kind: 'runs'; readonly runs: Uint32Array }
+  /** From the heap; columns of a rank per row are compared one after the other, 0 with nothing. */
+  | { readonly kind: 'heap'; readonly ranks: () => readonly Uint32Array[] };
+
+/** Values that can be put into another order. */
+export type RowValues = BigInt64Array | BigUint64Array | Float64Array | Uint32Array | Uint8Array;
+
+/** Rows that are merged between two pauses: less than a millisecond. */
+const STEP_ROWS = 32_768;
+/** The heap of a thousand runs takes 0.2 µs per row. */
+const HEAP_STEP_ROWS = 4096;
+
+/** Linear memory never shrinks, so larger merges have one of their own, which goes with them. */
+const SHARED_BYTES = 16 << 20;
+
+const VALUES = 0;
+const OUTPUT = 1;
+
+/** An order of rows. To be closed. */
+export class RowOrder {
+  readonly #room: Room;
+  readonly #address: number;
+  readonly rowCount: number;
+
+  constructor(room: Room, address: number, rowCount: number) {
+    this.#room = room;
+    this.#address = address;
+    this.rowCount = rowCount;
+  }
+
+  /** The values in this order, copied. */
+  take<T extends RowValues>(values: T): T {
+    assert(values.length >= this.rowCount, 'a value for every row');
+    const { kernels } = this.#room;
+    const { BYTES_PER_ELEMENT: width, byteLength } = values;
+    const outputBytes = this.rowCount * width;
+    const source = kernels.scratch(VALUES, byteLength);
+    const output = kernels.scratch(OUTPUT, outputBytes);
+    kernels.bytes.set(new Uint8Array(values.buffer, values.byteOffset, byteLength), source);
+    kernels.exports.gatherRows(this.#address, this.rowCount, source, width, output);
+    // The same kind of array, over a copy.
+    const Kind = values.constructor as new (buffer: ArrayBuffer) => T;
+    return new Kind(kernels.buffer.slice(output, output + outputBytes));
+  }
+
+  close(): void {
+    this.#room.free();
+  }
+}
+
+/**
+ * The merged order; `undefined` when the rows are in it already. Yields after every millisecond or so; what is
+ * merged must not change meanwhile. Throws `Unavailable` when linear memory is exhausted.
+ */
+export function* mergeOrder(
+  shared: Kernels,
+  runs: SortedRuns,
+  ties: TieOrder,
+): Generator<undefined, RowOrder | undefined> {
+  const rows = runs.times.length;
+  const room = new Room(shared, rows * 16);
+  let order: RowOrder | undefined;
+  try {
+    const merge = new Merge(room, runs);
+    if (yield* merge.isDone(ties)) return undefined;
+    let address = yield* merge.pairwise(ties);
+    if (address === undefined && ties.kind === 'heap') address = yield* merge.heap(ties.ranks());
+    assert(address !== undefined, 'an order of the runs decides ties');
+    order = new RowOrder(room, address, rows);
+    return order;
+  } finally {
+    if (order === undefined) room.free();
+  }
+}
+
+/** Parts of linear memory that are given back together. */
+class Room {
+  readonly kernels: Kernels;
+  readonly #parts: { readonly address: number; readonly sizeBytes: number }[] = [];
+
+  constructor(shared: Kernels, neededBytes: number) {
+    this.kernels = neededBytes > SHARED_BYTES ? new Kernels() : shared;
+  }
+
+  take(sizeBytes: number): number {
+    const address = this.kernels.exports.allocateRun(sizeBytes) >>> 0;
+    if (address === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${sizeBytes}`);
+    this.#parts.push({ address, sizeBytes });
+    return address;
+  }
+
+  /** A copy of the words of an array. */
+  copy(values: BigInt64Array | Uint32Array): number {
+    const address = this.take(values.byteLength);
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    this.kernels.bytes.set(bytes, address);
+    return address;
+  }
+
+  free(): void {
+    for (const { address, sizeBytes } of this.#parts) {
+      this.kernels.exports.freeRun(address, sizeBytes);
+    }
+    this.#parts.length = 0;
+  }
+}
+
+/** One merge. */
+class Merge {
+  readonly #room: Room;
+  readonly #bounds: readonly number[];
+  readonly #rows: number;
+  /** Complements times of descending runs, which reverses their order. */
+  readonly #flip: bigint;
+  readonly #times: number;
+
+  constructor(room: Room, { times, bounds, descending }: SortedRuns) {
+    this.#room = room;
+    this.#bounds = bounds;
+    this.#rows = times.length;
+    this.#flip = descending ? -1n : 0n;
+    this.#times = room.copy(times);
+  }
+
+  /** Whether all rows are in order as they are. */
+  *isDone(ties: TieOrder): Generator<undefined, boolean> {
+    if (ties.kind === 'runs' && !ties.runs.every((run, i) => run === i)) return false;
+    const { areOrdered } = this.#room.kernels.exports;
+    const allowsEqual = ties.kind === 'runs' ? 1 : 0;
+    for (let from = 0; from < this.#rows; from += STEP_ROWS) {
+      const to = Math.min(this.#rows, from + STEP_ROWS);
+      if (areOrdered(this.#times, from, to, this.#flip, allowsEqual) === 0) return false;
+      yield undefined;
+    }
+    return true;
+  }
+
+  /** Neighbouring runs are merged until one is left; `undefined` when equal times need the heap. */
+  *pairwise(ties: TieOrder): Generator<undefined, number | undefined> {
+    const { order, borders: first } = this.#layOut(ties);
+    let from = this.#room.copy(order);
+    let to = this.#room.take(order.byteLength);
+    let borders = first;
+    while (borders.length > 2) {
+      const merged = [0];
+      for (let i = 0; i + 1 < borders.length; i += 2) {
+        const [start, middle] = [borders[i]!, borders[i + 1]!];
+        const end = borders[i + 2] ?? middle;
+        const metEqual = yield* this.#mergePair({ from, to, start, middle, end });
+        if (metEqual && ties.kind === 'heap') return undefined;
+        merged.push(end);
+      }
+      [from, to] = [to, from];
+      borders = merged;
+    }
+    return from;
+  }
+
+  /** Numbers of the rows, run after run, and where a run ends and the next one begins. */
+  #layOut(ties: TieOrder): { readonly order: Uint32Array; readonly borders: number[] } {
+    const order = new Uint32Array(this.#rows);
+    const borders = [0];
+    let at = 0;
+    for (let i = 0; i + 1 < this.#bounds.length; i++) {
+      const run = ties.kind === 'runs' ? ties.runs[i]! : i;
+      const end = this.#bounds[run + 1]!;
+      if (end === this.#bounds[run]) continue;
+      for (let row = this.#bounds[run]!; row < end; row++) order[at++] = row;
+      borders.push(at);
+    }
+    return { order, borders };
+  }
+
+  /** Merges two neighbours; whether rows of both had equal times. */
+  *#mergePair({ from, to, start, middle, end }: Pair): Generator<undefined, boolean> {
+    const { exports } = this.#room.kernels;
+    let left = start;
+    let right = middle;
+    let metEqual = false;
+    for (let at = start; at < end;) {
+      const count = exports.mergeByTime(
+        this.#times,
+        from + left * 4,
+        middle - left,
+        from + right * 4,
+        end - right,
+        to + at * 4,
+        STEP_ROWS,
+        this.#flip,
+      );
+      const fromLeft = exports.mergedRowsFromLeft();
+      left += fromLeft;
+      right += count - fromLeft;
+      at += count;
+      if (exports.mergedEqualTimes() !== 0) metEqual = true;
+      if (count === STEP_ROWS) yield undefined;
+    }
+    return metEqual;
+  }
+
+  /** All runs at once from a heap of their next rows. */
+  *heap(ranks: readonly Uint32Array[]): Generator<undefined, number> {
+    const { exports } = this.#room.kernels;
+    const runCount = this.#bounds.length - 1;
+    const bounds = new Uint32Array(runCount * 2);
+    for (let i = 0; i < runCount; i++) {
+      bounds[2 * i] = this.#bounds[i]!;
+      bounds[2 * i + 1] = this.#bounds[i + 1]!;
+    }
+    const boundsAt = this.#room.copy(bounds);
+    const ranksAt = this.#room.take(this.#rows * ranks.length * 4);
+    for (const [i, column] of ranks.entries()) {
+      assert(column.length === this.#rows, 'a rank for every row');
+      const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
+      this.#room.kernels.bytes.set(bytes, ranksAt + i * this.#rows * 4);
+    }
+    const heap = this.#room.take(exports.runHeapBytes(runCount));
+    const { length } = ranks;
+    const [times, rows] = [this.#times, this.#rows];
+    exports.openRunHeap(heap, times, boundsAt, runCount, ranksAt, length, rows, this.#flip);
+    const order = this.#room.take(rows * 4);
+    for (let at = 0; at < rows;) {
+      yield undefined;
+      at += exports.takeFromRunHeap(heap, order + at * 4, HEAP_STEP_ROWS);
+    }
+    return order;
+  }
+}
+
+type Pair = {
+  readonly from: number;
+  readonly to: number;
+  readonly start: number;
+  readonly middle: number;
+  readonly end: number;
+};
