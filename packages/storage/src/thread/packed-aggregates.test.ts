@@ -3,8 +3,7 @@ import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { unpacked } from './packed-aggregates.ts';
-import { prepareBatches } from './transfer.ts';
+import { prepareBatches, receivedBatches } from './transfer.ts';
 
 const VALUES = [0n, -1n, 5n, 2n ** 62n, -(2n ** 63n), 0x7ff8_0000_0000_0001n];
 
@@ -64,7 +63,7 @@ test('whatever is packed comes out as it went in', () => {
 
       const received = structuredClone(prepared, { transfer: [...transfer] });
 
-      expect(unpacked(received)).toEqual(list);
+      expect(receivedBatches(received)).toEqual(list);
     }),
   );
 });
@@ -80,5 +79,5 @@ test('a thousand small groups travel in one buffer', () => {
   const { prepared, transfer } = prepareBatches(list);
 
   expect([prepared.length, transfer.length]).toEqual([1, 1]);
-  expect(unpacked(prepared)).toEqual(Array.from({ length: 1000 }, (_, i) => group(i)));
+  expect(receivedBatches(prepared)).toEqual(Array.from({ length: 1000 }, (_, i) => group(i)));
 });

@@ -1,7 +1,7 @@
 // Small aggregates of many groups as one array of 64-bit words, and back.
-import type { Column } from '@tidemark/core';
 import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 
+import { numberColumn } from './packed-columns.ts';
 import type { PackedAggregates, PackedType, StreamBatch } from './protocol.ts';
 
 /** Larger batches are handed over instead of copied. */
@@ -82,18 +82,7 @@ function isAlike(
 }
 
 /** The batches as they were before they were packed; their arrays are views of the message. */
-export function unpacked(
-  batches: readonly (StreamBatch | PackedAggregates)[],
-): readonly StreamBatch[] {
-  if (batches.every((batch) => !isPacked(batch))) return batches as readonly StreamBatch[];
-  return batches.flatMap((batch) => (isPacked(batch) ? unpack(batch) : batch));
-}
-
-function isPacked(batch: StreamBatch | PackedAggregates): batch is PackedAggregates {
-  return 'kind' in batch && batch.kind === 'packed-aggregates';
-}
-
-function unpack(packed: PackedAggregates): AggregateBatch[] {
+export function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
   const { tagKeys, tagValues, windowCounts, columns } = packed;
   const { buffer, byteOffset } = packed.words;
   let at = byteOffset;
@@ -107,23 +96,11 @@ function unpack(packed: PackedAggregates): AggregateBatch[] {
     const windowStarts = new BigInt64Array(buffer, take(count), count);
     const fields = columns.map((field) =>
       field.map(({ type, hasTimes }): AggregateColumn => {
-        const values = columnOf(type, buffer, take(count), count);
+        const values = numberColumn(type, { buffer, at: take(count), count });
         if (!hasTimes) return { values };
         return { values, pointTimes: new BigInt64Array(buffer, take(count), count) };
       }),
     );
     return { groupTags: new Map(tags), windowStarts, fields };
   });
-}
-
-function columnOf(type: PackedType, buffer: ArrayBuffer, at: number, count: number): Column {
-  const valid = undefined;
-  switch (type) {
-    case 'float':
-      return { type, values: new Float64Array(buffer, at, count), valid };
-    case 'integer':
-      return { type, values: new BigInt64Array(buffer, at, count), valid };
-    case 'unsigned':
-      return { type, values: new BigUint64Array(buffer, at, count), valid };
-  }
 }

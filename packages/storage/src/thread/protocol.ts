@@ -70,9 +70,29 @@ export type PackedAggregates = {
   readonly words: Float64Array<ArrayBuffer>;
 };
 
+/**
+ * Short batches of rows of several series, in one array. No column has nulls or holds strings or booleans; all batches
+ * have the same types.
+ */
+export type PackedRows = {
+  readonly kind: 'packed-rows';
+  /** Key of each series, then its tags' keys and values in turn. */
+  readonly series: readonly (readonly [key: string, ...tags: string[]])[];
+  /** Per batch the place of its series in `series`. */
+  readonly seriesOf: Uint32Array;
+  /** Rows of each batch. */
+  readonly rowCounts: Uint32Array;
+  readonly types: readonly PackedType[];
+  /** Times of all batches, then each column of all batches. */
+  readonly words: Float64Array<ArrayBuffer>;
+};
+
 export type PackedType = 'float' | 'integer' | 'unsigned';
 
 export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch | CostBatch;
+
+/** How batches cross: short ones side by side. */
+export type SentBatch = StreamBatch | PackedAggregates | PackedRows;
 
 /** Several messages may be posted as one. */
 export type ToThread =
@@ -134,7 +154,7 @@ export type FromThread =
   | {
       readonly kind: 'batches';
       readonly id: number;
-      readonly batches: readonly (StreamBatch | PackedAggregates)[];
+      readonly batches: readonly SentBatch[];
       readonly isLast: boolean;
       readonly counters: SourceCounters;
       /** With the last batch of a schema look-up that nothing has changed meanwhile. */

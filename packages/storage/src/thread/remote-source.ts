@@ -12,8 +12,8 @@ import type {
 
 import { CAPABILITIES, emptyCounters, only } from '../engine/local-source.ts';
 import type { Connection } from './connection.ts';
-import { unpacked } from './packed-aggregates.ts';
 import type { CostBatch, StreamBatch, StreamRequest } from './protocol.ts';
+import { receivedBatches } from './transfer.ts';
 
 /** `connection` gives the present one: threads come and go. */
 export function remoteSource(connection: () => Connection): SeriesSource {
@@ -84,7 +84,7 @@ async function* readStream<T extends StreamBatch>(
   const id = connection.stream(
     {
       onBatches: (message) => {
-        batches = unpacked(message.batches);
+        batches = receivedBatches(message.batches);
         isLast = message.isLast;
         if (counters !== undefined) addDifference(counters, seen, message.counters);
         seen = message.counters;

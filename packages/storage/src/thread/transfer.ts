@@ -3,8 +3,9 @@
 import type { Column } from '@tidemark/core';
 
 import { columnOf, valuesOf } from '../read/run.ts';
-import { packAggregates } from './packed-aggregates.ts';
-import type { PackedAggregates, StreamBatch } from './protocol.ts';
+import { packAggregates, unpackAggregates } from './packed-aggregates.ts';
+import { packRows, unpackRows } from './packed-rows.ts';
+import type { SentBatch, StreamBatch } from './protocol.ts';
 
 type AnyArray = BigInt64Array | BigUint64Array | Float64Array | Uint8Array | Uint32Array;
 
@@ -57,20 +58,35 @@ export class MessageBuffers {
 
 /** Batches as they are sent, and the buffers that go with them. The given ones are used up. */
 export function prepareBatches(batches: readonly StreamBatch[]): {
-  readonly prepared: readonly (StreamBatch | PackedAggregates)[];
+  readonly prepared: readonly SentBatch[];
   readonly transfer: readonly ArrayBuffer[];
 } {
   const buffers = new MessageBuffers();
-  const prepared: (StreamBatch | PackedAggregates)[] = [];
+  const prepared: SentBatch[] = [];
   for (let at = 0; at < batches.length;) {
-    const packed = packAggregates(batches, at);
-    if (packed === undefined) prepared.push(prepareBatch(batches[at++]!, buffers));
-    else {
-      prepared.push({ ...packed, words: buffers.place(packed.words) });
-      at += packed.windowCounts.length;
+    const rows = packRows(batches, at);
+    const aggregates = rows === undefined ? packAggregates(batches, at) : undefined;
+    const packed = rows ?? aggregates;
+    if (packed === undefined) {
+      prepared.push(prepareBatch(batches[at++]!, buffers));
+      continue;
     }
+    prepared.push({ ...packed, words: buffers.place(packed.words) });
+    at += rows?.rowCounts.length ?? aggregates?.windowCounts.length ?? 0;
   }
   return { prepared, transfer: buffers.all };
+}
+
+/** The batches as they were before they were sent; arrays of packed ones are views of the message. */
+export function receivedBatches(sent: readonly SentBatch[]): readonly StreamBatch[] {
+  const batches: StreamBatch[] = [];
+  for (const batch of sent) {
+    if (!('kind' in batch)) batches.push(batch);
+    else if (batch.kind === 'packed-rows') batches.push(...unpackRows(batch));
+    else if (batch.kind === 'packed-aggregates') batches.push(...unpackAggregates(batch));
+    else batches.push(batch);
+  }
+  return batches;
 }
 
 /** The batch with its arrays in the buffers of a message. */

@@ -1,0 +1,24 @@
+// Columns of numbers without nulls as parts of a message's buffer.
+import type { Column } from '@tidemark/core';
+
+import type { PackedType } from './protocol.ts';
+
+export type ColumnPlace = {
+  readonly buffer: ArrayBuffer;
+  /** A multiple of eight. */
+  readonly at: number;
+  readonly count: number;
+};
+
+/** `count` values from byte `at` on, not copied. */
+export function numberColumn(type: PackedType, { buffer, at, count }: ColumnPlace): Column {
+  const valid = undefined;
+  switch (type) {
+    case 'float':
+      return { type, values: new Float64Array(buffer, at, count), valid };
+    case 'integer':
+      return { type, values: new BigInt64Array(buffer, at, count), valid };
+    case 'unsigned':
+      return { type, values: new BigUint64Array(buffer, at, count), valid };
+  }
+}

@@ -1,0 +1,105 @@
+// Short batches of rows as one array of 64-bit words, and back. A query over a hundred series gets a few rows of each:
+// a view per column of each would cost more than the values.
+import type { SeriesBatch } from '@tidemark/query';
+
+import { numberColumn } from './packed-columns.ts';
+import type { PackedRows, PackedType, StreamBatch } from './protocol.ts';
+
+/** Larger batches are handed over instead of copied. */
+const ROWS_MAX = 2048;
+
+/** The batches from `at` on that go into one array, at least two; `undefined` when there are none. */
+export function packRows(batches: readonly StreamBatch[], at: number): PackedRows | undefined {
+  const first = batches[at];
+  if (!isPackable(first)) return undefined;
+  const types = first.columns.map(({ type }) => type as PackedType);
+  let end = at + 1;
+  let rows = first.times.length;
+  for (; end < batches.length; end++) {
+    const next = batches[end];
+    if (!isPackable(next) || !haveTypes(next, types)) break;
+    rows += next.times.length;
+  }
+  if (end - at < 2) return undefined;
+  const chosen = batches.slice(at, end) as SeriesBatch[];
+  return { ...packSeries(chosen), types, words: packWords(chosen, types, rows) };
+}
+
+function isPackable(batch: StreamBatch | undefined): batch is SeriesBatch {
+  if (batch === undefined || !('seriesKey' in batch)) return false;
+  if (batch.times.length > ROWS_MAX) return false;
+  return batch.columns.every(
+    ({ type, valid }) => type !== 'string' && type !== 'boolean' && valid === undefined,
+  );
+}
+
+function haveTypes({ columns }: SeriesBatch, types: readonly PackedType[]): boolean {
+  return columns.every(({ type }, i) => type === types[i]);
+}
+
+/** Every series once, however many batches it has. */
+function packSeries(batches: readonly SeriesBatch[]): Omit<PackedRows, 'types' | 'words'> {
+  const series: (readonly [key: string, ...tags: string[]])[] = [];
+  const seriesOf = new Uint32Array(batches.length);
+  const rowCounts = new Uint32Array(batches.length);
+  let key: string | undefined;
+  for (const [i, batch] of batches.entries()) {
+    if (batch.seriesKey !== key) {
+      key = batch.seriesKey;
+      series.push([key, ...[...batch.tags].flat()]);
+    }
+    seriesOf[i] = series.length - 1;
+    rowCounts[i] = batch.times.length;
+  }
+  return { kind: 'packed-rows', series, seriesOf, rowCounts };
+}
+
+/** Column behind column, the rows of all batches in each. */
+function packWords(
+  batches: readonly SeriesBatch[],
+  types: readonly PackedType[],
+  rows: number,
+): Float64Array<ArrayBuffer> {
+  const words = new Float64Array(rows * (types.length + 1));
+  const integers = new BigInt64Array(words.buffer);
+  const unsigneds = new BigUint64Array(words.buffer);
+  let at = 0;
+  for (const { times } of batches) {
+    integers.set(times, at);
+    at += times.length;
+  }
+  for (const i of types.keys()) {
+    for (const { columns } of batches) {
+      const column = columns[i]!;
+      if (column.type === 'float') words.set(column.values, at);
+      else if (column.type === 'integer') integers.set(column.values, at);
+      else if (column.type === 'unsigned') unsigneds.set(column.values, at);
+      at += column.type === 'string' ? 0 : column.values.length;
+    }
+  }
+  return words;
+}
+
+/** The batches as they were before they were packed; their arrays are views of the message, column by column adjacent. */
+export function unpackRows(packed: PackedRows): SeriesBatch[] {
+  const { series, seriesOf, rowCounts, types, words } = packed;
+  const { buffer } = words;
+  const columnBytes = words.byteLength / (types.length + 1);
+  const tags = series.map(([, ...pairs]) => tagsOf(pairs));
+  let at = words.byteOffset;
+  return Array.from(rowCounts, (count, i): SeriesBatch => {
+    const ofSeries = seriesOf[i]!;
+    const times = new BigInt64Array(buffer, at, count);
+    const columns = types.map((type, column) =>
+      numberColumn(type, { buffer, at: at + (column + 1) * columnBytes, count }),
+    );
+    at += count * 8;
+    return { seriesKey: series[ofSeries]![0], tags: tags[ofSeries]!, times, columns };
+  });
+}
+
+function tagsOf(pairs: readonly string[]): ReadonlyMap<string, string> {
+  const tags = new Map<string, string>();
+  for (let i = 0; i < pairs.length; i += 2) tags.set(pairs[i]!, pairs[i + 1]!);
+  return tags;
+}
