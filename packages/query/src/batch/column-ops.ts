@@ -107,20 +107,48 @@ export function concatColumns(type: FieldType, parts: readonly Column[]): Column
   }
 }
 
-function concatInto<T extends Float64Array | BigInt64Array | BigUint64Array | Uint8Array>(
-  target: T,
-  parts: readonly Column[],
-  type: FieldType,
-): T {
-  let at = 0;
-  for (const part of parts) {
-    if (part.type === type && part.type !== 'string') {
-      // The types of `target` and `part.values` follow from `type`; the compiler can not relate them.
-      (target as Float64Array).set(part.values as Float64Array, at);
-    }
-    at += columnLength(part);
-  }
+/** Times one behind the other. */
+export function concatTimes(parts: readonly BigInt64Array[]): BigInt64Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const target = new BigInt64Array(length);
+  copyParts(target, parts);
   return target;
+}
+
+type Numbers = Float64Array | BigInt64Array | BigUint64Array | Uint8Array;
+
+function concatInto<T extends Numbers>(target: T, parts: readonly Column[], type: FieldType): T {
+  const arrays: Numbers[] = [];
+  for (const part of parts) {
+    // A column of another type is all null: its rows stay as they are.
+    if (part.type === type && part.type !== 'string') arrays.push(part.values);
+    else arrays.push(target.subarray(0, columnLength(part)));
+  }
+  // The types of `target` and the parts follow from `type`; the compiler can not relate them.
+  copyParts(target, arrays as T[]);
+  return target;
+}
+
+/** Copies arrays one behind the other. Those that lie like this already, as parts of one message, are copied as one. */
+function copyParts<T extends Numbers>(target: T, parts: readonly T[]): void {
+  let at = 0;
+  for (let i = 0; i < parts.length;) {
+    const first = parts[i++]!;
+    const { buffer, byteOffset } = first;
+    let { length } = first;
+    for (; i < parts.length; i++) {
+      const next = parts[i]!;
+      const end = byteOffset + length * first.BYTES_PER_ELEMENT;
+      if (next.buffer !== buffer || next.byteOffset !== end) break;
+      length += next.length;
+    }
+    // The same kind of array, over all of them.
+    const Kind = first.constructor as new (buffer: ArrayBufferLike, at: number, n: number) => T;
+    const all = length === first.length ? first : new Kind(buffer, byteOffset, length);
+    (target as Float64Array).set(all as Float64Array, at);
+    at += length;
+  }
 }
 
 function concatValidity(parts: readonly Column[], length: number): Validity {

@@ -1,57 +1,116 @@
 // Merges runs of rows that are sorted by time into one sorted sequence.
-import type { Column, FieldType, StringColumn } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
+import { mergeOrder } from '@tidemark/kernels';
+import type { RowOrder, SortedRuns, TieOrder } from '@tidemark/kernels';
 
-import { concatColumns, takeInt64, takeRows } from '../batch/column-ops.ts';
-import { mergeOrder } from './merge-order.ts';
+import { concatColumns, concatTimes } from '../batch/column-ops.ts';
+import { queryKernels } from '../kernels.ts';
+import type { Pace } from './pace.ts';
 
 /** Rows with times in the order of the query. */
 export type Run = {
   readonly times: BigInt64Array;
   readonly columns: readonly Column[];
-  /** Further rows of the series that the run before is of. */
-  readonly isContinuation?: boolean | undefined;
 };
 
 export type MergeOptions = {
   readonly types: readonly FieldType[];
   readonly descending: boolean;
-  /**
-   * Equal times of different runs come in the recorded order; these columns of texts are compared for it. Without them
-   * they come in the order of the runs.
-   */
-  readonly tieColumns?: readonly number[] | undefined;
+  readonly pace: Pace;
 };
 
-/** All rows of all runs by time; `types` are the types of the columns. */
-export function mergeRuns(runs: readonly Run[], options: MergeOptions): Run {
-  const { types, descending, tieColumns } = options;
+/** All rows of all runs by time, equal ones in the order of the runs; `types` are the types of the columns. */
+export async function mergeRuns(runs: readonly Run[], options: MergeOptions): Promise<Run> {
+  const { types, descending, pace } = options;
   const [only] = runs;
   if (runs.length === 1 && only !== undefined) return only;
-  let length = 0;
-  for (const run of runs) length += run.times.length;
-  const times = new BigInt64Array(length);
+  const times = concatTimes(runs.map((run) => run.times));
   const bounds: number[] = [0];
-  let at = 0;
-  for (const run of runs) {
-    times.set(run.times, at);
-    at += run.times.length;
-    if (run.isContinuation === true) bounds.pop();
-    bounds.push(at);
+  let end = 0;
+  for (const run of runs) bounds.push((end += run.times.length));
+  const columns: Column[] = [];
+  for (const [i, type] of types.entries()) {
+    if (pace.isDue) await pace.turn();
+    columns.push(
+      concatColumns(
+        type,
+        runs.map((run) => run.columns[i]!),
+      ),
+    );
   }
-  const columns = types.map((type, i) =>
-    concatColumns(
-      type,
-      runs.map((run) => run.columns[i]!),
-    ),
+  const inTurn = Uint32Array.from(runs, (_, i) => i);
+  return await inOrder(
+    { times, columns },
+    { bounds, descending, pace },
+    {
+      kind: 'runs',
+      runs: inTurn,
+    },
   );
-  const texts = tieColumns?.flatMap((index): StringColumn[] => {
-    const column = columns[index];
-    return column?.type === 'string' ? [column] : [];
-  });
-  const order = mergeOrder({ times, bounds, descending }, texts);
-  if (order === undefined) return { times, columns };
-  return {
-    times: takeInt64(times, order),
-    columns: columns.map((column) => takeRows(column, order)),
-  };
+}
+
+export type SortedBounds = Pick<SortedRuns, 'bounds' | 'descending'> & { readonly pace: Pace };
+
+/** The rows of runs that lie one behind the other, by time. */
+export async function inOrder(
+  rows: Run,
+  { bounds, descending, pace }: SortedBounds,
+  ties: TieOrder,
+): Promise<Run> {
+  const { times, columns } = rows;
+  const order = await paced(mergeOrder(queryKernels(), { times, bounds, descending }, ties), pace);
+  if (order === undefined) return rows;
+  try {
+    const taken: Column[] = [];
+    /** Columns of tags share the codes of their series. */
+    const codesTaken = new Map<Uint32Array, Uint32Array>();
+    for (const column of columns) {
+      if (pace.isDue) await pace.turn();
+      taken.push(takeInOrder(column, order, codesTaken));
+    }
+    return { times: order.take(times), columns: taken };
+  } finally {
+    order.close();
+  }
+}
+
+/** What a generator returns; others run between its steps. */
+async function paced<T>(work: Generator<undefined, T>, pace: Pace): Promise<T> {
+  try {
+    for (;;) {
+      if (pace.isDue) await pace.turn();
+      const step = work.next();
+      if (step.done === true) return step.value;
+    }
+  } catch (error) {
+    // Cancelled, or out of memory: what it holds is given back.
+    work.return(undefined as never);
+    throw error;
+  }
+}
+
+function takeInOrder(
+  column: Column,
+  order: RowOrder,
+  codesTaken: Map<Uint32Array, Uint32Array>,
+): Column {
+  const valid = column.valid === undefined ? undefined : order.take(column.valid);
+  switch (column.type) {
+    case 'float':
+      return { type: 'float', values: order.take(column.values), valid };
+    case 'integer':
+      return { type: 'integer', values: order.take(column.values), valid };
+    case 'unsigned':
+      return { type: 'unsigned', values: order.take(column.values), valid };
+    case 'boolean':
+      return { type: 'boolean', values: order.take(column.values), valid };
+    case 'string': {
+      let codes = codesTaken.get(column.codes);
+      if (codes === undefined) {
+        codes = order.take(column.codes);
+        codesTaken.set(column.codes, codes);
+      }
+      return { type: 'string', codes, dictionary: column.dictionary, valid };
+    }
+  }
 }

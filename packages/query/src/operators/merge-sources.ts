@@ -1,9 +1,7 @@
 // Rows of several sources as one stream: groups in the order of the answer, rows of equal groups merged by time.
-import type { FieldType } from '@tidemark/core';
-
 import type { RowBatch, RowStream } from '../batch/row-batch.ts';
 import { compareGroups } from './group-order.ts';
-import type { Run } from './merge-runs.ts';
+import type { MergeOptions, Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
 
 type Cursor = { readonly iterator: AsyncIterator<RowBatch>; head: RowBatch | undefined };
@@ -11,9 +9,9 @@ type Cursor = { readonly iterator: AsyncIterator<RowBatch>; head: RowBatch | und
 /** Merges streams that are in the order of the answer each. */
 export async function* mergeSources(
   streams: readonly RowStream[],
-  types: readonly FieldType[],
-  descending: boolean,
+  options: MergeOptions,
 ): RowStream {
+  const { descending } = options;
   const [only] = streams;
   if (streams.length === 1 && only !== undefined) {
     yield* only;
@@ -46,7 +44,7 @@ export async function* mergeSources(
           await advance(member);
         }
       }
-      yield { group, ...mergeRuns(runs, { types, descending }) };
+      yield { group, ...(await mergeRuns(runs, options)) };
     }
   } finally {
     for (const { iterator } of cursors) await iterator.return?.();

@@ -90,7 +90,11 @@ function openRows(plan: SelectPlan, options: ScanOptions, run: RunContext): RowS
     : run.operator(
         'merge sources',
         plan,
-        mergeSources(plan.sources.map(open), inputTypes(plan.inputs), plan.descending),
+        mergeSources(plan.sources.map(open), {
+          types: inputTypes(plan.inputs),
+          descending: plan.descending,
+          pace: run.pace,
+        }),
       );
 }
 

@@ -1,15 +1,9 @@
 // Rows of one measurement: scanned per series, merged by time within each group.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
-import { columnLength, compareBytes } from '@tidemark/core';
+import { columnLength } from '@tidemark/core';
 
 import { requestOptions } from '../analyse/schema.ts';
-import {
-  constantColumn,
-  nullColumn,
-  sliceColumn,
-  takeInt64,
-  takeRows,
-} from '../batch/column-ops.ts';
+import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import { CONDITION_CELLS } from '../limits.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import type {
@@ -20,8 +14,8 @@ import type {
 } from '../plan/select-plan.ts';
 import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-source.ts';
 import { evaluate, truth } from './evaluate.ts';
-import type { Run } from './merge-runs.ts';
-import { mergeRuns } from './merge-runs.ts';
+import { mergeSeries, withTagColumns } from './merge-series.ts';
+import type { SeriesRun } from './merge-series.ts';
 import type { Pace } from './pace.ts';
 import type { RunContext } from './run-context.ts';
 import { timeSlices } from './time-slices.ts';
@@ -66,15 +60,13 @@ async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): R
   const { query } = run;
   const request = scanRequest(source, plan, layout.fields, options);
   const isOneSeries = hasGroupPerSeries(source, plan);
-  const types = inputTypes(plan.inputs);
   const held = new HeldRows(run);
-  const tieColumns = tieColumnsOf(plan);
   let group: GroupKey | undefined;
   let isSliced = false;
-  const merged = (key: GroupKey): RowBatch => {
-    const { descending } = plan;
-    return { group: key, ...mergeRuns(held.take(), { types, descending, tieColumns }) };
-  };
+  const merged = async (key: GroupKey): Promise<RowBatch> => ({
+    group: key,
+    ...(await mergeSeries(held.take(), plan, run.pace)),
+  });
   const scanned = run.read('scan', source, {
     from: query.snapshot.scan(request, requestOptions(query)),
     rowsOf: (batch) => batch.times.length,
@@ -84,7 +76,7 @@ async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): R
       await run.pace.turn();
       const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
       if (group === undefined || !isSameGroup(group.tags, tags)) {
-        if (group !== undefined && held.rowCount > 0) yield merged(group);
+        if (group !== undefined && held.rowCount > 0) yield await merged(group);
         group = { name: source.measurement.measurement, tags };
         isSliced = false;
       }
@@ -94,9 +86,9 @@ async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): R
       const rows = await layout.rows(batch, plan, run.pace);
       if (rows === undefined) continue;
       if (isOneSeries) {
-        yield { group, ...rows };
+        yield { group, ...withTagColumns(rows, plan) };
       } else if (held.rowCount + rows.times.length <= maxRows) {
-        held.add(rows, batch.seriesKey);
+        held.add(rows);
       } else {
         run.countPoints(-held.rowCount - batch.times.length);
         held.take();
@@ -105,7 +97,7 @@ async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): R
         isSliced = true;
       }
     }
-    if (group !== undefined && held.rowCount > 0) yield merged(group);
+    if (group !== undefined && held.rowCount > 0) yield await merged(group);
   } finally {
     held.take();
   }
@@ -140,25 +132,10 @@ function withinGroup(plan: SelectPlan, { tags }: GroupKey): SelectPlan {
   return { ...plan, condition: { ...plan.condition, pushed } };
 }
 
-/**
- * Columns that order rows of equal time, as recorded: the selected ones by name, up to the first that holds no texts.
- * What a function reads travels alone.
- */
-function tieColumnsOf(plan: SelectPlan): readonly number[] {
-  if (plan.leaves.length > 0) return [];
-  const selected = plan.inputs.slice(0, plan.selectedInputCount);
-  const byName = [...selected.entries()].sort(([, a], [, b]) => compareBytes(a.name, b.name));
-  const isText = ([, input]: readonly [number, RowInput]): boolean =>
-    input.kind === 'tag' || input.type === 'string';
-  const end = byName.findIndex((entry) => !isText(entry));
-  return (end < 0 ? byName : byName.slice(0, end)).map(([index]) => index);
-}
-
 /** Rows that wait for their group to be complete; their memory counts as the query's. */
 class HeldRows {
   readonly #run: RunContext;
-  #runs: Run[] = [];
-  #seriesKey: string | undefined;
+  #runs: SeriesRun[] = [];
   #bytes = 0;
   rowCount = 0;
 
@@ -166,20 +143,18 @@ class HeldRows {
     this.#run = run;
   }
 
-  add(rows: Run, seriesKey: string): void {
+  add(rows: SeriesRun): void {
     const bytes = rows.times.length * 8 * (rows.columns.length + 1);
     this.#run.hold(bytes);
     this.#bytes += bytes;
     this.rowCount += rows.times.length;
-    this.#runs.push({ ...rows, isContinuation: seriesKey === this.#seriesKey });
-    this.#seriesKey = seriesKey;
+    this.#runs.push(rows);
   }
 
-  take(): Run[] {
+  take(): SeriesRun[] {
     const runs = this.#runs;
     this.#run.release(this.#bytes);
     this.#runs = [];
-    this.#seriesKey = undefined;
     this.#bytes = 0;
     this.rowCount = 0;
     return runs;
@@ -230,41 +205,41 @@ class InputLayout {
   }
 
   /** Rows of a batch that meet the residual condition and hold a selected field; undefined when there are none. */
-  async rows(batch: SeriesBatch, plan: SelectPlan, pace: Pace): Promise<Run | undefined> {
-    const rowCount = batch.times.length;
-    const columns = plan.inputs.map((input, i): Column => {
-      const field = this.#fieldOf[i];
-      if (field !== undefined) return batch.columns[field] ?? nullColumn('float', rowCount);
-      const value = batch.tags.get(input.name);
-      return constantColumn(value === undefined || value === '' ? null : value, 'string', rowCount);
-    });
-    const keep = await this.#kept(columns, rowCount, { plan, pace });
-    if (keep === undefined) return { times: batch.times, columns };
+  async rows(batch: SeriesBatch, plan: SelectPlan, pace: Pace): Promise<SeriesRun | undefined> {
+    const { times, seriesKey, tags } = batch;
+    const columns = this.#fieldOf.map((field): Column | undefined =>
+      field === undefined ? undefined : (batch.columns[field] ?? nullColumn('float', times.length)),
+    );
+    const all: SeriesRun = { times, columns, seriesKey, tags };
+    const keep = await this.#kept(all, plan, pace);
+    if (keep === undefined) return all;
     if (keep.length === 0) return undefined;
     return {
-      times: takeInt64(batch.times, keep),
-      columns: columns.map((column) => takeRows(column, keep)),
+      ...all,
+      times: takeInt64(times, keep),
+      columns: columns.map((column) => column && takeRows(column, keep)),
     };
   }
 
   /** Numbers of the rows to keep; undefined keeps all. */
-  async #kept(
-    columns: readonly Column[],
-    rowCount: number,
-    { plan, pace }: { readonly plan: SelectPlan; readonly pace: Pace },
-  ): Promise<Uint32Array | undefined> {
+  async #kept(run: SeriesRun, plan: SelectPlan, pace: Pace): Promise<Uint32Array | undefined> {
+    const rowCount = run.times.length;
     const { residual } = plan.condition;
     const needsPresence = this.fields.length > this.#selectedFieldCount;
     if (residual === undefined && !needsPresence) return undefined;
     const keep =
       residual === undefined
         ? new Uint8Array(rowCount).fill(1)
-        : await conditionMask(residual, columns, { plan, rowCount, pace });
+        : await conditionMask(residual, withTagColumns(run, plan).columns, {
+            plan,
+            rowCount,
+            pace,
+          });
     if (needsPresence) {
       const present = new Uint8Array(rowCount);
       for (let i = 0; i < plan.selectedInputCount; i++) {
         if (plan.inputs[i]!.kind !== 'field') continue;
-        const { valid } = columns[i]!;
+        const valid = run.columns[i]?.valid;
         for (let row = 0; row < rowCount; row++)
           present[row]! |= valid === undefined ? 1 : valid[row]!;
       }

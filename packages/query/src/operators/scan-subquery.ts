@@ -1,5 +1,5 @@
 // Rows of a subquery as the query around it reads them: regrouped by the outer dimensions and filtered.
-import type { Column, FieldType } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
 import { assert } from '@tidemark/core';
 
 import {
@@ -13,7 +13,7 @@ import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
 import { hasPointTimes } from './group-leaves.ts';
 import { compareGroups } from './group-order.ts';
-import type { Run } from './merge-runs.ts';
+import type { MergeOptions, Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
 import type { Pace } from './pace.ts';
 import type { RunContext } from './run-context.ts';
@@ -39,7 +39,8 @@ export async function* scanSubquery(
   const groups = new Map<string, CollectedGroup>();
   const keepsInnerOrder = keepsGroupsApart(plan, source.plan);
   const windows = isReducedInWindows(plan) ? undefined : windowsOfPoints(source.plan);
-  const finish = function* (collected: CollectedGroup): Iterable<RowBatch> {
+  const merge: MergeOptions = { types, descending: plan.descending, pace: run.pace };
+  const finish = async function* (collected: CollectedGroup): RowStream {
     run.release(collected.bytes);
     // Inner groups count in ascending order among equal times, in descending queries too.
     if (plan.descending) collected.parts.reverse();
@@ -47,9 +48,9 @@ export async function* scanSubquery(
     if (keepsInnerOrder) {
       for (const rows of runs) yield { group: collected.key, ...rows };
     } else if (windows !== undefined) {
-      yield { group: collected.key, ...mergeByWindow(runs, windows, { plan, types }) };
+      yield { group: collected.key, ...(await mergeByWindow(runs, windows, merge)) };
     } else if (runs.length > 0) {
-      yield { group: collected.key, ...mergeRuns(runs, { types, descending: plan.descending }) };
+      yield { group: collected.key, ...(await mergeRuns(runs, merge)) };
     }
   };
   let current: string | undefined;
@@ -112,19 +113,16 @@ function windowsOfPoints(inner: SelectPlan): Windows | undefined {
 }
 
 /** Merges by the windows that rows lie in; within a window, one inner group follows the other. */
-function mergeByWindow(
+async function mergeByWindow(
   runs: readonly Run[],
   windows: Windows,
-  { plan, types }: { readonly plan: SelectPlan; readonly types: readonly FieldType[] },
-): Run {
+  merge: MergeOptions,
+): Promise<Run> {
   const byWindow = runs.map(({ times, columns }): Run => ({
     times: times.map((time) => windows.of(time).start),
     columns: [...columns, { type: 'integer', values: times, valid: undefined }],
   }));
-  const { columns } = mergeRuns(byWindow, {
-    types: [...types, 'integer'],
-    descending: plan.descending,
-  });
+  const { columns } = await mergeRuns(byWindow, { ...merge, types: [...merge.types, 'integer'] });
   const times = columns.at(-1);
   assert(times?.type === 'integer', 'the last column holds the times');
   return { times: times.values, columns: columns.slice(0, -1) };

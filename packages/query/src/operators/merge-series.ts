@@ -1,0 +1,175 @@
+// Merges the rows of several series by time, in the order that clients have seen.
+//
+// Rows of equal time in different series are compared by the selected columns of texts (see `tieColumnsOf`). Mostly these
+// are tags that tell every series from every other: then the series have an order of their own, in which equal times
+// stand. Otherwise the order is that of the older system's heap.
+import type { Column, StringColumn } from '@tidemark/core';
+import { compareBytes } from '@tidemark/core';
+import type { TieOrder } from '@tidemark/kernels';
+
+import { concatColumns, concatTimes, constantColumn } from '../batch/column-ops.ts';
+import type { RowInput, SelectPlan } from '../plan/select-plan.ts';
+import type { Run } from './merge-runs.ts';
+import { inOrder } from './merge-runs.ts';
+import type { Pace } from './pace.ts';
+
+/** Rows of one series in the order of the query. */
+export type SeriesRun = {
+  readonly times: BigInt64Array;
+  /** One per input of the plan; `undefined` for tags. */
+  readonly columns: readonly (Column | undefined)[];
+  readonly seriesKey: string;
+  readonly tags: ReadonlyMap<string, string>;
+};
+
+/** The run with its tags as columns; missing ones are null. */
+export function withTagColumns({ times, columns, tags }: SeriesRun, plan: SelectPlan): Run {
+  return {
+    times,
+    columns: columns.map(
+      (column, i) => column ?? constantColumn(tagOf(tags, plan.inputs[i]), 'string', times.length),
+    ),
+  };
+}
+
+function tagOf(tags: ReadonlyMap<string, string>, input: RowInput | undefined): string | null {
+  const value = input === undefined ? undefined : tags.get(input.name);
+  return value === undefined || value === '' ? null : value;
+}
+
+/** All rows of all runs by time. Runs of one series follow each other and go on where the one before ends. */
+export async function mergeSeries(
+  runs: readonly SeriesRun[],
+  plan: SelectPlan,
+  pace: Pace,
+): Promise<Run> {
+  const series = seriesOf(runs);
+  const [only] = runs;
+  if (runs.length === 1 && only !== undefined) return withTagColumns(only, plan);
+  const times = concatTimes(runs.map((run) => run.times));
+  const codes = series.codes(times.length);
+  const columns: Column[] = [];
+  for (const [i, input] of plan.inputs.entries()) {
+    if (pace.isDue) await pace.turn();
+    columns.push(
+      input.kind === 'tag'
+        ? tagColumn(series, input, codes)
+        : concatColumns(
+            input.type,
+            runs.map((run) => run.columns[i]!),
+          ),
+    );
+  }
+  const { descending } = plan;
+  const ties = tieOrder(columns, series, plan);
+  return await inOrder({ times, columns }, { bounds: series.bounds, descending, pace }, ties);
+}
+
+/** The series of some runs, and where the rows of each lie. */
+type Series = {
+  readonly tags: readonly ReadonlyMap<string, string>[];
+  readonly bounds: readonly number[];
+  /** Per row the number of its series. */
+  readonly codes: (rowCount: number) => Uint32Array;
+};
+
+function seriesOf(runs: readonly SeriesRun[]): Series {
+  const tags: ReadonlyMap<string, string>[] = [];
+  const bounds: number[] = [0];
+  let end = 0;
+  let key: string | undefined;
+  for (const run of runs) {
+    end += run.times.length;
+    if (run.seriesKey === key) bounds.pop();
+    else tags.push(run.tags);
+    key = run.seriesKey;
+    bounds.push(end);
+  }
+  const codes = (rowCount: number): Uint32Array => {
+    const numbers = new Uint32Array(rowCount);
+    for (let i = 0; i < tags.length; i++) numbers.fill(i, bounds[i], bounds[i + 1]);
+    return numbers;
+  };
+  return { tags, bounds, codes };
+}
+
+/** A tag of all rows. Columns of tags share their codes, and their dictionaries have an entry per series. */
+function tagColumn({ tags }: Series, input: RowInput, codes: Uint32Array): StringColumn {
+  const values = tags.map((each) => tagOf(each, input));
+  const dictionary = values.map((value) => value ?? '');
+  if (!values.includes(null)) return { type: 'string', codes, dictionary, valid: undefined };
+  const isThere = Uint8Array.from(values, (value) => (value === null ? 0 : 1));
+  const valid = new Uint8Array(codes.length);
+  for (let row = 0; row < valid.length; row++) valid[row] = isThere[codes[row]!]!;
+  return { type: 'string', codes, dictionary, valid };
+}
+
+/** The recorded order of equal times. */
+function tieOrder(columns: readonly Column[], series: Series, plan: SelectPlan): TieOrder {
+  const compared = tieColumnsOf(plan);
+  const ranked = orderOfSeries(
+    compared.map((index) => ({ input: plan.inputs[index]!, column: columns[index]! })),
+    series,
+    plan.descending,
+  );
+  if (ranked !== undefined) return { kind: 'runs', runs: ranked };
+  return { kind: 'heap', ranks: () => compared.map((index) => ranksOf(columns[index]!)) };
+}
+
+/**
+ * Columns that order rows of equal time, as recorded: the selected ones by name, up to the first that holds no texts.
+ * What a function reads travels alone.
+ */
+function tieColumnsOf(plan: SelectPlan): readonly number[] {
+  if (plan.leaves.length > 0) return [];
+  const selected = plan.inputs.slice(0, plan.selectedInputCount);
+  const byName = [...selected.entries()].sort(([, a], [, b]) => compareBytes(a.name, b.name));
+  const isText = ([, input]: readonly [number, RowInput]): boolean =>
+    input.kind === 'tag' || input.type === 'string';
+  const end = byName.findIndex((entry) => !isText(entry));
+  return (end < 0 ? byName : byName.slice(0, end)).map(([index]) => index);
+}
+
+/**
+ * The series in the order of their compared tags, when rows of two different series never compare as equal: every tag
+ * is there, and none is alike in all of them. `undefined` otherwise.
+ */
+function orderOfSeries(
+  compared: readonly { readonly input: RowInput; readonly column: Column }[],
+  { tags }: Series,
+  descending: boolean,
+): Uint32Array | undefined {
+  const dictionaries: (readonly string[])[] = [];
+  for (const { input, column } of compared) {
+    if (input.kind !== 'tag' || column.type !== 'string' || column.valid !== undefined) {
+      return undefined;
+    }
+    dictionaries.push(column.dictionary);
+  }
+  const compare = (a: number, b: number): number => {
+    for (const dictionary of dictionaries) {
+      const order = compareBytes(dictionary[a]!, dictionary[b]!);
+      if (order !== 0) return descending ? -order : order;
+    }
+    return 0;
+  };
+  const order = Uint32Array.from(tags, (_, i) => i).sort(compare);
+  for (let i = 1; i < order.length; i++) {
+    if (compare(order[i - 1]!, order[i]!) === 0) return undefined;
+  }
+  return order;
+}
+
+/** Per row the place of its text among all texts of the column, 0 where there is none. */
+function ranksOf(column: Column): Uint32Array {
+  const ranks = new Uint32Array(column.type === 'string' ? column.codes.length : 0);
+  if (column.type !== 'string') return ranks;
+  const { codes, dictionary, valid } = column;
+  const texts = [...new Set(dictionary)].sort(compareBytes);
+  const rankOf = new Map(texts.map((text, i) => [text, i + 1]));
+  const rankOfCode = Uint32Array.from(dictionary, (text) => rankOf.get(text) ?? 0);
+  for (let row = 0; row < ranks.length; row++) {
+    ranks[row] = valid === undefined || valid[row] === 1 ? rankOfCode[codes[row]!]! : 0;
+  }
+  return ranks;
+}
