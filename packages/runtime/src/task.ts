@@ -472,8 +472,9 @@ export class InlineTask implements RunningTask {
 
   /** Rows that some `from` asks for; the source takes no others. */
   #wantedCount(source: RowSource, start: number, end: number): number {
-    const { series, seriesOfRow } = source;
-    // Series of one measurement mostly follow each other, and most writes are of one.
+    const { series, seriesOfRow, measurement } = source;
+    if (measurement !== undefined) return this.#wants(measurement) ? end - start : 0;
+    // Series of one measurement mostly follow each other.
     const wanted = new Uint8Array(series.length);
     let wantedSeries = 0;
     let lastName: string | undefined;
@@ -482,7 +483,7 @@ export class InlineTask implements RunningTask {
       const { name } = series[i] as Series;
       if (name !== lastName) {
         lastName = name;
-        isWanted = this.#froms.some(({ node }) => node.wants(name));
+        isWanted = this.#wants(name);
       }
       if (!isWanted) continue;
       wanted[i] = 1;
@@ -493,6 +494,10 @@ export class InlineTask implements RunningTask {
     let count = 0;
     for (let row = start; row < end; row++) count += wanted[seriesOfRow[row] as number] as number;
     return count;
+  }
+
+  #wants(measurement: string): boolean {
+    return this.#froms.some(({ node }) => node.wants(measurement));
   }
 
   #feedSampled(open: readonly SourceChild[], start: number, end: number): number {

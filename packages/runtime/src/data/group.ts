@@ -1,5 +1,6 @@
 // Groups: interned per task, with a dense index for the per-group state arrays of nodes.
-import type { Series, SeriesTable } from './series.ts';
+import type { SeriesTable } from './series.ts';
+import { Series } from './series.ts';
 
 /** How points are grouped: by tags, and by measurement too. */
 export type GroupDimensions = {
@@ -18,13 +19,13 @@ export class Group {
   /** Dense within the task; reused after the group was released. */
   readonly index: number;
   readonly dimensions: GroupDimensions;
-  /** Values in the order of `dimensions.tagNames`. */
-  readonly values: readonly string[];
   /** Number of nodes that hold state of the group. */
   holderCount = 0;
   isReleased = false;
   /** Sweep during which a point of the group was last seen. */
   sweep = 0;
+  /** Its tags: those of a series, or their values. */
+  #tags: Series | readonly string[];
   #lastSeries: Series | undefined;
   readonly #table: SeriesTable;
 
@@ -33,15 +34,24 @@ export class Group {
     index: number,
     init: {
       readonly dimensions: GroupDimensions;
-      readonly values: readonly string[];
+      readonly tags: Series | readonly string[];
       readonly table: SeriesTable;
     },
   ) {
     this.id = id;
     this.index = index;
     this.dimensions = init.dimensions;
-    this.values = init.values;
+    this.#tags = init.tags;
     this.#table = init.table;
+  }
+
+  /** Values in the order of `dimensions.tagNames`. Made when first asked for. */
+  get values(): readonly string[] {
+    const tags = this.#tags;
+    if (!(tags instanceof Series)) return tags;
+    const values = this.dimensions.tagNames.map((name) => tags.tagOnce(name) ?? '');
+    this.#tags = values;
+    return values;
   }
 
   /** A series of this name whose tags are the group's. */
@@ -91,17 +101,15 @@ export class GroupTable {
 
   /** The group of a series under dimensions; `undefined` when the task has too many groups. */
   of(series: Series, dimensions: GroupDimensions): Group | undefined {
-    const names = dimensions.tagNames;
-    const values = names.map((name) => series.tag(name) ?? '');
-    const idNames = dimensions.idNames ?? names;
+    const names = dimensions.idNames ?? dimensions.tagNames;
     let id = dimensions.isByName ? series.name : '';
-    for (let i = 0; i < idNames.length; i++) {
-      const name = idNames[i] ?? '';
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] ?? '';
       if (i > 0) id += ',';
       else if (dimensions.isByName) id += '\n';
-      id += `${name}=${series.tag(name) ?? ''}`;
+      id += `${name}=${series.tagOnce(name) ?? ''}`;
     }
-    return this.#intern(id, dimensions, values);
+    return this.#intern(id, dimensions, series);
   }
 
   /** A group by its parts, for restored state and results of queries. */
@@ -121,12 +129,16 @@ export class GroupTable {
     this.#freeIndexes.push(group.index);
   }
 
-  #intern(id: string, dimensions: GroupDimensions, values: readonly string[]): Group | undefined {
+  #intern(
+    id: string,
+    dimensions: GroupDimensions,
+    tags: Series | readonly string[],
+  ): Group | undefined {
     let group = this.#byId.get(id);
     if (group === undefined) {
       if (this.#byId.size >= this.#countMax) return undefined;
       const index = this.#freeIndexes.pop() ?? this.#nextIndex++;
-      group = new Group(id, index, { dimensions, values, table: this.#series });
+      group = new Group(id, index, { dimensions, tags, table: this.#series });
       this.#byId.set(id, group);
     }
     return group;

@@ -71,6 +71,32 @@ export class Point {
     );
   }
 
+  /** A copy that nobody else knows, so that `become` may change it. */
+  clone(): Point {
+    return this.withValues(this.schema, [...this.own]);
+  }
+
+  /**
+   * Turns a clone into a copy of another point: one object that lives long costs the collector less than many in turn
+   * that live until the next one comes.
+   */
+  become(point: Point): void {
+    const { own } = point;
+    if (own.length === this.own.length) {
+      const mine = this.own as (Value | Point)[];
+      for (let i = 0; i < own.length; i++) mine[i] = own[i] as Value | Point;
+    } else {
+      this.own = [...own];
+    }
+    this.time = point.time;
+    this.series = point.series;
+    this.group = point.group;
+    this.schema = point.schema;
+    this.rows = point.rows;
+    this.row = point.row;
+    this.origin = point.origin;
+  }
+
   /** The same fields under other tags and group. */
   withSeries(series: Series, group: Group): Point {
     return new Point(

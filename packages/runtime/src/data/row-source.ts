@@ -14,6 +14,8 @@ export class RowSource {
   readonly rowCount: number;
   readonly origin: Origin;
   readonly series: readonly Series[];
+  /** The measurement of all rows; `undefined` when there are several. */
+  readonly measurement: string | undefined;
   readonly seriesOfRow: Uint32Array;
   readonly blocks: readonly OpenBlock[];
   readonly blockOfRow: Uint32Array | undefined;
@@ -31,6 +33,7 @@ export class RowSource {
     this.rowCount = batch.rowCount;
     this.origin = { database: batch.database, retentionPolicy: batch.retentionPolicy };
     this.series = batch.series.map((ref) => table.intern(ref));
+    this.measurement = commonName(this.series);
     this.seriesOfRow = batch.seriesOfRow;
     this.blocks = batch.blocks.map((block) => ({
       schema: columnSchema(
@@ -71,6 +74,11 @@ export class RowSource {
     for (const point of this.held) if (point.holdCount > 0) point.detach();
     this.held.length = 0;
   }
+}
+
+function commonName(series: readonly Series[]): string | undefined {
+  const name = series[0]?.name;
+  return series.every((each) => each.name === name) ? name : undefined;
 }
 
 function valueType(column: Column): ValueType {

@@ -1,5 +1,6 @@
 // Series inside the runtime: measurement and tags of points, interned so that nodes compare and cache by identity.
 import type { SeriesRef } from '../point-batch.ts';
+import { PagedSeries } from './paged-series.ts';
 
 /** A set of tag keys, sorted; interned: equal sets are one object. */
 export class TagKeys {
@@ -20,19 +21,33 @@ export class Series {
   readonly id: number;
   readonly name: string;
   readonly keys: TagKeys;
-  readonly values: readonly string[];
+  readonly #ref: SeriesRef;
+  #values: readonly string[] | undefined;
   #record: Readonly<Record<string, string>> | undefined;
 
-  constructor(id: number, ref: { name: string; keys: TagKeys; values: readonly string[] }) {
+  constructor(id: number, keys: TagKeys, ref: SeriesRef) {
     this.id = id;
     this.name = ref.name;
-    this.keys = ref.keys;
-    this.values = ref.values;
+    this.keys = keys;
+    this.#ref = ref;
+  }
+
+  /** In the order of `keys.names`. Made when first asked for. */
+  get values(): readonly string[] {
+    return (this.#values ??= this.#ref.tagValues);
   }
 
   tag(key: string): string | undefined {
     const i = this.keys.indexOf.get(key);
     return i === undefined ? undefined : this.values[i];
+  }
+
+  /** As `tag`, for a single question: takes nothing else apart and remembers nothing. */
+  tagOnce(key: string): string | undefined {
+    const ref = this.#ref;
+    if (this.#values !== undefined || !(ref instanceof PagedSeries)) return this.tag(key);
+    const i = this.keys.indexOf.get(key);
+    return i === undefined ? undefined : ref.tagValue(i);
   }
 
   /** Tags as an object, made once. Never change it. */
@@ -46,7 +61,7 @@ export class Series {
   }
 }
 
-/** One series costs about 300 bytes with its key. */
+/** One series costs about 150 bytes, as much again when its tags were asked for, and its key when it has no stable id. */
 const FIRST_COUNT_MAX = 131_072;
 const COUNT_MAX = 1_048_576;
 /** Ids in a row that the table of stable ids may leave empty: 8 bytes each. */
@@ -105,9 +120,9 @@ export class SeriesTable {
   }
 
   #internByKey(ref: SeriesRef): Series {
-    let key = ref.name;
-    for (let i = 0; i < ref.tagKeys.length; i++)
-      key += `\u0000${ref.tagKeys[i]}\u0001${ref.tagValues[i]}`;
+    const { name, tagKeys, tagValues } = ref;
+    let key = name;
+    for (let i = 0; i < tagKeys.length; i++) key += `\u0000${tagKeys[i]}\u0001${tagValues[i]}`;
     let series = this.#byKey.get(key);
     if (series === undefined) {
       series = this.#add(ref);
@@ -118,8 +133,7 @@ export class SeriesTable {
 
   #add(ref: SeriesRef): Series {
     if (this.#count >= this.#countMax) this.#startEpoch();
-    const keys = this.internKeys(ref.tagKeys);
-    return new Series(this.#count++, { name: ref.name, keys, values: ref.tagValues });
+    return new Series(this.#count++, this.internKeys(ref.tagKeys), ref);
   }
 
   internKeys(names: readonly string[]): TagKeys {

@@ -1,15 +1,18 @@
 // Point batches on their way to a task host. Columns cross as they are, moved or copied; series cross once and are
 // named by number from then on, because a write of thousands of series would otherwise be mostly their texts.
 import { assert } from '@tidemark/core';
+import { PagedSeries, SeriesPage } from '../data/paged-series.ts';
+import type { SeriesShape } from '../data/paged-series.ts';
 import type { PointBatch, RowBlock, SeriesRef } from '../point-batch.ts';
 
-/** Series as flat lists of texts, which cross several times faster than an object for each. */
+/** Series as one text, which crosses many times faster than texts for each of them. */
 type PackedSeries = {
-  readonly keySets: readonly (readonly string[])[];
-  /** Index into `keySets` by series. */
-  readonly keySetOf: Uint32Array;
-  /** By series: its name, then its tag values. */
-  readonly texts: readonly string[];
+  readonly shapes: readonly SeriesShape[];
+  /** Index into `shapes` by series. */
+  readonly shapeOf: Uint32Array;
+  /** Tag values of all series, see `SeriesPage`. */
+  readonly text: string;
+  readonly ends: Uint32Array;
 };
 
 export type PackedBatch = {
@@ -102,7 +105,7 @@ export class BatchUnpacker {
       this.#refs = [];
     }
     const refs = this.#refs;
-    const next = packed.series === undefined ? undefined : unpackSeries(packed.series);
+    const next = packed.series === undefined ? undefined : new PackedSeriesReader(packed.series);
     const series: SeriesRef[] = [];
     for (const number of packed.numbers) {
       if (number === UNNUMBERED) {
@@ -152,44 +155,72 @@ export function appendMovable(batch: PackedBatch, buffers: Set<ArrayBuffer>): vo
 }
 
 function packSeries(refs: readonly SeriesRef[]): PackedSeries {
-  const keySets: (readonly string[])[] = [];
-  const indexOf = new Map<readonly string[], number>();
-  const keySetOf = new Uint32Array(refs.length);
-  const texts: string[] = [];
-  refs.forEach((ref, i) => {
-    let index = indexOf.get(ref.tagKeys);
-    if (index === undefined) {
-      index = keySets.push(ref.tagKeys) - 1;
-      indexOf.set(ref.tagKeys, index);
+  const shapes: SeriesShape[] = [];
+  const shapeOf = new Uint32Array(refs.length);
+  let last: SeriesShape | undefined;
+  let valueCount = 0;
+  for (let i = 0; i < refs.length; i++) {
+    const ref = refs[i] as SeriesRef;
+    const { name, tagKeys } = ref;
+    if (last === undefined || name !== last.name || tagKeys !== last.tagKeys) {
+      shapes.push((last = { name, tagKeys }));
     }
-    keySetOf[i] = index;
-    texts.push(ref.name);
-    for (const value of ref.tagValues) texts.push(value);
-  });
-  return { keySets, keySetOf, texts };
-}
-
-function* unpackSeries({
-  keySets,
-  keySetOf,
-  texts,
-}: PackedSeries): Generator<SeriesRef, undefined> {
-  let at = 0;
-  for (const index of keySetOf) {
-    const tagKeys = keySets[index] as readonly string[];
-    const name = texts[at++] as string;
-    const tagValues = texts.slice(at, at + tagKeys.length);
-    at += tagKeys.length;
-    yield { name, tagKeys, tagValues };
+    shapeOf[i] = shapes.length - 1;
+    valueCount += tagKeys.length;
   }
-  return undefined;
+  const page = wholePage(refs, valueCount) ?? pageOf(refs, valueCount);
+  return { shapes, shapeOf, text: page.text, ends: page.ends };
 }
 
-function taken(
-  series: Generator<SeriesRef, undefined> | undefined,
-  stableId: number | undefined,
-): SeriesRef {
-  const ref = series?.next().value;
-  assert(ref !== undefined, 'a series without a known number is in the batch');
-  return stableId === undefined ? ref : { ...ref, stableId };
+/** The page that consists of just these series: the rule, when a write brings new ones. */
+function wholePage(refs: readonly SeriesRef[], valueCount: number): SeriesPage | undefined {
+  const [first] = refs;
+  if (!(first instanceof PagedSeries) || first.page.ends.length !== valueCount) return undefined;
+  const { page } = first;
+  let next = 0;
+  for (const ref of refs) {
+    if (!(ref instanceof PagedSeries) || ref.page !== page || ref.first !== next) return undefined;
+    next += ref.shape.tagKeys.length;
+  }
+  return page;
+}
+
+function pageOf(refs: readonly SeriesRef[], valueCount: number): SeriesPage {
+  const ends = new Uint32Array(valueCount);
+  let text = '';
+  let at = 0;
+  for (const { tagValues } of refs) {
+    for (const value of tagValues) {
+      text += value;
+      ends[at++] = text.length;
+    }
+  }
+  return SeriesPage.of(text, ends);
+}
+
+/** Takes series out of what was packed, in its order. */
+class PackedSeriesReader {
+  readonly #packed: PackedSeries;
+  readonly #page: SeriesPage;
+  #next = 0;
+  #nextValue = 0;
+
+  constructor(packed: PackedSeries) {
+    this.#packed = packed;
+    this.#page = SeriesPage.of(packed.text, packed.ends);
+  }
+
+  take(stableId: number | undefined): SeriesRef {
+    const { shapes, shapeOf } = this.#packed;
+    const shape = shapes[shapeOf[this.#next++] ?? shapes.length];
+    assert(shape !== undefined, 'series without a known number are in the batch');
+    const first = this.#nextValue;
+    this.#nextValue += shape.tagKeys.length;
+    return new PagedSeries(shape, { page: this.#page, first }, stableId);
+  }
+}
+
+function taken(packed: PackedSeriesReader | undefined, stableId: number | undefined): SeriesRef {
+  assert(packed !== undefined, 'a batch with unknown series brings them');
+  return packed.take(stableId);
 }

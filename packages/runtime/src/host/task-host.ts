@@ -482,10 +482,13 @@ function messageOf(cause: unknown): string {
 }
 
 function remains(task: InlineTask, isReplay: boolean): TaskRemains {
+  const stats = task.stats();
+  // Only the outputs of replays are asked for after their end; with many groups they are large.
+  if (!isReplay) return { stats, outputs: undefined };
   const outputs = task.httpEndpoints.map(
     (endpoint) => [endpoint, task.httpOutput(endpoint) ?? null] as const,
   );
-  return { stats: task.stats(), outputs: isReplay ? new Map(outputs) : undefined };
+  return { stats, outputs: new Map(outputs) };
 }
 
 /** Moves the time of a task, with turns for others in between: many timers may lie on the way. */

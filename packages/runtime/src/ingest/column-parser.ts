@@ -78,6 +78,7 @@ export class ColumnParser {
   }
 
   #giveUp(): undefined {
+    this.#series.end();
     for (const block of this.#blocks) block.clear();
     this.#body = new Uint8Array(0);
     return undefined;
@@ -352,6 +353,7 @@ export class ColumnParser {
     const count = this.#rowCount;
     const blocks: RowBlock[] = this.#blocks.map((block) => block.take());
     const isSingle = blocks.length <= 1;
+    this.#series.end();
     this.#body = new Uint8Array(0);
     return {
       database: options.database,

@@ -3,6 +3,7 @@
 import { compareBytes } from '@tidemark/core';
 import type { RowScanner } from '@tidemark/kernels';
 import type { SeriesRef } from '../point-batch.ts';
+import { KeyReader } from './key-reader.ts';
 import { textOf } from './text.ts';
 
 /** Beyond this many spellings the index starts over. */
@@ -15,6 +16,7 @@ let nextStableId = 1;
 
 export class SeriesIndex {
   readonly #scanner: RowScanner;
+  readonly #reader = new KeyReader();
   #refs: SeriesRef[] = [];
   #lastKeys: readonly string[] = [];
 
@@ -30,8 +32,9 @@ export class SeriesIndex {
 
   /** Adds the series that `body[start, end)` spells; false when its spelling is not plain. */
   add(body: Uint8Array, start: number, end: number): boolean {
-    const ref = this.#parse(body, start, end);
+    const ref = this.#reader.read(body, start, end, nextStableId) ?? this.#parse(body, start, end);
     if (ref === undefined) return false;
+    nextStableId++;
     this.#refs[this.#scanner.addSeries(start, end)] = ref;
     return true;
   }
@@ -41,6 +44,11 @@ export class SeriesIndex {
     const index = this.#scanner.seriesIndex(start, end);
     if (index >= 0) return index;
     return this.add(body, start, end) ? this.#scanner.seriesIndex(start, end) : -1;
+  }
+
+  /** The write has been read, or given up: series that it brought can be used from now on. */
+  end(): void {
+    this.#reader.endPage();
   }
 
   /** The series of the present write. */
@@ -88,12 +96,9 @@ export class SeriesIndex {
       values = tags.map(([, value]) => value);
       if (keys.some((key, i) => key === keys[i - 1])) return undefined;
     }
-    return {
-      name,
-      tagKeys: this.#sharedKeys(keys),
-      tagValues: values,
-      stableId: nextStableId++,
-    };
+    const tagKeys = this.#sharedKeys(keys);
+    if (isSorted) this.#reader.expect({ name, tagKeys });
+    return { name, tagKeys, tagValues: values, stableId: nextStableId };
   }
 
   /** Most series have the same tag keys: one array for all of them. */

@@ -19,3 +19,29 @@ test('groups that come and go do not pile up', () => {
   expect(cache.get(0, 0)).toBeDefined();
   expect(cache.get(0, 9_999)).toBeUndefined();
 });
+
+test('pages whose groups are all gone are let go of', () => {
+  const cache = new GroupCache<{ isReleased: boolean }>();
+  const groups = Array.from({ length: 10_000 }, () => ({ isReleased: false }));
+
+  groups.forEach((group, id) => cache.set(0, id, group));
+  for (const group of groups.slice(0, 9_000)) {
+    group.isReleased = true;
+    cache.noteGone();
+  }
+
+  expect(cache.pageCount).toBeLessThan(groups.length / 64 / 2);
+  expect(cache.get(0, 9_500)).toBe(groups[9_500]);
+});
+
+test('the groups of an earlier epoch are unknown', () => {
+  const cache = new GroupCache<{ isReleased: boolean }>();
+  const group = { isReleased: false };
+  cache.set(0, 7, { isReleased: false });
+
+  cache.set(1, 8, group);
+
+  expect(cache.get(1, 7)).toBeUndefined();
+  expect(cache.get(1, 8)).toBe(group);
+  expect(cache.heldCount).toBe(1);
+});

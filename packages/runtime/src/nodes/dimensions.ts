@@ -40,40 +40,84 @@ function pair(names: readonly string[]): { byName: GroupDimensions; plain: Group
 
 /** A cache of so many series is not worth walking through for a single group. */
 const SMALL_CACHE = 64;
+/** Series of one page: those that came together mostly go together. */
+const PAGE_BITS = 6;
+const PAGE_SERIES = 1 << PAGE_BITS;
+
+type Page<G> = (G | undefined)[];
 
 /**
- * Groups by series id, while the series table keeps its epoch. A map, though an array would be found in faster: ids only
- * rise, and with series that come and go an array in each node of hundreds of tasks would rise with them.
+ * Groups by series id, while the series table keeps its epoch. Ids only rise, and with series that come and go an array
+ * in each node of hundreds of tasks would rise with them; pages without groups are let go of.
  */
 export class GroupCache<G extends { readonly isReleased: boolean }> {
   #epoch = -1;
-  #groups = new Map<number, G>();
+  #pages: (Page<G> | undefined)[] = [];
+  #heldCount = 0;
   #goneCount = 0;
 
   /** Series whose group is remembered. */
   get heldCount(): number {
-    return this.#groups.size;
+    return this.#heldCount;
+  }
+
+  /** Pages that are kept for them. */
+  get pageCount(): number {
+    return this.#pages.filter((page) => page !== undefined).length;
   }
 
   /** A group is about to go. From time to time those that are gone are let go of, at a cost of O(1) for each. */
   noteGone(): void {
     this.#goneCount++;
-    if (this.#goneCount * 4 < this.#groups.size + SMALL_CACHE) return;
+    if (this.#goneCount * 4 < this.#heldCount + SMALL_CACHE) return;
     this.#goneCount = 0;
-    for (const [id, group] of this.#groups) if (group.isReleased) this.#groups.delete(id);
+    for (const [i, page] of this.#pages.entries()) {
+      if (page !== undefined && this.#clean(page) === 0) this.#pages[i] = undefined;
+    }
   }
 
   get(epoch: number, seriesId: number): G | undefined {
     if (epoch !== this.#epoch) return undefined;
-    const group = this.#groups.get(seriesId);
+    const group = this.#pages[seriesId >> PAGE_BITS]?.[seriesId & (PAGE_SERIES - 1)];
     return group === undefined || group.isReleased ? undefined : group;
   }
 
   set(epoch: number, seriesId: number, group: G): void {
     if (epoch !== this.#epoch) {
       this.#epoch = epoch;
-      this.#groups = new Map();
+      this.#pages = [];
+      this.#heldCount = 0;
     }
-    this.#groups.set(seriesId, group);
+    const page = this.#page(seriesId >> PAGE_BITS);
+    const at = seriesId & (PAGE_SERIES - 1);
+    if (page[at] === undefined) this.#heldCount++;
+    page[at] = group;
+  }
+
+  #page(index: number): Page<G> {
+    // Without holes: a sparse array is a table, several times slower to read.
+    while (this.#pages.length <= index) this.#pages.push(undefined);
+    let page = this.#pages[index];
+    if (page === undefined) {
+      page = Array.from({ length: PAGE_SERIES }, () => undefined);
+      this.#pages[index] = page;
+    }
+    return page;
+  }
+
+  /** Returns how many groups of a page are left. */
+  #clean(page: Page<G>): number {
+    let leftCount = 0;
+    for (let i = 0; i < PAGE_SERIES; i++) {
+      const group = page[i];
+      if (group === undefined) continue;
+      if (!group.isReleased) {
+        leftCount++;
+        continue;
+      }
+      page[i] = undefined;
+      this.#heldCount--;
+    }
+    return leftCount;
   }
 }

@@ -12,6 +12,7 @@ import type { NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import type { EndpointRows } from '../running-task.ts';
 
+/** The latest message of a group. A point is a clone of our own. */
 class Latest {
   message: Point | Batch | undefined;
   readonly order: number;
@@ -20,6 +21,13 @@ class Latest {
   constructor(order: number, message?: Point | Batch) {
     this.order = order;
     this.message = message;
+  }
+
+  set(message: Point | Batch): void {
+    const { message: last } = this;
+    if (message instanceof Batch) this.message = message;
+    else if (last === undefined || last instanceof Batch) this.message = message.clone();
+    else last.become(message);
   }
 
   /** Gives the message values of its own, so that it does not keep its write in memory. */
@@ -94,7 +102,7 @@ export class HttpOutNode implements RunningNode {
   #keep(message: Point | Batch): void {
     const { task } = this.#ctx;
     const latest = this.#latest.get(message.group);
-    latest.message = message;
+    latest.set(message);
     if (latest.writeSequence === task.writeSequence) return;
     latest.writeSequence = task.writeSequence;
     this.#remember(latest);

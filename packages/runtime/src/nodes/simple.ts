@@ -221,7 +221,7 @@ export function createStateCount(ctx: NodeContext<StateCountOptions>): RunningNo
       const isTrue = ask(ctx, lambda, state, point);
       if (isTrue === undefined) return undefined;
       state.count = isTrue ? state.count + 1 : 0;
-      const value = isTrue ? BigInt(state.count) : -1n;
+      const value = isTrue ? integerOf(state.count) : -1n;
       return adder.add(point, value);
     },
     encode: ({ count, frame }) => ({ count, states: frame.states }),
@@ -230,4 +230,11 @@ export function createStateCount(ctx: NodeContext<StateCountOptions>): RunningNo
       return { count, frame: lambda.restoreFrame(states, ctx.task.callContext) };
     },
   });
+}
+
+/** Counts begin at one for every group: small ones are made once and not for each point. */
+const SMALL_INTEGERS = Array.from({ length: 1024 }, (_, i) => BigInt(i));
+
+function integerOf(count: number): bigint {
+  return SMALL_INTEGERS[count] ?? BigInt(count);
 }
