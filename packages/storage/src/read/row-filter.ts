@@ -1,10 +1,10 @@
 // Field conditions on the rows of a run: one byte per row, whole columns at a time.
 import type { Column, FieldValue } from '@tidemark/core';
 import type { ComparisonOperator, Predicate } from '@tidemark/query';
+import { textMatcher } from '@tidemark/query/regex';
 
 import { scans } from '../codecs.ts';
 import type { Database } from '../engine/database.ts';
-import { compilePattern } from '../series/regex.ts';
 import { residualCondition } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import type { ChunkReader } from './chunk-reader.ts';
@@ -103,7 +103,7 @@ export function evaluate(
       const column = rows.column(columnIndex(condition.field));
       if (column?.type !== 'string') return new Uint8Array(count);
       const keep = new Uint8Array(count).fill(1);
-      const test = compilePattern(condition.pattern);
+      const test = textMatcher(condition.pattern);
       const wanted = condition.operator === '=~';
       scans().filterStringsInPlace(keep, column, (text) => test(text) === wanted);
       return keep;

@@ -3,11 +3,11 @@ import { compareBytes } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { sortedByKey } from '@tidemark/kernels';
 import type { SchemaBatch, SchemaFilter, SchemaRequest, TagKeyMatch } from '@tidemark/query';
+import { textMatcher } from '@tidemark/query/regex';
 
 import type { Database } from '../engine/database.ts';
 import type { ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
-import { compilePattern } from '../series/regex.ts';
 import { selectMeasurements } from '../series/select.ts';
 import { heldOrdinals, heldTagKeys, heldTagValues, isAnyHeld } from './held-series.ts';
 import type { Scope, Selected } from './held-series.ts';
@@ -144,7 +144,7 @@ function keyTest(match: TagKeyMatch): (key: string) => boolean {
     case 'not':
       return (key) => key !== match.key;
     case 'regex': {
-      const test = compilePattern(match.pattern);
+      const test = textMatcher(match.pattern);
       return (key) => test(key) === (match.operator === '=~');
     }
   }

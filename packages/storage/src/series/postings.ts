@@ -98,9 +98,9 @@ export class TagPostings {
     return ordinals.subarray(0, length);
   }
 
-  /** Sets the bits of the series that have the stored value. */
-  markIn(bits: Uint32Array, value: number): void {
-    this.some(value, (ordinal) => {
+  /** Sets the bits of the series that have the value at a position of `values`. */
+  markIn(bits: Uint32Array, position: number): void {
+    this.#some(position, (ordinal) => {
       bits[ordinal >>> 5]! |= 1 << (ordinal & 31);
       return false;
     });
@@ -109,7 +109,10 @@ export class TagPostings {
   /** Whether the test holds for a series that has the stored value; the first ones are tested first. */
   some(value: number, test: (ordinal: number) => boolean): boolean {
     const position = this.#position(value);
-    if (position < 0) return false;
+    return position >= 0 && this.#some(position, test);
+  }
+
+  #some(position: number, test: (ordinal: number) => boolean): boolean {
     const bytes = this.#bytes;
     const end = this.#starts[position + 1]!;
     let ordinal = 0;

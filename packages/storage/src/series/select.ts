@@ -2,11 +2,11 @@
 // count as true here (conditions have no negation, so this selects a superset) and stay as the residual condition.
 import { compareBytes } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
+import { textMatcher } from '@tidemark/query/regex';
 
 import { finish } from '../read/steps.ts';
 import type { MeasurementIndex } from './measurement-index.ts';
 import { ALL_ORDINALS, membersBelow } from './ordinal-set.ts';
-import { cachedPattern, compilePattern } from './regex.ts';
 import type { SeriesIndex } from './series-index.ts';
 import { tagCondition } from './tag-condition.ts';
 
@@ -21,7 +21,7 @@ export function selectMeasurements(
   filter: MeasurementFilter,
 ): MeasurementIndex[] {
   const matches =
-    filter.measurementPattern === undefined ? undefined : compilePattern(filter.measurementPattern);
+    filter.measurementPattern === undefined ? undefined : textMatcher(filter.measurementPattern);
   const candidates =
     filter.measurements === undefined
       ? index.measurements
@@ -76,7 +76,7 @@ function simplify(node: Predicate, tags: ReadonlyMap<string, string>): Predicate
     case 'tag':
       return ((tags.get(node.key) ?? '') === node.value) === (node.operator === '=') ? TRUE : FALSE;
     case 'tag-regex': {
-      const isMatch = cachedPattern(node.pattern)(tags.get(node.key) ?? '');
+      const isMatch = textMatcher(node.pattern)(tags.get(node.key) ?? '');
       return isMatch === (node.operator === '=~') ? TRUE : FALSE;
     }
     case 'and':

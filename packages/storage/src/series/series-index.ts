@@ -14,6 +14,7 @@ import { schemaChanged } from '../schema-version.ts';
 import { SeriesSet } from '../shard/series-set.ts';
 import { MeasurementIndex } from './measurement-index.ts';
 import type { LoadedColumn, TagColumn } from './measurement-index.ts';
+import { PatternCache } from './pattern-cache.ts';
 import { PostingsCache } from './postings-cache.ts';
 import type { EncodedSeries } from './series-list.ts';
 import { TagCardinalities } from './tag-cardinality.ts';
@@ -36,6 +37,8 @@ export class SeriesIndex {
   readonly keys = new SeriesKeys(new Kernels());
   /** Postings of tags, shared with other databases. */
   readonly postings: PostingsCache;
+  /** Which tag values match patterns. Every text is read once per pattern: too many to keep decoded ones. */
+  readonly patterns = new PatternCache((id) => utf8Text(this.keys.text(id)));
   readonly #byName = new Map<string, MeasurementIndex>();
   /** By the number they have in `keys`. */
   readonly #byNumber: (MeasurementIndex | undefined)[] = [];
@@ -66,6 +69,7 @@ export class SeriesIndex {
 
   get memoryBytes(): number {
     let bytes = this.keys.memoryBytes + this.#measurementOf.length * 10;
+    bytes += this.patterns.memoryBytes;
     for (const measurement of this.measurements) bytes += measurement.memoryBytes;
     return bytes;
   }

@@ -8,7 +8,6 @@ import type { MeasurementIndex } from './measurement-index.ts';
 import { ALL_ORDINALS, complement, intersection, NO_ORDINALS, union } from './ordinal-set.ts';
 import type { OrdinalSet } from './ordinal-set.ts';
 import type { TagPostings } from './postings.ts';
-import { cachedPattern } from './regex.ts';
 import type { SeriesIndex } from './series-index.ts';
 
 /** The series that exist when the selection begins; others may come while it pauses. */
@@ -160,34 +159,26 @@ function* pattern(
 ): Generator<undefined, TagCondition> {
   const { index, count } = scope;
   const isNegated = node.operator === '!~';
-  const test = cachedPattern(node.pattern);
+  const answers = index.patterns.of(node.pattern);
   const { postings, valueOf } = yield* storedValues(scope, node.key);
-  const known = new Map<number, boolean>();
-  const matches = (value: number): boolean => {
-    let isMatch = known.get(value);
-    if (isMatch === undefined) {
-      isMatch = test(value === 0 ? '' : index.text(value - 1));
-      known.set(value, isMatch);
-    }
-    return isMatch;
-  };
   return {
     countBound: count,
     *evaluate() {
       const bits = new Uint32Array((count + 31) >>> 5);
       let tested = 0;
-      for (const value of postings?.values ?? []) {
-        if (matches(value)) postings?.markIn(bits, value);
+      const values = postings?.values ?? new Uint32Array(0);
+      for (let position = 0; position < values.length; position++) {
+        if (answers.matches(values[position]!)) postings?.markIn(bits, position);
         if (++tested % STEP_ELEMENTS === 0) yield undefined;
       }
       for (let i = postings?.end ?? 0; i < count; i++) {
-        if (matches(valueOf(i))) bits[i >>> 5]! |= 1 << (i & 31);
+        if (answers.matches(valueOf(i))) bits[i >>> 5]! |= 1 << (i & 31);
         if (++tested % STEP_ELEMENTS === 0) yield undefined;
       }
       const set: OrdinalSet = { ordinals: ordinalsOf(bits), isExcept: false };
       return isNegated ? complement(set) : set;
     },
-    test: (ordinal) => matches(valueOf(ordinal)) !== isNegated,
+    test: (ordinal) => answers.matches(valueOf(ordinal)) !== isNegated,
   };
 }
 

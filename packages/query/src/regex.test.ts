@@ -1,0 +1,55 @@
+// The short cuts find what the automaton finds.
+import fc from 'fast-check';
+import { RE2JS } from 're2js';
+import { expect, test } from 'vitest';
+
+import { textMatcher } from './regex.ts';
+
+const TEXTS = ['', 'a', 'ab', 'b', 'a.b', 'axb', 'a|b', 'x\ny', 'é', 'ab/c', 'A', '$', '^', 'a b'];
+
+function expectSame(pattern: string, texts: readonly string[] = TEXTS): void {
+  const compiled = RE2JS.compile(pattern);
+  const matches = textMatcher(pattern);
+  const wanted = texts.filter((text) => compiled.matcher(text).find());
+  expect([pattern, texts.filter((text) => matches(text))]).toEqual([pattern, wanted]);
+}
+
+const PATTERNS = String.raw`
+^ $ .* ^.* .*$ ^.*$ a ^a a$ ^a$ ^$ a.b a\.b ^a\.b$ a\|b ^(a|b)$ ^(?:a|b)$ ^(a\|b)$ ^(a\.b|b)$ ^(|a)$ ^()$
+(a|b) b/c (?i)A \$ ^\^$ ^a|b$ ^(a)|(b)$ ^(a$|b)$ é`;
+
+test.each(PATTERNS.trim().split(/\s+/).concat(''))(
+  '%s matches what the automaton matches',
+  (pattern) => {
+    expectSame(pattern);
+  },
+);
+
+test('what is no pattern is an invalid request', () => {
+  expect(() => textMatcher('^(a|b')).toThrow('invalid regular expression');
+});
+
+test('random patterns match what the automaton matches', () => {
+  const atom = fc.constantFrom('a', 'b', '.', '[ab]', '\\.', '\\|', '|', '(', ')', '^', '$', 'x*');
+  const pattern = fc.array(atom, { maxLength: 6 }).map((atoms) => atoms.join(''));
+  const text = fc.array(fc.constantFrom('a', 'b', '.', '|', 'x', '\n', 'é'), { maxLength: 5 });
+  fc.assert(
+    fc.property(pattern, fc.array(text, { maxLength: 5 }), (written, texts) => {
+      fc.pre(compiles(written));
+      expectSame(
+        written,
+        texts.map((parts) => parts.join('')),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function compiles(pattern: string): boolean {
+  try {
+    RE2JS.compile(pattern);
+    return true;
+  } catch {
+    return false; // Not a pattern: nothing to compare.
+  }
+}

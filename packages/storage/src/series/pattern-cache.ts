@@ -1,0 +1,71 @@
+// Which texts of an index match the patterns that conditions ask for, remembered: a text keeps its id and an id its text,
+// so that an answer stays true whatever else is written. Two bits per text and pattern.
+import { textMatcher } from '@tidemark/query/regex';
+import type { TextMatcher } from '@tidemark/query/regex';
+
+/** Tag values of a dashboard's statements; 250 KiB each for a million texts. */
+const PATTERNS_MAX = 16;
+
+export class PatternCache {
+  readonly #textOf: (id: number) => string;
+  /** Least recently used first. */
+  readonly #patterns = new Map<string, PatternAnswers>();
+
+  /** `textOf`: the text of an id, which never becomes another one. */
+  constructor(textOf: (id: number) => string) {
+    this.#textOf = textOf;
+  }
+
+  get memoryBytes(): number {
+    let bytes = 0;
+    for (const answers of this.#patterns.values()) bytes += answers.memoryBytes;
+    return bytes;
+  }
+
+  /** Answers for a pattern that is known to compile. */
+  of(pattern: string): PatternAnswers {
+    const known = this.#patterns.get(pattern);
+    const answers = known ?? new PatternAnswers(textMatcher(pattern), this.#textOf);
+    this.#patterns.delete(pattern);
+    this.#patterns.set(pattern, answers);
+    if (this.#patterns.size > PATTERNS_MAX) {
+      const [oldest] = this.#patterns.keys();
+      if (oldest !== undefined) this.#patterns.delete(oldest);
+    }
+    return answers;
+  }
+}
+
+export class PatternAnswers {
+  readonly #test: TextMatcher;
+  readonly #textOf: (id: number) => string;
+  /** By stored value, two bits: whether it was tested, and whether it matches. */
+  #bits = new Uint32Array(64);
+
+  constructor(test: TextMatcher, textOf: (id: number) => string) {
+    this.#test = test;
+    this.#textOf = textOf;
+  }
+
+  get memoryBytes(): number {
+    return this.#bits.byteLength;
+  }
+
+  /** Whether a stored value matches: text id + 1, or 0 for a tag that is not there, which is compared as the empty text. */
+  matches(value: number): boolean {
+    const word = value >>> 4;
+    const shift = (value & 15) << 1;
+    const bits = ((this.#bits[word] ?? 0) >>> shift) & 3;
+    if (bits !== 0) return bits === 3;
+    if (word >= this.#bits.length) this.#grow(word + 1);
+    const isMatch = this.#test(value === 0 ? '' : this.#textOf(value - 1));
+    this.#bits[word]! |= (isMatch ? 3 : 1) << shift;
+    return isMatch;
+  }
+
+  #grow(words: number): void {
+    const bits = new Uint32Array(Math.max(words, this.#bits.length * 2));
+    bits.set(this.#bits);
+    this.#bits = bits;
+  }
+}
