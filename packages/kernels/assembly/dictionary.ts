@@ -1,7 +1,8 @@
-// Byte strings to dense ids, in the order in which they came. An entry costs its bytes, 6 bytes and 8 bytes per slot.
+// Byte strings to dense ids, in the order in which they came. An entry costs its bytes, 6 bytes and 4 bytes per slot.
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
+import { idMaskFor } from './slots';
 import { sameBytes } from './symbols';
 
 export const NO_ENTRY: u32 = u32.MAX_VALUE;
@@ -13,9 +14,10 @@ const CHUNK: usize = 262144;
 
 @unmanaged
 export class Dictionary {
-  // Slots: hash u32, id + 1 u32. Linear probing, at most three quarters full.
+  // Slots as slots.ts has them. Linear probing, at most three quarters full.
   slots: usize;
   slotCount: u32;
+  idMask: u32;
   count: u32;
   // Id -> address of (length u16, bytes).
   entries: usize;
@@ -30,7 +32,7 @@ export class Dictionary {
 
 /** Bytes that the dictionary holds. */
 export function dictionaryBytes(dictionary: Dictionary): usize {
-  const tables = <usize>dictionary.slotCount * 8 + <usize>dictionary.entryCapacity * 4;
+  const tables = <usize>dictionary.slotCount * 4 + <usize>dictionary.entryCapacity * 4;
   return dictionary.chunkBytes + tables;
 }
 
@@ -43,24 +45,53 @@ export function entryLength(dictionary: Dictionary, id: u32): u32 {
   return <u32>load<u16>(<usize>load<u32>(dictionary.entries + <usize>id * 4));
 }
 
+/** Makes slots anew; those entries that were placed before are placed again. */
 function resizeSlots(dictionary: Dictionary, slotCount: u32): bool {
-  const oldSlots = dictionary.slots;
-  const oldCount = dictionary.slotCount;
-  const slots = allocateRun(<usize>slotCount * 8);
+  const slots = allocateRun(<usize>slotCount * 4);
   if (slots === 0) return false;
-  memory.fill(slots, 0, <usize>slotCount * 8);
-  const mask = slotCount - 1;
-  for (let i: u32 = 0; i < oldCount; i++) {
-    const entry = load<u64>(oldSlots + <usize>i * 8);
-    if (entry === 0) continue;
-    let slot = <u32>entry & mask;
-    while (load<u64>(slots + <usize>slot * 8) !== 0) slot = (slot + 1) & mask;
-    store<u64>(slots + <usize>slot * 8, entry);
-  }
-  if (oldCount > 0) freeRun(oldSlots, <usize>oldCount * 8);
+  memory.fill(slots, 0, <usize>slotCount * 4);
+  if (dictionary.slotCount > 0) freeRun(dictionary.slots, <usize>dictionary.slotCount * 4);
   dictionary.slots = slots;
   dictionary.slotCount = slotCount;
+  // Ids are dense: there are never more than slots.
+  dictionary.idMask = idMaskFor(slotCount, 0);
+  for (let id: u32 = 0; id < dictionary.placed; id++) placeEntry(dictionary, id);
   return true;
+}
+
+@inline
+function hashText(dictionary: Dictionary, bytes: usize, length: u32): u32 {
+  return <u32>hashBytes(bytes, <usize>length, dictionary.seed);
+}
+
+function placeEntry(dictionary: Dictionary, id: u32): void {
+  const hash = hashText(dictionary, entryBytes(dictionary, id), entryLength(dictionary, id));
+  const mask = dictionary.slotCount - 1;
+  let slot = hash & mask;
+  while (load<u32>(dictionary.slots + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
+  store<u32>(dictionary.slots + <usize>slot * 4, (hash & ~dictionary.idMask) | (id + 1));
+}
+
+/** The slot that holds the bytes, or the empty one where they belong. */
+@inline
+function slotFor(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): usize {
+  const slots = dictionary.slots;
+  const entries = dictionary.entries;
+  const idMask = dictionary.idMask;
+  const mask = dictionary.slotCount - 1;
+  let slot = hash & mask;
+  while (true) {
+    const address = slots + <usize>slot * 4;
+    const value = load<u32>(address);
+    if (value === 0) return address;
+    if (((value ^ hash) & ~idMask) === 0) {
+      const entry = <usize>load<u32>(entries + <usize>((value & idMask) - 1) * 4);
+      if (<u32>load<u16>(entry) === length && sameBytes(entry + HEADER, bytes, <usize>length)) {
+        return address;
+      }
+    }
+    slot = (slot + 1) & mask;
+  }
 }
 
 function append(dictionary: Dictionary, bytes: usize, length: u32): bool {
@@ -95,52 +126,27 @@ function append(dictionary: Dictionary, bytes: usize, length: u32): bool {
 export function findEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   placeAll(dictionary);
   if (dictionary.slotCount === 0) return NO_ENTRY;
-  const hash = <u32>hashBytes(bytes, <usize>length, dictionary.seed);
-  const mask = dictionary.slotCount - 1;
-  let slot = hash & mask;
-  while (true) {
-    const address = dictionary.slots + <usize>slot * 8;
-    const known = load<u32>(address, 4);
-    if (known === 0) return NO_ENTRY;
-    if (load<u32>(address) === hash) {
-      const entry = <usize>load<u32>(dictionary.entries + <usize>(known - 1) * 4);
-      if (<u32>load<u16>(entry) === length && sameBytes(entry + HEADER, bytes, <usize>length)) {
-        return known - 1;
-      }
-    }
-    slot = (slot + 1) & mask;
-  }
+  const hash = hashText(dictionary, bytes, length);
+  const value = load<u32>(slotFor(dictionary, bytes, length, hash));
+  return value === 0 ? NO_ENTRY : (value & dictionary.idMask) - 1;
 }
 
 /** Id of the bytes, which are copied in when they are new. NO_ENTRY when memory is exhausted. */
 export function addEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   placeAll(dictionary);
-  if ((dictionary.count + 1) * 4 > dictionary.slotCount * 3) {
-    const wanted: u32 = dictionary.slotCount === 0 ? 8192 : dictionary.slotCount * 2;
+  const id = dictionary.count;
+  if ((id + 1) * 4 > dictionary.slotCount * 3) {
+    const wanted: u32 = dictionary.slotCount === 0 ? 16384 : dictionary.slotCount * 2;
     if (!resizeSlots(dictionary, wanted)) return NO_ENTRY;
   }
-  const hash = <u32>hashBytes(bytes, <usize>length, dictionary.seed);
-  const mask = dictionary.slotCount - 1;
-  let slot = hash & mask;
-  while (true) {
-    const address = dictionary.slots + <usize>slot * 8;
-    const known = load<u32>(address, 4);
-    if (known === 0) {
-      const id = dictionary.count;
-      if (!append(dictionary, bytes, length)) return NO_ENTRY;
-      store<u32>(address, hash);
-      store<u32>(address, id + 1, 4);
-      dictionary.placed = id + 1;
-      return id;
-    }
-    if (load<u32>(address) === hash) {
-      const entry = <usize>load<u32>(dictionary.entries + <usize>(known - 1) * 4);
-      if (<u32>load<u16>(entry) === length && sameBytes(entry + HEADER, bytes, <usize>length)) {
-        return known - 1;
-      }
-    }
-    slot = (slot + 1) & mask;
-  }
+  const hash = hashText(dictionary, bytes, length);
+  const address = slotFor(dictionary, bytes, length, hash);
+  const value = load<u32>(address);
+  if (value !== 0) return (value & dictionary.idMask) - 1;
+  if (!append(dictionary, bytes, length)) return NO_ENTRY;
+  store<u32>(address, (hash & ~dictionary.idMask) | (id + 1));
+  dictionary.placed = id + 1;
+  return id;
 }
 
 /** Makes room for `count` entries that lie one behind the other at `src`, as `append` writes them. 0 or an error. */
@@ -169,20 +175,12 @@ export function placeEntries(dictionary: Dictionary, count: u32): u32 {
   const first = dictionary.placed;
   if (first === total) return 0;
   if (dictionary.slotCount === 0) {
-    let slotCount: u32 = 8192;
+    let slotCount: u32 = 16384;
     while (slotCount * 3 < (total + 1) * 4) slotCount <<= 1;
     if (!resizeSlots(dictionary, slotCount)) unreachable();
   }
   const end = count < total - first ? first + count : total;
-  const mask = dictionary.slotCount - 1;
-  for (let id = first; id < end; id++) {
-    const length = <usize>entryLength(dictionary, id);
-    const hash = <u32>hashBytes(entryBytes(dictionary, id), length, dictionary.seed);
-    let slot = hash & mask;
-    while (load<u32>(dictionary.slots + <usize>slot * 8, 4) !== 0) slot = (slot + 1) & mask;
-    store<u32>(dictionary.slots + <usize>slot * 8, hash);
-    store<u32>(dictionary.slots + <usize>slot * 8, id + 1, 4);
-  }
+  for (let id = first; id < end; id++) placeEntry(dictionary, id);
   dictionary.placed = end;
   return total - end;
 }

@@ -1,16 +1,18 @@
-// The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 8 bytes per slot.
+// The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 4 bytes per slot.
 // In front of it a small cache from the text that clients send (tags in their order) to the id.
 import { ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
+import { idMaskFor } from './slots';
 import { measurementNameLength, sameBytes } from './symbols';
 
 /** Highest id + 1 that tables in memory are sized for; ids are kept below 2^31. */
 export const NO_SERIES: u32 = u32.MAX_VALUE;
 
-// Slots: hash u32, id + 1 u32. Linear probing, at most three quarters full.
+// Slots as slots.ts has them. Linear probing, at most three quarters full.
 let slots: usize = 0;
 let slotCount: u32 = 0;
+let idMask: u32 = 0;
 let filled: u32 = 0; // includes slots of removed series
 let alive: u32 = 0;
 let nextId: u32 = 0;
@@ -29,8 +31,6 @@ let keyAt: usize = 0;
 let keyEnd: usize = 0;
 let keyBytes: usize = 0;
 
-const REMOVED: u32 = u32.MAX_VALUE;
-
 export function setSeriesSeed(value: u64): void {
   seed = value;
 }
@@ -46,7 +46,7 @@ export function setNextSeriesId(id: u32): void {
 }
 /** Bytes that the table holds. */
 export function seriesMemory(): usize {
-  return keyBytes + <usize>slotCount * 8 + <usize>entryCapacity * 4;
+  return keyBytes + <usize>slotCount * 4 + <usize>entryCapacity * 4;
 }
 
 @inline
@@ -87,10 +87,11 @@ export function findSeries(key: usize, length: u32, hash: u32): u32 {
   const mask = slotCount - 1;
   let slot = hash & mask;
   while (true) {
-    const address = slots + <usize>slot * 8;
-    const known = load<u32>(address, 4);
-    if (known === 0) return NO_SERIES;
-    if (load<u32>(address) === hash && known !== REMOVED) {
+    const value = load<u32>(slots + <usize>slot * 4);
+    if (value === 0) return NO_SERIES;
+    const known = value & idMask;
+    // The mask itself stands for a series that was removed.
+    if (((value ^ hash) & ~idMask) === 0 && known !== idMask) {
       const entry = <usize>load<u32>(entries + <usize>(known - 1) * 4);
       if (
         <u32>load<u16>(entry, 4) === length &&
@@ -106,29 +107,40 @@ export function findSeries(key: usize, length: u32, hash: u32): u32 {
 function place(hash: u32, id: u32): void {
   const mask = slotCount - 1;
   let slot = hash & mask;
-  while (load<u32>(slots + <usize>slot * 8, 4) !== 0) slot = (slot + 1) & mask;
-  store<u32>(slots + <usize>slot * 8, hash);
-  store<u32>(slots + <usize>slot * 8, id + 1, 4);
+  while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
+  store<u32>(slots + <usize>slot * 4, (hash & ~idMask) | (id + 1));
   filled++;
 }
 
-function resize(): bool {
-  const oldSlots = slots;
-  const oldCount = slotCount;
-  let count: u32 = 8192;
-  // Removed ones vanish here; half full afterwards at most.
+@inline
+function placeEntry(id: u32, entry: usize): void {
+  place(hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4)), id);
+}
+
+/** Whether there is room for one more series, of this id, in slots or could be made. */
+@inline
+function reserveSlot(id: u32): bool {
+  return ((filled + 1) * 4 <= slotCount * 3 && id + 1 < idMask) || resize(id);
+}
+
+/** Makes slots anew, half full at most: those of removed series vanish. Keys are read one after the other. */
+function resize(newestId: u32): bool {
+  let count: u32 = 16384;
   while (count < (alive + 1) * 2) count <<= 1;
-  const address = allocateRun(<usize>count * 8);
+  const address = allocateRun(<usize>count * 4);
   if (address === 0) return false;
-  memory.fill(address, 0, <usize>count * 8);
+  memory.fill(address, 0, <usize>count * 4);
+  if (slotCount > 0) freeRun(slots, <usize>slotCount * 4);
   slots = address;
   slotCount = count;
+  idMask = idMaskFor(count, max(newestId, nextId));
   filled = 0;
-  for (let i: u32 = 0; i < oldCount; i++) {
-    const known = load<u32>(oldSlots + <usize>i * 8, 4);
-    if (known !== 0 && known !== REMOVED) place(load<u32>(oldSlots + <usize>i * 8), known - 1);
+  for (let id: u32 = 0; id < nextId; id++) {
+    // Loaded ones that are not placed yet come when it is their turn.
+    if (id === pendingFrom && pendingFrom !== pendingEnd) id = pendingEnd;
+    const entry = entryOf(id);
+    if (entry !== 0 && !isForgotten(id)) placeEntry(id, entry);
   }
-  if (oldCount > 0) freeRun(oldSlots, <usize>oldCount * 8);
   return true;
 }
 
@@ -149,7 +161,7 @@ function reserveEntry(id: u32): bool {
 /** Adds a series that is known to be absent under the given id. False when memory is exhausted. */
 export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, id: u32): bool {
   placeAll();
-  if ((filled + 1) * 4 > slotCount * 3 && !resize()) return false;
+  if (!reserveSlot(id)) return false;
   if (!reserveEntry(id)) return false;
   const size = KEY_HEADER + <usize>length;
   if (keyAt + size > keyEnd) {
@@ -184,8 +196,8 @@ export function forgetSeries(id: u32): void {
   const hash = hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
   const mask = slotCount - 1;
   let slot = hash & mask;
-  while (load<u32>(slots + <usize>slot * 8, 4) !== id + 1) slot = (slot + 1) & mask;
-  store<u32>(slots + <usize>slot * 8, REMOVED, 4);
+  while ((load<u32>(slots + <usize>slot * 4) & idMask) !== id + 1) slot = (slot + 1) & mask;
+  store<u32>(slots + <usize>slot * 4, idMask);
   store<u32>(entry, load<u32>(entry) | FORGOTTEN);
   alive--;
 }
@@ -198,7 +210,7 @@ export function rememberSeries(id: u32): bool {
   const length = <u32>load<u16>(entry, 4);
   const hash = hashKey(entry + KEY_HEADER, <usize>length);
   if (findSeries(entry + KEY_HEADER, length, hash) !== NO_SERIES) return false;
-  if ((filled + 1) * 4 > slotCount * 3 && !resize()) return false;
+  if (!reserveSlot(id)) return false;
   store<u32>(entry, load<u32>(entry) & ~FORGOTTEN);
   place(hash, id);
   alive++;
@@ -247,7 +259,7 @@ export function placeSeries(count: u32): u32 {
   if (pendingFrom === pendingEnd) return 0;
   if (pendingFrom === 0) {
     alive = pendingEnd;
-    if (!resize()) unreachable();
+    if (!resize(pendingEnd)) unreachable();
   }
   const end = count < pendingEnd - pendingFrom ? pendingFrom + count : pendingEnd;
   for (let id = pendingFrom; id < end; id++) {
@@ -256,8 +268,7 @@ export function placeSeries(count: u32): u32 {
       alive--;
       continue;
     }
-    const length = <u32>load<u16>(entry, 4);
-    place(hashKey(entry + KEY_HEADER, <usize>length), id);
+    placeEntry(id, entry);
   }
   pendingFrom = end;
   return pendingEnd - end;

@@ -178,3 +178,33 @@ test('ids that do not exist have no measurement', () => {
   expect([...words.subarray(4, 8)]).toEqual([NO_MEASUREMENT, 0, NO_MEASUREMENT, 0]);
   expect(series.key(1)).toHaveLength(0);
 });
+
+test('keys lead to their series while tables grow and most series come and go', () => {
+  const series = new SeriesKeys(new Kernels());
+  const model = new Map<string, number>();
+  const keyAt = (round: number, i: number): string => `m,id=${round * 1_000_003 + i}`;
+  // 80,000 ids of which 8,000 stay: ids need more bits than there are slots, and tables are made anew a few times.
+  for (let round = 0; round < 10; round++) {
+    const keys = Array.from({ length: 8_000 }, (_, i) => keyAt(round, i));
+    const first = series.nextId;
+    insert(series, keys, ['m']);
+    keys.forEach((key, i) => model.set(key, first + i));
+    if (round === 0) continue;
+    for (let i = 0; i < 8_000; i++) {
+      const key = keyAt(round - 1, i);
+      const id = model.get(key)!;
+      series.forget(id);
+      model.delete(key);
+      // Some come back before anything takes their place.
+      if (i % 100 === 0 && round === 9) {
+        series.remember(id);
+        model.set(key, id);
+      }
+    }
+  }
+
+  const lost = [...model.keys()].filter((key) => series.find(utf8.encode(key)) !== model.get(key));
+  expect(lost).toEqual([]);
+  expect(model.size).toBe(8_080);
+  for (let i = 0; i < 8_000; i += 97) expect(series.find(utf8.encode(keyAt(3, i)))).toBe(-1);
+});

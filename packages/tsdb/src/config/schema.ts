@@ -24,7 +24,10 @@ export const TSDB_CONFIG = {
     'field-types': text('shard', 'Where a field keeps the type of its first value.', {
       allowed: ['shard', 'measurement'],
     }),
-    'max-series-per-database': integer(1_000_000, 'New series beyond are refused; 0 is no limit.'),
+    'max-series-per-database': integer(
+      1_000_000,
+      'New series beyond are refused; 0 is no limit. A series takes 130 bytes of memory, more with long tags, also after it was deleted.',
+    ),
     'max-values-per-tag': integer(
       100_000,
       'New values of a tag beyond are refused; 0 is no limit.',
