@@ -1,21 +1,27 @@
-// Who may use the API when authentication is on: users of the default cluster of the database, whose credentials the
-// database itself checks, holders of a token that was signed with the shared secret, and the database as a subscriber.
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { AppError, Forbidden, Unauthorized } from '@tidemark/core';
+// Who may use the API when authentication is on, and for what: users of the default cluster of the database with a
+// password or a token that was signed with the shared secret, and the database as a subscriber. Users read, write where
+// the database lets them write, and change something as admins.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Forbidden, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Clusters } from './database/clusters.ts';
+import { DatabaseUsers } from './database/database-users.ts';
+import { BASE } from './http/routes.ts';
 import type { QueryParams } from './http/params.ts';
 import type { Metadata } from './metadata.ts';
 
 /** User under which the database delivers what the engine subscribed to. */
 export const SUBSCRIBER = '~subscriber';
 
-/** Credentials that the database accepted are not asked for again for so long. */
-const CACHE_MS = 600_000;
-const CACHE_ENTRIES_MAX = 10_000;
+const WRITE_ROUTES: ReadonlySet<string> = new Set(['/write', `${BASE}/write`]);
+
+/** Read by admins only: the backup has every secret that is stored, the memory of the process all others. */
+const ADMIN_ROUTES: readonly string[] = [`${BASE}/storage/backup`, `${BASE}/debug/pprof/`];
 
 export type AuthRequest = {
   readonly method: string;
+  /** Pattern of the endpoint, under the stable base path where it has one. */
+  readonly route: string;
   readonly path: string;
   readonly query: QueryParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -30,8 +36,7 @@ export class Authenticator {
   readonly #clock: Clock;
   readonly #sharedSecret: string;
   readonly #subscriberToken: string;
-  /** Until when credentials are known to be good, by their hash. */
-  readonly #known = new Map<string, number>();
+  readonly #users: DatabaseUsers;
 
   private constructor(options: {
     readonly clusters: Clusters;
@@ -41,6 +46,7 @@ export class Authenticator {
   }) {
     this.#clusters = options.clusters;
     this.#clock = options.clock;
+    this.#users = new DatabaseUsers(options);
     this.#sharedSecret = options.sharedSecret;
     this.#subscriberToken = options.subscriberToken;
   }
@@ -69,26 +75,50 @@ export class Authenticator {
   async authorize(request: AuthRequest): Promise<void> {
     const credentials = readCredentials(request);
     if (credentials.kind === 'token') {
-      this.#checkToken(credentials.token);
+      const name = this.#checkToken(credentials.token);
+      // Without a database nobody has users, and the secret is known to who runs the engine only.
+      if (!this.#hasUsers()) return;
+      await this.#checkRights(request, name, `Bearer ${credentials.token}`);
       return;
     }
-    if (credentials.username === '') throw new Unauthorized('username required');
-    if (credentials.username === SUBSCRIBER) {
-      this.#checkSubscriber(request, credentials.password);
+    const { username, password } = credentials;
+    if (username === '') throw new Unauthorized('username required');
+    if (username === SUBSCRIBER) {
+      this.#checkSubscriber(request, password);
       return;
     }
-    await this.#checkPassword(credentials.username, credentials.password);
+    if (!this.#hasUsers()) throw new Unauthorized('authorization failed');
+    const pair = Buffer.from(`${username}:${password}`).toString('base64');
+    await this.#checkRights(request, username, `Basic ${pair}`);
+  }
+
+  #hasUsers(): boolean {
+    return this.#clusters.elements.length > 0;
   }
 
   #checkSubscriber(request: AuthRequest, password: string): void {
     if (!isSame(password, this.#subscriberToken)) throw new Unauthorized('authorization failed');
-    if (request.method === 'POST' && request.path.endsWith('/write')) return;
-    throw new Forbidden(
-      `user ${SUBSCRIBER} does not have privilege for API endpoint ${request.path}`,
-    );
+    if (isWrite(request)) return;
+    throw missingPrivilege(request, SUBSCRIBER);
   }
 
-  #checkToken(token: string): void {
+  async #checkRights(request: AuthRequest, name: string, authorization: string): Promise<void> {
+    const isAdmin = await this.#users.isAdmin(authorization);
+    if (isAdmin) return;
+    if (isWrite(request)) {
+      const database = request.query.get('db');
+      // The endpoint itself refuses a write without a database.
+      if (database === '' || (await this.#users.canWrite(authorization, database))) return;
+      throw new Unauthorized(
+        `${JSON.stringify(name)} user is not authorized to write to database ${JSON.stringify(database)}`,
+      );
+    }
+    if (privilegeOf(request.method) !== 'read' || isForAdmins(request))
+      throw missingPrivilege(request, name);
+  }
+
+  /** The user that a token names. */
+  #checkToken(token: string): string {
     if (this.#sharedSecret === '')
       throw new Unauthorized('bearer auth disabled. Set http.shared-secret');
     const [header = '', payload = '', signature = '', ...more] = token.split('.');
@@ -107,26 +137,27 @@ export class Authenticator {
     if (username === undefined || username === '')
       throw new Unauthorized('token must contain a username');
     if (typeof username !== 'string') throw new Unauthorized('username in token must be a string');
+    return username;
   }
+}
 
-  async #checkPassword(username: string, password: string): Promise<void> {
-    const key = createHash('sha256')
-      .update(JSON.stringify([username, password]))
-      .digest('base64');
-    const now = this.#clock.monotonicMs();
-    const until = this.#known.get(key);
-    if (until !== undefined && until > now) return;
-    try {
-      const cluster = this.#clusters.cluster('');
-      // Any statement tells whether the credentials are good; this one needs no privilege.
-      await this.#clusters.show({ ...cluster, username, password, token: '' }, 'SHOW DATABASES');
-    } catch (cause) {
-      if (!(cause instanceof AppError)) throw cause;
-      throw new Unauthorized('authorization failed', { cause });
-    }
-    if (this.#known.size >= CACHE_ENTRIES_MAX) this.#known.clear();
-    this.#known.set(key, now + CACHE_MS);
-  }
+function isWrite({ method, route }: AuthRequest): boolean {
+  return method === 'POST' && WRITE_ROUTES.has(route);
+}
+
+function isForAdmins({ route }: AuthRequest): boolean {
+  return ADMIN_ROUTES.some((prefix) => route.startsWith(prefix));
+}
+
+function privilegeOf(method: string): 'read' | 'write' | 'delete' {
+  if (method === 'GET' || method === 'HEAD') return 'read';
+  return method === 'DELETE' ? 'delete' : 'write';
+}
+
+function missingPrivilege({ method, path }: AuthRequest, name: string): Forbidden {
+  return new Forbidden(
+    `user ${name} does not have "${privilegeOf(method)}" privilege for API endpoint ${JSON.stringify(path)}`,
+  );
 }
 
 function readCredentials({ query, headers }: AuthRequest): Credentials {

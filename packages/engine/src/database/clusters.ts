@@ -22,6 +22,8 @@ type ClusterRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly responseBytesMax?: number | undefined;
+  /** The header instead of the cluster's own credentials; '' for none. */
+  readonly authorization?: string | undefined;
 };
 
 export class Clusters implements DatabaseClient {
@@ -118,6 +120,16 @@ export class Clusters implements DatabaseClient {
     seriesOf(response);
   }
 
+  /** Status that the default cluster answers to whoever has these credentials; a failure of its own is thrown. */
+  async statusAs(
+    authorization: string,
+    request: Omit<ClusterRequest, 'authorization'>,
+  ): Promise<number> {
+    const response = await this.#send(this.cluster(''), { ...request, authorization });
+    if (response.status >= 500) throw refused(response);
+    return response.status;
+  }
+
   /** Version that the cluster's first answering server tells. */
   async ping(name: string): Promise<string> {
     const response = await this.#send(this.cluster(name), {
@@ -186,7 +198,7 @@ export class Clusters implements DatabaseClient {
     const query = new URLSearchParams(request.params).toString();
     const isForm = request.method === 'POST' && request.path === '/query';
     const target = `${url.replace(/\/+$/, '')}${request.path}`;
-    const headers: Record<string, string> = { ...credentials(cluster) };
+    const headers: Record<string, string> = { ...credentials(cluster, request.authorization) };
     let body: string | Uint8Array | undefined = isForm ? query : request.body;
     if (isForm) headers['Content-Type'] = 'application/x-www-form-urlencoded';
     if (request.path === '/write' && typeof body === 'string') {
@@ -219,7 +231,9 @@ export type ShowSeries = {
 
 const NEVER = new AbortController().signal;
 
-function credentials(cluster: Options): Record<string, string> {
+function credentials(cluster: Options, authorization?: string): Record<string, string> {
+  if (authorization !== undefined)
+    return authorization === '' ? {} : { Authorization: authorization };
   const token = text(cluster, 'token');
   if (token !== '') return { Authorization: `Token ${token}` };
   const username = text(cluster, 'username');

@@ -72,6 +72,8 @@ export type ServerLog = (
 /** Decides whether a request may go on; throws `Unauthorized` or `Forbidden`. */
 export type Authorize = (request: {
   readonly method: string;
+  /** The path as it was registered: what a client writes in other ways is the same endpoint. */
+  readonly route: string;
   readonly path: string;
   readonly query: QueryParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -215,6 +217,7 @@ export class HttpServer implements Api {
         const query = new QueryParams(request.url);
         await this.#options.authorize({
           method: request.method,
+          route: path,
           path: pathOf(request.url),
           query,
           headers: request.headers,
