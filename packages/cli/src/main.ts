@@ -2,7 +2,7 @@
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command, CommanderError } from 'commander';
 
-import { commandsFor, isSubcommand } from './commands/groups.ts';
+import { CommandGroups } from './commands/groups.ts';
 import type { ServiceCommand } from './config/config-files.ts';
 import type { SplitArguments } from './config/flags.ts';
 import { describeError, ExitStatus, exitStatusOf } from './exit.ts';
@@ -31,7 +31,10 @@ const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
 /** Runs the command line and sets the process's exit status. Never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
-    const { flags, rest } = await takeConfigFlags(argv);
+    const groups = new CommandGroups((status) => {
+      process.exitCode = status;
+    });
+    const { flags, rest } = await takeConfigFlags(argv, groups);
     const program = new Command('tidemark')
       .description('A time-series database and a task-processing engine.')
       .version(TIDEMARK_VERSION, '-v, --version', 'print the version')
@@ -42,10 +45,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       .enablePositionalOptions()
       .exitOverride()
       .configureOutput({ writeErr: (text) => process.stderr.write(text) });
-    const finish = (status: number): void => {
-      process.exitCode = status;
-    };
-    for (const command of await commandsFor(argv[0], { flags, finish })) {
+    for (const command of await groups.commandsFor(argv[0], flags)) {
       program.addCommand(command);
     }
     const { completionCommand } = await import('./commands/completion.ts');
@@ -62,14 +62,17 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-async function takeConfigFlags(argv: readonly string[]): Promise<SplitArguments> {
+async function takeConfigFlags(
+  argv: readonly string[],
+  groups: CommandGroups,
+): Promise<SplitArguments> {
   const command = argv[0] ?? '';
   if (command === 'shell') {
     const { rewriteOldSpellings } = await import('./commands/shell.ts');
     return { flags: new Map(), rest: rewriteOldSpellings(argv) };
   }
   // Only starting a service takes generated flags; its subcommands need not load the service.
-  if (!SERVICE_COMMANDS.has(command) || (await isSubcommand(command, argv[1])))
+  if (!SERVICE_COMMANDS.has(command) || (await groups.isSubcommand(command, argv[1])))
     return { flags: new Map(), rest: argv };
   const { commandFlags } = await import('./config/config-files.ts');
   const { splitConfigFlags } = await import('./config/flags.ts');

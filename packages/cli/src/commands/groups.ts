@@ -2,15 +2,19 @@
 // rest of the executable would take most of the time of a short command.
 import type { Command } from 'commander';
 
-export type CommandContext = {
+/** Sets the exit status. */
+type Finish = (status: number) => void;
+
+type CommandContext = {
   /** Flags that set keys of the configuration; only services take them. */
   readonly flags: ReadonlyMap<string, string>;
-  /** Sets the exit status. */
-  readonly finish: (status: number) => void;
+  readonly finish: Finish;
+  /** Those of the service with this name. */
+  readonly subcommands: (service: string) => Promise<readonly Command[]>;
 };
 
 /** Subcommands of a service, which run without it. */
-type Subcommands = (finish: CommandContext['finish']) => Promise<readonly Command[]>;
+type Subcommands = (finish: Finish) => Promise<readonly Command[]>;
 
 const tsdbSubcommands: Subcommands = async (finish) => {
   const [{ tsdbExportCommand }, { tsdbImportCommand }, { tsdbSetupCommand }, backup, tools] =
@@ -43,27 +47,19 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommands>> = {
   engine: engineSubcommands,
 };
 
-/** Whether these arguments name a subcommand of a service, which need not load the service. */
-export async function isSubcommand(command: string, name: string | undefined): Promise<boolean> {
-  const subcommands = SUBCOMMANDS[command];
-  if (subcommands === undefined || name === undefined || name.startsWith('-')) return false;
-  const known = await subcommands(() => undefined);
-  return known.some((one) => one.name() === name);
-}
-
 type Group = (context: CommandContext) => Promise<Command>;
 
 /** By name, in the order of the help. */
 const GROUPS: Readonly<Record<string, Group>> = {
   up: async ({ flags, finish }) => (await import('./up.ts')).upCommand(flags, finish),
-  tsdb: async ({ flags, finish }) => {
+  tsdb: async ({ flags, finish, subcommands }) => {
     const tsdb = (await import('./tsdb.ts')).tsdbCommand(flags, finish);
-    for (const command of await tsdbSubcommands(finish)) tsdb.addCommand(command);
+    for (const command of await subcommands('tsdb')) tsdb.addCommand(command);
     return tsdb.enablePositionalOptions();
   },
-  engine: async ({ flags, finish }) => {
+  engine: async ({ flags, finish, subcommands }) => {
     const engine = (await import('./engine.ts')).engineCommand(flags, finish);
-    for (const command of await engineSubcommands(finish)) engine.addCommand(command);
+    for (const command of await subcommands('engine')) engine.addCommand(command);
     return engine;
   },
   config: async ({ finish }) => (await import('./config.ts')).configCommand(finish),
@@ -83,16 +79,46 @@ const GROUPS: Readonly<Record<string, Group>> = {
     (await import('./engine-client/service.ts')).serviceTestCommand(finish),
 };
 
-/**
- * The commands that a command line may mean: the one that its first argument names, or all of them when it is none of
- * these (help, completion, a misspelt name). The version needs none.
- */
-export async function commandsFor(
-  name: string | undefined,
-  context: CommandContext,
-): Promise<readonly Command[]> {
-  const only = name !== undefined && Object.hasOwn(GROUPS, name) ? GROUPS[name] : undefined;
-  if (only !== undefined) return [await only(context)];
-  if (name === '--version' || name === '-v') return [];
-  return Promise.all(Object.values(GROUPS).map((group) => group(context)));
+/** The commands of one command line, each made once. */
+export class CommandGroups {
+  readonly #finish: Finish;
+  readonly #subcommands = new Map<string, Promise<readonly Command[]>>();
+
+  constructor(finish: Finish) {
+    this.#finish = finish;
+  }
+
+  /** Whether these arguments name a subcommand of a service, which need not load the service. */
+  async isSubcommand(command: string, name: string | undefined): Promise<boolean> {
+    if (name === undefined || name.startsWith('-')) return false;
+    return (await this.#subcommandsOf(command)).some((one) => one.name() === name);
+  }
+
+  /**
+   * The commands that a command line may mean: the one that its first argument names, or all of them when it is none
+   * of these (help, completion, a misspelt name). The version needs none.
+   */
+  async commandsFor(
+    name: string | undefined,
+    flags: ReadonlyMap<string, string>,
+  ): Promise<readonly Command[]> {
+    const context: CommandContext = {
+      flags,
+      finish: this.#finish,
+      subcommands: (service) => this.#subcommandsOf(service),
+    };
+    const only = name !== undefined && Object.hasOwn(GROUPS, name) ? GROUPS[name] : undefined;
+    if (only !== undefined) return [await only(context)];
+    if (name === '--version' || name === '-v') return [];
+    return Promise.all(Object.values(GROUPS).map((group) => group(context)));
+  }
+
+  #subcommandsOf(service: string): Promise<readonly Command[]> {
+    let made = this.#subcommands.get(service);
+    if (made === undefined) {
+      made = SUBCOMMANDS[service]?.(this.#finish) ?? Promise.resolve([]);
+      this.#subcommands.set(service, made);
+    }
+    return made;
+  }
 }
