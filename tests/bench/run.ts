@@ -23,6 +23,7 @@ const HELPERS: ReadonlySet<string> = new Set([
   'measure.ts',
   'cases.ts',
   'lines.ts',
+  'processor.ts',
   'rounds.ts',
   'writer.ts',
 ]);

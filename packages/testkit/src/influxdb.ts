@@ -1,5 +1,6 @@
 // Starts a real InfluxDB 1.6 of the distribution on free ports, for tests that compare with it or move from it.
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -9,7 +10,12 @@ import { join } from 'node:path';
 import { eventually } from './http.ts';
 import { makeDirectory, removeDirectory } from './tidemark.ts';
 
-export type Influxdb = { readonly url: string; readonly directory: string; stop(): Promise<void> };
+export type Influxdb = {
+  readonly url: string;
+  readonly directory: string;
+  readonly process: ChildProcess;
+  stop(): Promise<void>;
+};
 
 const START_TIMEOUT_MS = 30_000;
 
@@ -58,6 +64,7 @@ bind-address = "127.0.0.1:${backupPort}"
   return {
     url,
     directory,
+    process: child,
     stop: async () => {
       const exited = once(child, 'exit');
       child.kill('SIGTERM');

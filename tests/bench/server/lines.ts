@@ -33,3 +33,17 @@ export function* batches(hosts: number, rows: number): Generator<Uint8Array> {
 export function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
+
+/** Batches with a point for each of so many series, with a tag `id` of their own and a `region` that many share. */
+export function manySeries(measurement: string, count: number, rows: number): Uint8Array[] {
+  const encoder = new TextEncoder();
+  const bodies: Uint8Array[] = [];
+  for (let at = 0; at < count; at += rows) {
+    const lines = Array.from(
+      { length: Math.min(rows, count - at) },
+      (_, i) => `${measurement},id=v${at + i},region=r${(at + i) % 50} f=1 1`,
+    );
+    bodies.push(encoder.encode(lines.join('\n')));
+  }
+  return bodies;
+}

@@ -2,12 +2,12 @@
 // regular expressions over 100,000 tag values, tag values of a million series. Runs the built executable; CPU is that of
 // the server, which depends little on what else the machine does.
 // node --conditions=source --import tsx tests/bench/server/statements.ts [series]
-import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 
 import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
 
-import { batches, quantile, START } from './lines.ts';
+import { batches, manySeries, quantile, START } from './lines.ts';
+import { processorMs } from './processor.ts';
 import { send, write } from './writer.ts';
 
 const [series = 1_000_000] = process.argv.slice(2).map(Number);
@@ -41,11 +41,11 @@ try {
   const outer = `SELECT max(m) FROM (${inner}) WHERE ${when} GROUP BY time(1h)`;
   await measure('maximum of that by hour', outer, 10);
 
-  await measureWrites('100,000 series of one point written', manySeries('r', VALUES));
+  await measureWrites('100,000 series of one point written', manySeries('r', VALUES, ROWS));
   const pattern = 'SELECT count(f) FROM r WHERE id =~ /^v[0-9]*7{2}[0-9]$/';
   await measure('regular expression over 100,000 values', pattern, 5);
 
-  await measureWrites(`${series} series of one point written`, manySeries('h', series));
+  await measureWrites(`${series} series of one point written`, manySeries('h', series, ROWS));
   const values = 'SHOW TAG VALUES FROM h WITH KEY = region';
   await measure(`tag values of ${series} series, first`, values, 1);
   await query(server.tsdb, 'SELECT f INTO seen FROM cpu LIMIT 1', 'bench');
@@ -55,20 +55,6 @@ try {
   agent.destroy();
   await server.stop();
   await removeDirectory(server.directory);
-}
-
-/** Bodies with a point each of so many series with a tag of their own and one that few values share. */
-function manySeries(measurement: string, count: number): Uint8Array[] {
-  const encoder = new TextEncoder();
-  const bodies: Uint8Array[] = [];
-  for (let at = 0; at < count; at += ROWS) {
-    const lines = Array.from(
-      { length: Math.min(ROWS, count - at) },
-      (_, i) => `${measurement},id=v${at + i},region=r${(at + i) % 50} f=1 1`,
-    );
-    bodies.push(encoder.encode(lines.join('\n')));
-  }
-  return bodies;
 }
 
 async function measureWrites(what: string, bodies: Uint8Array[]): Promise<void> {
@@ -93,11 +79,8 @@ async function measure(what: string, text: string, times: number): Promise<void>
   print(what, quantile(sorted, 0.5), (cpuMs() - before) / times);
 }
 
-/** User and system time of the server so far, in steps of 10 ms. */
 function cpuMs(): number {
-  const fields = readFileSync(`/proc/${server.process.pid}/stat`, 'utf8').split(') ')[1] ?? '';
-  const [user, system] = fields.split(' ').slice(11, 13).map(Number);
-  return ((user ?? 0) + (system ?? 0)) * 10;
+  return processorMs(server.process.pid ?? 0);
 }
 
 function print(what: string, wallMs: number, serverMs: number): void {

@@ -1,0 +1,11 @@
+// What a server's process has used of the processors, which depends little on what else the machine does.
+import { readFileSync } from 'node:fs';
+
+const MS_PER_TICK = 10;
+
+/** User and system time of a process so far, in milliseconds, in steps of ten. */
+export function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '';
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+  return (user + system) * MS_PER_TICK;
+}
