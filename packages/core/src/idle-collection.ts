@@ -28,6 +28,8 @@ export class IdleWatch {
 export function garbageCollector(): (() => void) | undefined {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
+  // V8 refuses code that was compiled under other flags: threads and modules that are loaded later would be compiled anew.
+  setFlagsFromString('--no-expose-gc');
   return typeof collect === 'function' ? () => void collect() : undefined;
 }
 

@@ -1,17 +1,23 @@
-// Starts threads from modules, which are sources in tests and benchmarks and files of the build everywhere else.
+// Starts threads from modules, which are sources in tests and benchmarks and programs of the build everywhere else.
 // Needs Node: not part of the package's index, imported as `@tidemark/core/thread`.
 import { Worker } from 'node:worker_threads';
 import type { WorkerOptions } from 'node:worker_threads';
 
 /** Takes the program's address as its first argument and makes TypeScript loadable if that is what it is. */
 const BOOT = new URL('../thread-boot.mjs', import.meta.url);
+/** Takes directory and name of a bundled program. */
+const BUNDLE_BOOT = new URL('../thread-bundle.cjs', import.meta.url);
+
+/** What the loader of a bundle (`bundle-loader.cjs`) tells the program; not defined in programs that are not bundled. */
+declare const tidemarkBundle: { readonly directory: string } | undefined;
 
 /**
  * A thread that runs the module `name` (without ending) beside the module at `moduleUrl` (its `import.meta.url`).
+ * In a bundled program that is the bundle of that module (packages/cli/bundle/programs.mjs lists them).
  *
  * From sources each thread would translate the whole program again, which takes it half a second of CPU.
- * `TIDEMARK_TEST_BUILT_THREADS`, which the tests' set-up sets after it has built the packages, runs the same module of
- * the build instead.
+ * `TIDEMARK_TEST_BUILT_THREADS`, which the tests' set-up sets after it has built the packages, runs the bundle in that
+ * directory instead.
  */
 export function startThread(
   moduleUrl: string,
@@ -19,14 +25,25 @@ export function startThread(
   options: Omit<WorkerOptions, 'argv' | 'execArgv'>,
 ): Worker {
   const isSource = moduleUrl.endsWith('.ts');
-  const useBuild = isSource && process.env['TIDEMARK_TEST_BUILT_THREADS'] !== undefined;
-  const base = useBuild ? moduleUrl.replace('/src/', '/dist/') : moduleUrl;
-  const file = new URL(`./${name}.${isSource && !useBuild ? 'ts' : 'js'}`, base);
+  const built = isSource ? process.env['TIDEMARK_TEST_BUILT_THREADS'] : undefined;
+  const directory = typeof tidemarkBundle === 'undefined' ? built : tidemarkBundle.directory;
+  if (directory !== undefined) {
+    const argv = [directory, bundledName(new URL(`./${name}`, moduleUrl))];
+    const execArgv = built === undefined ? threadArguments(process.execArgv) : [];
+    return new Worker(BUNDLE_BOOT, { ...options, argv, execArgv });
+  }
+  const file = new URL(`./${name}.${isSource ? 'ts' : 'js'}`, moduleUrl);
   return new Worker(BOOT, {
     ...options,
     argv: [file.href],
-    execArgv: useBuild ? [] : threadArguments(process.execArgv),
+    execArgv: threadArguments(process.execArgv),
   });
+}
+
+/** `…/packages/storage/dist/thread/host` is the program `storage-thread-host`. */
+function bundledName({ pathname }: URL): string {
+  const parts = /([^/]+)\/(?:src|dist)\/(.+)$/.exec(pathname);
+  return `${parts?.[1]}-${parts?.[2]?.replaceAll('/', '-')}`;
 }
 
 /**

@@ -210,20 +210,26 @@ async function* costBatch(
   if (cost !== undefined) yield { kind: 'cost', ...cost };
 }
 
-try {
-  const engine = await openStorageInline({
-    ...options,
-    log: (level, message, details) => {
-      const error = details?.['error'];
-      const plain = error === undefined ? details : { ...details, error: String(error) };
-      send({ kind: 'log', level, message, details: plain });
-    },
-  });
-  const host = new Host(engine);
-  port.on('message', (messages: readonly ToThread[]) => {
-    for (const message of messages) host.handle(message);
-  });
-  send({ kind: 'opened' });
-} catch (error) {
-  send({ kind: 'open-failed', error: errorToMessage(error) });
+/** Opens the engine and serves it. Without an `await` of the module: the bundle has none. */
+async function open(): Promise<void> {
+  try {
+    const engine = await openStorageInline({
+      ...options,
+      log: (level, message, details) => {
+        const error = details?.['error'];
+        const plain = error === undefined ? details : { ...details, error: String(error) };
+        send({ kind: 'log', level, message, details: plain });
+      },
+    });
+    const host = new Host(engine);
+    port.on('message', (messages: readonly ToThread[]) => {
+      for (const message of messages) host.handle(message);
+    });
+    send({ kind: 'opened' });
+  } catch (error) {
+    send({ kind: 'open-failed', error: errorToMessage(error) });
+  }
 }
+
+// Never rejects: a failure is a message.
+void open();

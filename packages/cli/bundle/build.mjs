@@ -1,0 +1,149 @@
+// Bundles the programs (programs.cjs) out of the packages' built modules, and keeps the code that V8 makes of them
+// (docs/adr/0009-bundle.md). Does nothing when the bundle is of the present build. `--no-code`: only bundles.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { build } from 'esbuild';
+
+import loader from '../../core/bundle-loader.cjs';
+import programs from './programs.cjs';
+
+const { BUNDLE_DIRECTORY, CODE, isBundleCurrent, PACKAGES, PROGRAMS } = programs;
+
+/** Loaded from their packages: native code, and clients of other systems that few use. */
+const EXTERNAL = [
+  '@node-rs/bcrypt',
+  'kafkajs',
+  'lmdb',
+  'mqtt',
+  'net-snmp',
+  'nodemailer',
+  'snappy',
+];
+
+const wantsCode = !process.argv.includes('--no-code');
+if (!isBundleCurrent() || isOlderThanBuildFiles()) await bundle();
+if (wantsCode && !hasCode()) keepCode();
+
+function isOlderThanBuildFiles() {
+  const made = statSync(join(BUNDLE_DIRECTORY, 'tidemark.cjs')).mtimeMs;
+  const files = ['build.mjs', 'programs.cjs', '../../core/bundle-loader.cjs'];
+  return files.some((file) => statSync(new URL(file, import.meta.url)).mtimeMs > made);
+}
+
+async function bundle() {
+  const require = createRequire(join(BUNDLE_DIRECTORY, 'tidemark.cjs'));
+  for (const name of EXTERNAL) require.resolve(name);
+  mkdirSync(BUNDLE_DIRECTORY, { recursive: true });
+  const { outputFiles, warnings } = await build({
+    entryPoints: Object.fromEntries(
+      Object.entries(PROGRAMS).map(([name, module]) => [name, join(PACKAGES, module)]),
+    ),
+    outdir: BUNDLE_DIRECTORY,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    // `import()` of what is not bundled becomes `require`: programs are not modules that V8 could import from.
+    supported: { 'dynamic-import': false },
+    external: EXTERNAL,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    plugins: [{ name: 'module-addresses', setup: keepModuleAddresses }],
+  });
+  if (warnings.length > 0) throw new Error('the bundler warns: see above');
+  // Programs last, the executable's after those of its threads: it is what tells that the bundle is complete.
+  const rank = ({ path }) => (path.endsWith('.map') ? 0 : basename(path) === 'tidemark.cjs' ? 2 : 1);
+  for (const { path, contents } of outputFiles.toSorted((a, b) => rank(a) - rank(b))) {
+    replaceFile(path, rank({ path }) === 0 ? contents : withContentId(contents));
+  }
+}
+
+/** Modules find their files by their own addresses: in the bundle by what they were, relative to it. */
+function keepModuleAddresses({ onLoad }) {
+  onLoad({ filter: /[/\\]packages[/\\][^/\\]+[/\\]dist[/\\].*\.js$/ }, ({ path }) => {
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes('import.meta.url')) return undefined;
+    const place = JSON.stringify(relative(BUNDLE_DIRECTORY, path));
+    const address = `require('node:url').pathToFileURL(require('node:path').join(__dirname, ${place})).href`;
+    return { contents: text.replaceAll('import.meta.url', address), loader: 'js' };
+  });
+}
+
+/**
+ * The loader reads a byte as a character. What the bundler leaves outside of ASCII are regular expressions and comments,
+ * where an escape means the same.
+ */
+function withContentId(contents) {
+  const text = Buffer.from(contents)
+    .toString('utf8')
+    .replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const id = createHash('sha256').update(text).digest('hex').slice(0, loader.CONTENT_ID_LENGTH);
+  return `${text}//${id}`;
+}
+
+/** Atomically: what another process reads meanwhile is whole. */
+function replaceFile(path, contents) {
+  writeFileSync(`${path}.${process.pid}`, contents);
+  renameSync(`${path}.${process.pid}`, path);
+}
+
+function codeFiles() {
+  const kinds = Object.values(CODE).filter((kind) => kind !== CODE.thread);
+  return [
+    ...kinds.map((kind) => `tidemark.${kind}.code`),
+    ...Object.keys(PROGRAMS)
+      .filter((name) => name !== 'tidemark')
+      .map((name) => `${name}.${CODE.thread}.code`),
+  ];
+}
+
+function hasCode() {
+  const idOf = (file, at) => readFileSync(join(BUNDLE_DIRECTORY, file), 'latin1').substr(at, loader.CONTENT_ID_LENGTH);
+  return codeFiles().every((file) => {
+    try {
+      return idOf(file, 0) === idOf(`${file.split('.')[0]}.cjs`, -loader.CONTENT_ID_LENGTH);
+    } catch (error) {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    }
+  });
+}
+
+/** Lets each kind of use happen once and keeps what V8 compiled: a clean stop and a crash lie before the last runs. */
+function keepCode() {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-build-'));
+  const bind = ['--data-dir', directory, '--log-level', 'error'];
+  const up = ['up', ...bind];
+  for (const name of ['--tsdb-bind', '--engine-bind', '--ui-bind']) up.push(name, '127.0.0.1:0');
+  try {
+    const isDone =
+      runOnce('stop', up) &&
+      runOnce('crash', up) &&
+      runOnce(CODE.services, up) &&
+      runOnce(CODE.database, ['tsdb', ...bind, '--bind', '127.0.0.1:0']) &&
+      runOnce(CODE.commands, ['--help']);
+    // The bundle works without, only it starts more slowly: a machine without loopback can still build.
+    if (!isDone) process.stderr.write('no compiled code is kept: Tidemark will start more slowly\n');
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function runOnce(purpose, line) {
+  const script = fileURLToPath(new URL('warm-up.cjs', import.meta.url));
+  const { status } = spawnSync(process.execPath, [script, purpose, ...line], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // Settings of the one who builds must not reach these services.
+    env: { PATH: process.env.PATH, TIDEMARK_KEEP_CODE: 'code' },
+    timeout: 60_000,
+  });
+  return status === 0;
+}

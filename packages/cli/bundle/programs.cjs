@@ -1,0 +1,43 @@
+// What is bundled, and whether the bundle is of the present build. Read at every start, therefore short and CommonJS.
+'use strict';
+const { readdirSync, statSync } = require('node:fs');
+const { join } = require('node:path');
+
+const PACKAGES = join(__dirname, '../..');
+
+/** Where the bundle is. */
+const BUNDLE_DIRECTORY = join(__dirname, '../build');
+
+/** Built modules that processes and threads start with, by the program's name (packages/core/src/thread.ts). */
+const PROGRAMS = {
+  tidemark: 'cli/dist/main.js',
+  'storage-thread-host': 'storage/dist/thread/host.js',
+  'runtime-host-host-thread': 'runtime/dist/host/host-thread.js',
+};
+
+/** Kinds of use of the executable. The code that each of them compiles is kept apart: what is read must be little. */
+const CODE = { database: 'database', services: 'services', commands: 'commands', thread: 'thread' };
+
+const CODE_OF_SERVICE = { tsdb: CODE.database, engine: CODE.services, up: CODE.services };
+
+/** Which kept code a command line needs. What follows the name of a service and is no flag is a short command. */
+function codeOf([command, second]) {
+  const isShort = second !== undefined && !second.startsWith('-');
+  return (isShort ? undefined : CODE_OF_SERVICE[command]) ?? CODE.commands;
+}
+
+/**
+ * Whether the bundle is not older than what the compiler wrote last: after `tsc -b` alone the modules are run, not the
+ * bundle of an earlier state of them.
+ */
+function isBundleCurrent() {
+  const options = { throwIfNoEntry: false };
+  const made = statSync(join(BUNDLE_DIRECTORY, 'tidemark.cjs'), options)?.mtimeMs;
+  if (made === undefined) return false;
+  return readdirSync(PACKAGES).every((name) => {
+    const info = statSync(join(PACKAGES, name, 'dist/.tsbuildinfo'), options);
+    return info === undefined || info.mtimeMs <= made;
+  });
+}
+
+module.exports = { BUNDLE_DIRECTORY, CODE, codeOf, isBundleCurrent, PACKAGES, PROGRAMS };

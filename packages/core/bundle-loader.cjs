@@ -1,0 +1,55 @@
+// Loads a bundle: one file that holds a whole program, and beside it what V8 made of it before (docs/adr/0009-bundle.md).
+// Runs in the main thread and in workers, before anything else; therefore CommonJS, and no more modules than these.
+'use strict';
+const { readFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { dirname, join } = require('node:path');
+const { Script } = require('node:vm');
+
+/**
+ * Both files of a program end and begin with the same name of its content, this many characters long. V8 itself compares
+ * only lengths: without it, code of an older build would be run as soon as two sources are equally long.
+ */
+const CONTENT_ID_LENGTH = 32;
+
+/**
+ * Runs the program `name` of the bundle in `directory`. `cache` names the kind of use that the cached code was made by.
+ * Gives what the program exports, whether cached code was used, and what makes the cached code of what ran until then.
+ */
+function loadBundle(directory, name, cache) {
+  const file = join(directory, `${name}.cjs`);
+  // One byte per character: the build lets no others in.
+  const source = readFileSync(file, 'latin1');
+  const id = source.slice(-CONTENT_ID_LENGTH);
+  const cachedData = readCode(join(directory, `${name}.${cache}.code`), id);
+  const script = new Script(`(function(${PARAMETERS}){${source}\n})`, { filename: file, cachedData });
+  const module = { exports: {} };
+  const bundle = { directory };
+  script
+    .runInThisContext()
+    .call(module.exports, module.exports, createRequire(file), module, file, dirname(file), bundle);
+  return {
+    exports: module.exports,
+    isCached: cachedData !== undefined && script.cachedDataRejected === false,
+    compiledCode: () => Buffer.concat([Buffer.from(id, 'latin1'), script.createCachedData()]),
+  };
+}
+
+/** Those of a CommonJS module, and what tells the program that it is bundled (`src/thread.ts` starts threads by it). */
+const PARAMETERS = 'exports,require,module,__filename,__dirname,tidemarkBundle';
+
+/** V8 refuses by itself what another version of it, or one with other flags, has made. */
+function readCode(file, id) {
+  let bytes;
+  try {
+    bytes = readFileSync(file);
+  } catch {
+    // Without it the program only starts more slowly.
+    return undefined;
+  }
+  return bytes.latin1Slice(0, CONTENT_ID_LENGTH) === id
+    ? bytes.subarray(CONTENT_ID_LENGTH)
+    : undefined;
+}
+
+module.exports = { CONTENT_ID_LENGTH, loadBundle };
