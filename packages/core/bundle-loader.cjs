@@ -22,7 +22,10 @@ function loadBundle(directory, name, cache) {
   const source = readFileSync(file, 'latin1');
   const id = source.slice(-CONTENT_ID_LENGTH);
   const cachedData = readCode(join(directory, `${name}.${cache}.code`), id);
-  const script = new Script(`(function(${PARAMETERS}){${source}\n})`, { filename: file, cachedData });
+  const script = new Script(`(function(${PARAMETERS}){${source}\n})`, {
+    filename: file,
+    cachedData,
+  });
   const module = { exports: {} };
   const bundle = { directory };
   script

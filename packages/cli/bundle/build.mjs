@@ -2,7 +2,15 @@
 // (docs/adr/0009-bundle.md). Does nothing when the bundle is of the present build. `--no-code`: only bundles.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
@@ -16,15 +24,7 @@ import programs from './programs.cjs';
 const { BUNDLE_DIRECTORY, CODE, isBundleCurrent, PACKAGES, PROGRAMS } = programs;
 
 /** Loaded from their packages: native code, and clients of other systems that few use. */
-const EXTERNAL = [
-  '@node-rs/bcrypt',
-  'kafkajs',
-  'lmdb',
-  'mqtt',
-  'net-snmp',
-  'nodemailer',
-  'snappy',
-];
+const EXTERNAL = ['@node-rs/bcrypt', 'kafkajs', 'lmdb', 'mqtt', 'net-snmp', 'nodemailer', 'snappy'];
 
 const wantsCode = !process.argv.includes('--no-code');
 if (!isBundleCurrent() || isOlderThanBuildFiles()) await bundle();
@@ -60,7 +60,8 @@ async function bundle() {
   });
   if (warnings.length > 0) throw new Error('the bundler warns: see above');
   // Programs last, the executable's after those of its threads: it is what tells that the bundle is complete.
-  const rank = ({ path }) => (path.endsWith('.map') ? 0 : basename(path) === 'tidemark.cjs' ? 2 : 1);
+  const rank = ({ path }) =>
+    path.endsWith('.map') ? 0 : basename(path) === 'tidemark.cjs' ? 2 : 1;
   for (const { path, contents } of outputFiles.toSorted((a, b) => rank(a) - rank(b))) {
     replaceFile(path, rank({ path }) === 0 ? contents : withContentId(contents));
   }
@@ -106,7 +107,8 @@ function codeFiles() {
 }
 
 function hasCode() {
-  const idOf = (file, at) => readFileSync(join(BUNDLE_DIRECTORY, file), 'latin1').substr(at, loader.CONTENT_ID_LENGTH);
+  const idOf = (file, at) =>
+    readFileSync(join(BUNDLE_DIRECTORY, file), 'latin1').substr(at, loader.CONTENT_ID_LENGTH);
   return codeFiles().every((file) => {
     try {
       return idOf(file, 0) === idOf(`${file.split('.')[0]}.cjs`, -loader.CONTENT_ID_LENGTH);
@@ -131,7 +133,8 @@ function keepCode() {
       runOnce(CODE.database, ['tsdb', ...bind, '--bind', '127.0.0.1:0']) &&
       runOnce(CODE.commands, ['--help']);
     // The bundle works without, only it starts more slowly: a machine without loopback can still build.
-    if (!isDone) process.stderr.write('no compiled code is kept: Tidemark will start more slowly\n');
+    if (!isDone)
+      process.stderr.write('no compiled code is kept: Tidemark will start more slowly\n');
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -69,7 +69,9 @@ function start() {
 
 async function useDatabase(url) {
   await request(`${url}/ping`);
-  await request(`${url}/query?q=${encodeURIComponent(`CREATE DATABASE ${database}`)}`, { method: 'POST' });
+  await request(`${url}/query?q=${encodeURIComponent(`CREATE DATABASE ${database}`)}`, {
+    method: 'POST',
+  });
   for (let batch = 0; batch < 4; batch++) {
     const lines = Array.from({ length: 1000 }, (_, i) => {
       const at = (batch * 1000 + i) * 1_000_000_000;

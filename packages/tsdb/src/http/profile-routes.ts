@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises';
 import { pipeline } from 'node:stream/promises';
 import { getHeapSnapshot } from 'node:v8';
 
-import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
+import { assert, Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 
 import { sendBody, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -73,7 +73,16 @@ export async function handleHeapSnapshot(
     response.end();
     return;
   }
+  indexLines();
   await pipeline(getHeapSnapshot(), response);
+}
+
+/**
+ * A snapshot names the line of every function. V8 looks for it from the start of the file each time unless it has made
+ * a table of the file's lines, which it does for stack traces: in the bundle 2 s of CPU instead of 17.
+ */
+function indexLines(): void {
+  assert(new Error('for its stack').stack !== undefined, 'errors have stacks');
 }
 
 function readSeconds(text: string): number {
