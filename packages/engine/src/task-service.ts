@@ -4,6 +4,7 @@ import {
   Conflict,
   formatRfc3339,
   Internal,
+  Unavailable,
   InvalidRequest,
   NotFound,
 } from '@tidemark/core';
@@ -245,7 +246,9 @@ export class TaskService {
       }
       return after;
     } catch (error) {
-      throw new Internal(`error reloading associated task ${task.id}: ${plainReason(error)}`, {
+      // Starting forgets an earlier state, which a full disk refuses: that can be tried again.
+      const Kind = error instanceof Unavailable ? Unavailable : Internal;
+      throw new Kind(`error reloading associated task ${task.id}: ${plainReason(error)}`, {
         cause: error,
       });
     }
