@@ -5,12 +5,15 @@ const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { dirname, join } = require('node:path');
 const { Script } = require('node:vm');
+const { crc32 } = require('node:zlib');
 
 /**
  * Both files of a program end and begin with the same name of its content, this many characters long. V8 itself compares
  * only lengths: without it, code of an older build would be run as soon as two sources are equally long.
  */
 const CONTENT_ID_LENGTH = 32;
+/** Behind the name: CRC-32 of the code. V8 believes what it is given, and ends the process over one changed byte. */
+const CODE_HEADER_LENGTH = CONTENT_ID_LENGTH + 4;
 
 /**
  * Runs the program `name` of the bundle in `directory`. `cache` names the kind of use that the cached code was made by.
@@ -34,7 +37,13 @@ function loadBundle(directory, name, cache) {
   return {
     exports: module.exports,
     isCached: cachedData !== undefined && script.cachedDataRejected === false,
-    compiledCode: () => Buffer.concat([Buffer.from(id, 'latin1'), script.createCachedData()]),
+    compiledCode: () => {
+      const code = script.createCachedData();
+      const header = Buffer.alloc(CODE_HEADER_LENGTH);
+      header.write(id, 'latin1');
+      header.writeUInt32LE(crc32(code), CONTENT_ID_LENGTH);
+      return Buffer.concat([header, code]);
+    },
   };
 }
 
@@ -50,9 +59,10 @@ function readCode(file, id) {
     // Without it the program only starts more slowly.
     return undefined;
   }
-  return bytes.latin1Slice(0, CONTENT_ID_LENGTH) === id
-    ? bytes.subarray(CONTENT_ID_LENGTH)
-    : undefined;
+  if (bytes.length < CODE_HEADER_LENGTH) return undefined;
+  if (bytes.toString('latin1', 0, CONTENT_ID_LENGTH) !== id) return undefined;
+  const code = bytes.subarray(CODE_HEADER_LENGTH);
+  return crc32(code) === bytes.readUInt32LE(CONTENT_ID_LENGTH) ? code : undefined;
 }
 
 module.exports = { CONTENT_ID_LENGTH, loadBundle };

@@ -59,6 +59,8 @@ async function bundle() {
     plugins: [{ name: 'module-addresses', setup: keepModuleAddresses }],
   });
   if (warnings.length > 0) throw new Error('the bundler warns: see above');
+  // Also what belongs to an equal program: another build may have kept it in another way.
+  for (const file of codeFiles()) rmSync(join(BUNDLE_DIRECTORY, file), { force: true });
   // Programs last, the executable's after those of its threads: it is what tells that the bundle is complete.
   const rank = ({ path }) =>
     path.endsWith('.map') ? 0 : basename(path) === 'tidemark.cjs' ? 2 : 1;
