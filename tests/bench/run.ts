@@ -21,6 +21,9 @@ function benchmarks(): readonly string[] {
 
 const HELPERS: ReadonlySet<string> = new Set([
   'measure.ts',
+  'bodies.ts',
+  'policy.ts',
+  'steps.ts',
   'cases.ts',
   'lines.ts',
   'processor.ts',

@@ -1,4 +1,4 @@
-// Benchmarks of the storage engine: durable ingest, flush, open, and the work of the query set through SeriesSource.
+// Benchmarks of the storage engine: durable ingest, and the work of the query set through SeriesSource.
 // `node --conditions=source --import tsx tests/bench/storage/run.ts [hosts] [hours]`; prints one line per measurement.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,49 +6,20 @@ import { join } from 'node:path';
 
 import { openStorageInline } from '@tidemark/storage';
 
+import { cpuBodies, FIELDS, HOUR_NANOS, START } from './bodies.ts';
 import { POLICY } from './policy.ts';
 
 const [hosts = 100, hours = 2] = process.argv.slice(2).map(Number);
-const FIELDS = Array.from({ length: 10 }, (_, i) => `usage_${i}`);
-const STEP_NANOS = 10_000_000_000n;
-const HOUR_NANOS = 3_600_000_000_000n;
-const START = 1_451_606_400_000_000_000n;
-const BATCH_ROWS = 5000;
 const REPEATS = 7;
 
 const policy = { ...POLICY, database: 'bench' };
 
-function* batches(): Generator<Uint8Array> {
-  let seed = 1;
-  const random = (): number => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return seed / 2 ** 32;
-  };
-  const state = Array.from({ length: hosts * FIELDS.length }, () => random() * 100);
-  let text = '';
-  let rows = 0;
-  for (let tick = 0n; tick < (BigInt(hours) * HOUR_NANOS) / STEP_NANOS; tick++) {
-    for (let host = 0; host < hosts; host++) {
-      const fields = FIELDS.map((name, i) => {
-        const at = host * FIELDS.length + i;
-        state[at] = Math.min(100, Math.max(0, state[at]! + (random() + random() - 1) * 2));
-        return `${name}=${Math.round(state[at]!)}i`;
-      });
-      text += `cpu,hostname=host_${host} ${fields.join(',')} ${START + tick * STEP_NANOS}\n`;
-      if (++rows % BATCH_ROWS !== 0) continue;
-      yield new TextEncoder().encode(text);
-      text = '';
-    }
-  }
-  if (text !== '') yield new TextEncoder().encode(text);
-}
-
 const directory = mkdtempSync(join(tmpdir(), 'storage-bench-'));
-const bodies = [...batches()];
-let engine = await openStorageInline({ directory });
+const bodies = [...cpuBodies({ hosts, hours })];
+const engine = await openStorageInline({ directory });
 
 let values = 0;
-let began = performance.now();
+const began = performance.now();
 let next = 0;
 const client = async (): Promise<void> => {
   while (next < bodies.length) {
@@ -58,18 +29,10 @@ const client = async (): Promise<void> => {
 };
 await Promise.all([client(), client()]);
 print('durable ingest, M values/s', values / (performance.now() - began) / 1000);
-began = performance.now();
 await engine.flush();
-print('flush of the rest, ms', performance.now() - began);
-began = performance.now();
 await engine.compact();
-print('compaction, ms', performance.now() - began);
 const { counters } = await engine.statistics();
 print('bytes per value', (counters['segmentBytes'] ?? 0) / values);
-await engine.close();
-began = performance.now();
-engine = await openStorageInline({ directory });
-print('open, ms', performance.now() - began);
 
 const source = { database: 'bench', retentionPolicy: 'autogen', measurement: 'cpu' };
 const all = { start: START, end: START + BigInt(hours) * HOUR_NANOS };
