@@ -136,7 +136,12 @@ class Printer {
   }
 
   #operands(node: BinaryNode, indent: string, isOnNewLine: boolean): void {
-    this.#operand(node.left, indent, isOnNewLine);
+    if (endsWithStar(node.left)) {
+      if (isOnNewLine) this.write(indent);
+      this.enclosed(node.left);
+    } else {
+      this.#operand(node.left, indent, isOnNewLine);
+    }
     this.write(` ${node.operator}`);
     if (isBroken(node)) {
       this.write('\n');
@@ -209,6 +214,16 @@ function needsParentheses(node: ExpressionNode, previous: Statement | undefined)
     first.kind === 'star' ||
     (first.kind === 'unary' && first.operator === '-')
   );
+}
+
+/** Behind a star nothing is read as an operator, behind the parenthesis that closes around it everything is. */
+function endsWithStar(node: ExpressionNode): boolean {
+  let last = node;
+  for (;;) {
+    if (last.kind === 'unary') last = last.operand;
+    else if (last.kind === 'binary' && !last.isParenthesized) last = last.right;
+    else return last.kind === 'star';
+  }
 }
 
 function endsWithName(statement: Statement): boolean {

@@ -103,3 +103,11 @@ test('a script of one very long line is parsed in linear time', () => {
   expect(error).toBeUndefined();
   expect(program.statements.length).toBe(20_000);
 });
+
+test.each([
+  ['( * ) < 0777', '(*) < 0777\n'],
+  ['(*) == (*) == 2', '((*) == *) == 2\n'],
+])('a star keeps the parentheses that an operator behind it needs: %s', (text, formatted) => {
+  expect(formatScript(text)).toBe(formatted);
+  expect(parseScript(formatted).error).toBeUndefined();
+});
