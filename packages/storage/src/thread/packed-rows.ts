@@ -34,7 +34,7 @@ function isPackable(batch: StreamBatch | undefined): batch is SeriesBatch {
 }
 
 function haveTypes({ columns }: SeriesBatch, types: readonly PackedType[]): boolean {
-  return columns.every(({ type }, i) => type === types[i]);
+  return columns.length === types.length && columns.every(({ type }, i) => type === types[i]);
 }
 
 /** Every series once, however many batches it has. */
