@@ -65,6 +65,7 @@ function formatStatement(statement: Statement, previous: Statement | undefined):
 /** Collects text. `isOnNewLine` tells a node to write its indentation itself. */
 class Printer {
   readonly #parts: string[] = [];
+  readonly #enclosedStars = new Set<ExpressionNode>();
 
   text(): string {
     return this.#parts.join('');
@@ -130,18 +131,17 @@ class Printer {
         this.#joined(node.items, indent);
         this.write(']');
         break;
+      case 'star':
+        this.write(this.#enclosedStars.has(node) ? '(*)' : '*');
+        break;
       default:
         this.write(formatLiteral(node));
     }
   }
 
   #operands(node: BinaryNode, indent: string, isOnNewLine: boolean): void {
-    if (endsWithStar(node.left)) {
-      if (isOnNewLine) this.write(indent);
-      this.enclosed(node.left);
-    } else {
-      this.#operand(node.left, indent, isOnNewLine);
-    }
+    if (node.operator !== '*') this.#encloseLastStar(node.left);
+    this.#operand(node.left, indent, isOnNewLine);
     this.write(` ${node.operator}`);
     if (isBroken(node)) {
       this.write('\n');
@@ -150,6 +150,17 @@ class Printer {
       if (node.right.comment === undefined) this.write(' ');
       this.#operand(node.right, indent, false);
     }
+  }
+
+  /** Behind a star no other operator than a further star is read, behind a parenthesis every one is. */
+  #encloseLastStar(node: ExpressionNode): void {
+    let last = node;
+    for (;;) {
+      if (last.kind === 'unary') last = last.operand;
+      else if (last.kind === 'binary' && !last.isParenthesized) last = last.right;
+      else break;
+    }
+    if (last.kind === 'star') this.#enclosedStars.add(last);
   }
 
   /** A lambda with state of its own inside another one, which only evaluated scripts have, is put in parentheses. */
@@ -214,16 +225,6 @@ function needsParentheses(node: ExpressionNode, previous: Statement | undefined)
     first.kind === 'star' ||
     (first.kind === 'unary' && first.operator === '-')
   );
-}
-
-/** Behind a star nothing is read as an operator, behind the parenthesis that closes around it everything is. */
-function endsWithStar(node: ExpressionNode): boolean {
-  let last = node;
-  for (;;) {
-    if (last.kind === 'unary') last = last.operand;
-    else if (last.kind === 'binary' && !last.isParenthesized) last = last.right;
-    else return last.kind === 'star';
-  }
 }
 
 function endsWithName(statement: Statement): boolean {

@@ -106,8 +106,13 @@ test('a script of one very long line is parsed in linear time', () => {
 
 test.each([
   ['( * ) < 0777', '(*) < 0777\n'],
-  ['(*) == (*) == 2', '((*) == *) == 2\n'],
+  ['(*) == (*) == 2', '(*) == (*) == 2\n'],
+  ['-(*) < 2', '-(*) < 2\n'],
+  ['((*) == *) == 2', '((*) == *) == 2\n'],
+  ['stream.me**s**stream', 'stream\n        .me\n\n* * s * *\n\nstream\n'],
+  ['stream.me**(*)<2', 'stream\n        .me\n\n* * (*) < 2\n'],
 ])('a star keeps the parentheses that an operator behind it needs: %s', (text, formatted) => {
   expect(formatScript(text)).toBe(formatted);
+  expect(formatScript(formatted)).toBe(formatted);
   expect(parseScript(formatted).error).toBeUndefined();
 });
