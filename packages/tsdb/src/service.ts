@@ -113,21 +113,13 @@ async function open(
   const { log, setLevel } = adjustableLog(dependencies.log);
   const directory = join(config.data.dir, 'tsdb');
   const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
-  await mkdir(metaDirectory, { recursive: true });
-  const catalog = await Catalog.open(metaDirectory);
-  if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
-  opened.push(() => catalog.close());
-  const server = new HttpServer(config, clock);
-  // Closed by whichever comes first: here when opening fails, otherwise before everything that answers need.
-  opened.push(() => server.close());
-  await server.open();
-  log.info({ urls: server.urls }, 'listening; storage is recovering');
   let fail: (reason: Error) => void = () => undefined;
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject;
   });
   let state: ServiceState = 'ready';
-  const storage = await (dependencies.openStorage ?? openStorage)({
+  // Its thread reads the log while this one goes on.
+  const opening = (dependencies.openStorage ?? openStorage)({
     directory: join(directory, 'data'),
     walFsync: config.data.walFsyncDelayMs > 0 ? 'interval' : 'always',
     walSyncIntervalMs: config.data.walFsyncDelayMs,
@@ -146,7 +138,21 @@ async function open(
       state = isAvailable ? 'ready' : 'recovering';
     },
   });
-  opened.push(() => storage.close());
+  // Its failure is thrown where it is waited for, which may be later.
+  const openedOrNot = opening.catch(() => undefined);
+  opened.push(async () => {
+    await (await openedOrNot)?.close();
+  });
+  await mkdir(metaDirectory, { recursive: true });
+  const catalog = await Catalog.open(metaDirectory);
+  if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
+  opened.push(() => catalog.close());
+  const server = new HttpServer(config, clock);
+  // Closed by whichever comes first: here when opening fails, otherwise before everything that answers need.
+  opened.push(() => server.close());
+  await server.open();
+  log.info({ urls: server.urls }, 'listening; storage is recovering');
+  const storage = await opening;
   await requireCatalogOf(storage, catalog, metaDirectory);
   const limits = {
     maxSeriesPerDatabase: config.data.maxSeriesPerDatabase,

@@ -1,83 +1,145 @@
-// From exec to the first right answer, after a clean stop and after `kill -9`: until the ready line, until the right
-// count of all rows, and the CPU time of the process until then. Runs the built executable.
-// node --conditions=source --import tsx tests/bench/server/restart.ts [rows] [repeats]
-import { readFileSync } from 'node:fs';
-import { Agent } from 'node:http';
+// From exec to the first right answer: until the port answers, until the ready line, and until the count of all rows is
+// right, after a clean stop and after a kill, for the database alone and for everything. Each start has the directory as
+// the load left it: nothing that an earlier start did is saved to the next. Runs the built executable (`npm run build`).
+// node --conditions=source --import tsx tests/bench/server/restart.ts [rows] [starts]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
 
-import { makeDirectory, query, removeDirectory, startTidemark } from '@tidemark/testkit';
-import type { Tidemark } from '@tidemark/testkit';
+import {
+  EXECUTABLE,
+  makeDirectory,
+  query,
+  removeDirectory,
+  runTidemark,
+  startTidemark,
+} from '@tidemark/testkit';
 
-import { batches, quantile } from './lines.ts';
-import { send } from './writer.ts';
+import { batches, FIELDS, quantile } from './lines.ts';
+import { processorMs } from './processor.ts';
 
-const [rows = 864_000, repeats = 7] = process.argv.slice(2).map(Number);
-const ROWS_PER_BATCH = 5000;
-const CLOCK_TICK_MS = 10;
+const [rows = 864_000, starts = 7] = process.argv.slice(2).map(Number);
+const HOSTS = 100;
+const ROWS = 5000;
+const COUNT = 'SELECT count(*) FROM cpu';
+const POLL_MS = 3;
+
+type Ending = 'stop' | 'kill';
+type Times = { readonly port: number; readonly ready: number; readonly right: number };
+type Measured = { readonly wall: Times; readonly cpuMs: number };
 
 const directory = await makeDirectory();
-const start = (): Promise<Tidemark> => {
-  const args = ['--monitor-store-enabled', 'false'];
-  return startTidemark({ command: 'tsdb', directory, args });
-};
 try {
-  const expected = await load();
-  for (const end of ['stop', 'kill'] as const) {
-    // Once more than is measured: what was read once lies in memory, as on a machine that restarts a service.
-    const runs = [];
-    for (let run = 0; run <= repeats; run++) runs.push(await restart(end, expected));
-    print(end === 'stop' ? 'clean stop' : 'kill -9', runs.slice(1));
+  for (const ending of ['stop', 'kill'] as const) {
+    const loaded = join(directory, ending);
+    await load(loaded, ending);
+    for (const command of ['tsdb', 'up'] as const) {
+      const measured: Measured[] = [];
+      for (let i = 0; i < starts; i++) {
+        const copy = join(directory, 'copy');
+        await cp(loaded, copy, { recursive: true });
+        measured.push(await measureStart(command, copy));
+        await removeDirectory(copy);
+      }
+      print(`${command} after ${ending}`, measured);
+    }
   }
+  await measureCommand(['--version']);
+  await measureCommand(['tsdb', 'inspect', '--help']);
 } finally {
   await removeDirectory(directory);
 }
 
-/** Loads the rows; how many there are. */
-async function load(): Promise<number> {
-  const server = await start();
-  const agent = new Agent({ keepAlive: true });
+async function load(target: string, ending: Ending): Promise<void> {
+  const server = await startTidemark({ command: 'tsdb', directory: target });
   await query(server.tsdb, 'CREATE DATABASE bench');
-  const source = batches(100, ROWS_PER_BATCH);
-  const count = Math.ceil(rows / ROWS_PER_BATCH);
-  for (let i = 0; i < count; i++) {
-    const status = await send(
-      `${server.tsdb}/write?db=bench`,
-      agent,
-      source.next().value as Uint8Array,
-    );
-    if (status !== 204) throw new Error(`a write was answered with ${status}`);
+  const source = batches(HOSTS, ROWS);
+  for (let written = 0; written < rows; written += ROWS) {
+    const { value } = source.next();
+    const body = Buffer.from(value as Uint8Array);
+    const response = await fetch(`${server.tsdb}/write?db=bench`, { method: 'POST', body });
+    if (response.status !== 204) throw new Error(`${response.status} ${await response.text()}`);
   }
-  agent.destroy();
-  await server.stop();
-  return count * ROWS_PER_BATCH;
+  await (ending === 'stop' ? server.stop() : server.kill());
 }
 
-type Run = { readonly readyMs: number; readonly countMs: number; readonly cpuMs: number };
+async function measureStart(command: 'tsdb' | 'up', data: string): Promise<Measured> {
+  const port = await freePort();
+  const bind = `127.0.0.1:${port}`;
+  const binds =
+    command === 'tsdb'
+      ? ['--bind', bind]
+      : ['--tsdb-bind', bind, '--engine-bind', '127.0.0.1:0', '--ui-bind', '127.0.0.1:0'];
+  const began = performance.now();
+  const line = [EXECUTABLE, command, '--data-dir', data, ...binds];
+  const child = spawn(process.execPath, line, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const exited = once(child, 'exit');
+  try {
+    const readyLine = once(createInterface({ input: child.stdout }), 'line');
+    const ready = readyLine.then(() => performance.now() - began);
+    const url = `http://${bind}`;
+    const isPingAnswered = async (): Promise<boolean> => (await fetch(`${url}/ping`)).ok;
+    const answered = await firstTime(began, isPingAnswered);
+    const right = await firstTime(began, () => isCountRight(url));
+    return {
+      wall: { port: answered, ready: await ready, right },
+      cpuMs: processorMs(child.pid ?? 0),
+    };
+  } finally {
+    child.kill('SIGKILL');
+    await exited;
+  }
+}
 
-/** Starts, waits for the right count and ends the process in the given way. */
-async function restart(end: 'stop' | 'kill', expected: number): Promise<Run> {
-  const from = performance.now();
-  const server = await start();
-  const readyMs = performance.now() - from;
-  const answer = JSON.stringify(
-    await query(server.tsdb, 'SELECT count(usage_0) FROM cpu', 'bench'),
+async function isCountRight(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/query?db=bench&q=${encodeURIComponent(COUNT)}`);
+  const text = await response.text();
+  const expected = Math.ceil(rows / ROWS) * ROWS;
+  return response.ok && text.includes(FIELDS.map(() => expected).join(','));
+}
+
+/** When a condition held first, milliseconds after `began`. Not being reachable is not holding. */
+async function firstTime(began: number, holds: () => Promise<boolean>): Promise<number> {
+  while (!(await holds().catch(() => false))) {
+    if (performance.now() - began > 60_000) throw new Error('no right answer within a minute');
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return performance.now() - began;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+async function measureCommand(args: readonly string[]): Promise<void> {
+  const times: number[] = [];
+  for (let i = 0; i < starts; i++) {
+    const began = performance.now();
+    await runTidemark(args);
+    times.push(performance.now() - began);
+  }
+  process.stdout.write(`${`tidemark ${args.join(' ')}`.padEnd(28)} ${spread(times)} ms\n`);
+}
+
+function print(name: string, measured: readonly Measured[]): void {
+  const of = (part: keyof Times): string => spread(measured.map(({ wall }) => wall[part]));
+  const cpu = spread(measured.map(({ cpuMs }) => cpuMs));
+  process.stdout.write(
+    `${name.padEnd(28)} ms: port ${of('port')}, ready ${of('ready')}, right count ${of('right')}; CPU ${cpu}\n`,
   );
-  const countMs = performance.now() - from;
-  const cpuMs = cpuOf(server);
-  await server[end]();
-  if (!answer.includes(`,${expected}]`)) throw new Error(`not ${expected} rows: ${answer}`);
-  return { readyMs, countMs, cpuMs };
 }
 
-/** User and system time of the process so far. */
-function cpuOf({ process: { pid } }: Tidemark): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
-}
-
-function print(title: string, runs: readonly Run[]): void {
-  const figures = (['readyMs', 'countMs', 'cpuMs'] as const).map((key) => {
-    const sorted = runs.map((run) => run[key]).toSorted((a, b) => a - b);
-    return `${key} ${Math.round(sorted[0]!)}–${Math.round(sorted.at(-1)!)}, median ${Math.round(quantile(sorted, 0.5))}`;
-  });
-  process.stdout.write(`after ${title}, ${runs.length} starts: ${figures.join('; ')}\n`);
+/** Shortest and middle. */
+function spread(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  return `${quantile(sorted, 0).toFixed(0)} / ${quantile(sorted, 0.5).toFixed(0)}`;
 }
