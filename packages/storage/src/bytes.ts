@@ -213,6 +213,12 @@ export class ByteReader {
     throw new DecodeError('varint too long');
   }
 
+  /** Steps over a varint of either kind. */
+  skipVarint(): void {
+    for (let i = 0; i < 10; i++) if (this.u8() < 0x80) return;
+    throw new DecodeError('varint too long');
+  }
+
   /** A count of things of which each takes at least `minBytes`: bounds allocations by the input's length. */
   count(minBytes = 1): number {
     const value = this.varint();

@@ -71,7 +71,7 @@ function* addSegment(
   );
   const isWanted = ({ minTime, maxTime }: ChunkMeta): boolean => minTime <= end && maxTime >= start;
   for (const page of stored.pages) {
-    for (const [id, chunks] of segment.page(stored, page)) {
+    for (const [id, chunks] of segment.pageEntries(stored, page)) {
       if (!series.has(id)) continue;
       for (const chunk of chunks) {
         if (!isWanted(chunk)) continue;

@@ -138,28 +138,59 @@ function readNumber(reader: ByteReader, type: FieldType): number | bigint {
   return type === 'unsigned' ? BigInt.asUintN(64, value) : value;
 }
 
-/** Chunks of the series of one directory page. */
-export function readPage(
-  bytes: Uint8Array,
-  page: PageMeta,
+/** Where the next block of a page begins in the file: blocks of its entries lie one behind the other. */
+type BlockCursor = { offset: number };
+
+/** The chunks of an entry, whose series has been read. Both go on to the next entry. */
+export function readChunks(
+  reader: ByteReader,
+  cursor: BlockCursor,
   fields: readonly SegmentField[],
-): Map<SeriesId, ChunkMeta[]> {
-  const reader = new ByteReader(bytes);
-  const result = new Map<SeriesId, ChunkMeta[]>();
-  const cursor = { offset: reader.varint() };
-  let series = page.firstSeries;
-  while (reader.remaining > 0) {
-    series += reader.varint();
-    const chunks: ChunkMeta[] = [];
-    for (let n = reader.count(8); n > 0; n--) chunks.push(readChunk(reader, cursor, fields));
-    result.set(series, chunks);
+): ChunkMeta[] {
+  const chunks: ChunkMeta[] = [];
+  for (let n = reader.count(8); n > 0; n--) chunks.push(readChunk(reader, cursor, fields));
+  return chunks;
+}
+
+/** As `readChunks`, but makes nothing of them. */
+export function skipChunks(
+  reader: ByteReader,
+  cursor: BlockCursor,
+  fields: readonly SegmentField[],
+): void {
+  for (let n = reader.count(8); n > 0; n--) {
+    reader.skip(8); // minTime
+    reader.skipVarint(); // duration
+    reader.skipVarint(); // rows
+    cursor.offset += reader.varint() + BLOCK_CHECKSUM_BYTES;
+    for (let m = reader.count(3); m > 0; m--) skipColumn(reader, cursor, fields);
   }
-  return result;
+}
+
+function skipColumn(
+  reader: ByteReader,
+  cursor: BlockCursor,
+  fields: readonly SegmentField[],
+): void {
+  const type = fields[reader.varint()]?.type;
+  if (type === undefined) throw new DecodeError('field out of range');
+  const flags = reader.u8();
+  const hasNulls = (flags & HAS_NULLS) !== 0;
+  if (hasNulls) {
+    reader.skipVarint(); // count
+    cursor.offset += reader.varint();
+  }
+  cursor.offset += reader.varint() + BLOCK_CHECKSUM_BYTES;
+  if ((flags & HAS_STATISTICS) === 0) return;
+  // min, max, sum, first, last; then their times.
+  if (type === 'float') reader.skip(5 * 8);
+  else for (let n = 5; n > 0; n--) reader.skipVarint();
+  for (let n = hasNulls ? 4 : 2; n > 0; n--) reader.skipVarint();
 }
 
 function readChunk(
   reader: ByteReader,
-  cursor: { offset: number },
+  cursor: BlockCursor,
   fields: readonly SegmentField[],
 ): ChunkMeta {
   const minTime = reader.i64();
@@ -176,7 +207,7 @@ function readChunk(
 
 function readColumn(
   reader: ByteReader,
-  cursor: { offset: number },
+  cursor: BlockCursor,
   chunk: ChunkMeta,
   fields: readonly SegmentField[],
 ): ColumnMeta {

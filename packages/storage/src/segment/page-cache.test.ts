@@ -1,56 +1,57 @@
 // Pages of directories stay within their bytes.
 import { expect, test } from 'vitest';
 
-import type { ChunkMeta, PageMeta } from './format.ts';
+import type { PageMeta } from './format.ts';
 import { PageCache } from './page-cache.ts';
 
-const CHUNK: ChunkMeta = {
-  minTime: 0n,
-  maxTime: 0n,
-  rows: 1,
-  timeOffset: 0,
-  timeBytes: 1,
-  columns: [],
-};
-
-function pageOf(series: number): ReadonlyMap<number, readonly ChunkMeta[]> {
-  return new Map(Array.from({ length: series }, (_, id) => [id, [CHUNK]]));
-}
+type Page = { sizeBytes: number };
 
 const key = (firstSeries: number): PageMeta => ({ firstSeries, offset: 0, length: 0 });
 
 test('the least recently used pages go when the bytes are used up', () => {
-  const one = new PageCache();
-  one.set({}, key(0), pageOf(100));
-  const cache = new PageCache(one.sizeBytes * 2);
+  const cache = new PageCache<Page>(200);
   const keys = [key(0), key(1), key(2)] as const;
 
-  for (const page of keys.slice(0, 2)) cache.set({}, page, pageOf(100));
+  for (const page of keys.slice(0, 2)) cache.set({}, page, { sizeBytes: 100 });
   cache.get(keys[0]);
-  cache.set({}, keys[2], pageOf(100));
+  cache.set({}, keys[2], { sizeBytes: 100 });
 
   expect(keys.map((page) => cache.get(page) !== undefined)).toEqual([true, false, true]);
-  expect(cache.sizeBytes).toBe(one.sizeBytes * 2);
+  expect(cache.sizeBytes).toBe(200);
 });
 
 test('a page that is larger than all there may be stays until the next comes', () => {
-  const cache = new PageCache(1);
+  const cache = new PageCache<Page>(1);
   const [large, next] = [key(0), key(1)];
 
-  cache.set({}, large, pageOf(10));
+  cache.set({}, large, { sizeBytes: 10 });
   expect(cache.get(large)).toBeDefined();
-  cache.set({}, next, pageOf(10));
+  cache.set({}, next, { sizeBytes: 10 });
 
   expect(cache.get(large)).toBeUndefined();
   expect(cache.get(next)).toBeDefined();
 });
 
+test('a page that grows while it is read puts out others, not itself', () => {
+  const cache = new PageCache<Page>(250);
+  const grows: Page = { sizeBytes: 100 };
+  const [other, growing] = [key(0), key(1)];
+  cache.set({}, other, { sizeBytes: 100 });
+  cache.set({}, growing, grows);
+
+  grows.sizeBytes = 300;
+  cache.resized(growing);
+
+  expect([cache.get(other), cache.get(growing)]).toEqual([undefined, grows]);
+  expect(cache.sizeBytes).toBe(300);
+});
+
 test('the pages of an owner go with it', () => {
-  const cache = new PageCache();
+  const cache = new PageCache<Page>();
   const [gone, stays] = [{}, {}];
   const [first, second] = [key(0), key(1)];
-  cache.set(gone, first, pageOf(1));
-  cache.set(stays, second, pageOf(1));
+  cache.set(gone, first, { sizeBytes: 1 });
+  cache.set(stays, second, { sizeBytes: 1 });
 
   cache.forget(gone);
 

@@ -1,23 +1,17 @@
-// Parsed directory pages, least recently used ones dropped beyond a number of bytes. One for all segments of an engine.
-import type { SeriesId } from '../series/series-index.ts';
-import type { ChunkMeta, PageMeta } from './format.ts';
+// Directory pages, least recently used ones dropped beyond a number of bytes. One for all segments of an engine.
+import type { DirectoryPage } from './directory-page.ts';
+import type { PageMeta } from './format.ts';
 
-type Page = ReadonlyMap<SeriesId, readonly ChunkMeta[]>;
-type Entry = { readonly page: Page; readonly owner: object; readonly sizeBytes: number };
+type Page = Pick<DirectoryPage, 'sizeBytes'>;
+type Entry<P> = { readonly page: P; readonly owner: object; sizeBytes: number };
 
-/** The pages of about 100,000 chunks with ten columns each, or of 60,000 series with one row each. */
+/** The pages of a million series with one row each, or of 60,000 chunks with ten columns, decoded. */
 const PAGES_BYTES_MAX = 24 << 20;
 
-// What parsed entries take in V8's heap, roughly: objects, their arrays, and a bigint or boxed number per value.
-const SERIES_BYTES = 130;
-const CHUNK_BYTES = 210;
-const COLUMN_BYTES = 72;
-const STATISTICS_BYTES = 250;
-
-export class PageCache {
+export class PageCache<P extends Page = DirectoryPage> {
   readonly #bytesMax: number;
   /** Least recently used first. */
-  readonly #pages = new Map<PageMeta, Entry>();
+  readonly #pages = new Map<PageMeta, Entry<P>>();
   readonly #owners = new Map<object, Set<PageMeta>>();
   #sizeBytes = 0;
 
@@ -29,7 +23,7 @@ export class PageCache {
     return this.#sizeBytes;
   }
 
-  get(key: PageMeta): Page | undefined {
+  get(key: PageMeta): P | undefined {
     const entry = this.#pages.get(key);
     if (entry === undefined) return undefined;
     this.#pages.delete(key);
@@ -37,9 +31,9 @@ export class PageCache {
     return entry.page;
   }
 
-  set(owner: object, key: PageMeta, page: Page): void {
+  set(owner: object, key: PageMeta, page: P): void {
     this.#remove(key);
-    const sizeBytes = pageBytes(page);
+    const { sizeBytes } = page;
     this.#pages.set(key, { page, owner, sizeBytes });
     this.#sizeBytes += sizeBytes;
     let keys = this.#owners.get(owner);
@@ -48,9 +42,22 @@ export class PageCache {
       this.#owners.set(owner, keys);
     }
     keys.add(key);
+    this.#makeRoom(key);
+  }
+
+  /** Looks again how large a page is, after it was read. */
+  resized(key: PageMeta): void {
+    const entry = this.#pages.get(key);
+    if (entry === undefined || entry.sizeBytes === entry.page.sizeBytes) return;
+    this.#sizeBytes += entry.page.sizeBytes - entry.sizeBytes;
+    entry.sizeBytes = entry.page.sizeBytes;
+    this.#makeRoom(key);
+  }
+
+  #makeRoom(newest: PageMeta): void {
     for (const oldest of this.#pages.keys()) {
       // The newest stays however large it is: its reader is at work on it.
-      if (this.#sizeBytes <= this.#bytesMax || oldest === key) break;
+      if (this.#sizeBytes <= this.#bytesMax || oldest === newest) break;
       this.#remove(oldest);
     }
   }
@@ -68,17 +75,4 @@ export class PageCache {
     keys?.delete(key);
     if (keys?.size === 0) this.#owners.delete(entry.owner);
   }
-}
-
-function pageBytes(page: Page): number {
-  let bytes = 0;
-  for (const chunks of page.values()) {
-    bytes += SERIES_BYTES;
-    for (const { columns } of chunks) {
-      bytes += CHUNK_BYTES + columns.length * COLUMN_BYTES;
-      // Chunks have statistics of all their columns or of none.
-      if (columns[0]?.statistics !== undefined) bytes += columns.length * STATISTICS_BYTES;
-    }
-  }
-  return bytes;
 }

@@ -13,7 +13,6 @@ import type { SeriesId } from '../series/series-index.ts';
 import {
   BLOCK_CHECKSUM_BYTES,
   decodeFooter,
-  readPage,
   SEGMENT_HEADER_BYTES,
   SEGMENT_MAGIC,
   SEGMENT_TRAILER_BYTES,
@@ -26,6 +25,7 @@ import type {
   SegmentFooter,
   SegmentMeasurement,
 } from './format.ts';
+import { DirectoryPage } from './directory-page.ts';
 import type { PageCache } from './page-cache.ts';
 
 export type SegmentInfo = {
@@ -107,22 +107,37 @@ export class Segment {
 
   /** Chunks of a series, ascending and not overlapping; empty when it has none here. */
   chunks(measurement: SegmentMeasurement, series: SeriesId): readonly ChunkMeta[] {
-    const page = findPage(measurement.pages, series);
-    if (page === undefined) return NO_CHUNKS;
-    return this.page(measurement, page).get(series) ?? NO_CHUNKS;
+    const meta = findPage(measurement.pages, series);
+    if (meta === undefined) return NO_CHUNKS;
+    const page = this.#page(measurement, meta);
+    const chunks = this.decoding(meta.offset, () => page.chunks(series));
+    this.#cache.resized(meta);
+    return chunks ?? NO_CHUNKS;
   }
 
-  /** All chunks of the series of one directory page. */
-  page(
+  /** The series of one directory page, ascending, with their chunks. */
+  *pageEntries(
     measurement: SegmentMeasurement,
-    page: PageMeta,
-  ): ReadonlyMap<SeriesId, readonly ChunkMeta[]> {
-    const known = this.#cache.get(page);
+    meta: PageMeta,
+  ): Generator<readonly [SeriesId, readonly ChunkMeta[]]> {
+    const entries = this.#page(measurement, meta).entries();
+    for (;;) {
+      const step = this.decoding(meta.offset, () => entries.next());
+      if (step.done === true) return;
+      yield step.value;
+    }
+  }
+
+  #page(measurement: SegmentMeasurement, meta: PageMeta): DirectoryPage {
+    const known = this.#cache.get(meta);
     if (known !== undefined) return known;
-    const bytes = this.#readBlock(page.offset, page.length);
-    const parsed = this.decoding(page.offset, () => readPage(bytes, page, measurement.fields));
-    this.#cache.set(this, page, parsed);
-    return parsed;
+    const bytes = this.#readBlock(meta.offset, meta.length);
+    const page = this.decoding(
+      meta.offset,
+      () => new DirectoryPage(bytes, meta, measurement.fields),
+    );
+    this.#cache.set(this, meta, page);
+    return page;
   }
 
   /** Times and the wanted columns of a chunk, with one read where most of its bytes are wanted. */

@@ -113,7 +113,7 @@ function inspectMeasurement(
   const columns = measurement.fields.map((field) => newTally(field.name, field.type));
   let chunks = 0;
   for (const page of measurement.pages) {
-    for (const entries of segment.page(measurement, page).values()) {
+    for (const [, entries] of segment.pageEntries(measurement, page)) {
       for (const chunk of entries) {
         chunks++;
         const bytes = segment.rawChunk(chunk);

@@ -185,7 +185,7 @@ function copyReadable(
   writer.beginMeasurement(measurement.measurementId, measurement.fields);
   for (const page of measurement.pages) {
     try {
-      for (const [series, chunks] of segment.page(measurement, page)) {
+      for (const [series, chunks] of segment.pageEntries(measurement, page)) {
         for (const chunk of chunks) copyChunk(segment, { measurement, chunk }, writer, work);
         writer.endSeries(series);
       }
