@@ -27,11 +27,11 @@ export type JobControl = {
   progress(done: number): void;
 };
 
-type Running<R> = {
+type Running = {
   readonly abort: AbortController;
   progress: number;
-  /** How it ended, while that can not be stored. */
-  end?: R | undefined;
+  /** Why its end can not be stored yet; empty while it can. */
+  storeError: string;
   done: Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export class JobStore<R extends JobRecord> {
   readonly #clock: Clock;
   readonly #kind: string;
   readonly #isRepeatable: boolean;
-  readonly #running = new Map<string, Running<R>>();
+  readonly #running = new Map<string, Running>();
 
   /** With `isRepeatable` a job that has ended gives its id to a new one. */
   constructor(
@@ -73,7 +73,7 @@ export class JobStore<R extends JobRecord> {
     const record = this.#table.get(id);
     const running = this.#running.get(id);
     if (record?.status !== 'running' || running === undefined) return record;
-    return running.end ?? { ...record, progress: running.progress };
+    return { ...record, progress: running.progress, error: running.storeError };
   }
 
   /** Newest first; within a second by id, backwards. */
@@ -96,9 +96,10 @@ export class JobStore<R extends JobRecord> {
     if (this.#running.size >= RUNNING_JOBS.value) {
       throw new LimitExceeded(`too many ${this.#kind}s are running`, RUNNING_JOBS.setting);
     }
-    const running: Running<R> = {
+    const running: Running = {
       abort: new AbortController(),
       progress: 0,
+      storeError: '',
       done: Promise.resolve(),
     };
     this.#running.set(record.id, running);
@@ -113,7 +114,7 @@ export class JobStore<R extends JobRecord> {
 
   async #run(
     record: R,
-    running: Running<R>,
+    running: Running,
     work: (control: JobControl) => Promise<Partial<R>>,
   ): Promise<void> {
     let end: Partial<R>;
@@ -133,24 +134,25 @@ export class JobStore<R extends JobRecord> {
     if (running.abort.signal.reason !== DELETED) {
       const date = formatRfc3339(this.#clock.now());
       const status: JobStatus = error === '' ? 'finished' : 'failed';
-      running.end = { ...record, ...end, date, error, status, progress: 1 };
-      await this.#storeEnd(running.end, running.abort.signal);
+      await this.#storeEnd({ ...record, ...end, date, error, status, progress: 1 }, running);
     }
     this.#running.delete(record.id);
   }
 
-  // On a full disk the end is known as long as the process lives, and stored once there is room. Whoever stops the job
-  // or the engine does not wait for that: the next start finds the record as that of an interrupted one.
-  async #storeEnd(end: R, signal: AbortSignal): Promise<void> {
+  // Nobody sees an end that is not on disk: a kill would take it back. On a full disk the job goes on running, with the
+  // reason as its error, until there is room. Whoever stops the job or the engine does not wait for that: the next start
+  // finds the record as that of an interrupted one.
+  async #storeEnd(end: R, running: Running): Promise<void> {
     for (;;) {
       try {
         await this.#table.put(end.id, end);
         return;
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
+        running.storeError = error.message;
       }
       try {
-        await this.#clock.sleep(RETRY_MS, signal);
+        await this.#clock.sleep(RETRY_MS, running.abort.signal);
       } catch {
         // Stopped.
         return;
