@@ -4,7 +4,19 @@ import type { GroupCode } from './data/codec.ts';
 import { decodeGroup, encodeGroup } from './data/codec.ts';
 import type { TaskContext } from './node.ts';
 
-export class GroupStates<T> {
+/** What nodes need of where the state of their groups lies. */
+export interface GroupStore<T> {
+  /** Groups that have a state. */
+  readonly count: number;
+  /** The state of a group, a new one when it has none. */
+  get(group: Group): T;
+  delete(group: Group): unknown;
+  /** States as data, and back. */
+  encode<C>(code: (state: T) => C): GroupStatesCode<C>;
+  decode<C>(task: TaskContext, codes: GroupStatesCode<C>, decode: (code: C) => T): void;
+}
+
+export class GroupStates<T> implements GroupStore<T> {
   readonly #states: (T | undefined)[] = [];
   readonly #groups: (Group | undefined)[] = [];
   readonly #make: (group: Group) => T;

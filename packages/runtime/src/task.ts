@@ -333,7 +333,7 @@ export class InlineTask implements RunningTask {
       this.#run(undefined, () => {
         this.#sweep++;
         for (const group of this.#context.groups.list()) {
-          if (group.sweep < this.#sweep - 2 && group.id !== '') this.#forget(group);
+          if (group.sweep < this.#sweep - 2 && !group.isWhole) this.#forget(group);
         }
       });
       if (!this.#isClosed && this.#error === undefined) this.#scheduleSweep();

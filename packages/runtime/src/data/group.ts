@@ -1,6 +1,9 @@
 // Groups: interned per task, with a dense index for the per-group state arrays of nodes.
+import { assert } from '@tidemark/core';
+import { GroupIndex } from './group-index.ts';
 import type { SeriesTable } from './series.ts';
 import { Series } from './series.ts';
+import { hashSeed, hashText } from './text-hash.ts';
 
 /** How points are grouped: by tags, and by measurement too. */
 export type GroupDimensions = {
@@ -13,9 +16,8 @@ export type GroupDimensions = {
 
 export const NO_DIMENSIONS: GroupDimensions = { isByName: false, tagNames: [] };
 
-/** A group of points. `id` is the recorded text form; '' for the single group of ungrouped data. */
+/** A group of points. */
 export class Group {
-  readonly id: string;
   /** Dense within the task; reused after the group was released. */
   readonly index: number;
   readonly dimensions: GroupDimensions;
@@ -24,13 +26,14 @@ export class Group {
   isReleased = false;
   /** Sweep during which a point of the group was last seen. */
   sweep = 0;
+  #id: string | undefined;
   /** Its tags: those of a series, or their values. */
   #tags: Series | readonly string[];
   #lastSeries: Series | undefined;
   readonly #table: SeriesTable;
 
   constructor(
-    id: string,
+    id: string | undefined,
     index: number,
     init: {
       readonly dimensions: GroupDimensions;
@@ -38,17 +41,29 @@ export class Group {
       readonly table: SeriesTable;
     },
   ) {
-    this.id = id;
+    this.#id = id;
     this.index = index;
     this.dimensions = init.dimensions;
     this.#tags = init.tags;
     this.#table = init.table;
+    assert(id !== undefined || init.tags instanceof Series, 'a group has an id or can make one');
+  }
+
+  /** The recorded text form; '' for the single group of ungrouped data. Made when first asked for. */
+  get id(): string {
+    return (this.#id ??= groupId(this.#tags as Series, this.dimensions));
+  }
+
+  /** The single group of ungrouped data. */
+  get isWhole(): boolean {
+    return isWhole(this.dimensions);
   }
 
   /** Values in the order of `dimensions.tagNames`. Made when first asked for. */
   get values(): readonly string[] {
     const tags = this.#tags;
     if (!(tags instanceof Series)) return tags;
+    this.#id ??= groupId(tags, this.dimensions);
     const values = this.dimensions.tagNames.map((name) => tags.tagOnce(name) ?? '');
     this.#tags = values;
     return values;
@@ -71,6 +86,17 @@ export class Group {
     return this.series(this.#lastSeries?.name ?? '').tags;
   }
 
+  /** Whether a series belongs here; `undefined` when only the ids can tell. */
+  holds(series: Series, dimensions: GroupDimensions): boolean | undefined {
+    const tags = this.#tags;
+    if (dimensions !== this.dimensions || !(tags instanceof Series)) return undefined;
+    if (dimensions.isByName && tags.name !== series.name) return undefined;
+    for (const name of dimensions.tagNames) {
+      if (!series.hasSameTag(name, tags)) return undefined;
+    }
+    return true;
+  }
+
   /** As templates print it. */
   get text(): string {
     return this.id === '' ? 'nil' : this.id;
@@ -79,9 +105,10 @@ export class Group {
 
 /** The groups of a task. */
 export class GroupTable {
-  readonly #byId = new Map<string, Group>();
+  readonly #seed = hashSeed();
+  readonly #index = new GroupIndex();
+  readonly #groups: (Group | undefined)[] = [];
   readonly #freeIndexes: number[] = [];
-  #nextIndex = 0;
   readonly #series: SeriesTable;
   readonly #countMax: number;
 
@@ -91,56 +118,103 @@ export class GroupTable {
   }
 
   get count(): number {
-    return this.#byId.size;
+    return this.#index.count;
   }
 
   /** A copy: groups may be released while it is walked. */
   list(): Group[] {
-    return [...this.#byId.values()];
+    return this.#groups.filter((group) => group !== undefined);
+  }
+
+  /** The group with an index, which has not been released. */
+  at(index: number): Group {
+    const group = this.#groups[index];
+    assert(group !== undefined, 'the group has not been released');
+    return group;
   }
 
   /** The group of a series under dimensions; `undefined` when the task has too many groups. */
   of(series: Series, dimensions: GroupDimensions): Group | undefined {
-    const names = dimensions.idNames ?? dimensions.tagNames;
-    let id = dimensions.isByName ? series.name : '';
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i] ?? '';
-      if (i > 0) id += ',';
-      else if (dimensions.isByName) id += '\n';
-      id += `${name}=${series.tagOnce(name) ?? ''}`;
+    const hash = hashOfId(this.#seed, series, dimensions);
+    let id: string | undefined;
+    for (let place = this.#index.find(hash); place >= 0;) {
+      const group = this.at(this.#index.at(place));
+      if (group.holds(series, dimensions) === true) return group;
+      id ??= groupId(series, dimensions);
+      if (group.id === id) return group;
+      place = this.#index.find(hash, place + 1);
     }
-    return this.#intern(id, dimensions, series);
+    return this.#open(hash, { id, dimensions, tags: series });
   }
 
   /** A group by its parts, for restored state and results of queries. */
   named(id: string, dimensions: GroupDimensions, values: readonly string[]): Group | undefined {
-    return this.#intern(id, dimensions, values);
+    return this.get(id) ?? this.#open(hashText(this.#seed, id), { id, dimensions, tags: values });
   }
 
   get(id: string): Group | undefined {
-    return this.#byId.get(id);
+    const hash = hashText(this.#seed, id);
+    for (let place = this.#index.find(hash); place >= 0;) {
+      const group = this.at(this.#index.at(place));
+      if (group.id === id) return group;
+      place = this.#index.find(hash, place + 1);
+    }
+    return undefined;
   }
 
   /** Forgets a group that no node holds state of. A later point opens it anew. */
   release(group: Group): void {
-    if (group.isReleased || group.holderCount > 0 || group.id === '') return;
+    if (group.isReleased || group.holderCount > 0 || group.isWhole) return;
     group.isReleased = true;
-    this.#byId.delete(group.id);
+    this.#index.delete(hashText(this.#seed, group.id), group.index);
+    this.#groups[group.index] = undefined;
     this.#freeIndexes.push(group.index);
   }
 
-  #intern(
-    id: string,
-    dimensions: GroupDimensions,
-    tags: Series | readonly string[],
+  #open(
+    hash: number,
+    init: {
+      readonly id: string | undefined;
+      readonly dimensions: GroupDimensions;
+      readonly tags: Series | readonly string[];
+    },
   ): Group | undefined {
-    let group = this.#byId.get(id);
-    if (group === undefined) {
-      if (this.#byId.size >= this.#countMax) return undefined;
-      const index = this.#freeIndexes.pop() ?? this.#nextIndex++;
-      group = new Group(id, index, { dimensions, tags, table: this.#series });
-      this.#byId.set(id, group);
-    }
+    if (this.#index.count >= this.#countMax) return undefined;
+    const index = this.#freeIndexes.pop() ?? this.#groups.length;
+    const { id, dimensions, tags } = init;
+    const group = new Group(id, index, { dimensions, tags, table: this.#series });
+    if (index === this.#groups.length) this.#groups.push(group);
+    else this.#groups[index] = group;
+    this.#index.add(hash, index);
     return group;
   }
+}
+
+function isWhole({ isByName, tagNames }: GroupDimensions): boolean {
+  return !isByName && tagNames.length === 0;
+}
+
+function groupId(series: Series, dimensions: GroupDimensions): string {
+  const names = dimensions.idNames ?? dimensions.tagNames;
+  let id = dimensions.isByName ? series.name : '';
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string;
+    if (i > 0) id += ',';
+    else if (dimensions.isByName) id += '\n';
+    id += `${name}=${series.tagOnce(name) ?? ''}`;
+  }
+  return id;
+}
+
+/** Hash of `groupId`, which is not made. */
+function hashOfId(seed: number, series: Series, dimensions: GroupDimensions): number {
+  const names = dimensions.idNames ?? dimensions.tagNames;
+  let hash = dimensions.isByName ? hashText(seed, series.name) : seed;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string;
+    if (i > 0) hash = hashText(hash, ',');
+    else if (dimensions.isByName) hash = hashText(hash, '\n');
+    hash = series.hashTag(hashText(hashText(hash, name), '='), name);
+  }
+  return hash;
 }

@@ -1,6 +1,7 @@
 // Series inside the runtime: measurement and tags of points, interned so that nodes compare and cache by identity.
 import type { SeriesRef } from '../point-batch.ts';
 import { PagedSeries } from './paged-series.ts';
+import { hashText } from './text-hash.ts';
 
 /** A set of tag keys, sorted; interned: equal sets are one object. */
 export class TagKeys {
@@ -48,6 +49,22 @@ export class Series {
     if (this.#values !== undefined || !(ref instanceof PagedSeries)) return this.tag(key);
     const i = this.keys.indexOf.get(key);
     return i === undefined ? undefined : ref.tagValue(i);
+  }
+
+  /** Goes on with the hash of a tag's value, '' when there is none. Takes nothing apart. */
+  hashTag(hash: number, key: string): number {
+    const i = this.keys.indexOf.get(key);
+    if (i === undefined) return hash;
+    const ref = this.#ref;
+    if (!(ref instanceof PagedSeries)) return hashText(hash, this.values[i] ?? '');
+    const value = ref.first + i;
+    const { text, ends } = ref.page;
+    return hashText(hash, text, ref.page.start(value), ends[value]);
+  }
+
+  /** Whether another series has the same value of a tag. */
+  hasSameTag(key: string, other: Series): boolean {
+    return (this.tagOnce(key) ?? '') === (other.tagOnce(key) ?? '');
   }
 
   /** Tags as an object, made once. Never change it. */

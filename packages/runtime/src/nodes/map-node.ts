@@ -1,12 +1,14 @@
 // Nodes that turn one point into at most one point: state per group on streams, fresh state for each batch.
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
-import type { GroupStatesCode } from '../group-states.ts';
+import type { GroupStatesCode, GroupStore } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 
 export type Mapping<S> = {
   readonly init: () => S;
+  /** Where states lie; an object for each group by default. */
+  readonly states?: GroupStore<S> | undefined;
   /** `undefined` drops the point. */
   readonly next: (state: S, point: Point) => Point | undefined;
   /** State as data and back; without it nothing is kept. */
@@ -24,12 +26,12 @@ export type Mapping<S> = {
 export class MapNode<S> implements RunningNode {
   readonly #ctx: NodeContext<never>;
   readonly #mapping: Mapping<S>;
-  readonly #states: GroupStates<S>;
+  readonly #states: GroupStore<S>;
 
   constructor(ctx: NodeContext<never>, mapping: Mapping<S>) {
     this.#ctx = ctx;
     this.#mapping = mapping;
-    this.#states = new GroupStates(mapping.init);
+    this.#states = mapping.states ?? new GroupStates(mapping.init);
   }
 
   get groupCount(): number {

@@ -19,6 +19,8 @@ import { StartError } from '../node.ts';
 import { truncateTime } from '../time-math.ts';
 import { FieldAdder } from './augment.ts';
 import { compileFor } from './compile.ts';
+import { CountStates } from './count-states.ts';
+import type { Counted } from './count-states.ts';
 import { MapNode } from './map-node.ts';
 import { requiredLambda } from './required-lambda.ts';
 
@@ -213,10 +215,10 @@ export function createStateCount(ctx: NodeContext<StateCountOptions>): RunningNo
   );
   const adder = new FieldAdder(as, 'int');
   const shared = lambda.frame(ctx.task.callContext);
-  type State = Tracked & { count: number };
-  return new MapNode<State>(ctx as NodeContext<never>, {
+  return new MapNode<Counted>(ctx as NodeContext<never>, {
     isGrouped: true,
     init: () => ({ frame: frameOf(ctx, lambda, shared), count: 0 }),
+    states: lambda.isStateful ? undefined : new CountStates(ctx.task, shared),
     next: (state, point) => {
       const isTrue = ask(ctx, lambda, state, point);
       if (isTrue === undefined) return undefined;

@@ -1,0 +1,89 @@
+// Finds groups by the hash of their ids without having the ids: most groups are never asked for theirs.
+import { assert } from '@tidemark/core';
+
+const FIRST_CAPACITY = 64;
+const EMPTY = -1;
+
+/** An open-addressing table from hashes to the dense indexes of groups. */
+export class GroupIndex {
+  /** Index of a group, or `EMPTY`, by place. */
+  #indexes = new Int32Array(FIRST_CAPACITY).fill(EMPTY);
+  #hashes = new Int32Array(FIRST_CAPACITY);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Place of the first entry with a hash, at or behind `from`; -1 when there is none. Go on with `from = place + 1`. */
+  find(hash: number, from = this.#home(hash)): number {
+    const mask = this.#indexes.length - 1;
+    for (let place = from & mask; this.#indexes[place] !== EMPTY; place = (place + 1) & mask) {
+      if (this.#hashes[place] === hash) return place;
+    }
+    return -1;
+  }
+
+  /** Index of the group at a place that `find` gave. */
+  at(place: number): number {
+    return this.#indexes[place] as number;
+  }
+
+  /** Adds an entry; the caller has looked for it. */
+  add(hash: number, index: number): void {
+    if (this.#count * 4 >= this.#indexes.length * 3) this.#grow();
+    this.#put(hash, index);
+    this.#count++;
+  }
+
+  /** Removes the entry of a group that is there. */
+  delete(hash: number, index: number): void {
+    let place = this.find(hash);
+    while (place >= 0 && this.#indexes[place] !== index) place = this.find(hash, place + 1);
+    assert(place >= 0, 'a group that is forgotten is in the table');
+    this.#count--;
+    this.#close(place);
+  }
+
+  /** Moves up what was put behind a place because it was taken, so that searches need not pass gaps. */
+  #close(gap: number): void {
+    const mask = this.#indexes.length - 1;
+    let hole = gap;
+    for (
+      let place = (hole + 1) & mask;
+      this.#indexes[place] !== EMPTY;
+      place = (place + 1) & mask
+    ) {
+      const home = this.#home(this.#hashes[place] as number);
+      // It may go where it is not before its home.
+      if (((place - home) & mask) < ((place - hole) & mask)) continue;
+      this.#indexes[hole] = this.#indexes[place] as number;
+      this.#hashes[hole] = this.#hashes[place] as number;
+      hole = place;
+    }
+    this.#indexes[hole] = EMPTY;
+  }
+
+  #home(hash: number): number {
+    return hash & (this.#indexes.length - 1);
+  }
+
+  #put(hash: number, index: number): void {
+    const mask = this.#indexes.length - 1;
+    let place = hash & mask;
+    while (this.#indexes[place] !== EMPTY) place = (place + 1) & mask;
+    this.#indexes[place] = index;
+    this.#hashes[place] = hash;
+  }
+
+  #grow(): void {
+    const indexes = this.#indexes;
+    const hashes = this.#hashes;
+    this.#indexes = new Int32Array(indexes.length * 2).fill(EMPTY);
+    this.#hashes = new Int32Array(indexes.length * 2);
+    for (let place = 0; place < indexes.length; place++) {
+      const index = indexes[place] as number;
+      if (index !== EMPTY) this.#put(hashes[place] as number, index);
+    }
+  }
+}

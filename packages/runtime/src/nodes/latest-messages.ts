@@ -1,0 +1,296 @@
+// The latest message of each group, as httpOut keeps it. Points of writes with numbers of their own lie in columns: one
+// object for each of 50,000 groups would be copied and marked by the collector, and told of with every row.
+import { assert } from '@tidemark/core';
+import type { Origin } from '../data/point.ts';
+import { Batch, Point } from '../data/point.ts';
+import type { Group, GroupTable } from '../data/group.ts';
+import type { Rows, Schema, Value, ValueType } from '../data/schema.ts';
+import { SchemaCache } from '../data/schema.ts';
+import type { Series } from '../data/series.ts';
+import { GroupMembers } from '../group-members.ts';
+
+/** Rows of writes that stay in memory for the sake of their latest messages: about 16 MB at ten fields. */
+const KEPT_ROWS_MAX = 200_000;
+const KEPT_WRITES_MAX = 256;
+
+/** In place of a write's sequence. */
+const NO_WRITE = -1;
+
+/** Values of their own that points may have to lie in columns; others are kept as objects. */
+const CELLS_MAX = 8;
+
+/** What is known of the write, timer or answer that messages come with. */
+type PresentWrite = { readonly writeSequence: number; readonly writeRowCount: number };
+
+/** A write of which latest messages are left. */
+class KeptWrite {
+  readonly sequence: number;
+  readonly rowCount: number;
+  /** Indexes of groups that got a message with it; some have got another since. */
+  readonly touched: number[] = [];
+  readonly #blocks: Rows[] = [];
+  readonly #origins: Origin[] = [];
+  readonly #numbers = new Map<Rows, number>();
+
+  constructor(write: PresentWrite) {
+    this.sequence = write.writeSequence;
+    this.rowCount = write.writeRowCount;
+  }
+
+  /** Number of the block that a point has its values in. */
+  numberOf({ rows, origin }: Point): number {
+    const last = this.#blocks.length - 1;
+    if (last >= 0 && this.#blocks[last] === rows && this.#origins[last] === origin) return last;
+    let number = this.#numbers.get(rows);
+    if (number === undefined || this.#origins[number] !== origin) {
+      number = this.#blocks.push(rows) - 1;
+      this.#origins.push(origin);
+      this.#numbers.set(rows, number);
+    }
+    return number;
+  }
+
+  rows(number: number): Rows {
+    return this.#blocks[number] as Rows;
+  }
+
+  origin(number: number): Origin {
+    return this.#origins[number] as Origin;
+  }
+}
+
+type Cell = { readonly index: number; readonly type: ValueType };
+
+export class LatestMessages {
+  readonly #members: GroupMembers;
+  readonly #layouts = new SchemaCache(cellsOf);
+  #stride = 1;
+  /** By group. Series and schemas of the same group rarely change, and what does not change costs the collector nothing. */
+  readonly #series: (Series | undefined)[] = [];
+  readonly #schemas: (Schema | undefined)[] = [];
+  /** Batches, and points that do not lie in the columns. */
+  readonly #objects: (Point | Batch | undefined)[] = [];
+  #orders = new Float64Array(0);
+  #sequences = new Float64Array(0);
+  #times = new BigInt64Array(0);
+  /** Which block of the write, and which row of it. */
+  #blocks = new Uint32Array(0);
+  #rows = new Uint32Array(0);
+  /** Values of their own, two views of one buffer. */
+  #numbers = new Float64Array(0);
+  #integers = new BigInt64Array(0);
+  #order = 0;
+  /** By their sequence, the oldest first. */
+  readonly #writes = new Map<number, KeptWrite>();
+  #newest: KeptWrite | undefined;
+  #keptRows = 0;
+  readonly #groups: GroupTable;
+
+  constructor(groups: GroupTable) {
+    this.#groups = groups;
+    this.#members = new GroupMembers(groups, (capacity) => this.#grow(capacity));
+  }
+
+  get count(): number {
+    return this.#members.count;
+  }
+
+  /** No message came yet. */
+  get isUntouched(): boolean {
+    return this.#order === 0;
+  }
+
+  set(group: Group, message: Point | Batch, write: PresentWrite): void {
+    const { index } = group;
+    if (this.#members.add(group)) this.#begin(index, this.#order++);
+    const kept = this.#keep(index, write);
+    const layout = message instanceof Batch ? undefined : this.#layouts.get(message.schema);
+    if (layout === undefined) this.#setObject(index, message);
+    else this.#setPoint(index, message as Point, { layout, kept });
+  }
+
+  delete(group: Group): void {
+    if (!this.#members.delete(group)) return;
+    this.#sequences[group.index] = NO_WRITE;
+    this.#series[group.index] = undefined;
+    this.#schemas[group.index] = undefined;
+    this.#objects[group.index] = undefined;
+  }
+
+  /** Messages in order of the creation of their groups. */
+  messages(): (Point | Batch)[] {
+    return this.entries()
+      .sort((a, b) => a.order - b.order)
+      .map(({ message }) => message);
+  }
+
+  entries(): { readonly group: Group; readonly order: number; readonly message: Point | Batch }[] {
+    return Array.from(this.#members, (group) => ({
+      group,
+      order: this.#orders[group.index] as number,
+      message: this.#message(group),
+    }));
+  }
+
+  restore(group: Group, order: number, message: Point | Batch): void {
+    this.#members.add(group);
+    this.#begin(group.index, order);
+    this.#order = Math.max(this.#order, order + 1);
+    this.#objects[group.index] = message;
+  }
+
+  #begin(index: number, order: number): void {
+    while (this.#objects.length <= index) {
+      this.#objects.push(undefined);
+      this.#series.push(undefined);
+      this.#schemas.push(undefined);
+    }
+    this.#orders[index] = order;
+    this.#sequences[index] = NO_WRITE;
+  }
+
+  #setObject(index: number, message: Point | Batch): void {
+    const last = this.#objects[index];
+    if (message instanceof Batch) this.#objects[index] = message;
+    else if (last === undefined || last instanceof Batch) this.#objects[index] = message.clone();
+    else last.become(message);
+  }
+
+  #setPoint(
+    index: number,
+    point: Point,
+    place: { readonly layout: readonly Cell[]; readonly kept: KeptWrite },
+  ): void {
+    const { layout, kept } = place;
+    if (this.#objects[index] !== undefined) this.#objects[index] = undefined;
+    if (this.#series[index] !== point.series) this.#series[index] = point.series;
+    if (this.#schemas[index] !== point.schema) this.#schemas[index] = point.schema;
+    this.#times[index] = point.time;
+    this.#blocks[index] = kept.numberOf(point);
+    this.#rows[index] = point.row;
+    if (layout.length > 0) this.#setCells(index, point, layout);
+  }
+
+  #setCells(index: number, point: Point, layout: readonly Cell[]): void {
+    if (point.schema.ownLength > this.#stride) this.#widen(point.schema.ownLength);
+    const first = index * this.#stride;
+    for (let i = 0; i < layout.length; i++) {
+      const cell = (layout[i] as Cell).index;
+      const value = point.own[cell];
+      if (typeof value === 'bigint') this.#integers[first + cell] = value;
+      else this.#numbers[first + cell] = Number(value);
+    }
+  }
+
+  #message(group: Group): Point | Batch {
+    const { index } = group;
+    const object = this.#objects[index];
+    if (object !== undefined) return object;
+    const schema = this.#schemas[index] as Schema;
+    const own: Value[] = Array.from({ length: schema.ownLength }, () => null);
+    for (const { index: cell, type } of this.#layouts.get(schema) ?? []) {
+      own[cell] = this.#value(index * this.#stride + cell, type);
+    }
+    const write = this.#writes.get(this.#sequences[index] as number);
+    assert(write !== undefined, 'the write of a point in the columns is kept');
+    const block = this.#blocks[index] as number;
+    return new Point(
+      this.#times[index] as bigint,
+      this.#series[index] as Series,
+      group,
+      schema,
+      write.rows(block),
+      this.#rows[index] as number,
+      own,
+      write.origin(block),
+    );
+  }
+
+  #value(cell: number, type: ValueType): Value {
+    if (type === 'float') return this.#numbers[cell] as number;
+    if (type === 'boolean') return this.#numbers[cell] === 1;
+    return this.#integers[cell] as bigint;
+  }
+
+  /**
+   * Messages point into the columns of their write. Most are replaced before that matters; the few whose write is the
+   * oldest of too many get values of their own.
+   */
+  #keep(index: number, present: PresentWrite): KeptWrite {
+    let write = this.#newest;
+    if (write?.sequence !== present.writeSequence) {
+      this.#newest = write = new KeptWrite(present);
+      this.#writes.set(write.sequence, write);
+      this.#keptRows += write.rowCount;
+      this.#letGo();
+    }
+    if (this.#sequences[index] !== write.sequence) {
+      this.#sequences[index] = write.sequence;
+      write.touched.push(index);
+    }
+    return write;
+  }
+
+  #letGo(): void {
+    for (const [sequence, write] of this.#writes) {
+      if (this.#keptRows <= KEPT_ROWS_MAX && this.#writes.size <= KEPT_WRITES_MAX) return;
+      if (write === this.#newest) return;
+      for (const index of write.touched) {
+        if (this.#sequences[index] === sequence) this.#detach(index);
+      }
+      this.#keptRows -= write.rowCount;
+      this.#writes.delete(sequence);
+    }
+  }
+
+  /** Gives the message values of its own, so that it does not keep its write in memory. */
+  #detach(index: number): void {
+    const message = this.#message(this.#groups.at(index));
+    if (message instanceof Batch) for (const point of message.points) point.detach();
+    else message.detach();
+    this.#objects[index] = message;
+    this.#sequences[index] = NO_WRITE;
+  }
+
+  #grow(capacity: number): void {
+    this.#orders = larger(this.#orders, new Float64Array(capacity));
+    this.#sequences = larger(this.#sequences, new Float64Array(capacity).fill(NO_WRITE));
+    this.#times = larger(this.#times, new BigInt64Array(capacity));
+    this.#blocks = larger(this.#blocks, new Uint32Array(capacity));
+    this.#rows = larger(this.#rows, new Uint32Array(capacity));
+    this.#numbers = larger(this.#numbers, new Float64Array(capacity * this.#stride));
+    this.#integers = new BigInt64Array(this.#numbers.buffer);
+  }
+
+  /** Room for more values of their own in every point. */
+  #widen(stride: number): void {
+    const capacity = this.#orders.length;
+    const integers = new BigInt64Array(capacity * stride);
+    for (let index = 0; index < capacity; index++) {
+      const from = index * this.#stride;
+      integers.set(this.#integers.subarray(from, from + this.#stride), index * stride);
+    }
+    this.#integers = integers;
+    this.#numbers = new Float64Array(integers.buffer);
+    this.#stride = stride;
+  }
+}
+
+function larger<A extends { set(values: A): void }>(old: A, room: A): A {
+  room.set(old);
+  return room;
+}
+
+/** The values of their own of a schema's points; `undefined` when not all of them are numbers. */
+function cellsOf(schema: Schema): readonly Cell[] | undefined {
+  if (schema.ownLength > CELLS_MAX) return undefined;
+  const cells: Cell[] = [];
+  for (const { slot, type } of schema.fields) {
+    if (slot.kind === 'column') continue;
+    if (slot.kind === 'part' || !CELL_TYPES.has(type)) return undefined;
+    cells.push({ index: slot.index, type });
+  }
+  return cells;
+}
+
+const CELL_TYPES: ReadonlySet<ValueType> = new Set(['float', 'int', 'duration', 'time', 'boolean']);
