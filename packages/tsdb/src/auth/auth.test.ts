@@ -1,3 +1,4 @@
+import { systemClock } from '@tidemark/core';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -15,6 +16,8 @@ const basic = (user: string, password: string): Record<string, string> => ({
 
 beforeAll(async () => {
   service = await startTestService({
+    // Who is braked stays so, however long a test takes.
+    clock: { ...systemClock(), monotonicMs: () => 0 },
     config: {
       http: {
         'auth-enabled': true,
@@ -168,6 +171,53 @@ describe('statements', () => {
     await ask('root', "CREATE USER y WITH PASSWORD 'top secret'");
     await service.get(`/query?u=reader&p=top+secret&q=SHOW+USERS`);
     expect(service.logged.join('')).not.toMatch(/top.secret/);
+  });
+});
+
+describe('credentials that another service was given', () => {
+  const identify = (authorization: string, address = '10.1.1.1') =>
+    service.get('/api/identity', {
+      method: 'POST',
+      headers: basic('root', 'pw'),
+      body: JSON.stringify({ authorization, address }),
+    });
+
+  test('belong to a user with rights', async () => {
+    const { Authorization: writer = '' } = basic('writer', 'pw');
+    expect((await identify(writer)).json).toEqual({ user: 'writer', admin: false, writes: ['d'] });
+    expect((await identify('Token reader:pw')).json).toEqual({
+      user: 'reader',
+      admin: false,
+      writes: [],
+    });
+    const { Authorization: root = '' } = basic('root', 'pw');
+    expect((await identify(root)).json).toMatchObject({ user: 'root', admin: true });
+  });
+
+  test('are wrong for the address they came from, not for the one that asks', async () => {
+    const refused = { user: null, reason: 'authorization failed', throttled: false };
+    for (let i = 0; i < 11; i++)
+      expect((await identify('Token writer:wrong')).json).toEqual(refused);
+
+    expect((await identify('Token writer:pw')).json).toMatchObject({ user: null, throttled: true });
+    expect((await identify('Token writer:pw', '10.1.1.2')).json).toMatchObject({ user: 'writer' });
+    const own = await service.query('SHOW DATABASES', {}, { headers: basic('writer', 'pw') });
+    expect(own.status).toBe(200);
+    expect(service.logged.join('')).toContain('"address":"10.1.1.1"');
+  });
+
+  test.each(['', 'Basic x', 'nonsense', 'Bearer x', 'Token tmk_unknown'])(
+    '%j belongs to nobody',
+    async (authorization) => {
+      expect((await identify(authorization)).json).toMatchObject({ user: null, throttled: false });
+    },
+  );
+
+  test('come as JSON with both texts', async () => {
+    for (const body of ['', '[]', '{"authorization":"x"}', '{"authorization":1,"address":"x"}']) {
+      const options = { method: 'POST', headers: basic('root', 'pw'), body };
+      expect((await service.get('/api/identity', options)).status).toBe(400);
+    }
   });
 });
 

@@ -1,16 +1,17 @@
 // From the credentials of a request to an identity.
-import { Unauthorized } from '@tidemark/core';
+import { Conflict, LoginThrottle, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import type { Catalog } from '../catalog/catalog.ts';
-import type { CatalogState } from '../catalog/model.ts';
+import type { CatalogState, User } from '../catalog/model.ts';
 import { findToken } from '../catalog/tokens.ts';
 import { AUTHORIZATION_FAILED, USER_NOT_FOUND } from '../compat/messages.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { Parameters } from '../http/parameters.ts';
 import { readCredentials } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
 import type { Identity } from './identity.ts';
 import { PasswordChecker } from './passwords.ts';
-import { LoginThrottle } from './throttle.ts';
 import { TokenVerifier } from './tokens.ts';
 import type { TokenSettings } from './tokens.ts';
 
@@ -37,66 +38,76 @@ export class Authenticator {
   async authenticate(exchange: Exchange): Promise<Identity> {
     const { catalog, isEnabled } = this.#options;
     if (!isEnabled) return { kind: 'open' };
-    const { state } = catalog;
-    if (!hasAdmin(state)) return { kind: 'bootstrap' };
-    const credentials = readCredentials(
-      exchange.parameters,
-      exchange.request.headers.authorization,
-    );
-    switch (credentials.kind) {
-      case 'none':
-        throw new Unauthorized(AUTHORIZATION_FAILED);
-      case 'api-token':
-        return this.#withApiToken(exchange, credentials.token, state);
-      case 'bearer':
-        return this.#withToken(exchange, credentials.token, state);
-      case 'password':
-        return this.#withPassword(exchange, credentials, state);
-    }
-  }
-
-  #withApiToken(exchange: Exchange, text: string, state: CatalogState): Identity {
-    const { remoteAddress } = exchange;
-    this.#throttle.check(remoteAddress, 'api-token');
-    const token = findToken(state, text, this.#options.clock.now());
-    const user = token === undefined ? undefined : state.users.get(token.userName);
-    if (user === undefined) {
-      this.#throttle.failed(remoteAddress, 'api-token');
-      throw new Unauthorized(AUTHORIZATION_FAILED);
-    }
-    this.#throttle.succeeded(remoteAddress, 'api-token');
+    if (!hasAdmin(catalog.state)) return { kind: 'bootstrap' };
+    const { authorization } = exchange.request.headers;
+    const credentials = readCredentials(exchange.parameters, authorization);
+    const user = await this.#userWith(credentials, exchange.remoteAddress);
     exchange.userName = user.name;
     return { kind: 'user', user };
   }
 
-  async #withToken(exchange: Exchange, token: string, state: CatalogState): Promise<Identity> {
+  /**
+   * The user whom a header `Authorization` names that somebody sent from that address to another service. Failures
+   * count for that address. Throws as `authenticate`, and `Conflict` when authentication is off.
+   */
+  async identify(authorization: string, address: string): Promise<User> {
+    if (!this.#options.isEnabled)
+      throw new Conflict('authentication is off, so that nobody has to be anybody');
+    return this.#userWith(readCredentials(NO_PARAMETERS, authorization), address);
+  }
+
+  async #userWith(credentials: Credentials, address: string): Promise<User> {
+    const { state } = this.#options.catalog;
+    switch (credentials.kind) {
+      case 'none':
+        throw new Unauthorized(AUTHORIZATION_FAILED);
+      case 'api-token':
+        return this.#withApiToken(credentials.token, state, address);
+      case 'bearer':
+        return this.#withToken(credentials.token, state);
+      case 'password':
+        return this.#withPassword(credentials, state, address);
+    }
+  }
+
+  #withApiToken(text: string, state: CatalogState, address: string): User {
+    this.#throttle.check(address, 'api-token');
+    const token = findToken(state, text, this.#options.clock.now());
+    const user = token === undefined ? undefined : state.users.get(token.userName);
+    if (user === undefined) {
+      this.#throttle.failed(address, 'api-token');
+      throw new Unauthorized(AUTHORIZATION_FAILED);
+    }
+    this.#throttle.succeeded(address, 'api-token');
+    return user;
+  }
+
+  async #withToken(token: string, state: CatalogState): Promise<User> {
     const now = new Date(Number(this.#options.clock.now() / 1_000_000n));
     const userName = await this.#tokens.userName(token, now);
     const user = state.users.get(userName);
     if (user === undefined) throw new Unauthorized(USER_NOT_FOUND);
-    exchange.userName = userName;
-    return { kind: 'user', user };
+    return user;
   }
 
   async #withPassword(
-    exchange: Exchange,
-    credentials: { readonly userName: string; readonly password: string },
+    { userName, password }: { readonly userName: string; readonly password: string },
     state: CatalogState,
-  ): Promise<Identity> {
-    const { userName, password } = credentials;
-    const { remoteAddress } = exchange;
-    this.#throttle.check(remoteAddress, userName);
+    address: string,
+  ): Promise<User> {
+    this.#throttle.check(address, userName);
     const user = state.users.get(userName);
     const isRight = await this.#passwords.check(userName, password, user?.passwordHash);
     if (!isRight || user === undefined) {
-      this.#throttle.failed(remoteAddress, userName);
+      this.#throttle.failed(address, userName);
       throw new Unauthorized(AUTHORIZATION_FAILED);
     }
-    this.#throttle.succeeded(remoteAddress, userName);
-    exchange.userName = userName;
-    return { kind: 'user', user };
+    this.#throttle.succeeded(address, userName);
+    return user;
   }
 }
+
+const NO_PARAMETERS = Parameters.parse('');
 
 function hasAdmin(state: CatalogState): boolean {
   for (const user of state.users.values()) if (user.isAdmin) return true;

@@ -89,6 +89,12 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       }),
     ),
   },
+  '/api/identity': json(
+    Type.Object({
+      authorization: Type.String({ description: 'the header that the other service was sent' }),
+      address: Type.String({ description: 'of its client: failures count for that address' }),
+    }),
+  ),
   '/api/continuous-queries/run': json(
     Type.Object({
       database: Type.String(),

@@ -15,6 +15,7 @@ import {
   handlePing,
   handleStatus,
 } from './status-routes.ts';
+import { handleIdentity } from './identity-route.ts';
 import { handleLogLevel } from './log-level-route.ts';
 import { handleTokens } from './token-routes.ts';
 import { handleWrite, handleWriteV2 } from './write-route.ts';
@@ -97,6 +98,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Make, list and revoke API tokens',
     isCompat: false,
     handle: handleTokens,
+  },
+  {
+    path: '/api/identity',
+    methods: ['POST'],
+    right: 'admin',
+    summary: 'Tell whom credentials belong to that another service was given',
+    isCompat: false,
+    handle: handleIdentity,
   },
   {
     path: '/api/continuous-queries/run',

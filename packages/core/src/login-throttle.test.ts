@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { LIMITS } from '../limits.ts';
-import { LoginThrottle } from './throttle.ts';
+import { LOGIN_LIMITS, LoginThrottle } from './login-throttle.ts';
 
-const FREE = LIMITS.freeLoginFailures.value;
-const FREE_OF_ADDRESS = LIMITS.freeAddressFailures.value;
+const FREE = LOGIN_LIMITS.freeLoginFailures.value;
+const FREE_OF_ADDRESS = LOGIN_LIMITS.freeAddressFailures.value;
 
 function make() {
   let nowMs = 0;
@@ -73,7 +72,7 @@ test('a success and a long pause start anew', () => {
   throttle.succeeded('10.0.0.1', 'ana');
   fail(FREE, '10.0.0.1', () => 'ana');
   expect(isBlocked('10.0.0.1', 'ana')).toBe(false);
-  advance(LIMITS.loginForgetMs.value + 1);
+  advance(LOGIN_LIMITS.loginForgetMs.value + 1);
   fail(FREE, '10.0.0.1', () => 'ana');
   expect(isBlocked('10.0.0.1', 'ana')).toBe(false);
 });

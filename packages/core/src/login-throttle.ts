@@ -1,10 +1,45 @@
 // Brake on guessing: after some failures in a row, an address and user wait longer for each further attempt; so does an
 // address that fails with many users.
-import { LimitExceeded } from '@tidemark/core';
-import { LIMITS } from '../limits.ts';
+import { LimitExceeded } from './errors.ts';
+import type { Limit } from './limits.ts';
+
+export const LOGIN_LIMITS = {
+  freeLoginFailures: {
+    setting: 'free login failures',
+    value: 10,
+    unit: 'count',
+    reason: 'people mistype; guessing takes more attempts',
+  },
+  freeAddressFailures: {
+    setting: 'free failures of an address',
+    value: 100,
+    unit: 'count',
+    reason:
+      'a company behind one address mistypes too; trying a password with many users takes more',
+  },
+  loginForgetMs: {
+    setting: 'login memory',
+    value: 600_000,
+    unit: 'ms',
+    reason: 'failures are forgotten when none follows for this time',
+  },
+  loginBlockMs: {
+    setting: 'login block',
+    value: 60_000,
+    unit: 'ms',
+    reason: 'longest time for which further attempts of an address and user are refused',
+  },
+  trackedLogins: {
+    setting: 'tracked logins',
+    value: 10_000,
+    unit: 'count',
+    reason: 'pairs of address and user whose failures are remembered; the oldest is forgotten',
+  },
+} as const satisfies Readonly<Record<string, Limit>>;
 
 type Failures = { count: number; lastMs: number; blockedUntilMs: number };
 
+/** In memory only, bounded; the limits are `LOGIN_LIMITS`. */
 export class LoginThrottle {
   /** By address and user: a wrong password that is repeated. */
   readonly #pairs = new Map<string, Failures>();
@@ -12,6 +47,7 @@ export class LoginThrottle {
   readonly #addresses = new Map<string, Failures>();
   readonly #monotonicMs: () => number;
 
+  /** Milliseconds of a clock that never goes back. */
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
   }
@@ -27,15 +63,17 @@ export class LoginThrottle {
     throw new LimitExceeded('too many failed logins; try again later', 'http.auth-enabled');
   }
 
+  /** Counts an attempt with wrong credentials. */
   failed(address: string, userName: string): void {
     const network = networkOf(address);
-    const freePair = LIMITS.freeLoginFailures.value;
+    const freePair = LOGIN_LIMITS.freeLoginFailures.value;
     const pair = this.#count(this.#pairs, `${network} ${userName}`, freePair);
     // A program that goes on with one wrong password is braked above, and must not lock out its neighbours.
     if (pair.count > freePair) return;
-    this.#count(this.#addresses, network, LIMITS.freeAddressFailures.value);
+    this.#count(this.#addresses, network, LOGIN_LIMITS.freeAddressFailures.value);
   }
 
+  /** Forgets the failures of that user from there. */
   succeeded(address: string, userName: string): void {
     this.#pairs.delete(`${networkOf(address)} ${userName}`);
   }
@@ -43,17 +81,21 @@ export class LoginThrottle {
   #count(all: Map<string, Failures>, key: string, free: number): Failures {
     const nowMs = this.#monotonicMs();
     const known = all.get(key);
-    const isForgotten = known === undefined || nowMs - known.lastMs > LIMITS.loginForgetMs.value;
+    const isForgotten =
+      known === undefined || nowMs - known.lastMs > LOGIN_LIMITS.loginForgetMs.value;
     const failures = isForgotten ? { count: 0, lastMs: nowMs, blockedUntilMs: 0 } : known;
     failures.count++;
     failures.lastMs = nowMs;
     if (failures.count > free) {
-      const blockMs = Math.min(LIMITS.loginBlockMs.value, 1000 * 2 ** (failures.count - free - 1));
+      const blockMs = Math.min(
+        LOGIN_LIMITS.loginBlockMs.value,
+        1000 * 2 ** (failures.count - free - 1),
+      );
       failures.blockedUntilMs = nowMs + blockMs;
     }
     all.delete(key);
     all.set(key, failures);
-    if (all.size > LIMITS.trackedLogins.value) {
+    if (all.size > LOGIN_LIMITS.trackedLogins.value) {
       const oldest = all.keys().next().value;
       if (oldest !== undefined) all.delete(oldest);
     }
