@@ -38,6 +38,9 @@ export const FIXED_SECTIONS = {
     'https-private-key': key.text('', 'File of the private key.'),
     'shutdown-timeout': key.duration('10s', 'How long a graceful stop may take.'),
     'shared-secret': key.text('', 'Secret with which tokens are signed.', { isSecret: true }),
+    'token-admins': key.textList(
+      'Users whom a token signed with the shared secret makes admins without the database being asked: for an engine without one, and for when it is down.',
+    ),
     'max-body-size': key.size(25 * 1024 * 1024, 'Largest body of a request, after decompression.'),
     'compat-paths': key.boolean(
       true,

@@ -19,6 +19,7 @@ const AUTHENTICATED = {
   'bind-address': '0.0.0.0:0',
   'auth-enabled': true,
   'shared-secret': SHARED_SECRET,
+  'token-admins': ['u'],
 };
 const OPEN = { 'bind-address': '0.0.0.0:0', 'insecure-no-auth': true };
 
@@ -57,10 +58,10 @@ function serve(http: object, alert: () => object = () => ({})): void {
   });
 }
 
-function token(): string {
+function token(username = 'u'): string {
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
   const exp = Math.floor(Date.now() / 1000) + 3600;
-  const text = `${encode({ alg: 'HS256' })}.${encode({ username: 'u', exp })}`;
+  const text = `${encode({ alg: 'HS256' })}.${encode({ username, exp })}`;
   return `${text}.${createHmac('sha256', SHARED_SECRET).update(text).digest('base64url')}`;
 }
 
@@ -153,6 +154,20 @@ describe.each([
     expect(await script('@anything()')).toContain('anything');
     const functions = await post('/engine/v1/config/udf-functions', { add: { name: 'anything' } });
     expect(functions).toContain('udf-functions');
+  });
+});
+
+describe('an authenticated server without a database', () => {
+  serve(AUTHENTICATED);
+
+  test('knows nobody but the users whom its configuration names', async () => {
+    const path = '/engine/v1preview/alerts/topics/t/handlers';
+    const body = { id: 'x', kind: 'post', options: { url: 'http://127.0.0.1:9' } };
+
+    expect((await send(path, body, `Bearer ${token('other')}`)).status).toBe(401);
+    expect((await send(path, body, 'Token tmk_any')).status).toBe(401);
+    expect((await send(path, body, 'Token u:u')).status).toBe(401);
+    expect((await send(path, body, `Bearer ${token()}`)).status).toBe(200);
   });
 });
 

@@ -1,7 +1,10 @@
 // Who may do what when authentication is on, with real users of a real database: an admin, one who may write to one
 // database, one who may read it, one without rights, and somebody whom the database does not know.
 import { createHmac } from 'node:crypto';
+import http from 'node:http';
+import { systemClock } from '@tidemark/core';
 import {
+  eventually,
   hasPeer,
   query,
   removeDirectory,
@@ -49,6 +52,17 @@ function bearer(username: string): string {
   const exp = Math.floor(Date.now() / 1000) + 3600;
   const text = `${encode({ alg: 'HS256' })}.${encode({ username, exp })}`;
   return `Bearer ${text}.${createHmac('sha256', SHARED_SECRET).update(text).digest('base64url')}`;
+}
+
+/** Status of a request from an address of this machine that other tests do not come from. */
+function statusFrom(localAddress: string, url: string, authorization: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { localAddress, headers: { authorization }, agent: false };
+    const request = http.get(url, options, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    });
+    request.on('error', reject);
+  });
 }
 
 /** Executes statements; the answer's text. */
@@ -123,7 +137,7 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
          CREATE USER reader WITH PASSWORD 'of-reader'; GRANT READ ON d TO reader;
          CREATE USER nobody WITH PASSWORD 'of-nobody'`,
       );
-      await engine.start({
+      const values = {
         http: { 'auth-enabled': true, 'shared-secret': SHARED_SECRET, 'compat-paths': true },
         tsdb: [
           {
@@ -132,10 +146,12 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
             urls: [database.url],
             username: 'admin',
             password: 'of-admin',
-            'disable-subscriptions': true,
           },
         ],
-      });
+      };
+      // Who is braked stays so, however long a test takes.
+      const clock = { ...systemClock(), monotonicMs: () => 0 };
+      await engine.start(values, { clock });
     }, START_TIMEOUT_MS);
 
     afterAll(async () => {
@@ -216,6 +232,88 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
       expect(await asAdmin(database.url, 'SHOW MEASUREMENTS')).toBe(
         '{"results":[{"statement_id":0}]}',
       );
+    });
+
+    test('what is written to the database comes to tasks', async () => {
+      const authorization = basic('admin');
+      const task = {
+        id: 'subscribed',
+        status: 'enabled',
+        dbrps: [{ db: 'other', rp: 'autogen' }],
+        script: "stream|from()|httpOut('out')",
+      };
+      const made = await engine.call('POST', '/engine/v1/tasks', task, { authorization });
+      expect(made.status).toBe(200);
+      await engine.call('POST', '/engine/v1/subscriptions', undefined, { authorization });
+      const rows = await eventually('a point', async () => {
+        // The database takes over a new subscription after a while.
+        const headers = { authorization };
+        const body = 'subscribed v=1 1';
+        await send(`${database.url}/write?db=other&rp=autogen`, { method: 'POST', headers, body });
+        const output = await engine.call(
+          'GET',
+          '/engine/v1/tasks/subscribed/out',
+          undefined,
+          headers,
+        );
+        return output.json.series?.[0]?.values;
+      });
+      expect(rows).toEqual([['1970-01-01T00:00:00.000000001Z', 1]]);
+    });
+
+    test('wrong passwords are braked for the client that sends them, and for nobody else', async () => {
+      const url = `${engine.url}/engine/v1/tasks`;
+      const statuses: number[] = [];
+      for (let i = 0; i < 12; i++)
+        statuses.push(await statusFrom('127.0.0.2', url, basic('reader', 'wrong')));
+
+      expect(statuses).toEqual([...Array<number>(11).fill(401), 429]);
+      expect(await statusFrom('127.0.0.2', url, basic('reader'))).toBe(429);
+      expect(await statusFrom('127.0.0.2', url, basic('nobody'))).toBe(200);
+      expect(await statusFrom('127.0.0.3', url, basic('reader'))).toBe(200);
+      const direct = `${database.url}/query?q=SHOW+DATABASES`;
+      expect((await send(direct, { headers: { authorization: basic('reader') } })).status).toBe(
+        200,
+      );
+    });
+
+    test.each(['/engine/v1/users', '/kapacitor/v1/users/ana'])(
+      '%s says where users are',
+      async (path) => {
+        expect(await engine.call('GET', path)).toMatchObject({
+          status: 404,
+          json: { error: expect.stringContaining('CREATE USER') },
+        });
+      },
+    );
+
+    test('passwords come as tokens too', async () => {
+      expect((await write('Token writer:of-writer', 'd')).status).toBe(204);
+      expect((await write('Token writer:wrong', 'd')).status).toBe(401);
+      expect((await write('Token tmk_nosuch', 'd')).status).toBe(401);
+    });
+
+    test.skipIf(!takesTokens)('API tokens have the rights of their user', async () => {
+      const make = async (user: string): Promise<string> => {
+        const { text } = await send(`${database.url}/api/tokens`, {
+          method: 'POST',
+          headers: { authorization: basic('admin') },
+          body: JSON.stringify({ name: `of ${user}`, user }),
+        });
+        return JSON.parse(text).token;
+      };
+      const define = (authorization: string) =>
+        engine.call('POST', '/engine/v1/tasks', TASK, { authorization });
+      const [admin, writer] = [await make('admin'), await make('writer')];
+
+      expect((await define(`Token ${admin}`)).status).toBe(200);
+      expect((await write(`Token ${writer}`, 'd')).status).toBe(204);
+      expect((await write(`Bearer ${writer}`, 'd')).status).toBe(204);
+      expect(await write(`Token ${writer}`, 'other')).toMatchObject({
+        status: 401,
+        json: { error: '"writer" user is not authorized to write to database "other"' },
+      });
+      expect((await define(`Token ${writer}`)).status).toBe(403);
     });
 
     test.skipIf(!takesTokens)('tokens have the rights of the user they name', async () => {

@@ -9,7 +9,7 @@ import type { DirectoryLock } from '@tidemark/core/directory-lock';
 import { createTask, SeriesTable } from '@tidemark/runtime';
 import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import { defaultOptions } from '@tidemark/alerting';
-import { Authenticator } from './authenticator.ts';
+import { Authenticator } from './auth/authenticator.ts';
 import type { EngineConfig } from './config.ts';
 import { TSDB_SECTION } from './overridable-sections.ts';
 import { closeParts, isTrusted, listenAddress, openParts } from './engine.ts';
@@ -98,7 +98,7 @@ async function openEngine(
     skipConfigOverrides: options.skipConfigOverrides === true,
   });
   const authenticator = config.http.authEnabled
-    ? await Authenticator.open({ ...parts, sharedSecret: config.http.sharedSecret })
+    ? await Authenticator.open({ ...parts, ...config.http })
     : undefined;
   const service = new RunningEngine(parts, authenticator, lock);
   try {

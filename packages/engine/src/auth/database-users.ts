@@ -1,87 +1,186 @@
 // What the default cluster of the database says about who asks the engine: whether the credentials are good, and what
-// they allow there. The database is asked as that user, so the engine needs no rights of its own to find out.
+// they allow there. A database that knows the question (`/api/identity`) is asked it with the engine's own credentials,
+// which have to be an admin's, so that wrong passwords count for the client's address and not for the engine's.
+// Another one is asked as that user, which needs no rights of the engine's own.
 import { createHash } from 'node:crypto';
-import { Unauthorized } from '@tidemark/core';
+import { LimitExceeded, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Clusters } from './clusters.ts';
+import type { Options } from '@tidemark/alerting';
+import { asObject, parseJson } from '../http/json.ts';
+import type { Clusters } from '../database/clusters.ts';
 
 /** For so long an answer of the database counts, and a right that was taken away goes on. */
 const CACHE_MS = 60_000;
 const CACHE_ENTRIES_MAX = 10_000;
 
+/** Credentials that belong to nobody. */
+export class WrongCredentials extends Unauthorized {
+  constructor(message = 'authorization failed') {
+    super(message);
+  }
+}
+
+/** Credentials as they came: a header `Authorization`, and from where. */
+type Claim = { readonly authorization: string; readonly address: string };
+
 type DatabaseUser = {
+  /** '' when the database did not tell. */
+  readonly name: string;
   readonly isAdmin: boolean;
-  /** Databases that were asked about, with the answer. */
-  readonly canWrite: Map<string, boolean>;
-  readonly untilMs: number;
+  /** Admins may write to databases that do not exist too. Rejects when the database does not answer. */
+  readonly canWrite: (database: string) => Promise<boolean>;
+};
+
+type Identity = {
+  readonly user: string;
+  readonly admin: boolean;
+  readonly writes: readonly string[];
 };
 
 export class DatabaseUsers {
   readonly #clusters: Clusters;
   readonly #clock: Clock;
-  /** By hash of the credentials. */
-  readonly #users = new Map<string, DatabaseUser>();
+  #cluster: Options | undefined;
+  /** By hash of the credentials; those that are being looked up are among them. */
+  readonly #users = new Map<string, { readonly user: Promise<DatabaseUser>; untilMs: number }>();
   /** Until when the database is known to ask for credentials itself. */
   #isAskingUntilMs = 0;
+  /** Until when the database is known not to tell the engine who somebody is. */
+  #isSilentUntilMs = 0;
 
   constructor(options: { readonly clusters: Clusters; readonly clock: Clock }) {
     this.#clusters = options.clusters;
     this.#clock = options.clock;
   }
 
-  /** Throws `Unauthorized` when the database refuses the credentials, `Unavailable` when it does not answer. */
-  async isAdmin(authorization: string): Promise<boolean> {
-    return (await this.#user(authorization)).isAdmin;
-  }
-
-  /** As `isAdmin`; admins may write to databases that do not exist too. */
-  async canWrite(authorization: string, database: string): Promise<boolean> {
-    const user = await this.#user(authorization);
-    if (user.isAdmin) return true;
-    const known = user.canWrite.get(database);
-    if (known !== undefined) return known;
-    // Without a line nothing is written, but the database answers as it would with one.
-    const params = { db: database };
-    const request = { method: 'POST', path: '/write', params, body: '' } as const;
-    const status = await this.#clusters.statusAs(authorization, request);
-    const isAllowed = status === 200 || status === 204;
-    if (user.canWrite.size >= CACHE_ENTRIES_MAX) user.canWrite.clear();
-    user.canWrite.set(database, isAllowed);
-    return isAllowed;
-  }
-
-  async #user(authorization: string): Promise<DatabaseUser> {
-    const key = createHash('sha256').update(authorization).digest('base64');
+  /**
+   * Rejects with `Unauthorized` when the database refuses the credentials, `LimitExceeded` when there were too many
+   * wrong ones, `Unavailable` when it does not answer.
+   */
+  async user(claim: Claim): Promise<DatabaseUser> {
+    this.#followCluster();
+    const key = keyOf(claim);
     const nowMs = this.#clock.monotonicMs();
     const known = this.#users.get(key);
-    if (known !== undefined && known.untilMs > nowMs) return known;
+    if (known !== undefined && known.untilMs > nowMs) return known.user;
+    this.#users.delete(key);
+    dropOldest(this.#users);
+    const entry = { user: this.#look(claim, nowMs), untilMs: nowMs + CACHE_MS };
+    this.#users.set(key, entry);
+    try {
+      return await entry.user;
+    } catch (error) {
+      // Asked again next time, unless somebody else asks already.
+      if (this.#users.get(key) === entry) this.#users.delete(key);
+      throw error;
+    }
+  }
+
+  /** What another database, or this one with other credentials, has said does not count any more. */
+  #followCluster(): void {
+    const cluster = this.#clusters.default;
+    if (cluster === undefined)
+      throw new Unauthorized('authorization failed: there is no default cluster that knows users');
+    if (cluster === this.#cluster) return;
+    this.#cluster = cluster;
+    this.#users.clear();
+    this.#isAskingUntilMs = 0;
+    this.#isSilentUntilMs = 0;
+  }
+
+  async #look(claim: Claim, nowMs: number): Promise<DatabaseUser> {
+    return (await this.#identify(claim, nowMs)) ?? (await this.#askAs(claim.authorization, nowMs));
+  }
+
+  /** `undefined` when the database does not tell. */
+  async #identify(claim: Claim, nowMs: number): Promise<DatabaseUser | undefined> {
+    if (this.#isSilentUntilMs > nowMs || !this.#clusters.hasOwnCredentials()) return undefined;
+    const { status, body } = await this.#clusters.identify(claim);
+    if (status === 409) throw isOpen();
+    const identity = status === 200 ? readIdentity(body) : undefined;
+    if (identity === undefined) {
+      this.#isSilentUntilMs = nowMs + CACHE_MS;
+      return undefined;
+    }
+    const { user, admin, writes } = identity;
+    return {
+      name: user,
+      isAdmin: admin,
+      canWrite: (database) => Promise.resolve(admin || writes.includes(database)),
+    };
+  }
+
+  async #askAs(authorization: string, nowMs: number): Promise<DatabaseUser> {
     await this.#checkAsks(nowMs);
     // The first statement needs no right, the second an admin.
-    if (!(await this.#isAnswered(authorization, 'SHOW DATABASES')))
-      throw new Unauthorized('authorization failed');
-    const user = {
-      isAdmin: await this.#isAnswered(authorization, 'SHOW USERS'),
-      canWrite: new Map<string, boolean>(),
-      untilMs: nowMs + CACHE_MS,
+    if (!(await this.#isAnswered(authorization, 'SHOW DATABASES'))) throw new WrongCredentials();
+    const isAdmin = await this.#isAnswered(authorization, 'SHOW USERS');
+    const answers = new Map<string, boolean>();
+    const canWrite = async (database: string): Promise<boolean> => {
+      if (isAdmin) return true;
+      const known = answers.get(database);
+      if (known !== undefined) return known;
+      // Without a line nothing is written, but the database answers as it would with one.
+      const request = {
+        method: 'POST',
+        path: '/write',
+        params: { db: database },
+        body: '',
+      } as const;
+      const status = await this.#clusters.statusAs(authorization, request);
+      const isAllowed = status === 200 || status === 204;
+      dropOldest(answers);
+      answers.set(database, isAllowed);
+      return isAllowed;
     };
-    if (this.#users.size >= CACHE_ENTRIES_MAX) this.#users.clear();
-    this.#users.set(key, user);
-    return user;
+    return { name: '', isAdmin, canWrite };
   }
 
   /** A database whose own authentication is off takes every password, which proves nothing. */
   async #checkAsks(nowMs: number): Promise<void> {
     if (this.#isAskingUntilMs > nowMs) return;
-    if (await this.#isAnswered('', 'SHOW DATABASES')) {
-      throw new Unauthorized(
-        'authorization failed: the database has no authentication, so that it knows no users',
-      );
-    }
+    if (await this.#isAnswered('', 'SHOW DATABASES')) throw isOpen();
     this.#isAskingUntilMs = nowMs + CACHE_MS;
   }
 
   async #isAnswered(authorization: string, statement: string): Promise<boolean> {
     const request = { method: 'GET', path: '/query', params: { q: statement } } as const;
-    return (await this.#clusters.statusAs(authorization, request)) === 200;
+    const status = await this.#clusters.statusAs(authorization, request);
+    if (status === 429) throw tooManyFailures('too many failed logins; try again later');
+    return status === 200;
   }
+}
+
+function dropOldest(cache: Map<string, unknown>): void {
+  const oldest = cache.keys().next().value;
+  if (cache.size >= CACHE_ENTRIES_MAX && oldest !== undefined) cache.delete(oldest);
+}
+
+function keyOf({ authorization }: Claim): string {
+  return createHash('sha256').update(authorization).digest('base64');
+}
+
+function isOpen(): Unauthorized {
+  return new Unauthorized(
+    'authorization failed: the database has no authentication, so that it knows no users',
+  );
+}
+
+function tooManyFailures(reason: string): LimitExceeded {
+  return new LimitExceeded(reason, 'http.auth-enabled');
+}
+
+/** `undefined` when it is no answer to the question: the server is another product. */
+function readIdentity(body: string): Identity | undefined {
+  let fields: Readonly<Record<string, unknown>>;
+  try {
+    fields = asObject(parseJson(Buffer.from(body), ''), 'no object');
+  } catch {
+    return undefined;
+  }
+  const { user, admin, writes, reason, throttled } = fields;
+  if (typeof user === 'string' && typeof admin === 'boolean' && Array.isArray(writes))
+    return { user, admin, writes: writes.map(String) };
+  if (user !== null || typeof reason !== 'string') return undefined;
+  throw throttled === true ? tooManyFailures(reason) : new WrongCredentials(reason);
 }

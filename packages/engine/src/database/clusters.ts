@@ -18,7 +18,7 @@ const GZIP_BYTES_MIN = 1024;
 
 type ClusterRequest = {
   readonly method: 'GET' | 'POST';
-  readonly path: '/ping' | '/query' | '/write';
+  readonly path: '/ping' | '/query' | '/write' | '/api/identity';
   readonly params: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly responseBytesMax?: number | undefined;
@@ -47,16 +47,19 @@ export class Clusters implements DatabaseClient {
   /** Settings of a cluster; '' is the default one. */
   cluster(name: string): Options {
     const found =
-      name === ''
-        ? (this.#elements.find((options) => flag(options, 'default')) ??
-          (this.#elements.length === 1 ? this.#elements[0] : undefined))
-        : this.#elements.find((options) => text(options, 'name') === name);
+      name === '' ? this.default : this.#elements.find((options) => text(options, 'name') === name);
     if (found !== undefined) return found;
     throw new NotFound(
       name === ''
         ? 'no default tsdb cluster is configured'
         : `no such tsdb cluster ${JSON.stringify(name)}`,
     );
+  }
+
+  /** The default cluster, which an only one is too. */
+  get default(): Options | undefined {
+    const only = this.#elements.length === 1 ? this.#elements[0] : undefined;
+    return this.#elements.find((options) => flag(options, 'default')) ?? only;
   }
 
   async write(write: DatabaseWrite): Promise<void> {
@@ -128,6 +131,26 @@ export class Clusters implements DatabaseClient {
     const response = await this.#send(this.cluster(''), { ...request, authorization });
     if (response.status >= 500) throw refused(response);
     return response.status;
+  }
+
+  /** Whether the engine says who it is when it asks the default cluster. */
+  hasOwnCredentials(): boolean {
+    return Object.keys(credentials(this.cluster(''))).length > 0;
+  }
+
+  /** Asks the default cluster whom credentials belong to; the answer is that of `/api/identity`. */
+  async identify(claim: {
+    readonly authorization: string;
+    readonly address: string;
+  }): Promise<{ readonly status: number; readonly body: string }> {
+    const response = await this.#send(this.cluster(''), {
+      method: 'POST',
+      path: '/api/identity',
+      params: {},
+      body: JSON.stringify(claim),
+    });
+    if (response.status >= 500) throw refused(response);
+    return response;
   }
 
   /** Version that the cluster's first answering server tells. */

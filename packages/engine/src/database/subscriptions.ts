@@ -6,7 +6,7 @@ import type { Clock } from '@tidemark/core';
 import { quoteIdentifier, quoteString } from '@tidemark/influxql';
 import { durationMs, flag, integer, text } from '@tidemark/alerting';
 import type { Options } from '@tidemark/alerting';
-import { SUBSCRIBER } from '../authenticator.ts';
+import { SUBSCRIBER } from '../auth/authenticator.ts';
 import type { Logger } from '../log-hub.ts';
 import { UdpListener } from '../udp-listener.ts';
 import type { WritePath } from '../write-path.ts';

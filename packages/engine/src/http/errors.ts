@@ -23,7 +23,7 @@ function statusOf(error: unknown): number {
   if (error instanceof NotFound) return 404;
   // Recorded so: what clashes with something that exists is answered as a failure of the server.
   if (error instanceof Conflict) return 500;
-  if (error instanceof LimitExceeded) return 413;
+  if (error instanceof LimitExceeded) return error.setting === 'http.auth-enabled' ? 429 : 413;
   if (error instanceof Unavailable) return 503;
   if (error instanceof Corruption) return 500;
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;

@@ -20,6 +20,10 @@ const gzipAsync = promisify(gzip);
 /** Answers below this are not worth compressing. */
 const GZIP_BYTES_MIN = 1024;
 
+// The older service's enterprise edition has `users`; here the database does (docs/compat/differences-engine.md).
+const NO_USERS =
+  'the engine has no users of its own; make them in the default tsdb cluster with CREATE USER and GRANT';
+
 export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A request as endpoints see it. */
@@ -69,7 +73,7 @@ export type ServerLog = (
   fields: Readonly<Record<string, unknown>>,
 ) => void;
 
-/** Decides whether a request may go on; throws `Unauthorized` or `Forbidden`. */
+/** Decides whether a request may go on; throws `Unauthorized`, `Forbidden` or `LimitExceeded`. */
 export type Authorize = (request: {
   readonly method: string;
   /** The path as it was registered: what a client writes in other ways is the same endpoint. */
@@ -77,6 +81,7 @@ export type Authorize = (request: {
   readonly path: string;
   readonly query: QueryParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly address: string;
 }) => Promise<void> | void;
 
 export type ServerOptions = {
@@ -188,7 +193,10 @@ export class HttpServer implements Api {
     }
     app.setNotFoundHandler((request, reply) => {
       const methods = this.#routes.methodsOf(pathOf(request.url));
-      if (methods.length === 0) return this.#fail(reply, 404, 'Not Found');
+      if (methods.length === 0) {
+        const isUsers = pathOf(request.url).startsWith(`${BASE}/users`);
+        return this.#fail(reply, 404, isUsers ? NO_USERS : 'Not Found');
+      }
       void reply.header('Allow', methods.join(', '));
       return this.#fail(reply, 405, 'Method Not Allowed');
     });
@@ -221,6 +229,7 @@ export class HttpServer implements Api {
           path: pathOf(request.url),
           query,
           headers: request.headers,
+          address: request.ip,
         });
         const gone = new AbortController();
         request.raw.on('close', () => {
