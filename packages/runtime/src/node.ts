@@ -67,7 +67,7 @@ export interface TaskContext {
   release(point: Point): void;
   /** Number of the present sweep for idle groups; sources note it on the groups they see. */
   readonly sweep: number;
-  /** Increases with every message from outside. */
+  /** A number for each write, timer and answer from outside; that of a write comes again with its next rows. */
   readonly writeSequence: number;
   /** Rows of the present write; 0 outside of one. */
   readonly writeRowCount: number;

@@ -1,7 +1,7 @@
 // A task in this thread: builds the nodes of a pipeline, feeds them, and keeps failures inside.
 import { AssertionFailed, assert } from '@tidemark/core';
 import type { NodeSpec, Pipeline } from '@tidemark/pipeline';
-import { RowSource } from './data/row-source.ts';
+import { nextSequence, RowSource } from './data/row-source.ts';
 import { SeriesTable } from './data/series.ts';
 import type { Series } from './data/series.ts';
 import type { Group } from './data/group.ts';
@@ -552,7 +552,7 @@ export class InlineTask implements RunningTask {
   /** Every way into the nodes: a failure ends the task with its reason. */
   #run(source: RowSource | undefined, work: () => void): void {
     if (this.#error !== undefined || this.#isClosed) return;
-    this.#writeSequence++;
+    this.#writeSequence = source?.sequence ?? nextSequence();
     this.#source = source;
     this.#enter?.();
     try {

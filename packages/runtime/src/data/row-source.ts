@@ -9,8 +9,16 @@ import type { Series, SeriesTable } from './series.ts';
 
 export type OpenBlock = { readonly schema: Schema; readonly rows: Rows };
 
+let lastSequence = 0;
+
+/** A number for a write, a timer or an answer that nothing else in the thread has. */
+export function nextSequence(): number {
+  return ++lastSequence;
+}
+
 export class RowSource {
   readonly batch: PointBatch;
+  readonly sequence = nextSequence();
   readonly rowCount: number;
   readonly origin: Origin;
   readonly series: readonly Series[];

@@ -21,7 +21,7 @@ const own: fc.Arbitrary<readonly (readonly [ValueType, Value])[]> = fc.array(
 );
 const step = fc.record({
   group: fc.integer({ min: 0, max: 90 }),
-  kind: fc.constantFrom('point', 'point', 'point', 'batch', 'delete', 'write', 'write'),
+  kind: fc.constantFrom('point', 'point', 'point', 'batch', 'delete', 'write', 'write', 'again'),
   own,
   hasColumns: fc.boolean(),
   value: fc.double({ noNaN: true }),
@@ -45,6 +45,7 @@ test('messages are those that were set last, in order of their groups', () => {
           const tags = series.of('m', [['host', `h${host}`]]);
           const group = groups.of(tags, { isByName: false, tagNames: ['host'] })!;
           if (kind === 'write') write.writeSequence++;
+          else if (kind === 'again') write.writeSequence = Math.max(1, write.writeSequence - 1);
           else if (kind === 'delete') {
             latest.delete(group);
             model.delete(host);
@@ -99,3 +100,20 @@ function pointOf({ tags, group, values, value, isOfWrite, time }: Made): Point {
   point.row = 1;
   return point;
 }
+
+test('a write that comes in slices with timers between them is kept once', () => {
+  const series = new SeriesTable();
+  const groups = new GroupTable(series, 1000);
+  const latest = new LatestMessages(groups);
+  const tags = series.of('m', [['host', 'h']]);
+  const group = groups.of(tags, { isByName: false, tagNames: ['host'] })!;
+  const point = pointOf({ tags, group, values: [], value: 1, isOfWrite: true, time: 1n });
+
+  for (let slice = 0; slice < 200; slice++) {
+    latest.set(group, point, { writeSequence: 1, writeRowCount: 5000 });
+    latest.set(group, point, { writeSequence: 2 + slice, writeRowCount: 0 });
+    latest.set(group, point, { writeSequence: 1, writeRowCount: 5000 });
+  }
+
+  expect((latest.messages()[0] as Point).rows).toBe(point.rows);
+});

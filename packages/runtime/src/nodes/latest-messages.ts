@@ -219,15 +219,21 @@ export class LatestMessages {
   #keep(index: number, present: PresentWrite): KeptWrite {
     let write = this.#newest;
     if (write?.sequence !== present.writeSequence) {
-      this.#newest = write = new KeptWrite(present);
-      this.#writes.set(write.sequence, write);
-      this.#keptRows += write.rowCount;
+      // A write comes in slices, with timers between them.
+      this.#newest = write = this.#writes.get(present.writeSequence) ?? this.#begun(present);
       this.#letGo();
     }
     if (this.#sequences[index] !== write.sequence) {
       this.#sequences[index] = write.sequence;
       write.touched.push(index);
     }
+    return write;
+  }
+
+  #begun(present: PresentWrite): KeptWrite {
+    const write = new KeptWrite(present);
+    this.#writes.set(write.sequence, write);
+    this.#keptRows += write.rowCount;
     return write;
   }
 
