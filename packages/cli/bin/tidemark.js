@@ -23,9 +23,9 @@ async function load(argv) {
 
 async function run(argv) {
   const { main } = await load(argv);
-  await main(argv);
+  const status = await main(argv);
   // Whatever is still open (an idle keep-alive connection, a timer) must not hold a finished command back.
-  process.exit();
+  process.exit(status);
 }
 
 if (existsSync(modules)) {

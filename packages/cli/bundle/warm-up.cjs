@@ -60,8 +60,8 @@ function start() {
       if (words.shift() === 'ready') resolve(new Map(words.map((word) => word.split(/=(.*)/s))));
       return write(text, ...rest);
     };
-    program.exports.main(line).then(() => {
-      if (purpose === 'stop' || process.exitCode > 0) process.exit();
+    program.exports.main(line).then((status) => {
+      if (purpose === 'stop' || status > 0) process.exit(status);
       resolve(new Map());
     }, reject);
   });

@@ -1,2 +1,3 @@
-// Public face of @tidemark/cli: the command line as a function. The executable is bin/tidemark.js.
+// Public face of @tidemark/cli: the command line as a function, and as a tree. The executable is bin/tidemark.js.
 export { main } from './main.ts';
+export { wholeProgram } from './program.ts';

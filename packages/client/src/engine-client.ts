@@ -239,12 +239,16 @@ export class EngineClient {
     await this.http.send(`${BASE}/loglevel`, { method: 'POST', json: { level } });
   }
 
-  /** The log as it is written, filtered by tags; ends when `signal` fires. */
+  /** The log as it is written, filtered by tags, a line or a JSON object each; ends when `signal` fires. */
   async logs(
     filters: Readonly<Record<string, string>>,
-    signal: AbortSignal,
+    options: { readonly isJson?: boolean | undefined; readonly signal: AbortSignal },
   ): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.http.send(`${PREVIEW}/logs`, { search: filters, signal });
+    const response = await this.http.send(`${PREVIEW}/logs`, {
+      search: filters,
+      signal: options.signal,
+      headers: options.isJson === true ? { Accept: 'application/json' } : {},
+    });
     if (response.body === null) throw new Error('the log has no body');
     return response.body as ReadableStream<Uint8Array>;
   }

@@ -73,8 +73,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
     (await import('./engine-client/recording.ts')).replayCommand(finish),
   'replay-live': async ({ finish }) =>
     (await import('./engine-client/recording.ts')).replayLiveCommand(finish),
-  topic: async () => (await import('./engine-client/topic.ts')).topicCommand(),
-  handler: async () => (await import('./engine-client/topic.ts')).handlerCommand(),
+  topic: async ({ finish }) => (await import('./engine-client/topic.ts')).topicCommand(finish),
+  handler: async ({ finish }) => (await import('./engine-client/topic.ts')).handlerCommand(finish),
   'service-test': async ({ finish }) =>
     (await import('./engine-client/service.ts')).serviceTestCommand(finish),
 };

@@ -66,7 +66,10 @@ export type Progressing = {
 
 const POLL_MS = 250;
 
-/** Polls until the work is not running any more; draws a bar when standard error is a terminal. */
+/**
+ * Polls until the work is not running any more; draws a bar when standard error is a terminal. Ctrl-C ends the waiting,
+ * not the work: the state is then still `running`.
+ */
 export async function waitWithProgress<T extends Progressing>(
   label: string,
   poll: () => Promise<T>,
@@ -78,15 +81,32 @@ export async function waitWithProgress<T extends Progressing>(
         hideCursor: true,
       })
     : undefined;
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.once('SIGINT', interrupt);
   bar?.start(1, 0);
   try {
     for (;;) {
       const state = await poll();
       bar?.update(state.progress);
-      if (state.status !== 'running') return state;
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      if (state.status !== 'running' || interrupted.signal.aborted) return state;
+      await pauseUnless(interrupted.signal);
     }
   } finally {
     bar?.stop();
+    process.off('SIGINT', interrupt);
   }
+}
+
+function pauseUnless(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, POLL_MS);
+    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
+  });
 }

@@ -3,35 +3,89 @@ import { readFileSync } from 'node:fs';
 
 import { EngineClient } from '@tidemark/client';
 import type { Dbrp, Task, TaskVar } from '@tidemark/client';
-import { NotFound } from '@tidemark/core';
-import { Command } from 'commander';
+import { InvalidRequest, NotFound } from '@tidemark/core';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { UsageError } from '../../exit.ts';
 
-export type ClientFlags = { readonly url: string; readonly json?: boolean | undefined };
+export type ClientFlags = {
+  readonly url: string;
+  readonly json?: boolean | undefined;
+  readonly skipVerify?: boolean | undefined;
+};
+
+/** Sets the exit status. */
+export type Finish = (status: number) => void;
 
 const DEFAULT_URL = 'http://127.0.0.1:9092';
 
-/** Adds `--url` and `--json` to a command. */
-export function withClientOptions(command: Command): Command {
-  return command
-    .option(
-      '--url <url>',
-      'address of the engine',
-      process.env['TIDEMARK_ENGINE_URL'] ?? process.env['KAPACITOR_URL'] ?? DEFAULT_URL,
-    )
-    .option('--json', 'print JSON');
-}
+/** Levels of events, as the engine writes them. */
+const ALERT_LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
 
-/** A new command of a group, with the options of a client. */
+/** A new command of a group, with the options that all have who talk to a running engine. */
 export function clientCommand(name: string, description: string): Command {
-  return withClientOptions(new Command(name).description(description)).exitOverride();
+  const { env } = process;
+  return new Command(name)
+    .description(description)
+    .addOption(
+      new Option(
+        '--url <url>',
+        'address of the engine, http://user:password@host:port if it wants that (env: TIDEMARK_ENGINE_URL)',
+      ).default(
+        env['TIDEMARK_ENGINE_URL'] ?? env['KAPACITOR_URL'] ?? DEFAULT_URL,
+        `"${DEFAULT_URL}"`,
+      ),
+    )
+    .option(
+      '--skip-verify',
+      'do not verify the certificate of an https address (env: TIDEMARK_UNSAFE_SSL=true)',
+    )
+    .option('--json', 'print JSON')
+    .exitOverride();
 }
 
 /** The client that a command's options name. */
 export function engineClient(flags: ClientFlags): EngineClient {
-  return new EngineClient({ url: flags.url });
+  const { env } = process;
+  const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1';
+  // The only switch that the platform's own `fetch` has; this process talks to nobody else.
+  if (
+    flags.skipVerify === true ||
+    isTrue(env['TIDEMARK_UNSAFE_SSL'] ?? env['KAPACITOR_UNSAFE_SSL'])
+  ) {
+    env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  }
+  try {
+    return new EngineClient({ url: flags.url });
+  } catch (error) {
+    if (error instanceof InvalidRequest) throw new UsageError(`--url: ${error.message}`);
+    throw error;
+  }
 }
+
+/** An option that takes a level of events, in either case. */
+export function minLevelOption(description: string): Option {
+  return new Option('--min-level <level>', `${description}: ${ALERT_LEVELS.join(', ')}`).argParser(
+    (text) => {
+      const level = text.toUpperCase();
+      if (ALERT_LEVELS.includes(level)) return level;
+      throw new InvalidArgumentError(`Levels are ${ALERT_LEVELS.join(', ')}.`);
+    },
+  );
+}
+
+/** The option for what kind of task something is. */
+export function typeOption(description: string): Option {
+  return new Option('--type <type>', description).choices(['stream', 'batch']);
+}
+
+/** An option with the least important level of log lines. */
+export function logLevelOption(): Option {
+  return new Option('--level <level>', 'least important level').choices(LOG_LEVELS);
+}
+
+/** Levels of the log, the least important first. */
+export const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
 
 /** A file's text; `-` is standard input. */
 export function readText(file: string): string {
@@ -44,16 +98,24 @@ export function readText(file: string): string {
   }
 }
 
-/** A file's JSON document. */
-export function readJson(file: string): unknown {
+/**
+ * A file's JSON or YAML object. Integers that a number can not hold stay texts, from which the engine reads the
+ * variables of tasks.
+ */
+export async function readDocument(file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = readText(file);
+  const { parseYaml } = await import('@tidemark/engine/yaml');
+  let document: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    document = parseYaml(text);
   } catch (error) {
     throw new UsageError(
-      `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      `${file} is neither JSON nor YAML: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+  if (typeof document === 'object' && document !== null && !Array.isArray(document))
+    return document as Readonly<Record<string, unknown>>;
+  throw new UsageError(`${file} must hold an object`);
 }
 
 /** `db.rp` or `"db"."rp"`, quotes optional. */
@@ -75,13 +137,9 @@ export function formatDbrps(dbrps: readonly Dbrp[]): string {
   return `[${dbrps.map(({ db, rp }) => `"${db}"."${rp}"`).join(' ')}]`;
 }
 
-/** The variables of a JSON file: a map of `{type, value}`. */
-export function readVars(file: string): Readonly<Record<string, TaskVar>> {
-  const document = readJson(file);
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw new UsageError(`${file} must hold an object that maps names to {"type", "value"}`);
-  }
-  return document as Readonly<Record<string, TaskVar>>;
+/** The variables of a file: names with `{type, value}`. What is wrong with them is the engine's to say. */
+export async function readVars(file: string): Promise<Readonly<Record<string, TaskVar>>> {
+  return (await readDocument(file)) as Readonly<Record<string, TaskVar>>;
 }
 
 /** Collects a repeatable option. */
@@ -96,21 +154,9 @@ export async function toArray<T>(items: AsyncIterable<T>): Promise<readonly T[]>
   return all;
 }
 
-/** Runs one action for several arguments; the first failure ends it. */
-export async function forEachId(
-  ids: readonly string[],
-  expand: (pattern: string) => Promise<readonly string[]>,
-  act: (id: string) => Promise<void>,
-): Promise<number> {
-  let count = 0;
-  for (const id of ids) {
-    const matching = /[*?[]/.test(id) ? await expand(id) : [id];
-    for (const one of matching) {
-      await act(one);
-      count++;
-    }
-  }
-  return count;
+/** Whether an argument stands for all ids that match it. */
+export function isGlob(text: string): boolean {
+  return /[*?[]/.test(text);
 }
 
 /** The task, or `undefined` when there is none. */

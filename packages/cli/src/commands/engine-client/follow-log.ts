@@ -9,13 +9,15 @@ export type FollowOptions = {
   readonly level?: string | undefined;
   /** Number of lines to leave after. */
   readonly lines?: string | undefined;
+  /** Lines as JSON objects. */
+  readonly json?: boolean | undefined;
 };
 
 /** Prints lines whose tags equal the filters (`tag=value`) as they are written. */
 export async function followLog(
   client: EngineClient,
   filters: readonly string[],
-  { level, lines }: FollowOptions,
+  { level, lines, json }: FollowOptions,
 ): Promise<void> {
   const search: Record<string, string> = {};
   for (const filter of filters) {
@@ -25,5 +27,5 @@ export async function followLog(
     search[key] = value.join('=');
   }
   if (level !== undefined) search['lvl'] = `${level}+`;
-  await followLines((signal) => client.logs(search, signal), lines);
+  await followLines((signal) => client.logs(search, { isJson: json, signal }), lines);
 }

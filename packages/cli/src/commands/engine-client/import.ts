@@ -1,5 +1,6 @@
 // `tidemark engine import`: moves the definitions and alert states of a running Kapacitor 1.x into a running engine.
 import type { MoveInStep } from '@tidemark/engine';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 
 import { ExitStatus } from '../../exit.ts';
@@ -20,7 +21,11 @@ export function engineImportCommand(finish: (status: number) => void): Command {
     'import',
     'Copy templates, tasks, topic handlers and the states of events from a running Kapacitor 1.x or another engine.',
   )
-    .requiredOption('--from <url>', 'where to copy from; http://user:password@host:9092')
+    .addOption(
+      new Option('--from <url>', 'where to copy from; http://user:password@host:9092')
+        .argParser(parseHttpUrl)
+        .makeOptionMandatory(),
+    )
     .option('--pattern <glob>', 'only tasks and templates whose id matches')
     .option('--disabled', 'leave the copied tasks disabled, for example while the old system runs')
     .option('--dry-run', 'only say what would be copied')
@@ -60,4 +65,9 @@ function printReport(steps: readonly MoveInStep[]): void {
   print(
     `${count('template')} templates, ${count('task')} tasks, ${count('handler')} handlers, ${count('event')} events; ${failed} failed`,
   );
+}
+
+function parseHttpUrl(text: string): string {
+  if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('Write it as http://host:9092.');
 }

@@ -8,7 +8,14 @@ import type { Command } from 'commander';
 
 import { describeError, ExitStatus, UsageError } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
-import { clientCommand, engineClient, findTask, parseDbrp, readJson, readText } from './context.ts';
+import {
+  clientCommand,
+  engineClient,
+  findTask,
+  parseDbrp,
+  readDocument,
+  readText,
+} from './context.ts';
 import type { ClientFlags } from './context.ts';
 import { defineTemplate } from './template.ts';
 import { defineHandler } from './topic.ts';
@@ -24,15 +31,15 @@ type Pushed = {
 /** Folders in the order in which they depend on each other, with the files that count. */
 const FOLDERS = [
   { name: 'templates', extensions: ['.tick'] },
-  { name: 'tasks', extensions: ['.tick', '.json'] },
-  { name: 'handlers', extensions: ['.json'] },
+  { name: 'tasks', extensions: ['.tick', '.json', '.yaml', '.yml'] },
+  { name: 'handlers', extensions: ['.json', '.yaml', '.yml'] },
 ] as const;
 
 /** The subcommand. One wrong file does not stop the others; the exit status tells. */
 export function pushCommand(finish: (status: number) => void): Command {
   return clientCommand(
     'push',
-    'Define the templates, tasks and handlers of a directory (templates/*.tick, tasks/*.tick|json, handlers/*.json).',
+    'Define the templates, tasks and handlers of a directory (templates/*.tick, tasks/*.tick|json|yaml, handlers/*.json|yaml).',
   )
     .argument('<dir>')
     .option('--enable', 'enable the tasks')
@@ -107,20 +114,20 @@ async function pushFile(
       return { kind: 'template', id, change: isNew ? 'defined' : 'changed' };
     }
     case 'tasks':
-      return pushTask(client, { id, ...taskOf(path) }, flags);
+      return pushTask(client, { id, ...(await taskOf(path)) }, flags);
     case 'handlers': {
-      const { topic, ...document } = readJson(path) as Handler & { readonly topic?: string };
-      if (topic === undefined) throw new UsageError('must name a topic');
-      const handler = { ...document, id: document.id ?? id };
+      const { topic, ...document } = await readDocument(path);
+      if (typeof topic !== 'string') throw new UsageError('must name a topic');
+      const handler: Handler = { id, ...document };
       const { isNew } = await defineHandler(client, topic, handler);
       return { kind: 'handler', id: handler.id, change: isNew ? 'defined' : 'changed' };
     }
   }
 }
 
-function taskOf(path: string): TaskChange {
+async function taskOf(path: string): Promise<TaskChange> {
   if (extname(path) === '.tick') return { script: readText(path) };
-  const { dbrps, ...document } = readJson(path) as Omit<TaskChange, 'dbrps'> & {
+  const { dbrps, ...document } = (await readDocument(path)) as Omit<TaskChange, 'dbrps'> & {
     readonly dbrps?: readonly string[];
   };
   return { ...document, ...(dbrps === undefined ? {} : { dbrps: dbrps.map(parseDbrp) }) };

@@ -1,15 +1,15 @@
 // `tidemark recording …` and `tidemark replay …`: keep data and run it again through a task.
-import type { EngineClient, Recording, Replay } from '@tidemark/client';
+import type { Recording, Replay } from '@tidemark/client';
 import { parseConfigDuration } from '@tidemark/core';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { ExitStatus, UsageError } from '../../exit.ts';
 import { waitWithProgress } from '../../output/progress.ts';
 import { formatTable, humanBytes, print, printJson } from '../../output/table.ts';
-import { clientCommand, engineClient, forEachId, toArray } from './context.ts';
-import type { ClientFlags } from './context.ts';
+import { clientCommand, engineClient, toArray, typeOption } from './context.ts';
+import type { ClientFlags, Finish } from './context.ts';
+import { eachIdCommand } from './each-id.ts';
 
-type Finish = (status: number) => void;
 type WaitFlags = ClientFlags & { readonly wait: boolean };
 
 /** Milliseconds of `10s`, `5m`, `1h30m`, `2d`. */
@@ -20,65 +20,107 @@ function millisecondsOf(text: string): number {
   return durationMs;
 }
 
-/** `tidemark recording stream|batch|query|list|delete`. */
+/** The options of a time range that the database is asked for. */
+function rangeOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--past <duration>',
+        'the range ends now and is this long, for example 1h',
+      ).conflicts(['start', 'stop']),
+    )
+    .addOption(new Option('--start <time>', 'start of the range, RFC 3339').argParser(parseTime))
+    .addOption(
+      new Option('--stop <time>', 'end of the range, RFC 3339; default now').argParser(parseTime),
+    );
+}
+
+function parseTime(text: string): string {
+  // A date alone is midnight UTC; the engine wants a time.
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return parseTime(`${text}T00:00:00Z`);
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text);
+  if (isTime && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('Write it as 2024-01-31T15:04:05Z.');
+}
+
+const waitOptions = (command: Command, what: string): Command =>
+  command
+    .option('--id <id>', `id of the ${what}; a random one when left out`)
+    .option('--no-wait', 'return at once; otherwise the command ends with what it started')
+    .addHelpText(
+      'after',
+      `
+Prints the id of the ${what}, and a progress bar on a terminal. Ctrl-C ends the waiting only: the
+${what} goes on (exit status 1). \`tidemark ${what} delete ID\` cancels it.`,
+    );
+
+/** `tidemark recording stream|batch|query|list|show|delete`. */
 export function recordingCommand(finish: Finish): Command {
   const group = new Command('recording')
     .alias('record')
     .description('Record live data or query results.');
   group.addCommand(
-    clientCommand('stream', 'Record the live data of a task for a while.')
-      .requiredOption('--task <id>', 'whose databases and measurements are recorded')
-      .requiredOption('--duration <duration>', 'how long, for example 5m')
-      .option('--id <id>', 'id of the recording')
-      .option('--no-wait', 'return at once')
-      .action((flags: WaitFlags & { task: string; duration: string; id?: string }) => {
-        const stop = new Date(Date.now() + millisecondsOf(flags.duration)).toISOString();
-        return record(flags, finish, 'stream', { task: flags.task, stop, id: flags.id });
+    waitOptions(
+      clientCommand('stream', 'Record the live data of a task for a while.')
+        .requiredOption('--task <id>', 'whose databases and measurements are recorded')
+        .requiredOption('--duration <duration>', 'how long, for example 5m'),
+      'recording',
+    ).action((flags: WaitFlags & { task: string; duration: string; id?: string }) => {
+      const stop = new Date(Date.now() + millisecondsOf(flags.duration)).toISOString();
+      return record(flags, finish, 'stream', { task: flags.task, stop, id: flags.id });
+    }),
+  );
+  group.addCommand(
+    waitOptions(
+      rangeOptions(
+        clientCommand(
+          'batch',
+          "Record the results of a task's queries over a time range.",
+        ).requiredOption('--task <id>', 'whose queries are run'),
+      ),
+      'recording',
+    ).action(
+      (
+        flags: WaitFlags & {
+          task: string;
+          past?: string;
+          start?: string;
+          stop?: string;
+          id?: string;
+        },
+      ) => record(flags, finish, 'batch', { task: flags.task, ...rangeOf(flags), id: flags.id }),
+    ),
+  );
+  group.addCommand(
+    waitOptions(
+      clientCommand('query', 'Record the result of a query.')
+        .requiredOption('--query <text>', 'one SELECT with a fully qualified measurement')
+        .addOption(typeOption('what kind of task it is for').makeOptionMandatory())
+        .option('--cluster <name>', 'which configured database; the default one when left out'),
+      'recording',
+    ).action((flags: WaitFlags & { query: string; type: string; cluster?: string; id?: string }) =>
+      record(flags, finish, 'query', {
+        query: flags.query,
+        type: flags.type,
+        cluster: flags.cluster,
+        id: flags.id,
       }),
-  );
-  group.addCommand(
-    clientCommand('batch', "Record the results of a task's queries over a time range.")
-      .requiredOption('--task <id>', 'whose queries are run')
-      .option('--past <duration>', 'the range ends now and is this long')
-      .option('--start <time>', 'start of the range, RFC 3339')
-      .option('--stop <time>', 'end of the range, RFC 3339; default now')
-      .option('--id <id>', 'id of the recording')
-      .option('--no-wait', 'return at once')
-      .action(
-        (
-          flags: WaitFlags & {
-            task: string;
-            past?: string;
-            start?: string;
-            stop?: string;
-            id?: string;
-          },
-        ) => record(flags, finish, 'batch', { task: flags.task, ...rangeOf(flags), id: flags.id }),
-      ),
-  );
-  group.addCommand(
-    clientCommand('query', 'Record the result of a query.')
-      .requiredOption('--query <text>', 'one SELECT with a fully qualified measurement')
-      .requiredOption('--type <type>', 'stream or batch')
-      .option('--cluster <name>', 'which configured database')
-      .option('--id <id>', 'id of the recording')
-      .option('--no-wait', 'return at once')
-      .action((flags: WaitFlags & { query: string; type: string; cluster?: string; id?: string }) =>
-        record(flags, finish, 'query', {
-          query: flags.query,
-          type: flags.type,
-          cluster: flags.cluster,
-          id: flags.id,
-        }),
-      ),
+    ),
   );
   group.addCommand(listRecordings());
+  group.addCommand(showRecording());
   group.addCommand(
-    deleteCommand('Delete recordings with their data.', finish, {
-      list: async (client, pattern) =>
-        (await toArray(client.recordings({ pattern }))).map(({ id }) => id),
-      remove: (client, id) => client.deleteRecording(id),
-    }),
+    eachIdCommand(
+      'delete',
+      'Delete recordings with their data; one that runs is cancelled.',
+      finish,
+      {
+        noun: 'recording',
+        list: async (client, pattern) =>
+          (await toArray(client.recordings({ pattern }))).map(({ id }) => id),
+        act: (client, id) => client.deleteRecording(id),
+      },
+    ),
   );
   return group;
 }
@@ -88,9 +130,10 @@ function rangeOf(flags: {
   readonly start?: string;
   readonly stop?: string;
 }): { readonly start: string; readonly stop?: string | undefined } {
-  if ((flags.past === undefined) === (flags.start === undefined))
-    throw new UsageError('give either --past or --start');
-  if (flags.past === undefined) return { start: flags.start ?? '', stop: flags.stop };
+  if (flags.past === undefined) {
+    if (flags.start === undefined) throw new UsageError('give either --past or --start');
+    return { start: flags.start, stop: flags.stop };
+  }
   const now = Date.now();
   return {
     start: new Date(now - millisecondsOf(flags.past)).toISOString(),
@@ -120,7 +163,7 @@ type ReplayFlags = WaitFlags & {
   readonly id?: string;
 };
 
-/** `tidemark replay recording|batch|query|list|delete`. */
+/** `tidemark replay recording|batch|query|list|show|delete`. */
 export function replayCommand(finish: Finish): Command {
   const group = new Command('replay').description('Run recorded or fetched data through a task.');
   group.addCommand(
@@ -135,11 +178,13 @@ export function replayCommand(finish: Finish): Command {
   );
   for (const command of liveReplays(finish)) group.addCommand(command);
   group.addCommand(listReplays());
+  group.addCommand(showReplay());
   group.addCommand(
-    deleteCommand('Cancel or delete replays.', finish, {
+    eachIdCommand('delete', 'Delete replays; one that runs is cancelled.', finish, {
+      noun: 'replay',
       list: async (client, pattern) =>
         (await toArray(client.replays({ pattern }))).map(({ id }) => id),
-      remove: (client, id) => client.deleteReplay(id),
+      act: (client, id) => client.deleteReplay(id),
     }),
   );
   return group;
@@ -155,12 +200,13 @@ export function replayLiveCommand(finish: Finish): Command {
 }
 
 function replayOptions(command: Command): Command {
-  return command
-    .requiredOption('--task <id>', 'the task')
-    .option('--real-clock', 'wait between points as long as it took when they were recorded')
-    .option('--rec-time', 'keep the recorded times instead of shifting them to now')
-    .option('--id <id>', 'id of the replay')
-    .option('--no-wait', 'return at once');
+  return waitOptions(
+    command
+      .requiredOption('--task <id>', 'the task; it may be disabled')
+      .option('--real-clock', 'wait between points as long as it took when they were recorded')
+      .option('--rec-time', 'keep the recorded times instead of shifting them to now'),
+    'replay',
+  );
 }
 
 function replayBody(flags: ReplayFlags): Readonly<Record<string, unknown>> {
@@ -174,13 +220,11 @@ function replayBody(flags: ReplayFlags): Readonly<Record<string, unknown>> {
 
 function liveReplays(finish: Finish): readonly Command[] {
   return [
-    replayOptions(clientCommand('batch', 'Run a batch task over a past time range.'))
-      .option('--past <duration>', 'the range ends now and is this long')
-      .option('--start <time>', 'start of the range, RFC 3339')
-      .option('--stop <time>', 'end of the range, RFC 3339; default now')
-      .action((flags: ReplayFlags & { past?: string; start?: string; stop?: string }) =>
-        replay(flags, finish, 'batch', { ...replayBody(flags), ...rangeOf(flags) }),
-      ),
+    rangeOptions(
+      replayOptions(clientCommand('batch', 'Run a batch task over a past time range.')),
+    ).action((flags: ReplayFlags & { past?: string; start?: string; stop?: string }) =>
+      replay(flags, finish, 'batch', { ...replayBody(flags), ...rangeOf(flags) }),
+    ),
     replayOptions(
       clientCommand('query', 'Run the result of a query through a task.').requiredOption(
         '--query <text>',
@@ -221,6 +265,12 @@ async function finishRun<T extends Recording | Replay>(
   const state = flags.wait ? await waitWithProgress(run.label, run.poll) : run.started;
   if (flags.json === true) printJson(state);
   else print(state.id);
+  if (flags.wait && state.status === 'running') {
+    process.stderr.write(
+      `tidemark: not waited for: the ${run.label} goes on; \`tidemark ${run.label} delete ${state.id}\` cancels it\n`,
+    );
+    finish(ExitStatus.Failed);
+  }
   if (state.status === 'failed') {
     process.stderr.write(`tidemark: the ${run.label} failed: ${state.error}\n`);
     finish(ExitStatus.Failed);
@@ -255,6 +305,40 @@ function listRecordings(): Command {
     });
 }
 
+function showRecording(): Command {
+  return clientCommand('show', 'Show a recording and how far it is.')
+    .argument('<id>')
+    .action(async (id: string, flags: ClientFlags) => {
+      const recording = await engineClient(flags).recording(id);
+      if (flags.json === true) {
+        printJson(recording);
+        return;
+      }
+      const { type, status, progress, error, size, date } = recording;
+      print(
+        `ID: ${id}\nType: ${type}\nStatus: ${status}\nProgress: ${percent(progress)}\nError: ${error}\nSize: ${humanBytes(size)}\nDate: ${date}`,
+      );
+    });
+}
+
+function showReplay(): Command {
+  return clientCommand('show', 'Show a replay and how far it is.')
+    .argument('<id>')
+    .action(async (id: string, flags: ClientFlags) => {
+      const replay = await engineClient(flags).replay(id);
+      if (flags.json === true) {
+        printJson(replay);
+        return;
+      }
+      const { task, recording, status, progress, error, clock, date = '' } = replay;
+      print(
+        `ID: ${id}\nTask: ${task}\nRecording: ${recording}\nStatus: ${status}\nProgress: ${percent(progress)}\nError: ${error}\nClock: ${clock}\nRecording time: ${replay['recording-time']}\nDate: ${date}`,
+      );
+    });
+}
+
+const percent = (part: number): string => `${Math.round(part * 100)} %`;
+
 function listReplays(): Command {
   return clientCommand('list', 'List replays, newest first.')
     .argument('[pattern]', 'shell glob on ids')
@@ -277,24 +361,5 @@ function listReplays(): Command {
           replays,
         ),
       );
-    });
-}
-
-type Removable = {
-  readonly list: (client: EngineClient, pattern: string) => Promise<readonly string[]>;
-  readonly remove: (client: EngineClient, id: string) => Promise<void>;
-};
-
-function deleteCommand(description: string, finish: Finish, what: Removable): Command {
-  return clientCommand('delete', description)
-    .argument('<id...>', 'ids or shell globs')
-    .action(async (ids: readonly string[], flags: ClientFlags) => {
-      const client = engineClient(flags);
-      const count = await forEachId(
-        ids,
-        (pattern) => what.list(client, pattern),
-        (id) => what.remove(client, id),
-      );
-      finish(count === 0 ? ExitStatus.Failed : ExitStatus.Ok);
     });
 }

@@ -5,16 +5,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../../exit.ts';
 import { formatTable, humanBytes, print, printJson } from '../../output/table.ts';
-import { clientCommand, engineClient } from './context.ts';
-import type { ClientFlags } from './context.ts';
+import { clientCommand, engineClient, LOG_LEVELS, logLevelOption } from './context.ts';
+import type { ClientFlags, Finish } from './context.ts';
+import { forEachId, reportIds } from './each-id.ts';
 import { followLog } from './follow-log.ts';
 
 /** `tidemark service-test list|run`. */
-export function serviceTestCommand(finish: (status: number) => void): Command {
+export function serviceTestCommand(finish: Finish): Command {
   const group = new Command('service-test').description(
     'Test the connections of the engine to other services.',
   );
@@ -32,13 +33,22 @@ export function serviceTestCommand(finish: (status: number) => void): Command {
   );
   group.addCommand(
     clientCommand('run', 'Test services; exit status 1 when one fails.')
-      .argument('<name...>')
+      .argument('<name...>', 'names or shell globs')
       .option('--options <json>', 'options of the test as a JSON object', '{}')
-      .action(async (names: readonly string[], flags: ClientFlags & { options: string }) => {
+      .action(async (given: readonly string[], flags: ClientFlags & { options: string }) => {
         const client = engineClient(flags);
         const options = parseOptions(flags.options);
         const rows: { name: string; success: boolean; message: string }[] = [];
-        for (const name of names) rows.push({ name, ...(await client.testService(name, options)) });
+        const names = await forEachId(given, {
+          list: async (pattern) => (await client.serviceTests(pattern)).map(({ name }) => name),
+          act: async (name) => {
+            rows.push({ name, ...(await client.testService(name, options)) });
+          },
+        });
+        if (names.length === 0) {
+          reportIds(names, { given, noun: 'service test', flags, finish });
+          return;
+        }
         if (flags.json === true) printJson(rows);
         else
           print(
@@ -58,13 +68,17 @@ export function serviceTestCommand(finish: (status: number) => void): Command {
 }
 
 function parseOptions(text: string): Readonly<Record<string, unknown>> {
+  let options: unknown;
   try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+    options = JSON.parse(text);
   } catch (error) {
     throw new UsageError(
       `--options is not JSON: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+  if (typeof options === 'object' && options !== null && !Array.isArray(options))
+    return options as Readonly<Record<string, unknown>>;
+  throw new UsageError('--options must be a JSON object');
 }
 
 /** Subcommands of `tidemark engine` that talk to a running engine. */
@@ -77,8 +91,8 @@ function configShow(): Command {
     'config',
     'Show the effective configuration of a running engine, without secrets.',
   )
-    .argument('[section]')
-    .argument('[element]')
+    .argument('[section]', 'for example smtp; all of them when left out')
+    .argument('[element]', 'for example the name of a cluster')
     .action(
       async (section: string | undefined, element: string | undefined, flags: ClientFlags) => {
         printJson(await engineClient(flags).config(section, element));
@@ -107,7 +121,7 @@ function backup(): Command {
 function logs(): Command {
   return clientCommand('logs', 'Follow the log of a running engine.')
     .argument('[filter...]', 'tags that must be equal, for example service=http task=cpu')
-    .option('--level <level>', 'least important level: debug, info, warn, error')
+    .addOption(logLevelOption())
     .option('--lines <count>', 'leave after so many lines')
     .action((filters: readonly string[], flags: ClientFlags & { level?: string; lines?: string }) =>
       followLog(engineClient(flags), filters, flags),
@@ -116,30 +130,70 @@ function logs(): Command {
 
 function level(): Command {
   return clientCommand('level', 'Change the log level of a running engine.')
-    .argument('<level>', 'debug, info, warn, error or off')
-    .action(async (name: string, flags: ClientFlags) => engineClient(flags).setLogLevel(name));
+    .addArgument(
+      new Argument('<level>', 'what is logged from now on').choices([...LOG_LEVELS, 'off']),
+    )
+    .action(async (name: string, flags: ClientFlags) => {
+      await engineClient(flags).setLogLevel(name);
+      if (flags.json === true) printJson({ level: name });
+    });
 }
 
+type Statistic = {
+  readonly name: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, unknown>>;
+};
+
 function stats(): Command {
-  return clientCommand('stats', 'Show counters of a running engine.').action(
-    async (flags: ClientFlags) => {
+  return clientCommand('stats', 'Show counters of a running engine.')
+    .addArgument(
+      new Argument('[what]', 'of the engine as a whole, or points by where they were written to')
+        .choices(['general', 'ingress'])
+        .default('general'),
+    )
+    .action(async (what: 'general' | 'ingress', flags: ClientFlags) => {
       const vars = await engineClient(flags).debugVars();
-      if (flags.json === true) {
-        printJson(vars);
-        return;
+      if (what === 'ingress') printIngress(vars, flags);
+      else if (flags.json === true) printJson(vars);
+      else {
+        const plain = Object.entries(vars).filter(
+          ([, value]) => typeof value === 'number' || typeof value === 'string',
+        );
+        print(
+          formatTable(
+            [
+              { title: 'Name', value: ([name]) => name },
+              { title: 'Value', value: ([, value]) => String(value) },
+            ],
+            plain,
+          ),
+        );
       }
-      const plain = Object.entries(vars).filter(
-        ([, value]) => typeof value === 'number' || typeof value === 'string',
-      );
-      print(
-        formatTable(
-          [
-            { title: 'Name', value: ([name]) => name },
-            { title: 'Value', value: ([, value]) => String(value) },
-          ],
-          plain,
-        ),
-      );
-    },
-  );
+    });
+}
+
+function printIngress(vars: Readonly<Record<string, unknown>>, flags: ClientFlags): void {
+  const statistics = (vars[String(vars['product'])] ?? {}) as Readonly<Record<string, Statistic>>;
+  const rows = Object.values(statistics)
+    .filter(({ name }) => name === 'ingress')
+    .map(({ tags, values }) => ({
+      database: tags['database'] ?? '',
+      retentionPolicy: tags['retention_policy'] ?? '',
+      measurement: tags['measurement'] ?? '',
+      pointsReceived: Number(values['points_received']),
+    }));
+  if (flags.json === true) printJson(rows);
+  else
+    print(
+      formatTable(
+        [
+          { title: 'Database', value: (row) => row.database },
+          { title: 'Retention Policy', value: (row) => row.retentionPolicy },
+          { title: 'Measurement', value: (row) => row.measurement },
+          { title: 'Points Received', value: (row) => row.pointsReceived, isRightAligned: true },
+        ],
+        rows,
+      ),
+    );
 }

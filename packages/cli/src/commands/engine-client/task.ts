@@ -3,22 +3,24 @@
 import type { Task, TaskChange } from '@tidemark/client';
 import { Command } from 'commander';
 
-import { ExitStatus, UsageError } from '../../exit.ts';
+import { UsageError } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
 import {
   clientCommand,
   collect,
   engineClient,
   findTask,
-  forEachId,
   formatDbrps,
+  logLevelOption,
   parseDbrp,
-  readJson,
+  readDocument,
   readText,
   readVars,
   toArray,
+  typeOption,
 } from './context.ts';
-import type { ClientFlags } from './context.ts';
+import type { ClientFlags, Finish } from './context.ts';
+import { eachIdCommand } from './each-id.ts';
 import { followLog } from './follow-log.ts';
 import { pushCommand } from './push.ts';
 import { tapCommand } from './tap.ts';
@@ -35,7 +37,7 @@ type DefineFlags = ClientFlags & {
 };
 
 /** The group of commands. */
-export function taskCommand(finish: (status: number) => void): Command {
+export function taskCommand(finish: Finish): Command {
   const group = new Command('task').description('Define and control tasks.');
   group.addCommand(defineCommand());
   group.addCommand(listCommand());
@@ -64,10 +66,10 @@ function defineCommand(): Command {
   )
     .argument('<id>')
     .option('--script <file>', 'file of the script, - for standard input')
-    .option('--type <type>', 'stream or batch; derived from the script when left out')
+    .addOption(typeOption('derived from the script when left out'))
     .option('--template <id>', 'template instead of a script')
-    .option('--vars <file>', 'JSON file of variables')
-    .option('--file <file>', 'JSON file with template-id, dbrps ("db.rp") and vars')
+    .option('--vars <file>', 'JSON or YAML file of variables: names with type and value')
+    .option('--file <file>', 'JSON or YAML file with template-id, dbrps ("db.rp") and vars')
     .option(
       '--dbrp <db.rp>',
       'database and retention policy the task may read; repeatable',
@@ -76,7 +78,7 @@ function defineCommand(): Command {
     .option('--no-reload', 'do not reload an enabled task')
     .action(async (id: string, flags: DefineFlags) => {
       const client = engineClient(flags);
-      const change = changeFrom(flags);
+      const change = await changeFrom(flags);
       const existing = await findTask(client, id);
       let task =
         existing === undefined
@@ -94,18 +96,11 @@ function defineCommand(): Command {
     });
 }
 
-function changeFrom(flags: DefineFlags): TaskChange {
-  const document =
-    flags.file === undefined
-      ? {}
-      : (readJson(flags.file) as {
-          'template-id'?: string;
-          dbrps?: readonly string[];
-          vars?: TaskChange['vars'];
-        });
-  const dbrps = (flags.dbrp ?? document.dbrps)?.map(parseDbrp);
-  const template = flags.template ?? document['template-id'];
-  const vars = flags.vars === undefined ? document.vars : readVars(flags.vars);
+async function changeFrom(flags: DefineFlags): Promise<TaskChange> {
+  const file: TaskFile = flags.file === undefined ? {} : await readTaskFile(flags.file);
+  const dbrps = (flags.dbrp ?? file.dbrps)?.map(parseDbrp);
+  const template = flags.template ?? file['template-id'];
+  const vars = flags.vars === undefined ? file.vars : await readVars(flags.vars);
   return {
     ...(flags.script === undefined ? {} : { script: readText(flags.script) }),
     ...(flags.type === undefined ? {} : { type: flags.type }),
@@ -113,6 +108,27 @@ function changeFrom(flags: DefineFlags): TaskChange {
     ...(dbrps === undefined ? {} : { dbrps }),
     ...(vars === undefined ? {} : { vars }),
   };
+}
+
+type TaskFile = {
+  readonly 'template-id'?: string;
+  readonly dbrps?: readonly string[];
+  readonly vars?: TaskChange['vars'];
+};
+
+/** The keys that a file of `--file` may have. A misspelt one must not be passed over. */
+const TASK_FILE_KEYS = ['template-id', 'dbrps', 'vars'];
+
+async function readTaskFile(file: string): Promise<TaskFile> {
+  const document = await readDocument(file);
+  const unknown = Object.keys(document).find((key) => !TASK_FILE_KEYS.includes(key));
+  if (unknown !== undefined)
+    throw new UsageError(`${file}: unknown key ${unknown}; known are ${TASK_FILE_KEYS.join(', ')}`);
+  const { dbrps } = document;
+  const isList = Array.isArray(dbrps) && dbrps.every((one) => typeof one === 'string');
+  if (dbrps !== undefined && !isList)
+    throw new UsageError(`${file}: dbrps must be a list of db.rp`);
+  return document;
 }
 
 function listCommand(): Command {
@@ -193,25 +209,20 @@ function describeTask(task: Task): string {
 function changeCommand(
   name: 'enable' | 'disable' | 'reload' | 'delete',
   description: string,
-  finish: (status: number) => void,
+  finish: Finish,
 ): Command {
-  return clientCommand(name, description)
-    .argument('<id...>', 'ids or shell globs')
-    .action(async (ids: readonly string[], flags: ClientFlags) => {
-      const client = engineClient(flags);
-      const expand = async (pattern: string): Promise<readonly string[]> =>
-        (await toArray(client.tasks({ pattern, fields: ['status'] }))).map((task) => task.id);
-      const count = await forEachId(ids, expand, async (id) => {
-        if (name === 'delete') await client.deleteTask(id);
-        if (name === 'disable' || name === 'reload')
-          await client.changeTask(id, { status: 'disabled' });
-        if (name === 'enable' || name === 'reload')
-          await client.changeTask(id, { status: 'enabled' });
-      });
-      if (flags.json === true) printJson({ count });
-      else if (count === 0) print('no task matches');
-      finish(count === 0 ? ExitStatus.Failed : ExitStatus.Ok);
-    });
+  return eachIdCommand(name, description, finish, {
+    noun: 'task',
+    list: async (client, pattern) =>
+      (await toArray(client.tasks({ pattern, fields: ['status'] }))).map(({ id }) => id),
+    act: async (client, id) => {
+      if (name === 'delete') await client.deleteTask(id);
+      if (name === 'disable' || name === 'reload')
+        await client.changeTask(id, { status: 'disabled' });
+      if (name === 'enable' || name === 'reload')
+        await client.changeTask(id, { status: 'enabled' });
+    },
+  });
 }
 
 function outputCommand(): Command {
@@ -266,7 +277,7 @@ function watchCommand(): Command {
   return clientCommand('watch', 'Follow the log of a task.')
     .argument('<id>')
     .argument('[filter...]', 'further tags that must be equal, for example node=log2')
-    .option('--level <level>', 'least important level: debug, info, warn, error')
+    .addOption(logLevelOption())
     .option('--lines <count>', 'leave after so many lines')
     .action(
       async (

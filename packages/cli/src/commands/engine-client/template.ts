@@ -3,13 +3,13 @@ import { NotFound } from '@tidemark/core';
 import type { EngineClient, Template } from '@tidemark/client';
 import { Command } from 'commander';
 
-import { ExitStatus } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
-import { clientCommand, engineClient, forEachId, readText, toArray } from './context.ts';
-import type { ClientFlags } from './context.ts';
+import { clientCommand, engineClient, readText, toArray, typeOption } from './context.ts';
+import type { ClientFlags, Finish } from './context.ts';
+import { eachIdCommand } from './each-id.ts';
 
 /** The group of commands. */
-export function templateCommand(finish: (status: number) => void): Command {
+export function templateCommand(finish: Finish): Command {
   const group = new Command('template').description('Define and show task templates.');
   group.addCommand(defineCommand());
   group.addCommand(listCommand());
@@ -23,20 +23,17 @@ export function templateCommand(finish: (status: number) => void): Command {
       }),
   );
   group.addCommand(
-    clientCommand(
+    eachIdCommand(
       'delete',
       'Delete templates. Tasks made from them keep running but cannot be enabled again.',
-    )
-      .argument('<id...>', 'ids or shell globs')
-      .action(async (ids: readonly string[], flags: ClientFlags) => {
-        const client = engineClient(flags);
-        const expand = async (pattern: string): Promise<readonly string[]> =>
-          (await toArray(client.templates({ pattern, fields: ['type'] }))).map(
-            (template) => template.id,
-          );
-        const count = await forEachId(ids, expand, (id) => client.deleteTemplate(id));
-        finish(count === 0 ? ExitStatus.Failed : ExitStatus.Ok);
-      }),
+      finish,
+      {
+        noun: 'template',
+        list: async (client, pattern) =>
+          (await toArray(client.templates({ pattern, fields: ['type'] }))).map(({ id }) => id),
+        act: (client, id) => client.deleteTemplate(id),
+      },
+    ),
   );
   return group;
 }
@@ -48,7 +45,7 @@ function defineCommand(): Command {
   )
     .argument('<id>')
     .requiredOption('--script <file>', 'file of the script, - for standard input')
-    .option('--type <type>', 'stream or batch; derived from the script when left out')
+    .addOption(typeOption('derived from the script when left out'))
     .action(
       async (
         id: string,

@@ -5,16 +5,17 @@ import { Command } from 'commander';
 
 import { UsageError } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
-import { clientCommand, engineClient, readJson } from './context.ts';
-import type { ClientFlags } from './context.ts';
+import { clientCommand, engineClient, minLevelOption, readDocument } from './context.ts';
+import type { ClientFlags, Finish } from './context.ts';
+import { eachIdCommand, forEachId, reportIds } from './each-id.ts';
 
 /** `tidemark topic list|show|delete`. */
-export function topicCommand(): Command {
+export function topicCommand(finish: Finish): Command {
   const group = new Command('topic').description('Show alert topics and their events.');
   group.addCommand(
     clientCommand('list', 'List topics.')
       .argument('[pattern]', 'shell glob on ids')
-      .option('--min-level <level>', 'only topics at or above OK, INFO, WARNING or CRITICAL')
+      .addOption(minLevelOption('only topics at or above this level'))
       .action(async (pattern: string | undefined, flags: ClientFlags & { minLevel?: string }) => {
         const topics = await engineClient(flags).topics({ pattern, minLevel: flags.minLevel });
         if (flags.json === true) {
@@ -36,7 +37,7 @@ export function topicCommand(): Command {
   group.addCommand(
     clientCommand('show', 'Show a topic with its handlers and events.')
       .argument('<id>')
-      .option('--min-level <level>', 'only events at or above this level')
+      .addOption(minLevelOption('only events at or above this level'))
       .action(async (id: string, flags: ClientFlags & { minLevel?: string }) => {
         const client = engineClient(flags);
         const [topic, handlers, events] = await Promise.all([
@@ -64,35 +65,33 @@ export function topicCommand(): Command {
       }),
   );
   group.addCommand(
-    clientCommand('delete', 'Delete topics with all their events.')
-      .argument('<id...>')
-      .action(async (ids: readonly string[], flags: ClientFlags) => {
-        const client = engineClient(flags);
-        for (const id of ids) await client.deleteTopic(id);
-      }),
+    eachIdCommand('delete', 'Delete topics with all their events.', finish, {
+      noun: 'topic',
+      list: async (client, pattern) => (await client.topics({ pattern })).map(({ id }) => id),
+      act: (client, id) => client.deleteTopic(id),
+    }),
   );
   return group;
 }
 
 /** `tidemark handler define|list|show|delete`. */
-export function handlerCommand(): Command {
+export function handlerCommand(finish: Finish): Command {
   const group = new Command('handler').description(
     'Define what happens with the events of a topic.',
   );
   group.addCommand(
     clientCommand(
       'define',
-      'Create or replace a handler from a JSON file with topic, id and actions (or kind and options).',
+      'Create or replace a handler from a JSON or YAML file with topic, id and actions (or kind and options).',
     )
       .argument('<file>')
       .action(async (file: string, flags: ClientFlags) => {
-        const { topic, ...handler } = readJson(file) as Handler & { readonly topic?: string };
-        if (topic === undefined || handler.id === undefined)
+        const { topic, id, ...handler } = await readDocument(file);
+        if (typeof topic !== 'string' || typeof id !== 'string')
           throw new UsageError(`${file} must name a topic and an id`);
-        const client = engineClient(flags);
-        const { handler: defined } = await defineHandler(client, topic, {
+        const { handler: defined } = await defineHandler(engineClient(flags), topic, {
           ...handler,
-          id: handler.id,
+          id,
         });
         if (flags.json === true) printJson(defined);
         else print(`defined ${defined.id} on ${topic}`);
@@ -133,19 +132,39 @@ export function handlerCommand(): Command {
       .argument('<id>')
       .action(async (topic: string, id: string, flags: ClientFlags) => {
         const handler = await engineClient(flags).handler(topic, id);
-        printJson(flags.json === true ? handler : { topic, ...handler });
+        if (flags.json === true) printJson(handler);
+        else print(describeHandler(topic, handler));
       }),
   );
   group.addCommand(
-    clientCommand('delete', 'Delete a handler.')
+    clientCommand('delete', 'Delete handlers of a topic.')
       .argument('<topic>')
-      .argument('<id...>')
-      .action(async (topic: string, ids: readonly string[], flags: ClientFlags) => {
+      .argument('<id...>', 'ids or shell globs')
+      .action(async (topic: string, given: readonly string[], flags: ClientFlags) => {
         const client = engineClient(flags);
-        for (const id of ids) await client.deleteHandler(topic, id);
+        const ids = await forEachId(given, {
+          list: async (pattern) => (await client.handlers(topic, pattern)).map(({ id }) => id),
+          act: (id) => client.deleteHandler(topic, id),
+        });
+        reportIds(ids, { given, noun: 'handler', flags, finish });
       }),
   );
   return group;
+}
+
+function describeHandler(topic: string, handler: Handler): string {
+  const { id, kind, match = '', options = {}, actions = [] } = handler;
+  const does =
+    kind === undefined
+      ? actions.map((action) => `Action: ${action.kind} ${JSON.stringify(action.options ?? {})}`)
+      : [`Kind: ${kind}`];
+  return [
+    `ID: ${id}`,
+    `Topic: ${topic}`,
+    ...does,
+    `Match: ${match}`,
+    ...(kind === undefined ? [] : [`Options: ${JSON.stringify(options)}`]),
+  ].join('\n');
 }
 
 /** Replaces a handler, or creates it when there is none of its id. */

@@ -1,0 +1,36 @@
+// The command line inside the test's own process: what a process of its own would print and return, at a tenth of the
+// CPU. Several may run at a time. For standard input, signals and terminals a real process is needed (`runTidemark`).
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import { main } from '@tidemark/cli';
+import type { RunResult } from '@tidemark/testkit';
+
+type Captured = { stdout: string; stderr: string };
+
+const captures = new AsyncLocalStorage<Captured>();
+
+let isCapturing = false;
+
+/** Sends what is written on behalf of a captured command to its own buffers; everything else goes on as before. */
+function captureWrites(): void {
+  if (isCapturing) return;
+  isCapturing = true;
+  for (const name of ['stdout', 'stderr'] as const) {
+    const stream = process[name];
+    const write = stream.write.bind(stream);
+    stream.write = ((chunk: string | Uint8Array, ...rest: []) => {
+      const captured = captures.getStore();
+      if (captured === undefined) return write(chunk, ...rest);
+      captured[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+      return true;
+    }) as typeof stream.write;
+  }
+}
+
+/** Runs a command line to its end. */
+export async function runInProcess(args: readonly string[]): Promise<RunResult> {
+  captureWrites();
+  const captured: Captured = { stdout: '', stderr: '' };
+  const status = await captures.run(captured, () => main(args));
+  return { status, ...captured };
+}
