@@ -50,6 +50,8 @@ export type StartEngineOptions = {
   readonly skipConfigOverrides?: boolean | undefined;
   /** Where secrets `env:NAME` are looked up; default: nowhere. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Asks the name servers for what scrapers look up; default: those of the machine. */
+  readonly resolver?: Resolver | undefined;
 };
 
 /** A running engine. */
@@ -100,7 +102,8 @@ async function openEngine(
   const authenticator = config.http.authEnabled
     ? await Authenticator.open({ ...parts, ...config.http })
     : undefined;
-  const service = new RunningEngine(parts, authenticator, lock);
+  const resolver = options.resolver ?? new Resolver();
+  const service = new RunningEngine(parts, { authenticator, lock, resolver });
   try {
     await service.open();
   } catch (error) {
@@ -131,7 +134,18 @@ class RunningEngine implements EngineService {
   #closing: Promise<void> | undefined;
   url = '';
 
-  constructor(parts: EngineParts, authenticator: Authenticator | undefined, lock: DirectoryLock) {
+  constructor(
+    parts: EngineParts,
+    {
+      authenticator,
+      lock,
+      resolver,
+    }: {
+      readonly authenticator: Authenticator | undefined;
+      readonly lock: DirectoryLock;
+      readonly resolver: Resolver;
+    },
+  ) {
     const { config, clock } = parts;
     this.#parts = parts;
     this.#lock = lock;
@@ -143,7 +157,7 @@ class RunningEngine implements EngineService {
       ...parts,
       elements: (section) => parts.overrides.elements(section),
       log: parts.logs.logger('scraper'),
-      resolver: new Resolver(),
+      resolver,
     };
     this.#scrapers = new Scrapers(this.#scrape);
     this.#snapshots = new Snapshots({ ...parts, log: parts.logs.logger('snapshot') });
