@@ -1,68 +1,24 @@
 // Limits, cancellation and large answers, over the model in memory.
-import { parseQuery } from '@tidemark/influxql';
-import type { SelectStatement } from '@tidemark/influxql';
 import { expect, test } from 'vitest';
 
 import type { QueryContext } from './context.ts';
 import { executeSelect } from './executor.ts';
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
-import { writeResults } from './output/write-results.ts';
 import { MemorySource } from './testing/memory-source.ts';
-
-const NOW = 1_700_000_000_000_000_000n;
-const SECOND = 1_000_000_000n;
-
-function select(text: string): SelectStatement {
-  const { query, error } = parseQuery(text);
-  const [statement] = query.statements;
-  if (error !== undefined || statement?.kind !== 'select') throw new Error(error ?? 'not a SELECT');
-  return statement;
-}
+import { answer, contextOf, DATABASE, SECOND, select } from './testing/run-statement.ts';
 
 /** Two series `host=a|b` with a float field `v`, one point per second each. */
 function sourceWith(rows: number): MemorySource {
   const source = new MemorySource();
-  source.addPolicy('db', 'autogen', 604_800n * SECOND);
+  source.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
   const points = Array.from({ length: rows }, (_, i) => ({
     measurement: 'm',
     tags: [['host', i % 2 === 0 ? 'a' : 'b']] as const,
     fields: [['v', i]] as const,
     time: BigInt(Math.floor(i / 2)) * SECOND,
   }));
-  source.write('db', 'autogen', points);
+  source.write(DATABASE, 'autogen', points);
   return source;
-}
-
-async function contextOf(
-  source: MemorySource,
-  overrides: Partial<QueryContext> = {},
-): Promise<QueryContext> {
-  return {
-    snapshot: await source.snapshot(),
-    capabilities: source.capabilities,
-    catalog: {
-      hasDatabase: (name) => name === 'db',
-      hasRetentionPolicy: (_database, name) => name === 'autogen',
-      defaultRetentionPolicy: () => 'autogen',
-      retentionPolicies: () => ['autogen'],
-    },
-    database: 'db',
-    now: NOW,
-    limits: DEFAULT_QUERY_LIMITS,
-    signal: new AbortController().signal,
-    monotonicMs: () => 0,
-    random: () => 0,
-    ...overrides,
-  };
-}
-
-async function answer(text: string, context: QueryContext): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  const run = () => executeSelect(select(text), context);
-  for await (const piece of writeResults([{ run }], { encoding: 'json', epoch: 's' })) {
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString();
 }
 
 test.each([
@@ -145,7 +101,7 @@ test.each(['host', 'host, none', '*'])(
   async (dimensions) => {
     const source = sourceWith(300);
     source.write(
-      'db',
+      DATABASE,
       'autogen',
       Array.from({ length: 100 }, (_, i) => ({
         measurement: 'm',

@@ -3,12 +3,9 @@
 import { parseQuery } from '@tidemark/influxql';
 import { expect, test } from 'vitest';
 
-import type { QueryContext } from './context.ts';
 import { executeExplain } from './executor.ts';
-import { DEFAULT_QUERY_LIMITS } from './limits.ts';
 import { MemorySource } from './testing/memory-source.ts';
-
-const SECOND = 1_000_000_000n;
+import { contextOf, DATABASE, SECOND } from './testing/run-statement.ts';
 
 async function analyse(text: string): Promise<readonly string[]> {
   const { query, error } = parseQuery(`EXPLAIN ANALYZE ${text}`);
@@ -16,7 +13,8 @@ async function analyse(text: string): Promise<readonly string[]> {
   if (error !== undefined || statement?.kind !== 'explain') throw new Error(error ?? text);
   let ms = 0;
   const lines: string[] = [];
-  for await (const batch of executeExplain(statement, await context(() => (ms += 1)))) {
+  const context = await contextOf(sourceOfTwelve(), { monotonicMs: () => (ms += 1) });
+  for await (const batch of executeExplain(statement, context)) {
     const [column] = batch.values;
     if (column?.type !== 'mixed') throw new Error('a column of texts');
     lines.push(...column.values.map(String));
@@ -24,32 +22,18 @@ async function analyse(text: string): Promise<readonly string[]> {
   return lines;
 }
 
-async function context(monotonicMs: () => number): Promise<QueryContext> {
+/** Twelve points, a second apart, in two series in turn. */
+function sourceOfTwelve(): MemorySource {
   const source = new MemorySource();
-  source.addPolicy('db', 'autogen', 604_800n * SECOND);
+  source.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
   const points = Array.from({ length: 12 }, (_, i) => ({
     measurement: 'm',
     tags: [['host', i % 2 === 0 ? 'a' : 'b']] as const,
     fields: [['v', i]] as const,
     time: BigInt(i) * SECOND,
   }));
-  source.write('db', 'autogen', points);
-  return {
-    snapshot: await source.snapshot(),
-    capabilities: source.capabilities,
-    catalog: {
-      hasDatabase: () => true,
-      hasRetentionPolicy: () => true,
-      defaultRetentionPolicy: () => 'autogen',
-      retentionPolicies: () => ['autogen'],
-    },
-    database: 'db',
-    now: 1_700_000_000_000_000_000n,
-    limits: DEFAULT_QUERY_LIMITS,
-    signal: new AbortController().signal,
-    monotonicMs,
-    random: () => 0,
-  };
+  source.write(DATABASE, 'autogen', points);
+  return source;
 }
 
 /** The operators with their depth, rows and batches, without times. */

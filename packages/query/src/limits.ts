@@ -45,6 +45,9 @@ export const SLICE_MS = 4;
 /** Rows of one batch between operators and of one result batch. */
 export const BATCH_ROWS = 4096;
 
+/** Rows that operators take at once of what was merged or reduced as a whole: a few milliseconds of any of them. */
+export const SLICE_ROWS = 1 << 15;
+
 /** Cells that are put together at once where there are very many columns: fewer rows then. */
 export const BATCH_CELLS = 1 << 18;
 

@@ -65,9 +65,9 @@ export function createTransformation(
     case 'chande_momentum_oscillator':
       return chandeMomentumOscillator(spec);
     case 'holt_winters':
-      return holtWinters({ ...spec, withFit: false });
+      return holtWinters({ ...spec, withFit: false }, context);
     case 'holt_winters_with_fit':
-      return holtWinters({ ...spec, withFit: true });
+      return holtWinters({ ...spec, withFit: true }, context);
     default:
       return unreachable(spec);
   }

@@ -4,6 +4,8 @@ import { columnValue, compareBytes } from '@tidemark/core';
 
 import type { LeafWriter } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
+import type { Steps } from './steps.ts';
+import { finishSteps, isStepped, sortInSteps, STEP_ITEMS } from './steps.ts';
 
 const EPOCH = 0n;
 
@@ -55,11 +57,18 @@ abstract class PerValueAccumulator implements Accumulator {
     }
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
+  emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+    const steps = this.#emitInSteps(stamp ?? EPOCH, out);
+    if (isStepped(this.#entries.size)) return steps;
+    finishSteps(steps);
+    return undefined;
+  }
+
+  *#emitInSteps(stamp: bigint, out: LeafWriter): Steps {
     const entries = this.#entries;
-    this.#hold(-entries.size * ENTRY_BYTES);
+    if (entries.size > 0) yield* this.reduce(entries, stamp, out);
     this.#entries = new Map();
-    if (entries.size > 0) this.reduce(entries, stamp ?? EPOCH, out);
+    this.#hold(-entries.size * ENTRY_BYTES);
   }
 
   /** Appends what the values of a window come to. There is at least one. */
@@ -67,22 +76,35 @@ abstract class PerValueAccumulator implements Accumulator {
     entries: ReadonlyMap<FieldValue, Entry>,
     stamp: bigint,
     out: LeafWriter,
-  ): void;
+  ): Steps;
 }
 
 /** The different values by the time of their first occurrence in the query's order, among equal times the smaller one first. */
 export class DistinctAccumulator extends PerValueAccumulator {
-  protected reduce(entries: ReadonlyMap<FieldValue, Entry>, stamp: bigint, out: LeafWriter): void {
-    const ordered = [...entries].sort(
+  protected *reduce(
+    entries: ReadonlyMap<FieldValue, Entry>,
+    stamp: bigint,
+    out: LeafWriter,
+  ): Steps {
+    const ordered = yield* sortInSteps(
+      [...entries],
       ([a, first], [b, second]) => compareTimes(first, second) || compareValues(a, b),
     );
-    for (const [value] of ordered) out.append(stamp, value);
+    for (const [i, [value]] of ordered.entries()) {
+      out.append(stamp, value);
+      if ((i + 1) % STEP_ITEMS === 0) yield;
+    }
   }
 }
 
 /** The number of different values. */
 export class CountDistinctAccumulator extends PerValueAccumulator {
-  protected reduce(entries: ReadonlyMap<FieldValue, Entry>, stamp: bigint, out: LeafWriter): void {
+  // oxlint-disable-next-line require-yield -- its size is known
+  protected *reduce(
+    entries: ReadonlyMap<FieldValue, Entry>,
+    stamp: bigint,
+    out: LeafWriter,
+  ): Steps {
     out.append(stamp, BigInt(entries.size));
   }
 }
@@ -92,11 +114,17 @@ export class CountDistinctAccumulator extends PerValueAccumulator {
  * value wins when it began before the smaller one had ended (recorded). Of booleans that tie, true.
  */
 export class ModeAccumulator extends PerValueAccumulator {
-  protected reduce(entries: ReadonlyMap<FieldValue, Entry>, stamp: bigint, out: LeafWriter): void {
-    const ordered = [...entries].sort(([a], [b]) => compareValues(a, b));
+  protected *reduce(
+    entries: ReadonlyMap<FieldValue, Entry>,
+    stamp: bigint,
+    out: LeafWriter,
+  ): Steps {
+    const ordered = yield* sortInSteps([...entries], ([a], [b]) => compareValues(a, b));
     let best = ordered[0];
-    for (const candidate of ordered.slice(1)) {
+    for (let i = 1; i < ordered.length; i++) {
+      const candidate = ordered[i]!;
       if (best === undefined || isMoreFrequent(candidate, best)) best = candidate;
+      if (i % STEP_ITEMS === 0) yield;
     }
     if (best !== undefined) out.append(stamp, best[0]);
   }

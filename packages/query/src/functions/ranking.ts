@@ -3,9 +3,18 @@ import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
 import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
-import type { Accumulator, ReducerInput } from './reducers.ts';
+import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
+import { RetainedRows } from './retained-rows.ts';
+import type { Steps } from './steps.ts';
+import { finishSteps, isStepped, sortInSteps, STEP_ITEMS } from './steps.ts';
 
-type Candidate = { readonly time: bigint; readonly value: FieldValue; readonly row: RowRef };
+type Candidate = {
+  readonly time: bigint;
+  readonly value: FieldValue;
+  readonly row: RowRef;
+  /** Counts the candidates: of equal ones the first stays. */
+  readonly sequence: number;
+};
 
 type RankingSpec = {
   readonly kind: 'top' | 'bottom';
@@ -16,29 +25,58 @@ type RankingSpec = {
 /** Points come out in time order with their own times; ties prefer the earlier point. */
 export class RankingAccumulator implements Accumulator {
   readonly #spec: RankingSpec;
-  #candidates: Candidate[] = [];
+  readonly #retained: RetainedRows;
+  /** A heap: no candidate is better than those below it, and the worst one is the first. */
+  #heap: Candidate[] = [];
   #perCombination = new Map<string, Candidate>();
+  #sequence = 0;
 
-  constructor(spec: RankingSpec) {
+  constructor(spec: RankingSpec, { hold }: AccumulatorContext) {
     this.#spec = spec;
+    this.#retained = new RetainedRows(hold);
   }
 
   add({ times, column, columns }: ReducerInput, from: number, to: number): void {
     for (let i = from; i < to; i++) {
       const value = columnValue(column, i);
       if (value === null) continue;
-      const candidate: Candidate = { time: times[i]!, value, row: { columns, row: i } };
+      const row = { columns, row: i };
+      const candidate: Candidate = { time: times[i]!, value, row, sequence: this.#sequence++ };
       if (this.#spec.distinctInputs.length === 0) this.#keep(candidate);
       else this.#keepPerCombination(candidate);
     }
   }
 
-  emit(_stamp: bigint | undefined, out: LeafWriter): void {
-    for (const candidate of this.#perCombination.values()) this.#keep(candidate);
-    const kept = this.#candidates.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
-    for (const { time, value, row } of kept) out.append(time, value, row);
-    this.#candidates = [];
+  emit(_stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+    const steps = this.#emitInSteps(out);
+    if (isStepped(this.#heap.length + this.#perCombination.size)) return steps;
+    finishSteps(steps);
+    return undefined;
+  }
+
+  *#emitInSteps(out: LeafWriter): Steps {
+    const combinations = this.#perCombination;
     this.#perCombination = new Map();
+    let count = 0;
+    for (const candidate of combinations.values()) {
+      this.#retained.drop(candidate.row);
+      this.#keep(candidate);
+      if (++count % STEP_ITEMS === 0) yield;
+    }
+    const kept = yield* sortInSteps(this.#heap, (a, b) => this.#compareForAnswer(a, b));
+    for (const { time, value, row } of kept) {
+      out.append(time, value, row);
+      if (++count % STEP_ITEMS === 0) yield;
+    }
+    this.#heap = [];
+    this.#retained.clear();
+    this.#sequence = 0;
+  }
+
+  /** By time; at one time the better one first. */
+  #compareForAnswer(a: Candidate, b: Candidate): number {
+    if (a.time !== b.time) return a.time < b.time ? -1 : 1;
+    return this.#isBetter(a, b) ? -1 : 1;
   }
 
   /** Whether `a` ranks before `b`. */
@@ -46,17 +84,46 @@ export class RankingAccumulator implements Accumulator {
     if (a.value !== b.value) {
       return this.#spec.kind === 'top' ? a.value > b.value : a.value < b.value;
     }
-    return a.time < b.time;
+    return a.time === b.time ? a.sequence < b.sequence : a.time < b.time;
   }
 
-  /** `#candidates` is sorted, best first, and never longer than asked for. */
   #keep(candidate: Candidate): void {
-    const kept = this.#candidates;
-    let at = kept.length;
-    while (at > 0 && this.#isBetter(candidate, kept[at - 1]!)) at--;
-    if (at >= this.#spec.size) return;
-    kept.splice(at, 0, candidate);
-    if (kept.length > this.#spec.size) kept.pop();
+    const heap = this.#heap;
+    const [worst] = heap;
+    if (heap.length < this.#spec.size) {
+      heap.push(candidate);
+      this.#rise(heap.length - 1);
+    } else if (worst !== undefined && this.#isBetter(candidate, worst)) {
+      this.#retained.drop(worst.row);
+      heap[0] = candidate;
+      this.#sink(0);
+    } else {
+      return;
+    }
+    this.#retained.add(candidate.row);
+  }
+
+  #rise(from: number): void {
+    const heap = this.#heap;
+    for (let at = from; at > 0;) {
+      const parent = (at - 1) >> 1;
+      if (!this.#isBetter(heap[parent]!, heap[at]!)) return;
+      swap(heap, at, parent);
+      at = parent;
+    }
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap;
+    for (let at = from; ;) {
+      let worst = at;
+      for (const child of [2 * at + 1, 2 * at + 2]) {
+        if (child < heap.length && this.#isBetter(heap[worst]!, heap[child]!)) worst = child;
+      }
+      if (worst === at) return;
+      swap(heap, at, worst);
+      at = worst;
+    }
   }
 
   #keepPerCombination(candidate: Candidate): void {
@@ -65,8 +132,17 @@ export class RankingAccumulator implements Accumulator {
       .map((input) => JSON.stringify(columnValue(columns[input]!, row)))
       .join();
     const known = this.#perCombination.get(combination);
-    if (known === undefined || this.#isBetter(candidate, known)) {
-      this.#perCombination.set(combination, candidate);
+    if (known !== undefined) {
+      if (!this.#isBetter(candidate, known)) return;
+      this.#retained.drop(known.row);
     }
+    this.#retained.add(candidate.row);
+    this.#perCombination.set(combination, candidate);
   }
+}
+
+function swap(heap: Candidate[], a: number, b: number): void {
+  const kept = heap[a]!;
+  heap[a] = heap[b]!;
+  heap[b] = kept;
 }

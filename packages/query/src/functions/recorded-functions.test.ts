@@ -9,6 +9,7 @@ import { parseQuery } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
 
 import { createTransformation } from './create-transformation.ts';
+import { finishSteps } from './steps.ts';
 import type { TransformationSpec, WarmUp } from './transformation.ts';
 
 type Recorded = {
@@ -83,7 +84,7 @@ function run(
   const descending = statement.orderBy?.descending === true;
   if (descending) points = points.toReversed();
   const inputType = typeOf(points);
-  const context = { inputType, descending };
+  const context = { inputType, descending, hold: () => undefined };
   const transformation = createTransformation(specOf(call, interval), context);
   // Two batches with a null between them: state is carried over, nulls are no points.
   const middle = points.length >> 1;
@@ -91,7 +92,11 @@ function run(
     times: BigInt64Array.from([0n, ...part.map((point) => point.time)]),
     values: columnFrom(inputType, [null, ...part.map((point) => point.value)]),
   }));
-  const results = [...batches.map((batch) => transformation.push(batch)), transformation.finish()];
+  const rest = transformation.finish?.();
+  const results = [
+    ...batches.map((batch) => transformation.push(batch)),
+    ...(rest === undefined ? [] : [finishSteps(rest)]),
+  ];
   const rows = results.flatMap(({ times, values }) =>
     [...times].map((time, i): readonly [string, number] => [
       formatRfc3339(time),

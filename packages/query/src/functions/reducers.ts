@@ -7,6 +7,7 @@ import type { ReducerSpec } from '../plan/select-plan.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
 import { CountDistinctAccumulator, DistinctAccumulator, ModeAccumulator } from './distinct.ts';
+import type { Steps } from './steps.ts';
 import { MedianAccumulator, PercentileAccumulator, StddevAccumulator } from './value-lists.ts';
 import { RankingAccumulator } from './ranking.ts';
 import { SampleAccumulator } from './sample.ts';
@@ -26,14 +27,17 @@ export interface Accumulator {
   add(input: ReducerInput, from: number, to: number): void;
   /**
    * Ends the window: appends its points, if it has any, and starts over. A point is stamped with `stamp`, or with
-   * its own time when `stamp` is undefined.
+   * its own time when `stamp` is undefined. What takes long comes back as steps that have to be done before anything
+   * else is asked of the accumulator.
    */
-  emit(stamp: bigint | undefined, out: LeafWriter): void;
+  emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined;
 }
 
 export type AccumulatorContext = {
   readonly inputType: FieldType;
   readonly random: () => number;
+  /** Whether the row that a point was picked from is answered: its own time, or other columns of it. */
+  readonly needsRow: boolean;
   /** Counts memory that the accumulator takes (or, negative, gives back) as the query's. */
   readonly hold: (bytes: number) => void;
 };
@@ -69,10 +73,10 @@ export function createAccumulator(spec: ReducerSpec, context: AccumulatorContext
     case 'percentile':
       return new PercentileAccumulator(spec.percent, context);
     case 'sample':
-      return new SampleAccumulator(spec.size, context.random);
+      return new SampleAccumulator(spec.size, context);
     case 'top':
     case 'bottom':
-      return new RankingAccumulator(spec);
+      return new RankingAccumulator(spec, context);
     default:
       return unreachable(spec);
   }

@@ -3,7 +3,10 @@ import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
 import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
-import type { Accumulator, ReducerInput } from './reducers.ts';
+import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
+import { RetainedRows } from './retained-rows.ts';
+import type { Steps } from './steps.ts';
+import { finishSteps, isStepped, sortInSteps, STEP_ITEMS } from './steps.ts';
 
 type Kept = {
   readonly sequence: number;
@@ -15,12 +18,14 @@ type Kept = {
 export class SampleAccumulator implements Accumulator {
   readonly #size: number;
   readonly #random: () => number;
+  readonly #retained: RetainedRows;
   #kept: Kept[] = [];
   #seen = 0;
 
-  constructor(size: number, random: () => number) {
+  constructor(size: number, { random, hold }: AccumulatorContext) {
     this.#size = size;
     this.#random = random;
+    this.#retained = new RetainedRows(hold);
   }
 
   add({ times, column, columns }: ReducerInput, from: number, to: number): void {
@@ -30,14 +35,30 @@ export class SampleAccumulator implements Accumulator {
       const sequence = this.#seen++;
       const at = sequence < this.#size ? sequence : Math.floor(this.#random() * this.#seen);
       if (at >= this.#size) continue;
-      this.#kept[at] = { sequence, time: times[i]!, value, row: { columns, row: i } };
+      const before = this.#kept[at];
+      if (before !== undefined) this.#retained.drop(before.row);
+      const row = { columns, row: i };
+      this.#retained.add(row);
+      this.#kept[at] = { sequence, time: times[i]!, value, row };
     }
   }
 
-  emit(_stamp: bigint | undefined, out: LeafWriter): void {
-    this.#kept.sort((a, b) => a.sequence - b.sequence);
-    for (const { time, value, row } of this.#kept) out.append(time, value, row);
+  emit(_stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+    const steps = this.#emitInSteps(out);
+    if (isStepped(this.#kept.length)) return steps;
+    finishSteps(steps);
+    return undefined;
+  }
+
+  *#emitInSteps(out: LeafWriter): Steps {
+    const kept = yield* sortInSteps(this.#kept, (a, b) => a.sequence - b.sequence);
+    let count = 0;
+    for (const { time, value, row } of kept) {
+      out.append(time, value, row);
+      if (++count % STEP_ITEMS === 0) yield;
+    }
     this.#kept = [];
+    this.#retained.clear();
     this.#seen = 0;
   }
 }

@@ -28,7 +28,7 @@ abstract class Picker implements Accumulator {
     }
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
+  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
     const { best } = this;
     this.best = undefined;
     if (best !== undefined) out.append(stamp ?? best.time, best.value, best.row);

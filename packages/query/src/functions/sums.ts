@@ -20,7 +20,7 @@ export class CountAccumulator implements Accumulator {
     this.#count += count;
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
+  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
     if (this.#count > 0) out.append(stamp ?? EPOCH, BigInt(this.#count));
     this.#count = 0;
   }
@@ -85,7 +85,7 @@ export class SumAccumulator implements Accumulator {
     this.#sum.add(input, from, to);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
+  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
     if (this.#sum.count > 0) out.append(stamp ?? EPOCH, this.#sum.value);
     this.#sum.reset();
   }
@@ -102,7 +102,7 @@ export class MeanAccumulator implements Accumulator {
     this.#sum.add(input, from, to);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
+  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
     const { count, value } = this.#sum;
     if (count > 0) out.append(stamp ?? EPOCH, Number(value) / count);
     this.#sum.reset();
@@ -129,7 +129,7 @@ export class SpreadAccumulator implements Accumulator {
     }
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
+  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
     const min = this.#min;
     const max = this.#max;
     this.#min = undefined;

@@ -6,6 +6,8 @@
 // in that order. Which arguments are valid, and with which text they are refused, is analysis.
 import type { Column, FieldType } from '@tidemark/core';
 
+import type { Steps } from './steps.ts';
+
 /**
  * Consecutive points of one group: `times` and `values` have the same length. Nulls in a pushed batch are skipped
  * (an empty window is not a point); an emitted batch has none, but floats in it may be NaN, which prints as null.
@@ -18,8 +20,8 @@ export interface Transformation {
   readonly type: FieldType;
   /** Takes the next points and returns those that are now known, possibly none. The batch is not kept or changed. */
   push(batch: PointBatch): PointBatch;
-  /** No further points will come: returns what was held back (integral, holt_winters), usually none. */
-  finish(): PointBatch;
+  /** No further points will come: brings what was held back. Absent where nothing ever is. */
+  finish?(): Steps<PointBatch>;
 }
 
 /** What a transformation has to know besides its own arguments. */
@@ -28,6 +30,8 @@ export type TransformationContext = {
   readonly inputType: FieldType;
   /** Points come in descending time order. */
   readonly descending: boolean;
+  /** Counts memory that the transformation takes as the query's; throws when that is too much. */
+  readonly hold: (bytes: number) => void;
 };
 
 /** How an exponential average is started: see `transformations/exponential-average.ts`. */

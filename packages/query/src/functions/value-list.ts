@@ -48,13 +48,9 @@ export class ValueList {
     }
   }
 
-  /** The values, shared; `sorted` is a copy in ascending order. */
+  /** The values, shared: who puts them in another order is the last one to read them. */
   values(): Numbers {
     return (this.#values ?? new Float64Array(0)).subarray(0, this.#length);
-  }
-
-  sorted(): Numbers {
-    return this.values().slice().sort();
   }
 
   clear(): void {

@@ -1,28 +1,49 @@
 // median, stddev, percentile: reducers over all numbers of the window.
 import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
+import type { Steps } from './steps.ts';
+import { finishSteps, isStepped, selectInSteps, STEP_ITEMS } from './steps.ts';
 import { ValueList } from './value-list.ts';
 
 const EPOCH = 0n;
+const CELL_BYTES = 8;
 
-/** The middle value; of an even number of values, the middle of the two in the middle. */
-export class MedianAccumulator implements Accumulator {
-  readonly #list: ValueList;
+/** Gathers the numbers of a window; what they come to takes steps when they are many. */
+abstract class ListAccumulator implements Accumulator {
+  readonly list: ValueList;
 
   constructor({ hold }: AccumulatorContext) {
-    this.#list = new ValueList(hold);
+    this.list = new ValueList(hold);
   }
 
   add({ column }: ReducerInput, from: number, to: number): void {
-    this.#list.append(column, from, to);
+    this.list.append(column, from, to);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
-    const sorted = this.#list.sorted();
-    this.#list.clear();
-    const high = sorted[sorted.length >> 1];
-    if (high === undefined) return;
-    const low = sorted.length % 2 === 1 ? high : sorted[(sorted.length >> 1) - 1]!;
+  emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+    const steps = this.#emitInSteps(stamp, out);
+    if (isStepped(this.list.length)) return steps;
+    finishSteps(steps);
+    return undefined;
+  }
+
+  *#emitInSteps(stamp: bigint | undefined, out: LeafWriter): Steps {
+    if (this.list.length > 0) yield* this.reduce(stamp, out);
+    this.list.clear();
+  }
+
+  /** Appends what the list comes to; it has at least one value, and may be put in another order. */
+  protected abstract reduce(stamp: bigint | undefined, out: LeafWriter): Steps;
+}
+
+/** The middle value; of an even number of values, the middle of the two in the middle. */
+export class MedianAccumulator extends ListAccumulator {
+  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Steps {
+    const values = this.list.values();
+    const middle = values.length >> 1;
+    yield* selectInSteps(values, middle);
+    const high = values[middle]!;
+    const low = values.length % 2 === 1 ? high : yield* largestOf(values.subarray(0, middle));
     const distance =
       typeof low === 'bigint' && typeof high === 'bigint'
         ? Number(BigInt.asIntN(64, high - low))
@@ -31,33 +52,37 @@ export class MedianAccumulator implements Accumulator {
   }
 }
 
+/** The largest of at least one value; what is no number is larger than all numbers. */
+function* largestOf(values: ReturnType<ValueList['values']>): Steps<number | bigint> {
+  let largest = values[0]!;
+  for (let i = 1; i < values.length; i++) {
+    if (i % STEP_ITEMS === 0) yield;
+    const value = values[i]!;
+    if (value > largest || Number.isNaN(value)) largest = value;
+    if (Number.isNaN(largest)) break;
+  }
+  return largest;
+}
+
 /** Standard deviation of the sample; a single value has none, which is a point all the same: not a number. */
-export class StddevAccumulator implements Accumulator {
-  readonly #list: ValueList;
-
-  constructor({ hold }: AccumulatorContext) {
-    this.#list = new ValueList(hold);
-  }
-
-  add({ column }: ReducerInput, from: number, to: number): void {
-    this.#list.append(column, from, to);
-  }
-
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
-    const values = Float64Array.from(this.#list.values(), Number);
-    this.#list.clear();
+export class StddevAccumulator extends ListAccumulator {
+  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Steps {
+    const values = this.list.values();
     const { length } = values;
-    if (length === 0) return;
     // The mean grows value by value and the squares are summed in a second pass, as recorded: digits depend on it.
     // What is no number (the deviation of a single point) is left out; of nothing else it comes to -0, as recorded.
     let mean = 0;
     let count = 0;
     for (let i = 0; i < length; i++) {
-      if (!Number.isNaN(values[i]!)) mean += (values[i]! - mean) / ++count;
+      const value = Number(values[i]);
+      if (!Number.isNaN(value)) mean += (value - mean) / ++count;
+      if ((i + 1) % STEP_ITEMS === 0) yield;
     }
     let squares = 0;
     for (let i = 0; i < length; i++) {
-      if (!Number.isNaN(values[i]!)) squares += (values[i]! - mean) ** 2;
+      const value = Number(values[i]);
+      if (!Number.isNaN(value)) squares += (value - mean) ** 2;
+      if ((i + 1) % STEP_ITEMS === 0) yield;
     }
     out.append(stamp ?? EPOCH, length < 2 ? Number.NaN : Math.sqrt(squares / (count - 1)));
   }
@@ -67,34 +92,69 @@ export class StddevAccumulator implements Accumulator {
 type Piece = { readonly input: ReducerInput; readonly from: number; readonly to: number };
 
 /** Nearest rank by value, then in the order of the query; no point for ranks outside the window's points. */
-export class PercentileAccumulator implements Accumulator {
+export class PercentileAccumulator extends ListAccumulator {
   readonly #percent: number;
-  readonly #list: ValueList;
+  readonly #needsRow: boolean;
+  readonly #hold: (bytes: number) => void;
   #pieces: Piece[] = [];
+  #bytes = 0;
 
-  constructor(percent: number, { hold }: AccumulatorContext) {
+  constructor(percent: number, context: AccumulatorContext) {
+    super(context);
     this.#percent = percent;
-    this.#list = new ValueList(hold);
+    this.#needsRow = context.needsRow;
+    this.#hold = context.hold;
   }
 
-  add(input: ReducerInput, from: number, to: number): void {
-    this.#list.append(input.column, from, to);
+  override add(input: ReducerInput, from: number, to: number): void {
+    super.add(input, from, to);
+    if (!this.#needsRow) return;
     this.#pieces.push({ input, from, to });
+    const bytes = (to - from) * (input.columns.length + 1) * CELL_BYTES;
+    this.#bytes += bytes;
+    this.#hold(bytes);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): void {
-    const sorted = this.#list.sorted();
-    const pieces = this.#pieces;
-    this.#list.clear();
-    this.#pieces = [];
-    const rank = Math.floor((sorted.length * this.#percent) / 100 + 0.5) - 1;
-    const value = sorted[rank];
-    if (value === undefined) return;
-    let equalBefore = 0;
-    while (equalBefore < rank && isSame(sorted[rank - equalBefore - 1]!, value)) equalBefore++;
-    const found = nthEqual(pieces, value, equalBefore);
-    if (found !== undefined) out.append(stamp ?? found.time, value, found.row);
+  override emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+    const steps = super.emit(stamp, out);
+    // A window of nulls has pieces, and no value.
+    if (this.list.length === 0) this.#forget();
+    return steps;
   }
+
+  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Steps {
+    const values = this.list.values();
+    const rank = Math.floor((values.length * this.#percent) / 100 + 0.5) - 1;
+    if (rank >= 0 && rank < values.length) {
+      yield* selectInSteps(values, rank);
+      const value = values[rank]!;
+      if (!this.#needsRow) out.append(stamp ?? EPOCH, value);
+      else {
+        const equalBefore = yield* countEqual(values.subarray(0, rank), value);
+        const found = yield* nthEqual(this.#pieces, value, equalBefore);
+        if (found !== undefined) out.append(stamp ?? found.time, value, found.row);
+      }
+    }
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#pieces = [];
+    this.#hold(-this.#bytes);
+    this.#bytes = 0;
+  }
+}
+
+function* countEqual(
+  values: ReturnType<ValueList['values']>,
+  value: number | bigint,
+): Steps<number> {
+  let count = 0;
+  for (let i = 0; i < values.length; i++) {
+    if ((i + 1) % STEP_ITEMS === 0) yield;
+    if (isSame(values[i]!, value)) count++;
+  }
+  return count;
 }
 
 /** Equal values; a value that is no number (the deviation of a single point) is like any other such. */
@@ -103,16 +163,18 @@ function isSame(a: number | bigint, b: number | bigint): boolean {
 }
 
 /** The n-th point that holds a value, in the order in which they came. */
-function nthEqual(
+function* nthEqual(
   pieces: readonly Piece[],
   value: number | bigint,
   n: number,
-): { readonly time: bigint; readonly row: RowRef } | undefined {
+): Steps<{ readonly time: bigint; readonly row: RowRef } | undefined> {
   let left = n;
+  let seen = 0;
   for (const { input, from, to } of pieces) {
     const { column, times, columns } = input;
     if (column.type === 'string' || column.type === 'boolean') continue;
     for (let i = from; i < to; i++) {
+      if (++seen % STEP_ITEMS === 0) yield;
       if (!isSame(column.values[i]!, value)) continue;
       if (column.valid !== undefined && column.valid[i] !== 1) continue;
       if (left === 0) return { time: times[i]!, row: { columns, row: i } };

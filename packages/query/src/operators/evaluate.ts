@@ -230,15 +230,19 @@ function evaluateRegex(
   const values = new Uint8Array(context.rowCount);
   if (operand.type === 'string') {
     const matches = textMatcher(node.pattern);
-    const wanted = node.operator === '=~' ? 1 : 0;
-    // Once per distinct value.
-    const outcome = Uint8Array.from(operand.dictionary, (text) =>
-      (matches(text) ? 1 : 0) === wanted ? 1 : 0,
-    );
+    const { codes, dictionary, valid } = operand;
+    const isWanted = node.operator === '=~';
+    // Once per distinct value of these rows, which may be few of a long dictionary. 2 is not known yet.
+    const outcome = new Uint8Array(dictionary.length).fill(2);
     for (let i = 0; i < context.rowCount; i++) {
-      if (operand.valid === undefined || operand.valid[i] === 1) {
-        values[i] = outcome[operand.codes[i]!] ?? 0;
+      if (valid !== undefined && valid[i] !== 1) continue;
+      const code = codes[i]!;
+      let holds = outcome[code]!;
+      if (holds === 2) {
+        holds = matches(dictionary[code] ?? '') === isWanted ? 1 : 0;
+        outcome[code] = holds;
       }
+      values[i] = holds;
     }
   }
   return { type: 'boolean', values, valid: undefined };

@@ -11,6 +11,7 @@ import type { AggregatedGroup } from './aggregate-measurement.ts';
 import { validRows } from './aggregate-measurement.ts';
 import { Filler } from './fill.ts';
 import { LeafQueue } from './leaf-pipeline.ts';
+import type { LeafSteps } from './leaf-pipeline.ts';
 import { LeafWriter } from './leaf-writer.ts';
 import type { Run } from './merge-runs.ts';
 import type { Pace } from './pace.ts';
@@ -83,7 +84,7 @@ export class GroupLeaves {
     this.#pace = run.pace;
     const { plan } = leaves;
     this.#mostPrefetched = mostPrefetched(plan.leaves);
-    this.#queues = plan.leaves.map((leaf) => new LeafQueue(stepsOf(leaf, leaves)));
+    this.#queues = plan.leaves.map((leaf) => new LeafQueue(stepsOf(leaf, leaves, run)));
     this.#reductions = plan.leaves.map((leaf) => reductionOf(leaf, leaves, run));
     this.#zipper = new LeafZipper(this.#queues, leaves.types, plan.descending);
   }
@@ -104,7 +105,7 @@ export class GroupLeaves {
         this.#queues[i]!.push({ times: rows.times, columns: [values] });
         continue;
       }
-      const reduced = reduction.push(rows);
+      const reduced = await this.#pace.run(reduction.push(rows));
       if (reduced !== undefined) this.#queues[i]!.push(reduced);
     }
   }
@@ -131,7 +132,7 @@ export class GroupLeaves {
   async finish(): Promise<void> {
     for (const [i, reduction] of this.#reductions.entries()) {
       if (this.#pace.isDue) await this.#pace.turn();
-      const last = reduction?.finish();
+      const last = reduction === undefined ? undefined : await this.#pace.run(reduction.finish());
       if (last !== undefined) this.#queues[i]!.push(last);
       this.#queues[i]!.close();
     }
@@ -140,6 +141,11 @@ export class GroupLeaves {
   /** Whether every leaf has reached its limit, so that further rows change nothing. */
   get isSatisfied(): boolean {
     return this.#queues.every((queue) => queue.isEnded);
+  }
+
+  /** Whether `next` stopped in the midst of a long calculation: asking again goes on with it. */
+  get isBusy(): boolean {
+    return this.#zipper.isBusy;
   }
 
   /** Rows over the leaves as far as they are known; undefined when there are none now. */
@@ -163,6 +169,7 @@ function reductionOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): Reduction
     createAccumulator(reducer, {
       inputType,
       random: run.query.random,
+      needsRow: leaves.keepsPointTime || hasPointTimes(leaf) || leaves.auxiliary.length > 0,
       hold: (bytes) => run.hold(bytes),
     }),
     new LeafWriter(reducedType(leaf), leaves.auxiliary),
@@ -184,10 +191,10 @@ function reducedType(leaf: Leaf): FieldType {
   }
 }
 
-function stepsOf(leaf: Leaf, leaves: LeavesPlan) {
+function stepsOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): LeafSteps {
   return {
     filler: fillerOf(leaf, leaves),
-    transformations: transformationsOf(leaf, leaves),
+    transformations: transformationsOf(leaf, leaves, run),
     offset: leaves.plan.offset,
     limit: leaves.plan.limit,
   };
@@ -210,7 +217,11 @@ function fillerOf(leaf: Leaf, leaves: LeavesPlan): Filler | undefined {
   });
 }
 
-function transformationsOf(leaf: Leaf, leaves: LeavesPlan): readonly Transformation[] {
+function transformationsOf(
+  leaf: Leaf,
+  leaves: LeavesPlan,
+  run: RunContext,
+): readonly Transformation[] {
   const { plan, windows } = leaves;
   let type = leaf.reducer === undefined ? leaf.inputType : reducedType(leaf);
   return leaf.transformations.map((spec) => {
@@ -228,6 +239,7 @@ function transformationsOf(leaf: Leaf, leaves: LeavesPlan): readonly Transformat
     const transformation = createTransformation(complete, {
       inputType: type,
       descending: plan.descending,
+      hold: (bytes) => run.hold(bytes),
     });
     type = transformation.type;
     return transformation;

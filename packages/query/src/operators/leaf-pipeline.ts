@@ -17,7 +17,8 @@ export type LeafSteps = {
 /** Points of a leaf as a queue. Everything behind the reduction runs when its points are asked for. */
 export class LeafQueue {
   readonly #steps: LeafSteps;
-  readonly #pending: Iterator<LeafBatch>[] = [];
+  /** What they bring next; undefined is a pause in the midst of a long calculation. */
+  readonly #pending: Iterator<LeafBatch | undefined>[] = [];
   #head: LeafBatch | undefined;
   #row = 0;
   #isClosed = false;
@@ -40,14 +41,22 @@ export class LeafQueue {
     if (!this.#isExhausted) this.#pending.push(this.#end());
   }
 
-  /** The batch that the next point is in, or undefined when there is none yet; then `isEnded` tells whether ever. */
+  /**
+   * The batch that the next point is in, or undefined when there is none yet. Then `isEnded` tells whether ever, and
+   * `isBusy` whether asking again goes on: batches of which nothing is left and long calculations are not waited for, so
+   * that nobody has to wait for a million windows that OFFSET leaves out.
+   */
   peek(): LeafBatch | undefined {
     while (this.#head === undefined) {
       const [first] = this.#pending;
       if (first === undefined) return undefined;
       const next = first.next();
-      if (next.done === true) this.#pending.shift();
-      else this.#accept(next.value);
+      if (next.done === true) {
+        this.#pending.shift();
+        continue;
+      }
+      if (next.value !== undefined) this.#accept(next.value);
+      if (this.#head === undefined) return undefined;
     }
     return this.#head;
   }
@@ -70,7 +79,12 @@ export class LeafQueue {
   }
 
   get isEnded(): boolean {
-    return (this.#isClosed || this.#isExhausted) && this.peek() === undefined;
+    return (this.#isClosed || this.#isExhausted) && this.peek() === undefined && !this.isBusy;
+  }
+
+  /** Whether there is something left to calculate. */
+  get isBusy(): boolean {
+    return this.#head === undefined && this.#pending.length > 0;
   }
 
   /** Row of the next point in `peek()`. */
@@ -92,13 +106,14 @@ export class LeafQueue {
     }
   }
 
-  *#end(): Iterator<LeafBatch> {
+  *#end(): Iterator<LeafBatch | undefined> {
     const { filler, transformations } = this.#steps;
     if (filler !== undefined) {
       for (const filled of filler.finish()) yield this.#transform(filled, 0);
     }
-    for (let i = 0; i < transformations.length; i++) {
-      const { times, values } = transformations[i]!.finish();
+    for (const [i, transformation] of transformations.entries()) {
+      if (transformation.finish === undefined) continue;
+      const { times, values } = yield* transformation.finish();
       if (times.length > 0) yield this.#transform({ times, columns: [values] }, i + 1);
     }
   }

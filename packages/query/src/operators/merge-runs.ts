@@ -58,7 +58,7 @@ export async function inOrder(
   ties: TieOrder,
 ): Promise<Run> {
   const { times, columns } = rows;
-  const order = await paced(mergeOrder(queryKernels(), { times, bounds, descending }, ties), pace);
+  const order = await pace.run(mergeOrder(queryKernels(), { times, bounds, descending }, ties));
   if (order === undefined) return rows;
   try {
     const taken: Column[] = [];
@@ -71,21 +71,6 @@ export async function inOrder(
     return { times: order.take(times), columns: taken };
   } finally {
     order.close();
-  }
-}
-
-/** What a generator returns; others run between its steps. */
-async function paced<T>(work: Generator<undefined, T>, pace: Pace): Promise<T> {
-  try {
-    for (;;) {
-      if (pace.isDue) await pace.turn();
-      const step = work.next();
-      if (step.done === true) return step.value;
-    }
-  } catch (error) {
-    // Cancelled, or out of memory: what it holds is given back.
-    work.return(undefined as never);
-    throw error;
   }
 }
 

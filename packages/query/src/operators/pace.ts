@@ -1,6 +1,7 @@
 // Pace of a query on the main thread: it lets others run every few milliseconds and notices cancellation.
 import { Cancelled } from '@tidemark/core';
 
+import type { Steps } from '../functions/steps.ts';
 import { SLICE_MS } from '../limits.ts';
 
 /** One per statement. Every loop over batches awaits `turn()`. */
@@ -29,6 +30,21 @@ export class Pace {
     });
     this.#sliceEnd = this.#monotonicMs() + SLICE_MS;
     this.check();
+  }
+
+  /** Does work to its end, one step after the other, and gives way between them. */
+  async run<T>(steps: Steps<T>): Promise<T> {
+    try {
+      for (;;) {
+        if (this.isDue) await this.turn();
+        const step = steps.next();
+        if (step.done === true) return step.value;
+      }
+    } catch (error) {
+      // Cancelled, or over a limit: what the work holds is given back.
+      steps.return(undefined as never);
+      throw error;
+    }
   }
 
   /** Throws the signal's reason when cancelled. */

@@ -2,6 +2,7 @@
 import type { FieldType } from '@tidemark/core';
 
 import type { Accumulator } from '../functions/reducers.ts';
+import type { Steps } from '../functions/steps.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { LeafWriter } from './leaf-writer.ts';
 import type { Run } from './merge-runs.ts';
@@ -32,8 +33,8 @@ export class Reduction {
     this.#out = out;
   }
 
-  /** Takes rows; returns the points of windows that have ended, if there are any. */
-  push(run: Run): LeafBatch | undefined {
+  /** Takes rows; returns the points of windows that have ended, if there are any. Large windows end in steps. */
+  *push(run: Run): Steps<LeafBatch | undefined> {
     const { times, columns } = run;
     const { windows, input, descending } = this.#options;
     const column = columns[input];
@@ -48,7 +49,7 @@ export class Reduction {
       if (this.#window === undefined || !contains(this.#window, time)) {
         const next = windows.of(time);
         // Around a change of the zone's offset two stretches of time can belong to one window.
-        if (next.start !== this.#window?.start) this.#close();
+        if (next.start !== this.#window?.start) yield* this.#close() ?? [];
         this.#window = next;
       }
       const end = windowEnd(times, row, this.#window, descending);
@@ -59,23 +60,24 @@ export class Reduction {
   }
 
   /** Ends the group: the points of the last window. */
-  finish(): LeafBatch | undefined {
+  *finish(): Steps<LeafBatch | undefined> {
     if (this.#options.windows === undefined) {
       const { keepsPointTime, wholeStamp } = this.#options;
-      this.#accumulator.emit(keepsPointTime ? undefined : wholeStamp, this.#out);
+      yield* this.#accumulator.emit(keepsPointTime ? undefined : wholeStamp, this.#out) ?? [];
     } else {
-      this.#close();
+      yield* this.#close() ?? [];
     }
     return this.#out.rowCount > 0 ? this.#out.take() : undefined;
   }
 
-  #close(): void {
-    if (this.#window === undefined) return;
-    this.#accumulator.emit(
-      this.#options.keepsPointTime ? undefined : this.#window.start,
+  #close(): Steps | undefined {
+    const window = this.#window;
+    if (window === undefined) return undefined;
+    this.#window = undefined;
+    return this.#accumulator.emit(
+      this.#options.keepsPointTime ? undefined : window.start,
       this.#out,
     );
-    this.#window = undefined;
   }
 }
 

@@ -6,7 +6,7 @@ import { invalid } from '../compat-messages.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import { sliceColumn } from '../batch/column-ops.ts';
 import { requestOptions } from '../analyse/schema.ts';
-import { bucketLimitExceeded } from '../limits.ts';
+import { bucketLimitExceeded, SLICE_ROWS } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from './aggregate-measurement.ts';
 import { aggregateMeasurement, canPushAggregates } from './aggregate-measurement.ts';
@@ -85,7 +85,7 @@ function openRows(plan: SelectPlan, options: ScanOptions, run: RunContext): RowS
     if (plan.seriesLimit === 0 && plan.seriesOffset === 0) return rows;
     return run.operator('limit series', source, limitSeries(rows, { source, plan }, run));
   };
-  return haveDistinctNames(plan)
+  const rows = haveDistinctNames(plan)
     ? oneAfterTheOther(inNameOrder(plan), open)
     : run.operator(
         'merge sources',
@@ -96,6 +96,30 @@ function openRows(plan: SelectPlan, options: ScanOptions, run: RunContext): RowS
           pace: run.pace,
         }),
       );
+  return inSlices(rows);
+}
+
+/** What was merged as a whole goes on in parts, so that no step behind takes long. */
+async function* inSlices(rows: RowStream): RowStream {
+  for await (const batch of rows) {
+    const rowCount = batch.times.length;
+    if (rowCount <= SLICE_ROWS) {
+      yield batch;
+      continue;
+    }
+    for (let from = 0; from < rowCount; from += SLICE_ROWS) {
+      yield sliceRows(batch, from, Math.min(rowCount, from + SLICE_ROWS));
+    }
+  }
+}
+
+/** Rows `[from, to)`. */
+function sliceRows({ group, times, columns }: RowBatch, from: number, to: number): RowBatch {
+  return {
+    group,
+    times: times.subarray(from, to),
+    columns: columns.map((column) => sliceColumn(column, from, to)),
+  };
 }
 
 /** Measurements with names of their own need no merge: their groups follow each other. */
@@ -258,8 +282,9 @@ async function* knownRows(
 ): RowStream {
   const next = (): ZippedRows | undefined =>
     run.time('fill and transform', plan, () => leaves.next());
-  for (let rows = next(); rows !== undefined; rows = next()) {
+  for (let rows = next(); rows !== undefined || leaves.isBusy; rows = next()) {
     if (run.pace.isDue) await run.pace.turn();
+    if (rows === undefined) continue;
     const defaulted = { times: rows.times, columns: defaults.apply(rows) };
     yield await run.step('evaluate columns', plan, () => outputs(plan, group, defaulted, run));
   }
@@ -307,13 +332,6 @@ async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
     const to = Math.min(Math.max(end - seen, 0), count);
     seen += count;
     if (to <= from) continue;
-    if (from === 0 && to === count) yield batch;
-    else {
-      yield {
-        group: batch.group,
-        times: batch.times.subarray(from, to),
-        columns: batch.columns.map((column) => sliceColumn(column, from, to)),
-      };
-    }
+    yield from === 0 && to === count ? batch : sliceRows(batch, from, to);
   }
 }

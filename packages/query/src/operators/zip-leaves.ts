@@ -2,7 +2,7 @@
 import type { Column, FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
-import { BATCH_CELLS, BATCH_ROWS } from '../limits.ts';
+import { BATCH_CELLS, BATCH_ROWS, SLICE_ROWS } from '../limits.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { LeafQueue } from './leaf-pipeline.ts';
 import { sliceLeaf } from './leaf-pipeline.ts';
@@ -15,6 +15,7 @@ export class LeafZipper {
   readonly #queues: readonly LeafQueue[];
   readonly #types: readonly FieldType[];
   readonly #descending: boolean;
+  #isBusy = false;
 
   constructor(queues: readonly LeafQueue[], types: readonly FieldType[], descending: boolean) {
     this.#queues = queues;
@@ -22,10 +23,20 @@ export class LeafZipper {
     this.#descending = descending;
   }
 
-  /** The next rows, or undefined when more points are needed (or all are read). */
+  /** Whether `next` stopped in the midst of a calculation: asking again goes on with it. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** The next rows, or undefined when more points are needed (or all are read, or `isBusy`). */
   next(): ZippedRows | undefined {
+    this.#isBusy = false;
     const [only] = this.#queues;
-    if (this.#queues.length === 1 && only !== undefined) return takeBatch(only);
+    if (this.#queues.length === 1 && only !== undefined) {
+      const rows = takeBatch(only);
+      this.#isBusy = rows === undefined && only.isBusy;
+      return rows;
+    }
     return this.#takeAligned() ?? this.#takeMerged();
   }
 
@@ -75,7 +86,8 @@ export class LeafZipper {
     for (const queue of this.#queues) {
       const head = queue.peek();
       if (head === undefined) {
-        if (queue.isEnded) continue;
+        this.#isBusy = queue.isBusy;
+        if (!this.#isBusy && queue.isEnded) continue;
         return undefined;
       }
       const time = head.times[queue.row]!;
@@ -89,7 +101,7 @@ function takeBatch(queue: LeafQueue): ZippedRows | undefined {
   const head = queue.peek();
   if (head === undefined) return undefined;
   const start = queue.row;
-  const end = head.times.length;
+  const end = Math.min(head.times.length, start + SLICE_ROWS);
   queue.advance(end - start);
   return sliceLeaf(head, start, end);
 }

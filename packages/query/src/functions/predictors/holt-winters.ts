@@ -5,8 +5,11 @@
 import { floorMod } from '@tidemark/core';
 
 import { FloatPoints, floatsOf, noPoints } from '../transformations/points.ts';
-import type { PointBatch, Transformation } from '../transformation.ts';
-import { minimise } from './nelder-mead.ts';
+import type { Steps } from '../steps.ts';
+import { STEP_ITEMS } from '../steps.ts';
+import type { PointBatch, Transformation, TransformationContext } from '../transformation.ts';
+import { minimise, simplexBytes } from './nelder-mead.ts';
+import type { Minimum } from './nelder-mead.ts';
 
 type Options = {
   readonly predictions: number;
@@ -16,6 +19,11 @@ type Options = {
   /** Emits the fitted values of the past, too. */
   readonly withFit: boolean;
 };
+
+/** Bytes of a point that waits: its time and its value. */
+const POINT_BYTES = 40;
+/** Bytes of a predicted value on its way out: the recurrence's, the point's time and value, once more each. */
+const PREDICTION_BYTES = 32;
 
 const STARTS = [0.3, 0.7];
 const EPSILON = 1e-4;
@@ -35,9 +43,15 @@ const SEASONS = 6;
  * Collects all points and emits everything at the end: `predictions` values after the last point, one interval apart.
  * Emits nothing for fewer than two points or less than one season.
  */
-export function holtWinters(options: Options): Transformation {
+export function holtWinters(options: Options, { hold }: TransformationContext): Transformation {
   const times: bigint[] = [];
   const values: number[] = [];
+  let heldBytes = 0;
+
+  function take(bytes: number): void {
+    heldBytes += bytes;
+    hold(bytes);
+  }
 
   function push(batch: PointBatch): PointBatch {
     const floats = floatsOf(batch.values);
@@ -47,23 +61,34 @@ export function holtWinters(options: Options): Transformation {
       times.push(batch.times[i] ?? 0n);
       values.push(floats[i] ?? 0);
     }
+    take(floats.length * POINT_BYTES);
     return noPoints('float');
   }
 
-  function finish(): PointBatch {
+  function* finish(): Steps<PointBatch> {
+    const points = yield* predicted();
+    hold(-heldBytes);
+    return points;
+  }
+
+  function* predicted(): Steps<PointBatch> {
     const first = times[0];
     const last = times.at(-1);
     const { seasonLength, predictions, intervalNanos, withFit } = options;
     if (first === undefined || last === undefined || values.length < 2) return noPoints('float');
     if (seasonLength > 1 && values.length < seasonLength) return noPoints('float');
-    const series = evenlySpaced(times, values, intervalNanos);
+    const season = seasonLength > 1 ? seasonLength : 0;
+    const slots = Number((last - first) / intervalNanos) + 2;
+    take((slots + predictions) * PREDICTION_BYTES + simplexBytes(SEASONS + season));
+    const series = yield* evenlySpaced(times, values, intervalNanos);
     if (series.length < 2) return noPoints('float');
-    const forecast = new Model(series, seasonLength > 1 ? seasonLength : 0).forecast(predictions);
+    const forecast = yield* new Model(series, season).forecast(predictions);
     const skipped = withFit ? 0 : series.length;
     const start = withFit ? first : last + intervalNanos;
     const points = new FloatPoints(forecast.length - skipped);
     for (const [i, value] of forecast.subarray(skipped).entries()) {
       if (!Number.isNaN(value)) points.addAt(start + intervalNanos * BigInt(i), value);
+      if ((i + 1) % STEP_ITEMS === 0) yield;
     }
     return points.batch();
   }
@@ -72,11 +97,11 @@ export function holtWinters(options: Options): Transformation {
 }
 
 /** Values at multiples of the interval, NaN where there is none; of several at one place the first. */
-function evenlySpaced(
+function* evenlySpaced(
   times: readonly bigint[],
   values: readonly number[],
   interval: bigint,
-): Float64Array {
+): Steps<Float64Array> {
   const spaced: number[] = [];
   let next: bigint | undefined;
   for (const [i, exact] of times.entries()) {
@@ -86,9 +111,11 @@ function evenlySpaced(
     while (next !== time) {
       spaced.push(NaN);
       next += interval;
+      if (spaced.length % STEP_ITEMS === 0) yield;
     }
     spaced.push(values[i] ?? NaN);
     next += interval;
+    if (spaced.length % STEP_ITEMS === 0) yield;
   }
   return Float64Array.from(spaced);
 }
@@ -102,6 +129,8 @@ function rounded(time: bigint, interval: bigint): bigint {
 class Model {
   readonly #series: Float64Array;
   readonly #season: number;
+  /** Values and parameters that were worked on since others could run. */
+  #worked = 0;
 
   constructor(series: Float64Array, season: number) {
     this.#series = series;
@@ -109,21 +138,21 @@ class Model {
   }
 
   /** Fitted values of the series, followed by `count` predictions. */
-  forecast(count: number): Float64Array {
+  *forecast(count: number): Steps<Float64Array> {
     const start = this.#startParameters();
-    let best: { readonly value: number; readonly point: Float64Array } | undefined;
+    let best: Minimum | undefined;
     for (const alpha of STARTS) {
       for (const beta of STARTS) {
         for (const gamma of STARTS) {
           for (const phi of STARTS) {
             start.set([alpha, beta, gamma, phi]);
-            const found = minimise((point) => this.#squaredError(point), start, EPSILON);
+            const found = yield* minimise((point) => this.#squaredError(point), start, EPSILON);
             if (best === undefined || found.value < best.value) best = found;
           }
         }
       }
     }
-    return this.#run(count, best?.point ?? start);
+    return yield* this.#run(count, best?.point ?? start);
   }
 
   #startParameters(): Float64Array {
@@ -154,8 +183,8 @@ class Model {
     return parameters;
   }
 
-  #squaredError(parameters: Float64Array): number {
-    const fitted = this.#run(0, parameters);
+  *#squaredError(parameters: Float64Array): Steps<number> {
+    const fitted = yield* this.#run(0, parameters);
     let error = 0;
     for (let i = 0; i < fitted.length; i++) {
       const value = this.#series[i] ?? NaN;
@@ -171,7 +200,9 @@ class Model {
    * Runs the recurrence from the first value on. It changes `parameters`: factors are moved into [0, 1] and seasons are
    * carried forward in place; the search goes on from there, and the numbers clients know depend on it.
    */
-  #run(count: number, parameters: Float64Array): Float64Array {
+  *#run(count: number, parameters: Float64Array): Steps<Float64Array> {
+    // A search takes steps in all dimensions around each of these runs.
+    this.#worked += parameters.length * parameters.length;
     for (const factor of [ALPHA, BETA, GAMMA, PHI]) {
       parameters[factor] = Math.min(1, Math.max(0, parameters[factor] ?? 0));
     }
@@ -204,6 +235,10 @@ class Model {
         offset++;
       }
       result[t] = value;
+      if (++this.#worked >= STEP_ITEMS) {
+        this.#worked = 0;
+        yield;
+      }
     }
     return result;
   }

@@ -3,6 +3,8 @@
 // The order of steps, the start simplex and the test for convergence are those of the implementation whose results
 // clients know, so that predictions agree with theirs in (nearly) all digits.
 
+import type { Steps } from '../steps.ts';
+
 const REFLECTION = 1;
 const CONTRACTION = 0.5;
 const EXPANSION = 2;
@@ -11,20 +13,30 @@ const SCALE = 1;
 
 /**
  * A function to minimise. It may move the point it is given, for example into the allowed range: the simplex goes on
- * with the moved point.
+ * with the moved point. It decides when to give way.
  */
-export type Objective = (point: Float64Array) => number;
+export type Objective = (point: Float64Array) => Steps<number>;
 
 export type Minimum = { readonly value: number; readonly point: Float64Array };
 
 /** Searches a minimum near `start`, until the values of the simplex differ by less than `epsilon`. */
-export function minimise(objective: Objective, start: Float64Array, epsilon: number): Minimum {
+export function* minimise(
+  objective: Objective,
+  start: Float64Array,
+  epsilon: number,
+): Steps<Minimum> {
   const simplex = new Simplex(objective, start);
+  yield* simplex.measure();
   for (let i = 0; i < MAX_ITERATIONS; i++) {
-    simplex.step();
+    yield* simplex.step();
     if (simplex.spread() < epsilon) break;
   }
-  return simplex.best();
+  return yield* simplex.best();
+}
+
+/** Bytes that the simplex of a search in so many dimensions takes. */
+export function simplexBytes(dimensions: number): number {
+  return (dimensions + 1) * (dimensions + 1) * Float64Array.BYTES_PER_ELEMENT;
 }
 
 class Simplex {
@@ -45,20 +57,27 @@ class Simplex {
     this.#objective = objective;
     this.#size = size;
     this.#points = points;
-    this.#values = Float64Array.from(points, (point) => objective(point));
+    this.#values = new Float64Array(points.length);
+  }
+
+  /** Values of the start simplex; before anything else. */
+  *measure(): Steps {
+    for (const [i, point] of this.#points.entries()) {
+      this.#values[i] = yield* this.#objective(point);
+    }
   }
 
   /** Replaces the worst point, or draws all points toward the best one. */
-  step(): void {
+  *step(): Steps {
     const { worst, second, best } = this.#ranks();
     const worstPoint = this.#point(worst);
     const centre = this.#centreWithout(worst);
     const reflected = along(centre, worstPoint, -REFLECTION);
-    const value = this.#objective(reflected);
+    const value = yield* this.#objective(reflected);
     const bestValue = this.#value(best);
     if (value < bestValue) {
       const expanded = along(centre, reflected, EXPANSION);
-      const expandedValue = this.#objective(expanded);
+      const expandedValue = yield* this.#objective(expanded);
       if (expandedValue < value) this.#replace(worst, expanded, expandedValue);
       else this.#replace(worst, reflected, value);
     } else if (value < this.#value(second)) {
@@ -66,7 +85,7 @@ class Simplex {
     }
     // `second` may be the point that was just replaced; the comparison is with its present value.
     if (value >= this.#value(second))
-      this.#contract({ worst, second, best, reflected, value, centre });
+      yield* this.#contract({ worst, second, best, reflected, value, centre });
   }
 
   /** Standard deviation of the values. */
@@ -79,25 +98,25 @@ class Simplex {
     return Math.sqrt(squares);
   }
 
-  best(): Minimum {
+  *best(): Steps<Minimum> {
     const vertex = this.#point(this.#ranks().best);
     // The objective may move what it is given; the copy keeps what was found.
     const point = Float64Array.from(vertex);
-    return { value: this.#objective(vertex), point };
+    return { value: yield* this.#objective(vertex), point };
   }
 
-  #contract(state: {
+  *#contract(state: {
     readonly worst: number;
     readonly second: number;
     readonly best: number;
     readonly reflected: Float64Array;
     readonly value: number;
     readonly centre: Float64Array;
-  }): void {
+  }): Steps {
     const { worst, second, best, centre } = state;
     const toward = state.value < this.#value(worst) ? state.reflected : this.#point(worst);
     const contracted = along(centre, toward, CONTRACTION);
-    const value = this.#objective(contracted);
+    const value = yield* this.#objective(contracted);
     if (value < this.#value(worst)) {
       this.#replace(worst, contracted, value);
       return;
@@ -110,8 +129,8 @@ class Simplex {
         point[j] = anchor + ((point[j] ?? 0) - anchor) / 2;
       }
     }
-    this.#values[worst] = this.#objective(this.#point(worst));
-    this.#values[second] = this.#objective(this.#point(second));
+    this.#values[worst] = yield* this.#objective(this.#point(worst));
+    this.#values[second] = yield* this.#objective(this.#point(second));
   }
 
   /** Indexes of the largest, the largest below that, and the smallest value. */

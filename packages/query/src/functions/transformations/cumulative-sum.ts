@@ -25,7 +25,7 @@ function floatSum(): Transformation {
     return points.batch();
   }
 
-  return { type: 'float', push, finish: () => noPoints('float') };
+  return { type: 'float', push };
 }
 
 function integerSum(type: 'integer' | 'unsigned'): Transformation {
@@ -50,5 +50,5 @@ function integerSum(type: 'integer' | 'unsigned'): Transformation {
     return points.batch();
   }
 
-  return { type, push, finish: () => noPoints(type) };
+  return { type, push };
 }

@@ -1,6 +1,6 @@
 // derivative and non_negative_derivative: change of the value per unit of time between neighbouring points.
 import type { PointBatch, Transformation, TransformationContext } from '../transformation.ts';
-import { differenceOfWords, FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
+import { differenceOfWords, FloatPoints, floatsOf, wordsOf } from './points.ts';
 
 /**
  * (v2 - v1) / (t2 - t1) · unit, at the time of the later point. Of points with the same time the first counts. The
@@ -61,7 +61,7 @@ export function derivative(
     return points.batch();
   }
 
-  return { type: 'float', push, finish: () => noPoints('float') };
+  return { type: 'float', push };
 }
 
 /** Integers wrap, as their difference does; unsigned values do not, so that a fall stays a fall. */

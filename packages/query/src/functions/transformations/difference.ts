@@ -41,7 +41,7 @@ function floatDifference({ isNonNegative }: Options): Transformation {
     return points.batch();
   }
 
-  return { type: 'float', push, finish: () => noPoints('float') };
+  return { type: 'float', push };
 }
 
 function integerDifference(
@@ -85,5 +85,5 @@ function integerDifference(
     return points.batch();
   }
 
-  return { type, push, finish: () => noPoints(type) };
+  return { type, push };
 }

@@ -1,6 +1,6 @@
 // elapsed: time between neighbouring points.
 import type { PointBatch, Transformation } from '../transformation.ts';
-import { IntegerPoints, noPoints, wordsOf } from './points.ts';
+import { IntegerPoints, wordsOf } from './points.ts';
 
 /** (t2 - t1) / unit, cut off toward zero, at the time of the later point; negative for a descending stream. */
 export function elapsed(options: { readonly unitNanos: bigint }): Transformation {
@@ -26,5 +26,5 @@ export function elapsed(options: { readonly unitNanos: bigint }): Transformation
     return points.batch();
   }
 
-  return { type: 'integer', push, finish: () => noPoints('integer') };
+  return { type: 'integer', push };
 }

@@ -1,6 +1,6 @@
 // The frame of the technical analysis functions: numbers in, one number per point out, the first ones held back.
 import type { PointBatch, Transformation } from '../transformation.ts';
-import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
+import { FloatPoints, floatsOf, wordsOf } from './points.ts';
 
 /** Takes the next value and returns the indicator's. */
 export type Indicator = (value: number) => number;
@@ -26,7 +26,7 @@ export function indicatorTransformation(indicator: Indicator, hold: number): Tra
     return points.batch();
   }
 
-  return { type: 'float', push, finish: () => noPoints('float') };
+  return { type: 'float', push };
 }
 
 /** `hold` as given, or the indicator's own when it is -1. */

@@ -5,6 +5,7 @@ import type {
   Transformation,
   TransformationContext,
 } from '../transformation.ts';
+import type { Steps } from '../steps.ts';
 import { FloatPoints, floatsOf, noPoints } from './points.ts';
 
 type Options = {
@@ -76,7 +77,8 @@ export function integral(options: Options, context: TransformationContext): Tran
     return points.batch();
   }
 
-  function finish(): PointBatch {
+  // oxlint-disable-next-line require-yield -- one point is no work
+  function* finish(): Steps<PointBatch> {
     if (previousTime === undefined || previousTime === near) return noPoints('float');
     const points = new FloatPoints(1);
     points.addAt(stamp, area);

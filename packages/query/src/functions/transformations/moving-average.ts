@@ -35,7 +35,7 @@ function floatAverage(size: number): Transformation {
     return points.batch();
   }
 
-  return { type: 'float', push, finish: () => noPoints('float') };
+  return { type: 'float', push };
 }
 
 /** Sums wrap in 64 bits, as `sum` does. Bigints: a window beyond 2^53 must not lose digits. */
@@ -63,7 +63,7 @@ function integerAverage(size: number, isUnsigned: boolean): Transformation {
     return points.batch();
   }
 
-  return { type: 'float', push, finish: () => noPoints('float') };
+  return { type: 'float', push };
 }
 
 /** The last `size` numbers; grows up to it, since the size comes from a query. */

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { createTransformation } from '../create-transformation.ts';
+import { finishSteps } from '../steps.ts';
 import type { TransformationSpec } from '../transformation.ts';
 
 type Points = readonly (readonly [bigint, FieldValue | null])[];
@@ -18,7 +19,8 @@ function run(
   } = {},
 ): Points {
   const { type = 'float', descending = false, split = points.length } = options;
-  const transformation = createTransformation(spec, { inputType: type, descending });
+  const hold = (): void => undefined;
+  const transformation = createTransformation(spec, { inputType: type, descending, hold });
   const parts = [points.slice(0, split), points.slice(split)];
   const batches = parts.map((part) =>
     transformation.push({
@@ -29,7 +31,9 @@ function run(
       ),
     }),
   );
-  return [...batches, transformation.finish()].flatMap(({ times, values }) => {
+  const rest = transformation.finish?.();
+  const last = rest === undefined ? [] : [finishSteps(rest)];
+  return [...batches, ...last].flatMap(({ times, values }) => {
     expect(values.type).toBe(transformation.type);
     return [...times].map((time, i) => [time, columnValue(values, i)] as const);
   });

@@ -1,0 +1,154 @@
+// Statements that calculate for long end when they are told to: between any two steps, in whatever phase they are. The
+// clock moves on each time it is looked at, so that nothing here depends on how fast the machine is.
+import { describe, expect, test } from 'vitest';
+
+import { DEFAULT_QUERY_LIMITS } from './limits.ts';
+import { MemorySource } from './testing/memory-source.ts';
+import { contextOf, DATABASE, drain, SECOND } from './testing/run-statement.ts';
+
+const ROWS = 20_000;
+/** More than a slice of work between two looks at the clock. */
+const SLICE = 10;
+
+const source = new MemorySource(4096);
+source.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
+source.write(
+  DATABASE,
+  'autogen',
+  Array.from({ length: ROWS }, (_, i) => ({
+    measurement: 'm',
+    tags: [['host', i % 2 === 0 ? 'a' : 'b']] as const,
+    fields: [
+      ['v', ((i * 7919) % ROWS) + 0.5],
+      ['s', `text ${(i * 7919) % ROWS}`],
+    ] as const,
+    time: BigInt(i) * SECOND,
+  })),
+);
+
+/** How often a statement looks at the clock, and how often it lets others run. */
+async function looksOf(text: string): Promise<number> {
+  let looks = 0;
+  await drain(text, await contextOf(source, { monotonicMs: () => ++looks * SLICE }));
+  return looks;
+}
+
+/** Cancels a statement when it looks at the clock for the n-th time. */
+async function endedAt(text: string, look: number): Promise<number> {
+  const abort = new AbortController();
+  let looks = 0;
+  const context = await contextOf(source, {
+    signal: abort.signal,
+    monotonicMs: () => {
+      if (++looks === look) abort.abort(new Error('query interrupted'));
+      return looks * SLICE;
+    },
+  });
+  await expect(drain(text, context)).rejects.toThrow('query interrupted');
+  return looks - look;
+}
+
+const RANGE = `time >= 0 AND time < ${ROWS}s`;
+
+describe('a statement that comes to an end by itself', () => {
+  test.each([
+    ['raw rows', 'SELECT * FROM m', 10],
+    ['raw rows, descending', 'SELECT * FROM m ORDER BY time DESC', 10],
+    ['rows of a subquery', 'SELECT v FROM (SELECT v, s FROM m)', 10],
+    [
+      'windows of a subquery',
+      `SELECT max(a) FROM (SELECT mean(v) AS a FROM m WHERE ${RANGE} GROUP BY time(1s)) WHERE ${RANGE} GROUP BY time(1m)`,
+      10,
+    ],
+    ['a pattern', 'SELECT v FROM m WHERE s =~ /(1|2)+.*9[0-4]/', 10],
+    [
+      'many comparisons',
+      `SELECT v FROM m WHERE ${Array.from({ length: 20 }, (_, i) => `v + ${i} = 1`).join(' OR ')}`,
+      50,
+    ],
+    ['distinct', 'SELECT distinct(s) FROM m', 20],
+    ['count of distinct', 'SELECT count(distinct(s)) FROM m', 10],
+    ['mode', 'SELECT mode(v) FROM m', 20],
+    ['median', 'SELECT median(v) FROM m', 15],
+    ['percentile with its row', 'SELECT percentile(v, 50), s FROM m', 15],
+    [
+      'many percentiles',
+      `SELECT ${Array.from({ length: 10 }, (_, i) => `percentile(v, ${i})`).join(', ')} FROM m`,
+      100,
+    ],
+    ['stddev', 'SELECT stddev(v) FROM m', 15],
+    ['top', 'SELECT top(v, 18000) FROM m', 20],
+    ['bottom by tag', 'SELECT bottom(v, host, 18000) FROM m', 5],
+    ['sample', 'SELECT sample(v, 18000) FROM m', 20],
+    [
+      'holt_winters',
+      `SELECT holt_winters(mean(v), 10, 0) FROM m WHERE ${RANGE} GROUP BY time(5m)`,
+      50,
+    ],
+    [
+      'far predictions',
+      `SELECT holt_winters(mean(v), 300000, 0) FROM m WHERE ${RANGE} GROUP BY time(1h)`,
+      20,
+    ],
+  ])('%s ends in the middle and late', async (_name, text, atLeast) => {
+    const looks = await looksOf(text);
+
+    expect(looks).toBeGreaterThan(atLeast);
+    for (const part of [0.4, 0.9]) {
+      // What follows are looks of the streams that are closed, not of the work that goes on.
+      expect(await endedAt(text, Math.ceil(looks * part))).toBeLessThan(10);
+    }
+  });
+});
+
+describe('a statement that nobody would see the end of', () => {
+  test.each([
+    [
+      'windows behind OFFSET',
+      'SELECT count(v) FROM m WHERE time >= 0 GROUP BY time(1ns) LIMIT 1 OFFSET 1000000000000',
+    ],
+    [
+      'differences of empty windows',
+      'SELECT difference(mean(v)) FROM m WHERE time >= 0 GROUP BY time(1ns)',
+    ],
+    [
+      'differences beside windows',
+      'SELECT difference(mean(v)), max(v) FROM m WHERE time >= 0 GROUP BY time(1ns) OFFSET 1000000000000',
+    ],
+  ])('%s ends when it is told to', async (_name, text) => {
+    expect(await endedAt(text, 400)).toBeLessThan(10);
+  });
+});
+
+describe('memory that a calculation would take is the query’s', () => {
+  test.each([
+    [
+      'predictions',
+      `SELECT holt_winters(mean(v), 1000000000, 0) FROM m WHERE ${RANGE} GROUP BY time(10m)`,
+    ],
+    ['seasons', `SELECT holt_winters(mean(v), 10, 9000) FROM m WHERE ${RANGE} GROUP BY time(1s)`],
+    ['the best points', 'SELECT top(v, 1000000000) FROM m'],
+    ['samples', 'SELECT sample(v, 1000000000) FROM m'],
+    ['rows of a percentile', 'SELECT percentile(v, 50), s FROM m'],
+    ['texts', 'SELECT distinct(s) FROM m'],
+  ])('%s', async (_name, text) => {
+    const limits = { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 600_000 };
+    // Of the rows of both series, which are merged, there are 320,000 bytes, twice that with the texts.
+    await expect(drain(text, await contextOf(source, { limits }))).rejects.toThrow(
+      'query-memory-limit exceeded',
+    );
+  });
+
+  test('is given back: many groups take no more than one', async () => {
+    const limits = { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 3_000_000 };
+    const statements = [
+      `SELECT top(v, 200) FROM m WHERE ${RANGE} GROUP BY time(5m)`,
+      `SELECT sample(v, 200) FROM m WHERE ${RANGE} GROUP BY time(5m)`,
+      `SELECT percentile(v, 50), s FROM m`,
+      `SELECT holt_winters(mean(v), 500, 0) FROM m WHERE ${RANGE} GROUP BY time(30m), host`,
+    ];
+    for (const text of statements) {
+      expect(await drain(text, await contextOf(source, { limits }))).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,49 @@
+// Memory of rows that reducers pick and keep: each keeps all columns of its batch alive until the last one is dropped.
+import { columnLength } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
+
+import type { RowRef } from '../operators/leaf-writer.ts';
+
+/** Bytes that one picked row takes besides its batch, about. */
+const ROW_BYTES = 100;
+const CELL_BYTES = 8;
+
+/** Counts picked rows and the batches that they keep alive as memory of the query. */
+export class RetainedRows {
+  readonly #hold: (bytes: number) => void;
+  readonly #rowsOf = new Map<readonly Column[], number>();
+  #bytes = 0;
+
+  constructor(hold: (bytes: number) => void) {
+    this.#hold = hold;
+  }
+
+  add({ columns }: RowRef): void {
+    const known = this.#rowsOf.get(columns) ?? 0;
+    this.#rowsOf.set(columns, known + 1);
+    this.#count(known === 0 ? ROW_BYTES + batchBytes(columns) : ROW_BYTES);
+  }
+
+  drop({ columns }: RowRef): void {
+    const left = (this.#rowsOf.get(columns) ?? 0) - 1;
+    if (left > 0) this.#rowsOf.set(columns, left);
+    else this.#rowsOf.delete(columns);
+    this.#count(left > 0 ? -ROW_BYTES : -ROW_BYTES - batchBytes(columns));
+  }
+
+  /** Drops all of them. */
+  clear(): void {
+    this.#rowsOf.clear();
+    this.#count(-this.#bytes);
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#hold(bytes);
+  }
+}
+
+function batchBytes(columns: readonly Column[]): number {
+  const [first] = columns;
+  return first === undefined ? 0 : columnLength(first) * columns.length * CELL_BYTES;
+}
