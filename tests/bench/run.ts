@@ -25,6 +25,7 @@ const HELPERS: ReadonlySet<string> = new Set([
   'policy.ts',
   'steps.ts',
   'cases.ts',
+  'heavy.ts',
   'lines.ts',
   'processor.ts',
   'rounds.ts',

@@ -1,6 +1,6 @@
 // Loaded into a server by a benchmark (`--import`): CPU time of each round of the event loop, of every thread. Time on
 // the processor says how long others are kept waiting; what the machine does besides is not in it.
-import { openSync, readSync, writeFileSync } from 'node:fs';
+import { appendFileSync, openSync, readSync } from 'node:fs';
 import { isMainThread, threadId } from 'node:worker_threads';
 
 const SHORTEST_MS = 0.5;
@@ -15,17 +15,20 @@ function cpuMs() {
   return Number(buffer.toString('latin1', 0, length).split(' ')[0]) / 1e6;
 }
 
-/** Wall time at its end, and CPU time, of each round that is worth being told. */
-const rounds = [];
+/** Lines of wall time at its end, and CPU time, of each round that is worth being told. */
+let lines = '';
 let before = cpuMs();
 
 function round() {
   const spentMs = cpuMs() - before;
-  if (spentMs > SHORTEST_MS) rounds.push([Date.now(), spentMs]);
+  if (spentMs > SHORTEST_MS) lines += `${Date.now()} ${spentMs}\n`;
   before = cpuMs();
   setImmediate(round).unref();
 }
 
 setImmediate(round);
 const file = `${process.env.ROUNDS_FILE}.${isMainThread ? 'main' : threadId}`;
-setInterval(() => writeFileSync(file, JSON.stringify(rounds)), WRITE_EVERY_MS).unref();
+setInterval(() => {
+  if (lines !== '') appendFileSync(file, lines);
+  lines = '';
+}, WRITE_EVERY_MS).unref();
