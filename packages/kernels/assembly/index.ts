@@ -88,7 +88,7 @@ export {
   seriesKeyLength,
   seriesMeasurement,
   seriesMemory,
-  setNextSeriesId,
+  seriesPresent,
   setSeriesSeed,
   truncateSeries,
 } from './series';
@@ -98,6 +98,7 @@ export {
   exportTexts,
   findText,
   insertSeriesList,
+  listedEntries,
   loadTexts,
   placeLoaded,
   seriesListBound,

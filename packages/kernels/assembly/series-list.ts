@@ -13,7 +13,22 @@ import {
   placeEntries,
 } from './dictionary';
 import { scratch } from './memory';
-import { addSeries, findSeries, forgetSeries, hashKey, NO_SERIES, placeSeries, seriesExists, seriesKey, seriesKeyLength, seriesMeasurement } from './series';
+import {
+  addSeries,
+  findSeries,
+  forgetSeries,
+  hashKey,
+  isForgotten,
+  nextPresent,
+  NO_SERIES,
+  placeSeries,
+  SERIES_MAX,
+  seriesExists,
+  seriesKey,
+  seriesKeyLength,
+  seriesMeasurement,
+  setNextSeriesId,
+} from './series';
 import { measurementName, measurementNameLength } from './symbols';
 
 const BACKSLASH: u32 = 92;
@@ -164,13 +179,44 @@ export function seriesListBound(first: u32, end: u32): usize {
   return bytes;
 }
 
+let listed: u32 = 0;
+/** Entries of the list that `encodeSeriesList` wrote. */
+export function listedEntries(): u32 {
+  return listed;
+}
+
+/** Whether a list has an entry for the id. */
+@inline
+function isListed(id: u32, leavesForgotten: bool): bool {
+  return seriesExists(id) && !(leavesForgotten && isForgotten(id));
+}
+
 /**
- * Writes series [first, end) to `dst`: per series the id that the caller gives its measurement (`ids`, four bytes by
- * measurement number), length and bytes of its key behind the measurement. Returns the size.
+ * Writes ids [first, end) to `dst`. An entry is a series: the id that the caller gives its measurement (`ids`, four bytes
+ * by measurement number), length and bytes of its key behind the measurement; or NO_ENTRY and how many ids have none.
+ * Returns the size.
  */
-export function encodeSeriesList(first: u32, end: u32, ids: usize, dst: usize): usize {
+export function encodeSeriesList(
+  first: u32,
+  end: u32,
+  ids: usize,
+  dst: usize,
+  leavesForgotten: bool,
+): usize {
   let out = dst;
-  for (let id = first; id < end; id++) {
+  let id = first;
+  listed = 0;
+  while (id < end) {
+    listed++;
+    if (!isListed(id, leavesForgotten)) {
+      const from = id;
+      while (id < end && !isListed(id, leavesForgotten)) {
+        id = seriesExists(id) ? id + 1 : nextPresent(id, end);
+      }
+      out = writeVarint(out, <u64>NO_ENTRY);
+      out = writeVarint(out, <u64>(id - from));
+      continue;
+    }
     const measurement = seriesMeasurement(id);
     const prefix = <usize>measurementNameLength(measurement);
     const length = <usize>seriesKeyLength(id) - prefix;
@@ -178,14 +224,15 @@ export function encodeSeriesList(first: u32, end: u32, ids: usize, dst: usize): 
     out = writeVarint(out, <u64>length);
     memory.copy(out, seriesKey(id) + prefix, length);
     out += length;
+    id++;
   }
   return out - dst;
 }
 
 /**
- * Adds series from such a list under ids from `firstId` on; `numbers` has the measurement's number for each id of the
- * list, four bytes each, `measurementCount` of them. Series below `knownBelow` are skipped. A key that led to another
- * series leads to the new one from then on: the older one was gone when the newer was made. 0 or an error.
+ * Adds series from such a list of `count` entries under ids from `firstId` on; `numbers` has the measurement's number for
+ * each id of the list, four bytes each, `measurementCount` of them. Series below `knownBelow` are skipped. A key that led
+ * to another series leads to the new one from then on: the older one was gone when the newer was made. 0 or an error.
  */
 export function insertSeriesList(
   src: usize,
@@ -201,14 +248,20 @@ export function insertSeriesList(
   if (key === 0) return ERROR_TOO_LARGE;
   let prefixOf = NO_ENTRY;
   let prefix: usize = 0;
+  let id = firstId;
   for (let i: u32 = 0; i < count; i++) {
     const owner = readVarint();
     const length = readVarint();
-    if (failed || <u64>remaining() < length) return ERROR_TRUNCATED;
+    if (failed) return ERROR_TRUNCATED;
+    if (owner === <u64>NO_ENTRY) {
+      if (length > <u64>(SERIES_MAX - id)) return ERROR_VALUE;
+      id += <u32>length;
+      continue;
+    }
+    if (<u64>remaining() < length) return ERROR_TRUNCATED;
     const tags = at;
     moveTo(at + <usize>length);
-    const id = firstId + i;
-    if (id < knownBelow) continue;
+    if (id++ < knownBelow) continue;
     if (owner >= <u64>measurementCount) return ERROR_VALUE;
     const measurement = load<u32>(numbers + <usize>owner * 4);
     if (measurement !== prefixOf) {
@@ -222,8 +275,9 @@ export function insertSeriesList(
     const hash = hashKey(key, size);
     const older = findSeries(key, <u32>size, hash);
     if (older !== NO_SERIES) forgetSeries(older);
-    if (!addSeries(key, <u32>size, hash, measurement, id)) return ERROR_TOO_LARGE;
+    if (!addSeries(key, <u32>size, hash, measurement, id - 1)) return ERROR_TOO_LARGE;
   }
+  setNextSeriesId(id);
   return 0;
 }
 

@@ -1,13 +1,14 @@
 // The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 4 bytes per slot.
 // In front of it a small cache from the text that clients send (tags in their order) to the id.
-import { ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
+import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
 import { idMaskFor } from './slots';
 import { measurementNameLength, sameBytes } from './symbols';
 
-/** Highest id + 1 that tables in memory are sized for; ids are kept below 2^31. */
 export const NO_SERIES: u32 = u32.MAX_VALUE;
+/** Ids are kept below. */
+export const SERIES_MAX: u32 = 0x80000000;
 
 // Slots as slots.ts has them. Linear probing, at most three quarters full.
 let slots: usize = 0;
@@ -18,11 +19,21 @@ let alive: u32 = 0;
 let nextId: u32 = 0;
 let seed: u64 = 0;
 
-// Id -> address of (measurement u32, length u16, bytes); 0 where there is no series.
+// Id -> address of (measurement u32, length u16, bytes); 0 where there is no series. In pages, and a directory of them:
+// ids are never used again, and a page of which no series is left takes nothing.
 // The highest bit of the measurement says that the key does not lead to the id any more.
 const FORGOTTEN: u32 = 0x80000000;
-let entries: usize = 0;
-let entryCapacity: u32 = 0;
+const PAGE_BITS: u32 = 14;
+const PAGE_IDS: u32 = 1 << PAGE_BITS;
+const PAGE_BYTES: usize = 65536;
+let pages: usize = 0;
+let pageCapacity: u32 = 0;
+let pageCount: u32 = 0;
+let present: u32 = 0; // series with an entry
+
+/** Stands in exported entries for ids that have no series: their number takes the place of the length. */
+const NO_OWNER: u32 = u32.MAX_VALUE;
+const HOLE_MAX: u32 = 65535;
 
 // Keys lie in chunks, one after the other.
 const KEY_HEADER: usize = 6;
@@ -46,7 +57,13 @@ export function setNextSeriesId(id: u32): void {
 }
 /** Bytes that the table holds. */
 export function seriesMemory(): usize {
-  return keyBytes + <usize>slotCount * 4 + <usize>entryCapacity * 4;
+  return (
+    keyBytes + <usize>slotCount * 4 + <usize>pageCapacity * 4 + <usize>pageCount * PAGE_BYTES
+  );
+}
+/** How many ids have a series, whether their keys lead to them or not. */
+export function seriesPresent(): u32 {
+  return present;
 }
 
 @inline
@@ -54,9 +71,29 @@ export function hashKey(key: usize, length: usize): u32 {
   return <u32>hashBytes(key, length, seed);
 }
 
+/** Where the entry of an id is kept, whose page exists. */
+@inline
+function placeOf(id: u32): usize {
+  const page = <usize>load<u32>(pages + <usize>(id >> PAGE_BITS) * 4);
+  return page + <usize>(id & (PAGE_IDS - 1)) * 4;
+}
+
+@inline
+function hasPage(id: u32): bool {
+  const page = id >> PAGE_BITS;
+  return page < pageCapacity && load<u32>(pages + <usize>page * 4) !== 0;
+}
+
 @inline
 function entryOf(id: u32): usize {
-  return id < entryCapacity ? <usize>load<u32>(entries + <usize>id * 4) : 0;
+  return hasPage(id) ? <usize>load<u32>(placeOf(id)) : 0;
+}
+
+/** The first id from `id` on, below `end`, that may have an entry. */
+@inline
+function skipMissing(id: u32, end: u32): u32 {
+  while (id < end && !hasPage(id)) id = (id | (PAGE_IDS - 1)) + 1;
+  return id < end ? id : end;
 }
 
 /** Whether the id has a key; that of a forgotten series is kept. */
@@ -77,7 +114,7 @@ export function seriesMeasurement(id: u32): u32 {
   return load<u32>(entryOf(id)) & ~FORGOTTEN;
 }
 @inline
-function isForgotten(id: u32): bool {
+export function isForgotten(id: u32): bool {
   return (load<u32>(entryOf(id)) & FORGOTTEN) !== 0;
 }
 
@@ -92,7 +129,7 @@ export function findSeries(key: usize, length: u32, hash: u32): u32 {
     const known = value & idMask;
     // The mask itself stands for a series that was removed.
     if (((value ^ hash) & ~idMask) === 0 && known !== idMask) {
-      const entry = <usize>load<u32>(entries + <usize>(known - 1) * 4);
+      const entry = <usize>load<u32>(placeOf(known - 1));
       if (
         <u32>load<u16>(entry, 4) === length &&
         sameBytes(entry + KEY_HEADER, key, <usize>length)
@@ -135,7 +172,7 @@ function resize(newestId: u32): bool {
   slotCount = count;
   idMask = idMaskFor(count, max(newestId, nextId));
   filled = 0;
-  for (let id: u32 = 0; id < nextId; id++) {
+  for (let id: u32 = skipMissing(0, nextId); id < nextId; id = skipMissing(id + 1, nextId)) {
     // Loaded ones that are not placed yet come when it is their turn.
     if (id === pendingFrom && pendingFrom !== pendingEnd) id = pendingEnd;
     const entry = entryOf(id);
@@ -144,17 +181,26 @@ function resize(newestId: u32): bool {
   return true;
 }
 
+/** Makes the page of an id, and room for it in the directory. */
 function reserveEntry(id: u32): bool {
-  if (id < entryCapacity) return true;
-  let capacity: u32 = entryCapacity === 0 ? 16384 : entryCapacity * 2;
-  while (capacity <= id) capacity <<= 1;
-  const address = allocateRun(<usize>capacity * 4);
+  if (hasPage(id)) return true;
+  const page = id >> PAGE_BITS;
+  if (page >= pageCapacity) {
+    let capacity: u32 = pageCapacity === 0 ? 16384 : pageCapacity;
+    while (capacity <= page) capacity <<= 1;
+    const address = allocateRun(<usize>capacity * 4);
+    if (address === 0) return false;
+    memory.copy(address, pages, <usize>pageCapacity * 4);
+    memory.fill(address + <usize>pageCapacity * 4, 0, <usize>(capacity - pageCapacity) * 4);
+    if (pageCapacity > 0) freeRun(pages, <usize>pageCapacity * 4);
+    pages = address;
+    pageCapacity = capacity;
+  }
+  const address = allocateRun(PAGE_BYTES);
   if (address === 0) return false;
-  memory.copy(address, entries, <usize>entryCapacity * 4);
-  memory.fill(address + <usize>entryCapacity * 4, 0, <usize>(capacity - entryCapacity) * 4);
-  if (entryCapacity > 0) freeRun(entries, <usize>entryCapacity * 4);
-  entries = address;
-  entryCapacity = capacity;
+  memory.fill(address, 0, PAGE_BYTES);
+  store<u32>(pages + <usize>page * 4, <u32>address);
+  pageCount++;
   return true;
 }
 
@@ -176,7 +222,8 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
   store<u32>(keyAt, measurement);
   store<u16>(keyAt, <u16>length, 4);
   memory.copy(keyAt + KEY_HEADER, key, <usize>length);
-  store<u32>(entries + <usize>id * 4, <u32>keyAt);
+  store<u32>(placeOf(id), <u32>keyAt);
+  present++;
   keyAt += size;
   place(hash, id);
   alive++;
@@ -221,7 +268,8 @@ export function rememberSeries(id: u32): bool {
 function removeSeries(id: u32): void {
   if (entryOf(id) === 0) return;
   forgetSeries(id);
-  store<u32>(entries + <usize>id * 4, 0);
+  store<u32>(placeOf(id), 0);
+  present--;
 }
 
 /** Takes back series from `first` on, newest first: their ids are free again. */
@@ -229,17 +277,27 @@ export function truncateSeries(first: u32): void {
   while (nextId > first) removeSeries(--nextId);
 }
 
-/** Makes room for `count` series that lie one behind the other at `src`, as `addSeries` writes them. 0 or an error. */
+/** Takes over `count` ids whose entries lie one behind the other at `src`, as `exportSeries` writes them. 0 or an error. */
 export function loadSeriesEntries(src: usize, bytes: usize, count: u32, measurements: u32): i32 {
-  if (nextId !== 0 || !reserveEntry(count)) return ERROR_VALUE;
+  if (nextId !== 0) return ERROR_VALUE;
   const end = src + bytes;
   let at = src;
-  for (let id: u32 = 0; id < count; id++) {
+  let id: u32 = 0;
+  while (id < count) {
     if (at + KEY_HEADER > end) return ERROR_TRUNCATED;
-    const owner = load<u32>(at) & ~FORGOTTEN;
     const length = <u32>load<u16>(at, 4);
+    if (load<u32>(at) === NO_OWNER) {
+      if (length === 0 || length > count - id) return ERROR_VALUE;
+      id += length;
+      at += KEY_HEADER;
+      continue;
+    }
+    const owner = load<u32>(at) & ~FORGOTTEN;
     if (owner >= measurements || length < measurementNameLength(owner)) return ERROR_VALUE;
-    store<u32>(entries + <usize>id * 4, <u32>at);
+    if (!reserveEntry(id)) return ERROR_TOO_LARGE;
+    store<u32>(placeOf(id), <u32>at);
+    present++;
+    id++;
     at += KEY_HEADER + <usize>length;
   }
   if (at !== end) return ERROR_VALUE;
@@ -258,12 +316,13 @@ let pendingEnd: u32 = 0;
 export function placeSeries(count: u32): u32 {
   if (pendingFrom === pendingEnd) return 0;
   if (pendingFrom === 0) {
-    alive = pendingEnd;
+    alive = present;
     if (!resize(pendingEnd)) unreachable();
   }
   const end = count < pendingEnd - pendingFrom ? pendingFrom + count : pendingEnd;
   for (let id = pendingFrom; id < end; id++) {
     const entry = entryOf(id);
+    if (entry === 0) continue;
     if (isForgotten(id)) {
       alive--;
       continue;
@@ -279,19 +338,35 @@ function placeAll(): void {
   if (pendingFrom !== pendingEnd) placeSeries(u32.MAX_VALUE);
 }
 
-/** Copies series [first, end) to `dst` while they fit `room`; returns the id behind the last one. */
+/** Copies entries of ids [first, end) to `dst` while they fit `room`; returns the id behind the last one. */
 export function exportSeries(first: u32, end: u32, dst: usize, room: usize): u32 {
   let out = dst;
   let id = first;
-  for (; id < end; id++) {
+  while (id < end && out + KEY_HEADER <= dst + room) {
     const entry = entryOf(id);
+    if (entry === 0) {
+      const next = nextPresent(id, min(end, id + HOLE_MAX));
+      store<u32>(out, NO_OWNER);
+      store<u16>(out, <u16>(next - id), 4);
+      out += KEY_HEADER;
+      id = next;
+      continue;
+    }
     const size = KEY_HEADER + <usize>load<u16>(entry, 4);
     if (out + size > dst + room) break;
     memory.copy(out, entry, size);
     out += size;
+    id++;
   }
   exported = out - dst;
   return id;
+}
+
+/** The first id from `id` on that has a series; `end` when none has. */
+export function nextPresent(id: u32, end: u32): u32 {
+  let next = skipMissing(id, end);
+  while (next < end && entryOf(next) === 0) next = skipMissing(next + 1, end);
+  return next;
 }
 
 let exported: usize = 0;

@@ -120,7 +120,14 @@ type SeriesExports = {
   splitSeries(first: number, end: number): number;
   splitWords(): number;
   seriesListBound(first: number, end: number): number;
-  encodeSeriesList(first: number, end: number, ids: number, dst: number): number;
+  encodeSeriesList(
+    first: number,
+    end: number,
+    ids: number,
+    dst: number,
+    leavesForgotten: boolean,
+  ): number;
+  listedEntries(): number;
   insertSeriesList(
     src: number,
     bytes: number,
@@ -142,10 +149,10 @@ type NameExports = {
   fieldName(measurement: number, field: number): number;
   fieldNameLength(measurement: number, field: number): number;
   setSeriesSeed(seed: bigint): void;
-  setNextSeriesId(id: number): void;
   nextSeriesId(): number;
   seriesCount(): number;
   seriesMemory(): number;
+  seriesPresent(): number;
   seriesKey(id: number): number;
   seriesKeyLength(id: number): number;
   hashKey(key: number, length: number): number;

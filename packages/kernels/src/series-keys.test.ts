@@ -78,7 +78,10 @@ test('series of a list are found, split into their tags, and listed again', () =
         );
         const ids = new Uint32Array(100);
         names.forEach((name, i) => (ids[series.measurementNumber(name)] = i));
-        expect(series.encodeList(0, keys.length, ids)).toEqual(listOf(keys, names));
+        expect(series.encodeList(0, keys.length, { measurementIds: ids })).toEqual({
+          bytes: listOf(keys, names),
+          count: keys.length,
+        });
       },
     ),
     { numRuns: 200 },
@@ -103,6 +106,68 @@ function splitAll(series: SeriesKeys): unknown[] {
     first += count;
   }
   return result;
+}
+
+test('a list without forgotten series leaves their ids free of memory, and a checkpoint keeps it so', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 70_000 }),
+      fc.uniqueArray(fc.nat(69_999), { maxLength: 40 }),
+      (count, kept) => {
+        const series = new SeriesKeys(new Kernels());
+        insert(
+          series,
+          Array.from({ length: count }, (_, i) => `hc,id=${i}`),
+          ['hc'],
+        );
+        const isKept = new Set(kept);
+        for (let id = 0; id < count; id++) if (!isKept.has(id)) series.forget(id);
+
+        const list = series.encodeList(0, count, {
+          measurementIds: Uint32Array.of(0),
+          leavesForgotten: true,
+        });
+        const sparse = new SeriesKeys(new Kernels());
+        sparse.insertList({ ...list, firstId: 0 }, Uint32Array.of(sparse.measurementNumber('hc')));
+        const loaded = reload(sparse);
+
+        const left = kept.filter((id) => id < count);
+        for (const copy of [sparse, loaded]) {
+          expect([copy.nextId, copy.presentCount]).toEqual([count, left.length]);
+          for (const id of left) {
+            expect(copy.find(utf8.encode(`hc,id=${id}`))).toBe(id);
+            expect(text.decode(copy.key(id))).toBe(`hc,id=${id}`);
+          }
+          expect(copy.has(count)).toBe(false);
+          insert(copy, ['hc,id=new'], ['hc']);
+          expect(copy.find(utf8.encode('hc,id=new'))).toBe(count);
+        }
+        expect(sparse.encodeList(0, count, { measurementIds: Uint32Array.of(0) })).toEqual(list);
+      },
+    ),
+    { numRuns: 5 },
+  );
+});
+
+/** As a checkpoint brings it back. */
+function reload(series: SeriesKeys): SeriesKeys {
+  const copy = new SeriesKeys(new Kernels());
+  copy.measurementNumber('hc');
+  const count = series.nextId;
+  const portions = Array.from(series.exportPart('series', count), (bytes) => bytes.slice());
+  const bytes = Buffer.concat(portions);
+  const checksum = crc32c(bytes);
+  copy.loadPart('series', { sizeBytes: bytes.length, count, checksum }, (target) => {
+    target.set(bytes);
+  });
+  return copy;
+}
+
+function crc32c(bytes: Uint8Array): number {
+  const kernels = new Kernels();
+  const address = kernels.scratch(0, bytes.length);
+  kernels.bytes.set(bytes, address);
+  return kernels.exports.crc32c(address, bytes.length, 0) >>> 0;
 }
 
 test('a hundred thousand series are found again, at less than 80 bytes each beyond their texts', () => {

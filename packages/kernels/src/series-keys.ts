@@ -20,6 +20,7 @@ export type SplitSeries = {
 /** Series one after the other as logs hold them; see `SeriesKeys.encodeList`. */
 export type SeriesList = {
   readonly bytes: Uint8Array;
+  /** Entries: series, and runs of ids that have none. */
   readonly count: number;
   readonly firstId: number;
 };
@@ -53,6 +54,15 @@ export class SeriesKeys {
   /** One more than the largest id. */
   get nextId(): number {
     return this.kernels.exports.nextSeriesId();
+  }
+
+  /** How many series there are, those that were forgotten included. */
+  get presentCount(): number {
+    return this.kernels.exports.seriesPresent();
+  }
+
+  has(id: number): boolean {
+    return this.kernels.exports.seriesKey(id) !== 0;
   }
 
   /** Bytes held by keys, texts and their tables. */
@@ -112,16 +122,23 @@ export class SeriesKeys {
   }
 
   /**
-   * Series [first, end) as a list: per series a varint of what `measurementIds` has for the number of its measurement, then
-   * length and bytes of its tags.
+   * Ids [first, end) as a list. Per series a varint of what `measurementIds` has for the number of its measurement, then
+   * length and bytes of its tags; for a run of ids without series 2^32 - 1 and their number. `leavesForgotten` treats
+   * forgotten series as if they were none.
    */
-  encodeList(first: number, end: number, measurementIds: Uint32Array): Uint8Array {
-    if (first >= end) return NO_BYTES;
+  encodeList(
+    first: number,
+    end: number,
+    options: { readonly measurementIds: Uint32Array; readonly leavesForgotten?: boolean },
+  ): Omit<SeriesList, 'firstId'> {
+    if (first >= end) return { bytes: NO_BYTES, count: 0 };
+    const { measurementIds, leavesForgotten = false } = options;
     const { exports } = this.kernels;
     const ids = this.#copyIn(SCRATCH_INPUT, bytesOf(measurementIds));
     const output = this.kernels.scratch(SCRATCH_OUTPUT, exports.seriesListBound(first, end));
-    const size = exports.encodeSeriesList(first, end, ids, output) >>> 0;
-    return this.kernels.bytes.slice(output, output + size);
+    const size = exports.encodeSeriesList(first, end, ids, output, leavesForgotten) >>> 0;
+    const bytes = this.kernels.bytes.slice(output, output + size);
+    return { bytes, count: exports.listedEntries() };
   }
 
   /**

@@ -53,6 +53,13 @@ export const LIMITS = {
     reason:
       'postings of the tag keys that conditions ask for; a million series take 1-11 MiB per key',
   },
+  deadSeries: {
+    setting: 'storage.dead-series',
+    value: 10_000,
+    unit: 'count',
+    reason:
+      'deleted series take a megabyte in the index before it is made anew without them (and half as many as the others)',
+  },
   sliceMs: {
     setting: 'storage.slice',
     value: 3,

@@ -24,6 +24,8 @@ export type StorageOptions = {
   readonly columnCacheBytes?: number | undefined;
   /** Postings of tags kept in memory, of all databases together. */
   readonly indexCacheBytes?: number | undefined;
+  /** An index is made anew without deleted series when there are so many; tests pass fewer than the default. */
+  readonly deadSeriesMin?: number | undefined;
   readonly snapshotMaxAgeMs?: number | undefined;
   /** Accept `1u` in line protocol. */
   readonly allowUnsigned?: boolean | undefined;

@@ -153,8 +153,8 @@ class Adoption {
     for (const { shard, infos } of this.#shards) await this.#openShard(shard, infos);
     for (const database of this.#databases.values()) {
       // An earlier restore that a crash ended may have used this number.
-      new IndexLog(disk, indexDirectory(engine.directory), database.instance).remove();
-      await engine.persistIndex(database);
+      new IndexLog(disk, indexDirectory(engine.directory), database.stored.fileId).remove();
+      await engine.persistIndex(database.stored);
       database.markLogged();
     }
     await engine.fault('restore:index-written');
@@ -206,7 +206,7 @@ class Adoption {
       disk.removeDirectory(shardDirectory(engine.directory, shard.descriptor.id));
     }
     for (const database of this.#databases.values()) {
-      new IndexLog(disk, indexDirectory(engine.directory), database.instance).remove();
+      new IndexLog(disk, indexDirectory(engine.directory), database.stored.fileId).remove();
       engine.releaseDatabase(database);
     }
   }

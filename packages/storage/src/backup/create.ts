@@ -3,6 +3,7 @@ import { Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 
 import type { Engine } from '../engine/engine.ts';
 import { Pacer } from '../engine/pacer.ts';
+import { allAdditions } from '../engine/stored-index.ts';
 import { segmentPath } from '../engine/paths.ts';
 import { takeSnapshot } from '../engine/snapshot.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -44,7 +45,7 @@ export async function* createBackup(
     for (const { name, instance } of manifest.databases) {
       const database = snapshot.databases.get(name);
       if (database?.instance !== instance) continue;
-      for (const additions of database.allAdditions()) {
+      for (const additions of allAdditions(database.index)) {
         yield encodeFrame({ kind: 'series', instance, additions });
       }
     }

@@ -50,9 +50,9 @@ export function padIndex(
     // No line of line protocol can begin with this: the name is free.
     index.addMeasurement(`\u0000lost ${index.measurements.length}`);
   }
-  while (index.seriesCount < counts.series) {
+  while (index.seriesEnd < counts.series) {
     const owner = index.measurements[0] ?? index.addMeasurement('\u0000lost 0');
-    index.addSeries(owner, [['\u0000lost', String(index.seriesCount)]]);
+    index.addSeries(owner, [['\u0000lost', String(index.seriesEnd)]]);
   }
 }
 

@@ -9,6 +9,7 @@ import { selectMeasurements, selectOrdinals } from '../series/select.ts';
 import type { Segment } from '../segment/segment.ts';
 import { checkpointFileName, checkpointPath } from '../series/checkpoint.ts';
 import { IndexLog, indexFileName } from '../series/index-log.ts';
+import type { ManifestDatabase } from '../manifest/manifest.ts';
 import { PostingsCache } from '../series/postings-cache.ts';
 import { ShardStore } from '../shard/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -43,6 +44,7 @@ import { Reclaimer } from './reclaimer.ts';
 import { recover } from './recovery.ts';
 import { takeSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { StoredIndex } from './stored-index.ts';
 import { Turns } from './turns.ts';
 
 export class Engine {
@@ -101,6 +103,11 @@ export class Engine {
     if (this.#options.hasBackgroundWork !== false) this.#backgroundDone = this.#runBackground();
   }
 
+  /** Deleted series that an index is renewed for. */
+  get deadSeriesMin(): number {
+    return this.#options.deadSeriesMin ?? LIMITS.deadSeries.value;
+  }
+
   get wal(): Wal {
     assert(this.#wal !== undefined, 'the engine is open');
     return this.#wal;
@@ -135,32 +142,32 @@ export class Engine {
   }
 
   /** Makes index entries durable that so far only the log files hold. */
-  async persistIndex(database: Database): Promise<void> {
-    const unpersisted = database.unpersisted();
+  async persistIndex(stored: StoredIndex): Promise<void> {
+    const unpersisted = stored.unpersisted();
     const { disk } = this.environment;
     if (unpersisted !== undefined) {
-      const log = new IndexLog(disk, indexDirectory(this.directory), database.instance);
+      const log = new IndexLog(disk, indexDirectory(this.directory), stored.fileId);
       const pacer = new Pacer(this.turns);
       await log.append(unpersisted.portions, () => pacer.pause());
-      database.persisted(unpersisted.end);
+      stored.persisted(unpersisted.end);
     }
-    await this.#checkpointIndex(database, { isClosing: false });
+    await this.#checkpointIndex(stored, { isClosing: false });
   }
 
   /** A checkpoint that can not be written costs the next start time, nothing else. */
   async #checkpointIndex(
-    database: Database,
+    stored: StoredIndex,
     options: { readonly isClosing: boolean },
   ): Promise<void> {
-    if (!database.needsCheckpoint(options)) return;
+    if (!stored.needsCheckpoint(options)) return;
     const { disk } = this.environment;
     const directory = indexDirectory(this.directory);
-    const logBytes = new IndexLog(disk, directory, database.instance).sizeBytes();
+    const logBytes = new IndexLog(disk, directory, stored.fileId).sizeBytes();
     const pacer = new Pacer(this.turns);
-    const path = checkpointPath(directory, database.instance);
+    const path = checkpointPath(directory, stored.fileId);
     try {
       const pause = (): Promise<void> => pacer.pause();
-      await database.writeCheckpoint(logBytes, { disk, directory, path, pause });
+      await stored.writeCheckpoint(logBytes, { disk, directory, path, pause });
     } catch (error) {
       this.#log('warn', 'series index checkpoint could not be written', { error, file: path });
     }
@@ -173,20 +180,26 @@ export class Engine {
     }
     let database = this.databases.get(name);
     if (database === undefined) {
-      database = this.addDatabase(name, this.#nextInstance);
+      database = this.addDatabase({ name, instance: this.takeInstance() });
     }
     return database;
   }
 
-  addDatabase(name: string, instance: number): Database {
-    const database = this.#newDatabase(name, instance);
-    this.databases.set(name, database);
+  /** Numbers of databases, and of the files of their indexes. */
+  takeInstance(): number {
+    return this.#nextInstance++;
+  }
+
+  addDatabase(ref: ManifestDatabase): Database {
+    const database = this.#newDatabase(ref);
+    this.databases.set(ref.name, database);
     return database;
   }
 
-  #newDatabase(name: string, instance: number): Database {
-    this.#nextInstance = Math.max(this.#nextInstance, instance + 1);
-    return new Database(name, instance, {
+  #newDatabase({ name, instance, indexFile = instance }: ManifestDatabase): Database {
+    this.#nextInstance = Math.max(this.#nextInstance, instance + 1, indexFile + 1);
+    const ref = { name, instance, indexFile };
+    return new Database(ref, {
       allowUnsigned: this.#options.allowUnsigned ?? false,
       fieldTypes: this.#options.fieldTypes ?? 'shard',
       postings: this.#postings,
@@ -200,12 +213,11 @@ export class Engine {
   reserveDatabase(name: string): Database {
     const known = this.databases.get(name);
     const hasData =
-      known !== undefined &&
-      (known.index.seriesCount > 0 || this.shards.ofDatabase(name).length > 0);
+      known !== undefined && (known.index.seriesEnd > 0 || this.shards.ofDatabase(name).length > 0);
     if (hasData || this.#isRestoring(name)) {
       throw new Conflict(`database exists already. database=\`${name}\``);
     }
-    const database = this.#newDatabase(name, this.#nextInstance);
+    const database = this.#newDatabase({ name, instance: this.takeInstance() });
     this.#restoring.add(database);
     return database;
   }
@@ -228,8 +240,10 @@ export class Engine {
   /** Names of the index files that are in use. */
   indexFiles(): Set<string> {
     const all = [...this.databases.values(), ...this.#restoring];
+    const used = all.flatMap(({ stored, pending }) => [stored, pending?.stored]);
+    const files = used.filter((one) => one !== undefined);
     return new Set(
-      all.flatMap(({ instance }) => [indexFileName(instance), checkpointFileName(instance)]),
+      files.flatMap(({ fileId }) => [indexFileName(fileId), checkpointFileName(fileId)]),
     );
   }
 
@@ -394,6 +408,7 @@ export class Engine {
     if (hasBurst || oldestMs > MAX_MEMTABLE_AGE_MS) await this.flush();
     if (this.#options.walFsync === 'interval') await this.wal.syncNow();
     await this.#maintenance?.compact({ all: false });
+    await this.#maintenance?.renewIndexes(this.#background.signal);
   }
 
   async delete(request: DeleteRequest): Promise<void> {
@@ -515,10 +530,11 @@ export class Engine {
     await this.#openWal().append(encodeFramed(record), () => this.applyDrop(record));
     await this.fault('drop:logged');
     await this.#maintenance?.commitDrops(shards);
-    this.#removeOrphanIndexes();
+    this.removeOrphanIndexes();
   }
 
-  #removeOrphanIndexes(): void {
+  /** Removes index files that belong to nothing: of dropped databases, of restores and renewals that did not end. */
+  removeOrphanIndexes(): void {
     const { disk } = this.environment;
     const directory = indexDirectory(this.directory);
     const used = this.indexFiles();
@@ -566,7 +582,8 @@ export class Engine {
       segmentBytes: this.#segments().reduce((sum, segment) => sum + segment.info.sizeBytes, 0),
       memtableBytes: this.memtableBytes,
       indexBytes: [...this.databases.values()].reduce(
-        (sum, { index }) => sum + index.memoryBytes,
+        (sum, { index, pending }) =>
+          sum + index.memoryBytes + (pending?.stored.index.memoryBytes ?? 0),
         0,
       ),
       postingsBytes: this.#postings.memoryBytes,
@@ -594,6 +611,7 @@ export class Engine {
   async compact(): Promise<void> {
     this.#openWal();
     await this.#maintenance?.compact({ all: true });
+    await this.#maintenance?.renewIndexes(this.#background.signal);
   }
 
   backup(request: BackupRequest): AsyncGenerator<Uint8Array> {
@@ -620,8 +638,8 @@ export class Engine {
 
   async #checkpointAll(): Promise<void> {
     if (this.#maintenance === undefined) return;
-    for (const database of this.databases.values()) {
-      await this.#checkpointIndex(database, { isClosing: true });
+    for (const { stored } of this.databases.values()) {
+      await this.#checkpointIndex(stored, { isClosing: true });
     }
   }
 

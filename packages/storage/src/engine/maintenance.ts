@@ -11,11 +11,12 @@ import type { MemtableTables, Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import { walFileId, walPath } from '../wal/wal.ts';
 import { compactSegments, planCompaction } from './compaction.ts';
-import type { Database } from './database.ts';
+import type { Database, PendingIndex } from './database.ts';
 import type { Engine } from './engine.ts';
 import { writeTables } from './flush-writer.ts';
 import { Pacer } from './pacer.ts';
 import { segmentPath, shardDirectory, walDirectory } from './paths.ts';
+import type { StoredIndex } from './stored-index.ts';
 
 type FrozenShard = {
   readonly shard: Shard;
@@ -26,7 +27,12 @@ type FrozenShard = {
 };
 
 /** A flush that has begun; it is taken up again when writing it failed. */
-type FlushJob = { readonly walStart: number; readonly shards: readonly FrozenShard[] };
+type FlushJob = {
+  readonly walStart: number;
+  readonly shards: readonly FrozenShard[];
+  /** Databases whose renewed indexes it makes the present ones. */
+  readonly renewals: readonly Database[];
+};
 
 /** Databases with their shards that come in as a whole. */
 type Adoption = { readonly databases: readonly Database[]; readonly shards: readonly Shard[] };
@@ -36,12 +42,15 @@ type Change = {
   readonly walStart?: number | undefined;
   readonly segments: ReadonlyMap<number, readonly SegmentInfo[]>;
   readonly tombstones?: ReadonlyMap<number, readonly Tombstone[]> | undefined;
+  readonly renewals?: readonly Database[] | undefined;
   readonly adopted?: Adoption | undefined;
 };
 
 const NO_CHANGE: Change = { segments: new Map() };
 /** A shard without writes for this long is at rest and becomes one segment. */
 const REST_MS = 5000;
+/** After a renewal of an index failed. */
+const RENEWAL_RETRY_MS = 60_000;
 
 export class Maintenance {
   readonly #engine: Engine;
@@ -51,7 +60,14 @@ export class Maintenance {
   #compacting: Promise<void> | undefined;
   #commits: Promise<void> = Promise.resolve();
   #walStart: number;
-  readonly counters = { flushes: 0, flushedRows: 0, compactions: 0, flushFailures: 0 };
+  #renewAfterMs = 0;
+  readonly counters = {
+    flushes: 0,
+    flushedRows: 0,
+    compactions: 0,
+    flushFailures: 0,
+    indexRenewals: 0,
+  };
 
   constructor(engine: Engine, pages: PageCache, walStart: number) {
     this.#engine = engine;
@@ -105,11 +121,12 @@ export class Maintenance {
       const job = this.#job;
       for (const frozen of job.shards) frozen.segment ??= await this.#writeSegment(frozen);
       await engine.fault('flush:segments-written');
-      for (const database of engine.databases.values()) await engine.persistIndex(database);
+      for (const database of engine.databases.values()) await this.#persistIndex(database, job);
       await engine.fault('flush:index-written');
       await this.#commitFlush(job);
       this.#job = undefined;
       this.#removeLogs();
+      if (job.renewals.length > 0) engine.removeOrphanIndexes();
     } catch (error) {
       this.counters.flushFailures++;
       throw error;
@@ -129,7 +146,8 @@ export class Maintenance {
         shards.push({ shard, tables, sequence, segment: undefined });
       }
       engine.memtableBytes = 0;
-      job = { walStart, shards };
+      const renewals = [...engine.databases.values()].filter(({ pending }) => pending?.isReady);
+      job = { walStart, shards, renewals };
     });
     assert(job !== undefined, 'rotation calls back');
     return job;
@@ -182,7 +200,7 @@ export class Maintenance {
             [...shard.segments, segment].map((s) => s.info),
           );
         }
-        return { walStart: job.walStart, segments };
+        return { walStart: job.walStart, segments, renewals: job.renewals };
       },
       () => {
         this.#walStart = job.walStart;
@@ -195,8 +213,85 @@ export class Maintenance {
             shard.segments = [...shard.segments, segment];
           } else this.#retire(shard.descriptor.id, [segment]);
         }
+        for (const database of job.renewals) this.#adoptIndex(database);
       },
     );
+  }
+
+  async #persistIndex(database: Database, { renewals }: FlushJob): Promise<void> {
+    const { pending } = database;
+    if (pending === undefined || !renewals.includes(database)) {
+      await this.#engine.persistIndex(database.stored);
+      return;
+    }
+    await this.#copyIndex(pending);
+    await this.#engine.persistIndex(pending.stored);
+  }
+
+  /** Copies what is there now; what comes meanwhile is left for the next time. */
+  async #copyIndex({ renewal }: PendingIndex, signal?: AbortSignal): Promise<void> {
+    const pacer = new Pacer(this.#engine.turns);
+    const end = renewal.sourceEnd;
+    while (renewal.copySome(end) && signal?.aborted !== true) await pacer.pause();
+  }
+
+  /** What the memtable knows of series by their places is made anew; there is little in it right after a flush. */
+  #adoptIndex(database: Database): void {
+    const engine = this.#engine;
+    if (engine.databases.get(database.name) !== database) return;
+    database.adoptPending();
+    this.counters.indexRenewals++;
+    for (const shard of engine.shards.ofDatabase(database.name)) {
+      const active: MemtableTables = new Map();
+      for (const [id, table] of shard.active) {
+        const renewed = table.withOrdinals(database.index);
+        engine.memtableBytes += renewed.memoryBytes - table.memoryBytes;
+        active.set(id, renewed);
+      }
+      shard.active = active;
+    }
+  }
+
+  /** Makes indexes anew of which much is deleted series (docs/adr/0010-renewed-index.md), unless `signal` ends it. */
+  async renewIndexes(signal: AbortSignal): Promise<void> {
+    const engine = this.#engine;
+    for (const database of engine.databases.values()) {
+      const now = engine.environment.clock.monotonicMs();
+      if (now < this.#renewAfterMs || signal.aborted) return;
+      if (!database.needsRenewal(engine.deadSeriesMin)) continue;
+      // Series of segments that can not be opened look deleted: repair may bring them back.
+      const shards = engine.shards.ofDatabase(database.name);
+      if (shards.some(({ damage }) => damage !== undefined)) continue;
+      await this.#renewIndex(database, signal);
+    }
+  }
+
+  async #renewIndex(database: Database, signal: AbortSignal): Promise<void> {
+    const engine = this.#engine;
+    const pending = database.beginRenewal(engine.takeInstance());
+    try {
+      await this.#copyIndex(pending, signal);
+      if (!signal.aborted) {
+        await engine.persistIndex(pending.stored);
+        await engine.fault('renewal:copied');
+        pending.isReady = !signal.aborted && engine.databases.get(database.name) === database;
+      }
+    } catch (error) {
+      this.#renewAfterMs = engine.environment.clock.monotonicMs() + RENEWAL_RETRY_MS;
+      throw error;
+    } finally {
+      if (!pending.isReady) {
+        database.abandonRenewal();
+        engine.removeOrphanIndexes();
+      }
+    }
+    // Log records from before it may speak of series that it lacks: the flush lets go of them in the same commit. One
+    // that had failed is taken up where it was and adopts nothing.
+    while (database.pending === pending && engine.databases.get(database.name) === database) {
+      if (signal.aborted) return;
+      await this.flush();
+    }
+    await engine.fault('renewal:adopted');
   }
 
   #removeLogs(): void {
@@ -335,12 +430,15 @@ export class Maintenance {
       });
     }
     const databases = [...engine.databases.values(), ...adopted.databases];
+    const storedOf = (database: Database): StoredIndex =>
+      (change.renewals?.includes(database) === true ? database.pending?.stored : undefined) ??
+      database.stored;
     return {
       storageId: engine.storageId,
       walStart: change.walStart ?? this.#walStart,
       ...engine.nextIds(),
       nextShardId: engine.shards.nextId,
-      databases: databases.map((database) => database.ref),
+      databases: databases.map((database) => database.manifestRef(storedOf(database))),
       shards,
     };
   }

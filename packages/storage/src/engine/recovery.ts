@@ -7,7 +7,7 @@ import { CodecError } from '@tidemark/kernels';
 import { DecodeError } from '../bytes.ts';
 import type { RowBlock } from '../memtable/row-block.ts';
 import { readManifest } from '../manifest/manifest.ts';
-import type { ManifestShard } from '../manifest/manifest.ts';
+import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import type { StorageLog } from '../options.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
@@ -43,30 +43,25 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   engine.storageId = manifest.storageId === '' ? randomUUID() : manifest.storageId;
   engine.shards.reserveIds(manifest.nextShardId);
   const maintenance = new Maintenance(engine, new PageCache(), manifest.walStart);
-  for (const { name, instance } of manifest.databases) {
-    await openDatabase(engine, { name, instance, log });
-  }
+  for (const ref of manifest.databases) await openDatabase(engine, ref, log);
   for (const shard of manifest.shards) openShard(engine, shard, { maintenance, log });
   const nextWalFileId = await replayLog(engine, { log, walStart: manifest.walStart });
   for (const { index } of engine.databases.values()) index.forgetAllDead();
   removeOrphans(engine);
-  removeOrphanIndexes(engine);
+  engine.removeOrphanIndexes();
   return { maintenance, nextWalFileId };
 }
 
-async function openDatabase(
-  engine: Engine,
-  options: { readonly name: string; readonly instance: number; readonly log: StorageLog },
-): Promise<void> {
-  const { name, instance, log } = options;
+async function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageLog): Promise<void> {
   const { disk } = engine.environment;
   const directory = indexDirectory(engine.directory);
-  const index = new IndexLog(disk, directory, instance);
-  let database = engine.addDatabase(name, instance);
+  let database = engine.addDatabase(ref);
+  const { fileId } = database.stored;
+  const index = new IndexLog(disk, directory, fileId);
   let covered = 0;
-  const path = checkpointPath(directory, instance);
+  const path = checkpointPath(directory, fileId);
   try {
-    covered = database.readCheckpoint({ disk, path });
+    covered = database.stored.readCheckpoint({ disk, path });
     if (covered > index.sizeBytes())
       throw new DecodeError('index log is shorter than its checkpoint');
   } catch (error) {
@@ -76,7 +71,7 @@ async function openDatabase(
       error,
     });
     disk.remove(path);
-    database = engine.addDatabase(name, instance);
+    database = engine.addDatabase(ref);
     covered = 0;
   }
   const { additions, damagedAt } = await index.read(covered);
@@ -85,7 +80,7 @@ async function openDatabase(
   }
   for (const entry of additions) applyAdditions(database.index, entry);
   database.markLogged();
-  database.markPersisted();
+  database.stored.markPersisted();
 }
 
 function openShard(
@@ -139,16 +134,6 @@ function removeOrphans(engine: Engine): void {
     for (const file of disk.list(`${root}/${name}`)) {
       if (!used.has(`${root}/${name}/${file}`)) disk.remove(`${root}/${name}/${file}`);
     }
-  }
-}
-
-/** Index files of restores that a crash ended: their numbers are given again. */
-function removeOrphanIndexes(engine: Engine): void {
-  const { disk } = engine.environment;
-  const directory = indexDirectory(engine.directory);
-  const used = engine.indexFiles();
-  for (const name of disk.list(directory)) {
-    if (!used.has(name)) disk.remove(`${directory}/${name}`);
   }
 }
 
@@ -235,7 +220,7 @@ class Replay {
     const { name, instance } = record.database;
     if (this.#droppedInstances.has(instance)) return;
     let database = this.#engine.databases.get(name);
-    if (database?.instance !== instance) database = this.#engine.addDatabase(name, instance);
+    if (database?.instance !== instance) database = this.#engine.addDatabase(record.database);
     applyAdditions(database.index, record.additions);
     for (const { tables } of record.parts) for (const table of tables) padFor(database, table);
     for (const { shard: descriptor, tables } of record.parts) {

@@ -23,7 +23,10 @@ export function registerSegment(
     }
     const isTouched = tombstones.length > 0;
     for (const series of measurement.series) {
-      if (isTouched && !hasRowsInSegments(shard, measurementId, series)) continue;
+      // A deleted series is not in a renewed index any more, whether its rows can be read or not.
+      if (isTouched && !(index.has(series) && hasRowsInSegments(shard, measurementId, series))) {
+        continue;
+      }
       if (shard.series.add(series)) index.addedToShard(series);
     }
   }

@@ -4,7 +4,7 @@ import type { Segment } from '../segment/segment.ts';
 import type { SeriesSet } from '../shard/series-set.ts';
 import type { MemtableTables, Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
-import type { Database } from './database.ts';
+import type { SeriesIndex } from '../series/series-index.ts';
 import type { Engine } from './engine.ts';
 
 /** The visible rows of a table. */
@@ -19,9 +19,13 @@ export type ShardView = {
   readonly tables: ReadonlyMap<number, readonly TableView[]>;
 };
 
+/** A database with the index that it had: a renewed one gives series other places. */
+export type DatabaseView = { readonly instance: number; readonly index: SeriesIndex };
+
 export type Snapshot = {
   readonly shards: readonly ShardView[];
-  readonly databases: ReadonlyMap<string, Database>;
+  /** By name. */
+  readonly databases: ReadonlyMap<string, DatabaseView>;
   /** Allows the files that were replaced since to be removed. Idempotent. */
   readonly release: () => void;
 };
@@ -29,8 +33,12 @@ export type Snapshot = {
 export function takeSnapshot(engine: Engine): Snapshot {
   const shards: ShardView[] = [];
   for (const shard of engine.shards.all()) shards.push(viewOf(shard));
+  const databases = new Map<string, DatabaseView>();
+  for (const { name, instance, index } of engine.databases.values()) {
+    databases.set(name, { instance, index });
+  }
   const release = engine.reclaimer.enter();
-  return { shards, databases: new Map(engine.databases), release };
+  return { shards, databases, release };
 }
 
 export function viewOf(shard: Shard): ShardView {

@@ -22,7 +22,12 @@ export type ManifestShard = {
   readonly tombstones: readonly Tombstone[];
 };
 
-export type ManifestDatabase = { readonly name: string; readonly instance: number };
+export type ManifestDatabase = {
+  readonly name: string;
+  readonly instance: number;
+  /** Number of the files of its index; that of the instance until the index is renewed. */
+  readonly indexFile?: number | undefined;
+};
 
 export type Manifest = {
   /** Tells this directory from all others; empty in manifests from before there was one. */
@@ -48,7 +53,7 @@ export const EMPTY_MANIFEST: Manifest = {
   shards: [],
 };
 
-const FORMAT: CheckedFormat = { magic: 'TDMMAN', version: 2 };
+const FORMAT: CheckedFormat = { magic: 'TDMMAN', version: 3 };
 const NAME = 'MANIFEST';
 
 export type StoredManifest = {

@@ -145,6 +145,22 @@ export class Table {
     return new RowPick({ blocks: this.#blocks, firstRows: this.#firstRows }, rows);
   }
 
+  /** The same rows for an index that gives series other ordinals. This table must not get rows any more. */
+  withOrdinals(index: SeriesOrdinals): Table {
+    const table = new Table(this.measurementId, index);
+    for (const [name, type] of this.#fields) table.#addField(name, type);
+    for (const block of this.#blocks) {
+      table.#chain(block.series, block.rows);
+      table.#push(block);
+      table.#rows += block.rows;
+    }
+    table.#blockBytes = this.#blockBytes;
+    table.#minTime = this.#minTime;
+    table.#maxTime = this.#maxTime;
+    table.#isOpen = this.#isOpen;
+    return table;
+  }
+
   /** A table without the rows that `isGone` names; this one when there are none. */
   without(isGone: (block: RowBlock, row: number) => boolean): Table {
     const kept = new Table(this.measurementId, this.#index);

@@ -4,8 +4,7 @@ import type { TimeRange } from '@tidemark/core';
 import { sortedByKey } from '@tidemark/kernels';
 import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query';
 
-import type { Database } from '../engine/database.ts';
-import type { ShardView, Snapshot } from '../engine/snapshot.ts';
+import type { DatabaseView, ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
@@ -20,7 +19,7 @@ export type SeriesGroup = {
 };
 
 export type Selection = {
-  readonly database: Database;
+  readonly database: DatabaseView;
   readonly measurement: MeasurementIndex;
   /** Shards that overlap the time range, in time order. */
   readonly shards: readonly ShardView[];
@@ -93,7 +92,7 @@ type Grouping = {
 };
 
 function* groupSeries(
-  database: Database,
+  database: DatabaseView,
   measurement: MeasurementIndex,
   { ids, groupBy, memory }: Grouping,
 ): Generator<undefined, MutableGroup[]> {
@@ -140,7 +139,7 @@ function* groupSeries(
 
 /** Series in the order of their keys. */
 function* byKey(
-  { index }: Database,
+  { index }: DatabaseView,
   ids: readonly SeriesId[],
   memory: RequestMemory,
 ): Generator<undefined, SeriesId[]> {

@@ -3,14 +3,13 @@
 import { compareBytes } from '@tidemark/core';
 import type { SchemaFilter } from '@tidemark/query';
 
-import type { Database } from '../engine/database.ts';
-import type { ShardView } from '../engine/snapshot.ts';
+import type { DatabaseView, ShardView } from '../engine/snapshot.ts';
 import type { MeasurementIndex, TagColumn } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import { isHeld } from './groups.ts';
 import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
 
-export type Scope = { readonly database: Database; readonly shards: readonly ShardView[] };
+export type Scope = { readonly database: DatabaseView; readonly shards: readonly ShardView[] };
 
 export type Selected = {
   readonly scope: Scope;

@@ -4,7 +4,7 @@ import type { ComparisonOperator, Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
 import { scans } from '../codecs.ts';
-import type { Database } from '../engine/database.ts';
+import type { DatabaseView } from '../engine/snapshot.ts';
 import { residualCondition } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import type { ChunkReader } from './chunk-reader.ts';
@@ -28,7 +28,7 @@ function fieldsOf(condition: Predicate): string[] {
 /** What is left of a request's condition for the rows of a series; `undefined`: all rows satisfy it. */
 export function residualOf(
   request: { readonly where?: Predicate | undefined },
-  database: Database,
+  database: DatabaseView,
   series: SeriesId,
 ): Predicate | undefined {
   const { where } = request;

@@ -5,8 +5,7 @@ import { sortedByKey } from '@tidemark/kernels';
 import type { SchemaBatch, SchemaFilter, SchemaRequest, TagKeyMatch } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
-import type { Database } from '../engine/database.ts';
-import type { ShardView, Snapshot } from '../engine/snapshot.ts';
+import type { DatabaseView, ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { selectMeasurements } from '../series/select.ts';
 import { heldOrdinals, heldTagKeys, heldTagValues, isAnyHeld } from './held-series.ts';
@@ -151,7 +150,7 @@ function keyTest(match: TagKeyMatch): (key: string) => boolean {
 }
 
 function* seriesBatches(
-  { index }: Database,
+  { index }: DatabaseView,
   measurement: MeasurementIndex,
   ordinals: Uint32Array,
 ): Generator<SchemaBatch | undefined> {

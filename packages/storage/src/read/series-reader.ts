@@ -2,8 +2,7 @@
 import type { FieldType, TimeRange } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
-import type { Database } from '../engine/database.ts';
-import type { ShardView, TableView } from '../engine/snapshot.ts';
+import type { DatabaseView, ShardView, TableView } from '../engine/snapshot.ts';
 import { RowList } from '../memtable/row-list.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -21,7 +20,7 @@ import type { Run } from './run.ts';
 export type WantedField = { readonly name: string; readonly type?: FieldType | undefined };
 
 export type SeriesRequest = {
-  readonly database: Database;
+  readonly database: DatabaseView;
   readonly series: SeriesId;
   readonly fields: readonly WantedField[];
   readonly timeRange: TimeRange;

@@ -6,7 +6,7 @@ import type { Disk, DiskFile } from '../disk/disk.ts';
 import type { SeriesIndex } from './series-index.ts';
 
 const MAGIC = 0x435853_4d4454n; // "TDMSXC" little-endian
-const VERSION = 1;
+const VERSION = 2;
 const HEADER_BYTES = 8;
 const TRAILER_BYTES = 24;
 const PARTS = ['series', 'values', 'keys'] as const;
@@ -19,12 +19,12 @@ export type CheckpointRange = {
   readonly logBytes: number;
 };
 
-export function checkpointPath(directory: string, instance: number): string {
-  return `${directory}/${checkpointFileName(instance)}`;
+export function checkpointPath(directory: string, fileId: number): string {
+  return `${directory}/${checkpointFileName(fileId)}`;
 }
 
-export function checkpointFileName(instance: number): string {
-  return `${String(instance).padStart(8, '0')}.checkpoint`;
+export function checkpointFileName(fileId: number): string {
+  return `${String(fileId).padStart(8, '0')}.checkpoint`;
 }
 
 /** Replaces the checkpoint at `path`; durable when it resolves. `pause` is awaited between portions of about a megabyte. */
@@ -236,7 +236,10 @@ function readContents(file: DiskFile): Uint8Array {
   const offset = Number(reader.i64());
   const length = reader.u32();
   const checksum = reader.u32();
-  if (reader.i64() !== (MAGIC | (BigInt(VERSION) << 48n))) {
+  const end = reader.i64();
+  const version = end >> 48n;
+  // Version 1 had no ids without series; all else is the same.
+  if ((end & 0xffffffffffffn) !== MAGIC || version < 1n || version > BigInt(VERSION)) {
     throw new DecodeError('checkpoint of another version');
   }
   if (offset + length !== size - TRAILER_BYTES) throw new DecodeError('place of the contents');

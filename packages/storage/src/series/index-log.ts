@@ -16,10 +16,10 @@ export class IndexLog {
   readonly #directory: string;
   readonly #path: string;
 
-  constructor(disk: Disk, directory: string, instance: number) {
+  constructor(disk: Disk, directory: string, fileId: number) {
     this.#disk = disk;
     this.#directory = directory;
-    this.#path = `${directory}/${indexFileName(instance)}`;
+    this.#path = `${directory}/${indexFileName(fileId)}`;
   }
 
   get path(): string {
@@ -97,6 +97,6 @@ export class IndexLog {
   }
 }
 
-export function indexFileName(instance: number): string {
-  return `${String(instance).padStart(8, '0')}.series`;
+export function indexFileName(fileId: number): string {
+  return `${String(fileId).padStart(8, '0')}.series`;
 }

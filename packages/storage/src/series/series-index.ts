@@ -3,7 +3,7 @@
 // Forward columns: per measurement and tag key one array of text ids by ordinal (position of the series within its
 // measurement). Conditions are evaluated over postings, which are made from columns when they are first needed.
 // Keys and texts lie in the linear memory in which requests are parsed, and nowhere else. Ids are dense, ascending and
-// never reused within one index; format of its files: docs/formats/series-index.md.
+// never reused within a database; ids of series that are gone for good have none. Format of its files: docs/formats/series-index.md.
 import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemark/core';
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
@@ -17,6 +17,7 @@ import type { LoadedColumn, TagColumn } from './measurement-index.ts';
 import { PatternCache } from './pattern-cache.ts';
 import { PostingsCache } from './postings-cache.ts';
 import type { EncodedSeries } from './series-list.ts';
+import { SeriesPlaces } from './series-places.ts';
 import { TagCardinalities } from './tag-cardinality.ts';
 import type { Cardinality } from './tag-cardinality.ts';
 
@@ -44,13 +45,11 @@ export class SeriesIndex {
   readonly #byNumber: (MeasurementIndex | undefined)[] = [];
   /** Series below this id are in the columns. */
   #indexed = 0;
-  #measurementOf = new Uint32Array(64);
-  #ordinalOf = new Uint32Array(64);
-  /** Number of shards that hold data of the series; 0 = the series is not visible. */
-  #shardCount = new Uint16Array(64);
+  readonly #places = new SeriesPlaces();
   #dead: SeriesId[] = [];
   /** Series whose keys do not lead to them any more. */
   readonly #forgotten = new SeriesSet();
+  #watchForgotten: ((id: SeriesId) => void) | undefined;
   readonly #cardinalities = new TagCardinalities();
   readonly #decoded = new Map<TextId, string>();
 
@@ -59,8 +58,14 @@ export class SeriesIndex {
     this.postings = postings;
   }
 
-  get seriesCount(): number {
+  /** One more than the largest id. */
+  get seriesEnd(): number {
     return this.#indexed;
+  }
+
+  /** Series that were deleted and still take memory. */
+  get forgottenCount(): number {
+    return this.#forgotten.size;
   }
 
   get textCount(): number {
@@ -68,7 +73,7 @@ export class SeriesIndex {
   }
 
   get memoryBytes(): number {
-    let bytes = this.keys.memoryBytes + this.#measurementOf.length * 10;
+    let bytes = this.keys.memoryBytes + this.#places.memoryBytes;
     bytes += this.patterns.memoryBytes;
     for (const measurement of this.measurements) bytes += measurement.memoryBytes;
     return bytes;
@@ -120,7 +125,6 @@ export class SeriesIndex {
   /** Takes the series that were added to `keys` into the columns. */
   indexNewSeries(): void {
     const end = this.keys.nextId;
-    this.#growSeries(end);
     const keyOf = (number: number): string => this.keys.tagKey(number);
     while (this.#indexed < end) {
       const split = this.keys.split(this.#indexed, end);
@@ -129,13 +133,14 @@ export class SeriesIndex {
       const { count, words } = split;
       let at = 0;
       for (let i = 0; i < count; i++) {
-        const id = this.#indexed + i;
-        const measurement = this.#byNumber[words[at]!]!;
-        const ordinal = measurement.addSeries(id);
-        this.#measurementOf[id] = measurement.id;
-        this.#ordinalOf[id] = ordinal;
+        const number = words[at]!;
         const tags = words[at + 1]!;
         at += 2;
+        if (number === NO_MEASUREMENT) continue;
+        const id = this.#indexed + i;
+        const measurement = this.#byNumber[number]!;
+        const ordinal = measurement.addSeries(id);
+        this.#places.set(id, { measurementId: measurement.id, ordinal });
         for (let position = 0; position < tags; position++, at += 2) {
           const column = measurement.columnAt(position, words[at]!, keyOf);
           measurement.setColumn(column, ordinal, words[at + 1]!);
@@ -156,13 +161,11 @@ export class SeriesIndex {
   load(measurement: MeasurementIndex, ids: Uint32Array, columns: readonly LoadedColumn[]): void {
     const end = this.keys.nextId;
     const { textCount } = this;
-    this.#growSeries(end);
     measurement.load(ids, columns);
     for (let ordinal = 0; ordinal < ids.length; ordinal++) {
       const id = ids[ordinal]!;
       if (id >= end) throw new DecodeError('series id out of range');
-      this.#measurementOf[id] = measurement.id;
-      this.#ordinalOf[id] = ordinal;
+      this.#places.set(id, { measurementId: measurement.id, ordinal });
     }
     for (const { values } of columns) {
       for (let i = 0; i < values.length; i++) {
@@ -172,9 +175,12 @@ export class SeriesIndex {
     this.#indexed += ids.length;
   }
 
-  /** Ends loading; the number of series. */
+  /** Ends loading; one more than the largest id. */
   finishLoad(): number {
-    if (this.#indexed !== this.keys.nextId) throw new DecodeError('series without a measurement');
+    if (this.#indexed !== this.keys.presentCount) {
+      throw new DecodeError('series without a measurement');
+    }
+    this.#indexed = this.keys.nextId;
     return this.#indexed;
   }
 
@@ -184,8 +190,7 @@ export class SeriesIndex {
     let at = 0;
     for (let i = 0; i < count; i++) {
       const number = words[at]!;
-      assert(number !== NO_MEASUREMENT, 'ids of series have no gaps');
-      if (this.#byNumber[number] === undefined) missing.add(number);
+      if (number !== NO_MEASUREMENT && this.#byNumber[number] === undefined) missing.add(number);
       at += 2 + 2 * words[at + 1]!;
     }
     for (const number of missing) {
@@ -196,22 +201,31 @@ export class SeriesIndex {
   }
 
   measurementOf(id: SeriesId): MeasurementIndex {
-    const measurement = this.measurements[this.#measurementOf[id]!];
+    const measurement = this.measurements[this.#places.measurementId(id)];
     assert(measurement !== undefined, 'every series has a measurement');
     return measurement;
   }
 
   ordinalOf(id: SeriesId): number {
-    return this.#ordinalOf[id]!;
+    return this.#places.ordinal(id);
+  }
+
+  /** Whether there is such a series, deleted or not. */
+  has(id: SeriesId): boolean {
+    return this.keys.has(id);
   }
 
   isLive(id: SeriesId): boolean {
-    return this.#shardCount[id]! > 0;
+    return this.#places.shardCount(id) > 0;
+  }
+
+  isForgotten(id: SeriesId): boolean {
+    return this.#forgotten.has(id);
   }
 
   addedToShard(id: SeriesId): void {
     schemaChanged();
-    if (this.#shardCount[id]!++ > 0) return;
+    if (this.#places.addShards(id, 1) > 1) return;
     if (this.#forgotten.delete(id)) {
       this.keys.remember(id);
       this.#countRemoval(id, -1);
@@ -222,8 +236,8 @@ export class SeriesIndex {
 
   removedFromShard(id: SeriesId): void {
     schemaChanged();
-    assert(this.#shardCount[id]! > 0, 'a series leaves only shards that hold it');
-    if (--this.#shardCount[id]! > 0) return;
+    assert(this.isLive(id), 'a series leaves only shards that hold it');
+    if (this.#places.addShards(id, -1) > 0) return;
     this.measurementOf(id).liveSeries--;
     this.liveSeries--;
     this.#dead.push(id);
@@ -242,10 +256,30 @@ export class SeriesIndex {
    */
   forgetDead(ids: Iterable<SeriesId>): void {
     for (const id of ids) {
-      if (this.isLive(id) || !this.#forgotten.add(id)) continue;
+      if (this.isLive(id) || !this.has(id) || !this.#forgotten.add(id)) continue;
       this.keys.forget(id);
       this.#countRemoval(id, 1);
+      this.#watchForgotten?.(id);
     }
+  }
+
+  /** Calls back for series that are forgotten from now on, until the result is called. One at a time. */
+  watchForgotten(watch: (id: SeriesId) => void): () => void {
+    assert(this.#watchForgotten === undefined, 'one watches at a time');
+    this.#watchForgotten = watch;
+    return () => {
+      if (this.#watchForgotten === watch) this.#watchForgotten = undefined;
+    };
+  }
+
+  /** Takes over which series are live from an index that has all series of this one, under the same ids. */
+  takeLiveness(from: SeriesIndex): void {
+    this.#places.copyShardCounts(from.#places);
+    this.liveSeries = from.liveSeries;
+    for (const measurement of this.measurements) {
+      measurement.liveSeries = from.measurements[measurement.id]?.liveSeries ?? 0;
+    }
+    this.#dead = from.takeDead();
   }
 
   #countRemoval(id: SeriesId, change: 1 | -1): void {
@@ -287,7 +321,7 @@ export class SeriesIndex {
 
   /** Tags of a series, sorted bytewise by key. */
   tags(id: SeriesId): TagPair[] {
-    const ordinal = this.#ordinalOf[id]!;
+    const ordinal = this.ordinalOf(id);
     const pairs: TagPair[] = [];
     for (const { key, column } of this.measurementOf(id).sortedTagColumns()) {
       const stored = column.values[ordinal] ?? 0;
@@ -306,26 +340,16 @@ export class SeriesIndex {
     return utf8Text(this.keys.tags(id));
   }
 
-  /** Series [first, end) as a log holds them. */
-  encodedSeries(first: SeriesId, end: SeriesId): EncodedSeries {
-    const ids = new Uint32Array(this.#byNumber.length);
-    for (const { number, id } of this.measurements) ids[number] = id;
-    const bytes = this.keys.encodeList(first, end, ids);
-    return { count: end - first, bytes, measurementIdEnd: this.measurements.length };
-  }
-
-  #growSeries(count: number): void {
-    if (count <= this.#measurementOf.length) return;
-    const length = Math.max(count, Math.ceil(this.#measurementOf.length * 1.5));
-    const measurementOf = new Uint32Array(length);
-    measurementOf.set(this.#measurementOf);
-    const ordinalOf = new Uint32Array(length);
-    ordinalOf.set(this.#ordinalOf);
-    const shardCount = new Uint16Array(length);
-    shardCount.set(this.#shardCount);
-    this.#measurementOf = measurementOf;
-    this.#ordinalOf = ordinalOf;
-    this.#shardCount = shardCount;
+  /** Ids [first, end) as a log holds them; those of forgotten series as if they had none where that is wanted. */
+  encodedSeries(
+    first: SeriesId,
+    end: SeriesId,
+    options: { readonly leavesForgotten?: boolean } = {},
+  ): EncodedSeries {
+    const measurementIds = new Uint32Array(this.#byNumber.length);
+    for (const { number, id } of this.measurements) measurementIds[number] = id;
+    const list = this.keys.encodeList(first, end, { measurementIds, ...options });
+    return { ...list, measurementIdEnd: this.measurements.length };
   }
 }
 

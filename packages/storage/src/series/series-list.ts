@@ -2,12 +2,18 @@
 import type { ByteReader } from '../bytes.ts';
 
 export type EncodedSeries = {
+  /** Of entries. */
   readonly count: number;
-  /** Per series: id of its measurement, length and bytes of its canonical key without the measurement. */
+  /**
+   * An entry is a series: id of its measurement, length and bytes of its canonical key without the measurement; or
+   * `NO_SERIES` and how many ids have none.
+   */
   readonly bytes: Uint8Array;
   /** Above all ids of measurements that `bytes` mentions. */
   readonly measurementIdEnd: number;
 };
+
+const NO_SERIES = 0xffffffff;
 
 /** Steps over a list and checks that its lengths fit. Throws `DecodeError`. */
 export function readSeriesList(reader: ByteReader): EncodedSeries {
@@ -16,6 +22,10 @@ export function readSeriesList(reader: ByteReader): EncodedSeries {
   let measurementIdEnd = 0;
   for (let i = 0; i < count; i++) {
     const measurementId = reader.varint();
+    if (measurementId === NO_SERIES) {
+      reader.varint();
+      continue;
+    }
     if (measurementId >= measurementIdEnd) measurementIdEnd = measurementId + 1;
     reader.skip(reader.varint());
   }

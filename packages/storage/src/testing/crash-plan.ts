@@ -7,7 +7,7 @@ import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from './fixtures.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';
 
-const OPTIONS = { directory: '/data', hasBackgroundWork: false };
+const OPTIONS = { directory: '/data', hasBackgroundWork: false, deadSeriesMin: 1 };
 
 export function open(
   disk: SimulatedDisk,

@@ -1,8 +1,16 @@
 // What the fixtures of the file formats hold, the same for every version.
 import { storeBackup } from '../backup/chain.ts';
+import { Renewal } from '../series/renewal.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { write } from './fixtures.ts';
+
+/** Since version 3: ids of which no series is left. The engine renews its index for two deleted series. */
+export async function renewIndex(engine: StorageEngine): Promise<void> {
+  await write(engine, 'old,t=x f=1 1\nkept f=1 1\nold,t=y f=1 1\n');
+  await engine.dropMeasurement('db', 'old');
+  await engine.compact();
+}
 
 /** Rows in a compacted segment, in a flushed one, behind a tombstone, and in the log. */
 export async function fillFixture(engine: StorageEngine): Promise<void> {
@@ -46,4 +54,14 @@ export function fixtureIndex(): SeriesIndex {
   index.addMeasurement('no series');
   index.keys.forget(2);
   return index;
+}
+
+/** The same without the series that was forgotten. */
+export function renewedFixtureIndex(): SeriesIndex {
+  const index = fixtureIndex();
+  for (const id of [0, 1, 3, 4, 5]) index.addedToShard(id);
+  index.forgetAllDead();
+  const renewal = new Renewal(index);
+  renewal.finish();
+  return renewal.index;
 }

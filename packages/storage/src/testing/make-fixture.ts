@@ -3,20 +3,22 @@
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../open-inline.ts';
 import { writeCheckpoint } from '../series/checkpoint.ts';
-import { backupFixture, fillFixture, fixtureIndex } from './fixture-data.ts';
+import { backupFixture, fillFixture, renewedFixtureIndex, renewIndex } from './fixture-data.ts';
 
 const [, , directory = ''] = process.argv;
 const engine = await openStorageInline({
   directory: `${directory}/data`,
   hasBackgroundWork: false,
+  deadSeriesMin: 1,
 });
+await renewIndex(engine);
 await fillFixture(engine);
 await backupFixture(engine, `${directory}/backup`);
 await engine.close();
 
-const index = fixtureIndex();
+const index = renewedFixtureIndex();
 await writeCheckpoint(
   index,
-  { measurements: index.measurements.length, series: index.seriesCount, logBytes: 123 },
+  { measurements: index.measurements.length, series: index.seriesEnd, logBytes: 123 },
   { disk: nodeDisk(), directory, path: `${directory}/checkpoint`, pause: async () => {} },
 );

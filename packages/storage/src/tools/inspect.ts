@@ -148,10 +148,10 @@ function addBlock(
 /** Names of measurements by database and id; what damage has taken is missing. */
 function measurementNames({ disk, directory, manifest }: OpenDirectory): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const { name, instance } of manifest.databases) {
+  for (const { name, instance, indexFile = instance } of manifest.databases) {
     const names: string[] = [];
     found.set(name, names);
-    const path = `${indexDirectory(directory)}/${indexFileName(instance)}`;
+    const path = `${indexDirectory(directory)}/${indexFileName(indexFile)}`;
     if (!disk.exists(path)) continue;
     const file = disk.open(path, 'read');
     try {

@@ -46,9 +46,9 @@ const room = new RowRoom();
 
 /** Ingest of one database. */
 export class Ingest {
-  readonly #index: SeriesIndex;
+  #index: SeriesIndex;
   readonly #settings: IngestSettings;
-  readonly #kernel: IngestKernel;
+  #kernel: IngestKernel;
   /** When the kernel was last told to forget types. */
   #fieldRemovals = 0;
   /** About what a table will take in the log. */
@@ -57,11 +57,13 @@ export class Ingest {
   constructor(index: SeriesIndex, settings: IngestSettings) {
     this.#index = index;
     this.#settings = settings;
-    const { allowUnsigned } = settings;
-    this.#kernel = new IngestKernel({
-      series: index.keys,
-      parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned }),
-    });
+    this.#kernel = kernelFor(index, settings);
+  }
+
+  /** From the next part of a request on, series are looked up and added there. */
+  useIndex(index: SeriesIndex): void {
+    this.#index = index;
+    this.#kernel = kernelFor(index, this.#settings);
   }
 
   /**
@@ -170,6 +172,13 @@ export class Ingest {
       definedFields,
     };
   }
+}
+
+function kernelFor(index: SeriesIndex, { allowUnsigned }: IngestSettings): IngestKernel {
+  return new IngestKernel({
+    series: index.keys,
+    parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned }),
+  });
 }
 
 function tableOf(staged: StagedTable, measurementId: number): RowBlock {

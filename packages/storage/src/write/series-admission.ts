@@ -57,7 +57,7 @@ export class SeriesAdmission {
     const { index, tagValues } = this.#parts;
     if (limit === 0) return undefined;
     // Taking the key apart costs more than all the rest of a new series, and mostly no tag is anywhere near.
-    this.#hasFullTag ??= tagValues.hasFull(index, limit);
+    this.#hasFullTag ??= tagValues.hasFull(limit);
     if (!this.#hasFullTag) return undefined;
     const { measurement, tags } = parseSeriesKey(seriesKey);
     const known = index.measurement(measurement);

@@ -1,17 +1,28 @@
-// Distinct values per measurement and tag key, counted only for measurements that are written under a limit.
+// Distinct values per measurement and tag key, of series that are not deleted; counted only for measurements that are
+// written under a limit.
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 
-type Counted = { readonly values: Set<number>; seenSeries: number };
+type Counted = {
+  readonly values: Set<number>;
+  seenSeries: number;
+  /** As the measurement's, when counting began. */
+  readonly removals: number;
+};
 
 export class TagValueCounter {
+  readonly #index: SeriesIndex;
   readonly #counted = new Map<MeasurementIndex, Map<string, Counted>>();
 
+  constructor(index: SeriesIndex) {
+    this.#index = index;
+  }
+
   /** Whether some tag of some measurement has `limit` values or more. */
-  hasFull(index: SeriesIndex, limit: number): boolean {
-    for (const measurement of index.measurements) {
+  hasFull(limit: number): boolean {
+    for (const measurement of this.#index.measurements) {
       // A tag can not have more values than there are series.
-      if (measurement.seriesCount < limit) continue;
+      if (measurement.seriesCount - measurement.removedSeries < limit) continue;
       for (const { key } of measurement.sortedTagColumns()) {
         if (this.valuesOf(measurement, key).size >= limit) return true;
       }
@@ -26,9 +37,10 @@ export class TagValueCounter {
       keys = new Map();
       this.#counted.set(measurement, keys);
     }
+    const { removals } = measurement;
     let counted = keys.get(key);
-    if (counted === undefined) {
-      counted = { values: new Set(), seenSeries: 0 };
+    if (counted === undefined || counted.removals !== removals) {
+      counted = { values: new Set(), seenSeries: 0, removals };
       keys.set(key, counted);
     }
     const column = measurement.column(key)?.values;
@@ -36,7 +48,8 @@ export class TagValueCounter {
       const end = Math.min(measurement.seriesCount, column.length);
       for (let i = counted.seenSeries; i < end; i++) {
         const stored = column[i]!;
-        if (stored !== 0) counted.values.add(stored - 1);
+        if (stored === 0 || this.#index.isForgotten(measurement.seriesId(i))) continue;
+        counted.values.add(stored - 1);
       }
     }
     counted.seenSeries = measurement.seriesCount;
