@@ -26,6 +26,8 @@ const HELPERS: ReadonlySet<string> = new Set([
   'steps.ts',
   'cases.ts',
   'heavy.ts',
+  'cases.test.ts',
+  'case-runner.ts',
   'lines.ts',
   'processor.ts',
   'rounds.ts',

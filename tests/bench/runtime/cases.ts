@@ -44,6 +44,10 @@ export type BenchCase = {
   readonly name: string;
   readonly scripts: readonly string[];
   readonly hostCount: number;
+  /** Rows come as results of a query, not as writes. */
+  readonly isBatch?: true;
+  /** Its points go through a child process, which is slow to start. */
+  readonly hasProcess?: true;
   /** Rows per second of the existing engine on the reference machine, where it was measured. */
   readonly baselineRowsPerSecond?: number;
 };
@@ -167,7 +171,27 @@ export const NODES: readonly BenchCase[] = [
   node('influxDBOut', `|influxDBOut().database('o').buffer(1000)`),
   node('kapacitorLoopback', `|kapacitorLoopback().database('o').retentionPolicy('p')`),
   windowed('httpPost', `|mean('usage_user')|httpPost('http://127.0.0.1:9/')`),
-  windowed('autoscale', `|mean('usage_user')|k8sAutoscale().resourceName('x').replicas(lambda: 2)`),
+  windowed(
+    'k8sAutoscale',
+    `|mean('usage_user')|k8sAutoscale().resourceName('x').replicas(lambda: 2)`,
+  ),
+  windowed(
+    'swarmAutoscale',
+    `|mean('usage_user')|swarmAutoscale().serviceName('x').replicas(lambda: 2)`,
+  ),
+  windowed('ec2Autoscale', `|mean('usage_user')|ec2Autoscale().groupName('x').replicas(lambda: 2)`),
+  {
+    name: 'query',
+    hostCount: 100,
+    isBatch: true,
+    scripts: ["batch|query('SELECT * FROM d.r.cpu').period(1m).every(1m).groupBy('hostname')"],
+  },
+  {
+    name: 'udf',
+    hostCount: 100,
+    hasProcess: true,
+    scripts: [`${BY_HOST}@udf().field('usage_user')`],
+  },
   {
     name: 'join',
     hostCount: 100,
