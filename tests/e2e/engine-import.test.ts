@@ -132,9 +132,26 @@ describe('tidemark engine import', () => {
     expect(JSON.parse(again.stdout)).toContainEqual({
       kind: 'task',
       id: 'own',
-      outcome: 'updated',
+      outcome: 'unchanged',
       note: '',
     });
+  }, 60_000);
+
+  test('a definition that differs is kept and makes the exit status 1, unless it is to be overwritten', async () => {
+    const change = { status: 'disabled' };
+    await fetch(`${engine.engine}/engine/v1/tasks/own`, {
+      method: 'PATCH',
+      body: JSON.stringify(change),
+    });
+    const kept = await runImport();
+    const replaced = await runImport('--overwrite');
+
+    expect([kept.status, kept.stderr]).toEqual([1, '']);
+    expect(kept.stdout).toMatch(/^task +own +kept +differs in status$/m);
+    expect(kept.stdout).toContain('1 templates, 2 tasks (1 kept), 1 handlers, 1 events; 0 failed');
+    expect([replaced.status, replaced.stderr]).toEqual([0, '']);
+    expect(replaced.stdout).toMatch(/^task +own +replaced +differs in status$/m);
+    expect(await get(engine.engine, '/engine/v1/tasks/own')).toMatchObject({ executing: true });
   }, 60_000);
 
   test('what could not be copied is told and makes the exit status 1, as does a server that is not there', async () => {

@@ -4,11 +4,12 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config.ts';
 import { startEngine } from '../start-engine.ts';
 import type { EngineService } from '../start-engine.ts';
 import { moveIn } from './move-in.ts';
+import type { MoveInStep } from './move-in.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const SCRIPT = `// my own layout
@@ -84,6 +85,8 @@ let engine: EngineService;
 let old: http.Server;
 let from = '';
 let authorization: (string | undefined)[] = [];
+/** What the old engine answers; `undefined` cuts every connection. */
+let answers: Readonly<Record<string, unknown>> | undefined;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'move-in-'));
@@ -99,10 +102,15 @@ beforeEach(async () => {
   ]);
   engine = await startEngine(config, { log: quiet });
   authorization = [];
+  answers = ANSWERS;
   old = http.createServer((request, response) => {
     authorization.push(request.headers.authorization);
     const path = decodeURIComponent((request.url ?? '').replace(/\?.*/, ''));
-    const answer = ANSWERS[path];
+    if (answers === undefined) {
+      request.socket.destroy();
+      return;
+    }
+    const answer = answers[path];
     if (path === '/kapacitor/v1/ping') response.writeHead(204).end();
     else if (answer === undefined || request.method !== 'GET')
       response.writeHead(404).end('Not Found');
@@ -124,6 +132,15 @@ async function get(path: string): Promise<{ status: number; text: string; json: 
   const response = await fetch(engine.url + path);
   const text = await response.text();
   return { status: response.status, text, json: JSON.parse(text) };
+}
+
+/** A request below the base path that must succeed. */
+async function send(method: string, path: string, body: unknown): Promise<void> {
+  const response = await fetch(`${engine.url}/engine/v1${path}`, {
+    method,
+    body: JSON.stringify(body),
+  });
+  expect(response.status, await response.text()).toBeLessThan(300);
 }
 
 test('definitions and states arrive, and what can not be used is told by name', async () => {
@@ -172,25 +189,116 @@ test('a level that was told there is not told again here, its end is', async () 
   expect(await topic()).toEqual(['OK', 1]);
 });
 
-test('copying again brings up to date, and tasks may arrive disabled', async () => {
+const outcomes = (steps: readonly MoveInStep[]): readonly string[] =>
+  steps.map(({ kind, id, outcome, note }) =>
+    `${kind} ${id} ${outcome} ${outcome === 'failed' ? '' : note}`.trimEnd(),
+  );
+
+test('what is the same is left alone, and tasks may arrive disabled', async () => {
   await moveIn({ from, to: engine.url, isDisabled: true });
+  const before = (await get('/engine/v1/tasks/own')).json;
   const steps = await moveIn({ from, to: engine.url, isDisabled: true, pattern: 'o*' });
 
-  expect(steps.map(({ kind, id, outcome }) => `${kind} ${id} ${outcome}`)).toEqual([
-    'handler cpu/ops updated',
+  expect(outcomes(steps)).toEqual([
+    'handler cpu/ops unchanged',
     'handler cpu/strange failed',
-    'event cpu/a created',
-    'task own updated',
+    'event cpu/a unchanged',
+    'task own unchanged',
     'task odd failed',
   ]);
-  expect((await get('/engine/v1/tasks/own')).json.status).toBe('disabled');
+  const after = (await get('/engine/v1/tasks/own')).json;
+  expect(after).toMatchObject({ status: 'disabled', modified: before.modified });
 });
 
-test('a dry run changes nothing', async () => {
+describe('what is there and differs', () => {
+  const kept = [
+    'template tpl kept differs in script',
+    'handler cpu/ops kept differs in match, options',
+    'handler cpu/strange failed',
+    'event cpu/a kept differs in state',
+    'task own kept differs in dbrps, script, status',
+    'task made kept differs in vars',
+    'task odd failed',
+  ];
+  const other = "stream|from().measurement('other')|httpOut('mine')";
+
+  beforeEach(async () => {
+    await moveIn({ from, to: engine.url });
+    const topic = 'preview/alerts/topics/cpu';
+    await send('PATCH', '/templates/tpl', { script: `${TEMPLATE} // mine` });
+    await send('PATCH', '/tasks/made', { vars: { limit: { type: 'int', value: 3 } } });
+    const mine = { script: other, dbrps: [{ db: 'd', rp: 'mine' }], status: 'disabled' };
+    await send('PATCH', '/tasks/own', mine);
+    const handler = { id: 'ops', kind: 'slack', options: { channel: '#mine' } };
+    await send('PUT', `${topic}/handlers/ops`, handler);
+    await send('PUT', `${topic}/events/a`, { state: { ...EVENT.state, level: 'WARNING' } });
+  });
+
+  test('is kept, and told by name', async () => {
+    expect(outcomes(await moveIn({ from, to: engine.url }))).toEqual(kept);
+    expect((await get('/engine/v1/tasks/own?script-format=raw')).json).toMatchObject({
+      script: other,
+      status: 'disabled',
+    });
+  });
+
+  test('is replaced when that is asked for; a dry run tells so and replaces nothing', async () => {
+    const overwriting = { from, to: engine.url, isOverwriting: true };
+    const replaced = kept.map((line) => line.replace(' kept ', ' replaced '));
+
+    // What would be refused only the engine can say.
+    expect(outcomes(await moveIn({ ...overwriting, isDryRun: true }))).toEqual(
+      replaced.map((line) => line.replace(' failed', ' created')),
+    );
+    expect(outcomes(await moveIn({ from, to: engine.url }))).toEqual(kept);
+    expect(outcomes(await moveIn(overwriting))).toEqual(replaced);
+    expect((await get('/engine/v1/tasks/own?script-format=raw')).json).toMatchObject({
+      script: SCRIPT,
+      dbrps: [{ db: 'd', rp: 'r' }],
+      status: 'enabled',
+      executing: true,
+    });
+    expect(outcomes(await moveIn({ from, to: engine.url }))).toEqual(
+      kept.map((line) => line.replace(/ kept .*/, ' unchanged')),
+    );
+  });
+});
+
+test('a dry run says what would be created and changes nothing', async () => {
   const steps = await moveIn({ from, to: engine.url, isDryRun: true });
 
-  expect(new Set(steps.map(({ outcome }) => outcome))).toEqual(new Set(['unchanged']));
+  expect(new Set(steps.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
   expect((await get('/engine/v1/tasks')).json.tasks).toEqual([]);
+  expect((await get('/engine/v1preview/alerts/topics')).json.topics).toEqual([]);
+});
+
+test('a topic that the old engine can not tell does not keep the rest back', async () => {
+  const { '/kapacitor/v1preview/alerts/topics/cpu/events': _events, ...others } = ANSWERS;
+  answers = others;
+  const steps = await moveIn({ from, to: engine.url });
+
+  expect(steps).toContainEqual({
+    kind: 'topic',
+    id: 'cpu',
+    outcome: 'failed',
+    note: 'events: Not Found',
+  });
+  expect(outcomes(steps)).toContain('task own created');
+});
+
+test('when the old engine goes away in the middle, what was done is told first', async () => {
+  const told: MoveInStep[] = [];
+  const moving = moveIn({
+    from,
+    to: engine.url,
+    onStep: (step) => {
+      told.push(step);
+      if (step.kind === 'template') answers = undefined;
+    },
+  });
+
+  await expect(moving).rejects.toThrow('does not answer');
+  expect(outcomes(told)).toEqual(['template tpl created']);
 });
 
 test('where no engine answers is said with the address', async () => {

@@ -1,10 +1,12 @@
 // Moving in: copies templates, tasks, topic handlers and the states of events from a running Kapacitor 1.x (or another
-// engine) into a running engine, over the API of both. What exists already is brought up to date, so a copy that was
-// interrupted can be made again. Order: templates before their tasks, topics before the tasks that publish to them, so
-// that nobody is told again what was told there.
+// engine) into a running engine, over the API of both. What is the same already is left alone, so a copy that was
+// interrupted can be made again; what is there and differs is replaced only when that is asked for. Order: templates
+// before their tasks, topics before the tasks that publish to them, so that nobody is told again what was told there.
 import { compileGlob } from '@tidemark/alerting';
 import { AppError, Unavailable } from '@tidemark/core';
-import { asObject, parseJson, printJson } from '../http/json.ts';
+import { differences, sortedDbrps } from './compare.ts';
+import { Refused, Server } from './server.ts';
+import type { Json } from './server.ts';
 
 export type MoveInOptions = {
   /** Where to copy from, with user and password if it wants them. */
@@ -15,126 +17,42 @@ export type MoveInOptions = {
   readonly isDisabled?: boolean | undefined;
   /** Only tasks and templates whose id matches this glob. */
   readonly pattern?: string | undefined;
-  /** Looks and reports, changes nothing. */
+  /** Replaces what is there and differs. */
+  readonly isOverwriting?: boolean | undefined;
+  /** Looks and reports what would be done, changes nothing. */
   readonly isDryRun?: boolean | undefined;
   /** Told about each thing when it is done. */
   readonly onStep?: ((step: MoveInStep) => void) | undefined;
 };
 
+/** `kept`: there already and different, and left as it is. */
+type Outcome = 'created' | 'replaced' | 'unchanged' | 'kept' | 'failed';
+
 export type MoveInStep = {
-  readonly kind: 'template' | 'task' | 'handler' | 'event';
+  readonly kind: 'template' | 'task' | 'topic' | 'handler' | 'event';
   readonly id: string;
-  readonly outcome: 'created' | 'updated' | 'unchanged' | 'failed';
-  /** Why it failed, or what to look at. */
+  readonly outcome: Outcome;
+  /** Why it failed, or what differs. */
   readonly note: string;
 };
 
-type Json = Readonly<Record<string, unknown>>;
+/** Something to copy, and how. */
+type Item = {
+  readonly wanted: Json;
+  /** What is there, in the form of `wanted`. */
+  readonly existing: Json | undefined;
+  readonly create: () => Promise<unknown>;
+  readonly replace: () => Promise<unknown>;
+};
 
-const PAGE = 100;
-const REQUEST_TIMEOUT_MS = 30_000;
-const OLD_BASE = '/kapacitor/v1';
-const NEW_BASE = '/engine/v1';
-
-/** Copies everything that can be copied; what can not is a step `failed`. Rejects when a server does not answer. */
+/**
+ * Copies everything that can be copied; what can not is a step `failed`. Rejects with `Unavailable` when a server does
+ * not answer; `onStep` has told by then what was done.
+ */
 export async function moveIn(options: MoveInOptions): Promise<readonly MoveInStep[]> {
-  const from = await Server.find(options.from);
-  const to = await Server.find(options.to);
+  const from = await Server.open(options.from);
+  const to = await Server.open(options.to);
   return new MoveIn(from, to, options).run();
-}
-
-/** A refusal of one of the servers, in its words. */
-class Refused extends AppError {
-  override readonly name = 'Refused';
-  readonly code = 'REFUSED';
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-class Server {
-  readonly #origin: string;
-  readonly #base: string;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  private constructor(url: URL, base: string) {
-    this.#origin = url.origin;
-    this.#base = base;
-    const user = decodeURIComponent(url.username);
-    const pair = Buffer.from(`${user}:${decodeURIComponent(url.password)}`).toString('base64');
-    this.#headers = user === '' ? {} : { Authorization: `Basic ${pair}` };
-  }
-
-  /** Finds out under which path the API answers. */
-  static async find(text: string): Promise<Server> {
-    const url = new URL(text);
-    for (const base of [NEW_BASE, OLD_BASE]) {
-      const server = new Server(url, base);
-      const status = await server.#status('GET', `${base}/ping`);
-      if (status === 204 || status === 200) return server;
-      if (status === 401) throw new Refused(401, `${url.host} wants a user and a password`);
-    }
-    throw new Unavailable(`no task engine answers at ${url.origin}`);
-  }
-
-  get(path: string): Promise<Json> {
-    return this.send('GET', path);
-  }
-
-  /** `preview/…` is below the preview path. Rejects with `Refused` when it is not answered with success. */
-  async send(method: string, path: string, body?: unknown): Promise<Json> {
-    const url = path.startsWith('preview/')
-      ? `${this.#base}preview/${path.slice('preview/'.length)}`
-      : `${this.#base}/${path}`;
-    const response = await this.#fetch(method, url, body);
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (response.ok) {
-      return bytes.length === 0 ? {} : asObject(parseJson(bytes, ''), 'expected an object');
-    }
-    throw new Refused(response.status, reasonOf(bytes, response.status));
-  }
-
-  async *list(path: string, name: string): AsyncIterable<Json> {
-    for (let offset = 0; ; offset += PAGE) {
-      const separator = path.includes('?') ? '&' : '?';
-      const page = await this.get(`${path}${separator}offset=${offset}&limit=${PAGE}`);
-      const items = Array.isArray(page[name]) ? (page[name] as readonly Json[]) : [];
-      yield* items;
-      if (items.length < PAGE) return;
-    }
-  }
-
-  async #status(method: string, path: string): Promise<number> {
-    const response = await this.#fetch(method, path);
-    await response.arrayBuffer();
-    return response.status;
-  }
-
-  async #fetch(method: string, path: string, body?: unknown): Promise<Response> {
-    try {
-      return await fetch(this.#origin + path, {
-        method,
-        headers: this.#headers,
-        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-        ...(body === undefined ? {} : { body: printJson(body) }),
-      });
-    } catch (cause) {
-      throw new Unavailable(`${this.#origin} does not answer: ${String(cause)}`, { cause });
-    }
-  }
-}
-
-function reasonOf(bytes: Uint8Array, status: number): string {
-  try {
-    const { error } = asObject(parseJson(bytes, ''), '');
-    return typeof error === 'string' ? error : `answered ${status}`;
-  } catch {
-    // Not JSON: the bare text is the reason.
-    return Buffer.from(bytes).toString('utf8').trim() || `answered ${status}`;
-  }
 }
 
 class MoveIn {
@@ -160,8 +78,14 @@ class MoveIn {
     for await (const template of this.#from.list('templates?script-format=raw', 'templates')) {
       const id = textOf(template, 'id');
       if (!this.#wants(id)) continue;
+      const path = `templates/${encodeURIComponent(id)}`;
       const { type, script } = template;
-      await this.#step('template', id, () => this.#put('templates', { id, type, script }));
+      await this.#step('template', id, async () => ({
+        wanted: { type, script },
+        existing: await this.#to.find(`${path}?script-format=raw`),
+        create: () => this.#to.send('POST', 'templates', { id, type, script }),
+        replace: () => this.#to.send('PATCH', path, { type, script }),
+      }));
     }
   }
 
@@ -172,23 +96,51 @@ class MoveIn {
     for (const topic of (topics ?? []) as readonly Json[]) {
       const id = textOf(topic, 'id');
       const path = `preview/alerts/topics/${encodeURIComponent(id)}`;
-      const { handlers } = await this.#from.get(`${path}/handlers?limit=-1`);
-      for (const handler of (handlers ?? []) as readonly Json[]) {
-        const { link: _link, ...spec } = handler;
-        const name = textOf(handler, 'id');
-        await this.#step('handler', `${id}/${name}`, () => this.#putHandler(path, name, spec));
+      for (const handler of await this.#partsOf(id, path, 'handlers')) {
+        await this.#handler(id, path, handler);
       }
-      const { events } = await this.#from.get(`${path}/events?limit=-1`);
-      for (const event of (events ?? []) as readonly Json[]) {
-        const name = textOf(event, 'id');
-        const { state } = event;
-        const eventPath = `${path}/events/${encodeURIComponent(name)}`;
-        await this.#step('event', `${id}/${name}`, async () => {
-          await this.#to.send('PUT', eventPath, { state });
-          return 'created';
-        });
+      for (const event of await this.#partsOf(id, path, 'events')) {
+        await this.#event(id, path, event);
       }
     }
+  }
+
+  /** The handlers or events of a topic; none, and a failed step, when the server refuses to tell them. */
+  async #partsOf(id: string, path: string, name: 'handlers' | 'events'): Promise<readonly Json[]> {
+    try {
+      const { [name]: parts } = await this.#from.get(`${path}/${name}?limit=-1`);
+      return (parts ?? []) as readonly Json[];
+    } catch (error) {
+      // The other topics are independent of this one.
+      if (!(error instanceof Refused)) throw error;
+      this.#tell({ kind: 'topic', id, outcome: 'failed', note: `${name}: ${error.message}` });
+      return [];
+    }
+  }
+
+  async #handler(topic: string, topicPath: string, handler: Json): Promise<void> {
+    const { link: _link, ...spec } = handler;
+    const id = textOf(handler, 'id');
+    const path = `${topicPath}/handlers/${encodeURIComponent(id)}`;
+    await this.#step('handler', `${topic}/${id}`, async () => ({
+      wanted: spec,
+      existing: await this.#to.find(path),
+      create: () => this.#to.send('POST', `${topicPath}/handlers`, spec),
+      replace: () => this.#to.send('PUT', path, spec),
+    }));
+  }
+
+  async #event(topic: string, topicPath: string, event: Json): Promise<void> {
+    const id = textOf(event, 'id');
+    const { state } = event;
+    const path = `${topicPath}/events/${encodeURIComponent(id)}`;
+    const put = (): Promise<unknown> => this.#to.send('PUT', path, { state });
+    await this.#step('event', `${topic}/${id}`, async () => ({
+      wanted: { state },
+      existing: await this.#to.find(path),
+      create: put,
+      replace: put,
+    }));
   }
 
   async #tasks(): Promise<void> {
@@ -197,76 +149,69 @@ class MoveIn {
       if (!this.#wants(id)) continue;
       await this.#step('task', id, async () => {
         // Lists do not tell from which template a task was made.
-        const task = await this.#from.get(`tasks/${encodeURIComponent(id)}?script-format=raw`);
-        return this.#putTask(id, task);
+        const path = `tasks/${encodeURIComponent(id)}`;
+        return this.#task(path, await this.#from.get(`${path}?script-format=raw`));
       });
     }
   }
 
-  async #putTask(id: string, task: Json): Promise<MoveInStep['outcome']> {
+  async #task(path: string, task: Json): Promise<Item> {
     const templateId = textOf(task, 'template-id');
     const script = textOf(task, 'script');
     const hasOwnDbrps = /^\s*dbrp\s+"/m.test(script);
+    const isEnabled = task['status'] === 'enabled' && this.#options.isDisabled !== true;
+    const status = isEnabled ? 'enabled' : 'disabled';
+    const source =
+      templateId === '' ? { type: task['type'], script } : { 'template-id': templateId };
     const definition = {
-      id,
-      ...(templateId === '' ? { type: task['type'], script } : { 'template-id': templateId }),
+      ...source,
       ...(hasOwnDbrps ? {} : { dbrps: task['dbrps'] }),
       vars: task['vars'] ?? {},
     };
-    const outcome = await this.#put('tasks', { ...definition, status: 'disabled' });
-    const isEnabled = task['status'] === 'enabled' && this.#options.isDisabled !== true;
-    if (isEnabled) {
-      await this.#to.send('PATCH', `tasks/${encodeURIComponent(id)}`, { status: 'enabled' });
-    }
-    return outcome;
+    // Started only when everything of it is there.
+    const enable = async (): Promise<void> => {
+      if (isEnabled) await this.#to.send('PATCH', path, { status });
+    };
+    const existing = await this.#to.find(`${path}?script-format=raw`);
+    return {
+      wanted: { ...definition, dbrps: sortedDbrps(task['dbrps']), status },
+      existing: existing && { ...existing, dbrps: sortedDbrps(existing['dbrps']) },
+      create: async () => {
+        await this.#to.send('POST', 'tasks', { id: task['id'], ...definition, status: 'disabled' });
+        await enable();
+      },
+      replace: async () => {
+        await this.#to.send('PATCH', path, { ...definition, status: 'disabled' });
+        await enable();
+      },
+    };
   }
 
-  /** Creates a task or template, or brings it up to date. */
-  async #put(kind: 'tasks' | 'templates', definition: Json): Promise<MoveInStep['outcome']> {
-    const path = `${kind}/${encodeURIComponent(textOf(definition, 'id'))}`;
-    if (await this.#exists(path)) {
-      const { id: _id, ...changes } = definition;
-      await this.#to.send('PATCH', path, changes);
-      return 'updated';
-    }
-    await this.#to.send('POST', kind, definition);
-    return 'created';
-  }
-
-  async #putHandler(path: string, id: string, spec: Json): Promise<MoveInStep['outcome']> {
-    const handlerPath = `${path}/handlers/${encodeURIComponent(id)}`;
-    if (await this.#exists(handlerPath)) {
-      await this.#to.send('PUT', handlerPath, spec);
-      return 'updated';
-    }
-    await this.#to.send('POST', `${path}/handlers`, spec);
-    return 'created';
-  }
-
-  async #exists(path: string): Promise<boolean> {
+  async #step(kind: MoveInStep['kind'], id: string, prepare: () => Promise<Item>): Promise<void> {
     try {
-      await this.#to.get(path);
-      return true;
-    } catch (error) {
-      if (error instanceof Refused && error.status === 404) return false;
-      throw error;
-    }
-  }
-
-  async #step(
-    kind: MoveInStep['kind'],
-    id: string,
-    act: () => Promise<MoveInStep['outcome']>,
-  ): Promise<void> {
-    let step: MoveInStep;
-    try {
-      const outcome = this.#options.isDryRun === true ? 'unchanged' : await act();
-      step = { kind, id, outcome, note: '' };
+      this.#tell({ kind, id, ...(await this.#copy(await prepare())) });
     } catch (error) {
       // One thing that is refused is reported and does not keep the others back; a server that is gone does.
       if (!(error instanceof AppError) || error instanceof Unavailable) throw error;
-      step = { kind, id, outcome: 'failed', note: error.message };
+      this.#tell({ kind, id, outcome: 'failed', note: error.message });
     }
+  }
+
+  async #copy(item: Item): Promise<{ readonly outcome: Outcome; readonly note: string }> {
+    const { isDryRun = false, isOverwriting = false } = this.#options;
+    if (item.existing === undefined) {
+      if (!isDryRun) await item.create();
+      return { outcome: 'created', note: '' };
+    }
+    const different = differences(item.wanted, item.existing);
+    if (different.length === 0) return { outcome: 'unchanged', note: '' };
+    const note = `differs in ${different.join(', ')}`;
+    if (!isOverwriting) return { outcome: 'kept', note };
+    if (!isDryRun) await item.replace();
+    return { outcome: 'replaced', note };
+  }
+
+  #tell(step: MoveInStep): void {
     this.#steps.push(step);
     this.#options.onStep?.(step);
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 import { EngineClient } from '@tidemark/client';
 import type { Dbrp, Task, TaskVar } from '@tidemark/client';
-import { InvalidRequest, NotFound } from '@tidemark/core';
+import { NotFound } from '@tidemark/core';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { UsageError } from '../../exit.ts';
@@ -46,6 +46,11 @@ export function clientCommand(name: string, description: string): Command {
 
 /** The client that a command's options name. */
 export function engineClient(flags: ClientFlags): EngineClient {
+  return new EngineClient({ url: addressOf(flags) });
+}
+
+/** The address that a command's options name, with user and password; certificates are verified as they say. */
+export function addressOf(flags: ClientFlags): string {
   const { env } = process;
   const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1';
   // The only switch that the platform's own `fetch` has; this process talks to nobody else.
@@ -55,12 +60,9 @@ export function engineClient(flags: ClientFlags): EngineClient {
   ) {
     env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
   }
-  try {
-    return new EngineClient({ url: flags.url });
-  } catch (error) {
-    if (error instanceof InvalidRequest) throw new UsageError(`--url: ${error.message}`);
-    throw error;
-  }
+  const url = /^[a-z]+:\/\//i.test(flags.url) ? flags.url : `http://${flags.url}`;
+  if (!URL.canParse(url)) throw new UsageError(`--url: not a URL: ${flags.url}`);
+  return url;
 }
 
 /** An option that takes a level of events, in either case. */

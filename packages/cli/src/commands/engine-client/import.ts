@@ -5,18 +5,31 @@ import type { Command } from 'commander';
 
 import { ExitStatus } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
-import { clientCommand } from './context.ts';
-import type { ClientFlags } from './context.ts';
+import { addressOf, clientCommand } from './context.ts';
+import type { ClientFlags, Finish } from './context.ts';
 
 type Flags = ClientFlags & {
   readonly from: string;
   readonly pattern?: string;
+  readonly overwrite?: boolean;
   readonly disabled?: boolean;
   readonly dryRun?: boolean;
 };
 
-/** The subcommand. Exit status 1 when something could not be copied. */
-export function engineImportCommand(finish: (status: number) => void): Command {
+const NOTES = `
+What is the same already is left alone, so an interrupted copy can be made again. What is there and
+differs is kept and told, unless --overwrite is given. Recordings are not copied; the configuration
+is converted by \`tidemark config convert kapacitor.conf\`.
+
+Exit status: 1 when something failed, or a template, task or handler that differs was kept.
+
+Examples:
+  $ tidemark engine import --from http://old:9092 --dry-run
+  $ tidemark engine import --from http://user:password@old:9092 --disabled
+  $ tidemark engine import --from http://old:9092 --pattern 'cpu*' --overwrite`;
+
+/** The subcommand. */
+export function engineImportCommand(finish: Finish): Command {
   return clientCommand(
     'import',
     'Copy templates, tasks, topic handlers and the states of events from a running Kapacitor 1.x or another engine.',
@@ -27,44 +40,62 @@ export function engineImportCommand(finish: (status: number) => void): Command {
         .makeOptionMandatory(),
     )
     .option('--pattern <glob>', 'only tasks and templates whose id matches')
+    .option('--overwrite', 'replace what is there and differs')
     .option('--disabled', 'leave the copied tasks disabled, for example while the old system runs')
-    .option('--dry-run', 'only say what would be copied')
+    .option('--dry-run', 'only say what would be done')
+    .addHelpText('after', NOTES)
     .action(async (flags: Flags) => {
       const { moveIn } = await import('@tidemark/engine');
-      const steps = await moveIn({
-        from: flags.from,
-        to: flags.url,
-        pattern: flags.pattern,
-        isDisabled: flags.disabled,
-        isDryRun: flags.dryRun,
-      });
-      if (flags.json === true) printJson(steps);
-      else printReport(steps);
-      const hasFailed = steps.some(({ outcome }) => outcome === 'failed');
-      finish(hasFailed ? ExitStatus.Failed : ExitStatus.Ok);
+      const steps: MoveInStep[] = [];
+      try {
+        await moveIn({
+          from: flags.from,
+          to: addressOf(flags),
+          pattern: flags.pattern,
+          isOverwriting: flags.overwrite,
+          isDisabled: flags.disabled,
+          isDryRun: flags.dryRun,
+          onStep: (step) => steps.push(step),
+        });
+      } catch (error) {
+        // A server went away in the middle: what was done before is told all the same.
+        if (steps.length > 0) report(steps, flags);
+        throw error;
+      }
+      report(steps, flags);
+      finish(steps.some(isProblem) ? ExitStatus.Failed : ExitStatus.Ok);
     });
 }
 
-function printReport(steps: readonly MoveInStep[]): void {
-  // Thousands of events would hide what matters; those that failed are shown.
-  const shown = steps.filter(({ kind, outcome }) => kind !== 'event' || outcome === 'failed');
+/** An event that differs has gone on here since it was copied; a definition that does is somebody's to look at. */
+function isProblem({ kind, outcome }: MoveInStep): boolean {
+  return outcome === 'failed' || (outcome === 'kept' && kind !== 'event');
+}
+
+function report(steps: readonly MoveInStep[], flags: Flags): void {
+  if (flags.json === true) {
+    printJson(steps);
+    return;
+  }
   print(
     formatTable(
       [
         { title: 'Kind', value: (step) => step.kind },
         { title: 'ID', value: (step) => step.id },
-        { title: 'Outcome', value: (step) => step.outcome },
+        { title: flags.dryRun === true ? 'Would be' : 'Outcome', value: (step) => step.outcome },
         { title: 'Note', value: (step) => step.note },
       ],
-      shown,
+      // Thousands of events would hide what matters.
+      steps.filter((step) => step.kind !== 'event' || isProblem(step)),
     ),
   );
-  const count = (kind: MoveInStep['kind']): number =>
-    steps.filter((step) => step.kind === kind && step.outcome !== 'failed').length;
+  const counts = (['template', 'task', 'handler', 'event'] as const).map((kind) => {
+    const ofKind = steps.filter((step) => step.kind === kind && step.outcome !== 'failed');
+    const kept = ofKind.filter(({ outcome }) => outcome === 'kept').length;
+    return `${ofKind.length} ${kind}s${kept === 0 ? '' : ` (${kept} kept)`}`;
+  });
   const failed = steps.filter(({ outcome }) => outcome === 'failed').length;
-  print(
-    `${count('template')} templates, ${count('task')} tasks, ${count('handler')} handlers, ${count('event')} events; ${failed} failed`,
-  );
+  print(`${counts.join(', ')}; ${failed} failed`);
 }
 
 function parseHttpUrl(text: string): string {

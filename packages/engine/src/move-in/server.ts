@@ -1,0 +1,116 @@
+// One of the two engines of a move: a Kapacitor 1.x under its own path, or an engine of ours.
+import { AppError, Unavailable } from '@tidemark/core';
+import { asObject, parseJson, printJson } from '../http/json.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+const PAGE = 100;
+const REQUEST_TIMEOUT_MS = 30_000;
+const OLD_BASE = '/kapacitor/v1';
+const NEW_BASE = '/engine/v1';
+
+/** A refusal of one of the servers, in its words. */
+export class Refused extends AppError {
+  override readonly name = 'Refused';
+  readonly code = 'REFUSED';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Requests to one engine, as the user that its address names. */
+export class Server {
+  readonly #origin: string;
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  private constructor(url: URL, base: string) {
+    this.#origin = url.origin;
+    this.#base = base;
+    const user = decodeURIComponent(url.username);
+    const pair = Buffer.from(`${user}:${decodeURIComponent(url.password)}`).toString('base64');
+    this.#headers = user === '' ? {} : { Authorization: `Basic ${pair}` };
+  }
+
+  /** Finds out under which path the API answers. Rejects with `Unavailable` when none does. */
+  static async open(text: string): Promise<Server> {
+    const url = new URL(text);
+    for (const base of [NEW_BASE, OLD_BASE]) {
+      const server = new Server(url, base);
+      const status = await server.#status('GET', `${base}/ping`);
+      if (status === 204 || status === 200) return server;
+      if (status === 401) throw new Refused(401, `${url.host} wants a user and a password`);
+    }
+    throw new Unavailable(`no task engine answers at ${url.origin}`);
+  }
+
+  get(path: string): Promise<Json> {
+    return this.send('GET', path);
+  }
+
+  /** `preview/…` is below the preview path. Rejects with `Refused` when it is not answered with success. */
+  async send(method: string, path: string, body?: unknown): Promise<Json> {
+    const url = path.startsWith('preview/')
+      ? `${this.#base}preview/${path.slice('preview/'.length)}`
+      : `${this.#base}/${path}`;
+    const response = await this.#fetch(method, url, body);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (response.ok) {
+      return bytes.length === 0 ? {} : asObject(parseJson(bytes, ''), 'expected an object');
+    }
+    throw new Refused(response.status, reasonOf(bytes, response.status));
+  }
+
+  /** The document, or `undefined` when there is none. */
+  async find(path: string): Promise<Json | undefined> {
+    try {
+      return await this.get(path);
+    } catch (error) {
+      if (error instanceof Refused && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** All items of a list, page by page. */
+  async *list(path: string, name: string): AsyncIterable<Json> {
+    for (let offset = 0; ; offset += PAGE) {
+      const separator = path.includes('?') ? '&' : '?';
+      const page = await this.get(`${path}${separator}offset=${offset}&limit=${PAGE}`);
+      const items = Array.isArray(page[name]) ? (page[name] as readonly Json[]) : [];
+      yield* items;
+      if (items.length < PAGE) return;
+    }
+  }
+
+  async #status(method: string, path: string): Promise<number> {
+    const response = await this.#fetch(method, path);
+    await response.arrayBuffer();
+    return response.status;
+  }
+
+  async #fetch(method: string, path: string, body?: unknown): Promise<Response> {
+    try {
+      return await fetch(this.#origin + path, {
+        method,
+        headers: this.#headers,
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        ...(body === undefined ? {} : { body: printJson(body) }),
+      });
+    } catch (cause) {
+      throw new Unavailable(`${this.#origin} does not answer: ${String(cause)}`, { cause });
+    }
+  }
+}
+
+function reasonOf(bytes: Uint8Array, status: number): string {
+  try {
+    const { error } = asObject(parseJson(bytes, ''), '');
+    return typeof error === 'string' ? error : `answered ${status}`;
+  } catch {
+    // Not JSON: the bare text is the reason.
+    return Buffer.from(bytes).toString('utf8').trim() || `answered ${status}`;
+  }
+}
