@@ -45,6 +45,13 @@ let isSteady: bool = false;
 let firstTime: i64 = 0;
 let everyTime: i64 = 0;
 
+function useTimes(column: usize): void {
+  times = dataOf(column);
+  isSteady = formOf(column) === FORM_STEP;
+  firstTime = baseOf(column);
+  everyTime = stepOf(column);
+}
+
 @inline
 function timeOf(row: u32): i64 {
   return isSteady ? firstTime + everyTime * <i64>row : load<i64>(times + <usize>row * 8);
@@ -158,6 +165,25 @@ function endOfWindow(from: u32, to: u32, span: u64, guess: u32): u32 {
   return rows < <u64>(to - from) ? from + <u32>rows : to;
 }
 
+/** Start of the window that `endOfRows` found. */
+let windowStart: i64 = 0;
+
+/** First row of [from, to) behind the window of row `from`; a window of `guess` rows is found soonest. */
+@inline
+function endOfRows(accumulator: Accumulator, from: u32, to: u32, guess: u32): u32 {
+  const every = accumulator.every;
+  if (every === 0) {
+    windowStart = accumulator.start;
+    return to;
+  }
+  const time = timeOf(from);
+  let into = floorMod(time, every) - accumulator.offset;
+  if (into < 0) into += every;
+  // The first window of all time may begin before the smallest int64; it is said to begin there.
+  windowStart = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
+  return endOfWindow(from, to, <u64>(every - into), guess);
+}
+
 /** Windows of the rows [from, to) of narrow values, in scratch; returns how many there are. */
 @inline
 function aggregateNarrow<T>(
@@ -167,8 +193,6 @@ function aggregateNarrow<T>(
   to: u32,
   records: usize,
 ): u32 {
-  const every = accumulator.every;
-  const offset = accumulator.offset;
   const wants = accumulator.wants;
   const data = dataOf(values);
   const base = baseOf(values);
@@ -176,19 +200,10 @@ function aggregateNarrow<T>(
   let found: u32 = 0;
   let length: u32 = 1;
   while (from < to) {
-    let start = accumulator.start;
-    let next = to;
-    if (every !== 0) {
-      const time = timeOf(from);
-      let into = floorMod(time, every) - offset;
-      if (into < 0) into += every;
-      // The first window of all time may begin before the smallest int64; it is said to begin there.
-      start = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
-      next = endOfWindow(from, to, <u64>(every - into), length);
-      length = next - from;
-    }
+    const next = endOfRows(accumulator, from, to, length);
+    length = next - from;
     aggregateOffsets<T>(record, data, base, from, next, wants);
-    store<i64>(record, start, START);
+    store<i64>(record, windowStart, START);
     record += RECORD;
     found++;
     from = next;
@@ -213,10 +228,7 @@ export function accumulateCached(
 ): bool {
   if (from >= to) return true;
   const accumulator = changetype<Accumulator>(address);
-  times = dataOf(timeColumn);
-  isSteady = formOf(timeColumn) === FORM_STEP;
-  firstTime = baseOf(timeColumn);
-  everyTime = stepOf(timeColumn);
+  useTimes(timeColumn);
   const form = formOf(values);
   if (form !== FORM_U8 && form !== FORM_U16 && form !== FORM_U32) {
     return accumulateWide(address, timeColumn, values, from, to);
@@ -230,6 +242,34 @@ export function accumulateCached(
   return accumulator.kind === KIND_INTEGER
     ? mergeRun<i64>(accumulator, run, found)
     : mergeRun<u64>(accumulator, run, found);
+}
+
+/**
+ * Adds the rows [from, to) of cached times, of whose values nothing is known: only the windows and their counts mean
+ * anything then. For accumulators of booleans. False when memory is exhausted.
+ */
+export function accumulateRows(address: usize, timeColumn: usize, from: u32, to: u32): bool {
+  if (from >= to) return true;
+  const accumulator = changetype<Accumulator>(address);
+  useTimes(timeColumn);
+  const run = scratch(SCRATCH_RUN, <usize>windowsAtMost(accumulator, from, to) * RECORD);
+  if (run === 0) return false;
+  let record = run;
+  let found: u32 = 0;
+  let length: u32 = 1;
+  while (from < to) {
+    const next = endOfRows(accumulator, from, to, length);
+    length = next - from;
+    memory.fill(record, 0, RECORD);
+    store<i64>(record, windowStart, START);
+    store<u64>(record, <u64>length, COUNT);
+    store<i64>(record, timeOf(from), FIRST_TIME);
+    store<i64>(record, timeOf(next - 1), LAST_TIME);
+    record += RECORD;
+    found++;
+    from = next;
+  }
+  return mergeRun<u64>(accumulator, run, found);
 }
 
 function accumulateWide(

@@ -172,6 +172,6 @@ export {
   rowsOfMask,
   storeCached,
 } from './cached';
-export { accumulateCached } from './cached-windows';
+export { accumulateCached, accumulateRows } from './cached-windows';
 export { floatPowers } from './float-text';
 export { infiniteValue, writeRows } from './json';

@@ -147,6 +147,15 @@ export class Accumulator {
     if (isDone === 0) throw new Unavailable('kernel memory is exhausted');
   }
 
+  /** Adds the rows [from, to) of one chunk without values: of the results only counts and starts mean anything. */
+  addRows(times: CachedColumn, rows: { from: number; to: number }): void {
+    assert(times.type === 'time' && this.#type === 'boolean', 'rows without values are counted');
+    const { exports } = this.#kernels;
+    if (exports.accumulateRows(this.#address, times.address, rows.from, rows.to) === 0) {
+      throw new Unavailable('kernel memory is exhausted');
+    }
+  }
+
   /** Adds a window that is known without its rows. `start` must be the start of one of the windows. */
   addPartial(partial: WindowPartial): void {
     const address = this.#kernels.scratch(SCRATCH_INPUT, WORDS * 8);

@@ -222,6 +222,7 @@ type CacheExports = {
     flip: number,
     mask: number,
   ): number;
+  accumulateRows(accumulator: number, times: number, from: number, to: number): number;
   accumulateCached(
     accumulator: number,
     times: number,

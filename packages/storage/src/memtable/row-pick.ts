@@ -1,6 +1,7 @@
 // Some rows of a table, column by column, copied out of the blocks that hold them.
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
+import { presenceColumn } from '../read/presence.ts';
 import { columnOf } from '../read/run.ts';
 import { copyValues, newFieldArray } from './row-block.ts';
 import type { BlockColumn, FieldArray, RowBlock } from './row-block.ts';
@@ -57,6 +58,13 @@ export class RowPick {
       if (column !== undefined) copyStretch(values, column.values, this.#stretches[s]!, rows);
     }
     return columnOf(type, { values, valid });
+  }
+
+  /** Which rows have a value of the field; `undefined` when none of the blocks has one. */
+  presence(name: string): Column | undefined {
+    const columns = this.#stretches.map(({ block }) => block.column(name));
+    if (columns.every((column) => column === undefined)) return undefined;
+    return presenceColumn(this.#rows.length, this.#validity(columns));
   }
 
   /** `undefined` when every row has a value. */

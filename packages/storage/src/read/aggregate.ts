@@ -5,6 +5,7 @@ import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } fro
 
 import type { Snapshot } from '../engine/snapshot.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import { isCountOnly } from './count-windows.ts';
 import { GroupWindows } from './group-windows.ts';
 import { select } from './groups.ts';
 import type { Selection, SeriesGroup } from './groups.ts';
@@ -29,10 +30,11 @@ export function* aggregate(
   const selection = yield* select(snapshot, request, memory);
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
+  const countsOnly = request.aggregates.every(({ functions }) => isCountOnly(functions));
   const windows = new GroupWindows(request);
   try {
     for (const group of selection.groups) {
-      const work = { selection, group, windows, wanted, request, counters, memory };
+      const work = { selection, group, windows, wanted, request, counters, memory, countsOnly };
       if (request.window === undefined || request.limitWindows === undefined) {
         yield* addGroup(work, request.timeRange);
       } else yield* addUntil(work, request.window, request.limitWindows);
@@ -52,6 +54,8 @@ type GroupWork = {
   readonly request: AggregateRequest;
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
+  /** Nothing but the number of values is asked of any field. */
+  readonly countsOnly: boolean;
 };
 
 /** A window of one field in the kernel, then in the columns of the answer. */
@@ -125,7 +129,8 @@ function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> 
     const fields = withConditionFields(wanted, condition);
     for (const view of shards) {
       if (!view.series.has(series)) continue;
-      const source = { database, series, fields, timeRange, counters, memory };
+      const presenceOnly = work.countsOnly && condition === undefined;
+      const source = { database, series, fields, timeRange, counters, memory, presenceOnly };
       for (const part of readSeries(view, source, { descending: false })) {
         if (condition !== undefined) {
           const run = part.load();
@@ -133,9 +138,8 @@ function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> 
             run,
             evaluate(condition, rowsOfRun(run), conditionColumn(fields, wanted.length)),
           );
-        } else if (part.chunk === undefined || !addChunk(windows, part.chunk, work)) {
-          windows.addRun(part.load(), undefined);
-        }
+        } else if (part.chunk === undefined) windows.addRun(part.load(), undefined);
+        else addChunk(windows, part.chunk, work);
         checkMemory(work);
         yield undefined;
       }
@@ -143,8 +147,8 @@ function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> 
   }
 }
 
-/** Adds a chunk by its statistics or its encoded values; `false` when it has to be loaded. */
-function addChunk(windows: GroupWindows, chunk: ChunkReader, work: GroupWork): boolean {
+/** Adds a chunk by its statistics where they suffice. */
+function addChunk(windows: GroupWindows, chunk: ChunkReader, work: GroupWork): void {
   const { request, counters } = work;
   const { window, timeRange } = request;
   const { minTime, maxTime } = chunk.meta;
@@ -152,9 +156,9 @@ function addChunk(windows: GroupWindows, chunk: ChunkReader, work: GroupWork): b
   const isWithin = window === undefined || maxTime < start + window.everyNanos;
   if (isWithin && chunk.isWhole && windows.addStatistics(chunk, start)) {
     counters.chunksAnsweredByStatistics++;
-    return true;
+    return;
   }
-  return windows.addChunk(chunk);
+  windows.addChunk(chunk);
 }
 
 function windowStart(time: bigint, { everyNanos, offsetNanos }: WindowSpec): bigint {

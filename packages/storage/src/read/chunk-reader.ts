@@ -7,8 +7,11 @@ import type { ComparisonOperator, SourceCounters } from '@tidemark/query';
 import { columnCache, scans } from '../codecs.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
+import { converts } from './convert.ts';
+import { presenceColumn } from './presence.ts';
 import { lowerBound, sliceColumn } from './run.ts';
 import type { Run } from './run.ts';
+import type { WantedField } from './series-reader.ts';
 
 export type ChunkSource = {
   readonly segment: Segment;
@@ -18,6 +21,8 @@ export type ChunkSource = {
   readonly columns: readonly (ColumnMeta | undefined)[];
   readonly timeRange: TimeRange;
   readonly counters: SourceCounters;
+  /** Of the values nothing is asked but which are there (`presence.ts`). */
+  readonly presenceOnly: boolean;
 };
 
 /** Cached columns of one chunk and the rows of them that are asked for. */
@@ -87,6 +92,13 @@ export class ChunkReader {
         ? this.#allTimes().subarray(rows.from, rows.to)
         : columnCache().times(cached, rows);
     return this.#times;
+  }
+
+  /** The times and the rows of them that are asked for; `undefined` when the chunk is too long for the cache. */
+  cachedRows(): { readonly times: CachedColumn; readonly rows: CachedRows } | undefined {
+    const { rows } = this;
+    const times = this.#cachedTimes();
+    return times && { times, rows };
   }
 
   /** A column of numbers or booleans without nulls and its times, for as long as no other column is asked for. */
@@ -162,6 +174,22 @@ export class ChunkReader {
     return segment.readChunk(stored, meta, columns, this.#bytes());
   }
 
+  /** All rows of the chunk, from the file; columns tell which rows have a value in the type of the field. */
+  presence(fields: readonly WantedField[]): Run {
+    const { segment, stored, counters } = this.#source;
+    counters.chunksRead++;
+    const times = this.#allTimes();
+    const columns = this.columns.map((column, i) => {
+      const type = this.type(i);
+      if (column === undefined || type === undefined) return undefined;
+      if (!converts(type, fields[i]?.type ?? type)) return undefined;
+      if (column.validBytes === 0) return presenceColumn(times.length, undefined);
+      const { valid } = segment.column(stored, this.meta, column, this.#bytes());
+      return presenceColumn(times.length, valid);
+    });
+    return { times, columns };
+  }
+
   #isCacheable(index: number): boolean {
     const column = this.columns[index];
     if (column === undefined || column.validBytes > 0) return false;
@@ -189,11 +217,15 @@ export class ChunkReader {
     return this.#source.segment.times(this.meta, this.#bytes());
   }
 
-  /** The chunk's bytes, read when something is missing for the first time. */
+  /** The chunk's bytes, read when something is missing for the first time; `undefined` to read blocks one by one. */
   #bytes(): ReadAhead | undefined {
     if (this.#isRead) return this.#whole;
     this.#isRead = true;
-    const { segment, meta, columns, counters } = this.#source;
+    const { segment, meta, columns, counters, presenceOnly } = this.#source;
+    if (presenceOnly && columns.every((column) => !column?.validBytes)) {
+      counters.bytesRead += meta.timeBytes;
+      return undefined;
+    }
     this.#whole = segment.readAhead(meta, columns);
     counters.bytesRead += meta.timeBytes;
     for (const column of columns) {

@@ -2,6 +2,15 @@
 import { MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
+/** Whether values of a stored type are values to who wants another one; otherwise they are nulls. */
+export function converts(stored: FieldType, wanted: FieldType): boolean {
+  return stored === wanted || (isNumber(stored) && isNumber(wanted));
+}
+
+function isNumber(type: FieldType): boolean {
+  return type !== 'string' && type !== 'boolean';
+}
+
 /** `undefined` when the types do not convert: all null. */
 export function convertColumn(column: Column, wanted: FieldType): Column | undefined {
   if (column.type === wanted) return column;

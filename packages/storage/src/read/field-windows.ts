@@ -13,6 +13,7 @@ import type {
 import { scans } from '../codecs.ts';
 import { newFieldArray } from '../memtable/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import { CountWindows, isCountOnly } from './count-windows.ts';
 import { columnOf } from './run.ts';
 
 /** Non-empty windows in the order of delivery, and their columns. */
@@ -25,9 +26,11 @@ export type FieldResult = {
 export interface FieldWindows {
   readonly windowCount: number;
   add(times: BigInt64Array, column: Column, mask?: Uint8Array): void;
-  /** Adds a chunk whose type is the field's without decoding it twice; `false` when `add` has to be used. */
+  /** Adds a chunk without decoding it twice, where that is possible; `false` when `add` has to be used. */
   addChunk(chunk: ChunkReader, index: number): boolean;
-  /** Adds a chunk that lies within the window that begins at `start` by its statistics, which it must have. */
+  /** Whether what the directory tells of a chunk suffices. */
+  hasStatistics(chunk: ChunkReader, index: number): boolean;
+  /** Adds a chunk that lies within the window that begins at `start` by its statistics, which must suffice. */
   addStatistics(chunk: ChunkReader, index: number, start: bigint): void;
   finish(descending: boolean): FieldResult;
   /** Forgets all windows: for the next group. */
@@ -37,6 +40,7 @@ export interface FieldWindows {
 
 /** Windows of one field of a request. */
 export function openFieldWindows(request: AggregateRequest, field: FieldAggregates): FieldWindows {
+  if (isCountOnly(field.functions)) return new CountWindows(request, field);
   if (field.type === 'string') return new TextWindows(request);
   return new NumberWindows(request, field.type, field.functions);
 }
@@ -72,10 +76,17 @@ class NumberWindows implements FieldWindows {
   }
 
   addChunk(chunk: ChunkReader, index: number): boolean {
-    const cached = chunk.cached(index);
-    if (cached === undefined) return chunk.columns[index] === undefined;
+    if (chunk.columns[index] === undefined) return true;
+    const cached = chunk.type(index) === this.#type ? chunk.cached(index) : undefined;
+    if (cached === undefined) return false;
     this.#accumulator.addCached(cached.times, cached.values, cached.rows);
     return true;
+  }
+
+  hasStatistics(chunk: ChunkReader, index: number): boolean {
+    const column = chunk.columns[index];
+    if (column === undefined) return true;
+    return column.statistics !== undefined && chunk.type(index) === this.#type;
   }
 
   addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
@@ -204,8 +215,13 @@ class TextWindows implements FieldWindows {
     return false;
   }
 
+  /** Chunks of strings have no statistics, and then those of the other columns are not used either. */
+  hasStatistics(chunk: ChunkReader, index: number): boolean {
+    return chunk.columns[index] === undefined;
+  }
+
   addStatistics(): void {
-    // Chunks of strings have no statistics, and then those of the other columns are not used either.
+    // There is no column here, see above.
   }
 
   finish(descending: boolean): FieldResult {

@@ -4,6 +4,7 @@ import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemar
 
 import { newFieldArray } from '../memtable/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import { convertColumn } from './convert.ts';
 import { openFieldWindows } from './field-windows.ts';
 import type { FieldResult, FieldWindows } from './field-windows.ts';
 import { columnOf, sliceColumn, valuesOf } from './run.ts';
@@ -50,28 +51,21 @@ export class GroupWindows {
     });
   }
 
-  /** Adds the rows of a chunk; `false` when its columns have to be converted first. */
-  addChunk(chunk: ChunkReader): boolean {
+  /** Adds the rows of a chunk. */
+  addChunk(chunk: ChunkReader): void {
     const { aggregates } = this.#request;
-    const isPlain = aggregates.every(({ type }, i) => (chunk.type(i) ?? type) === type);
-    if (!isPlain) return false;
     this.fields.forEach((field, i) => {
       if (field.addChunk(chunk, i)) return;
       const column = chunk.column(i);
-      if (column !== undefined) field.add(chunk.times, column);
+      const type = aggregates[i]?.type;
+      const converted = column && type && convertColumn(column, type);
+      if (converted !== undefined) field.add(chunk.times, converted);
     });
-    return true;
   }
 
   /** Adds a chunk that lies within one window by its statistics; `false` when they do not suffice. */
   addStatistics(chunk: ChunkReader, start: bigint): boolean {
-    const { aggregates } = this.#request;
-    const isUsable = chunk.columns.every(
-      (column, i) =>
-        column === undefined ||
-        (column.statistics !== undefined && chunk.type(i) === aggregates[i]?.type),
-    );
-    if (!isUsable) return false;
+    if (!this.fields.every((field, i) => field.hasStatistics(chunk, i))) return false;
     this.fields.forEach((field, i) => field.addStatistics(chunk, i, start));
     return true;
   }

@@ -11,7 +11,7 @@ import type { SeriesId } from '../series/series-index.ts';
 import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import { ChunkReader } from './chunk-reader.ts';
-import { convertColumn } from './convert.ts';
+import { convertColumn, converts } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { clipRun, isStrictlyAscending, lowerBound, mergeRuns } from './run.ts';
 import type { Run } from './run.ts';
@@ -26,6 +26,8 @@ export type SeriesRequest = {
   readonly timeRange: TimeRange;
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
+  /** Columns of rows tell which fields have a value, not which (`presence.ts`). Parts that are chunks are as ever. */
+  readonly presenceOnly?: boolean | undefined;
 };
 
 /** Rows of a series that one source holds. Pieces of a series come oldest write first. */
@@ -60,7 +62,7 @@ export function* readSeries(
       const runs = cluster.map((piece) => piece.load());
       const run = clipRun(mergeRuns(runs), start, end);
       request.counters.rowsRead += run.times.length;
-      return convertRun(run, request.fields);
+      return request.presenceOnly === true ? run : convertRun(run, request.fields);
     };
     yield { chunk, load };
   }
@@ -158,10 +160,11 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     const covered = deleted.length === 0 ? 'none' : coverage(deleted, minTime, maxTime);
     if (covered === 'all') continue;
     const columns = Array.from(fields, (field) => columnOfField(meta, field));
-    const { timeRange } = request;
-    const chunk = new ChunkReader({ segment, stored, meta, columns, timeRange, counters });
+    const { timeRange, presenceOnly = false } = request;
+    const source = { segment, stored, meta, columns, timeRange, counters, presenceOnly };
+    const chunk = new ChunkReader(source);
     const load = (): Run => {
-      const run = chunk.load();
+      const run = presenceOnly ? chunk.presence(request.fields) : chunk.load();
       return covered === 'none' ? run : withoutRanges(run, deleted);
     };
     const { rows } = meta;
@@ -215,9 +218,11 @@ function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefin
   const load = (): Run => {
     // Copies the rows: what is handed out does not change when the table grows.
     const pick = table.pick(rows);
-    const columns = request.fields.map(({ name }) => {
-      const type = table.fields.get(name);
-      return type && pick.column({ name, type });
+    const columns = request.fields.map(({ name, type }) => {
+      const stored = table.fields.get(name);
+      if (stored === undefined) return undefined;
+      if (request.presenceOnly !== true) return pick.column({ name, type: stored });
+      return converts(stored, type ?? stored) ? pick.presence(name) : undefined;
     });
     return isOrdered ? { times, columns } : mergeRuns([{ times, columns }]);
   };

@@ -1,0 +1,93 @@
+// Windows of a field of which only the number of values is asked: what the values are is never read. A chunk within a
+// window is counted by its directory entry, whatever its type and however short it is.
+import type { Column, FieldType } from '@tidemark/core';
+import type { Accumulator } from '@tidemark/kernels';
+import type { AggregateFunction, AggregateRequest, FieldAggregates } from '@tidemark/query';
+
+import { scans } from '../codecs.ts';
+import type { ChunkReader } from './chunk-reader.ts';
+import { converts } from './convert.ts';
+import { presenceColumn } from './presence.ts';
+import type { FieldResult, FieldWindows } from './field-windows.ts';
+
+/** Whether the number of values is all that is asked of a field. */
+export function isCountOnly(functions: readonly AggregateFunction[]): boolean {
+  return functions.length > 0 && functions.every((name) => name === 'count');
+}
+
+export class CountWindows implements FieldWindows {
+  readonly #type: FieldType;
+  /** Of booleans that are all false: a byte per row is the least that there is. */
+  readonly #accumulator: Accumulator;
+
+  constructor({ window, timeRange }: AggregateRequest, { type }: FieldAggregates) {
+    this.#type = type;
+    const { start } = timeRange;
+    const wants = { wantsSum: false, wantsExtremes: false };
+    this.#accumulator = scans().openAccumulator('boolean', { window, start, ...wants });
+  }
+
+  get windowCount(): number {
+    return this.#accumulator.windowCount;
+  }
+
+  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
+    this.#accumulator.add(times, presenceColumn(times.length, column.valid), mask);
+  }
+
+  addChunk(chunk: ChunkReader, index: number): boolean {
+    const column = chunk.columns[index];
+    if (column === undefined || !this.#isWanted(chunk, index)) return true;
+    const cached = column.validBytes === 0 ? chunk.cachedRows() : undefined;
+    if (cached === undefined) return false;
+    this.#accumulator.addRows(cached.times, cached.rows);
+    return true;
+  }
+
+  hasStatistics(): boolean {
+    return true;
+  }
+
+  addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
+    const column = chunk.columns[index];
+    if (column === undefined || !this.#isWanted(chunk, index)) return;
+    this.#accumulator.addPartial({ ...NO_VALUES, start, count: BigInt(column.count) });
+  }
+
+  finish(descending: boolean): FieldResult {
+    const words = this.#accumulator.results(['start', 'count'], { descending });
+    const [starts, counts] = words.map(
+      ({ buffer, byteOffset, length }) => new BigInt64Array(buffer, byteOffset, length),
+    );
+    const values: Column = { type: 'integer', values: counts ?? NONE, valid: undefined };
+    return { starts: starts ?? NONE, column: () => ({ values }) };
+  }
+
+  reset(): void {
+    this.#accumulator.reset();
+  }
+
+  close(): void {
+    this.#accumulator.close();
+  }
+
+  /** Values of a type that does not convert are nulls to the request. */
+  #isWanted(chunk: ChunkReader, index: number): boolean {
+    const stored = chunk.type(index);
+    return stored !== undefined && converts(stored, this.#type);
+  }
+}
+
+const NONE = new BigInt64Array();
+
+const NO_VALUES = {
+  sum: 0n,
+  min: 0n,
+  minTime: 0n,
+  max: 0n,
+  maxTime: 0n,
+  first: 0n,
+  firstTime: 0n,
+  last: 0n,
+  lastTime: 0n,
+};
