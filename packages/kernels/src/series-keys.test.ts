@@ -96,12 +96,13 @@ function splitAll(series: SeriesKeys): unknown[] {
     const numbers = words.slice();
     for (let i = 0; i < count; i++) {
       const measurement = series.measurementName(numbers[at]!);
-      const tags: Record<string, string> = {};
+      const tags: [string, string][] = [];
       for (let n = numbers[at + 1]!, t = at + 2; n > 0; n--, t += 2) {
-        tags[series.tagKey(numbers[t]!)] = text.decode(series.text(numbers[t + 1]!));
+        tags.push([series.tagKey(numbers[t]!), text.decode(series.text(numbers[t + 1]!))]);
       }
       at += 2 + 2 * numbers[at + 1]!;
-      result.push({ measurement, tags });
+      // Keys such as `__proto__` are no properties to assign to.
+      result.push({ measurement, tags: Object.fromEntries(tags) });
     }
     first += count;
   }
