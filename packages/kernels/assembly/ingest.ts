@@ -1,5 +1,6 @@
 // Drives a body through the fast path and appends points. Whatever needs the caller ends `run` with an event; the
 // caller answers through the exported functions and calls `run` again. A staged point survives that.
+import { appendedRows, appendedValues, appendLines, setDirectBounds } from './direct-lines';
 import { bodyEnd, lineEnd, scanLine } from './line-scan';
 import { allocateRun, freeRun } from './memory';
 import { addCached, addSeries, findSeries, hashKey, nextSeriesId, NO_SERIES } from './series';
@@ -28,12 +29,13 @@ import {
 import { fieldOf, measurementOf } from './symbols';
 import {
   addColumn,
-  allocateText,
   beginTable,
   Column,
   columnOf,
   dropTexts,
   growTable,
+  keepText,
+  NO_TEXT,
   skipRows,
   Table,
   tableBytes,
@@ -83,6 +85,8 @@ let batchTables: usize = 0;
 let batchPoints: u32 = 0;
 let batchValues: u32 = 0;
 let lineWork: u32 = 0;
+/** The line that can not be appended directly; it has been tried. */
+let indirectLine: usize = 0;
 let batchFirstSeries: u32 = 0;
 
 // Shards of this call, 24 bytes each: start, end, id. Few: a body rarely spans more.
@@ -171,6 +175,7 @@ export function beginBatch(
   batchPoints = 0;
   batchValues = 0;
   lineWork = 0;
+  indirectLine = 0;
   batchFirstSeries = nextSeriesId();
   dropTexts();
   shardCount = 0;
@@ -355,13 +360,9 @@ function appendRow(table: Table): bool {
       store<u8>(column.values + <usize>row, <u8>bits);
       continue;
     }
-    // An empty text needs no bytes.
-    if (type === TYPE_STRING && bits >> 32 !== 0) {
-      const length = <usize>(bits >> 32);
-      const text = allocateText(length);
-      if (text === 0) return false;
-      memory.copy(text, <usize>(bits & 0xffffffff), length);
-      bits = <u64>text | (<u64>length << 32);
+    if (type === TYPE_STRING) {
+      bits = keepText(bits);
+      if (bits === NO_TEXT) return false;
     }
     store<u64>(column.values + <usize>row * 8, bits);
   }
@@ -420,6 +421,20 @@ function commit(): i32 {
   return 0;
 }
 
+/** Appends lines from `p` on without staging them; returns the first one that has to be. */
+@inline
+function runDirect(p: usize): usize {
+  // No shard is known yet.
+  if (shardCount === 0) return p;
+  setDirectBounds(max(oldestTime, shardStart), min(newestTime, shardEnd - 1), bytesLimit);
+  const workMax = BATCH_WORK_MAX - lineWork - batchValues;
+  const next = appendLines(p, currentTables, currentCapacity, batch, shardId, LINE_WORK, workMax);
+  batchPoints += appendedRows;
+  batchValues += appendedValues;
+  lineWork += appendedRows * LINE_WORK;
+  return next;
+}
+
 /** Continues the batch until something is needed or the body ends. */
 export function run(): i32 {
   while (true) {
@@ -451,6 +466,13 @@ export function run(): i32 {
     if (isLong || (batchPoints > 0 && tableBytes() > bytesLimit)) {
       cursor = p;
       return EVENT_FULL;
+    }
+    if (p !== indirectLine) {
+      indirectLine = runDirect(p);
+      if (indirectLine !== p) {
+        cursor = indirectLine;
+        continue;
+      }
     }
     const after = scanLine(p);
     if (after !== 0) {

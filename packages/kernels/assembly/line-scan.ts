@@ -1,7 +1,18 @@
 // The fast path of line protocol: accepts lines that are certainly right and leaves all others, errors among them, to
 // the slow path, which parses the line again. So nothing here knows an error text.
-import { areDigits, eightDigits, numberBits, numberType, scanNumber } from './number';
-import { addCached, findCached, findSeries, hashKey, NO_SERIES, seriesMeasurement } from './series';
+import { LAYOUT_PLACES, layoutOf, Place, placeAt, setCount, setPlace } from './layouts';
+import { scratch } from './memory';
+import { appendDigits, digitsEnd, numberBits, numberType, scanNumber } from './number';
+import {
+  addCached,
+  findCached,
+  findSeries,
+  guessedLength,
+  guessSeries,
+  hashKey,
+  NO_SERIES,
+  seriesMeasurement,
+} from './series';
 import { finishStage, stagedMeasurement, stageField, stageKey, stageSeries, stageText } from './stage';
 import {
   fieldName,
@@ -11,7 +22,6 @@ import {
   sameBytes,
 } from './symbols';
 import { TYPE_BOOLEAN, TYPE_STRING } from './table';
-import { allocateRun, freeRun, scratch } from './memory';
 
 const NEWLINE: u32 = 10;
 const SPACE: u32 = 32;
@@ -46,6 +56,7 @@ export function openBody(bytes: usize): usize {
   // Line ends behind the end stop every loop that looks for one.
   memory.fill(bodyEnd, <u8>NEWLINE, 64);
   textBuffer = 0;
+  sectionLine = 0;
   return body;
 }
 
@@ -53,46 +64,6 @@ export function setTimes(unit: i64, now: i64): void {
   unitNanos = unit;
   unitsMax = 9223372036854775806 / unit;
   defaultTime = now;
-}
-
-// Measurement -> for each of the first 64 places of a line the field that was there last: name, length, number.
-const LAYOUT_PLACES: u32 = 64;
-const LAYOUT_BYTES: usize = 64 * 12;
-let layouts: usize = 0;
-let layoutCapacity: u32 = 0;
-let layoutAt: usize = 0;
-let layoutEnd: usize = 0;
-
-function layoutOf(measurement: u32): usize {
-  if (measurement >= layoutCapacity) {
-    let capacity: u32 = layoutCapacity === 0 ? 16384 : layoutCapacity * 2;
-    while (capacity <= measurement) capacity <<= 1;
-    const address = allocateRun(<usize>capacity * 4);
-    if (address === 0) unreachable();
-    memory.copy(address, layouts, <usize>layoutCapacity * 4);
-    memory.fill(
-      address + <usize>layoutCapacity * 4,
-      0,
-      <usize>(capacity - layoutCapacity) * 4,
-    );
-    if (layoutCapacity > 0) freeRun(layouts, <usize>layoutCapacity * 4);
-    layouts = address;
-    layoutCapacity = capacity;
-  }
-  const entry = layouts + <usize>measurement * 4;
-  let layout = <usize>load<u32>(entry);
-  if (layout === 0) {
-    if (layoutAt + LAYOUT_BYTES > layoutEnd) {
-      layoutAt = allocateRun(65536);
-      if (layoutAt === 0) unreachable();
-      layoutEnd = layoutAt + 65536;
-    }
-    layout = layoutAt;
-    layoutAt += LAYOUT_BYTES;
-    memory.fill(layout, 0, LAYOUT_BYTES);
-    store<u32>(entry, <u32>layout);
-  }
-  return layout;
 }
 
 /** Whether the bytes are well-formed UTF-8. */
@@ -281,18 +252,19 @@ function scanFieldName(p: usize, measurement: u32, place: u32, layout: usize): u
   if (highBits >= 0x80 && !isUtf8(start, length)) return 0;
   fieldNumber = fieldOf(measurement, start, <u32>length);
   if (place < LAYOUT_PLACES) {
-    const entry = layout + <usize>place * 12;
-    store<u32>(entry, <u32>fieldName(measurement, fieldNumber));
-    store<u32>(entry, fieldNameLength(measurement, fieldNumber), 4);
-    store<u32>(entry, fieldNumber, 8);
+    const name = fieldName(measurement, fieldNumber);
+    setPlace(layout, place, name, fieldNameLength(measurement, fieldNumber), fieldNumber);
   }
   return p + 1;
 }
 
 let fieldNumber: u32 = 0;
 
+/** The value that `scanString` (address and length) or `scanBoolean` read. */
+export let valueBits: u64 = 0;
+
 /** Reads the string whose opening quote is at `p`; returns the position behind the closing one, 0 for the slow path. */
-function scanString(p: usize, field: u32): usize {
+export function scanString(p: usize): usize {
   const start = ++p;
   let hasEscapes = false;
   const quotes = i8x16.splat(<i8>QUOTE);
@@ -336,12 +308,12 @@ function scanString(p: usize, field: u32): usize {
     }
     length = textAt - text;
   }
-  if (!stageField(field, TYPE_STRING, <u64>text | (<u64>length << 32))) return 0;
+  valueBits = <u64>text | (<u64>length << 32);
   return p + 1;
 }
 
 /** Reads the boolean at `p`; the caller checks what follows. Returns the position behind it, 0 for the slow path. */
-function scanBoolean(p: usize, field: u32): usize {
+export function scanBoolean(p: usize): usize {
   const word = load<u32>(p);
   const first = word & 0xff;
   const second = (word >>> 8) & 0xff;
@@ -356,38 +328,38 @@ function scanBoolean(p: usize, field: u32): usize {
     else if (word === 0x534c4146 && load<u8>(p, 4) === 69) length = 5;
     else return 0;
   }
-  if (!stageField(field, TYPE_BOOLEAN, value)) return 0;
+  valueBits = value;
   return p + length;
 }
 
-/** Reads the timestamp at `p` and stages the time; returns the position of the line's end, 0 for the slow path. */
+/** Time of the line that `scanLineEnd` read. */
+export let lineTime: i64 = 0;
+
+/** Reads what follows the fields, whose end is `p`; returns the position of the line's end, 0 for the slow path. */
+@inline
+export function scanLineEnd(p: usize): usize {
+  let byte = <u32>load<u8>(p);
+  if (byte === SPACE) {
+    while (byte === SPACE) byte = <u32>load<u8>(++p);
+    if (byte !== NEWLINE) return scanTime(p);
+  } else if (byte !== NEWLINE || p > bodyEnd) return 0;
+  lineTime = defaultTime;
+  return p;
+}
+
 @inline
 function scanTime(p: usize): usize {
   const isNegative = load<u8>(p) === MINUS;
   if (isNegative) p++;
   const start = p;
-  let units: u64 = 0;
-  let word = load<u64>(p);
-  if (areDigits(word)) {
-    units = eightDigits(word);
-    p += 8;
-    word = load<u64>(p);
-    if (areDigits(word)) {
-      units = units * 100000000 + eightDigits(word);
-      p += 8;
-    }
-  }
-  let byte = <u32>load<u8>(p);
-  while (byte - 48 <= 9) {
-    units = units * 10 + <u64>(byte - 48);
-    byte = <u32>load<u8>(++p);
-  }
+  const units = appendDigits(0, p);
+  p = digitsEnd;
   const digits = p - start;
   if (digits === 0 || digits > 19 || units > <u64>unitsMax) return 0;
-  while (byte === SPACE) byte = <u32>load<u8>(++p);
-  if (byte !== NEWLINE) return 0;
+  while (load<u8>(p) === SPACE) p++;
+  if (load<u8>(p) !== NEWLINE) return 0;
   const time = <i64>units * unitNanos;
-  finishStage(isNegative ? -time : time);
+  lineTime = isNegative ? -time : time;
   return p;
 }
 
@@ -420,68 +392,98 @@ function sectionEnd(p: usize): usize {
   }
 }
 
+// The line that was looked up last: its section's length (0 when it has none that is plain) and series. The hash is that
+// of a section whose series is not known.
+let sectionLine: usize = 0;
+export let sectionLength: usize = 0;
+let sectionSeries: u32 = NO_SERIES;
+let sectionHash: u32 = 0;
+
+/** The series of a line by its text; NO_SERIES when it is not in the cache. Asking again for a line costs nothing. */
+@inline
+export function lineSeries(line: usize): u32 {
+  if (sectionLine !== line) lookUp(line);
+  return sectionSeries;
+}
+
+function lookUp(line: usize): void {
+  sectionLine = line;
+  sectionSeries = guessSeries(line, bodyEnd);
+  if (sectionSeries !== NO_SERIES) {
+    sectionLength = guessedLength;
+    return;
+  }
+  const end = sectionEnd(line);
+  sectionLength = end === 0 || end - line > SECTION_MAX ? 0 : end - line;
+  if (sectionLength === 0) return;
+  sectionHash = hashKey(line, sectionLength);
+  sectionSeries = findCached(line, <u32>sectionLength, sectionHash);
+}
+
+/** A line begins whose strings are not those of the line before. */
+@inline
+export function beginLine(): void {
+  textAt = textBuffer;
+}
+
 /** Reads the line at `line` and stages its point; returns the position of the line's end, 0 for the slow path. */
 export function scanLine(line: usize): usize {
-  let p = sectionEnd(line);
-  if (p === 0) return 0;
-  const length = p - line;
-  if (length > SECTION_MAX) return 0;
-  const hash = hashKey(line, length);
-  const cached = findCached(line, <u32>length, hash);
+  const series = lineSeries(line);
+  const length = sectionLength;
+  if (length === 0) return 0;
   let measurement: u32;
-  if (cached !== NO_SERIES) {
-    measurement = seriesMeasurement(cached);
-    stageSeries(cached, measurement);
+  if (series !== NO_SERIES) {
+    measurement = seriesMeasurement(series);
+    stageSeries(series, measurement);
   } else {
-    if (!stageSection(line, length, hash)) return 0;
+    if (!stageSection(line, length, sectionHash)) return 0;
     measurement = stagedMeasurement;
   }
   const layout = layoutOf(measurement);
-  textAt = textBuffer;
+  beginLine();
+  let p = line + length;
   while (load<u8>(p) === SPACE) p++;
-  let place: u32 = 0;
+  let index: u32 = 0;
   while (true) {
-    const entry = layout + <usize>place * 12;
-    const nameLength: usize = place < LAYOUT_PLACES ? <usize>load<u32>(entry, 4) : 0;
+    const place = changetype<Place>(placeAt(layout, index));
+    const nameLength: usize = index < LAYOUT_PLACES ? <usize>place.nameLength : 0;
     if (
       nameLength !== 0 &&
+      p + nameLength < bodyEnd &&
       load<u8>(p + nameLength) === EQUALS &&
-      sameBytes(<usize>load<u32>(entry), p, nameLength)
+      sameBytes(place.name, p, nameLength)
     ) {
-      fieldNumber = load<u32>(entry, 8);
+      fieldNumber = place.field;
       p += nameLength + 1;
     } else {
-      p = scanFieldName(p, measurement, place, layout);
+      p = scanFieldName(p, measurement, index, layout);
       if (p === 0) return 0;
     }
-    const field = fieldNumber;
-    let byte = <u32>load<u8>(p);
-    if (byte - 48 <= 9 || byte === MINUS || byte === 46) {
-      p = scanNumber(p);
-      if (p === 0 || !stageField(field, numberType, numberBits)) return 0;
-    } else {
-      p = byte === QUOTE ? scanString(p, field) : scanBoolean(p, field);
-      if (p === 0) return 0;
-    }
-    byte = <u32>load<u8>(p);
-    if (byte === COMMA) {
-      p++;
-      place++;
-      continue;
-    }
-    if (byte === SPACE) break;
-    if (byte !== NEWLINE || p > bodyEnd) return 0;
-    finishStage(defaultTime);
-    return p;
+    p = stageValue(p, fieldNumber);
+    if (p === 0) return 0;
+    index++;
+    if (load<u8>(p) !== COMMA) break;
+    p++;
   }
-  while (load<u8>(p) === SPACE) p++;
-  if (load<u8>(p) === NEWLINE) {
-    finishStage(defaultTime);
-    return p;
-  }
-  return scanTime(p);
+  const end = scanLineEnd(p);
+  if (end === 0) return 0;
+  setCount(layout, index);
+  finishStage(lineTime);
+  return end;
 }
 
+/** Reads the value at `p`; returns the position behind it, 0 for the slow path. */
+@inline
+function stageValue(p: usize, field: u32): usize {
+  const byte = <u32>load<u8>(p);
+  if (byte - 48 <= 9 || byte === MINUS || byte === 46) {
+    p = scanNumber(p);
+    return p === 0 || !stageField(field, numberType, numberBits) ? 0 : p;
+  }
+  const isString = byte === QUOTE;
+  p = isString ? scanString(p) : scanBoolean(p);
+  return p === 0 || !stageField(field, isString ? TYPE_STRING : TYPE_BOOLEAN, valueBits) ? 0 : p;
+}
 
 /** End of the line at `line` as the slow path sees it: quotes and backslashes can keep a newline inside. */
 export function lineEnd(line: usize): usize {

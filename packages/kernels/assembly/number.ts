@@ -58,20 +58,59 @@ function divideByPower(digits: u64, places: u32): u64 {
   return (mantissa & ((<u64>1 << 52) - 1)) | (<u64>exponent << 52);
 }
 
-/** Reads a number at `p` into `numberType` and `numberBits`. Returns where it ends, 0 when the slow path must look. */
+// 10^n for what up to eight digits are worth.
+const digitPowers: usize = memory.data<u64>([1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000]);
+
+/** How many of the eight bytes, from the lowest on, are digits before one that is none. */
+@inline
+export function leadingDigits(word: u64): u32 {
+  // 0 to 9 for digits, more for others. Sums carry into bytes behind the first that is none only.
+  const values = word ^ 0x3030303030303030;
+  const others = ((values + 0x7676767676767676) | values) & 0x8080808080808080;
+  return <u32>ctz(others) >>> 3;
+}
+
+/** Value of the `count` lowest bytes, which are digits; 1 to 8. */
+@inline
+export function digitsValue(word: u64, count: u32): u64 {
+  // Zeros before them do not change the value.
+  let values = (word ^ 0x3030303030303030) << (<u64>(8 - count) << 3);
+  values = values * 10 + (values >> 8);
+  const mask: u64 = 0x000000ff000000ff;
+  return (
+    (((values & mask) * 0x000f424000000064) + (((values >> 16) & mask) * 0x0000271000000001)) >> 32
+  );
+}
+
+export let digitsEnd: usize = 0;
+
+/** `digits` with the digits at `p` behind them, modulo 2^64; `digitsEnd` is behind the last one. */
+@inline
+export function appendDigits(digits: u64, p: usize): u64 {
+  let count: u32 = 8;
+  while (count === 8) {
+    const word = load<u64>(p);
+    count = leadingDigits(word);
+    if (count === 0) break;
+    digits = digits * load<u64>(digitPowers + (<usize>count << 3)) + digitsValue(word, count);
+    p += <usize>count;
+  }
+  digitsEnd = p;
+  return digits;
+}
+
+/**
+ * Reads a number at `p` into `numberType` and `numberBits`. Returns where it ends, 0 when the slow path must look. Loads
+ * up to 7 bytes behind the number.
+ */
 @inline
 export function scanNumber(start: usize): usize {
-  let p = start;
-  const isNegative = load<u8>(p) === 45;
-  if (isNegative) p++;
-  const first = p;
-  let digits: u64 = 0;
-  let byte = <u32>load<u8>(p);
-  while (byte - 48 <= 9) {
-    digits = digits * 10 + <u64>(byte - 48);
-    byte = <u32>load<u8>(++p);
-  }
+  const isNegative = load<u8>(start) === 45;
+  const first = isNegative ? start + 1 : start;
+  let digits = appendDigits(0, first);
+  let p = digitsEnd;
   let count = p - first;
+  const byte = <u32>load<u8>(p);
   if (byte === 105) {
     // 18 digits can not overflow.
     if (count === 0 || count > 18) return 0;
@@ -81,12 +120,9 @@ export function scanNumber(start: usize): usize {
   }
   let places: u32 = 0;
   if (byte === 46) {
-    const fraction = ++p;
-    byte = <u32>load<u8>(p);
-    while (byte - 48 <= 9) {
-      digits = digits * 10 + <u64>(byte - 48);
-      byte = <u32>load<u8>(++p);
-    }
+    const fraction = p + 1;
+    digits = appendDigits(digits, fraction);
+    p = digitsEnd;
     places = <u32>(p - fraction);
     count += <usize>places;
   }
@@ -100,25 +136,4 @@ export function scanNumber(start: usize): usize {
   } else bits = divideByPower(digits, places);
   numberBits = isNegative ? bits | 0x8000000000000000 : bits;
   return p;
-}
-
-/** Whether all eight bytes are digits. */
-@inline
-export function areDigits(word: u64): bool {
-  return (
-    ((word & 0xf0f0f0f0f0f0f0f0) |
-      (((word + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) >> 4)) ===
-    0x3333333333333333
-  );
-}
-
-/** Value of eight digits, the first one in the lowest byte. */
-@inline
-export function eightDigits(word: u64): u64 {
-  word -= 0x3030303030303030;
-  word = word * 10 + (word >> 8);
-  const mask: u64 = 0x000000ff000000ff;
-  return (
-    (((word & mask) * 0x000f424000000064) + (((word >> 16) & mask) * 0x0000271000000001)) >> 32
-  );
 }

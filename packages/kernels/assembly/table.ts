@@ -47,6 +47,8 @@ export class Column {
   // One behind the last row that has a value.
   nextRow: u32;
   isSparse: bool;
+  // See layouts.ts.
+  mark: u32;
 }
 
 // One arena for all tables, one for the texts of the running batch; their records lie here.
@@ -87,9 +89,22 @@ export function widthOfType(type: u32): usize {
 
 /** Bytes for a text of the running batch; 0 when memory is exhausted. */
 @inline
-export function allocateText(bytes: usize): usize {
+function allocateText(bytes: usize): usize {
   return allocate(changetype<Arena>(textRecord), bytes);
 }
+
+/** The reference of a text of the body as one to a copy, which lives as long as the batch; `NO_TEXT` for no memory. */
+@inline
+export function keepText(bits: u64): u64 {
+  const length = <usize>(bits >> 32);
+  // An empty text needs no bytes.
+  if (length === 0) return bits;
+  const text = allocateText(length);
+  if (text === 0) return NO_TEXT;
+  memory.copy(text, <usize>(bits & 0xffffffff), length);
+  return <u64>text | (<u64>length << 32);
+}
+export const NO_TEXT: u64 = u64.MAX_VALUE;
 
 function make<T>(): usize {
   const address = allocate(arena(), offsetof<T>());

@@ -268,14 +268,69 @@ const body = fc
   )
   .chain((lines) => fc.constantFrom('\n', '\r\n').map((end) => lines.join(end)));
 
+// Bodies of writers that name the same series and fields again and again, with a line that is any other now and then.
+const kindOfValue = {
+  i: fc
+    .oneof(fc.integer({ min: -120, max: 120 }), fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }))
+    .map((n) => `${n}i`),
+  f: fc.oneof(
+    fc.integer({ min: -99_999, max: 99_999 }).map((n) => String(n / 100)),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+  ),
+  b: fc.constantFrom('t', 'true', 'F', 'FALSE'),
+  s: fc.constantFrom('"plain"', '"a \\"quoted\\" one"', '""', '"back\\\\slash"', '"two\nlines"'),
+};
+const kinds = fc.constantFrom<(keyof typeof kindOfValue)[]>('i', 'i', 'f', 'b', 's');
+const form = fc.record({
+  section: fc.constantFrom(
+    'cpu,host=a,region=eu',
+    'cpu,host=b,region=eu',
+    'cpu,host=c',
+    'cpu,region=eu,host=a',
+    'mem,host=a',
+    'm\\,x,a\\ b=c\\ d',
+    'm',
+  ),
+  fields: fc.array(fc.tuple(name, kinds), { minLength: 1, maxLength: 4 }),
+});
+const formLine = ({
+  section,
+  fields,
+}: {
+  section: string;
+  fields: [string, 'i' | 'f' | 'b' | 's'][];
+}) =>
+  fc
+    .tuple(fc.tuple(...fields.map(([, kind]) => kindOfValue[kind])), time)
+    .map(
+      ([values, t]) => `${section} ${fields.map(([k], i) => `${k}=${values[i]}`).join(',')}${t}`,
+    );
+const steadyBody = fc
+  .array(form, { minLength: 1, maxLength: 3 })
+  .chain((forms) =>
+    fc.array(
+      fc.tuple(
+        fc.tuple(...forms.map(formLine)),
+        fc.option(fc.oneof(line, oddLine, fc.constantFrom('', '# x', ' ')), { freq: 4 }),
+      ),
+      { minLength: 1, maxLength: 6 },
+    ),
+  )
+  .map((rounds) =>
+    rounds.flatMap(([lines, other]) => (other === null ? lines : [...lines, other])).join('\n'),
+  );
+
 describe('a body means what the exact parser says', () => {
   test('points, merged fields, errors and refusals, over several bodies', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(body, fc.constantFrom('ns' as const, 's' as const, 'h' as const)), {
-          minLength: 1,
-          maxLength: 4,
-        }),
+        fc.array(
+          fc.tuple(
+            fc.oneof(body, steadyBody),
+            fc.constantFrom('ns' as const, 's' as const, 'h' as const),
+          ),
+          { minLength: 1, maxLength: 4 },
+        ),
         (bodies) => {
           const opened = open();
           const contents: Contents = new Map();
