@@ -1,6 +1,8 @@
 // Frozen tables of a shard to a segment file, series by series.
 import type { Disk } from '../disk/disk.ts';
 import { RowList } from '../memtable/row-list.ts';
+import type { RowPick } from '../memtable/row-pick.ts';
+import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
 import { isStrictlyAscending, mergeRuns, sliceRun } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
@@ -81,8 +83,9 @@ function* portionRuns(
   fields: readonly SegmentField[],
   { rows, ordinals, ends }: Portion,
 ): Generator<{ readonly ordinal: number; readonly run: Run }> {
-  const pick = table.pick(rows.toArray());
-  const all: Run = { times: pick.times(), columns: fields.map((field) => pick.column(field)) };
+  const numbers = rows.toArray();
+  const { pick, times } = pickInOrder(table, numbers, ends);
+  const all: Run = { times, columns: fields.map((field) => pick.column(field)) };
   let start = 0;
   for (let i = 0; i < ordinals.length; i++) {
     const end = ends[i]!;
@@ -90,4 +93,25 @@ function* portionRuns(
     yield { ordinal: ordinals[i]!, run: isStrictlyAscending(run.times) ? run : mergeRuns([run]) };
     start = end;
   }
+}
+
+/** The rows of some series, each in the order of its times where that is a matter of whole batches. */
+function pickInOrder(
+  table: Table,
+  rows: Uint32Array,
+  ends: readonly number[],
+): { readonly pick: RowPick; readonly times: BigInt64Array } {
+  const pick = table.pick(rows);
+  const times = pick.times();
+  let start = 0;
+  let hasMoved = false;
+  for (const end of ends) {
+    if (!isStrictlyAscending(times.subarray(start, end))) {
+      hasMoved = orderStretches(rows, times, { start, end }) || hasMoved;
+    }
+    start = end;
+  }
+  if (!hasMoved) return { pick, times };
+  const moved = table.pick(rows);
+  return { pick: moved, times: moved.times() };
 }

@@ -1,5 +1,4 @@
 // A list of row numbers that is filled again and again.
-import type { PagedNumbers } from './paged-numbers.ts';
 
 export class RowList {
   #rows = new Uint32Array(256);
@@ -13,15 +12,19 @@ export class RowList {
     this.#length = 0;
   }
 
-  /** Adds the rows of a chain, oldest first. `newest` and the links are rows plus one; 0 ends the chain. */
-  addChain(newest: number, before: PagedNumbers): void {
-    let count = 0;
-    for (let row = newest; row !== 0; row = before.get(row - 1)) count++;
-    let at = this.#length + count;
-    this.#reserve(at);
-    this.#length = at;
+  /** Makes the list longer by `count` rows, which are then filled in from the end; the new length. */
+  extend(count: number): number {
+    this.#reserve(this.#length + count);
+    this.#length += count;
+    return this.#length;
+  }
+
+  /** Puts rows [first, end) before the place `at`; the place of the first of them. */
+  fillBefore(at: number, first: number, end: number): number {
+    const start = at - (end - first);
     const rows = this.#rows;
-    for (let row = newest; row !== 0; row = before.get(row - 1)) rows[--at] = row - 1;
+    for (let row = first, i = start; row < end; row++, i++) rows[i] = row;
+    return start;
   }
 
   /** A copy of the rows. */

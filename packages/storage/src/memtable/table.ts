@@ -1,5 +1,5 @@
 // Rows of one measurement in one shard's memtable: blocks of rows in arrival order, and per series a chain through its
-// rows, newest first. Batches of some size become blocks as they are, nothing of them is copied; smaller ones are
+// stretches, newest first: neighbouring rows of one batch, as batches mostly come by series. Batches of some size become blocks as they are, nothing of them is copied; smaller ones are
 // gathered in blocks of a bounded size. So neither a write nor a reader ever waits for work on the whole table.
 //
 // Append-only, so that a snapshot is a number of rows. Rows are numbered through all blocks.
@@ -28,9 +28,14 @@ export class Table {
   readonly #firstRows: number[] = [];
   /** Fields of all blocks, in the order in which they came. */
   readonly #fields = new Map<string, FieldType>();
-  /** Row of a series (plus one, 0 is none): its newest by ordinal, and the one before it by row. */
+  /**
+   * Stretch of a series (plus one, 0 is none): its newest by ordinal, and the one before it by stretch. Stretches cover all
+   * rows: each ends where the next one begins.
+   */
   readonly #newest = new PagedNumbers();
   readonly #before = new PagedNumbers();
+  readonly #firstOf = new PagedNumbers();
+  #stretches = 0;
   #ordinalEnd = 0;
   #rows = 0;
   #blockBytes = 0;
@@ -67,7 +72,9 @@ export class Table {
   }
 
   get memoryBytes(): number {
-    return this.#blockBytes + this.#newest.memoryBytes + this.#before.memoryBytes;
+    const chainBytes =
+      this.#newest.memoryBytes + this.#before.memoryBytes + this.#firstOf.memoryBytes;
+    return this.#blockBytes + chainBytes;
   }
 
   /** Appends rows. A block of some size is taken over: it is not the caller's any more. */
@@ -114,30 +121,47 @@ export class Table {
 
   #chain(series: Uint32Array, count: number): void {
     const newest = this.#newest;
-    const before = this.#before;
-    const index = this.#index;
-    let row = this.#rows;
-    for (let i = 0; i < count; i++, row++) {
-      const ordinal = index.ordinalOf(series[i]!);
+    for (let i = 0; i < count;) {
+      const id = series[i]!;
+      const stretch = this.#stretches++;
+      const ordinal = this.#index.ordinalOf(id);
       if (ordinal >= this.#ordinalEnd) this.#ordinalEnd = ordinal + 1;
-      before.set(row, newest.get(ordinal));
-      newest.set(ordinal, row + 1);
+      this.#firstOf.set(stretch, this.#rows + i);
+      this.#before.set(stretch, newest.get(ordinal));
+      newest.set(ordinal, stretch + 1);
+      for (i++; i < count && series[i] === id;) i++;
     }
+  }
+
+  #endOf(stretch: number): number {
+    return stretch + 1 < this.#stretches ? this.#firstOf.get(stretch + 1) : this.#rows;
+  }
+
+  /** The newest stretch of a series that begins below `limit`, plus one; 0 for none. */
+  #newestBelow(ordinal: number, limit: number): number {
+    let stretch = this.#newest.get(ordinal);
+    while (stretch > 0 && this.#firstOf.get(stretch - 1) >= limit) {
+      stretch = this.#before.get(stretch - 1);
+    }
+    return stretch;
   }
 
   /** Adds the rows below `limit` of the series with this ordinal to the list, in arrival order. */
   listRows(ordinal: number, limit: number, list: RowList): void {
-    const before = this.#before;
-    let newest = this.#newest.get(ordinal);
-    while (newest > limit) newest = before.get(newest - 1);
-    list.addChain(newest, before);
+    const newest = this.#newestBelow(ordinal, limit);
+    let count = 0;
+    for (let s = newest; s > 0; s = this.#before.get(s - 1)) {
+      count += Math.min(limit, this.#endOf(s - 1)) - this.#firstOf.get(s - 1);
+    }
+    let at = list.extend(count);
+    for (let s = newest; s > 0; s = this.#before.get(s - 1)) {
+      at = list.fillBefore(at, this.#firstOf.get(s - 1), Math.min(limit, this.#endOf(s - 1)));
+    }
   }
 
   /** Whether the series with this ordinal has rows below `limit`. */
   hasRows(ordinal: number, limit: number): boolean {
-    let newest = this.#newest.get(ordinal);
-    while (newest > limit) newest = this.#before.get(newest - 1);
-    return newest > 0;
+    return this.#newestBelow(ordinal, limit) > 0;
   }
 
   /** The given rows, to be copied column by column. */
