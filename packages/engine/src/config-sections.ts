@@ -74,6 +74,27 @@ export const FIXED_SECTIONS = {
   }),
   task: configSection('Tasks.', {
     'snapshot-interval': key.duration('1m', 'How often the state of tasks is saved.'),
+    'catch-up': key.duration(
+      '0s',
+      'After a restart stream tasks read from the default cluster what they have missed, at most so much of it; 0s reads nothing.',
+    ),
+    'catch-up-lateness': key.duration(
+      '1m',
+      'How long after its time a point may arrive and still be told from those that a task has missed.',
+    ),
+    'catch-up-timeout': key.duration(
+      '5m',
+      'How long tasks that catch up wait for a database that does not answer; then they go on without.',
+    ),
+    'missed-runs': key.text(
+      'skip',
+      'Queries of batch tasks that were due while the engine was down: skip, ask the last, or all.',
+      { allowed: ['skip', 'last', 'all'] },
+    ),
+    'missed-runs-limit': key.integer(
+      100,
+      'Missed runs of one query that are made up for at most, the newest ones.',
+    ),
     'max-groups': key.integer(
       1_000_000,
       'Groups of one task; points that would open another are dropped.',

@@ -23,6 +23,7 @@ import { ConfigOverrides } from './config-overrides.ts';
 import type { OverrideRecord } from './config-overrides.ts';
 import { hostCountOf } from './config.ts';
 import type { EngineConfig } from './config.ts';
+import { startPoints } from './catch-up/stream-feed.ts';
 import { Clusters } from './database/clusters.ts';
 import { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment } from './definition.ts';
@@ -32,12 +33,13 @@ import { LogHub } from './log-hub.ts';
 import type { LogLevel, LogSink } from './log-hub.ts';
 import { Metadata } from './metadata.ts';
 import { PointRouter } from './point-router.ts';
+import { QuerySlots } from './query-slots.ts';
 import type { TaskRecord, TemplateRecord } from './records.ts';
 import { Redactor } from './redactor.ts';
 import { accessPolicy, checkAccess, secretResolver } from './service-context.ts';
 import { HostPool } from '@tidemark/runtime/host';
 import type { HostPoolOptions } from '@tidemark/runtime/host';
-import type { RunningTask, TaskState } from '@tidemark/runtime';
+import type { TaskState } from '@tidemark/runtime';
 import { Sideloads } from './sideload.ts';
 import { checkClusters, httpClient, taskServices } from './task-services.ts';
 import type { TaskServicesOptions } from './task-services.ts';
@@ -89,9 +91,11 @@ export type EngineParts = {
 };
 
 export type EngineHooks = {
-  taskStarted: () => void;
+  taskStarted: (taskId: string, isNew: boolean) => Promise<void>;
   taskStartsAnew: (taskId: string) => Promise<void>;
-  savedState: (taskId: string, task: Pick<RunningTask, 'taker'>) => TaskState | undefined;
+  savedState: (taskId: string) => TaskState | undefined;
+  /** Resolves when what is written to the database comes here. */
+  linked: () => Promise<void>;
   sectionChanged: (section: string) => Promise<void> | void;
 };
 
@@ -112,10 +116,11 @@ export function isTrusted(config: EngineConfig): boolean {
 export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const { config, clock } = options;
   const hooks: EngineHooks = {
-    taskStarted: () => undefined,
+    taskStarted: () => Promise.resolve(),
     taskStartsAnew: () => Promise.resolve(),
     sectionChanged: () => undefined,
     savedState: () => undefined,
+    linked: () => Promise.resolve(),
   };
   const metadata = await Metadata.open(config[''].dataDir);
   const redactor = new Redactor();
@@ -164,12 +169,13 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     disabledKinds: new Set(config.alert.disabledHandlers),
   });
   alerts.open();
-  const scheduler = new BatchScheduler({
-    clusters,
+  const slots = new QuerySlots({
     clock,
     concurrency: Math.max(1, config.task.maxQueries),
     timeoutMs: config.task.queryTimeoutMs,
   });
+  const catchUpParts = { clusters, clock, slots, config: config.task, log: logs.logger('task') };
+  const scheduler = new BatchScheduler(catchUpParts);
   const server = {
     hostname: config[''].hostname,
     clusterId: metadata.clusterId,
@@ -212,9 +218,10 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
       : (pipeline, services, task) => hosts.createTask(pipeline, services, task);
   const executor = new Executor({
     createTask,
-    savedState: (taskId, task) => hooks.savedState(taskId, task),
+    savedState: (taskId) => hooks.savedState(taskId),
     clock,
-    router,
+    catchUp: config.task,
+    log: logs.logger('task'),
     services: servicesOf,
     limits: {
       groupCountMax: config.task.maxGroups,
@@ -222,10 +229,9 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
       heldBytesMax: config.task.maxMemoryBytes,
     },
     alertDefaults: () => alerts.defaults,
-    startQueries: (executing) =>
-      scheduler.start(executing.pipeline, executing.task, (problem) => {
-        executing.problem = problem;
-      }),
+    startPoints: (executing, setup) =>
+      startPoints({ ...catchUpParts, router, linked: () => hooks.linked() }, executing, setup),
+    startQueries: (executing, setup) => scheduler.start(executing, setup),
   });
   const environment = (): BuildEnvironment => ({
     udfs: functions.registry,
@@ -302,7 +308,7 @@ function definitions(
     environment,
     checkPipeline: (pipeline) => checkClusters(pipeline, clusters),
     onStartAnew: (id) => hooks.taskStartsAnew(id),
-    onStarted: () => hooks.taskStarted(),
+    onStarted: (id, isNew) => hooks.taskStarted(id, isNew),
     clock,
     log: (message, fields) => log('error', message, fields),
   });

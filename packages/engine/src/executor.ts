@@ -10,9 +10,10 @@ import type {
   TaskServices,
   TaskState,
 } from '@tidemark/runtime';
-import type { BatchSource } from './batch-scheduler.ts';
-import type { PointRouter } from './point-router.ts';
+import type { Logger } from './log-hub.ts';
 import type { Dbrp } from './records.ts';
+import { isCatchingUp, nanos, resumptionOf } from './task-source.ts';
+import type { CatchUpConfig, Resumption, TaskSource } from './task-source.ts';
 
 /** Makes a running task of a pipeline; the runtime's `createTask`, or a task host. */
 export type CreateTask = (
@@ -24,14 +25,27 @@ export type CreateTask = (
 export type ExecutorOptions = {
   readonly createTask: CreateTask;
   readonly clock: Clock;
-  readonly router: PointRouter;
   readonly services: (taskId: string) => TaskServices;
   readonly limits: Partial<TaskLimits>;
   readonly alertDefaults: () => AlertDefaults;
   /** What was saved of a task, for starting it again after its thread has failed. */
-  readonly savedState: (taskId: string, task: Pick<RunningTask, 'taker'>) => TaskState | undefined;
+  readonly savedState: (taskId: string) => TaskState | undefined;
+  readonly catchUp: CatchUpConfig;
+  /** Feeds a stream task with the points of its databases. */
+  readonly startPoints: (
+    task: Executing,
+    setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
+  ) => TaskSource;
   /** Starts the queries of a batch task. */
-  readonly startQueries: (task: Executing) => BatchSource;
+  readonly startQueries: (task: Executing, setup: SourceSetup) => TaskSource;
+  readonly log: Logger;
+};
+
+export type SourceSetup = {
+  /** What the task is given first. */
+  readonly from: Resumption | undefined;
+  /** The task goes on without a part of what it has missed, for this reason. */
+  readonly gaveUp: (reason: string) => void;
 };
 
 /** What a task needs to run. */
@@ -41,6 +55,8 @@ export type Startable = {
   readonly dbrps: readonly Dbrp[];
   /** Names what was started; state belongs to it alone. */
   readonly definition: string;
+  /** State of an earlier run of that definition. */
+  readonly saved?: TaskState | undefined;
 };
 
 /** A task that runs, or that ran and died with `task.error`. */
@@ -56,6 +72,8 @@ export type Executing = {
   hasEnded?: boolean | undefined;
   /** What keeps it from working at the moment, for example a database that is away. */
   problem: string | undefined;
+  /** Points that it was given again after a restart, or results of queries. */
+  caughtUpCount?: number | undefined;
 };
 
 /** What happens to a running task by itself. */
@@ -64,9 +82,11 @@ export type TaskEvents = {
   readonly died: (error: string) => void;
   /** Its thread failed and it was started again. */
   readonly restarted: (reason: string) => void;
+  /** It goes on without a part of what it has missed. */
+  readonly gaveUp: (reason: string) => void;
 };
 
-type Entry = Executing & { readonly stop: () => Promise<void>; lastCollected: number };
+type Entry = Executing & { source: TaskSource | undefined; lastCollected: number };
 
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -97,28 +117,24 @@ export class Executor {
     for (const entry of this.#entries.values()) if (entry.task.error === undefined) yield entry;
   }
 
-  /**
-   * Starts a task, after `restore` has given it an earlier state. Rejects with the reason when it can not start; then
-   * nothing of it is left.
-   */
-  async start(
-    startable: Startable,
-    events: TaskEvents,
-    restore?: (task: RunningTask) => void,
-  ): Promise<void> {
+  /** Starts a task. Rejects with the reason when it can not start; then nothing of it is left. */
+  async start(startable: Startable, events: TaskEvents): Promise<void> {
     assert(!this.#entries.has(startable.id), 'a task is started once');
-    const { clock, limits } = this.#options;
-    const task: RunningTask = makeTask(this.#options.createTask, startable.pipeline, {
-      services: this.#options.services(startable.id),
-      options: {
-        taskId: startable.id,
-        clock,
-        limits,
-        alerts: this.#options.alertDefaults(),
-        savedState: () => this.#options.savedState(startable.id, task),
-      },
+    const { pipeline, id, definition, saved } = startable;
+    let from = saved === undefined ? undefined : this.#resumption(id, pipeline, saved);
+    const task = makeTask(this.#options.createTask, pipeline, {
+      services: this.#options.services(id),
+      options: this.#taskOptions(startable, {
+        rerun: from?.rerun,
+        // The thread of the task has failed; what was fed to it since the state was saved is missing.
+        savedState: () => {
+          const state = this.#options.savedState(id);
+          from = state === undefined ? undefined : this.#resumption(id, pipeline, state);
+          entry.source?.suspend();
+          return state === undefined ? undefined : { state, rerun: from?.rerun };
+        },
+      }),
     });
-    const { pipeline, id, definition } = startable;
     const entry: Entry = {
       id,
       pipeline,
@@ -127,23 +143,24 @@ export class Executor {
       throughput: 0,
       problem: undefined,
       lastCollected: 0,
-      stop: () => this.#end(entry, stops),
+      source: undefined,
     };
-    const stops: (() => Promise<void>)[] = [];
     this.#entries.set(id, entry);
     try {
       task.onError(events.died);
-      task.onRestarted(events.restarted);
-      restore?.(task);
+      task.onRestarted((reason) => {
+        entry.source?.resume(from);
+        events.restarted(reason);
+      });
+      if (saved !== undefined) this.#restore(task, saved);
       await task.start();
       if (task.error !== undefined) throw new InvalidRequest(task.error);
-      if (pipeline.type === 'stream') {
-        const route = this.#options.router.add(startable.dbrps, task);
-        stops.push(() => route.close());
-      } else {
-        const source = this.#options.startQueries(entry);
-        stops.push(() => source.close());
-      }
+      const { startPoints, startQueries } = this.#options;
+      const setup = { from, gaveUp: events.gaveUp };
+      entry.source =
+        pipeline.type === 'stream'
+          ? startPoints(entry, { ...setup, dbrps: startable.dbrps })
+          : startQueries(entry, setup);
     } catch (error) {
       this.#entries.delete(id);
       await closeQuietly(task);
@@ -155,12 +172,19 @@ export class Executor {
   async stop(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
-    await entry.stop();
+    await entry.source?.close();
+    await closeQuietly(entry.task);
     if (this.#entries.get(id) === entry) this.#entries.delete(id);
   }
 
   async stopAll(): Promise<void> {
     await Promise.all([...this.#entries.keys()].map((id) => this.stop(id)));
+  }
+
+  /** Whether the states of a running task say which points they contain. */
+  hasPosition(id: string): boolean {
+    const entry = this.running(id);
+    return entry !== undefined && isCatchingUp(this.#options.catchUp, entry.pipeline.type);
   }
 
   /** Called every second: measures the throughput. */
@@ -172,9 +196,48 @@ export class Executor {
     }
   }
 
-  async #end(entry: Entry, stops: readonly (() => Promise<void>)[]): Promise<void> {
-    for (const stop of stops) await stop();
-    await closeQuietly(entry.task);
+  /** Before the engine stops: lets tasks catch up that can. Points that still wait for the others are dropped. */
+  async settle(deadlineMs: number): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(({ source }) => source?.settle(deadlineMs)));
+  }
+
+  #taskOptions(
+    { id, pipeline }: Startable,
+    more: Pick<TaskOptions, 'rerun' | 'savedState'>,
+  ): TaskOptions {
+    const { clock, limits, alertDefaults, catchUp } = this.#options;
+    const latenessNanos = nanos(catchUp.catchUpLatenessMs);
+    return {
+      taskId: id,
+      clock,
+      limits,
+      alerts: alertDefaults(),
+      position: isCatchingUp(catchUp, pipeline.type) ? { latenessNanos } : undefined,
+      ...more,
+    };
+  }
+
+  #resumption(id: string, pipeline: Pipeline, state: TaskState): Resumption | undefined {
+    const { clock, catchUp: config, log } = this.#options;
+    try {
+      return resumptionOf(state, { config, type: pipeline.type, now: clock.now() });
+    } catch (error) {
+      // Written by another version.
+      log('warn', 'failed to read the state of a task', { task: id, err: String(error) });
+      return undefined;
+    }
+  }
+
+  #restore(task: RunningTask, state: TaskState): void {
+    try {
+      task.restore(state);
+    } catch (error) {
+      // Written by another version; the task starts without it.
+      this.#options.log('warn', 'failed to restore the state of a task', {
+        task: task.taskId,
+        err: String(error),
+      });
+    }
   }
 }
 

@@ -58,6 +58,28 @@ export const QUERY_RESPONSE_BYTES: Limit = {
   reason: 'an answer is held in memory as a whole',
 };
 
+/** Points of one answer of the database, about: reading it is one piece of work of the API's thread. */
+export const CATCH_UP_PAGE_ROWS: Limit = {
+  setting: 'task.catch-up-page',
+  value: 5_000,
+  unit: 'rows',
+  reason: 'missed points that are read at once; more of them keep requests waiting',
+};
+
+export const CATCH_UP_PAGE_BYTES: Limit = {
+  setting: 'task.catch-up-page-size',
+  value: 32 * 1024 * 1024,
+  unit: 'bytes',
+  reason: 'an answer with missed points; a larger one is asked for in parts',
+};
+
+export const REMEMBERED_POINTS: Limit = {
+  setting: 'task.catch-up-remembered',
+  value: 1_000_000,
+  unit: 'count',
+  reason: 'points that were read and may come from the stream as well, by their times',
+};
+
 /** A task that does not hand out its state by then keeps what was saved before. */
 export const SNAPSHOT_TIMEOUT_MS = 10_000;
 

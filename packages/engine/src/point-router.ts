@@ -13,6 +13,8 @@ export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error' | 'proc
 export type Route = {
   /** Gives the consumer what was written before and takes it off the router. */
   close(): Promise<void>;
+  /** Resolves when nothing waits for the consumer. */
+  drained(): Promise<void>;
 };
 
 /** Points received by database, retention policy and measurement. */
@@ -45,6 +47,7 @@ export class PointRouter {
         }
         await queue.drained();
       },
+      drained: () => queue.drained(),
     };
   }
 

@@ -1,7 +1,7 @@
 // What a restart of the engine gives back to its tasks.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serialize } from 'node:v8';
+import { deserialize, serialize } from 'node:v8';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '@tidemark/core';
 import type { TaskState } from '@tidemark/runtime';
@@ -159,7 +159,10 @@ test('a state that was asked of a task which was started anew meanwhile is not k
     ({ id: 't', definition: 'x', task: { takeState: () => taken } }) as unknown as Executing;
   let entry = entryOf(state);
   const executor = { all: () => [entry], entry: () => entry } as unknown as Executor;
-  const saved = (): unknown => snapshots.saved({ id: 't', definition: 'x' }, { taker: undefined });
+  const saved = (): unknown => {
+    const bytes = snapshots.saved({ id: 't', definition: 'x' });
+    return bytes && deserialize(bytes);
+  };
 
   const saving = snapshots.saveAll(executor);
   entry = entryOf(state);

@@ -5,8 +5,8 @@ import { deserialize, serialize } from 'node:v8';
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Database } from 'lmdb';
-import type { RunningTask, TaskSnapshot, TaskState } from '@tidemark/runtime';
-import type { Executor } from './executor.ts';
+import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
+import type { Executing, Executor } from './executor.ts';
 import { SNAPSHOT_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log-hub.ts';
 import type { Metadata } from './metadata.ts';
@@ -35,13 +35,28 @@ export class Snapshots {
    * time keeps what was saved before, and so do all when nothing can be written; both are logged.
    */
   async saveAll(executor: Executor): Promise<void> {
-    const kept = new Set<string>();
+    const running = [...executor.all()].filter(({ definition }) => definition !== undefined);
+    const kept = new Set(running.map(({ id }) => id));
+    await this.#save(executor, running, () => {
+      for (const id of this.#table.getKeys()) if (!kept.has(id)) void this.#table.remove(id);
+    });
+  }
+
+  /** As `saveAll`, of one task. */
+  async save(executor: Executor, id: string): Promise<void> {
+    const executing = executor.running(id);
+    if (executing !== undefined) await this.#save(executor, [executing], () => undefined);
+  }
+
+  async #save(
+    executor: Executor,
+    running: readonly Executing[],
+    cleanUp: () => void,
+  ): Promise<void> {
     const taken = await Promise.all(
-      [...executor.all()].map(async ({ id, task, definition }) => {
-        if (definition === undefined) return undefined;
-        kept.add(id);
+      running.map(async ({ id, task, definition }) => {
         const snapshot = await this.#take(id, task);
-        if (snapshot === undefined) return undefined;
+        if (snapshot === undefined || definition === undefined) return undefined;
         return { id, task, stored: { definition, snapshot } satisfies Stored };
       }),
     );
@@ -52,7 +67,7 @@ export class Snapshots {
           if (each === undefined || executor.entry(each.id)?.task !== each.task) continue;
           void this.#table.put(each.id, serialize(each.stored));
         }
-        for (const id of this.#table.getKeys()) if (!kept.has(id)) void this.#table.remove(id);
+        cleanUp();
       });
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
@@ -67,31 +82,26 @@ export class Snapshots {
     await this.#options.metadata.atomically(() => void this.#table.remove(id));
   }
 
-  /** What was saved of a task, in the form its thread takes; `undefined` when nothing fits its definition. */
-  saved(
-    { id, definition }: { readonly id: string; readonly definition: string },
-    task: Pick<RunningTask, 'taker'>,
-  ): TaskState | undefined {
+  /** What was saved of a task; `undefined` when nothing fits its definition. */
+  saved({
+    id,
+    definition,
+  }: {
+    readonly id: string;
+    readonly definition: string;
+  }): EncodedSnapshot | undefined {
     const bytes = this.#table.get(id);
     if (bytes === undefined) return undefined;
     try {
       const stored = deserialize(bytes) as Stored;
-      if (stored.definition !== definition) return undefined;
-      return task.taker === undefined ? decoded(stored.snapshot) : encoded(stored.snapshot);
+      return stored.definition === definition ? encoded(stored.snapshot) : undefined;
     } catch (error) {
-      this.#failed(id, error);
+      // Written by another version; the task starts without it.
+      this.#options.log('warn', 'failed to read the state of a task', {
+        task: id,
+        err: String(error),
+      });
       return undefined;
-    }
-  }
-
-  /** Gives a task its state back, if there is one of the same definition. */
-  restore(record: TaskRecord, task: RunningTask): void {
-    const state = this.saved({ id: record.id, definition: definitionOf(record) }, task);
-    if (state === undefined) return;
-    try {
-      task.restore(state);
-    } catch (error) {
-      this.#failed(record.id, error);
     }
   }
 
@@ -120,22 +130,10 @@ export class Snapshots {
       done.abort();
     }
   }
-
-  // Written by another version; the task starts without it.
-  #failed(id: string, error: unknown): void {
-    this.#options.log('warn', 'failed to restore the state of a task', {
-      task: id,
-      err: String(error),
-    });
-  }
 }
 
-function encoded(state: TaskState): Uint8Array {
+function encoded(state: TaskState): EncodedSnapshot {
   return state instanceof Uint8Array ? state : serialize(state);
-}
-
-function decoded(state: TaskState): TaskSnapshot {
-  return state instanceof Uint8Array ? (deserialize(state) as TaskSnapshot) : state;
 }
 
 /**

@@ -12,6 +12,7 @@ import { defaultOptions } from '@tidemark/alerting';
 import { Authenticator } from './auth/authenticator.ts';
 import type { EngineConfig } from './config.ts';
 import { TSDB_SECTION } from './overridable-sections.ts';
+import { opening } from './opening.ts';
 import { closeParts, isTrusted, listenAddress, openParts } from './engine.ts';
 import type { EngineParts } from './engine.ts';
 import { addAlertRoutes } from './http/alert-routes.ts';
@@ -33,7 +34,7 @@ import { SCRAPE_SECTIONS } from './scrape/sections.ts';
 import { Scrapers } from './scrape/scrapers.ts';
 import type { ScrapersOptions } from './scrape/scrapers.ts';
 import { ServiceTests } from './service-tests.ts';
-import { Snapshots } from './snapshots.ts';
+import { definitionOf, Snapshots } from './snapshots.ts';
 import { ProtocolListeners } from '@tidemark/line-protocol/listeners';
 import type { LogSink } from './log-hub.ts';
 import { checkTemplate, renderTemplate } from './render.ts';
@@ -130,6 +131,8 @@ class RunningEngine implements EngineService {
   readonly #scrapers: Scrapers;
   readonly #startedMs: number;
   #subscriptions: Subscriptions | undefined;
+  readonly #listening = opening();
+  #linking: Promise<void> | undefined;
   #areTasksStarted = false;
   #closing: Promise<void> | undefined;
   url = '';
@@ -198,15 +201,23 @@ class RunningEngine implements EngineService {
 
   async open(): Promise<void> {
     const { config, clock, tasks, executor, hooks } = this.#parts;
-    hooks.savedState = (id, task) => {
+    hooks.savedState = (id) => {
       // The record may say already what the next start will make of the task.
       const definition = executor.entry(id)?.definition;
-      return definition === undefined ? undefined : this.#snapshots.saved({ id, definition }, task);
+      return definition === undefined ? undefined : this.#snapshots.saved({ id, definition });
     };
     hooks.taskStartsAnew = (id) => this.#snapshots.forget(id);
     await this.#recordings.open();
     await this.#replays.open();
-    await tasks.startEnabled((record, task) => this.#snapshots.restore(record, task));
+    hooks.linked = () => this.#linked();
+    hooks.taskStarted = async (id, isNew) => {
+      this.#subscriptions?.requestSync();
+      // What it misses from now on counts, also when the engine is killed before states are saved the next time.
+      if (isNew && executor.hasPosition(id)) await this.#snapshots.save(executor, id);
+    };
+    await tasks.startEnabled((record) =>
+      this.#snapshots.saved({ id: record.id, definition: definitionOf(record) }),
+    );
     this.#areTasksStarted = true;
     if (config.load.enabled) await this.#load.load();
     await this.#inputs.open();
@@ -222,7 +233,7 @@ class RunningEngine implements EngineService {
       token: this.#authenticator?.subscriberToken,
     });
     this.#subscriptions.start();
-    hooks.taskStarted = () => this.#subscriptions?.requestSync();
+    this.#listening.resolve();
     hooks.sectionChanged = (section) => {
       if (section === 'tsdb') this.#subscriptions?.requestSync();
       if (SCRAPE_SECTIONS.some(({ name }) => name === section)) return this.#scrapers.update();
@@ -264,11 +275,23 @@ class RunningEngine implements EngineService {
     await Promise.all(this.#tickers.map((ticker) => ticker.close()));
     await this.#replays.close();
     await this.#recordings.close();
+    await this.#parts.executor.settle(this.url === '' ? 0 : config.http.shutdownTimeoutMs);
     await router.drained();
     // Tasks that were never started must not cost the state they left.
     if (this.#areTasksStarted) await this.#saveState();
     await closeParts(this.#parts, config.http.shutdownTimeoutMs);
     await this.#lock.release();
+  }
+
+  /** Resolves when the API listens and the subscriptions at all clusters lead to it. */
+  #linked(): Promise<void> {
+    this.#linking ??= this.#listening.promise
+      .then(() => this.#subscriptions?.sync())
+      .catch((error: unknown) => {
+        this.#linking = undefined;
+        throw error;
+      });
+    return this.#linking;
   }
 
   #saveState(): Promise<void> {

@@ -12,7 +12,7 @@ import type { Clock } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import { printVars } from '@tidemark/pipeline';
 import type { HandlerSpec, Pipeline, Vars } from '@tidemark/pipeline';
-import type { RunningTask } from '@tidemark/runtime';
+import type { TaskState } from '@tidemark/runtime';
 import type { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment, Definition } from './definition.ts';
 import { defineTask, readVars } from './definition.ts';
@@ -47,8 +47,8 @@ export type TaskServiceOptions = {
   readonly checkPipeline: (pipeline: Pipeline) => void;
   /** Called before a task starts without its earlier state, which must not come back. */
   readonly onStartAnew: (id: string) => Promise<void>;
-  /** Called after a task was started. */
-  readonly onStarted: () => void;
+  /** Called after a task was started, new or with the state of an earlier run. */
+  readonly onStarted: (id: string, isNew: boolean) => Promise<void>;
   readonly clock: Clock;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
@@ -80,11 +80,11 @@ export class TaskService {
   }
 
   /** Starts what was enabled when the engine was stopped. A task that can not start shows why; the others run. */
-  async startEnabled(restore?: (record: TaskRecord, task: RunningTask) => void): Promise<void> {
+  async startEnabled(savedOf?: (record: TaskRecord) => TaskState | undefined): Promise<void> {
     for (const record of this.all()) {
       if (record.status !== 'enabled') continue;
       try {
-        await this.#start(record, restore);
+        await this.#start(record, savedOf);
       } catch (error) {
         // The task's own record shows the reason.
         this.#options.log('failed to start task', { task: record.id, err: messageOf(error) });
@@ -301,10 +301,10 @@ export class TaskService {
 
   async #start(
     record: TaskRecord,
-    restore?: (record: TaskRecord, task: RunningTask) => void,
+    savedOf?: (record: TaskRecord) => TaskState | undefined,
   ): Promise<void> {
     try {
-      await this.#execute(record, restore);
+      await this.#execute(record, savedOf);
       if (record.error !== '') await this.#setError(record.id, '');
     } catch (error) {
       const reason = messageOf(error);
@@ -316,21 +316,22 @@ export class TaskService {
   /** Runs a task as the record says, in place of what ran under its id. */
   async #execute(
     record: TaskRecord,
-    restore?: (record: TaskRecord, task: RunningTask) => void,
+    savedOf?: (record: TaskRecord) => TaskState | undefined,
   ): Promise<void> {
     const { executor } = this.#options;
     await executor.stop(record.id);
     const { pipeline } = this.startableOf(record);
-    if (restore === undefined) await this.#options.onStartAnew(record.id);
+    if (savedOf === undefined) await this.#options.onStartAnew(record.id);
+    const saved = savedOf?.(record);
     await executor.start(
-      { id: record.id, pipeline, dbrps: record.dbrps, definition: definitionOf(record) },
+      { id: record.id, pipeline, dbrps: record.dbrps, definition: definitionOf(record), saved },
       {
         died: (error) => this.#died(record.id, error),
         restarted: (reason) => this.#storeError('task was started again', record.id, reason),
+        gaveUp: (reason) => this.#storeError('task gave up catching up', record.id, reason),
       },
-      (task) => restore?.(record, task),
     );
-    this.#options.onStarted();
+    await this.#options.onStarted(record.id, saved === undefined);
   }
 
   #died(id: string, error: string): void {

@@ -22,6 +22,7 @@ export function printTaskStats(executing: Executing): Readonly<Record<string, un
   return {
     'task-stats': {
       throughput: executing.throughput,
+      ...(executing.caughtUpCount === undefined ? {} : { caught_up: executing.caughtUpCount }),
       ...(memoryBytes === 0 ? {} : { memory_bytes: memoryBytes }),
     },
     'node-stats': Object.fromEntries(nodes) as Readonly<Record<string, unknown>>,

@@ -5,7 +5,13 @@ import type { Barrier, Batch, Point } from './data/point.ts';
 import type { Group, GroupTable } from './data/group.ts';
 import type { Series, SeriesTable } from './data/series.ts';
 import type { CallContext } from './lambda/function.ts';
-import type { AlertDefaults, EndpointRows, TapCondition, TaskLimits } from './running-task.ts';
+import type {
+  AlertDefaults,
+  EndpointRows,
+  Rerun,
+  TapCondition,
+  TaskLimits,
+} from './running-task.ts';
 import type { LogLevel, TaskServices } from './services.ts';
 import type { Timers } from './timers.ts';
 
@@ -65,6 +71,8 @@ export interface TaskContext {
    */
   hold(point: Point): boolean;
   release(point: Point): void;
+  /** The task is given what it has missed; `undefined` when it has caught up, or has nothing to. */
+  readonly rerun: Rerun | undefined;
   /** Number of the present sweep for idle groups; sources note it on the groups they see. */
   readonly sweep: number;
   /** A number for each write, timer and answer from outside; that of a write comes again with its next rows. */

@@ -16,7 +16,28 @@ export type TaskOptions = {
   readonly alerts?: AlertDefaults | undefined;
   readonly limits?: Partial<TaskLimits> | undefined;
   /** State to start again with after the thread of the task has failed; asked for at that time. */
-  readonly savedState?: (() => TaskState | undefined) | undefined;
+  readonly savedState?: (() => SavedState | undefined) | undefined;
+  /** The states that are taken say which points they contain; those may be so late. */
+  readonly position?: { readonly latenessNanos: bigint } | undefined;
+  /** The task is first given what it has missed since its state was taken, until `goLive`. */
+  readonly rerun?: Rerun | undefined;
+};
+
+/**
+ * A task that is given what it has missed: its time begins at `now` and is moved by `pushDue` and `advanceTo`, and
+ * events that its topics remember are not published a second time.
+ */
+export type Rerun = {
+  /** When the state was taken. */
+  readonly now: Timestamp;
+  /** What is given is not older. */
+  readonly since: Timestamp;
+};
+
+/** What was saved of a task, and how it goes on. */
+export type SavedState = {
+  readonly state: TaskState;
+  readonly rerun?: Rerun | undefined;
 };
 
 /** What handler services with `global = true` change for every alert node. */
@@ -135,6 +156,24 @@ export type TapOptions = {
 export type TaskSnapshot = {
   readonly version: 1;
   readonly nodes: readonly { readonly name: string; readonly state: unknown }[];
+  readonly position?: TaskPosition | undefined;
+};
+
+/** Which points and query results a state contains. */
+export type TaskPosition = {
+  /** When it was taken, in the time of the task. */
+  readonly time: Timestamp;
+  /** When the task began without an earlier state: it has missed nothing that is older. */
+  readonly begun: Timestamp;
+  /** Newest time by series (`seriesText`), of the series that had points lately. */
+  readonly marks: readonly {
+    readonly database: string;
+    readonly retentionPolicy: string;
+    readonly keys: readonly string[];
+    readonly times: BigInt64Array;
+  }[];
+  /** End of the last range that each query node was given. */
+  readonly queries: readonly (readonly [nodeName: string, stop: Timestamp])[];
 };
 
 /** A snapshot as `v8.serialize` prints it: what crosses threads and lies on disk. */
@@ -172,6 +211,8 @@ export interface RunningTask {
   pushDue(batch: PointBatch, offset: bigint): void;
   /** Moves the time of a task with virtual timers, after everything that was pushed before. */
   advanceTo(time: Timestamp): void;
+  /** Ends what `rerun` began, after everything that was pushed before: the time is the machine's from now on. */
+  goLive(): void;
   /** Result of a query for the query node `nodeName`; `stop` is the end of its range. */
   pushQueryResult(
     nodeName: string,

@@ -21,6 +21,7 @@ import type { PointBatch } from './point-batch.ts';
 import type {
   EdgeStats,
   EndpointRows,
+  Rerun,
   RunningTask,
   TapMessage,
   TapOptions,
@@ -32,8 +33,9 @@ import type {
 } from './running-task.ts';
 import type { QueryResultSeries, TaskServices } from './services.ts';
 import { isWatched, tapObserver } from './tap.ts';
-import { clockTimers, VirtualTimers } from './timers.ts';
-import type { CancelTimer } from './timers.ts';
+import { decodeState, PositionKeeper } from './position.ts';
+import { clockTimers, RerunTimers, VirtualTimers } from './timers.ts';
+import type { CancelTimer, Timers } from './timers.ts';
 
 /** What tasks of one thread share. */
 export type TaskThread = {
@@ -78,7 +80,9 @@ export class InlineTask implements RunningTask {
   readonly #sampler: Sampler;
   readonly #limits: TaskLimits;
   readonly #enter: (() => void) | undefined;
-  readonly #virtual: VirtualTimers | undefined;
+  readonly #timers: Timers;
+  readonly #rerun: Rerun | undefined;
+  readonly #position: PositionKeeper | undefined;
   readonly #errorListeners: ((error: string) => void)[] = [];
   #source: RowSource | undefined;
   #writeSequence = 0;
@@ -99,7 +103,13 @@ export class InlineTask implements RunningTask {
     const { options, thread } = setup;
     this.taskId = options.taskId;
     this.#enter = thread.enter;
-    this.#virtual = options.timers instanceof VirtualTimers ? options.timers : undefined;
+    const timers = options.timers ?? clockTimers(options.clock);
+    const { rerun } = options;
+    this.#rerun = rerun;
+    this.#timers = rerun === undefined ? timers : new RerunTimers(rerun.now, timers);
+    this.#position =
+      options.position &&
+      new PositionKeeper(thread.series, { ...options.position, begun: this.#timers.now() });
     this.#limits = { ...DEFAULT_TASK_LIMITS, ...options.limits };
     this.#sampler = new Sampler(options.clock);
     this.#context = this.#makeContext(pipeline, services, { options, thread });
@@ -142,6 +152,7 @@ export class InlineTask implements RunningTask {
    * after all of them.
    */
   pushRows(source: RowSource, start = 0, end = source.rowCount): void {
+    this.#position?.note(source, start, end);
     this.#run(source, () => this.#feed(source, start, end));
   }
 
@@ -176,8 +187,22 @@ export class InlineTask implements RunningTask {
 
   /** As `advanceTo`, one turn of it; false when it has to go on. */
   advanceSome(time: bigint): boolean {
-    assert(this.#virtual !== undefined, 'only virtual time can be moved');
-    return this.#virtual.advanceSome(time, TIMERS_PER_TURN);
+    const virtual = this.#virtual();
+    assert(virtual !== undefined, 'only virtual time can be moved');
+    return virtual.advanceSome(time, TIMERS_PER_TURN);
+  }
+
+  goLive(): void {
+    if (this.#timers instanceof RerunTimers) this.#timers.goLive();
+  }
+
+  #virtual(): VirtualTimers | undefined {
+    if (this.#timers instanceof VirtualTimers) return this.#timers;
+    return this.#timers instanceof RerunTimers ? this.#timers.virtual : undefined;
+  }
+
+  #isRerun(): boolean {
+    return this.#timers instanceof RerunTimers && !this.#timers.isLive;
   }
 
   pushQueryResult(
@@ -186,6 +211,7 @@ export class InlineTask implements RunningTask {
     options: { readonly stop: bigint },
   ): void {
     const node = this.#queryNode(nodeName);
+    this.#position?.noteQuery(nodeName, options.stop);
     this.#run(undefined, () => node.result(result, options.stop));
   }
 
@@ -283,12 +309,14 @@ export class InlineTask implements RunningTask {
       const state = node?.snapshot?.();
       if (state !== undefined) nodes.push({ name, state });
     }
-    return { version: 1, nodes };
+    const position = this.#position?.encode(this.#timers.now());
+    return position === undefined ? { version: 1, nodes } : { version: 1, nodes, position };
   }
 
-  restore(snapshot: TaskState): void {
-    assert('version' in snapshot, 'a task of this thread is given what was decoded');
+  restore(state: TaskState): void {
+    const snapshot = decodeState(state);
     assert(snapshot.version === 1, 'the snapshot is of this version');
+    this.#position?.restore(snapshot.position);
     const byName = new Map(this.#handles.map((handle) => [handle.name, handle]));
     for (const { name, state } of snapshot.nodes) byName.get(name)?.node?.restore?.(state);
   }
@@ -346,7 +374,8 @@ export class InlineTask implements RunningTask {
     setup: { readonly options: TaskOptions; readonly thread: TaskThread },
   ): TaskContext {
     const { options, thread } = setup;
-    const timers = options.timers ?? clockTimers(options.clock);
+    const timers = this.#timers;
+    const rerun = (): Rerun | undefined => (this.#isRerun() ? this.#rerun : undefined);
     const sequence = (): number => this.#writeSequence;
     const sweep = (): number => this.#sweep;
     const rowCount = (): number => this.#source?.rowCount ?? 0;
@@ -364,6 +393,9 @@ export class InlineTask implements RunningTask {
       callContext: { now: () => timers.now(), random: () => Math.random() },
       httpOutputs: new Map(),
       inhibitors: new Inhibitors(),
+      get rerun(): Rerun | undefined {
+        return rerun();
+      },
       get sweep(): number {
         return sweep();
       },

@@ -131,6 +131,56 @@ export class VirtualTimers implements Timers {
   }
 }
 
+type Waiting = { readonly time: Timestamp; readonly callback: () => void; cancel: CancelTimer };
+
+/** Timers of a task that is given again what it has missed: virtual ones until it goes live. */
+export class RerunTimers implements Timers {
+  readonly #live: Timers;
+  readonly #waiting = new Set<Waiting>();
+  #virtual: VirtualTimers | undefined;
+
+  constructor(start: Timestamp, live: Timers) {
+    this.#virtual = new VirtualTimers(start);
+    this.#live = live;
+  }
+
+  get isLive(): boolean {
+    return this.#virtual === undefined;
+  }
+
+  /** What moves the time; `undefined` once it moves by itself. */
+  get virtual(): VirtualTimers | undefined {
+    return this.#virtual ?? (this.#live instanceof VirtualTimers ? this.#live : undefined);
+  }
+
+  now(): Timestamp {
+    return (this.#virtual ?? this.#live).now();
+  }
+
+  at(time: Timestamp, callback: () => void): CancelTimer {
+    if (this.#virtual === undefined) return this.#live.at(time, callback);
+    const fire = (): void => {
+      this.#waiting.delete(entry);
+      callback();
+    };
+    const entry: Waiting = { time, callback: fire, cancel: this.#virtual.at(time, fire) };
+    this.#waiting.add(entry);
+    return () => {
+      this.#waiting.delete(entry);
+      entry.cancel();
+    };
+  }
+
+  /** Hands what waits over to the timers of the machine. */
+  goLive(): void {
+    this.#virtual = undefined;
+    for (const entry of this.#waiting) {
+      entry.cancel();
+      entry.cancel = this.#live.at(entry.time, entry.callback);
+    }
+  }
+}
+
 function isBefore(a: PendingTimer, b: PendingTimer): boolean {
   return a.time < b.time || (a.time === b.time && a.sequence < b.sequence);
 }

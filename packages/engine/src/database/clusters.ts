@@ -97,6 +97,29 @@ export class Clusters implements DatabaseClient {
     return this.#results(cluster, statement, 'GET', signal);
   }
 
+  /**
+   * Result series of one statement with integers of all their digits; times are nanoseconds. Throws `AnswerTooLarge`
+   * when the answer has more than so many bytes.
+   */
+  async exact(
+    cluster: string,
+    statement: string,
+    { signal, bytesMax }: { readonly signal: AbortSignal; readonly bytesMax: number },
+  ): Promise<readonly RawSeries[]> {
+    const response = await this.#send(
+      this.cluster(cluster),
+      {
+        method: 'GET',
+        path: '/query',
+        params: { q: statement, epoch: 'ns' },
+        responseBytesMax: bytesMax + 1,
+      },
+      signal,
+    );
+    if (response.body.length > bytesMax) throw new AnswerTooLarge('answer is too large');
+    return seriesOf(response);
+  }
+
   /** Rows of a SHOW statement as text. */
   async show(cluster: Options, statement: string): Promise<readonly ShowSeries[]> {
     const response = await this.#send(cluster, {
@@ -265,7 +288,11 @@ function credentials(cluster: Options, authorization?: string): Record<string, s
   return { Authorization: `Basic ${pair}` };
 }
 
-type RawSeries = {
+/** An answer of the database with more bytes than were asked for. */
+export class AnswerTooLarge extends InvalidRequest {}
+
+/** A series of an answer as JSON had it. */
+export type RawSeries = {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly columns: readonly string[];

@@ -82,6 +82,22 @@ export function rangeOf(
   return { start: stop - options.periodNanos, stop };
 }
 
+/** The last `countMax` ticks of a range, and how many there are in all. Throws `InvalidRequest` for too many. */
+export function missedTicks(
+  schedule: Schedule,
+  { start, stop }: { readonly start: Timestamp; readonly stop: Timestamp },
+  countMax: number,
+): { readonly ticks: readonly Timestamp[]; readonly count: number } {
+  const ticks: Timestamp[] = [];
+  let count = 0;
+  for (const tick of ticksBetween(schedule, start, stop)) {
+    ticks.push(tick);
+    count++;
+    if (ticks.length >= countMax * 2) ticks.splice(0, ticks.length - countMax);
+  }
+  return { ticks: ticks.slice(Math.max(0, ticks.length - countMax)), count };
+}
+
 // A recording over years of a query per second would never end.
 const TICKS_MAX = 10_000_000;
 

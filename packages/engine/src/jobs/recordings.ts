@@ -7,7 +7,7 @@ import { formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';
 import type { PointBatch } from '@tidemark/runtime';
-import { queryNodesOf } from '../batch-scheduler.ts';
+import { queryNodesOf } from '../query-nodes.ts';
 import type { BatchScheduler } from '../batch-scheduler.ts';
 import type { Clusters } from '../database/clusters.ts';
 import { sourceOf } from '../database/query-text.ts';

@@ -5,7 +5,7 @@ import type { Clock, Timestamp } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import type { PointBatch, QueryResultSeries, RunningTask, TaskServices } from '@tidemark/runtime';
 import { VirtualTimers } from '@tidemark/runtime';
-import { queryNodesOf } from '../batch-scheduler.ts';
+import { queryNodesOf } from '../query-nodes.ts';
 import type { BatchScheduler } from '../batch-scheduler.ts';
 import type { Clusters } from '../database/clusters.ts';
 import { sourceOf } from '../database/query-text.ts';

@@ -7,7 +7,7 @@ import { lineErrorMessage, parsePrecision } from '@tidemark/line-protocol';
 import { createTask, rowsJson, StartError, VirtualTimers, WriteParser } from '@tidemark/runtime';
 import type { InlineTask, QueryResultSeries, ResultRow, TapMessage } from '@tidemark/runtime';
 import { parseDuration } from '@tidemark/tickscript';
-import { queryNodesOf } from '../batch-scheduler.ts';
+import { queryNodesOf } from '../query-nodes.ts';
 import { defineTask, readVars } from '../definition.ts';
 import { parseJson } from '../http/json.ts';
 import { idOrRandom } from '../ids.ts';

@@ -31,7 +31,8 @@ export class RowSource {
   /** Points that nodes keep beyond this write, see `settle`. */
   readonly held: Point[] = [];
   readonly #times: BigInt64Array;
-  readonly #timeHalves: Int32Array;
+  /** Low and high half of each row's time, for comparing without a bigint. */
+  readonly timeHalves: Int32Array;
   #lastTime = 0n;
   #lastLow = 0;
   #lastHigh = 0;
@@ -55,7 +56,7 @@ export class RowSource {
     this.blockOfRow = batch.blockOfRow;
     this.rowInBlock = batch.rowInBlock;
     this.#times = batch.times;
-    this.#timeHalves = new Int32Array(
+    this.timeHalves = new Int32Array(
       batch.times.buffer,
       batch.times.byteOffset,
       batch.times.length * 2,
@@ -64,8 +65,8 @@ export class RowSource {
 
   /** Rows of one write often share a time: the bigint is made once for a run of equal ones. */
   timeAt(row: number): bigint {
-    const low = this.#timeHalves[row * 2] as number;
-    const high = this.#timeHalves[row * 2 + 1] as number;
+    const low = this.timeHalves[row * 2] as number;
+    const high = this.timeHalves[row * 2 + 1] as number;
     if (low !== this.#lastLow || high !== this.#lastHigh) {
       this.#lastLow = low;
       this.#lastHigh = high;

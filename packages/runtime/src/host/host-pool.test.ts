@@ -319,7 +319,9 @@ test('a task that holds its thread is stopped with its reason, its neighbours go
   open({ hostTimeoutMs: 10_000 });
   const script = `stream|from()|eval(lambda: count()).as('n').keep('n')|httpOut('o')`;
   const saved: Uint8Array[] = [];
-  const good = await start('good', script, { options: { savedState: () => saved[0] } });
+  const good = await start('good', script, {
+    options: { savedState: () => saved[0] && { state: saved[0] } },
+  });
   good.push(points([1, 2]));
   saved.push(await good.takeState());
   const restarted = new Record<string>();

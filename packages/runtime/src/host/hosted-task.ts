@@ -7,6 +7,7 @@ import type { PointBatch } from '../point-batch.ts';
 import type {
   EndpointRows,
   BatchTaker,
+  Rerun,
   RunningTask,
   TapMessage,
   TapOptions,
@@ -59,6 +60,7 @@ export class HostedTask implements RunningTask {
   readonly #topics = new Set<string>();
   #channel: HostChannel;
   #state: Uint8Array | undefined;
+  #rerun: Rerun | undefined;
   #stats: TaskStats = EMPTY_STATS;
   #outputs: TaskRemains['outputs'];
   #refreshing: Promise<void> | undefined;
@@ -83,6 +85,7 @@ export class HostedTask implements RunningTask {
     this.#setup = setup;
     this.#clock = setup.options.clock;
     this.#channel = channel;
+    this.#rerun = setup.options.rerun;
     this.#processed = new ProcessedRows(this.#clock);
     this.#isAlerting = setup.pipeline.nodes.some((node) => node.type === 'alert');
   }
@@ -141,8 +144,8 @@ export class HostedTask implements RunningTask {
     this.#processed.clear();
     this.#makeRoom();
     const saved = this.#setup.options.savedState?.();
-    assert(saved === undefined || saved instanceof Uint8Array, 'state crosses in encoded form');
-    this.#state = saved;
+    if (saved !== undefined) this.restore(saved.state);
+    this.#rerun = saved?.rerun;
     try {
       await this.#startOn(channel);
     } catch (cause) {
@@ -175,6 +178,10 @@ export class HostedTask implements RunningTask {
 
   advanceTo(time: bigint): void {
     this.#channel.send({ kind: 'advance', task: this.id, time });
+  }
+
+  goLive(): void {
+    this.#channel.send({ kind: 'live', task: this.id });
   }
 
   /** The host has processed rows. */
@@ -306,7 +313,11 @@ export class HostedTask implements RunningTask {
 
   async #startOn(channel: HostChannel): Promise<void> {
     const { pipeline, services, options } = this.#setup;
-    const start = taskStart(pipeline, services, { options, state: this.#state });
+    const start = taskStart(pipeline, services, {
+      options,
+      state: this.#state,
+      rerun: this.#rerun,
+    });
     this.#state = undefined;
     const started = channel.request(this.id, { name: 'start', start });
     for (const [tap, { nodeName, options: tapOptions }] of this.#taps) {

@@ -5,6 +5,7 @@ import type { HandlerSpec, Pipeline } from '@tidemark/pipeline';
 import type {
   EndpointRows,
   AlertDefaults,
+  Rerun,
   TapMessage,
   TapOptions,
   TaskLimits,
@@ -77,6 +78,9 @@ export type TaskStart = {
   readonly hasUdf: boolean;
   /** Where the virtual time of the task begins; without it the task lives in the time of the machine. */
   readonly virtualStart: Timestamp | undefined;
+  /** As in the options of the task. */
+  readonly position: { readonly latenessNanos: bigint } | undefined;
+  readonly rerun: Rerun | undefined;
   /** A replay: its outputs are told at its end. */
   readonly isReplay: boolean;
 };
@@ -118,6 +122,8 @@ export type ToHost =
     }
   /** Moves the virtual time of a task. */
   | { readonly kind: 'advance'; readonly task: number; readonly time: Timestamp }
+  /** The time of the task is the machine's from now on. */
+  | { readonly kind: 'live'; readonly task: number }
   /** Ends a task at once: what waits for it is dropped. */
   | { readonly kind: 'discard'; readonly task: number }
   | {

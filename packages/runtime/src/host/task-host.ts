@@ -1,10 +1,10 @@
 // A task host: runs tasks in this thread for the engine's thread, slice by slice, and tells what they do.
-import { serialize, deserialize } from 'node:v8';
+import { serialize } from 'node:v8';
 import { unreachable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RowSource } from '../data/row-source.ts';
 import { SeriesTable } from '../data/series.ts';
-import type { TapMessage, TaskSnapshot } from '../running-task.ts';
+import type { TapMessage } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
 import { createTask } from '../task.ts';
 import { VirtualTimers } from '../timers.ts';
@@ -86,6 +86,9 @@ export class TaskHost implements Outside {
         break;
       case 'advance':
         this.#step(message.task, (task) => advance(task, message.time));
+        break;
+      case 'live':
+        this.#step(message.task, (task) => task.goLive());
         break;
       case 'query-failed':
         this.#step(message.task, (task) => task.queryFailed(message.nodeName, message.message));
@@ -358,6 +361,8 @@ export class TaskHost implements Outside {
         clock,
         timers:
           start.virtualStart === undefined ? undefined : new VirtualTimers(start.virtualStart),
+        position: start.position,
+        rerun: start.rerun,
         limits: start.limits,
         alerts: start.alerts,
       },
@@ -374,7 +379,7 @@ export class TaskHost implements Outside {
       // Not in the middle of its turn.
       queueMicrotask(() => this.#forget(hostTask.id));
     });
-    if (start.state !== undefined) task.restore(deserialize(start.state) as TaskSnapshot);
+    if (start.state !== undefined) task.restore(start.state);
     try {
       await task.start();
     } catch (cause) {

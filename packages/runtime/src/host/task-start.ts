@@ -1,6 +1,6 @@
 // What a task host is told when a task starts: everything that its nodes will ask for without waiting.
 import type { Pipeline } from '@tidemark/pipeline';
-import type { TaskOptions } from '../running-task.ts';
+import type { Rerun, TaskOptions } from '../running-task.ts';
 import type { TaskServices } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';
 import type { Endpoint, ScalerEntry, ScalerKind, TaskStart } from './protocol.ts';
@@ -15,9 +15,13 @@ const SCALER_KINDS: ReadonlyMap<string, ScalerKind> = new Map([
 export function taskStart(
   pipeline: Pipeline,
   services: TaskServices,
-  setup: { readonly options: TaskOptions; readonly state: Uint8Array | undefined },
+  setup: {
+    readonly options: TaskOptions;
+    readonly state: Uint8Array | undefined;
+    readonly rerun: Rerun | undefined;
+  },
 ): TaskStart {
-  const { options, state } = setup;
+  const { options, state, rerun } = setup;
   return {
     taskId: options.taskId,
     scope: options.scope,
@@ -33,6 +37,8 @@ export function taskStart(
     hasSideload: services.sideload !== undefined,
     hasUdf: services.udf !== undefined,
     virtualStart: options.timers instanceof VirtualTimers ? options.timers.now() : undefined,
+    position: options.position,
+    rerun,
     isReplay: options.isReplay === true,
   };
 }

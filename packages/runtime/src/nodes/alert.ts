@@ -20,6 +20,8 @@ import type { AlertEvent, AlertLevelName } from '../services.ts';
 import type { TapCondition } from '../running-task.ts';
 import { AlertState } from './alert-state.ts';
 import type { AlertStateCode } from './alert-state.ts';
+import { ToldEvents } from './told-events.ts';
+import type { ToldEvent } from './told-events.ts';
 import { AlertTexts } from './alert-texts.ts';
 import { addedTo } from './augment.ts';
 import { compileFor } from './compile.ts';
@@ -40,6 +42,8 @@ type GroupAlert = {
   readonly inhibitors: readonly Inhibitor[];
   /** Comes from a snapshot and has not been compared with what topics remember. */
   isUnchecked: boolean;
+  /** While the task is given again what it has missed: what was told before. */
+  told?: ToldEvents | undefined;
 };
 
 export class AlertNode implements RunningNode {
@@ -210,35 +214,38 @@ export class AlertNode implements RunningNode {
     const state = new AlertState(Number(this.#ctx.options.history));
     const id = this.#texts.id(first.withSeries(series, group));
     const remembered = this.#remembered(id);
-    if (remembered !== undefined) {
-      state.restore(
-        LEVEL_NAMES.indexOf(remembered.level),
-        remembered.time,
-        remembered.durationNanos,
-      );
+    const told = this.#toldSince(this.#ctx.task.rerun?.since, remembered);
+    if (remembered !== undefined && told === undefined) {
+      state.restore(remembered.level, remembered.time, remembered.durationNanos);
     }
     const inhibitors = this.#withInhibitors(group).inhibitors;
     for (const inhibitor of inhibitors) inhibitor.isActive = state.level !== OK;
-    return this.#groups.set(group, { state, inhibitors, isUnchecked: false });
+    return this.#groups.set(group, { state, inhibitors, isUnchecked: false, told });
+  }
+
+  /** What was told of an event in the time that the task is given again; `undefined` when that is nothing more. */
+  #toldSince(start: bigint | undefined, last: ToldEvent | undefined): ToldEvents | undefined {
+    if (start === undefined || last === undefined || last.time < start) return undefined;
+    return new ToldEvents(last);
   }
 
   /**
    * After a crash the snapshot may be older than the topics: an event of the time between has been told already, and
-   * the group goes on from it.
+   * the group goes on from it, or, when the task is given that time again, comes to it and does not tell it twice.
    */
   #catchUp(alert: GroupAlert, group: Group, first: Point): void {
     alert.isUnchecked = false;
     const remembered = this.#remembered(this.#texts.id(first.withSeries(first.series, group)));
     if (remembered === undefined || remembered.time <= alert.state.lastTriggered) return;
-    alert.state.restore(
-      LEVEL_NAMES.indexOf(remembered.level),
-      remembered.time,
-      remembered.durationNanos,
-    );
+    const { level, time, durationNanos } = remembered;
+    const start = this.#ctx.task.rerun === undefined ? undefined : alert.state.lastTriggered;
+    alert.told = this.#toldSince(start, remembered);
+    if (alert.told !== undefined) return;
+    alert.state.restore(level, time, durationNanos);
     for (const inhibitor of alert.inhibitors) inhibitor.isActive = alert.state.level !== OK;
   }
 
-  #remembered(id: string): ReturnType<AlertSinkState> {
+  #remembered(id: string): ToldEvent | undefined {
     const { alerts } = this.#ctx.task.services;
     const topic = this.#ctx.options.topic;
     const anonymous =
@@ -257,7 +264,8 @@ export class AlertNode implements RunningNode {
         durationNanos: chosen.durationNanos,
       });
     }
-    return chosen;
+    const { level, time, durationNanos } = chosen;
+    return { level: LEVEL_NAMES.indexOf(level), time, durationNanos };
   }
 
   #withInhibitors(group: Group): { readonly inhibitors: readonly Inhibitor[] } {
@@ -322,11 +330,14 @@ export class AlertNode implements RunningNode {
     const { options, task } = this.#ctx;
     const { state } = alert;
     state.trigger(cause.time);
+    const isTold = this.#isTold(alert, level, cause.time);
     for (const inhibitor of alert.inhibitors) inhibitor.isActive = level !== OK;
     if (options.isWithoutRecoveries && level === OK) return;
     const event = this.#event(level, state.durationNanos, cause);
     const tags = cause.message instanceof Batch ? cause.message.series : cause.point.series;
-    if (task.inhibitors.isInhibited(options.category, (name) => tags.tag(name))) {
+    if (isTold) {
+      // The topics and their handlers have it from before the restart.
+    } else if (task.inhibitors.isInhibited(options.category, (name) => tags.tag(name))) {
       this.#counts.inhibited++;
     } else {
       this.#count(level);
@@ -335,6 +346,15 @@ export class AlertNode implements RunningNode {
       if (options.topic !== '') task.services.alerts.publish(options.topic, event);
     }
     this.#forward(event, cause.message);
+  }
+
+  #isTold(alert: GroupAlert, level: number, time: bigint): boolean {
+    if (alert.told === undefined) return false;
+    const { isChanged } = alert.state;
+    const isRerun = this.#ctx.task.rerun !== undefined;
+    const isTold = isRerun && alert.told.includes({ level, time, isChanged });
+    if (!isTold) alert.told = undefined;
+    return isTold;
   }
 
   #count(level: number): void {
@@ -398,10 +418,3 @@ export class AlertNode implements RunningNode {
     this.#ctx.explain?.({ group: point.group, time: point.time, outcome, conditions });
   }
 }
-
-type AlertSinkState = (
-  topic: string,
-  id: string,
-) =>
-  | { readonly level: AlertLevelName; readonly time: bigint; readonly durationNanos: bigint }
-  | undefined;

@@ -1,0 +1,114 @@
+// Between the router and a task that catches up: keeps the points of the stream back until the task has been given what
+// it has missed, and then leaves out those that it was given.
+import type { Clock, Timestamp } from '@tidemark/core';
+import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
+import { opening } from '../opening.ts';
+import type { Opening } from '../opening.ts';
+import type { PointConsumer } from '../point-router.ts';
+import type { ReadPoints } from './read-points.ts';
+
+type Mode =
+  /** Points wait in the router, as for a task that is behind. */
+  | 'held'
+  /** What has waited is given to the task, whose time is moved by it. */
+  | 'draining'
+  | 'live'
+  /** The engine stops: what waits is in the database and is read after the next start. */
+  | 'dropping';
+
+export class LiveGate implements PointConsumer {
+  readonly #task: RunningTask;
+  readonly #clock: Clock;
+  readonly #latenessNanos: bigint;
+  #mode: Mode = 'live';
+  #opening: Opening = opening();
+  #read: ReadPoints | undefined;
+  #readUntil: Timestamp = 0n;
+  /** Batches that were on their way when the gate was closed. */
+  #strays: PointBatch[] = [];
+  droppedCount = 0;
+
+  /** Points that were read may come from the stream up to `latenessNanos` after the task is live. */
+  constructor(task: RunningTask, clock: Clock, latenessNanos: bigint) {
+    this.#task = task;
+    this.#clock = clock;
+    this.#latenessNanos = latenessNanos;
+    task.onError(() => this.#opening.resolve());
+  }
+
+  get taker(): BatchTaker | undefined {
+    return this.#task.taker;
+  }
+
+  get error(): string | undefined {
+    return this.#task.error;
+  }
+
+  ready(): Promise<void> | undefined {
+    const isHeld = this.#mode === 'held' && this.#task.error === undefined;
+    return isHeld ? this.#opening.promise : this.#task.ready();
+  }
+
+  processed(): Promise<void> | undefined {
+    return this.#mode === 'held' ? undefined : this.#task.processed?.();
+  }
+
+  push(batch: PointBatch): void {
+    switch (this.#mode) {
+      case 'held':
+        this.#strays.push(batch);
+        break;
+      case 'dropping':
+        this.droppedCount += batch.rowCount;
+        break;
+      default:
+        this.#pass(batch);
+    }
+  }
+
+  get isHeld(): boolean {
+    return this.#mode === 'held';
+  }
+
+  hold(): void {
+    if (this.#mode === 'held') return;
+    this.#mode = 'held';
+    this.#opening = opening();
+  }
+
+  /** The task has been given these points; what has waited follows them. */
+  drain(read: ReadPoints): void {
+    this.#read = read;
+    this.#open('draining');
+  }
+
+  /** The time of the task is the machine's. */
+  goLive(): void {
+    this.#readUntil = this.#clock.now() + this.#latenessNanos;
+    this.#open('live');
+  }
+
+  /** Drops what has waited and what follows. */
+  drop(): void {
+    this.#open('dropping');
+  }
+
+  #open(mode: Mode): void {
+    this.#mode = mode;
+    const strays = this.#strays;
+    this.#strays = [];
+    for (const batch of strays) this.push(batch);
+    this.#opening.resolve();
+  }
+
+  #pass(batch: PointBatch): void {
+    const now = this.#read === undefined ? 0n : this.#clock.now();
+    const isLive = this.#mode === 'live';
+    if (isLive && now > this.#readUntil) this.#read = undefined;
+    const left = this.#read === undefined ? batch : this.#read.without(batch);
+    if (left === undefined) return;
+    // Points of the future must not move the time beyond the present.
+    if (isLive || left.times.some((time) => time > now)) this.#task.push(left);
+    else this.#task.pushDue(left, 0n);
+  }
+}

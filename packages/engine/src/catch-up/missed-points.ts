@@ -1,0 +1,181 @@
+// Points of a range of time as the database has them, for a task that has missed them: page by page in the order of
+// their times, with the types that they were written with.
+import { InvalidRequest } from '@tidemark/core';
+import type { FieldValue, Timestamp } from '@tidemark/core';
+import { quoteIdentifier } from '@tidemark/influxql';
+import type { FromOptions, Pipeline } from '@tidemark/pipeline';
+import { PointBatchBuilder, seriesText } from '@tidemark/runtime';
+import type { PointBatch } from '@tidemark/runtime';
+import { AnswerTooLarge } from '../database/clusters.ts';
+import type { Clusters, RawSeries } from '../database/clusters.ts';
+import type { Dbrp } from '../records.ts';
+import { CATCH_UP_PAGE_BYTES } from '../limits.ts';
+
+export type MissedPoint = {
+  readonly place: Dbrp;
+  readonly name: string;
+  readonly tags: readonly (readonly [string, string])[];
+  /** `seriesText` of its series. */
+  readonly series: string;
+  readonly fields: readonly (readonly [string, FieldValue])[];
+  readonly time: Timestamp;
+};
+
+/** What a task reads: its pairs with the measurements it asks for there; none means all. */
+export type Wanted = { readonly place: Dbrp; readonly measurements: readonly string[] };
+
+/** Range of times; without `stop` it has no end. */
+export type Range = { readonly start: Timestamp; readonly stop: Timestamp | undefined };
+
+/** What the `from` nodes of a pipeline take of the pairs that its task gets. */
+export function wantedOf(pipeline: Pipeline, dbrps: readonly Dbrp[]): readonly Wanted[] {
+  const froms = pipeline.nodes
+    .filter((node) => node.type === 'from')
+    .map((node) => node.options as FromOptions);
+  return dbrps.flatMap((place) => {
+    const taking = froms.filter(
+      ({ database, retentionPolicy }) =>
+        (database === '' || database === place.db) &&
+        (retentionPolicy === '' || retentionPolicy === place.rp),
+    );
+    if (taking.length === 0) return [];
+    const names = new Set(taking.map(({ measurement }) => measurement));
+    return [{ place, measurements: names.has('') ? [] : [...names] }];
+  });
+}
+
+export class MissedPoints {
+  readonly #clusters: Clusters;
+  readonly #wanted: readonly Wanted[];
+  /** Types of the fields by place, measurement and name. */
+  readonly #types = new Map<string, string>();
+
+  constructor(clusters: Clusters, wanted: readonly Wanted[]) {
+    this.#clusters = clusters;
+    this.#wanted = wanted;
+  }
+
+  /**
+   * Points of a range in order of time. Throws `AnswerTooLarge` when they are too many for one page, `Unavailable` when
+   * the database does not answer.
+   */
+  async read(range: Range, signal: AbortSignal): Promise<readonly MissedPoint[]> {
+    const points: MissedPoint[] = [];
+    for (const wanted of this.#wanted) {
+      const statement = selectStatement(wanted, range);
+      const found = await this.#ask(statement, signal);
+      for (const series of found) {
+        await this.#learnTypes(wanted, series, signal);
+        this.#append(points, wanted.place, series);
+      }
+    }
+    // Stable: at one time the order is that of the database's series.
+    return points.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+  }
+
+  /** A database that does not exist has nothing that could have been missed. */
+  async #ask(statement: string, signal: AbortSignal): Promise<readonly RawSeries[]> {
+    try {
+      return await this.#clusters.exact('', statement, {
+        signal,
+        bytesMax: CATCH_UP_PAGE_BYTES.value,
+      });
+    } catch (error) {
+      const isMissing =
+        error instanceof InvalidRequest &&
+        !(error instanceof AnswerTooLarge) &&
+        /^(?:database|retention policy) not found/.test(error.message);
+      if (isMissing) return [];
+      throw error;
+    }
+  }
+
+  async #learnTypes({ place }: Wanted, series: RawSeries, signal: AbortSignal): Promise<void> {
+    const isKnown = (column: string): boolean =>
+      column === 'time' || this.#types.has(typeKey(place, series.name, column));
+    if (series.columns.every(isKnown)) return;
+    const from = `${place.rp === '' ? '' : `${quoteIdentifier(place.rp)}.`}${quoteIdentifier(series.name)}`;
+    const statement = `SHOW FIELD KEYS ON ${quoteIdentifier(place.db)} FROM ${from}`;
+    for (const { columns, values } of await this.#ask(statement, signal)) {
+      const [name, type] = [columns.indexOf('fieldKey'), columns.indexOf('fieldType')];
+      for (const row of values) {
+        const key = typeKey(place, series.name, String(row[name]));
+        // A field that has several types is a float where one of them is.
+        if (this.#types.get(key) !== 'float') this.#types.set(key, String(row[type]));
+      }
+    }
+    // One that was deleted meanwhile is read as it looks.
+    for (const column of series.columns) {
+      const key = typeKey(place, series.name, column);
+      if (!this.#types.has(key)) this.#types.set(key, '');
+    }
+  }
+
+  #append(points: MissedPoint[], place: Dbrp, { name, tags, columns, values }: RawSeries): void {
+    const sorted = Object.entries(tags)
+      .filter(([, value]) => value !== '')
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    const series = seriesText(
+      name,
+      sorted.map(([key]) => key),
+      sorted.map(([, value]) => value),
+    );
+    const types = columns.map((column) => this.#types.get(typeKey(place, name, column)) ?? '');
+    const timeColumn = columns.indexOf('time');
+    for (const row of values) {
+      const fields: (readonly [string, FieldValue])[] = [];
+      for (let i = 0; i < columns.length; i++) {
+        if (i === timeColumn) continue;
+        const value = fieldValue(row[i], types[i] ?? '');
+        if (value !== undefined) fields.push([columns[i] ?? '', value]);
+      }
+      const time = BigInt(row[timeColumn] as number | bigint);
+      if (fields.length > 0) points.push({ place, name, tags: sorted, series, fields, time });
+    }
+  }
+}
+
+/** Points as batches, one for each run of the same place. */
+export function batchesOf(points: readonly MissedPoint[]): readonly PointBatch[] {
+  const batches: PointBatch[] = [];
+  let builder: PointBatchBuilder | undefined;
+  let place: Dbrp | undefined;
+  for (const point of points) {
+    if (builder === undefined || point.place !== place) {
+      if (builder !== undefined) batches.push(builder.build());
+      place = point.place;
+      builder = new PointBatchBuilder(place.db, place.rp);
+    }
+    builder.add(point);
+  }
+  if (builder !== undefined) batches.push(builder.build());
+  return batches;
+}
+
+function selectStatement({ place, measurements }: Wanted, { start, stop }: Range): string {
+  const policy = place.rp === '' ? '' : quoteIdentifier(place.rp);
+  const prefix = `${quoteIdentifier(place.db)}.${policy}.`;
+  const sources = measurements.map((name) => prefix + quoteIdentifier(name));
+  if (sources.length === 0) sources.push(`${prefix}/.*/`);
+  const end = stop === undefined ? '' : ` AND time < ${stop}`;
+  return `SELECT * FROM ${sources.join(', ')} WHERE time >= ${start}${end} GROUP BY *`;
+}
+
+function typeKey({ db, rp }: Dbrp, measurement: string, field: string): string {
+  return `${db}\u0000${rp}\u0000${measurement}\u0000${field}`;
+}
+
+function fieldValue(cell: unknown, type: string): FieldValue | undefined {
+  switch (typeof cell) {
+    case 'number':
+      return type === 'integer' || type === 'unsigned' ? BigInt(cell) : cell;
+    case 'bigint':
+      // What is larger than a signed integer has become negative, as on the way of every write.
+      return type === 'float' ? Number(cell) : BigInt.asIntN(64, cell);
+    case 'string':
+    case 'boolean':
+      return cell;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,304 @@
+// Feeds a stream task: points of its databases from the router, and after a restart first those from the database that
+// it has missed meanwhile (docs/adr/0010-catch-up.md).
+import { AppError, assert, formatRfc3339, Unavailable } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
+import { ContainedPoints } from '@tidemark/runtime';
+import { AnswerTooLarge } from '../database/clusters.ts';
+import type { Clusters } from '../database/clusters.ts';
+import type { Executing, SourceSetup } from '../executor.ts';
+import {
+  CATCH_UP_PAGE_ROWS,
+  QUERY_RETRY_DELAY_FIRST_MS,
+  QUERY_RETRY_DELAY_MAX_MS,
+} from '../limits.ts';
+import type { LogLevel, Logger } from '../log-hub.ts';
+import type { PointRouter, Route } from '../point-router.ts';
+import type { QuerySlots } from '../query-slots.ts';
+import type { Dbrp } from '../records.ts';
+import { isCatchingUp, nanos } from '../task-source.ts';
+import type { CatchUpConfig, Resumption, TaskSource } from '../task-source.ts';
+import { LiveGate } from './live-gate.ts';
+import { batchesOf, MissedPoints, wantedOf } from './missed-points.ts';
+import type { MissedPoint, Range } from './missed-points.ts';
+import { placeText, ReadPoints } from './read-points.ts';
+
+export type StreamFeedParts = {
+  readonly router: PointRouter;
+  readonly clusters: Clusters;
+  readonly slots: QuerySlots;
+  readonly clock: Clock;
+  readonly config: CatchUpConfig;
+  /** Resolves when what is written to the database from now on comes to the router. */
+  readonly linked: () => Promise<void>;
+  readonly log: Logger;
+};
+
+const PAGE_NANOS_FIRST = 10_000_000_000n;
+const PAGE_NANOS_MIN = 1_000_000n;
+const PAGE_NANOS_MAX = 3_600_000_000_000n;
+
+/** Why a run through what was missed ends before its end. */
+const SUSPENDED = new Error('the task is started again');
+const STOPPING = new Error('the engine stops');
+const CLOSING = new Error('the task is stopped');
+
+/** Starts to feed a task. */
+export function startPoints(
+  parts: StreamFeedParts,
+  executing: Executing,
+  setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
+): TaskSource {
+  if (isCatchingUp(parts.config, 'stream')) return new StreamFeed(parts, executing, setup);
+  const route = parts.router.add(setup.dbrps, executing.task);
+  return {
+    suspend: () => undefined,
+    resume: () => undefined,
+    settle: () => Promise.resolve(),
+    close: () => route.close(),
+  };
+}
+
+/** One run through what a task has missed. */
+type Run = {
+  readonly since: Timestamp;
+  readonly missed: MissedPoints;
+  readonly contained: ContainedPoints;
+  readonly read: ReadPoints;
+  readonly signal: AbortSignal;
+};
+
+class StreamFeed implements TaskSource {
+  readonly #parts: StreamFeedParts;
+  readonly #executing: Executing;
+  readonly #setup: SourceSetup & { readonly dbrps: readonly Dbrp[] };
+  readonly #gate: LiveGate;
+  readonly #route: Route;
+  #stopped = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(
+    parts: StreamFeedParts,
+    executing: Executing,
+    setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
+  ) {
+    const { clock, router, config } = parts;
+    this.#parts = parts;
+    this.#executing = executing;
+    this.#setup = setup;
+    this.#gate = new LiveGate(executing.task, clock, nanos(config.catchUpLatenessMs));
+    this.#route = router.add(setup.dbrps, this.#gate);
+    this.resume(setup.from);
+  }
+
+  suspend(): void {
+    this.#stopped.abort(SUSPENDED);
+    this.#stopped = new AbortController();
+    this.#gate.hold();
+  }
+
+  resume(from: Resumption | undefined): void {
+    if (from === undefined) {
+      this.#gate.goLive();
+      return;
+    }
+    this.#gate.hold();
+    const { signal } = this.#stopped;
+    const running = (this.#running ?? Promise.resolve())
+      .then(() => this.#catchUp(from, signal))
+      .finally(() => {
+        if (this.#running === running) this.#running = undefined;
+      });
+    this.#running = running;
+  }
+
+  async settle(deadlineMs: number): Promise<void> {
+    if (this.#running === undefined) return;
+    // A database that is away is not waited for.
+    if (this.#executing.problem === undefined) {
+      const done = new AbortController();
+      const late = this.#parts.clock.sleep(deadlineMs, done.signal).catch(() => undefined);
+      await Promise.race([this.#running, late]);
+      done.abort();
+    }
+    if (this.#running === undefined) return;
+    this.#gate.drop();
+    this.#stopped.abort(STOPPING);
+    await this.#running;
+    this.#log('warn', 'stopped before it had caught up; the rest is read after the next start', {
+      droppedPoints: this.#gate.droppedCount,
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort(CLOSING);
+    await this.#running;
+    if (this.#gate.isHeld) this.#gate.goLive();
+    await this.#route.close();
+  }
+
+  async #catchUp(from: Resumption, signal: AbortSignal): Promise<void> {
+    const { clock, clusters, config } = this.#parts;
+    const { task, pipeline } = this.#executing;
+    const { since } = from.rerun;
+    const startedMs = clock.monotonicMs();
+    const before = this.#executing.caughtUpCount ?? 0;
+    this.#tellStart(from);
+    const run: Run = {
+      since,
+      missed: new MissedPoints(clusters, wantedOf(pipeline, this.#setup.dbrps)),
+      contained: new ContainedPoints(from.position),
+      read: new ReadPoints(since, clock.now() - nanos(config.catchUpLatenessMs)),
+      signal,
+    };
+    let ahead: readonly MissedPoint[] = [];
+    try {
+      ahead = await this.#readAll(run);
+    } catch (error) {
+      if (!signal.aborted) {
+        if (!(error instanceof AppError)) throw error;
+        this.#gaveUp(error.message);
+      }
+    }
+    this.#executing.problem = undefined;
+    this.#gate.drain(run.read);
+    await orAborted(this.#route.drained(), signal);
+    // Closing, the task is given what has waited; else another run or another start does all of this.
+    if (signal.aborted && signal.reason !== CLOSING) return;
+    if (signal.aborted) await this.#route.drained();
+    task.advanceTo(clock.now());
+    task.goLive();
+    for (const batch of batchesOf(ahead)) task.push(batch);
+    this.#gate.goLive();
+    this.#log('info', 'caught up', {
+      points: (this.#executing.caughtUpCount ?? 0) - before,
+      tookMs: Math.round(clock.monotonicMs() - startedMs),
+    });
+  }
+
+  /** Gives the task all points from then to now. Returns those whose times lie in the future. */
+  async #readAll(run: Run): Promise<readonly MissedPoint[]> {
+    const { clock, linked } = this.#parts;
+    await this.#repeating(run, () => linked());
+    // From here on nothing is missed: what is written now comes from the stream too.
+    const end = clock.now();
+    const start = run.since > end ? run.since : end;
+    const last = await this.#page(run, { start, stop: undefined });
+    let pageNanos = PAGE_NANOS_FIRST;
+    for (let at = run.since; at < end && this.#executing.task.error === undefined;) {
+      const stop = at + pageNanos < end ? at + pageNanos : end;
+      try {
+        const points = await this.#page(run, { start: at, stop });
+        await this.#give(run, points);
+        run.read.readTo(stop);
+        pageNanos = nextPageNanos(pageNanos, points.length);
+        at = stop;
+      } catch (error) {
+        if (!(error instanceof AnswerTooLarge) || pageNanos <= PAGE_NANOS_MIN) throw error;
+        pageNanos /= 8n;
+      }
+    }
+    const now = clock.now();
+    await this.#give(
+      run,
+      last.filter(({ time }) => time <= now),
+    );
+    return this.#unknown(
+      run,
+      last.filter(({ time }) => time > now),
+    );
+  }
+
+  #page(run: Run, range: Range): Promise<readonly MissedPoint[]> {
+    return this.#repeating(run, () =>
+      this.#parts.slots.run((signal) => run.missed.read(range, signal), run.signal),
+    );
+  }
+
+  async #give(run: Run, points: readonly MissedPoint[]): Promise<void> {
+    const { task } = this.#executing;
+    for (const batch of batchesOf(this.#unknown(run, points))) {
+      await task.ready();
+      run.signal.throwIfAborted();
+      task.pushDue(batch, 0n);
+    }
+  }
+
+  /** Points that the state of the task does not contain. All of them are remembered as read. */
+  #unknown({ read, contained }: Run, points: readonly MissedPoint[]): readonly MissedPoint[] {
+    const unknown = points.filter(({ place, series, time }) => {
+      read.add(placeText(place.db, place.rp), series, time);
+      const newest = contained.of(place.db, place.rp).get(series);
+      return newest === undefined || time > newest;
+    });
+    this.#executing.caughtUpCount = (this.#executing.caughtUpCount ?? 0) + unknown.length;
+    return unknown;
+  }
+
+  /** Repeats what fails because the database is away, until it has been away for too long. */
+  async #repeating<T>({ signal }: Run, work: () => Promise<T>): Promise<T> {
+    const { clock, config } = this.#parts;
+    const startedMs = clock.monotonicMs();
+    let delayMs = QUERY_RETRY_DELAY_FIRST_MS;
+    for (;;) {
+      try {
+        const result = await orAborted(work(), signal);
+        signal.throwIfAborted();
+        this.#executing.problem = undefined;
+        return result as T;
+      } catch (error) {
+        if (signal.aborted || !(error instanceof Unavailable)) throw error;
+        if (clock.monotonicMs() - startedMs >= config.catchUpTimeoutMs) throw error;
+        if (this.#executing.problem === undefined) {
+          this.#log('warn', 'waits for the database to catch up', { err: error.message });
+        }
+        this.#executing.problem = `catching up: ${error.message}`;
+        await clock.sleep(delayMs, signal);
+        delayMs = Math.min(QUERY_RETRY_DELAY_MAX_MS, delayMs * 2);
+      }
+    }
+  }
+
+  #tellStart({ position, rerun }: Resumption): void {
+    const { config } = this.#parts;
+    this.#log('info', 'catching up', { from: formatRfc3339(rerun.since) });
+    if (rerun.since <= position.time) return;
+    this.#log('warn', 'missed more than is read again', {
+      lastState: formatRfc3339(position.time),
+      readFrom: formatRfc3339(rerun.since),
+      setting: 'task.catch-up',
+      settingMs: config.catchUpMs,
+    });
+  }
+
+  #gaveUp(reason: string): void {
+    this.#setup.gaveUp(`gave up catching up: ${reason}`);
+  }
+
+  #log(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#parts.log(level, message, { task: this.#executing.id, ...fields });
+  }
+}
+
+/** A page that takes in so many points that each takes a few milliseconds of the API's thread. */
+function nextPageNanos(pageNanos: bigint, rows: number): bigint {
+  assert(pageNanos > 0n, 'pages have a length');
+  if (rows > CATCH_UP_PAGE_ROWS.value * 2)
+    return pageNanos > PAGE_NANOS_MIN ? pageNanos / 2n : pageNanos;
+  if (rows * 4 > CATCH_UP_PAGE_ROWS.value) return pageNanos;
+  return pageNanos * 4n < PAGE_NANOS_MAX ? pageNanos * 4n : PAGE_NANOS_MAX;
+}
+
+/** Resolves with the work, or with nothing as soon as the signal says so. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

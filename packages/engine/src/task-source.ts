@@ -1,0 +1,63 @@
+// What feeds a running task, points of the stream or answers to its queries, and how it goes on after a restart.
+import type { Timestamp } from '@tidemark/core';
+import { positionOf } from '@tidemark/runtime';
+import type { Rerun, TaskPosition, TaskState } from '@tidemark/runtime';
+import type { EdgeType } from '@tidemark/pipeline';
+
+/** Feeds one running task until it is closed. */
+export type TaskSource = {
+  /** The thread of the task has failed: nothing is fed until `resume`. */
+  suspend(): void;
+  /** The task runs again; it has missed what came since. */
+  resume(from: Resumption | undefined): void;
+  /** Waits until the task has caught up, but not for a database that is away; then gives up. The engine stops. */
+  settle(deadlineMs: number): Promise<void>;
+  /** Gives the task what it was promised, then nothing more. */
+  close(): Promise<void>;
+};
+
+/** Where a task goes on that is given what it has missed. */
+export type Resumption = { readonly position: TaskPosition; readonly rerun: Rerun };
+
+export type CatchUpConfig = {
+  /** Missed time that is read again at most, in milliseconds; 0 reads none. */
+  readonly catchUpMs: number;
+  /** How late points may be. */
+  readonly catchUpLatenessMs: number;
+  /** How long a task waits for a database that does not answer. */
+  readonly catchUpTimeoutMs: number;
+  /** Which runs of queries are made up for that were due meanwhile: skip, last or all. */
+  readonly missedRuns: string;
+  /** Of one query, the newest. */
+  readonly missedRunsLimit: number;
+};
+
+const NANOS_PER_MS = 1_000_000n;
+
+/** Whether tasks of that type remember which points they have seen. */
+export function isCatchingUp(config: CatchUpConfig, type: EdgeType): boolean {
+  return type === 'stream' ? config.catchUpMs > 0 : config.missedRuns !== 'skip';
+}
+
+/** Where a task goes on from a state; `undefined` when it has nothing to catch up with, or is not to. */
+export function resumptionOf(
+  state: TaskState,
+  {
+    config,
+    type,
+    now,
+  }: { readonly config: CatchUpConfig; readonly type: EdgeType; readonly now: Timestamp },
+): Resumption | undefined {
+  if (!isCatchingUp(config, type)) return undefined;
+  const position = positionOf(state);
+  if (position === undefined) return undefined;
+  const late = position.time - nanos(config.catchUpLatenessMs);
+  const oldest = type === 'stream' ? now - nanos(config.catchUpMs) : position.begun;
+  const since = [late, position.begun, oldest].reduce((a, b) => (a > b ? a : b));
+  return { position, rerun: { now: position.time, since } };
+}
+
+/** Milliseconds of a configuration in nanoseconds. */
+export function nanos(ms: number): bigint {
+  return BigInt(Math.round(ms)) * NANOS_PER_MS;
+}

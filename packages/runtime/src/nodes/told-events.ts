@@ -1,0 +1,39 @@
+// Events of one group that were told before a crash, when the points behind them are run again: of these only the last
+// one is known, by what its topic remembers.
+
+export type ToldEvent = {
+  readonly level: number;
+  readonly time: bigint;
+  readonly durationNanos: bigint;
+};
+
+export class ToldEvents {
+  readonly #last: ToldEvent;
+  /** Level of the last event that was recognised. */
+  #reached: number | undefined;
+  /** What was told last has come again. */
+  #isPassed = false;
+
+  constructor(last: ToldEvent) {
+    this.#last = last;
+  }
+
+  /** Whether an event was told; asked for all events of the group in their order, until one was not. */
+  includes(event: {
+    readonly level: number;
+    readonly time: bigint;
+    readonly isChanged: boolean;
+  }): boolean {
+    const { level, time, isChanged } = event;
+    if (this.#isPassed) return false;
+    if (time <= this.#last.time) {
+      this.#reached = level;
+      // Of several events at one time those up to the remembered level were told.
+      this.#isPassed = time === this.#last.time && level === this.#last.level;
+      return true;
+    }
+    this.#isPassed = true;
+    // Timers need not fire at the same times again: the change to the level that was told comes a little later.
+    return this.#reached !== this.#last.level && isChanged && level === this.#last.level;
+  }
+}

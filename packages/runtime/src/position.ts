@@ -1,0 +1,202 @@
+// Which points a state contains, so that those that are missing can be read from the database and nothing is counted
+// twice (docs/adr/0010-catch-up.md). Points have no number of arrival, only a time: so the newest time of every series
+// is kept, of those that are recent enough for points to be on their way still.
+import { deserialize } from 'node:v8';
+import type { Timestamp } from '@tidemark/core';
+import type { RowSource } from './data/row-source.ts';
+import type { Series, SeriesTable } from './data/series.ts';
+import type { TaskPosition, TaskSnapshot, TaskState } from './running-task.ts';
+
+const TIME_MIN_HIGH = -0x8000_0000;
+const FIRST_CAPACITY = 64;
+
+/** Text that names a series within a database and retention policy. Tags sorted by key. */
+export function seriesText(
+  name: string,
+  tagKeys: readonly string[],
+  tagValues: readonly string[],
+): string {
+  let text = name;
+  for (let i = 0; i < tagKeys.length; i++) text += `\u0000${tagKeys[i]}\u0001${tagValues[i]}`;
+  return text;
+}
+
+/** What a state says of the points that it contains; `undefined` when it was taken without. */
+export function positionOf(state: TaskState): TaskPosition | undefined {
+  return decodeState(state).position;
+}
+
+/** A state in the form that is not encoded. */
+export function decodeState(state: TaskState): TaskSnapshot {
+  return state instanceof Uint8Array ? (deserialize(state) as TaskSnapshot) : state;
+}
+
+/** Tells the points that a state contains from those that its task has missed. */
+export class ContainedPoints {
+  readonly #times = new Map<string, ReadonlyMap<string, Timestamp>>();
+
+  constructor(position: TaskPosition) {
+    for (const { database, retentionPolicy, keys, times } of position.marks) {
+      const byKey = new Map(keys.map((key, i) => [key, times[i] as bigint]));
+      this.#times.set(placeText(database, retentionPolicy), byKey);
+    }
+  }
+
+  /** The newest time of each series of a database and retention policy, by `seriesText`. */
+  of(database: string, retentionPolicy: string): ReadonlyMap<string, Timestamp> {
+    return this.#times.get(placeText(database, retentionPolicy)) ?? NO_TIMES;
+  }
+}
+
+const NO_TIMES: ReadonlyMap<string, Timestamp> = new Map();
+
+function placeText(database: string, retentionPolicy: string): string {
+  return `${database}\u0000${retentionPolicy}`;
+}
+
+/** Newest times of the series of one database and retention policy. */
+class Marks {
+  readonly #table: SeriesTable;
+  #epoch: number;
+  /** By the series' id in the table: the two halves of its newest time. */
+  #halves = new Int32Array(0);
+  readonly #series: (Series | undefined)[] = [];
+  /** Series of an earlier epoch of the table, or of the state that the task was given. */
+  #older = new Map<string, Timestamp>();
+
+  constructor(table: SeriesTable) {
+    this.#table = table;
+    this.#epoch = table.epoch;
+  }
+
+  restore(keys: readonly string[], times: BigInt64Array): void {
+    keys.forEach((key, i) => this.#older.set(key, times[i] as bigint));
+  }
+
+  note(source: RowSource, start: number, end: number): void {
+    if (this.#table.epoch !== this.#epoch) this.#startEpoch();
+    const { series, seriesOfRow, timeHalves } = source;
+    let known = -1;
+    let at = 0;
+    let halves = this.#halves;
+    for (let row = start; row < end; row++) {
+      const index = seriesOfRow[row] as number;
+      if (index !== known) {
+        known = index;
+        at = this.#place(series[index] as Series);
+        halves = this.#halves;
+      }
+      const low = timeHalves[row * 2] as number;
+      const high = timeHalves[row * 2 + 1] as number;
+      const knownHigh = halves[at + 1] as number;
+      if (high < knownHigh) continue;
+      if (high === knownHigh && low >>> 0 <= (halves[at] as number) >>> 0) continue;
+      halves[at] = low;
+      halves[at + 1] = high;
+    }
+  }
+
+  /** Series whose newest time is not before `floor`; older ones are forgotten. */
+  encode(floor: Timestamp): { readonly keys: string[]; readonly times: BigInt64Array } {
+    this.#collect();
+    const kept = new Map<string, Timestamp>();
+    for (const [key, time] of this.#older) if (time >= floor) kept.set(key, time);
+    this.#older = kept;
+    return { keys: [...kept.keys()], times: BigInt64Array.from(kept.values()) };
+  }
+
+  /** Place of a series in `#halves`. */
+  #place(series: Series): number {
+    const { id } = series;
+    if (this.#series[id] === undefined) {
+      while (this.#series.length <= id) this.#series.push(undefined);
+      this.#series[id] = series;
+      if (this.#halves.length < (id + 1) * 2) this.#grow(id + 1);
+    }
+    return id * 2;
+  }
+
+  #grow(count: number): void {
+    const before = this.#halves;
+    const capacity = Math.max(FIRST_CAPACITY, count, before.length);
+    this.#halves = new Int32Array(capacity * 2);
+    for (let i = 1; i < this.#halves.length; i += 2) this.#halves[i] = TIME_MIN_HIGH;
+    this.#halves.set(before);
+  }
+
+  #startEpoch(): void {
+    this.#collect();
+    this.#epoch = this.#table.epoch;
+  }
+
+  /** Moves all marks to where they are known by their text. */
+  #collect(): void {
+    const times = new BigInt64Array(this.#halves.buffer);
+    this.#series.forEach((series, id) => {
+      if (series === undefined) return;
+      const key = seriesText(series.name, series.keys.names, series.values);
+      const time = times[id] as bigint;
+      const known = this.#older.get(key);
+      if (known === undefined || known < time) this.#older.set(key, time);
+    });
+    this.#series.length = 0;
+    this.#halves = new Int32Array(0);
+  }
+}
+
+export class PositionKeeper {
+  readonly #table: SeriesTable;
+  readonly #latenessNanos: bigint;
+  readonly #marks = new Map<string, Map<string, Marks>>();
+  readonly #queries = new Map<string, Timestamp>();
+  #begun: Timestamp;
+
+  /** Points may arrive up to `latenessNanos` after their time. `begun` is when the task starts without a state. */
+  constructor(
+    table: SeriesTable,
+    { latenessNanos, begun }: { readonly latenessNanos: bigint; readonly begun: Timestamp },
+  ) {
+    this.#table = table;
+    this.#latenessNanos = latenessNanos;
+    this.#begun = begun;
+  }
+
+  /** Rows that the task was given. */
+  note(source: RowSource, start: number, end: number): void {
+    this.#marksOf(source.origin.database, source.origin.retentionPolicy).note(source, start, end);
+  }
+
+  /** The end of a range that a query node was given. */
+  noteQuery(nodeName: string, stop: Timestamp): void {
+    this.#queries.set(nodeName, stop);
+  }
+
+  encode(now: Timestamp): TaskPosition {
+    const floor = now - this.#latenessNanos;
+    const marks: TaskPosition['marks'][number][] = [];
+    for (const [database, policies] of this.#marks) {
+      for (const [retentionPolicy, each] of policies) {
+        marks.push({ database, retentionPolicy, ...each.encode(floor) });
+      }
+    }
+    return { time: now, begun: this.#begun, marks, queries: [...this.#queries] };
+  }
+
+  /** Goes on from a position; `undefined` when the state was taken without one. */
+  restore(position: TaskPosition | undefined): void {
+    if (position === undefined) return;
+    this.#begun = position.begun;
+    for (const { database, retentionPolicy, keys, times } of position.marks) {
+      this.#marksOf(database, retentionPolicy).restore(keys, times);
+    }
+    for (const [nodeName, stop] of position.queries) this.#queries.set(nodeName, stop);
+  }
+
+  #marksOf(database: string, retentionPolicy: string): Marks {
+    let policies = this.#marks.get(database);
+    if (policies === undefined) this.#marks.set(database, (policies = new Map()));
+    let marks = policies.get(retentionPolicy);
+    if (marks === undefined) policies.set(retentionPolicy, (marks = new Marks(this.#table)));
+    return marks;
+  }
+}
