@@ -92,6 +92,11 @@ export class ConfigOverrides {
     }
   }
 
+  /** Throws `Forbidden` where clients may neither see nor change the configuration. */
+  requireEnabled(): void {
+    if (!this.#options.isEnabled) throw new Forbidden('config override service is not enabled');
+  }
+
   /** Effective options of an element with its secrets, for those who use them. */
   section(name: string, element?: string): Options | undefined {
     const section = findSection(name);
@@ -118,7 +123,7 @@ export class ConfigOverrides {
 
   /** All elements of a section as answers show them. Throws `NotFound`. */
   view(name: string): readonly ElementView[] {
-    this.#requireEnabled();
+    this.requireEnabled();
     const section = findSection(name);
     if (section === undefined) throw new NotFound(`unknown section: ${name}`);
     return (this.#effective.get(section.name) ?? []).map((options) => viewOf(section, options));
@@ -130,7 +135,7 @@ export class ConfigOverrides {
     element: string | undefined,
     update: ConfigUpdate,
   ): Promise<void> {
-    this.#requireEnabled();
+    this.requireEnabled();
     const change = this.#lock.then(() => this.#update(sectionName, element, update));
     this.#lock = change.catch(() => undefined);
     await change;
@@ -338,10 +343,6 @@ export class ConfigOverrides {
       if (typeof value === 'string') redactor.add(value);
       else redactor.addCredentials(map(options, spec.name));
     }
-  }
-
-  #requireEnabled(): void {
-    if (!this.#options.isEnabled) throw new Forbidden('config override service is not enabled');
   }
 }
 

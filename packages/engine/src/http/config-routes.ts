@@ -6,7 +6,13 @@ import { asObject, parseJson } from './json.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
-  api.on('GET', '/config', (request) => {
+  // Where overrides are turned off nothing else about the request is looked at.
+  const on: Api['on'] = (method, path, handler) =>
+    api.on(method, path, (request) => {
+      config.requireEnabled();
+      return handler(request);
+    });
+  on('GET', '/config', (request) => {
     const sections = OVERRIDABLE_SECTIONS.map((section) => [
       section.name,
       sectionView(request, section.name, config.view(section.name)),
@@ -19,15 +25,15 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
       },
     };
   });
-  api.on('GET', '/config/', () => {
+  on('GET', '/config/', () => {
     throw new InvalidRequest("section not specified, do you have an extra trailing '/'?");
   });
-  api.on('GET', '/config/:section', (request) => {
+  on('GET', '/config/:section', (request) => {
     const section = request.params['section'] ?? '';
     return { status: 200, json: sectionView(request, section, config.view(section)) };
   });
   // An element's name may hold a slash; the empty name is the one element of a section that is no list.
-  api.on('GET', '/config/:section/*', (request) => {
+  on('GET', '/config/:section/*', (request) => {
     const section = request.params['section'] ?? '';
     const element = request.params['*'] ?? '';
     const found = config.view(section).find((view) => view.element === element);
@@ -40,15 +46,15 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
       'failed to apply update: invalid update action: must provide section name',
     );
   };
-  api.on('POST', '/config', nameless);
-  api.on('POST', '/config/', nameless);
-  api.on('POST', '/config/:section', async (request) => {
+  on('POST', '/config', nameless);
+  on('POST', '/config/', nameless);
+  on('POST', '/config/:section', async (request) => {
     const section = request.params['section'] ?? '';
     const update = readUpdate(request.body);
     await config.update(section, undefined, update);
     return { status: 200, json: sectionView(request, section, config.view(section)) };
   });
-  api.on('POST', '/config/:section/*', async (request) => {
+  on('POST', '/config/:section/*', async (request) => {
     const section = request.params['section'] ?? '';
     await config.update(section, request.params['*'] ?? '', readUpdate(request.body));
     return { status: 200, json: sectionView(request, section, config.view(section)) };
