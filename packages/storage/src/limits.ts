@@ -60,6 +60,13 @@ export const LIMITS = {
     reason:
       'deleted series take a megabyte in the index before it is made anew without them (and half as many as the others)',
   },
+  closingFlushMs: {
+    setting: 'storage.closing-flush-time',
+    value: 4_000,
+    unit: 'ms',
+    reason:
+      'rows in memory are flushed within this time of a stop, which has nine seconds; what is left is in the log',
+  },
   sliceMs: {
     setting: 'storage.slice',
     value: 3,

@@ -45,6 +45,7 @@ import { recover } from './recovery.ts';
 import { takeSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { StoredIndex } from './stored-index.ts';
+import { flushAtEnd, Stopping } from './stopping.ts';
 import { Turns } from './turns.ts';
 
 export class Engine {
@@ -52,6 +53,7 @@ export class Engine {
   readonly databases = new Map<string, Database>();
   readonly reclaimer = new Reclaimer();
   readonly turns: Turns;
+  readonly stopping = new Stopping();
   readonly environment: StorageEnvironment;
   readonly directory: string;
   /** Names this directory for ever; a copy of the directory has the same. */
@@ -62,7 +64,6 @@ export class Engine {
   readonly #log: StorageLog;
   readonly #postings: PostingsCache;
   readonly #restoring = new Set<Database>();
-  readonly #background = new AbortController();
   #backgroundDone: Promise<void> = Promise.resolve();
   #maintenance: Maintenance | undefined;
   #nextFileId = 1;
@@ -370,7 +371,7 @@ export class Engine {
 
   async #runBackground(): Promise<void> {
     const { clock } = this.environment;
-    const { signal } = this.#background;
+    const signal = this.stopping.background;
     const { walFsync, walSyncIntervalMs = BACKGROUND_STEP_MS } = this.#options;
     const stepMs =
       walFsync === 'interval'
@@ -408,7 +409,7 @@ export class Engine {
     if (hasBurst || oldestMs > MAX_MEMTABLE_AGE_MS) await this.flush();
     if (this.#options.walFsync === 'interval') await this.wal.syncNow();
     await this.#maintenance?.compact({ all: false });
-    await this.#maintenance?.renewIndexes(this.#background.signal);
+    await this.#maintenance?.renewIndexes(this.stopping.background);
   }
 
   async delete(request: DeleteRequest): Promise<void> {
@@ -611,7 +612,7 @@ export class Engine {
   async compact(): Promise<void> {
     this.#openWal();
     await this.#maintenance?.compact({ all: true });
-    await this.#maintenance?.renewIndexes(this.#background.signal);
+    await this.#maintenance?.renewIndexes(this.stopping.background);
   }
 
   backup(request: BackupRequest): AsyncGenerator<Uint8Array> {
@@ -627,13 +628,20 @@ export class Engine {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#background.abort();
-    await this.#backgroundDone;
-    await this.#maintenance?.idle();
-    await this.#checkpointAll();
-    await this.#wal?.close();
-    this.reclaimer.drain();
-    for (const segment of this.#segments()) segment.close();
+    this.stopping.begin(this.environment.clock);
+    try {
+      await this.#backgroundDone;
+      if (this.#maintenance !== undefined && this.#options.hasBackgroundWork !== false) {
+        await flushAtEnd(this.#maintenance, this.memtableBytes, this.#log);
+      }
+      await this.#maintenance?.idle();
+      await this.#checkpointAll();
+      await this.#wal?.close();
+      this.reclaimer.drain();
+      for (const segment of this.#segments()) segment.close();
+    } finally {
+      this.stopping.end();
+    }
   }
 
   async #checkpointAll(): Promise<void> {

@@ -164,7 +164,7 @@ export class Maintenance {
     await this.#makeShardDirectory(id);
     const sizeBytes = await writeTables(tables, database.index, {
       target: { disk, path, shardId: id },
-      pacer: new Pacer(engine.turns),
+      pacer: new Pacer(engine.turns, engine.stopping.flushes),
     });
     await disk.syncDirectory(shardDirectory(engine.directory, id));
     return this.openSegment(id, { fileId, sequence, level: 0, sizeBytes });
@@ -325,7 +325,7 @@ export class Maintenance {
     const path = segmentPath(engine.directory, id, fileId);
     const sizeBytes = await compactSegments(inputs, tombstones, {
       target: { disk, path, shardId: id },
-      pacer: new Pacer(engine.turns),
+      pacer: new Pacer(engine.turns, engine.stopping.background),
     });
     await engine.fault('compaction:segment-written');
     await disk.syncDirectory(shardDirectory(engine.directory, id));

@@ -1,0 +1,96 @@
+// What a clean stop leaves behind: rows in segments and no log, or, when that can not be, rows in the log.
+import { readdirSync } from 'node:fs';
+
+import { systemClock } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { afterEach, expect, test } from 'vitest';
+
+import { nodeDisk } from '../disk/node-disk.ts';
+import type { Disk } from '../disk/disk.ts';
+import { LIMITS } from '../limits.ts';
+import { aggregateRows, testEngine, write } from '../testing/fixtures.ts';
+import type { TestEngine } from '../testing/fixtures.ts';
+
+const ROWS = 40_000;
+let storage: TestEngine;
+
+afterEach(() => storage.dispose());
+
+/** More than a megabyte of rows in memory. */
+async function fill({ engine }: TestEngine): Promise<void> {
+  const lines = Array.from({ length: ROWS }, (_, i) => `m,t=${i % 7} f=${i}.5,g=${i} ${i}`);
+  await write(engine, lines.join('\n'));
+}
+
+async function countOf({ engine }: TestEngine): Promise<unknown> {
+  const [all] = await aggregateRows(engine, 'm', [
+    { field: 'f', type: 'float', functions: ['count'] },
+  ]);
+  return all?.values[0]?.[0];
+}
+
+/** A clock on which nothing happens by itself, but for what takes as long as a closing flush may. */
+function clockWith(closingFlush: 'in time' | 'too late'): Clock {
+  return {
+    ...systemClock(),
+    sleep: (delayMs, signal) => {
+      if (delayMs === LIMITS.closingFlushMs.value && closingFlush === 'too late') {
+        return Promise.resolve();
+      }
+      return new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+      });
+    },
+  };
+}
+
+const OPTIONS = { hasBackgroundWork: true };
+
+test('a clean stop flushes and leaves no log', async () => {
+  storage = await testEngine(OPTIONS, { clock: clockWith('in time') });
+  await fill(storage);
+
+  await storage.engine.close();
+
+  expect(readdirSync(`${storage.directory}/wal`)).toEqual([]);
+  await storage.reopen();
+  expect(await countOf(storage)).toBe(BigInt(ROWS));
+});
+
+test('a flush that takes too long is given up, and its rows are read from the log', async () => {
+  const messages: string[] = [];
+  const log = (level: string, message: string): number => messages.push(`${level}: ${message}`);
+  storage = await testEngine({ ...OPTIONS, log }, { clock: clockWith('too late') });
+  await fill(storage);
+
+  await storage.engine.close();
+
+  expect(messages).toEqual([
+    'info: flushing before the end',
+    'warn: rows stay in the log, which the next start reads',
+  ]);
+  expect(readdirSync(`${storage.directory}/wal`)).not.toEqual([]);
+  await storage.reopen();
+  expect(await countOf(storage)).toBe(BigInt(ROWS));
+});
+
+test('a flush that the disk refuses does not keep the engine from closing', async () => {
+  let isFull = false;
+  const disk: Disk = nodeDisk();
+  const refusing: Disk = {
+    ...disk,
+    open: (path, mode) => {
+      if (isFull && path.endsWith('.seg') && mode === 'create') throw new Error('no space left');
+      return disk.open(path, mode);
+    },
+  };
+  storage = await testEngine(OPTIONS, { clock: clockWith('in time'), disk: refusing });
+  await fill(storage);
+
+  isFull = true;
+  await storage.engine.close();
+  isFull = false;
+
+  await storage.reopen();
+  expect(await countOf(storage)).toBe(BigInt(ROWS));
+});
