@@ -1,5 +1,5 @@
 // Queries of one batch task: every query node asks on its schedule, answers are given to the task in the order of the
-// ticks; after a restart first those that were due meanwhile, as configured (docs/adr/0010-catch-up.md).
+// ticks; after a restart first those that were due meanwhile, as configured (docs/adr/0011-catch-up.md).
 import { AppError, formatRfc3339, Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { QueryResultSeries } from '@tidemark/runtime';

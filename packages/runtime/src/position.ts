@@ -1,5 +1,5 @@
 // Which points a state contains, so that those that are missing can be read from the database and nothing is counted
-// twice (docs/adr/0010-catch-up.md). Points have no number of arrival, only a time: so the newest time of every series
+// twice (docs/adr/0011-catch-up.md). Points have no number of arrival, only a time: so the newest time of every series
 // is kept, of those that are recent enough for points to be on their way still.
 import { deserialize } from 'node:v8';
 import type { Timestamp } from '@tidemark/core';

@@ -1,5 +1,5 @@
 // Feeds a stream task: points of its databases from the router, and after a restart first those from the database that
-// it has missed meanwhile (docs/adr/0010-catch-up.md).
+// it has missed meanwhile (docs/adr/0011-catch-up.md).
 import { AppError, assert, formatRfc3339, Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { ContainedPoints } from '@tidemark/runtime';
