@@ -229,6 +229,31 @@ describe('errors', () => {
     expect(mark.trimEnd()).toBe(`${' '.repeat(2 + 15)}^^^^`);
   });
 
+  test('a name that is nearly right comes with a suggestion, in an error and beside an answer', async () => {
+    const wrong = await shell(['--execute', 'SELECT maen(celsius) FROM room']);
+    const odd = await shell(['--execute', 'SELECT celsius, celsiu FROM room LIMIT 1']);
+
+    expect(wrong).toMatchObject({
+      status: 1,
+      stderr: [
+        'ERR: undefined function maen()',
+        '  SELECT maen(celsius) FROM room',
+        '         ^^^^',
+        '  did you mean mean()?\n',
+      ].join('\n'),
+    });
+    expect(odd.status).toBe(0);
+    expect(odd.stdout).toContain('1700000000000000000 12');
+    expect(odd.stdout).toContain(
+      [
+        'note: no field and no tag is called celsiu',
+        '  SELECT celsius, celsiu FROM room LIMIT 1',
+        '                  ^^^^^^',
+        '  did you mean celsius?',
+      ].join('\n'),
+    );
+  });
+
   test('wrong flags end with status 2, a server that is away with 1', async () => {
     expect(await shell(['--format', 'xml', '--execute', 'SHOW DATABASES'])).toMatchObject({
       status: 2,

@@ -113,6 +113,20 @@ describe.skipIf(!hasPeer('chromium', BROWSER, ['--version']))('the web applicati
     expect(await page.getByRole('table').count()).toBe(0);
   });
 
+  test('a name that is nearly right comes with a suggestion, in an error and beside an answer', async () => {
+    const run = async (text: string): Promise<string> => {
+      await page.getByLabel('Statement').fill(text);
+      await page.getByRole('button', { name: /^Run/ }).click();
+      const finding = page.locator('pre.caret', { hasText: text });
+      await finding.waitFor();
+      return (await finding.textContent()) ?? '';
+    };
+
+    expect(await run('SELECT maen(celsius) FROM room')).toContain('did you mean mean()?');
+    expect(await run('SELECT celsius, celsiu FROM room')).toContain('did you mean celsius?');
+    expect(await page.getByRole('table').count()).toBe(1);
+  });
+
   test('a service that does not answer is shown as such, and again when it is back', async () => {
     await page.route('**/api/engine/**', (route) => route.abort());
     await page.reload();

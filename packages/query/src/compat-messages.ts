@@ -1,32 +1,43 @@
 // Error texts that existing clients match on (docs/reference/influxql.md), and the errors that carry them.
 import { InvalidRequest, NotFound } from '@tidemark/core';
-import type { Diagnostic } from '@tidemark/core';
+import type { Diagnostic, Span } from '@tidemark/core';
+
+/** What kind of fault, where in the text, and what to write instead. */
+export type Place = Pick<Diagnostic, 'code' | 'span' | 'hint'>;
 
 /** A statement that can not be run as it is written. */
-export function invalid(text: string): InvalidRequest {
-  return new InvalidRequest(text);
-}
-
-/** As `invalid`, with the place in the text and what to write instead. */
-export function invalidAt(
-  text: string,
-  finding: Pick<Diagnostic, 'code' | 'span' | 'hint'>,
-): InvalidRequest {
+export function invalid(text: string, place: Place): InvalidRequest {
   return new InvalidRequest(text, {
-    hint: finding.hint,
-    diagnostics: [{ ...finding, message: text }],
+    hint: place.hint,
+    diagnostics: [{ ...place, message: text }],
   });
 }
 
-export function databaseNotFound(database: string): NotFound {
-  return new NotFound(`database not found: ${database}`);
+/** `span` is absent where the request, not the statement, names the database. */
+export function databaseNotFound(database: string, span?: Span): NotFound {
+  return notFound(`database not found: ${database}`, 'IQL_UNKNOWN_DATABASE', span);
 }
 
-export function retentionPolicyNotFound(retentionPolicy: string): NotFound {
-  return new NotFound(`retention policy not found: ${retentionPolicy}`);
+/** `span` is absent where the request, not the statement, names the policy. */
+export function retentionPolicyNotFound(retentionPolicy: string, span?: Span): NotFound {
+  return notFound(`retention policy not found: ${retentionPolicy}`, 'IQL_UNKNOWN_POLICY', span);
 }
 
-export const DATABASE_NAME_REQUIRED = 'database name required';
+function notFound(message: string, code: string, span: Span | undefined): NotFound {
+  return new NotFound(
+    message,
+    span === undefined ? {} : { diagnostics: [{ code, message, span }] },
+  );
+}
+
+/** A statement that needs a database, of a request that names none. */
+export function databaseRequired(): InvalidRequest {
+  return new InvalidRequest(DATABASE_NAME_REQUIRED, {
+    hint: 'add ON and the name of a database, or the parameter db to the request',
+  });
+}
+
+const DATABASE_NAME_REQUIRED = 'database name required';
 
 /** Sources that older servers used for schema queries, and the statement to use instead. */
 export const SYSTEM_SOURCES: ReadonlyMap<string, string> = new Map([
@@ -37,6 +48,10 @@ export const SYSTEM_SOURCES: ReadonlyMap<string, string> = new Map([
   ['_tags', 'SHOW TAG VALUES'],
 ]);
 
-export function systemSource(name: string, instead: string): InvalidRequest {
-  return invalid(`unable to use system source '${name}': use ${instead} instead`);
+export function systemSource(name: string, instead: string, span: Span): InvalidRequest {
+  return invalid(`unable to use system source '${name}': use ${instead} instead`, {
+    code: 'IQL_SYSTEM_SOURCE',
+    span,
+    hint: `write ${instead}`,
+  });
 }

@@ -224,14 +224,17 @@ function remark(text: string, finding: ResponseDiagnostic): string {
   return `note: ${finding.message}${caret(text, finding)}`;
 }
 
-/** The statement's line with a caret below the place of the finding, and the hint. */
+/** The statement's line with a caret below the place of the finding, and the hint; of a whole line only the hint. */
 export function caret(text: string, diagnostic: ResponseDiagnostic | undefined): string {
   if (diagnostic === undefined) return '';
   const start = text.lastIndexOf('\n', Math.max(0, diagnostic.position - 1)) + 1;
   const end = text.indexOf('\n', diagnostic.position);
   const line = text.slice(start, end === -1 ? undefined : end);
-  const mark = `${' '.repeat(diagnostic.position - start)}${'^'.repeat(Math.max(1, Math.min(diagnostic.length, line.length)))}`;
-  return `\n  ${line}\n  ${mark}${diagnostic.hint === undefined ? '' : `\n  ${diagnostic.hint}`}`;
+  const hint = diagnostic.hint === undefined ? '' : `\n  ${diagnostic.hint}`;
+  const indent = diagnostic.position - start;
+  const length = Math.max(1, Math.min(diagnostic.length, line.length - indent));
+  if (length === line.trim().length) return hint;
+  return `\n  ${line}\n  ${' '.repeat(indent)}${'^'.repeat(length)}${hint}`;
 }
 
 /** Checks a setting that came as a flag. */

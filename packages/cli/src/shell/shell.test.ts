@@ -111,6 +111,12 @@ test('puts a caret below the finding, in its own line', () => {
   );
 });
 
+test('puts no caret below a whole statement', () => {
+  const whole = { code: 'X', message: 'm', position: 0, length: 11, hint: 'raise it' };
+
+  expect(caret('SHOW SHARDS', whole)).toBe('\n  raise it');
+});
+
 describe('EXPLAIN is a tree', () => {
   const show = (title: string, lines: readonly string[]): string =>
     formatResponse(

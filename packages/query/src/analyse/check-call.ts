@@ -1,8 +1,9 @@
 // Static checks of one function call in a SELECT list: number and kind of arguments, nesting (§5, §8.2).
 import { formatDuration } from '@tidemark/core';
+import type { InvalidRequest, Span } from '@tidemark/core';
 import type { Call, Expression } from '@tidemark/influxql';
 
-import { invalid, invalidAt } from '../compat-messages.ts';
+import { invalid } from '../compat-messages.ts';
 import type { FunctionSpec } from '../functions/registry.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import { print } from './print.ts';
@@ -24,7 +25,7 @@ export function checkCall(call: Call, context: CallContext): void {
   if (spec === undefined || spec.kind === 'math') {
     const meant = suggest(call.name, FUNCTIONS.keys());
     const hint = meant === undefined || spec !== undefined ? undefined : `did you mean ${meant}()?`;
-    throw invalidAt(`undefined function ${call.name}()`, {
+    throw invalid(`undefined function ${call.name}()`, {
       code: 'IQL_UNKNOWN_FUNCTION',
       span: { start: call.span.start, end: call.span.start + call.name.length },
       hint,
@@ -32,14 +33,14 @@ export function checkCall(call: Call, context: CallContext): void {
   }
   switch (spec.name) {
     case 'distinct':
-      return checkDistinct(call.arguments);
+      return checkDistinct(call);
     case 'top':
     case 'bottom':
       return checkTop(call, context);
     default:
       break;
   }
-  checkArity(spec, call.arguments.length);
+  checkArity(spec, call);
   switch (spec.kind) {
     case 'predictor':
       return checkPredictor(call, context);
@@ -51,7 +52,8 @@ export function checkCall(call: Call, context: CallContext): void {
 }
 
 /** Throws unless the number of arguments is right. */
-export function checkArity(spec: FunctionSpec, count: number): void {
+export function checkArity(spec: FunctionSpec, call: Call): void {
+  const count = call.arguments.length;
   if (count >= spec.minArguments && count <= spec.maxArguments) return;
   const expected =
     spec.minArguments === spec.maxArguments
@@ -59,7 +61,7 @@ export function checkArity(spec: FunctionSpec, count: number): void {
       : spec.maxArguments === Infinity
         ? `expected at least ${spec.minArguments}`
         : `expected at least ${spec.minArguments} but no more than ${spec.maxArguments}`;
-  throw invalid(`invalid number of arguments for ${spec.name}, ${expected}, got ${count}`);
+  throw wrong(`invalid number of arguments for ${spec.name}, ${expected}, got ${count}`, call.span);
 }
 
 function checkReducer(call: Call): void {
@@ -67,84 +69,104 @@ function checkReducer(call: Call): void {
   switch (call.name) {
     case 'count':
       if (first?.kind === 'distinct') return;
-      if (first?.kind === 'call' && first.name === 'distinct')
-        return checkDistinct(first.arguments);
-      return checkField(call.name, first);
+      if (first?.kind === 'call' && first.name === 'distinct') return checkDistinct(first);
+      return checkField(call, first);
     case 'percentile':
-      checkField(call.name, first);
+      checkField(call, first);
       if (second?.kind !== 'integer' && second?.kind !== 'number') {
-        throw invalid('expected float argument in percentile()');
+        throw wrong('expected float argument in percentile()', (second ?? call).span);
       }
       return;
     case 'sample':
-      checkField(call.name, first);
-      if (second?.kind !== 'integer') throw invalid('expected integer argument in sample()');
+      checkField(call, first);
+      if (second?.kind !== 'integer') {
+        throw wrong('expected integer argument in sample()', (second ?? call).span);
+      }
       if (second.value <= 0n) {
-        throw invalid(`sample window must be greater than 1, got ${second.value}`);
+        throw wrong(`sample window must be greater than 1, got ${second.value}`, second.span);
       }
       return;
     case 'integral':
-      checkField(call.name, first);
+      checkField(call, first);
       if (second === undefined) return;
-      if (second.kind !== 'duration') throw invalid('second argument must be a duration');
-      return checkPositive(second.nanos);
+      if (second.kind !== 'duration') {
+        throw wrong('second argument must be a duration', second.span);
+      }
+      return checkPositive(second.nanos, second.span);
     default:
-      return checkField(call.name, first);
+      return checkField(call, first);
   }
 }
 
-function checkPositive(nanos: bigint): void {
+function checkPositive(nanos: bigint, span: Span): void {
   if (nanos <= 0n)
-    throw invalid(`duration argument must be positive, got ${formatDuration(nanos)}`);
+    throw wrong(`duration argument must be positive, got ${formatDuration(nanos)}`, span);
 }
 
-function checkField(name: string, argument: Expression | undefined): void {
+function checkField(call: Call, argument: Expression | undefined): void {
+  const { name } = call;
   switch (argument?.kind) {
     case 'reference':
     case 'regex':
       return;
     case 'wildcard':
-      if (argument.only === 'tag') throw invalid(`unable to use tag wildcard in ${name}()`);
+      if (argument.only === 'tag') {
+        throw wrong(`unable to use tag wildcard in ${name}()`, argument.span);
+      }
       return;
     default:
-      throw invalid(`expected field argument in ${name}()`);
+      throw wrong(`expected field argument in ${name}()`, (argument ?? call).span);
   }
 }
 
-function checkDistinct(given: readonly Expression[]): void {
-  if (given.length === 0) throw invalid('distinct function requires at least one argument');
-  if (given.length > 1) throw invalid('distinct function can only have one argument');
-  if (given[0]?.kind !== 'reference') throw invalid('expected field argument in distinct()');
+function checkDistinct({ arguments: given, span }: Call): void {
+  const [first, second] = given;
+  if (first === undefined) throw wrong('distinct function requires at least one argument', span);
+  if (second !== undefined) {
+    throw wrong('distinct function can only have one argument', second.span);
+  }
+  if (first.kind !== 'reference') throw wrong('expected field argument in distinct()', first.span);
 }
 
 function checkTop(call: Call, context: CallContext): void {
   const { name } = call;
   const given = call.arguments;
   if (given.length < 2) {
-    throw invalid(
+    throw wrong(
       `invalid number of arguments for ${name}, expected at least 2, got ${given.length}`,
+      call.span,
     );
   }
   const last = given.at(-1);
   if (last?.kind !== 'integer') {
     const found = last === undefined ? '' : print(last);
-    throw invalid(`expected integer as last argument in ${name}(), found ${found}`);
+    throw wrong(
+      `expected integer as last argument in ${name}(), found ${found}`,
+      (last ?? call).span,
+    );
   }
   if (last.value <= 0n)
-    throw invalid(`limit (${last.value}) in ${name} function must be at least 1`);
+    throw wrong(`limit (${last.value}) in ${name} function must be at least 1`, last.span);
   if (context.limit > 0n && last.value > context.limit) {
-    throw invalid(
+    throw wrong(
       `limit (${last.value}) in ${name} function can not be larger than the LIMIT (${context.limit}) in the select statement`,
+      last.span,
     );
   }
   const [first, ...rest] = given.slice(0, -1);
   if (first?.kind !== 'reference') {
     const found = first === undefined ? '' : print(first);
-    throw invalid(`expected first argument to be a field in ${name}(), found ${found}`);
+    throw wrong(
+      `expected first argument to be a field in ${name}(), found ${found}`,
+      (first ?? call).span,
+    );
   }
   for (const argument of rest) {
     if (argument.kind !== 'reference') {
-      throw invalid(`only fields or tags are allowed in ${name}(), found ${print(argument)}`);
+      throw wrong(
+        `only fields or tags are allowed in ${name}(), found ${print(argument)}`,
+        argument.span,
+      );
     }
   }
 }
@@ -153,16 +175,20 @@ function checkTop(call: Call, context: CallContext): void {
 function checkNested(call: Call, context: CallContext): void {
   const [first] = call.arguments;
   if (first?.kind === 'call') {
-    if (!context.hasInterval) throw invalid(`${call.name} aggregate requires a GROUP BY interval`);
+    if (!context.hasInterval) throw needsInterval(call);
     return checkCall(first, context);
   }
   if (first?.kind === 'distinct') {
-    throw invalid(`expected field argument in ${call.name}()`);
+    throw wrong(`expected field argument in ${call.name}()`, first.span);
   }
   if (context.hasOwnInterval) {
-    throw invalid(`aggregate function required inside the call to ${call.name}`);
+    throw wrong(
+      `aggregate function required inside the call to ${call.name}`,
+      (first ?? call).span,
+      `with GROUP BY time() write, for example, ${call.name}(mean(…))`,
+    );
   }
-  checkField(call.name, first);
+  checkField(call, first);
 }
 
 const WITH_UNIT = new Set(['derivative', 'non_negative_derivative', 'elapsed']);
@@ -175,17 +201,24 @@ function checkTransformation(call: Call, context: CallContext): void {
     if (second !== undefined) {
       if (second.kind !== 'duration') {
         const got = recordedTypeName(second);
-        throw invalid(`second argument to ${name} must be a duration, got ${got}`);
+        throw wrong(
+          `second argument to ${name} must be a duration, got ${got}`,
+          second.span,
+          'a duration has a unit, for example 10s',
+        );
       }
-      checkPositive(second.nanos);
+      checkPositive(second.nanos, second.span);
     }
   } else if (name === 'moving_average') {
     if (second?.kind !== 'integer') {
       const got = second === undefined ? 'nothing' : recordedTypeName(second);
-      throw invalid(`second argument for moving_average must be an integer, got ${got}`);
+      throw wrong(
+        `second argument for moving_average must be an integer, got ${got}`,
+        (second ?? call).span,
+      );
     }
     if (second.value <= 1n) {
-      throw invalid(`moving_average window must be greater than 1, got ${second.value}`);
+      throw wrong(`moving_average window must be greater than 1, got ${second.value}`, second.span);
     }
   } else if (!WITHOUT_ARGUMENTS.has(name)) {
     checkTechnical(call);
@@ -196,25 +229,33 @@ function checkTransformation(call: Call, context: CallContext): void {
 function checkTechnical(call: Call): void {
   const { name } = call;
   const [, period, hold, warmUp] = call.arguments;
-  if (period?.kind !== 'integer') throw invalid(`${name} period must be an integer`);
-  if (period.value < 1n) throw invalid(`${name} period must be greater than or equal to 1`);
+  if (period?.kind !== 'integer') {
+    throw wrong(`${name} period must be an integer`, (period ?? call).span);
+  }
+  if (period.value < 1n) {
+    throw wrong(`${name} period must be greater than or equal to 1`, period.span);
+  }
   if (hold !== undefined) {
-    if (hold.kind !== 'integer') throw invalid(`${name} hold period must be an integer`);
+    if (hold.kind !== 'integer') {
+      throw wrong(`${name} hold period must be an integer`, hold.span);
+    }
     // -1 asks for the default.
     const least = name === 'triple_exponential_derivative' ? 1n : 0n;
     if (hold.value < least && hold.value !== -1n) {
-      throw invalid(`${name} hold period must be greater than or equal to ${least}`);
+      throw wrong(`${name} hold period must be greater than or equal to ${least}`, hold.span);
     }
   }
   if (warmUp === undefined) return;
-  if (warmUp.kind !== 'string') throw invalid(`${name} warmup type must be a string`);
+  if (warmUp.kind !== 'string') {
+    throw wrong(`${name} warmup type must be a string`, warmUp.span);
+  }
   const allowed =
     name === 'chande_momentum_oscillator'
       ? ['none', 'exponential', 'simple']
       : ['exponential', 'simple'];
   if (!allowed.includes(warmUp.value)) {
     const list = allowed.map((word) => `'${word}'`).join(' ');
-    throw invalid(`${name} warmup type must be one of: ${list}`);
+    throw wrong(`${name} warmup type must be one of: ${list}`, warmUp.span);
   }
 }
 
@@ -222,18 +263,40 @@ function checkPredictor(call: Call, context: CallContext): void {
   const { name } = call;
   const [first, predictions, season] = call.arguments;
   if (predictions?.kind !== 'integer') {
-    throw invalid(`expected integer argument as second arg in ${name}`);
+    throw wrong(`expected integer argument as second arg in ${name}`, (predictions ?? call).span);
   }
   if (predictions.value <= 0n) {
-    throw invalid(`second arg to ${name} must be greater than 0, got ${predictions.value}`);
+    throw wrong(
+      `second arg to ${name} must be greater than 0, got ${predictions.value}`,
+      predictions.span,
+    );
   }
   if (season?.kind !== 'integer') {
-    throw invalid(`expected integer argument as third arg in ${name}`);
+    throw wrong(`expected integer argument as third arg in ${name}`, (season ?? call).span);
   }
   if (season.value < 0n) {
-    throw invalid(`third arg to ${name} cannot be negative, got ${season.value}`);
+    throw wrong(`third arg to ${name} cannot be negative, got ${season.value}`, season.span);
   }
-  if (first?.kind !== 'call') throw invalid(`must use aggregate function with ${name}`);
-  if (!context.hasInterval) throw invalid(`${name} aggregate requires a GROUP BY interval`);
+  if (first?.kind !== 'call') {
+    throw wrong(
+      `must use aggregate function with ${name}`,
+      (first ?? call).span,
+      `write, for example, ${name}(mean(…), 10, 0)`,
+    );
+  }
+  if (!context.hasInterval) throw needsInterval(call);
   checkCall(first, context);
+}
+
+function needsInterval(call: Call): InvalidRequest {
+  return wrong(
+    `${call.name} aggregate requires a GROUP BY interval`,
+    call.span,
+    'add GROUP BY time(…)',
+  );
+}
+
+/** Something is wrong with the arguments of a call. */
+function wrong(text: string, span: Span, hint?: string): InvalidRequest {
+  return invalid(text, { code: 'IQL_ARGUMENT', span, hint });
 }

@@ -1,5 +1,6 @@
 // Static checks of a SELECT: everything that is wrong with it whatever the data (§5, §8.2).
-import type { Call, Expression, SelectStatement } from '@tidemark/influxql';
+import type { InvalidRequest, Span } from '@tidemark/core';
+import type { Binary, Call, Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
@@ -46,20 +47,22 @@ export function checkSelect(
       case 'call':
         return checkCallExpression(expression);
       case 'binary':
-        return checkBinary(expression.left, expression.right);
+        return checkBinary(expression);
       default:
-        throw invalid(NO_VARIABLE);
+        throw noVariable(expression);
     }
   };
-  const checkBinary = (left: Expression, right: Expression): void => {
+  const checkBinary = ({ left, right, span }: Binary): void => {
     for (const side of [left, right]) {
       if (side.kind === 'wildcard' || side.kind === 'regex') {
-        throw invalid('unable to use wildcard in a binary expression');
+        throw invalid('unable to use wildcard in a binary expression', {
+          code: 'IQL_WILDCARD',
+          span: side.span,
+          hint: 'name the fields one by one',
+        });
       }
     }
-    if (isLiteral(left) && isLiteral(right)) {
-      throw invalid('cannot perform a binary expression on two literals');
-    }
+    if (isLiteral(left) && isLiteral(right)) throw twoLiterals(span);
     if (!isLiteral(left)) check(left);
     if (!isLiteral(right)) check(right);
   };
@@ -70,7 +73,7 @@ export function checkSelect(
       calls.push(call);
       return;
     }
-    checkArity(spec, call.arguments.length);
+    checkArity(spec, call);
     const variable = call.arguments.filter((argument) => !isLiteral(argument));
     for (const argument of variable) check(argument);
   };
@@ -81,7 +84,13 @@ export function checkSelect(
     check(folded);
     count++;
   }
-  if (count === 0) throw invalid('at least 1 non-time field must be queried');
+  if (count === 0) {
+    throw invalid('at least 1 non-time field must be queried', {
+      code: 'IQL_NO_FIELD',
+      span: spanOf(statement.fields, statement.span),
+      hint: 'time is answered with every row; name a field beside it',
+    });
+  }
   checkCombination(statement, { calls, hasPlainFields }, interval);
   return { calls, hasPlainFields };
 }
@@ -93,17 +102,17 @@ function checkHasVariable(expression: Expression): void {
   });
   if (!hasVariable) {
     if (expression.kind === 'binary') {
-      throw invalid('cannot perform a binary expression on two literals');
+      throw twoLiterals(expression.span);
     }
     checkMathArity(expression);
-    throw invalid(NO_VARIABLE);
+    throw noVariable(expression);
   }
 }
 
 function checkMathArity(expression: Expression): void {
   if (expression.kind !== 'call') return;
   const spec = FUNCTIONS.get(expression.name);
-  if (spec !== undefined) checkArity(spec, expression.arguments.length);
+  if (spec !== undefined) checkArity(spec, expression);
 }
 
 /** `DISTINCT f` as the call that it stands for. */
@@ -122,30 +131,70 @@ function checkCombination(
   interval: Interval | undefined,
 ): void {
   if (calls.some((call) => call.name === 'distinct') && (calls.length > 1 || hasPlainFields)) {
-    throw invalid(
+    throw combination(
       'aggregate function distinct() cannot be combined with other functions or fields',
+      statement,
     );
   }
   const ranking = calls.find((call) => call.name === 'top' || call.name === 'bottom');
   if (ranking !== undefined && calls.length > 1) {
-    throw invalid(`selector function ${ranking.name}() cannot be combined with other functions`);
+    throw combination(
+      `selector function ${ranking.name}() cannot be combined with other functions`,
+      statement,
+    );
   }
   if (calls.length === 0) {
     const fill = statement.fill?.kind;
     if (fill === 'none' || fill === 'linear') {
-      throw invalid(`fill(${fill}) must be used with a function`);
+      throw combination(`fill(${fill}) must be used with a function`, statement);
     }
-    if (interval !== undefined) throw invalid('GROUP BY requires at least one aggregate function');
+    if (interval !== undefined) {
+      throw invalid('GROUP BY requires at least one aggregate function', {
+        code: 'IQL_COMBINATION',
+        span: spanOf(statement.dimensions, statement.span),
+        hint: 'windows need a function, for example mean()',
+      });
+    }
     return;
   }
   if (!hasPlainFields) return;
   if (calls.some((call) => FUNCTIONS.get(call.name)?.kind !== 'selector')) {
-    throw invalid('mixing aggregate and non-aggregate queries is not supported');
+    throw combination('mixing aggregate and non-aggregate queries is not supported', statement);
   }
   // A wildcard may become several selectors, so it counts as such.
   const hasMany = calls.some((call) => call.arguments[0]?.kind !== 'reference');
   if (calls.length > 1) {
-    throw invalid('mixing multiple selector functions with tags or fields is not supported');
+    throw combination(
+      'mixing multiple selector functions with tags or fields is not supported',
+      statement,
+    );
   }
-  if (hasMany) throw invalid('mixing aggregate and non-aggregate queries is not supported');
+  if (hasMany)
+    throw combination('mixing aggregate and non-aggregate queries is not supported', statement);
+}
+
+/** From the beginning of the first to the end of the last; of nothing, the place around them. */
+function spanOf(nodes: readonly { readonly span: Span }[], around: Span): Span {
+  const [first] = nodes;
+  const last = nodes.at(-1);
+  if (first === undefined || last === undefined) return around;
+  return { start: first.span.start, end: last.span.end };
+}
+
+/** What the SELECT list names does not go together, or not with the clauses behind it. */
+function combination(text: string, { fields, span }: SelectStatement): InvalidRequest {
+  return invalid(text, { code: 'IQL_COMBINATION', span: spanOf(fields, span) });
+}
+
+function twoLiterals(span: Span): InvalidRequest {
+  return invalid('cannot perform a binary expression on two literals', {
+    code: 'IQL_NO_VARIABLE',
+    span,
+    hint: 'name a field in it',
+  });
+}
+
+function noVariable({ span }: Expression): InvalidRequest {
+  const hint = 'name a field; \'single quotes\' are text, "double quotes" are names';
+  return invalid(NO_VARIABLE, { code: 'IQL_NO_VARIABLE', span, hint });
 }

@@ -1,5 +1,6 @@
 // GROUP BY: the interval with its offset, and the tags.
 import { floorMod } from '@tidemark/core';
+import type { InvalidRequest } from '@tidemark/core';
 import type { Call, Expression } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
@@ -29,8 +30,10 @@ export function readDimensions(dimensions: readonly Expression[], now: bigint): 
     const dimension = foldExpression(written);
     switch (dimension.kind) {
       case 'call':
-        if (dimension.name !== 'time') throw invalid('only time() calls allowed in dimensions');
-        if (call !== undefined) throw invalid('multiple time dimensions not allowed');
+        if (dimension.name !== 'time') {
+          throw wrong('only time() calls allowed in dimensions', dimension);
+        }
+        if (call !== undefined) throw wrong('multiple time dimensions not allowed', dimension);
         call = dimension;
         interval = readInterval(dimension, now);
         break;
@@ -42,12 +45,16 @@ export function readDimensions(dimensions: readonly Expression[], now: bigint): 
         break;
       case 'reference':
         if (dimension.name.toLowerCase() === 'time') {
-          throw invalid('time() is a function and expects at least one argument');
+          throw wrong(
+            'time() is a function and expects at least one argument',
+            dimension,
+            'write, for example, time(1m)',
+          );
         }
         tags.push({ kind: 'tag', name: dimension.name });
         break;
       default:
-        throw invalid('only time and tag dimensions allowed');
+        throw wrong('only time and tag dimensions allowed', dimension);
     }
   }
   return { interval, tags };
@@ -56,9 +63,15 @@ export function readDimensions(dimensions: readonly Expression[], now: bigint): 
 function readInterval(call: Call, now: bigint): Interval | undefined {
   const [every, offset] = call.arguments;
   if (call.arguments.length < 1 || call.arguments.length > 2) {
-    throw invalid('time dimension expected 1 or 2 arguments');
+    throw wrong('time dimension expected 1 or 2 arguments', call, 'write, for example, time(1m)');
   }
-  if (every?.kind !== 'duration') throw invalid('time dimension must have duration argument');
+  if (every?.kind !== 'duration') {
+    throw wrong(
+      'time dimension must have duration argument',
+      every ?? call,
+      'a duration has a unit, for example 1m',
+    );
+  }
   const offsetNanos = offset === undefined ? 0n : readOffset(offset, now);
   // Nothing and less mean no windows, as recorded.
   if (every.nanos <= 0n) return undefined;
@@ -72,17 +85,23 @@ function readOffset(offset: Expression, now: bigint): bigint {
     case 'duration':
       return offset.nanos;
     case 'call':
-      if (offset.name !== 'now') throw invalid('time dimension offset function must be now()');
+      if (offset.name !== 'now') {
+        throw wrong('time dimension offset function must be now()', offset);
+      }
       if (offset.arguments.length > 0) {
-        throw invalid('time dimension offset now() function requires no arguments');
+        throw wrong('time dimension offset now() function requires no arguments', offset);
       }
       return now;
     case 'string':
       if (DATE_LIKE.test(offset.value)) {
-        throw invalid(`invalid time dimension offset: ${print(offset)}`);
+        throw wrong(`invalid time dimension offset: ${print(offset)}`, offset);
       }
-      throw invalid('time dimension offset must be duration or now()');
+      throw wrong('time dimension offset must be duration or now()', offset);
     default:
-      throw invalid('time dimension offset must be duration or now()');
+      throw wrong('time dimension offset must be duration or now()', offset);
   }
+}
+
+function wrong(text: string, { span }: Expression, hint?: string): InvalidRequest {
+  return invalid(text, { code: 'IQL_DIMENSION', span, hint });
 }

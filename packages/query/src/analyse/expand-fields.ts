@@ -1,5 +1,5 @@
 // SELECT lists without wildcards: every field a single expression with its final name.
-import type { FieldType } from '@tidemark/core';
+import type { FieldType, InvalidRequest } from '@tidemark/core';
 import { compareBytes } from '@tidemark/core';
 import type { Call, Expression, Reference, SelectField, SelectStatement } from '@tidemark/influxql';
 
@@ -125,14 +125,19 @@ function refusePatterns(expression: Expression): void {
     if (node.kind !== 'call') return false;
     for (const argument of node.arguments) {
       if (argument.kind === 'wildcard') {
-        throw invalid(`unsupported expression with wildcard: ${node.name}()`);
+        throw patternRefused(`unsupported expression with wildcard: ${node.name}()`, argument);
       }
       if (argument.kind === 'regex') {
-        throw invalid(`unsupported expression with regex field: ${node.name}()`);
+        throw patternRefused(`unsupported expression with regex field: ${node.name}()`, argument);
       }
     }
     return false;
   });
+}
+
+function patternRefused(text: string, { span }: Expression): InvalidRequest {
+  const hint = 'several columns can not take part in a calculation; name the field';
+  return invalid(text, { code: 'IQL_WILDCARD', span, hint });
 }
 
 /** Fields and tags in one order by name; a field stands before a tag of the same name. */

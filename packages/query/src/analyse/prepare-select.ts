@@ -80,7 +80,11 @@ function checkStatic(
     if (source.kind !== 'subquery') continue;
     const order = source.statement.orderBy;
     if (order !== undefined && order.descending !== descending) {
-      throw invalid('subqueries must be ordered in the same direction as the query itself');
+      throw invalid('subqueries must be ordered in the same direction as the query itself', {
+        code: 'IQL_ORDER',
+        span: source.span,
+        hint: 'give both the same ORDER BY time, or leave it out of the subquery',
+      });
     }
     const inheritsInterval = parent.inheritsInterval || dimensions.interval !== undefined;
     const inner = checkStatic(source.statement, context, { inheritsInterval, descending });

@@ -3,10 +3,9 @@ import { Forbidden } from '@tidemark/core';
 import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
 
 import {
-  DATABASE_NAME_REQUIRED,
   SYSTEM_SOURCES,
   databaseNotFound,
-  invalid,
+  databaseRequired,
   retentionPolicyNotFound,
   systemSource,
 } from '../compat-messages.ts';
@@ -19,11 +18,13 @@ export function resolveMeasurement(
   context: QueryContext,
 ): MeasurementSet {
   const database = source.database ?? context.database;
-  if (database === undefined || database === '') throw invalid(DATABASE_NAME_REQUIRED);
-  if (!context.catalog.hasDatabase(database)) throw databaseNotFound(database);
+  if (database === undefined || database === '') throw databaseRequired();
+  if (!context.catalog.hasDatabase(database)) {
+    throw databaseNotFound(database, source.database === undefined ? undefined : source.span);
+  }
   const retentionPolicy = resolveRetentionPolicy(source, database, context);
   const instead = source.name === undefined ? undefined : SYSTEM_SOURCES.get(source.name);
-  if (instead !== undefined) throw systemSource(source.name ?? '', instead);
+  if (instead !== undefined) throw systemSource(source.name ?? '', instead, source.span);
   if (context.canRead?.(database) === false) {
     throw new Forbidden(`not authorized to read database "${database}"`);
   }
@@ -40,7 +41,10 @@ function resolveRetentionPolicy(
   const written =
     source.retentionPolicy ?? (source.database === undefined ? context.retentionPolicy : undefined);
   if (written !== undefined && written !== '') {
-    if (!catalog.hasRetentionPolicy(database, written)) throw retentionPolicyNotFound(written);
+    if (!catalog.hasRetentionPolicy(database, written)) {
+      const span = source.retentionPolicy === undefined ? undefined : source.span;
+      throw retentionPolicyNotFound(written, span);
+    }
     return written;
   }
   const byDefault = catalog.defaultRetentionPolicy(database);

@@ -1,6 +1,6 @@
 // Time in conditions: the range that they ask for, and the condition that is left without it (§6 of the language
 // reference). All time predicates of a condition are intersected, even those under OR, as recorded.
-import type { TimeRange, Timestamp } from '@tidemark/core';
+import type { InvalidRequest, Span, TimeRange, Timestamp } from '@tidemark/core';
 import {
   floorDiv,
   MAX_TIME,
@@ -64,7 +64,7 @@ function split(expression: Expression, context: TimeContext): Split {
     case 'boolean':
       return { range: UNBOUNDED, rest: expression };
     default:
-      throw invalid(`invalid condition expression: ${print(expression)}`);
+      throw wrong(`invalid condition expression: ${print(expression)}`, expression.span);
   }
 }
 
@@ -80,17 +80,25 @@ function splitBinary(node: Binary, context: TimeContext): Split {
   }
   if (isTime(unwrap(node.left)))
     return {
-      range: rangeOfComparison(node.operator, evaluateTime(node.right, context)),
+      range: rangeOfComparison(node.operator, evaluateTime(node.right, context), node.span),
       rest: undefined,
     };
   if (isTime(unwrap(node.right))) {
     return {
-      range: rangeOfComparison(mirrored(node.operator), evaluateTime(node.left, context)),
+      range: rangeOfComparison(
+        mirrored(node.operator),
+        evaluateTime(node.left, context),
+        node.span,
+      ),
       rest: undefined,
     };
   }
   if (ARITHMETIC.has(node.operator)) {
-    throw invalid(`invalid condition expression: ${print(node)}`);
+    throw wrong(
+      `invalid condition expression: ${print(node)}`,
+      node.span,
+      'compare it with something',
+    );
   }
   checkOperand(node.left);
   checkOperand(node.right);
@@ -100,7 +108,11 @@ function splitBinary(node: Binary, context: TimeContext): Split {
 function checkOperand(expression: Expression): void {
   some(expression, (node) => {
     if (node.kind === 'call' && !isMathFunction(node.name)) {
-      throw invalid(`invalid function call in condition: ${print(node)}`);
+      throw wrong(
+        `invalid function call in condition: ${print(node)}`,
+        node.span,
+        'WHERE looks at single rows; put the function into a subquery and its condition around it',
+      );
     }
     return false;
   });
@@ -129,7 +141,11 @@ export function intersect(a: TimeRange, b: TimeRange): TimeRange {
 }
 
 /** The times for which `time OPERATOR bound` holds. Throws `InvalidRequest` for operators that are no order. */
-export function rangeOfComparison(operator: Binary['operator'], time: Timestamp): TimeRange {
+export function rangeOfComparison(
+  operator: Binary['operator'],
+  time: Timestamp,
+  span: Span,
+): TimeRange {
   switch (operator) {
     case '=':
       return { start: time, end: time };
@@ -142,17 +158,19 @@ export function rangeOfComparison(operator: Binary['operator'], time: Timestamp)
     case '<=':
       return { start: MIN_TIME, end: time };
     default:
-      throw invalid(`invalid time comparison operator: ${operator}`);
+      throw wrong(`invalid time comparison operator: ${operator}`, span, 'use =, <, <=, > or >=');
   }
 }
 
 /** The instant that an expression beside `time` means. */
 export function evaluateTime(operand: Expression, context: TimeContext): Timestamp {
   const folded = foldTimes(foldExpression(unwrap(operand)), context);
-  if (typeof folded === 'bigint') return checkedTime(folded);
-  if (folded.kind === 'string')
-    return checkedTime(parseTimeText(folded.value, operand, context.zone));
-  throw invalid(`invalid operation: time and ${recordedTypeName(folded)} are not compatible`);
+  const { span } = operand;
+  if (typeof folded === 'bigint') return checkedTime(folded, span);
+  if (folded.kind === 'string') {
+    return checkedTime(parseTimeText(folded.value, operand, context.zone), span);
+  }
+  throw notATime(folded, operand.span);
 }
 
 /** Folds `now()`, time texts and durations under + and -; anything else comes back as it is. */
@@ -196,33 +214,51 @@ const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2})(?:\.(\d+))?)?$/;
 /** Parses `YYYY-MM-DD[ HH:MM:SS[.ffffff]]` in the zone, or RFC 3339. */
 function parseTimeText(text: string, operand: Expression, zone: Zone | undefined): bigint {
   if (!DATE_LIKE.test(text)) {
-    throw invalid(`invalid operation: time and ${recordedTypeName(operand)} are not compatible`);
+    throw notATime(operand, operand.span);
   }
   const local = LOCAL_TIME.exec(text);
   if (local === null) {
     const instant = parseRfc3339(text);
-    if (instant === undefined) throw invalid('invalid timestamp string');
+    if (instant === undefined) throw notATimestamp(operand.span);
     return instant;
   }
   const fraction = local[3] === undefined ? '' : `.${local[3]}`;
   const asUtc = parseRfc3339(`${local[1]}T${local[2] ?? '00:00:00'}${fraction}Z`);
-  if (asUtc === undefined) throw invalid('invalid timestamp string');
+  if (asUtc === undefined) throw notATimestamp(operand.span);
   const isRepresentable = asUtc > MIN_TIME && asUtc < MAX_TIME;
   return isRepresentable ? localToInstant(asUtc, zone) : asUtc;
 }
 
 /** Refuses times that int64 nanoseconds can not hold. */
-function checkedTime(time: bigint): Timestamp {
-  if (time > MAX_TIME + 1n) throw invalid(`time ${wholeSeconds(time)} overflows time literal`);
+function checkedTime(time: bigint, span: Span): Timestamp {
+  if (time > MAX_TIME + 1n) {
+    throw wrong(`time ${wholeSeconds(time)} overflows time literal`, span);
+  }
   if (time <= MIN_TIME && time >= MIN_INT64) {
     // Integers may name the smallest instants; only texts below them are refused.
-    throw invalid(`time ${wholeSeconds(time)} underflows time literal`);
+    throw wrong(`time ${wholeSeconds(time)} underflows time literal`, span);
   }
-  if (time < MIN_TIME) throw invalid(`time ${wholeSeconds(time)} underflows time literal`);
+  if (time < MIN_TIME) throw wrong(`time ${wholeSeconds(time)} underflows time literal`, span);
   return time > MAX_TIME ? MAX_TIME : time;
 }
 
 function wholeSeconds(time: bigint): string {
   const millis = Number(floorDiv(time, NANOS_PER_SECOND)) * 1000;
   return new Date(millis).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function wrong(text: string, span: Span, hint?: string): InvalidRequest {
+  return invalid(text, { code: 'IQL_CONDITION', span, hint });
+}
+
+function notATime(operand: Expression, span: Span): InvalidRequest {
+  return wrong(
+    `invalid operation: time and ${recordedTypeName(operand)} are not compatible`,
+    span,
+    "write a time like '2006-01-02T15:04:05Z', nanoseconds, or now() - 1h",
+  );
+}
+
+function notATimestamp(span: Span): InvalidRequest {
+  return wrong('invalid timestamp string', span, "write a time like '2006-01-02T15:04:05Z'");
 }

@@ -27,7 +27,13 @@ export async function* writeInto(
   const target = resolveTarget(into, context);
   const prepared = await prepareSelect(statement, context);
   const plan = planSelect(prepared, { now: context.now, isInto: true });
-  if (plan.timeColumnName !== 'time') throw invalid('error finding time index in result');
+  if (plan.timeColumnName !== 'time') {
+    throw invalid('error finding time index in result', {
+      code: 'IQL_INTO',
+      span: statement.span,
+      hint: 'INTO needs the time of every row: do not give it another name',
+    });
+  }
   const writer = new IntoWriter({ plan, into, sink, target });
   for await (const batch of runSelect(plan, new RunContext(context))) await writer.add(batch);
   const written = await writer.finish();

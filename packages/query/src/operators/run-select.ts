@@ -7,7 +7,7 @@ import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import { sliceColumn } from '../batch/column-ops.ts';
 import { requestOptions } from '../analyse/schema.ts';
 import { bucketLimitExceeded, SLICE_ROWS } from '../limits.ts';
-import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
+import type { LeafFault, MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from './aggregate-measurement.ts';
 import { aggregateMeasurement, canPushAggregates } from './aggregate-measurement.ts';
 import { evaluate } from './evaluate.ts';
@@ -167,8 +167,8 @@ async function* runRaw(plan: SelectPlan, run: RunContext): RowStream {
 }
 
 async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
-  const error = firstError(plan);
-  if (error !== undefined) throw invalid(error);
+  const fault = firstFault(plan);
+  if (fault !== undefined) throw invalid(fault.text, fault.place);
   const leaves = new LeavesPlan(plan);
   const isPushed =
     plan.seriesLimit === 0 &&
@@ -197,12 +197,12 @@ async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
   }
 }
 
-/** The error of a call on a field of the wrong type; that of an inner query comes first. */
-function firstError(plan: SelectPlan): string | undefined {
-  const own = plan.leaves.find((leaf) => leaf.error !== undefined)?.error;
+/** The fault of a call on a field of the wrong type; that of an inner query comes first. */
+function firstFault(plan: SelectPlan): LeafFault | undefined {
+  const own = plan.leaves.find((leaf) => leaf.fault !== undefined)?.fault;
   if (own === undefined) return undefined;
   for (const source of plan.sources) {
-    const inner = source.kind === 'subquery' ? firstError(source.plan) : undefined;
+    const inner = source.kind === 'subquery' ? firstFault(source.plan) : undefined;
     if (inner !== undefined) return inner;
   }
   return own;

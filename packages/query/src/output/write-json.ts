@@ -1,6 +1,6 @@
 // Runs statements and writes their answers as JSON, streamed.
-import { AppError } from '@tidemark/core';
-import type { Diagnostic } from '@tidemark/core';
+import { AppError, LimitExceeded } from '@tidemark/core';
+import type { Diagnostic, Span } from '@tidemark/core';
 
 import type { ResultBatch } from '../result.ts';
 import { responseChunks, sliceBatch } from './chunks.ts';
@@ -74,7 +74,7 @@ export async function* writeDocument(
         return;
       }
       error = statementError(cause);
-      faults = faultsOf(cause);
+      faults = faultsOf(cause, statement.span);
       if (cause instanceof UnsupportedFloat) out.truncate(mark);
       failed = true;
     }
@@ -178,7 +178,7 @@ export async function* writeChunkedDocuments(
           return;
         }
         error = statementError(cause);
-        faults = faultsOf(cause);
+        faults = faultsOf(cause, statement.span);
         failed = true;
       }
     }
@@ -203,8 +203,22 @@ function diagnosticsOf(
   return hasDiagnostics === true ? [...faults, ...(statement.findings?.() ?? [])] : [];
 }
 
-function faultsOf(cause: unknown): readonly Diagnostic[] {
-  return cause instanceof AppError ? cause.diagnostics : [];
+/** What an error says about the text; one that says nothing concerns the whole statement. */
+function faultsOf(cause: unknown, span: Span | undefined): readonly Diagnostic[] {
+  if (cause instanceof AppError) return located(cause, span);
+  if (!(cause instanceof UnsupportedFloat) || span === undefined) return [];
+  return [{ code: 'UNSUPPORTED_FLOAT', message: cause.message, span }];
+}
+
+/** The findings of an error, or the error itself as a finding about the text at `span`. */
+export function located(error: AppError, span: Span | undefined): readonly Diagnostic[] {
+  if (error.diagnostics.length > 0 || span === undefined) return error.diagnostics;
+  return [{ code: error.code, message: error.message, span, hint: hintOf(error) }];
+}
+
+function hintOf(error: AppError): string | undefined {
+  if (error.hint !== undefined || !(error instanceof LimitExceeded)) return error.hint;
+  return `ask for less, or raise ${error.setting}`;
 }
 
 /** The text of a statement's error; what is no error of a statement is thrown on. */

@@ -1,5 +1,5 @@
 // Results on the wire: statements are run one after the other while their answers are written.
-import type { Diagnostic } from '@tidemark/core';
+import type { Diagnostic, Span } from '@tidemark/core';
 
 import type { ResultBatch, ResultMessage } from '../result.ts';
 import { PrettyPrinter } from './pretty.ts';
@@ -43,6 +43,8 @@ export type ResultFormat = {
 /** A statement that is about to be run. `run` is called once, after the one before has ended well. */
 export type StatementRun = {
   readonly run: () => AsyncIterable<ResultBatch>;
+  /** Where the statement stands in the text: the place of an error that has none of its own. */
+  readonly span?: Span | undefined;
   /** Read after the statement has ended. */
   readonly messages?: (() => readonly ResultMessage[]) | undefined;
   /** Findings about the statement's text; read after it has ended. */

@@ -159,7 +159,10 @@ class ColumnsBuilder {
       case 'boolean':
         return { kind: 'constant', value: expression.value, type: 'boolean' };
       default:
-        throw invalid(`invalid expression in SELECT clause: ${print(expression)}`);
+        throw invalid(`invalid expression in SELECT clause: ${print(expression)}`, {
+          code: 'IQL_EXPRESSION',
+          span: expression.span,
+        });
     }
   }
 

@@ -1,5 +1,5 @@
 // WHERE without time: what sources can decide becomes a Predicate, the rest an expression over rows.
-import type { FieldType, FieldValue } from '@tidemark/core';
+import type { InvalidRequest, FieldType, FieldValue } from '@tidemark/core';
 import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/influxql';
 
 import type { PreparedSource, ResolvedName } from '../analyse/prepared.ts';
@@ -168,15 +168,14 @@ class ConditionBuilder {
       case 'binary':
         return this.#binary(node);
       default:
-        throw invalid(`invalid condition expression: ${print(node)}`);
+        throw notACondition(node);
     }
   }
 
   #binary(node: Binary): ValueExpression {
     const { operator } = node;
     if (operator === '=~' || operator === '!~') {
-      if (node.right.kind !== 'regex')
-        throw invalid(`invalid condition expression: ${print(node)}`);
+      if (node.right.kind !== 'regex') throw notACondition(node);
       const operand = this.expression(node.left);
       return { kind: 'regex', operator, operand, pattern: node.right.pattern, type: 'boolean' };
     }
@@ -200,6 +199,11 @@ class ConditionBuilder {
     const index = this.#inputs.add({ kind: 'tag', name: reference.name });
     return { kind: 'column', index, type: 'string' };
   }
+}
+
+function notACondition(node: Expression): InvalidRequest {
+  const text = `invalid condition expression: ${print(node)}`;
+  return invalid(text, { code: 'IQL_CONDITION', span: node.span });
 }
 
 /** In conditions the division of integers stays an integer, and operands that do not fit give null. */

@@ -1,5 +1,5 @@
 // One function call of a SELECT list as a leaf of the plan: what it reads, how it reduces and transforms it.
-import type { FieldType } from '@tidemark/core';
+import type { FieldType, InvalidRequest } from '@tidemark/core';
 import { NANOS_PER_SECOND } from '@tidemark/core';
 import type { Call, Expression, Reference } from '@tidemark/influxql';
 
@@ -8,7 +8,7 @@ import { invalid } from '../compat-messages.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import type { TransformationSpec, WarmUp } from '../functions/transformation.ts';
 import { isNumeric } from './expression-types.ts';
-import type { Leaf, ReducerSpec } from './select-plan.ts';
+import type { Leaf, LeafFault, ReducerSpec } from './select-plan.ts';
 
 export type LeafContext = {
   readonly interval: Interval | undefined;
@@ -33,9 +33,9 @@ export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
     inner = next;
   }
   const base = reduction(inner, context);
-  let { type, error } = base;
+  let { type, fault } = base;
   for (const step of outer.reverse()) {
-    error ??= typeError(step.name, type, base.isKnown);
+    fault ??= typeFault(step, step.name, { type, isKnown: base.isKnown });
     const spec = transformationSpec(step, context.interval);
     transformations.push(spec);
     if (context.interval !== undefined) prefetchWindows += windowsBefore(spec);
@@ -49,7 +49,7 @@ export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
     transformations,
     type,
     hasFixedType: FIXED_TYPE.has(call.name),
-    error,
+    fault,
     prefetchWindows,
   };
 }
@@ -88,7 +88,7 @@ type Base = {
   readonly isKnown: boolean;
   readonly reducer: ReducerSpec | undefined;
   readonly type: FieldType;
-  readonly error: string | undefined;
+  readonly fault: LeafFault | undefined;
 };
 
 function reduction(inner: Expression, context: LeafContext): Base {
@@ -101,10 +101,12 @@ function reduction(inner: Expression, context: LeafContext): Base {
       isKnown: field !== undefined,
       reducer: undefined,
       type,
-      error: undefined,
+      fault: undefined,
     };
   }
-  if (inner.kind !== 'call') throw invalid('expected field argument');
+  if (inner.kind !== 'call') {
+    throw invalid('expected field argument', { code: 'IQL_ARGUMENT', span: inner.span });
+  }
   const { name } = inner;
   let [argument] = inner.arguments;
   let kind = name;
@@ -117,16 +119,17 @@ function reduction(inner: Expression, context: LeafContext): Base {
   }
   const field = argument?.kind === 'reference' ? context.input(argument) : undefined;
   const inputType = field?.type ?? 'float';
+  const read: ReadField = { type: inputType, isKnown: field !== undefined };
   return {
     input: field?.index,
     inputType,
-    isKnown: field !== undefined,
+    isKnown: read.isKnown,
     reducer: reducerSpec(kind, inner, context),
     type: reducedType(kind, inputType),
-    error:
+    fault:
       name === 'top' || name === 'bottom'
-        ? rankingError(inner, inputType, field !== undefined)
-        : typeError(name, inputType, field !== undefined),
+        ? rankingFault(inner, read)
+        : typeFault(inner, name, read),
   };
 }
 
@@ -166,8 +169,12 @@ function reducerSpec(kind: string, call: Call, context: LeafContext): ReducerSpe
     case 'count-distinct':
       return { kind };
     default:
-      throw invalid(`undefined function ${kind}()`);
+      throw unknownFunction(kind, call);
   }
+}
+
+function unknownFunction(name: string, { span }: Call): InvalidRequest {
+  return invalid(`undefined function ${name}()`, { code: 'IQL_UNKNOWN_FUNCTION', span });
 }
 
 function integerOf(node: Expression | undefined): number {
@@ -188,24 +195,33 @@ function reducedType(kind: string, inputType: FieldType): FieldType {
   }
 }
 
+type ReadField = { readonly type: FieldType; readonly isKnown: boolean };
+
 /** What is wrong with a field type that a function does not take, in the recorded words. */
-function typeError(name: string, type: FieldType, isKnown: boolean): string | undefined {
+function typeFault(call: Call, name: string, { type, isKnown }: ReadField): LeafFault | undefined {
   if (!isKnown) return undefined;
   const accepts = FUNCTIONS.get(name)?.accepts ?? 'any';
   const isAccepted =
     accepts === 'any' || isNumeric(type) || (accepts === 'ordered' && type === 'boolean');
   if (isAccepted) return undefined;
   const word = WORDS.get(name) ?? name.replaceAll('_', ' ');
-  return `unsupported ${word} iterator type: *query.${type}InterruptIterator`;
+  return unsupported(`${word} iterator type: *query.${type}InterruptIterator`, call, type);
 }
 
 /** With tags to tell apart, the best point of each combination is selected first, and the texts show it. */
-function rankingError(call: Call, type: FieldType, isKnown: boolean): string | undefined {
-  if (call.arguments.length < 3) return typeError(call.name, type, isKnown);
+function rankingFault(call: Call, field: ReadField): LeafFault | undefined {
+  if (call.arguments.length < 3) return typeFault(call, call.name, field);
   const selector = call.name === 'top' ? 'max' : 'min';
-  const first = typeError(selector, type, isKnown);
+  const first = typeFault(call, selector, field);
+  const { type, isKnown } = field;
   if (first !== undefined || !isKnown || isNumeric(type)) return first;
-  return `unsupported ${call.name} iterator type: *query.${type}Reduce${capitalised(type)}Iterator`;
+  const iterator = `*query.${type}Reduce${capitalised(type)}Iterator`;
+  return unsupported(`${call.name} iterator type: ${iterator}`, call, type);
+}
+
+function unsupported(what: string, { name, span }: Call, type: FieldType): LeafFault {
+  const hint = `${name}() does not take a field of type ${type}`;
+  return { text: `unsupported ${what}`, place: { code: 'IQL_FIELD_TYPE', span, hint } };
 }
 
 function capitalised(word: string): string {
@@ -263,7 +279,7 @@ function transformationSpec(call: Call, interval: Interval | undefined): Transfo
         hasWindows: false,
       };
     default:
-      throw invalid(`undefined function ${name}()`);
+      throw unknownFunction(name, call);
   }
 }
 

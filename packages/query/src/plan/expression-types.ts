@@ -82,6 +82,11 @@ function resultType(
   throw invalid(
     `type error: ${describe(node.left, left)} ${operator} ${describe(node.right, right)}: ` +
       `cannot use ${operator} between an integer and unsigned, an explicit cast is required`,
+    {
+      code: 'IQL_TYPE',
+      span: node.span,
+      hint: 'cast one of them: name::integer or name::unsigned',
+    },
   );
 }
 
@@ -101,5 +106,6 @@ function incompatible({ node, typeOf }: BinaryOperands, a: FieldType, b: FieldTy
   };
   return invalid(
     `type error: ${text}: incompatible types: ${typeName(node.left, a)} and ${typeName(node.right, b)}`,
+    { code: 'IQL_TYPE', span: node.span },
   );
 }

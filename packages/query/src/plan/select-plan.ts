@@ -4,6 +4,7 @@ import type { FieldType, FieldValue, TimeRange } from '@tidemark/core';
 import type { BinaryOperator, Fill } from '@tidemark/influxql';
 
 import type { Interval } from '../analyse/dimensions.ts';
+import type { Place } from '../compat-messages.ts';
 import type { Zone } from '../analyse/zone.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
 import type { MeasurementRef, Predicate } from '../series-source.ts';
@@ -71,6 +72,9 @@ export type ReducerSpec =
       readonly distinctInputs: readonly number[];
     };
 
+/** What is wrong with a call, and where. */
+export type LeafFault = { readonly text: string; readonly place: Place };
+
 /** One function call of the SELECT list: a stream of values per group. */
 export type Leaf = {
   /** Printed call; equal calls share a leaf. */
@@ -87,7 +91,7 @@ export type Leaf = {
   /** The field is unknown, but the type of the result is not: fill() has something to fill in. */
   readonly hasFixedType: boolean;
   /** The field does not suit the function. Raised when the leaf is run; nobody may ask for it. */
-  readonly error: string | undefined;
+  readonly fault: LeafFault | undefined;
   /** Windows that are read beyond the time range so that the first one has something to compare with. */
   readonly prefetchWindows: number;
 };

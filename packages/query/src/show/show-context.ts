@@ -1,13 +1,13 @@
 // What SHOW statements share: the database, the conditions on tags and time, and small result series.
-import type { TimeRange } from '@tidemark/core';
+import type { InvalidRequest, TimeRange } from '@tidemark/core';
 import { Forbidden } from '@tidemark/core';
 import type { Expression, MeasurementSource } from '@tidemark/influxql';
 
 import { isTime, some } from '../analyse/walk.ts';
 import { splitCondition } from '../analyse/time-range.ts';
 import {
-  DATABASE_NAME_REQUIRED,
   databaseNotFound,
+  databaseRequired,
   invalid,
   retentionPolicyNotFound,
 } from '../compat-messages.ts';
@@ -19,7 +19,7 @@ import type { Predicate } from '../series-source.ts';
 /** Database of a SHOW statement; throws when none is named. */
 export function namedDatabase(written: string | undefined, context: QueryContext): string {
   const database = written ?? context.database;
-  if (database === undefined || database === '') throw invalid(DATABASE_NAME_REQUIRED);
+  if (database === undefined || database === '') throw databaseRequired();
   if (context.canRead?.(database) === false) {
     throw new Forbidden(`not authorized to read database "${database}"`);
   }
@@ -72,12 +72,13 @@ export function seriesCondition(
 
 /** Refuses conditions on time, in the recorded words. */
 export function refuseTime(condition: Expression | undefined, statement: string): void {
-  if (condition !== undefined && some(condition, isTime)) {
-    throw invalid(`${statement} doesn't support time in WHERE clause`);
-  }
+  if (condition === undefined || !some(condition, isTime)) return;
+  throw invalid(`${statement} doesn't support time in WHERE clause`, {
+    code: 'IQL_CONDITION',
+    span: condition.span,
+    hint: 'it tells of all there is, at whatever time',
+  });
 }
-
-const INVALID_COMPARISON = 'invalid tag comparison operator';
 
 /** A condition over tags alone as a predicate. */
 export function tagPredicate(node: Expression): Predicate {
@@ -89,7 +90,7 @@ export function tagPredicate(node: Expression): Predicate {
     case 'binary':
       break;
     default:
-      throw invalid(INVALID_COMPARISON);
+      throw notATagCondition(node);
   }
   if (node.operator === 'AND' || node.operator === 'OR') {
     return {
@@ -100,7 +101,7 @@ export function tagPredicate(node: Expression): Predicate {
   }
   const [key, value] =
     node.left.kind === 'reference' ? [node.left, node.right] : [node.right, node.left];
-  if (key.kind !== 'reference') throw invalid(INVALID_COMPARISON);
+  if (key.kind !== 'reference') throw notATagCondition(node);
   const { operator } = node;
   if (value.kind === 'string' && (operator === '=' || operator === '!=')) {
     return { kind: 'tag', key: key.name, operator, value: value.value };
@@ -108,7 +109,15 @@ export function tagPredicate(node: Expression): Predicate {
   if (value.kind === 'regex' && (operator === '=~' || operator === '!~')) {
     return { kind: 'tag-regex', key: key.name, operator, pattern: value.pattern };
   }
-  throw invalid(INVALID_COMPARISON);
+  throw notATagCondition(node);
+}
+
+function notATagCondition({ span }: Expression): InvalidRequest {
+  return invalid('invalid tag comparison operator', {
+    code: 'IQL_CONDITION',
+    span,
+    hint: "compare tags with = or != and a 'text', or with =~ or !~ and a /pattern/",
+  });
 }
 
 /** LIMIT and OFFSET over a list. */

@@ -185,7 +185,8 @@ export class Dispatch {
     if (exchange.path === '/query' && isCsvWanted(exchange)) {
       return sendCsvError(exchange, status, error.message);
     }
-    sendError(exchange, status, error.message);
+    const { diagnostics } = exchange;
+    sendError(exchange, status, error.message, diagnostics === undefined ? {} : { diagnostics });
   }
 
   #logAccess(exchange: Exchange, durationMs: number): void {

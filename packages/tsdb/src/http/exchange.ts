@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { COMPAT_VERSION, TIDEMARK_VERSION } from '@tidemark/core';
+import type { DiagnosticDocument } from '@tidemark/query';
 
 import { Parameters } from './parameters.ts';
 
@@ -27,6 +28,8 @@ export type Exchange = {
   readonly settings: HeaderSettings;
   /** Set by authentication, for logs and counters. */
   userName: string;
+  /** What is wrong with the text of a query that is refused as a whole; set where the client asks for it. */
+  diagnostics?: readonly DiagnosticDocument[];
 };
 
 /** Reads the request line and headers, and sets the headers that every answer has. */

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 
-import { InvalidRequest } from '@tidemark/core';
+import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
 import type { ParseLimits, Query, Statement } from '@tidemark/influxql';
-import { contentType, diagnosticDocument, writeResults } from '@tidemark/query';
+import { contentType, diagnosticDocument, located, writeResults } from '@tidemark/query';
 import type { DiagnosticDocument, ResultMessage, StatementRun } from '@tidemark/query';
 
 import type { Identity } from '../auth/identity.ts';
@@ -40,9 +40,15 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
     limits: parseLimits(services.config.coordinator),
   });
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
-  limitStatements(query, services.config.coordinator.maxStatementsPerRequest);
-  authorizeQuery(query, identity, request.database);
-  if (services.config.http.strictVerbs && exchange.method === 'GET') refuseChanges(query);
+  try {
+    checkQuery(query, { exchange, services, identity, request });
+  } catch (error) {
+    if (request.format.hasDiagnostics === true && error instanceof AppError) {
+      const everything = { start: 0, end: request.text.length };
+      exchange.diagnostics = located(error, everything).map(diagnosticDocument);
+    }
+    throw error;
+  }
   if (query.statements.length === 0) return sendJson(exchange, 200, {});
   const run = new QueryRun({ exchange, services, identity, request, query });
   if (request.isAsync) {
@@ -50,6 +56,16 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
     return run.inBackground();
   }
   await run.answer();
+}
+
+/** What forbids all of the request, before anything of it runs. */
+function checkQuery(
+  query: Query,
+  { exchange, services, identity, request }: Omit<QueryRunOptions, 'query'>,
+): void {
+  limitStatements(query, services.config.coordinator.maxStatementsPerRequest);
+  authorizeQuery(query, identity, request.database);
+  if (services.config.http.strictVerbs && exchange.method === 'GET') refuseChanges(query);
 }
 
 function parseLimits(config: HttpServices['config']['coordinator']): ParseLimits {
@@ -62,10 +78,12 @@ function parseLimits(config: HttpServices['config']['coordinator']): ParseLimits
 }
 
 function limitStatements({ statements }: Query, limit: number): void {
-  if (limit === 0 || statements.length <= limit) return;
-  throw new InvalidRequest(
+  const first = limit === 0 ? undefined : statements[limit];
+  if (first === undefined) return;
+  throw refused(
     `max-statements-per-request limit exceeded: (${statements.length}/${limit})`,
-    { hint: 'send fewer at once, or raise coordinator.max-statements-per-request' },
+    first,
+    'send fewer at once, or raise coordinator.max-statements-per-request',
   );
 }
 
@@ -119,7 +137,12 @@ function refuseChanges(query: Query): void {
   const statement = query.statements.find((candidate) => !isReadOnly(candidate));
   if (statement === undefined) return;
   const text = printStatement(statement, { redactPasswords: true });
-  throw new InvalidRequest(`'${text}' changes something; please use a POST request`);
+  throw refused(`'${text}' changes something; please use a POST request`, statement, 'use POST');
+}
+
+function refused(message: string, { span }: Statement, hint: string): InvalidRequest {
+  const code = 'IQL_REFUSED';
+  return new InvalidRequest(message, { hint, diagnostics: [{ code, message, span, hint }] });
 }
 
 type QueryRunOptions = {
@@ -200,6 +223,7 @@ class QueryRun {
       messages.push({ level: 'warning', text: deprecatedGet(text) });
     }
     return {
+      span: statement.span,
       messages: () => messages,
       findings: () => findings,
       onEnd: ({ error }) => {

@@ -153,7 +153,10 @@ async function deleteData(
     if (!(error instanceof FieldInDelete)) throw error;
     const shards = await services.storage.shards();
     const shard = shards.find((candidate) => candidate.database === database);
-    throw new InvalidRequest(`shard ${shard?.id ?? 0}: ${error.message}`, { cause: error });
+    throw new InvalidRequest(`shard ${shard?.id ?? 0}: ${error.message}`, {
+      cause: error,
+      diagnostics: error.diagnostics,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 // DELETE and DROP SERIES: which series and times a condition covers. Only tags and time may be named.
 import { InvalidRequest, MAX_TIME, MIN_TIME, parseRfc3339, unreachable } from '@tidemark/core';
-import type { TimeRange, Timestamp } from '@tidemark/core';
+import type { Span, TimeRange, Timestamp } from '@tidemark/core';
 import type { Binary, BinaryOperator, Expression, MeasurementSource } from '@tidemark/influxql';
 import { rangeOfComparison } from '@tidemark/query';
 import type { Predicate } from '@tidemark/query';
@@ -67,7 +67,7 @@ class ConditionReader {
       case 'binary':
         break;
       default:
-        throw new FieldInDelete(FIELDS_NOT_SUPPORTED);
+        throw fieldInDelete(node);
     }
     if (node.operator === 'AND' || node.operator === 'OR') {
       const left = this.read(node.left);
@@ -85,7 +85,7 @@ class ConditionReader {
   #tag(node: Binary): Predicate {
     const { operator, left, right } = node;
     if (left.kind !== 'reference' || left.cast === 'field') {
-      throw new FieldInDelete(FIELDS_NOT_SUPPORTED);
+      throw fieldInDelete(node);
     }
     this.tagKeys.add(left.name);
     if ((operator === '=' || operator === '!=') && right.kind === 'string') {
@@ -94,13 +94,13 @@ class ConditionReader {
     if ((operator === '=~' || operator === '!~') && right.kind === 'regex') {
       return { kind: 'tag-regex', key: left.name, operator, pattern: right.pattern };
     }
-    throw new FieldInDelete(FIELDS_NOT_SUPPORTED);
+    throw fieldInDelete(node);
   }
 
   #narrow(operator: BinaryOperator, operand: Expression): undefined {
     const time = this.#instant(operand);
     const { start, end } = this.timeRange ?? { start: MIN_TIME, end: MAX_TIME };
-    const range = rangeOfComparison(operator, time);
+    const range = rangeOfComparison(operator, time, operand.span);
     this.timeRange = {
       start: range.start > start ? range.start : start,
       end: range.end < end ? range.end : end,
@@ -119,16 +119,16 @@ class ConditionReader {
       case 'duration':
         return node.nanos;
       case 'string':
-        return instantOfText(node.value);
+        return instantOfText(node.value, node.span);
       case 'call':
         if (node.name === 'now' && node.arguments.length === 0) return this.#now;
-        throw incompatible();
+        throw incompatible(node);
       case 'binary': {
         const left = this.#instant(node.left);
         const right = this.#instant(node.right);
         if (node.operator === '+') return left + right;
         if (node.operator === '-') return left - right;
-        throw incompatible();
+        throw incompatible(node);
       }
       case 'number':
       case 'boolean':
@@ -136,15 +136,23 @@ class ConditionReader {
       case 'reference':
       case 'wildcard':
       case 'distinct':
-        throw incompatible();
+        throw incompatible(node);
       default:
         return unreachable(node);
     }
   }
 }
 
-function incompatible(): InvalidRequest {
-  return new InvalidRequest('invalid operation: time and that expression are not compatible');
+/** What no tag and no time is compared in. */
+function fieldInDelete({ span }: Expression): FieldInDelete {
+  return new FieldInDelete(FIELDS_NOT_SUPPORTED, {
+    diagnostics: [{ code: 'IQL_CONDITION', message: FIELDS_NOT_SUPPORTED, span }],
+  });
+}
+
+function incompatible({ span }: Expression): InvalidRequest {
+  const message = 'invalid operation: time and that expression are not compatible';
+  return new InvalidRequest(message, { diagnostics: [{ code: 'IQL_CONDITION', message, span }] });
 }
 
 function isTime(node: Expression): boolean {
@@ -154,9 +162,10 @@ function isTime(node: Expression): boolean {
 
 const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2}(?:\.\d+)?))?$/;
 
-function instantOfText(text: string): Timestamp {
+function instantOfText(text: string, span: Span): Timestamp {
   const local = LOCAL_TIME.exec(text);
   const instant = parseRfc3339(local === null ? text : `${local[1]}T${local[2] ?? '00:00:00'}Z`);
-  if (instant === undefined) throw new InvalidRequest('invalid timestamp string');
-  return instant;
+  if (instant !== undefined) return instant;
+  const message = 'invalid timestamp string';
+  throw new InvalidRequest(message, { diagnostics: [{ code: 'IQL_CONDITION', message, span }] });
 }

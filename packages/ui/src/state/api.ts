@@ -19,6 +19,8 @@ export type QueryDiagnostic = {
 };
 
 export type QueryAnswer = {
+  /** The text that was sent, which the findings are about. */
+  readonly statement: string;
   readonly series: readonly ResultSeries[];
   readonly error?: string;
   readonly diagnostics: readonly QueryDiagnostic[];
@@ -56,6 +58,7 @@ export async function runQuery(
   const findings = answer.diagnostics ?? results.flatMap((result) => result.diagnostics ?? []);
   const error = answer.error ?? results.find((result) => result.error !== undefined)?.error;
   return {
+    statement: text,
     series: results.flatMap((result) => result.series ?? []),
     ...(error === undefined ? {} : { error }),
     diagnostics: findings.map((finding) => ({ ...finding, position: finding.position + indent })),

@@ -5,18 +5,19 @@ import { ResultTable } from '../components/result-table.tsx';
 import { runQuery } from '../state/api.ts';
 import type { QueryAnswer, QueryDiagnostic } from '../state/api.ts';
 
-/** The statement's line with a caret below the place of the finding. */
+/** The statement's line with a caret below the place of the finding; of a whole line only what was found. */
 function Caret({ text, diagnostic }: { text: string; diagnostic: QueryDiagnostic }) {
   const lineStart = text.lastIndexOf('\n', diagnostic.position - 1) + 1;
   const lineEnd = text.indexOf('\n', diagnostic.position);
   const line = text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd);
-  const caret =
-    ' '.repeat(diagnostic.position - lineStart) + '^'.repeat(Math.max(1, diagnostic.length));
+  const indent = diagnostic.position - lineStart;
+  const length = Math.max(1, Math.min(diagnostic.length, line.length - indent));
+  const isWhole = length === line.trim().length;
+  const place = isWhole ? '' : `${line}\n${' '.repeat(indent)}${'^'.repeat(length)} `;
   return (
     <pre class="caret">
-      {line}
-      {'\n'}
-      {caret} {diagnostic.message}
+      {place}
+      {diagnostic.message}
       {diagnostic.hint === undefined ? '' : `\n${diagnostic.hint}`}
     </pre>
   );
@@ -83,13 +84,24 @@ export function QueryConsole({ databases }: { databases: readonly string[] }) {
         <div class="error">
           <p>{answer.value.error}</p>
           {answer.value.diagnostics.slice(0, 1).map((diagnostic) => (
-            <Caret key={diagnostic.code} text={text.value} diagnostic={diagnostic} />
+            <Caret
+              key={diagnostic.position}
+              text={answer.value?.statement ?? ''}
+              diagnostic={diagnostic}
+            />
           ))}
         </div>
       )}
       {answer.value !== undefined && answer.value.error === undefined && (
         <div class="answer">
           <p class="muted">{answer.value.elapsedMs.toFixed(1)} ms</p>
+          {answer.value.diagnostics.map((diagnostic) => (
+            <Caret
+              key={diagnostic.position}
+              text={answer.value?.statement ?? ''}
+              diagnostic={diagnostic}
+            />
+          ))}
           <ResultTable series={answer.value.series} />
         </div>
       )}
