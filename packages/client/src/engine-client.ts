@@ -23,6 +23,9 @@ const ALL = -1;
 
 const part = encodeURIComponent;
 
+/** A refused script is answered with all that is wrong with it. */
+const DEFINING = { search: { diagnostics: 'true' } };
+
 /** Every method throws an `AppError` with the engine's text when the engine refuses. */
 export class EngineClient {
   readonly http: HttpConnection;
@@ -70,11 +73,15 @@ export class EngineClient {
   }
 
   createTask(task: TaskChange): Promise<Task> {
-    return this.http.json(`${BASE}/tasks`, { method: 'POST', json: task });
+    return this.http.json(`${BASE}/tasks`, { ...DEFINING, method: 'POST', json: task });
   }
 
   changeTask(id: string, change: TaskChange): Promise<Task> {
-    return this.http.json(`${BASE}/tasks/${part(id)}`, { method: 'PATCH', json: change });
+    return this.http.json(`${BASE}/tasks/${part(id)}`, {
+      ...DEFINING,
+      method: 'PATCH',
+      json: change,
+    });
   }
 
   async deleteTask(id: string): Promise<void> {
@@ -94,14 +101,18 @@ export class EngineClient {
     readonly type?: string | undefined;
     readonly script: string;
   }): Promise<Template> {
-    return this.http.json(`${BASE}/templates`, { method: 'POST', json: template });
+    return this.http.json(`${BASE}/templates`, { ...DEFINING, method: 'POST', json: template });
   }
 
   changeTemplate(
     id: string,
     change: { readonly type?: string | undefined; readonly script?: string | undefined },
   ): Promise<Template> {
-    return this.http.json(`${BASE}/templates/${part(id)}`, { method: 'PATCH', json: change });
+    return this.http.json(`${BASE}/templates/${part(id)}`, {
+      ...DEFINING,
+      method: 'PATCH',
+      json: change,
+    });
   }
 
   async deleteTemplate(id: string): Promise<void> {

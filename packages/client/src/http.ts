@@ -1,4 +1,5 @@
 // One HTTP exchange with a service: JSON in, JSON out, errors as the classes of @tidemark/core.
+import type { Diagnostic } from '@tidemark/core';
 import {
   Conflict,
   Forbidden,
@@ -121,9 +122,11 @@ function causeOf(error: unknown): string {
 async function errorOf(response: Response): Promise<Error> {
   const text = await response.text();
   let message = text.trim() === '' ? `${response.status} ${response.statusText}` : text.trim();
+  let diagnostics: readonly ScriptDiagnostic[] | undefined;
   try {
-    const document = JSON.parse(text) as { error?: unknown };
+    const document = JSON.parse(text) as { error?: unknown; diagnostics?: unknown };
     if (typeof document.error === 'string') message = document.error;
+    if (Array.isArray(document.diagnostics)) diagnostics = document.diagnostics.map(diagnosticOf);
   } catch {
     // Not JSON: the text itself is the message.
   }
@@ -140,6 +143,23 @@ async function errorOf(response: Response): Promise<Error> {
     case 503:
       return new Unavailable(message);
     default:
-      return response.status >= 500 ? new Internal(message) : new InvalidRequest(message);
+      return response.status >= 500
+        ? new Internal(message)
+        : new InvalidRequest(message, { diagnostics });
   }
 }
+
+/** A finding about a script, as the engine answers it. Lines and columns are one-based. */
+export type ScriptDiagnostic = Diagnostic & {
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly found?: string | undefined;
+  readonly expected?: readonly string[] | undefined;
+};
+
+function diagnosticOf(json: Omit<ScriptDiagnostic, 'span'> & ResponseSpan): ScriptDiagnostic {
+  const { position, length, ...rest } = json;
+  return { ...rest, span: { start: position, end: position + length } };
+}
+
+type ResponseSpan = { readonly position: number; readonly length: number };

@@ -1,7 +1,7 @@
 // Public face of @tidemark/client: typed HTTP clients of both services.
 export { EngineClient } from './engine-client.ts';
 export type * from './engine-types.ts';
-export type { ClientOptions } from './http.ts';
+export type { ClientOptions, ScriptDiagnostic } from './http.ts';
 export { parseLossless, TsdbClient } from './tsdb-client.ts';
 export type {
   Cell,

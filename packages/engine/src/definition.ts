@@ -73,7 +73,10 @@ function requirePipeline(built: BuildResult): {
   readonly pipeline: Pipeline;
   readonly type: EdgeType;
 } {
-  if (built.error !== undefined) throw new InvalidRequest(definitionErrorText(built.error));
+  if (built.error !== undefined) {
+    const { diagnostics } = built;
+    throw new InvalidRequest(definitionErrorText(built.error), { diagnostics });
+  }
   if (built.pipeline === undefined || built.taskType === undefined) {
     throw new InvalidRequest('invalid task type: invalid');
   }

@@ -102,6 +102,30 @@ afterEach(async () => {
 });
 
 describe('conventions', () => {
+  test('a refused script is answered with the known sentence, and with all that is wrong for those who ask', async () => {
+    const script = 'var a = stream|frm()\n\nstream|from().measurement(5)';
+    const task = { id: 't', type: 'stream', dbrps: [{ db: 'd', rp: 'r' }], script };
+    const known =
+      'invalid TICKscript: line 1 char 16: no method or property "frm" on *pipeline.StreamNode';
+
+    expect((await call('POST', '/engine/v1/tasks', task)).json).toEqual({ error: known });
+    const { status, json } = await call('POST', '/engine/v1/tasks?diagnostics=true', task);
+    expect([status, json.error]).toEqual([400, known]);
+    expect(json.diagnostics).toEqual([
+      {
+        code: 'TICK_UNKNOWN_METHOD',
+        message: 'line 1 char 16: no method or property "frm" on *pipeline.StreamNode',
+        line: 1,
+        column: 16,
+        position: 15,
+        length: 5,
+        found: '|frm',
+        hint: 'did you mean from?',
+      },
+      expect.objectContaining({ line: 3, column: 15, found: 'int', expected: ['string'] }),
+    ]);
+  });
+
   test('every answer names version and request', async () => {
     const { status, headers } = await call('GET', '/engine/v1/ping');
 

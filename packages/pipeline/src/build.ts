@@ -1,8 +1,7 @@
 // From a script to a pipeline: the one entry that the engine uses at definition and at start.
 import { assert } from '@tidemark/core';
-import type { Diagnostic } from '@tidemark/core';
 import { bytePosition, parseScript } from '@tidemark/tickscript';
-import type { Program } from '@tidemark/tickscript';
+import type { Program, SyntaxDiagnostic } from '@tidemark/tickscript';
 import { Evaluator } from './evaluate/evaluator.ts';
 import { EvaluationFailure } from './evaluate/failure.ts';
 import { DEFAULT_DEADMAN } from './evaluate/graph.ts';
@@ -44,7 +43,8 @@ export type BuildResult = {
   readonly vars: Vars;
   /** From `dbrp` statements, in order, duplicates kept once. */
   readonly dbrps: Pipeline['dbrps'];
-  readonly diagnostics: readonly Diagnostic[];
+  /** What is wrong, in order, several at once; none exactly when there is no error. */
+  readonly diagnostics: readonly SyntaxDiagnostic[];
   readonly error?: BuildError | undefined;
   /**
    * What is only examined when the task starts: types of lambdas, texts of queries, edges, rules of nodes. Answers the
@@ -115,6 +115,10 @@ const TASK_TYPE_ERROR = {
       code: 'TICK_TASK_TYPE',
       message: 'invalid task type: invalid',
       span: { start: 0, end: 0 },
+      line: 1,
+      column: 1,
+      found: 'neither',
+      expected: ['stream', 'batch'],
       hint: 'a script has either stream|from() or batch|query(), not both',
     },
   ],
@@ -125,10 +129,10 @@ function refused(
   text: string,
   failures: readonly EvaluationFailure[],
 ): Pick<BuildResult, 'error' | 'diagnostics'> {
-  const diagnostics = failures.map(({ code, span, hint, message, isPositioned }) => {
-    if (!isPositioned) return { code, message, span, hint };
+  const diagnostics = failures.map(({ code, span, details, message, isPositioned }) => {
     const { line, column } = bytePosition(text, span.start);
-    return { code, message: `line ${line} char ${column}: ${message}`, span, hint };
+    const sentence = isPositioned ? `line ${line} char ${column}: ${message}` : message;
+    return { code, message: sentence, span, line, column, ...details };
   });
   return { error: { kind: 'evaluation', text: diagnostics[0]?.message ?? '' }, diagnostics };
 }

@@ -100,5 +100,9 @@ function regexOf(text: string, token: Token): Literal {
   const problem = checkRegexSyntax(pattern);
   if (problem === undefined) return { kind: 'regex', pattern, literal };
   const message = `parser: ${problem}`;
-  throw syntaxFailure(text, token, { code: 'TICK_INVALID_REGEX', message });
+  throw syntaxFailure(text, token, {
+    code: 'TICK_INVALID_REGEX',
+    message,
+    hint: 'regular expressions have the syntax of RE2; a backslash takes the meaning from a character',
+  });
 }

@@ -2,7 +2,7 @@
 import type { Diagnostic, Span } from '@tidemark/core';
 import type { Token } from './token.ts';
 
-/** A finding about the syntax of a script: where, what was found and what could stand there. */
+/** A finding about a script: where, what was found and what could stand there. */
 export type SyntaxDiagnostic = Diagnostic & {
   /** One-based; the column counts bytes of UTF-8. */
   readonly line: number;
@@ -109,15 +109,24 @@ const FOREIGN_SYMBOLS: ReadonlyMap<string, string> = new Map([
   ['\ufeff', 'save the script without a byte order mark'],
 ]);
 
+/** So much of the text before a place is looked at. */
+const HINT_CONTEXT = 100;
+
 function hintFor(text: string, token: Token, expected: readonly string[]): string | undefined {
   if (token.kind === 'error') {
     if (token.text.startsWith('unterminated')) return 'add the closing quote';
     if (token.text.startsWith('multiple decimals')) return 'write a number with one decimal point';
     return FOREIGN_SYMBOLS.get(text.charAt(token.start));
   }
+  const before = text.slice(Math.max(0, token.start - HINT_CONTEXT), token.start).trimEnd();
+  if (token.kind === '=') {
+    return before.endsWith('=') ? 'write == to compare' : assignmentHint(before, expected);
+  }
   const wants = (kind: string) => expected.length === 1 && expected[0] === kind;
   if (wants(')')) {
-    if (token.kind === '=') return 'write == to compare';
+    if (/\blambda$/.test(before)) return 'write lambda: with a colon';
+    if (token.kind === 'identifier' && /\d[a-zµ]+$/.test(text.slice(token.start - 4, token.start)))
+      return 'units of durations are u, ms, s, m, h, d and w';
     if (token.kind === 'duration')
       return 'write a duration with a single unit, 90m instead of 1h30m';
     if (token.text === 'and' || token.text === 'or') return 'write AND and OR in capital letters';
@@ -128,6 +137,18 @@ function hintFor(text: string, token: Token, expected: readonly string[]): strin
     return 'a node is made by a call: write parentheses, even if there are no arguments';
   if (wants('reference')) return 'write the name in double quotes';
   if (wants('identifier') && token.kind === 'TRUE') return 'TRUE is a keyword; choose another name';
+  if (expected.includes('number')) {
+    if (token.kind === 'EOF') return 'the statement is not complete';
+    if (token.kind === 'var' || token.kind === 'dbrp')
+      return 'the statement before is not complete';
+  }
+  if (expected.includes('*') && token.kind === 'number') return 'lists hold texts, names and stars';
   if (token.kind === '|' && token.start > 0) return 'only nodes and names can be chained';
   return undefined;
+}
+
+/** A single `=` where none can stand. */
+function assignmentHint(before: string, expected: readonly string[]): string | undefined {
+  if (/\bvar\s+\w+\s+\w+$/.test(before)) return 'a var has either a type or a value';
+  return expected.includes(')') ? 'write == to compare' : undefined;
 }

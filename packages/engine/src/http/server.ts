@@ -8,7 +8,14 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidRequest, LimitExceeded, TIDEMARK_VERSION, Unavailable } from '@tidemark/core';
+import {
+  AppError,
+  InvalidRequest,
+  LimitExceeded,
+  TIDEMARK_VERSION,
+  Unavailable,
+} from '@tidemark/core';
+import type { Diagnostic } from '@tidemark/core';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
 import { QueryParams } from './params.ts';
@@ -209,7 +216,10 @@ export class HttpServer implements Api {
         });
       }
       if (status === 401) this.counters.auth_fail++;
-      return this.#fail(reply, status, message);
+      const found = error instanceof AppError ? error.diagnostics : [];
+      const isAsked =
+        found.length > 0 && new QueryParams(request.url).get('diagnostics') === 'true';
+      return this.#fail(reply, status, message, isAsked ? found : undefined);
     });
   }
 
@@ -298,9 +308,22 @@ export class HttpServer implements Api {
     return reply.send(await gzipAsync(body));
   }
 
-  #fail(reply: FastifyReply, status: number, message: string): FastifyReply {
+  #fail(
+    reply: FastifyReply,
+    status: number,
+    message: string,
+    findings?: readonly Diagnostic[],
+  ): FastifyReply {
+    const { redact } = this.#options;
+    const diagnostics = findings?.map(({ message: text, span, ...rest }) => ({
+      ...rest,
+      message: redact(text),
+      position: span.start,
+      length: span.end - span.start,
+    }));
+    const body = { error: redact(message), ...(diagnostics === undefined ? {} : { diagnostics }) };
     void reply.code(status).header('Content-Type', 'application/json');
-    return reply.send(Buffer.from(`${printJson({ error: this.#options.redact(message) })}\n`));
+    return reply.send(Buffer.from(`${printJson(body)}\n`));
   }
 }
 

@@ -15,7 +15,21 @@ export function closestName(name: string, known: Iterable<string>): string | und
       bestDistance = distance;
     }
   }
-  return best;
+  return best ?? abbreviated(name, known);
+}
+
+/** Fewer letters say less. */
+const MIN_SHARED_LENGTH = 4;
+
+/** The only name that begins as this one does, or that this one spells out: `critical` for `crit`. */
+function abbreviated(name: string, known: Iterable<string>): string | undefined {
+  const lower = name.toLowerCase();
+  const found = [...new Set(known)].filter((each) => {
+    if (Math.min(each.length, name.length) < MIN_SHARED_LENGTH) return false;
+    const other = each.toLowerCase();
+    return other.startsWith(lower) || lower.startsWith(other);
+  });
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Insertions, removals and replacements between two texts. */

@@ -60,7 +60,8 @@ export function evaluateConstant(node: ExpressionNode): Constant {
 
 function refusal(node: ExpressionNode, text: string): EvaluationFailure {
   const { span } = node;
-  return new EvaluationFailure('TICK_CONSTANT', text, { span, isPositioned: false });
+  const hint = node.kind === 'reference' ? 'write lambda: before the expression' : undefined;
+  return new EvaluationFailure('TICK_CONSTANT', text, { span, isPositioned: false, hint });
 }
 
 /** Runs a step; what it throws as plain text becomes a failure at this node. */

@@ -161,7 +161,12 @@ export class Evaluator {
       return undefined;
     if (given.type !== type) {
       const text = `invalid type supplied for ${name}, got ${given.type} exp ${type}`;
-      throw new EvaluationFailure('TICK_VAR_TYPE', text, { span, isPositioned: false });
+      throw new EvaluationFailure('TICK_VAR_TYPE', text, {
+        span,
+        isPositioned: false,
+        found: given.type,
+        expected: [type],
+      });
     }
     if (given.value === undefined) return undefined;
     const value = valueOfVar(name, given.value);
@@ -172,7 +177,11 @@ export class Evaluator {
   #refuseRedefinition(name: string, span: Span): void {
     if (!this.#scope.has(name)) return;
     const text = `attempted to redefine ${name}, vars are immutable`;
-    throw new EvaluationFailure('TICK_REDEFINED_VAR', text, { span, isPositioned: false });
+    throw new EvaluationFailure('TICK_REDEFINED_VAR', text, {
+      span,
+      isPositioned: false,
+      hint: 'choose another name',
+    });
   }
 
   #evaluate(node: ExpressionNode): Value {

@@ -9,7 +9,7 @@ export class EvaluationFailure extends Error {
   readonly code: string;
   readonly span: Span;
   readonly isPositioned: boolean;
-  readonly hint: string | undefined;
+  readonly details: FailureDetails;
 
   constructor(
     code: string,
@@ -17,20 +17,34 @@ export class EvaluationFailure extends Error {
     place: {
       readonly span: Span;
       readonly isPositioned: boolean;
-      readonly hint?: string | undefined;
-    },
+    } & FailureDetails,
   ) {
     super(text);
     this.code = code;
     this.span = place.span;
     this.isPositioned = place.isPositioned;
-    this.hint = place.hint;
+    const { hint, found, expected } = place;
+    this.details = { hint, found, expected };
   }
 }
+
+/** What helps the author beside the recorded sentence. */
+export type FailureDetails = {
+  readonly hint?: string | undefined;
+  /** What stands there and what could, in the words of the language. */
+  readonly found?: string | undefined;
+  readonly expected?: readonly string[] | undefined;
+};
 
 /** A node refuses its arguments; the evaluation adds the name of the call and the position. */
 export class ArgumentFailure extends Error {
   override readonly name = 'ArgumentFailure';
+  readonly details: FailureDetails;
+
+  constructor(text: string, details: FailureDetails = {}) {
+    super(text);
+    this.details = details;
+  }
 }
 
 /** A statement uses a var whose own statement has failed; saying so again would not help. */

@@ -9,13 +9,14 @@ import { findNode } from '../nodes/registry.ts';
 import { udfNode } from '../nodes/udf.ts';
 import type { UdfRegistry } from '../udf.ts';
 import { chainMethodsOf } from './chain-methods.ts';
-import { closestName } from './closest-name.ts';
 import type { DraftHandler, DraftNode } from './draft.ts';
 import { ArgumentFailure, EvaluationFailure } from './failure.ts';
+import type { FailureDetails } from './failure.ts';
 import type { DeadmanConfig, Graph } from './graph.ts';
+import { didYouMean, typePhrase, usage } from './hints.ts';
 import {
   Arguments,
-  assignmentError,
+  checkAssignment,
   checkCall,
   parameter,
   quoteMistake,
@@ -69,7 +70,7 @@ export class Methods {
       if (!(error instanceof ArgumentFailure)) throw error;
       const type = classOf(target);
       const text = `error calling func "${call.name}" on obj ${type}: ${error.message}`;
-      throw refused('TICK_WRONG_ARGUMENTS', text, call);
+      throw refused('TICK_WRONG_ARGUMENTS', text, call, error.details);
     }
   }
 
@@ -166,7 +167,8 @@ export class Methods {
     const row = findNode(method);
     if (method === 'queryFlux') {
       const text = 'Flux queries are not supported; write the query in InfluxQL and use |query()';
-      throw refused('TICK_UNSUPPORTED', text, call);
+      const hint = 'write |query() with a statement of InfluxQL';
+      throw refused('TICK_UNSUPPORTED', text, call, { found: call.name, hint });
     }
     checkParameters(PARAMETERS_OF_MACROS.get(method) ?? row?.parameters ?? [], call);
     const given = new Arguments(values, () => undefined);
@@ -222,10 +224,16 @@ export class Methods {
     }
     const found = { '|': 'chaining method', '.': 'property', '@': 'dynamic method' }[other];
     const text = `no ${asked} method "${call.name}" on ${type}, but ${found} does exist. Use '${other}' operator instead: 'node${other}${call.name}(..)'.`;
-    return refused('TICK_WRONG_OPERATOR', text, call);
+    const expected = [`${other}${call.name}`];
+    return refused('TICK_WRONG_OPERATOR', text, call, {
+      found: `${call.operator}${call.name}`,
+      expected,
+      hint: `write ${other}${call.name}(…)`,
+    });
   }
 
-  #suggestion({ node, handler }: Target, call: MethodCall): string | undefined {
+  #suggestion({ node, handler }: Target, call: MethodCall): FailureDetails {
+    const found = `${call.operator}${call.name}`;
     const names = [
       ...(handler?.row.properties.map((each) => each.name) ?? []),
       ...node.row.properties.map((each) => each.name),
@@ -233,10 +241,20 @@ export class Methods {
       ...chainMethodsOf(node.row),
       ...this.#udfs.keys(),
     ];
-    const closest = closestName(call.name, names);
-    return closest === undefined ? undefined : `did you mean ${closest}?`;
+    const hint =
+      call.operator === '@'
+        ? 'user-defined functions are named in the configuration, in [udf.functions]'
+        : (SOURCE_HINTS.get(`${node.row.type}|${call.name}`) ?? didYouMean(call.name, names));
+    return { found, hint };
   }
 }
+
+/** Nodes of one source that are asked of the other. */
+const SOURCE_HINTS: ReadonlyMap<string, string> = new Map([
+  ['batch|from', 'written points are read by stream|from()'],
+  ['stream|query', 'a database is read by batch|query()'],
+  ['stream|queryFlux', 'a database is read by batch|query(), in InfluxQL'],
+]);
 
 /** Names are the same when they differ at most in the case of their first letter. */
 function isSameName(known: string, given: string): boolean {
@@ -263,9 +281,9 @@ function refused(
   code: string,
   text: string,
   { span }: { readonly span: Span },
-  hint?: string,
+  details: FailureDetails = {},
 ): EvaluationFailure {
-  return new EvaluationFailure(code, text, { span, isPositioned: true, hint });
+  return new EvaluationFailure(code, text, { span, isPositioned: true, ...details });
 }
 
 type Callable = Pick<PropertyRow, 'name' | 'style' | 'parameters'>;
@@ -281,23 +299,40 @@ function checkValues(target: Target, property: Callable, call: MethodCall): void
   if (value === undefined || call.values.length > 1) {
     const name = property.name.charAt(0).toUpperCase() + property.name.slice(1);
     const text = `too many arguments to set property ${name} on ${classOf(target)}`;
-    throw refused('TICK_WRONG_ARGUMENTS', text, call);
+    throw refused('TICK_WRONG_ARGUMENTS', text, call, {
+      found: `${call.values.length} values`,
+      expected: ['one value'],
+      hint: usage(call, property.parameters),
+    });
   }
   const mistake = quoteMistake(parameterOfValue.type, value);
-  if (mistake !== undefined) throw quoteRefusal(mistake, call);
-  const problem = assignmentError(parameterOfValue.type, value);
-  if (problem !== undefined) throw new ArgumentFailure(problem);
+  if (mistake !== undefined) throw quoteRefusal(mistake, call, parameterOfValue);
+  checkAssignment(parameterOfValue.type, value);
 }
 
 function checkParameters(parameters: readonly Parameter[], call: MethodCall): void {
   for (const [index, value] of call.values.entries()) {
     const each = parameters[Math.min(index, parameters.length - 1)];
     const mistake = each === undefined ? undefined : quoteMistake(each.type, value);
-    if (mistake !== undefined) throw quoteRefusal(mistake, call);
+    if (each !== undefined && mistake !== undefined) throw quoteRefusal(mistake, call, each);
   }
-  checkCall(parameters, call.values);
+  try {
+    checkCall(parameters, call.values);
+  } catch (error) {
+    if (!(error instanceof ArgumentFailure)) throw error;
+    // What is wrong with the number of values is said by how the call is written.
+    const hint = error.details.hint ?? usage(call, parameters);
+    throw new ArgumentFailure(error.message, { ...error.details, hint });
+  }
 }
 
-function quoteRefusal(text: string, call: MethodCall): EvaluationFailure {
-  return refused('TICK_WRONG_QUOTES', text, call, "strings are written in single quotes: 'text'");
+function quoteRefusal(text: string, call: MethodCall, { type }: Parameter): EvaluationFailure {
+  return refused('TICK_WRONG_QUOTES', text, call, {
+    found: 'reference',
+    expected: [typePhrase(type)],
+    hint:
+      type === 'lambda'
+        ? 'write lambda: before the expression'
+        : "strings are written in single quotes: 'text'",
+  });
 }

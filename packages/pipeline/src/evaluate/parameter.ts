@@ -2,6 +2,7 @@
 import { assert } from '@tidemark/core';
 import type { LambdaSpec } from '../pipeline.ts';
 import { ArgumentFailure } from './failure.ts';
+import { hintForType, scriptTypeName, typePhrase } from './hints.ts';
 import type { DraftNode } from './draft.ts';
 import { typeName } from './value.ts';
 import type { Value } from './value.ts';
@@ -106,14 +107,24 @@ export function checkCall(parameters: readonly Parameter[], values: readonly Val
       index < required
         ? `reflect: Call using ${given} as type ${wanted}`
         : `reflect: cannot use ${given} as type ${wanted} in Call`,
+      typeDetails(each.type, value),
     );
   }
 }
 
-/** The text for a value of a wrong type given to a property that is simply assigned. */
-export function assignmentError(type: ParameterType, value: Value): string | undefined {
-  if (accepts(type, value)) return undefined;
-  return `reflect.Set: value of type ${typeName(value)} is not assignable to type ${TYPE_NAMES[type]}`;
+/** Refuses a value of a wrong type given to a property that is simply assigned. */
+export function checkAssignment(type: ParameterType, value: Value): void {
+  if (accepts(type, value)) return;
+  const text = `reflect.Set: value of type ${typeName(value)} is not assignable to type ${TYPE_NAMES[type]}`;
+  throw new ArgumentFailure(text, typeDetails(type, value));
+}
+
+function typeDetails(type: ParameterType, value: Value): ArgumentFailure['details'] {
+  return {
+    found: scriptTypeName(value),
+    expected: [typePhrase(type)],
+    hint: hintForType(type, value),
+  };
 }
 
 /** The values of a call that has been checked, by index and type. */

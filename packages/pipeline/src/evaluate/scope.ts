@@ -1,7 +1,7 @@
 // Names that a script can use at one point of its evaluation.
 import type { Span } from '@tidemark/core';
-import { closestName } from './closest-name.ts';
 import { EvaluationFailure, SkippedStatement } from './failure.ts';
+import { didYouMean } from './hints.ts';
 import type { Value } from './value.ts';
 
 export class Scope {
@@ -38,6 +38,8 @@ export class Scope {
     throw new EvaluationFailure('TICK_UNDEFINED_NAME', text, {
       span,
       isPositioned: false,
+      found: name,
+      expected: names,
       hint: hintFor(name, names),
     });
   }
@@ -45,6 +47,8 @@ export class Scope {
 
 function hintFor(name: string, names: readonly string[]): string | undefined {
   if (name === 'true' || name === 'false') return `write ${name.toUpperCase()}`;
-  const closest = closestName(name, names);
-  return closest === undefined ? undefined : `did you mean ${closest}?`;
+  return (
+    didYouMean(name, names) ??
+    'names of fields and tags stand in double quotes, texts in single quotes'
+  );
 }

@@ -3,6 +3,7 @@ import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type { StartContext } from '../node-definition.ts';
 import type { DraftNode } from './draft.ts';
 import { EvaluationFailure } from './failure.ts';
+import { hintForRule } from './hints.ts';
 import { topologicalOrder } from './graph.ts';
 
 /** What is wrong with the nodes, in the order in which recorded errors come. */
@@ -15,7 +16,11 @@ export function validateNodes(nodes: readonly DraftNode[]): readonly EvaluationF
     if (problem === undefined) continue;
     const { span } = node;
     failures.push(
-      new EvaluationFailure('TICK_INVALID_NODE', problem, { span, isPositioned: false }),
+      new EvaluationFailure('TICK_INVALID_NODE', problem, {
+        span,
+        isPositioned: false,
+        hint: hintForRule(problem),
+      }),
     );
   }
   return failures;

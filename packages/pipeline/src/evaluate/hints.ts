@@ -1,0 +1,94 @@
+// What to write instead: hints beside the recorded sentences, in the words of the language.
+import { closestName } from './closest-name.ts';
+import type { Parameter, ParameterType } from './parameter.ts';
+import type { Value } from './value.ts';
+
+const TYPE_PHRASES: Readonly<Record<ParameterType, string>> = {
+  string: 'string',
+  int: 'int',
+  float: 'float',
+  bool: 'bool',
+  duration: 'duration',
+  lambda: 'lambda',
+  node: 'node',
+  any: 'value',
+};
+
+/** How a script says a type of a parameter. */
+export function typePhrase(type: ParameterType): string {
+  return TYPE_PHRASES[type];
+}
+
+/** How a script says what a value is. */
+export function scriptTypeName(value: Value): string {
+  switch (value.kind) {
+    case 'integer':
+      return 'int';
+    case 'boolean':
+      return 'bool';
+    case 'handler':
+      return 'node';
+    case 'time-dimension':
+      return 'time()';
+    case 'unbound-function':
+      return `function ${value.name}`;
+    case 'null':
+      return value.type;
+    default:
+      return value.kind;
+  }
+}
+
+/** What a value of a type looks like when something else stands there. */
+export function hintForType(type: ParameterType, given: Value): string | undefined {
+  switch (type) {
+    case 'duration':
+      return given.kind === 'string'
+        ? 'write the duration without quotes, 10s'
+        : 'write a duration with its unit, 10s';
+    case 'string':
+      return "strings are written in single quotes: 'text'";
+    case 'lambda':
+      return 'write lambda: before the expression';
+    case 'float':
+      return given.kind === 'integer' ? 'write the number with a decimal point, 1.0' : undefined;
+    case 'int':
+      return given.kind === 'float' ? 'write the number without a decimal point' : undefined;
+    case 'bool':
+      return 'write TRUE or FALSE';
+    case 'node':
+      return 'give a node: a chain, or a var that holds one';
+    default:
+      return undefined;
+  }
+}
+
+/** How a call is written: `.period(period duration)`. */
+export function usage(
+  call: { readonly operator: string; readonly name: string },
+  parameters: readonly Parameter[],
+): string {
+  const list = parameters.map(
+    ({ name, type, isVariadic }) =>
+      `${name}${name === typePhrase(type) ? '' : ` ${typePhrase(type)}`}${isVariadic === true ? '...' : ''}`,
+  );
+  return `write ${call.operator}${call.name}(${list.join(', ')})`;
+}
+
+/** Which of the known names was meant. */
+export function didYouMean(name: string, known: Iterable<string>): string | undefined {
+  const closest = closestName(name, known);
+  return closest === undefined ? undefined : `did you mean ${closest}?`;
+}
+
+/** Sentences of rules that nodes keep, and what to write: the first that a sentence begins with. */
+const RULE_HINTS: readonly (readonly [start: string, hint: string])[] = [
+  ['must specify same number of expressions', "name each result: .as('name')"],
+  ['a call to join.as() is required', "name the sides: .as('left', 'right')"],
+  ['invalid dimension object', "write tags in single quotes: groupBy('host'), or groupBy(*)"],
+  ['idle must be greater than zero', 'set .idle(duration) or .period(duration)'],
+];
+
+export function hintForRule(text: string): string | undefined {
+  return RULE_HINTS.find(([start]) => text.startsWith(start))?.[1];
+}
