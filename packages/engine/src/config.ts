@@ -29,14 +29,17 @@ const CONFIG_TYPES: Readonly<Record<OptionType, ConfigType>> = {
 export const ENGINE_CONFIG_SCHEMA: ConfigSchema = {
   ...FIXED_SECTIONS,
   ...Object.fromEntries(
-    OVERRIDABLE_SECTIONS.map((section) => [
-      section.name,
-      {
-        doc: section.doc,
-        isRepeated: section.elementKey !== undefined,
-        keys: Object.fromEntries(section.options.map((spec) => [spec.name, configKeyOf(spec)])),
-      },
-    ]),
+    OVERRIDABLE_SECTIONS.map((section) => [section.name, configSectionOf(section)]),
+  ),
+};
+
+/** What the environment may say: older names of sections, too. */
+export const ENGINE_ENVIRONMENT_SCHEMA: ConfigSchema = {
+  ...ENGINE_CONFIG_SCHEMA,
+  ...Object.fromEntries(
+    OVERRIDABLE_SECTIONS.flatMap((section) =>
+      (section.aliases ?? []).map((alias) => [alias, configSectionOf(section)]),
+    ),
   ),
 };
 
@@ -143,7 +146,9 @@ function listFunctions(
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   const { udf, ...others } = values;
-  if (udf === null || typeof udf !== 'object' || !('functions' in udf)) return values;
+  if (udf === null || typeof udf !== 'object') return values;
+  if (Object.keys(udf).length === 0) return others;
+  if (!('functions' in udf)) return values;
   const { functions } = udf;
   if (functions === null || typeof functions !== 'object') return values;
   const listed = Object.entries(functions).map(([name, table]) => ({ ...(table as object), name }));
@@ -183,6 +188,14 @@ function optionFromConfig(spec: OptionSpec, table: Readonly<Record<string, unkno
   if (spec.type === 'duration') return BigInt(Math.round(Number(value) * 1e6));
   const isEmpty = value !== null && typeof value === 'object' && Object.keys(value).length === 0;
   return isEmpty ? spec.default : (value as OptionValue);
+}
+
+function configSectionOf(section: SectionSpec): ConfigSchema[string] {
+  return {
+    doc: section.doc,
+    isRepeated: section.elementKey !== undefined,
+    keys: Object.fromEntries(section.options.map((spec) => [spec.name, configKeyOf(spec)])),
+  };
 }
 
 function configKeyOf(spec: OptionSpec): ConfigKey {

@@ -1,5 +1,5 @@
 // Public face of @tidemark/engine: the service that runs tasks.
-export { ENGINE_CONFIG_SCHEMA, resolveEngineConfig } from './config.ts';
+export { ENGINE_CONFIG_SCHEMA, ENGINE_ENVIRONMENT_SCHEMA, resolveEngineConfig } from './config.ts';
 export type { EngineConfig } from './config.ts';
 export type { LogSink } from './log-hub.ts';
 export { startEngine } from './start-engine.ts';

@@ -76,6 +76,20 @@ test('a profile lies below file, environment and flags', async () => {
   ]).toEqual([6 << 20, 7 << 20, 8 << 20, '127.0.0.1:8086']);
 });
 
+test('the environment may use the older names of sections', async () => {
+  const { engine } = await loadConfig('engine', {
+    environment: {
+      TIDEMARK_INFLUXDB_0_URLS: 'http://db:8086',
+      TIDEMARK_SLACK_0_URL: 'http://chat/',
+      TIDEMARK_SLACK_0_CHANNEL: '#ops',
+    },
+    flags: new Map(),
+  });
+
+  expect(engine.overridable.get('tsdb')).toMatchObject([{ urls: ['http://db:8086'] }]);
+  expect(engine.overridable.get('chat')).toMatchObject([{ url: 'http://chat/', channel: '#ops' }]);
+});
+
 test('problems name source, key and what is allowed, all of them at once', async () => {
   const path = file(
     'bad.toml',

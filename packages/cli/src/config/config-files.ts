@@ -39,6 +39,8 @@ type Part = {
   readonly name: keyof LoadedConfig;
   readonly under: '' | 'database' | 'engine';
   readonly schema: ConfigSchema;
+  /** What the environment may say, where that is more. */
+  readonly environmentSchema?: ConfigSchema;
   readonly resolve: (layers: readonly ConfigLayer[]) => Resolved;
 };
 
@@ -61,8 +63,15 @@ async function tsdbPart(under: Part['under']): Promise<Part> {
 }
 
 async function enginePart(under: Part['under']): Promise<Part> {
-  const { ENGINE_CONFIG_SCHEMA, resolveEngineConfig } = await import('@tidemark/engine');
-  return { name: 'engine', under, schema: ENGINE_CONFIG_SCHEMA, resolve: resolveEngineConfig };
+  const { ENGINE_CONFIG_SCHEMA, ENGINE_ENVIRONMENT_SCHEMA, resolveEngineConfig } =
+    await import('@tidemark/engine');
+  return {
+    name: 'engine',
+    under,
+    schema: ENGINE_CONFIG_SCHEMA,
+    environmentSchema: ENGINE_ENVIRONMENT_SCHEMA,
+    resolve: resolveEngineConfig,
+  };
 }
 
 async function partsOf(command: ServiceCommand): Promise<readonly Part[]> {
@@ -156,7 +165,7 @@ function layersOf(
       ? [{ source: `profile ${profile}`, values: TSDB_PROFILES[profile] }]
       : []),
     { source: file, values: fileTables(part, command, tables) },
-    environmentLayer(part.schema, sources.environment, prefix),
+    environmentLayer(part.environmentSchema ?? part.schema, sources.environment, prefix),
     flagLayer(part.schema, given),
   ];
 }
