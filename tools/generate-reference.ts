@@ -5,4 +5,4 @@ import { referencePages } from './reference-pages.ts';
 
 const directory = new URL('../docs/reference/', import.meta.url);
 mkdirSync(directory, { recursive: true });
-for (const [name, text] of referencePages()) writeFileSync(new URL(name, directory), text);
+for (const [name, text] of await referencePages()) writeFileSync(new URL(name, directory), text);

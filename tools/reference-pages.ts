@@ -1,4 +1,5 @@
 // The pages of docs/reference, made from the tables that the code itself uses.
+import { commandsOf, wholeProgram } from '@tidemark/cli';
 import type { ConfigSchema } from '@tidemark/core';
 import { printConfigDuration } from '@tidemark/core';
 import { ENGINE_CONFIG_SCHEMA } from '@tidemark/engine';
@@ -114,9 +115,46 @@ function lambdaPage(): string {
   return `${HEADER}# Functions of lambda expressions\n\n${parts.join('\n\n')}\n`;
 }
 
+const COMMAND_LINE = `# Command line
+
+What \`--help\` prints, of every command. [The guide](../guide/command-line.md) has the same in the order in which it is needed.
+
+Exit status: 0 done; 1 failed, with a sentence on standard error; 2 wrong usage or configuration, before anything was asked or changed.
+
+| Variable | Means |
+|---|---|
+| \`TIDEMARK_ENGINE_URL\` | address of the engine for all commands that talk to one; \`KAPACITOR_URL\` where that is not set |
+| \`TIDEMARK_UNSAFE_SSL\` | \`true\`: certificates of https addresses are not verified |
+| \`TIDEMARK_DATA_DIR\`, \`TIDEMARK_LOG_LEVEL\`, \`TIDEMARK_PROFILE\` | \`--data-dir\`, \`--log-level\`, \`--profile\` of services |
+| \`TIDEMARK_TSDB_URL\` | \`--tsdb-url\` of \`tidemark engine\` |
+| \`TIDEMARK_<SECTION>_<KEY>\` | any key of the [configuration](configuration-engine.md) |
+| \`INFLUX_USERNAME\`, \`INFLUX_PASSWORD\`, \`TIDEMARK_HISTORY_FILE\` | user, password and history of the shell |
+| \`TIDEMARK_PASSWORD\` | password of \`tidemark tsdb setup\` |
+
+An option may be written with one dash, too (\`-json\`, \`-dbrp=a.b\`), as older command lines do.`;
+
+const HELP_WIDTH = 100;
+
+async function commandsPage(): Promise<string> {
+  const program = await wholeProgram();
+  const parts = [['', program] as const, ...commandsOf(program)].map(([path, command]) => {
+    const lines: string[] = [];
+    command.configureOutput({
+      getOutHelpWidth: () => HELP_WIDTH,
+      getOutHasColors: () => false,
+      writeOut: (text) => lines.push(text),
+    });
+    command.outputHelp();
+    const name = path === '' ? 'tidemark' : `tidemark ${path}`;
+    return `## ${name}\n\n\`\`\`text\n${lines.join('').trimEnd()}\n\`\`\``;
+  });
+  return `${HEADER}${COMMAND_LINE}\n\n${parts.join('\n\n')}\n`;
+}
+
 /** All pages by file name. */
-export function referencePages(): ReadonlyMap<string, string> {
+export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
+    ['command-line.md', await commandsPage()],
     ['configuration-database.md', configPage('Configuration of the database', TSDB_CONFIG)],
     [
       'configuration-engine.md',

@@ -207,5 +207,6 @@ describe.each(Object.entries(VERBS))('%s', (verb, row: VerbRow) => {
     const help = await succeed(`${verb} --help`);
     expect(help).toContain(`Usage: tidemark ${verb}`);
     expect(help).toContain('--json');
+    expect(help).toContain(`Examples:\n  $ tidemark `);
   });
 });

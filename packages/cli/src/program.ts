@@ -2,9 +2,10 @@
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command } from 'commander';
 
+import { addExamples } from './commands/examples.ts';
 import { CommandGroups } from './commands/groups.ts';
 
-const EXAMPLES = `
+const NOTES = `
 Examples:
   $ tidemark up                                     both services and the web UI on ./data
   $ tidemark up --tsdb-bind 127.0.0.1:0             a free port; the ready line names it
@@ -34,7 +35,7 @@ export async function buildProgram(
     .description('A time-series database and a task-processing engine.')
     .version(TIDEMARK_VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', NOTES)
     .showSuggestionAfterError()
     // Options behind a subcommand are the subcommand's, also where both have one of that name.
     .enablePositionalOptions()
@@ -44,6 +45,7 @@ export async function buildProgram(
   const { completionCommand } = await import('./commands/completion.ts');
   program.addCommand(completionCommand(program));
   for (const command of program.commands) command.exitOverride();
+  addExamples(program);
   return program;
 }
 

@@ -1,8 +1,10 @@
 // Completion scripts, tried in the shell where it is there.
 import { execFileSync } from 'node:child_process';
 import { Argument, Command } from 'commander';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { wholeProgram } from '../program.ts';
 import { completionScript } from './completion.ts';
+import { commandsOf, EXAMPLES } from './examples.ts';
 
 function program(): Command {
   const task = new Command('task').description("tasks of the engine's");
@@ -66,4 +68,71 @@ test('fish gets a line per word, with its description quoted', () => {
   expect(lines).toContain(
     "complete -c tidemark -n '__fish_seen_subcommand_from task; and __fish_seen_subcommand_from list' -l json -d 'as JSON'",
   );
+});
+
+/** What may follow a command: its verbs, its long options, what its arguments may be. */
+const wordsAfter = (command: Command): readonly string[] => [
+  ...command.commands.map((child) => child.name()),
+  ...command.options.filter(({ hidden }) => !hidden).flatMap(({ long }) => long ?? []),
+  '--help',
+  ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+];
+
+describe('of the whole command line', () => {
+  test('bash proposes every verb and every option, after each command and each alias', async () => {
+    const tree = await wholeProgram();
+    const places = commandsOf(tree).flatMap(([path, command]) => [
+      { path, command },
+      ...(path.startsWith('recording ')
+        ? [{ path: path.replace('recording', 'record'), command }]
+        : []),
+    ]);
+    const asked = places
+      .map(
+        ({ path }) =>
+          `COMP_WORDS=(tidemark ${path} ''); COMP_CWORD=${path.split(' ').length + 1}; _tidemark; echo "\${COMPREPLY[*]}"`,
+      )
+      .join('\n');
+    const script = `${completionScript('bash', tree)}\n${asked}`;
+    const answers = execFileSync('bash', ['--norc', '-s'], { input: script, encoding: 'utf8' })
+      .trimEnd()
+      .split('\n');
+
+    expect(answers).toHaveLength(places.length);
+    for (const [i, { path, command }] of places.entries()) {
+      const proposed = (answers[i] ?? '').split(' ').toSorted();
+      expect(proposed, path).toEqual([...wordsAfter(command)].toSorted());
+    }
+  });
+
+  test('fish has a line for every verb and every option', async () => {
+    const tree = await wholeProgram();
+    const script = completionScript('fish', tree);
+    for (const [path, command] of commandsOf(tree)) {
+      const [last = '', ...above] = path.split(' ').reverse();
+      const place = above.length === 0 ? '' : `__fish_seen_subcommand_from ${above.join(' ')}`;
+      expect(script, path).toMatch(new RegExp(`^complete .*${place}.* -f -a ${last} `, 'm'));
+      for (const { long, hidden } of command.options) {
+        if (long === undefined || long === null || hidden) continue;
+        const option = `__fish_seen_subcommand_from ${last}.* -l ${long.slice(2)} `;
+        expect(script, path).toMatch(new RegExp(option));
+      }
+    }
+  });
+
+  test('every command without verbs has examples, whose options it has', async () => {
+    const tree = await wholeProgram();
+    const paths = new Map(commandsOf(tree));
+    const leaves = [...paths].filter(([, { commands }]) => commands.length === 0);
+    expect(Object.keys(EXAMPLES)).toEqual(expect.arrayContaining(leaves.map(([path]) => path)));
+    for (const [path, examples] of Object.entries(EXAMPLES)) {
+      for (const example of examples) {
+        const command = paths.get(path);
+        expect(example.replace(/^record /, 'recording ').startsWith(path), example).toBe(true);
+        const known = command?.options.map(({ long }) => long);
+        const used = [...example.replaceAll(/'[^']*'/g, '').matchAll(/ (--[a-z-]+)/g)];
+        for (const [, option] of used) expect(known, example).toContain(option);
+      }
+    }
+  });
 });

@@ -21,12 +21,7 @@ What is the same already is left alone, so an interrupted copy can be made again
 differs is kept and told, unless --overwrite is given. Recordings are not copied; the configuration
 is converted by \`tidemark config convert kapacitor.conf\`.
 
-Exit status: 1 when something failed, or a template, task or handler that differs was kept.
-
-Examples:
-  $ tidemark engine import --from http://old:9092 --dry-run
-  $ tidemark engine import --from http://user:password@old:9092 --disabled
-  $ tidemark engine import --from http://old:9092 --pattern 'cpu*' --overwrite`;
+Exit status: 1 when something failed, or a template, task or handler that differs was kept.`;
 
 /** The subcommand. */
 export function engineImportCommand(finish: Finish): Command {
