@@ -99,6 +99,28 @@ test('a broken file is named, deletes nothing and stops no other', async () => {
   expect((await get('/engine/v1/tasks/plain/out')).status).toBe(200);
 });
 
+test('a file that is broken at the start is logged and counted, and the engine starts with the others', async () => {
+  put('tasks/broken.tick', 'stream|');
+  put('handlers/broken.yml', 'topic: [');
+  await engine.start({ load: watch });
+
+  const logged = engine.log.filter((line) => line.startsWith('failed to load file'));
+  expect(logged).toHaveLength(2);
+  expect(logged.join()).toMatch(/broken\.tick.*broken\.yml/);
+  expect((await get('/engine/v1/tasks/plain')).json.executing).toBe(true);
+  const { bytes } = await get('/metrics');
+  expect(bytes.toString()).toMatch(/load_errors\S* 2\n/);
+});
+
+test('a directory that is empty at the next start takes away what it defined', async () => {
+  await engine.start({ load: watch });
+  await engine.stop();
+  rmSync(join(engine.directory, 'load'), { recursive: true });
+  await engine.start({ load: watch });
+
+  expect((await get('/engine/v1/tasks')).json.tasks).toEqual([]);
+});
+
 test('a directory that can not be read for a while ends nothing and is read again afterwards', async () => {
   const handlers = join(engine.directory, 'load/handlers');
   rmSync(handlers, { recursive: true });

@@ -44,7 +44,8 @@ export class LoadDirectory {
   readonly #options: LoadDirectoryOptions;
   readonly #loaded: Table<LoadedRecord>;
   readonly #errors = new Map<string, string>();
-  #signature = '';
+  /** Of the files that were read last; `undefined` before the first reading and when it has to be repeated. */
+  #signature: string | undefined;
   /** Why the directory as a whole could not be read the last time. */
   #failure = '';
   #isLoading = false;
@@ -60,7 +61,7 @@ export class LoadDirectory {
   }
 
   /**
-   * Reads the directory again when a file of it has changed, appeared or gone. What is wrong is logged: broken files
+   * Reads the directory, again when a file of it has changed, appeared or gone. What is wrong is logged: broken files
    * each by itself, a directory that can not be read when its reason changes. Never rejects.
    */
   async loadIfChanged(): Promise<void> {
@@ -72,7 +73,7 @@ export class LoadDirectory {
     } catch (error) {
       if (error instanceof BrokenFiles) return;
       // The next look at it may find it readable again, or the disk with room for what it defines.
-      this.#signature = '';
+      this.#signature = undefined;
       const reason = error instanceof Error ? error.message : String(error);
       this.#errors.set(this.#options.directory, reason);
       if (reason !== this.#failure) {

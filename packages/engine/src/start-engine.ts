@@ -219,7 +219,8 @@ class RunningEngine implements EngineService {
       this.#snapshots.saved({ id: record.id, definition: definitionOf(record) }),
     );
     this.#areTasksStarted = true;
-    if (config.load.enabled) await this.#load.load();
+    // A file that somebody broke meanwhile is logged; it must not keep everything else from starting.
+    if (config.load.enabled) await this.#load.loadIfChanged();
     await this.#inputs.open();
     const { host, port } = listenAddress(config.http.bindAddress);
     this.url = await this.#server.listen(host, port);
