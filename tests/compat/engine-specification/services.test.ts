@@ -270,10 +270,23 @@ table('Miscellaneous', [
     'GET debug/vars',
     async () => expect((await get('debug/vars')).json).toHaveProperty('num_tasks'),
   ],
-  ['GET debug/pprof/...', async () => expect((await get('debug/pprof/heap')).status).toBe(200)],
+  [
+    'GET debug/pprof/...',
+    async () => {
+      expect((await get('debug/pprof/')).json).toContain('profile?seconds');
+      expect((await get('debug/pprof/cmdline')).json).toContain('node');
+      expect((await get('debug/pprof/heap')).json).toHaveProperty('heapUsed');
+      expect((await get('debug/pprof/goroutine')).json).toMatch(/^\d+ active\n/);
+      expect((await get('debug/pprof/profile?seconds=0.01')).json).toHaveProperty('nodes');
+    },
+  ],
   [
     'GET :routes',
-    async () => expect((await get(':routes')).json).toHaveProperty('/engine/v1/tasks'),
+    async () => {
+      const { json } = await get(':routes');
+      expect(json['/engine/v1/tasks']).toEqual(['GET', 'HEAD', 'POST']);
+      expect(json['/engine/v1/:routes']).toEqual(['GET', 'HEAD']);
+    },
   ],
 ]);
 

@@ -8,6 +8,11 @@ import type { Api, ApiRequest, ApiResponse } from './server.ts';
 const SECONDS_DEFAULT = 30;
 const SECONDS_MAX = 120;
 
+const INDEX = `cmdline
+goroutine (what the process waits for)
+heap (statistics of the heap)
+profile?seconds=30 (a .cpuprofile)`;
+
 export function addPprofRoutes(api: Api, clock: Clock): void {
   const text = (body: string): ApiResponse => ({
     status: 200,
@@ -15,12 +20,14 @@ export function addPprofRoutes(api: Api, clock: Clock): void {
     contentType: 'text/plain; charset=utf-8',
   });
   let isProfiling = false;
-  api.on('GET', '/debug/pprof/', () => text('cmdline\nheap\nprofile?seconds=30 (a .cpuprofile)'));
+  api.on('GET', '/debug/pprof/', () => text(INDEX));
   api.on('GET', '/debug/pprof/cmdline', () => text(process.argv.join('\u0000')));
   api.on('GET', '/debug/pprof/heap', () => ({
     status: 200,
     json: { ...getHeapStatistics(), ...process.memoryUsage() },
   }));
+  // What would run where other runtimes have goroutines: what keeps the process busy or waiting, with counts.
+  api.on('GET', '/debug/pprof/goroutine', () => text(countsOf(process.getActiveResourcesInfo())));
   api.on('GET', '/debug/pprof/profile', async (request) => {
     if (isProfiling) throw new InvalidRequest('a profile is being taken already');
     isProfiling = true;
@@ -30,6 +37,13 @@ export function addPprofRoutes(api: Api, clock: Clock): void {
       isProfiling = false;
     }
   });
+}
+
+function countsOf(names: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const lines = [...counts].sort().map(([name, count]) => `${count} ${name}`);
+  return [`${names.length} active`, ...lines].join('\n');
 }
 
 async function profile(request: ApiRequest, clock: Clock): Promise<unknown> {

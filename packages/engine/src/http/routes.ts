@@ -53,7 +53,7 @@ export class RouteTable {
     return [...found].sort();
   }
 
-  /** All paths with their methods. */
+  /** All paths with their methods, as the router writes them. */
   list(): Readonly<Record<string, readonly string[]>> {
     const sorted = [...this.#methods].sort((a, b) => (a[0] < b[0] ? -1 : 1));
     return Object.fromEntries(sorted.map(([path, methods]) => [path, [...methods].sort()]));
