@@ -57,8 +57,9 @@ function placeText(database: string, retentionPolicy: string): string {
 /** Newest times of the series of one database and retention policy. */
 class Marks {
   readonly #table: SeriesTable;
-  #epoch: number;
-  /** By the series' id in the table: the two halves of its newest time. */
+  /** Of the table's epoch: ids count from here. */
+  #firstId: number;
+  /** By the series' id in the epoch: the two halves of its newest time. */
   #halves = new Int32Array(0);
   readonly #series: (Series | undefined)[] = [];
   /** Series of an earlier epoch of the table, or of the state that the task was given. */
@@ -66,7 +67,7 @@ class Marks {
 
   constructor(table: SeriesTable) {
     this.#table = table;
-    this.#epoch = table.epoch;
+    this.#firstId = table.firstId;
   }
 
   restore(keys: readonly string[], times: BigInt64Array): void {
@@ -74,7 +75,7 @@ class Marks {
   }
 
   note(source: RowSource, start: number, end: number): void {
-    if (this.#table.epoch !== this.#epoch) this.#startEpoch();
+    if (this.#table.firstId !== this.#firstId) this.#startEpoch();
     const { series, seriesOfRow, timeHalves } = source;
     let known = -1;
     let at = 0;
@@ -85,6 +86,10 @@ class Marks {
         known = index;
         at = this.#place(series[index] as Series);
         halves = this.#halves;
+      }
+      if (at < 0) {
+        this.#noteOlder(series[index] as Series, source.timeAt(row));
+        continue;
       }
       const low = timeHalves[row * 2] as number;
       const high = timeHalves[row * 2 + 1] as number;
@@ -105,9 +110,10 @@ class Marks {
     return { keys: [...kept.keys()], times: BigInt64Array.from(kept.values()) };
   }
 
-  /** Place of a series in `#halves`. */
+  /** Place of a series in `#halves`; -1 when it is of an earlier epoch. */
   #place(series: Series): number {
-    const { id } = series;
+    const id = series.id - this.#firstId;
+    if (id < 0) return -1;
     if (this.#series[id] === undefined) {
       while (this.#series.length <= id) this.#series.push(undefined);
       this.#series[id] = series;
@@ -124,20 +130,22 @@ class Marks {
     this.#halves.set(before);
   }
 
+  #noteOlder(series: Series, time: Timestamp): void {
+    const key = seriesText(series.name, series.keys.names, series.values);
+    const known = this.#older.get(key);
+    if (known === undefined || known < time) this.#older.set(key, time);
+  }
+
   #startEpoch(): void {
     this.#collect();
-    this.#epoch = this.#table.epoch;
+    this.#firstId = this.#table.firstId;
   }
 
   /** Moves all marks to where they are known by their text. */
   #collect(): void {
     const times = new BigInt64Array(this.#halves.buffer);
     this.#series.forEach((series, id) => {
-      if (series === undefined) return;
-      const key = seriesText(series.name, series.keys.names, series.values);
-      const time = times[id] as bigint;
-      const known = this.#older.get(key);
-      if (known === undefined || known < time) this.#older.set(key, time);
+      if (series !== undefined) this.#noteOlder(series, times[id] as bigint);
     });
     this.#series.length = 0;
     this.#halves = new Int32Array(0);

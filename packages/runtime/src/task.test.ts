@@ -13,7 +13,8 @@ const SECOND = 1_000_000_000n;
 
 type Made = { readonly task: InlineTask; readonly timers: VirtualTimers; readonly logs: string[] };
 
-function make(script: string, limits: Partial<TaskLimits> = {}): Made {
+/** `seriesMax` is the room of the first epoch of the series table. */
+function make(script: string, limits: Partial<TaskLimits> = {}, seriesMax?: number): Made {
   const { pipeline, error } = buildPipeline(script);
   if (pipeline === undefined) throw new Error(error?.text);
   const timers = new VirtualTimers(0n);
@@ -26,7 +27,7 @@ function make(script: string, limits: Partial<TaskLimits> = {}): Made {
     monotonicMs: () => 0,
     sleep: () => new Promise<void>(() => undefined),
   };
-  const thread = { series: new SeriesTable() };
+  const thread = { series: new SeriesTable(seriesMax) };
   const task = createTask(pipeline, services, { taskId: 't', clock, timers, limits }, thread);
   return { task, timers, logs };
 }
@@ -212,4 +213,27 @@ test('a tap explains why a point did not pass', () => {
       conditions: [{ label: 'where', text: '"v" > 5.0', result: false, values: { v: 1 } }],
     },
   ]);
+});
+
+test('series beyond the table get groups of their own, also those of writes that span its epochs', () => {
+  const { task } = make(`stream|from().groupBy('h')|groupBy('h')|where(lambda: TRUE)`, {}, 8);
+  const wrong: TapMessage[] = [];
+  let count = 0;
+  const check = (message: TapMessage): void => {
+    if (message.kind !== 'point') return;
+    count++;
+    if (message.group !== `h=${message.point.tags.get('h')}`) wrong.push(message);
+  };
+  for (const node of ['from1', 'groupby2']) task.tap(node, check);
+
+  for (let row = 0; row < 70; row += 7) {
+    write(
+      task,
+      Array.from({ length: 7 }, (_, i) => [`${(row + i) % 33}`, 1, row + i] as const),
+    );
+  }
+
+  expect(task.error).toBeUndefined();
+  expect(count).toBe(140);
+  expect(wrong).toEqual([]);
 });

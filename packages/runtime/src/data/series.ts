@@ -15,8 +15,8 @@ export class TagKeys {
 }
 
 /**
- * Measurement and tags of a point. Interned per table; `id` is dense within an epoch of the table, for caches that
- * are arrays.
+ * Measurement and tags of a point. Interned per table. No two series of a table have the same `id`; those of an epoch
+ * are dense from its `firstId` on, for caches that are arrays.
  */
 export class Series {
   readonly id: number;
@@ -85,8 +85,9 @@ const COUNT_MAX = 1_048_576;
 const STABLE_GAP_MAX = 65_536;
 
 /**
- * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by id compare the
- * epoch and drop them. Series objects that are still held stay valid.
+ * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by id compare its
+ * `firstId` and drop them. Series objects that are still held stay valid; their ids lie before `firstId`, also those of a
+ * write that began before the epoch and is worked on in it.
  */
 export class SeriesTable {
   #byKey = new Map<string, Series>();
@@ -97,6 +98,7 @@ export class SeriesTable {
   #lastNames: readonly string[] | undefined;
   #lastKeys: TagKeys | undefined;
   #epoch = 0;
+  #firstId = 0;
   #count = 0;
   #countMax: number;
   #lookUpCount = 0;
@@ -107,6 +109,11 @@ export class SeriesTable {
 
   get epoch(): number {
     return this.#epoch;
+  }
+
+  /** Id of the first series of the epoch. */
+  get firstId(): number {
+    return this.#firstId;
   }
 
   get count(): number {
@@ -150,7 +157,8 @@ export class SeriesTable {
 
   #add(ref: SeriesRef): Series {
     if (this.#count >= this.#countMax) this.#startEpoch();
-    return new Series(this.#count++, this.internKeys(ref.tagKeys), ref);
+    const id = this.#firstId + this.#count++;
+    return new Series(id, this.internKeys(ref.tagKeys), ref);
   }
 
   internKeys(names: readonly string[]): TagKeys {
@@ -203,6 +211,7 @@ export class SeriesTable {
     const isCrowded = this.#lookUpCount < this.#countMax * 4;
     if (isCrowded) this.#countMax = Math.min(this.#countMax * 2, COUNT_MAX);
     this.#lookUpCount = 0;
+    this.#firstId += this.#count;
     this.#count = 0;
     this.#byKey = new Map();
     this.#byStableId = [];

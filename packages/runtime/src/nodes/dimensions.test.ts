@@ -34,14 +34,25 @@ test('pages whose groups are all gone are let go of', () => {
   expect(cache.get(0, 9_500)).toBe(groups[9_500]);
 });
 
+test('series of an earlier epoch are neither remembered nor taken for others', () => {
+  const cache = new GroupCache<{ isReleased: boolean }>();
+  const group = { isReleased: false };
+  cache.set(100, 100, group);
+
+  cache.set(100, 7, { isReleased: false });
+
+  expect(cache.get(100, 7)).toBeUndefined();
+  expect(cache.get(100, 100)).toBe(group);
+});
+
 test('the groups of an earlier epoch are unknown', () => {
   const cache = new GroupCache<{ isReleased: boolean }>();
   const group = { isReleased: false };
   cache.set(0, 7, { isReleased: false });
 
-  cache.set(1, 8, group);
+  cache.set(8, 8, group);
 
-  expect(cache.get(1, 7)).toBeUndefined();
-  expect(cache.get(1, 8)).toBe(group);
+  expect(cache.get(8, 7)).toBeUndefined();
+  expect(cache.get(8, 8)).toBe(group);
   expect(cache.heldCount).toBe(1);
 });

@@ -47,11 +47,12 @@ const PAGE_SERIES = 1 << PAGE_BITS;
 type Page<G> = (G | undefined)[];
 
 /**
- * Groups by series id, while the series table keeps its epoch. Ids only rise, and with series that come and go an array
- * in each node of hundreds of tasks would rise with them; pages without groups are let go of.
+ * Groups by series id, while the series table keeps its epoch, which is named by the id of its first series. Ids only
+ * rise, and with series that come and go an array in each node of hundreds of tasks would rise with them; pages without
+ * groups are let go of. Series of an earlier epoch are not remembered.
  */
 export class GroupCache<G extends { readonly isReleased: boolean }> {
-  #epoch = -1;
+  #firstId = -1;
   #pages: (Page<G> | undefined)[] = [];
   #heldCount = 0;
   #goneCount = 0;
@@ -76,20 +77,23 @@ export class GroupCache<G extends { readonly isReleased: boolean }> {
     }
   }
 
-  get(epoch: number, seriesId: number): G | undefined {
-    if (epoch !== this.#epoch) return undefined;
-    const group = this.#pages[seriesId >> PAGE_BITS]?.[seriesId & (PAGE_SERIES - 1)];
+  get(firstId: number, seriesId: number): G | undefined {
+    if (firstId !== this.#firstId || seriesId < firstId) return undefined;
+    const place = seriesId - firstId;
+    const group = this.#pages[place >> PAGE_BITS]?.[place & (PAGE_SERIES - 1)];
     return group === undefined || group.isReleased ? undefined : group;
   }
 
-  set(epoch: number, seriesId: number, group: G): void {
-    if (epoch !== this.#epoch) {
-      this.#epoch = epoch;
+  set(firstId: number, seriesId: number, group: G): void {
+    if (seriesId < firstId) return;
+    if (firstId !== this.#firstId) {
+      this.#firstId = firstId;
       this.#pages = [];
       this.#heldCount = 0;
     }
-    const page = this.#page(seriesId >> PAGE_BITS);
-    const at = seriesId & (PAGE_SERIES - 1);
+    const place = seriesId - firstId;
+    const page = this.#page(place >> PAGE_BITS);
+    const at = place & (PAGE_SERIES - 1);
     if (page[at] === undefined) this.#heldCount++;
     page[at] = group;
   }

@@ -210,11 +210,11 @@ export class FromNode implements RunningNode {
   }
 
   #group(series: Series): Group | undefined {
-    const { epoch } = this.#ctx.task.series;
-    let group = this.#groupCache.get(epoch, series.id);
+    const { firstId } = this.#ctx.task.series;
+    let group = this.#groupCache.get(firstId, series.id);
     if (group === undefined) {
       group = this.#ctx.task.groups.of(series, this.#dimensions(series));
-      if (group !== undefined) this.#groupCache.set(epoch, series.id, group);
+      if (group !== undefined) this.#groupCache.set(firstId, series.id, group);
     }
     if (group !== undefined) group.sweep = this.#ctx.task.sweep;
     return group;

@@ -104,12 +104,12 @@ export class GroupByNode implements RunningNode {
 
   #group(point: Point, isByName: boolean): Group | undefined {
     const cache = isByName ? this.#caches.byName : this.#caches.plain;
-    const { epoch } = this.#ctx.task.series;
-    let group = cache.get(epoch, point.series.id);
+    const { firstId } = this.#ctx.task.series;
+    let group = cache.get(firstId, point.series.id);
     if (group === undefined) {
       group = this.#ctx.groupOf(point.series, this.#chooser.of(point.series, isByName));
       if (group === undefined) return undefined;
-      cache.set(epoch, point.series.id, group);
+      cache.set(firstId, point.series.id, group);
     }
     group.sweep = this.#ctx.task.sweep;
     return group;
