@@ -1,5 +1,6 @@
 // Durable records to memory: what is applied here is visible to the next snapshot.
 import type { RowBlock } from '../memtable/row-block.ts';
+import { stretchStarts } from '../memtable/stretches.ts';
 import type { Table } from '../memtable/table.ts';
 import type { SeriesSet } from '../shard/series-set.ts';
 import type { MemtableTables, Shard } from '../shard/shard.ts';
@@ -10,17 +11,15 @@ import type { DeletedRows, DeleteRecord, IndexAdditions } from '../wal/wal-recor
 /** Gives rows to the shard's memtable and makes their series visible. Returns the bytes it took. */
 export function applyRows(index: SeriesIndex, shard: Shard, block: RowBlock): number {
   const { series, rows } = block;
-  let last = -1;
-  for (let row = 0; row < rows; row++) {
-    const id = series[row]!;
-    if (id === last) continue;
-    last = id;
+  const starts = stretchStarts(series, rows);
+  for (const start of starts) {
+    const id = series[start]!;
     if (shard.series.add(id)) index.addedToShard(id);
   }
   if (shard.active.size === 0) shard.activeSinceMs = shard.lastWriteMs;
   const target = shard.activeTable(block.measurementId, index);
   const before = target.memoryBytes;
-  target.append(block);
+  target.append(block, starts);
   return target.memoryBytes - before;
 }
 

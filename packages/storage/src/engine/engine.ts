@@ -5,6 +5,7 @@ import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
+import { stretchStarts } from '../memtable/stretches.ts';
 import { selectMeasurements, selectOrdinals } from '../series/select.ts';
 import type { Segment } from '../segment/segment.ts';
 import { checkpointFileName, checkpointPath } from '../series/checkpoint.ts';
@@ -335,9 +336,9 @@ export class Engine {
       shard.lastWriteMs = this.environment.clock.monotonicMs();
       for (const table of tables) {
         this.memtableBytes += applyRows(database.index, shard, table);
-        if (database.admitted.size > 0) {
-          for (let row = 0; row < table.rows; row++) database.admitted.delete(table.series[row]!);
-        }
+        if (database.admitted.size === 0) continue;
+        const { series, rows } = table;
+        for (const start of stretchStarts(series, rows)) database.admitted.delete(series[start]!);
       }
     }
   }
@@ -682,8 +683,9 @@ const ALL_INT64: TimeRange = { start: MIN_INT64, end: MAX_INT64 };
 function admitSeries({ index, admitted }: Database, { parts }: WriteBatch): void {
   for (const { tables } of parts) {
     for (const { series, rows } of tables) {
-      for (let row = 0; row < rows; row++)
-        if (!index.isLive(series[row]!)) admitted.add(series[row]!);
+      for (const start of stretchStarts(series, rows)) {
+        if (!index.isLive(series[start]!)) admitted.add(series[start]!);
+      }
     }
   }
 }

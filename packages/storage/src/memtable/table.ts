@@ -11,6 +11,7 @@ import { RowBlock } from './row-block.ts';
 import type { TimeBounds } from './row-block.ts';
 import type { RowList } from './row-list.ts';
 import { RowPick } from './row-pick.ts';
+import { stretchStarts } from './stretches.ts';
 
 /** Finds the place of a series within its measurement. */
 export type SeriesOrdinals = { ordinalOf(series: number): number };
@@ -77,12 +78,14 @@ export class Table {
     return this.#blockBytes + chainBytes;
   }
 
-  /** Appends rows. A block of some size is taken over: it is not the caller's any more. */
-  append(block: RowBlock): void {
+  /**
+   * Appends rows. A block of some size is taken over: it is not the caller's any more. `starts` are `stretchStarts` of it.
+   */
+  append(block: RowBlock, starts = stretchStarts(block.series, block.rows)): void {
     const count = block.rows;
     if (count === 0) return;
     for (const { name, type } of block.columns) this.#addField(name, type);
-    this.#chain(block.series, count);
+    this.#chain(block.series, starts);
     const { min, max } = block.timeBounds;
     if (min < this.#minTime) this.#minTime = min;
     if (max > this.#maxTime) this.#maxTime = max;
@@ -119,17 +122,15 @@ export class Table {
     return block;
   }
 
-  #chain(series: Uint32Array, count: number): void {
+  #chain(series: Uint32Array, starts: Uint32Array): void {
     const newest = this.#newest;
-    for (let i = 0; i < count;) {
-      const id = series[i]!;
+    for (const start of starts) {
       const stretch = this.#stretches++;
-      const ordinal = this.#index.ordinalOf(id);
+      const ordinal = this.#index.ordinalOf(series[start]!);
       if (ordinal >= this.#ordinalEnd) this.#ordinalEnd = ordinal + 1;
-      this.#firstOf.set(stretch, this.#rows + i);
+      this.#firstOf.set(stretch, this.#rows + start);
       this.#before.set(stretch, newest.get(ordinal));
       newest.set(ordinal, stretch + 1);
-      for (i++; i < count && series[i] === id;) i++;
     }
   }
 
@@ -174,7 +175,7 @@ export class Table {
     const table = new Table(this.measurementId, index);
     for (const [name, type] of this.#fields) table.#addField(name, type);
     for (const block of this.#blocks) {
-      table.#chain(block.series, block.rows);
+      table.#chain(block.series, stretchStarts(block.series, block.rows));
       table.#push(block);
       table.#rows += block.rows;
     }
