@@ -2,7 +2,7 @@
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
-import { idMaskFor } from './slots';
+import { fillSlots, idMaskFor, waitForSlot } from './slots';
 import { sameBytes } from './symbols';
 
 export const NO_ENTRY: u32 = u32.MAX_VALUE;
@@ -55,7 +55,7 @@ function resizeSlots(dictionary: Dictionary, slotCount: u32): bool {
   dictionary.slotCount = slotCount;
   // Ids are dense: there are never more than slots.
   dictionary.idMask = idMaskFor(slotCount, 0);
-  for (let id: u32 = 0; id < dictionary.placed; id++) placeEntry(dictionary, id);
+  placeRange(dictionary, 0, dictionary.placed);
   return true;
 }
 
@@ -64,12 +64,15 @@ function hashText(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   return <u32>hashBytes(bytes, <usize>length, dictionary.seed);
 }
 
-function placeEntry(dictionary: Dictionary, id: u32): void {
-  const hash = hashText(dictionary, entryBytes(dictionary, id), entryLength(dictionary, id));
-  const mask = dictionary.slotCount - 1;
-  let slot = hash & mask;
-  while (load<u32>(dictionary.slots + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
-  store<u32>(dictionary.slots + <usize>slot * 4, (hash & ~dictionary.idMask) | (id + 1));
+function placeRange(dictionary: Dictionary, first: u32, end: u32): void {
+  const slots = dictionary.slots;
+  const slotCount = dictionary.slotCount;
+  const idMask = dictionary.idMask;
+  for (let id = first; id < end; id++) {
+    const hash = hashText(dictionary, entryBytes(dictionary, id), entryLength(dictionary, id));
+    if (waitForSlot(hash, id)) fillSlots(slots, slotCount, idMask);
+  }
+  fillSlots(slots, slotCount, idMask);
 }
 
 /** The slot that holds the bytes, or the empty one where they belong. */
@@ -180,7 +183,7 @@ export function placeEntries(dictionary: Dictionary, count: u32): u32 {
     if (!resizeSlots(dictionary, slotCount)) unreachable();
   }
   const end = count < total - first ? first + count : total;
-  for (let id = first; id < end; id++) placeEntry(dictionary, id);
+  placeRange(dictionary, first, end);
   dictionary.placed = end;
   return total - end;
 }

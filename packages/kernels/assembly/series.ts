@@ -3,7 +3,7 @@
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
-import { idMaskFor } from './slots';
+import { fillSlots, idMaskFor, waitForSlot } from './slots';
 import { measurementNameLength, sameBytes } from './symbols';
 
 export const NO_SERIES: u32 = u32.MAX_VALUE;
@@ -151,7 +151,11 @@ function place(hash: u32, id: u32): void {
 
 @inline
 function placeEntry(id: u32, entry: usize): void {
-  place(hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4)), id);
+  if (waitForSlot(hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4)), id)) placeWaiting();
+}
+
+function placeWaiting(): void {
+  filled += fillSlots(slots, slotCount, idMask);
 }
 
 /** Whether there is room for one more series, of this id, in slots or could be made. */
@@ -178,6 +182,7 @@ function resize(newestId: u32): bool {
     const entry = entryOf(id);
     if (entry !== 0 && !isForgotten(id)) placeEntry(id, entry);
   }
+  placeWaiting();
   return true;
 }
 
@@ -333,6 +338,7 @@ export function placeSeries(count: u32): u32 {
     }
     placeEntry(id, entry);
   }
+  placeWaiting();
   pendingFrom = end;
   return pendingEnd - end;
 }
