@@ -210,3 +210,22 @@ describe.each(Object.entries(VERBS))('%s', (verb, row: VerbRow) => {
     expect(help).toContain(`Examples:\n  $ tidemark `);
   });
 });
+
+describe('what does not exist', () => {
+  test.each([
+    ['tsak list', "error: unknown command 'tsak'\n(Did you mean task?)\n"],
+    ['task lisst', "error: unknown command 'lisst'\n(Did you mean list?)\n"],
+    ['engine lgos', "error: unknown command 'lgos'\n(Did you mean logs?)\n"],
+    ['tsdb verfy', "error: unknown command 'verfy'\n(Did you mean verify?)\n"],
+    ['task list --jsn', "error: unknown option '--jsn'\n(Did you mean --json?)\n"],
+    ['engine --bnd', "error: unknown option '--bnd'\n(Did you mean --bind?)\n"],
+  ])('%s: status 2 and a suggestion', async (line, stderr) => {
+    expect(await tidemark(line)).toEqual({ status: 2, stdout: '', stderr });
+  });
+
+  test.each(['task', 'recording', 'handler'])('%s alone shows its verbs', async (line) => {
+    const { status, stdout, stderr } = await tidemark(line);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`Usage: tidemark ${line}`);
+  });
+});

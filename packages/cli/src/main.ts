@@ -22,7 +22,7 @@ export async function main(argv: readonly string[]): Promise<ExitStatus> {
     });
     const ours = withOurVerbs(argv);
     const { flags, rest } = await takeConfigFlags(ours, groups);
-    const program = await buildProgram(groups, ours[0], flags);
+    const program = await buildProgram(groups, ours, flags);
     await program.parseAsync([...withOurOptions(program, rest)], { from: 'user' });
     return status as ExitStatus;
   } catch (error) {

@@ -25,10 +25,10 @@ variable (TIDEMARK_HTTP_MAX_BODY_SIZE=50m); with \`up\` the names start with dat
 
 Command lines of Kapacitor's client are understood, too: define ID -tick FILE, list tasks, record batch -past 1h.`;
 
-/** The program with the commands that its first argument may mean; with all of them when it is `undefined`. */
+/** The program with the commands that the first of these arguments may mean; with all of them when there are none. */
 export async function buildProgram(
   groups: CommandGroups,
-  first: string | undefined,
+  argv: readonly string[],
   flags: ReadonlyMap<string, string>,
 ): Promise<Command> {
   const program = new Command('tidemark')
@@ -41,7 +41,7 @@ export async function buildProgram(
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(text) });
-  for (const command of await groups.commandsFor(first, flags)) program.addCommand(command);
+  for (const command of await groups.commandsFor(argv, flags)) program.addCommand(command);
   const { completionCommand } = await import('./commands/completion.ts');
   program.addCommand(completionCommand(program));
   for (const command of program.commands) command.exitOverride();
@@ -51,5 +51,5 @@ export async function buildProgram(
 
 /** Every command that there is; for what describes them. */
 export function wholeProgram(): Promise<Command> {
-  return buildProgram(new CommandGroups(() => undefined), undefined, new Map());
+  return buildProgram(new CommandGroups(() => undefined), [], new Map());
 }

@@ -1,6 +1,6 @@
 // The outermost commands and the modules that they come from. Only those that a command line needs are loaded: the
 // rest of the executable would take most of the time of a short command.
-import type { Command } from 'commander';
+import { Command } from 'commander';
 
 /** Sets the exit status. */
 type Finish = (status: number) => void;
@@ -9,6 +9,8 @@ type CommandContext = {
   /** Flags that set keys of the configuration; only services take them. */
   readonly flags: ReadonlyMap<string, string>;
   readonly finish: Finish;
+  /** Whether a verb follows the group's name: a service is not started then. */
+  readonly hasVerb: boolean;
   /** Those of the service with this name. */
   readonly subcommands: (service: string) => Promise<readonly Command[]>;
 };
@@ -52,13 +54,17 @@ type Group = (context: CommandContext) => Promise<Command>;
 /** By name, in the order of the help. */
 const GROUPS: Readonly<Record<string, Group>> = {
   up: async ({ flags, finish }) => (await import('./up.ts')).upCommand(flags, finish),
-  tsdb: async ({ flags, finish, subcommands }) => {
-    const tsdb = (await import('./tsdb.ts')).tsdbCommand(flags, finish);
+  tsdb: async ({ flags, finish, hasVerb, subcommands }) => {
+    const tsdb = hasVerb
+      ? new Command('tsdb')
+      : (await import('./tsdb.ts')).tsdbCommand(flags, finish);
     for (const command of await subcommands('tsdb')) tsdb.addCommand(command);
     return tsdb.enablePositionalOptions();
   },
-  engine: async ({ flags, finish, subcommands }) => {
-    const engine = (await import('./engine.ts')).engineCommand(flags, finish);
+  engine: async ({ flags, finish, hasVerb, subcommands }) => {
+    const engine = hasVerb
+      ? new Command('engine')
+      : (await import('./engine.ts')).engineCommand(flags, finish);
     for (const command of await subcommands('engine')) engine.addCommand(command);
     return engine;
   },
@@ -99,12 +105,14 @@ export class CommandGroups {
    * of these (help, completion, a misspelt name). The version needs none.
    */
   async commandsFor(
-    name: string | undefined,
+    [name, second]: readonly string[],
     flags: ReadonlyMap<string, string>,
   ): Promise<readonly Command[]> {
     const context: CommandContext = {
       flags,
       finish: this.#finish,
+      // A group without an action of its own tells of a verb that it does not have, and what may have been meant.
+      hasVerb: second !== undefined && !second.startsWith('-'),
       subcommands: (service) => this.#subcommandsOf(service),
     };
     const only = name !== undefined && Object.hasOwn(GROUPS, name) ? GROUPS[name] : undefined;

@@ -100,7 +100,7 @@ export class Server {
         ...(body === undefined ? {} : { body: printJson(body) }),
       });
     } catch (cause) {
-      throw new Unavailable(`${this.#origin} does not answer: ${String(cause)}`, { cause });
+      throw new Unavailable(`${this.#origin} does not answer: ${reasonFor(cause)}`, { cause });
     }
   }
 }
@@ -113,4 +113,10 @@ function reasonOf(bytes: Uint8Array, status: number): string {
     // Not JSON: the bare text is the reason.
     return Buffer.from(bytes).toString('utf8').trim() || `answered ${status}`;
   }
+}
+
+/** Why a request had no answer: `fetch` keeps that in the cause of its error. */
+function reasonFor(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
 }
