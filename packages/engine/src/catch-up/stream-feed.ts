@@ -160,10 +160,10 @@ class StreamFeed implements TaskSource {
       }
     }
     this.#executing.problem = undefined;
+    if (isSuperseded(signal)) return;
     this.#gate.drain(run.read);
     await orAborted(this.#route.drained(), signal);
-    // Closing, the task is given what has waited; else another run or another start does all of this.
-    if (signal.aborted && signal.reason !== CLOSING) return;
+    if (isSuperseded(signal)) return;
     if (signal.aborted) await this.#route.drained();
     task.advanceTo(clock.now());
     task.goLive();
@@ -279,7 +279,12 @@ class StreamFeed implements TaskSource {
   }
 }
 
-/** A page that takes in so many points that each takes a few milliseconds of the API's thread. */
+/** Another run or another start begins anew; a task that is only stopped is still given what has waited. */
+function isSuperseded(signal: AbortSignal): boolean {
+  return signal.aborted && signal.reason !== CLOSING;
+}
+
+/** The length of the next page, so that it has about `CATCH_UP_PAGE_ROWS` points. */
 function nextPageNanos(pageNanos: bigint, rows: number): bigint {
   assert(pageNanos > 0n, 'pages have a length');
   if (rows > CATCH_UP_PAGE_ROWS.value * 2)
