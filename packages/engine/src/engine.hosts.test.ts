@@ -6,13 +6,17 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
 import { startEngine } from './start-engine.ts';
 import type { EngineService } from './start-engine.ts';
+import { PointDatabase } from './testing/point-database.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 let directory = '';
 let engine: EngineService;
 
-async function start(task: Readonly<Record<string, unknown>> = {}): Promise<void> {
+async function start(
+  task: Readonly<Record<string, unknown>> = {},
+  tsdb: readonly object[] = [],
+): Promise<void> {
   const { config, problems } = resolveEngineConfig([
     {
       source: 'test',
@@ -21,6 +25,7 @@ async function start(task: Readonly<Record<string, unknown>> = {}): Promise<void
         stats: { enabled: false },
         http: { 'bind-address': '127.0.0.1:0' },
         task: { hosts: '1', ...task },
+        ...(tsdb.length === 0 ? {} : { tsdb }),
       },
     },
   ]);
@@ -63,7 +68,10 @@ afterEach(async () => {
 });
 
 test('a task that is stuck does not delay the API, and ends up stopped with the reason while others go on', async () => {
-  await start({ 'host-timeout': '2s' });
+  const database = new PointDatabase();
+  const url = await database.open();
+  const cluster = { name: 'main', default: true, urls: [url], 'disable-subscriptions': true };
+  await start({ 'host-timeout': '2s', 'catch-up': '1h' }, [cluster]);
   await define(
     'good',
     "stream|from().measurement('m')|eval(lambda: count()).as('n').keep('n')|httpOut('o')",
@@ -72,7 +80,16 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
     'bad',
     "stream|from().measurement('slow')|eval(lambda: regexReplace(/x/, \"v\", 'yy')).as('n')",
   );
+  await define(
+    'kept',
+    "stream|from().measurement('k')|eval(lambda: count()).as('n').keep('n')|httpOut('o')",
+  );
+  const time = BigInt(Date.now() + 1) * 1_000_000n;
   await write('m v=1 1\nm v=1 2');
+  await write(`k,h=a v=1 ${time}\nk,h=a v=1 ${time + 1n}`);
+  for (const at of [time, time + 1n]) {
+    database.points.push({ measurement: 'k', host: 'a', time: at, fields: { v: 1 } });
+  }
   await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 2);
 
   // Replacing five million letters takes about half a minute and can not be interrupted.
@@ -87,6 +104,8 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
   );
   expect(restarted.executing).toBe(true);
   await until('/engine/v1/tasks/good', ({ error }) => error.includes('the task was started again'));
+  // What it had since its state was saved comes from the database; the others are from before its time.
+  await until('/engine/v1/tasks/kept/o', ({ series }) => series?.[0]?.values[0][1] === 2);
   await write('m v=1 3');
   await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 1);
 
@@ -100,7 +119,8 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
   expect(await call('GET', '/engine/v1/tasks/good/o')).toMatchObject({
     series: [{ values: [[expect.anything(), 1]] }],
   });
-}, 60_000);
+  await database.close();
+}, 120_000);
 
 test('what was acknowledged is processed before a graceful stop, and state goes on after it', async () => {
   await start();

@@ -71,11 +71,11 @@ class World {
         this.given.push({ how, series, time: batch.times[row] as bigint, value });
       }
     };
-    const world = this;
+    const errorOf = (): string | undefined => this.error;
     const task = {
       taskId: 't',
       get error() {
-        return world.error;
+        return errorOf();
       },
       onError: () => undefined,
       taker: undefined,

@@ -1,0 +1,103 @@
+// A database for tests: keeps points that a test puts into it and answers questions for ranges of them over HTTP.
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A point of a series with one tag `h`. Integers are `bigint`. */
+export type StoredPoint = {
+  readonly measurement: string;
+  readonly host: string;
+  readonly time: bigint;
+  readonly fields: Readonly<Record<string, number | bigint | string | boolean>>;
+};
+
+export class PointDatabase {
+  readonly points: StoredPoint[] = [];
+  readonly queries: string[] = [];
+  #server: http.Server | undefined;
+
+  /** Listens on loopback; on the same port when it is called again after `close`. */
+  async open(port = 0): Promise<string> {
+    const server = http.createServer((request, response) => {
+      const statement = new URL(request.url ?? '/', 'http://x').searchParams.get('q') ?? '';
+      this.queries.push(statement);
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end(this.#answer(statement));
+    });
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get port(): number {
+    const address = this.#server?.address() as AddressInfo | undefined;
+    if (address === undefined) throw new Error('the database is not open');
+    return address.port;
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  #answer(statement: string): string {
+    const keys = /^SHOW FIELD KEYS ON "d" FROM "r"\."(\w+)"$/.exec(statement);
+    if (keys !== null) return answerOf([this.#fieldKeys(keys[1] ?? '')]);
+    const select =
+      /^SELECT \* FROM "d"\."r"\."(\w+)" WHERE time >= (\d+)(?: AND time < (\d+))? GROUP BY \*$/;
+    const [, measurement, start = '0', stop] = select.exec(statement) ?? [];
+    if (measurement === undefined) return answerOf([]);
+    const found = this.points.filter(
+      (point) =>
+        point.measurement === measurement &&
+        point.time >= BigInt(start) &&
+        (stop === undefined || point.time < BigInt(stop)),
+    );
+    const hosts = [...new Set(found.map(({ host }) => host))].sort();
+    return answerOf(
+      hosts.map((host) =>
+        seriesText(
+          measurement,
+          host,
+          found.filter((p) => p.host === host),
+        ),
+      ),
+    );
+  }
+
+  #fieldKeys(measurement: string): string {
+    const types = new Map<string, string>();
+    for (const point of this.points) {
+      if (point.measurement !== measurement) continue;
+      for (const [name, value] of Object.entries(point.fields)) types.set(name, typeOf(value));
+    }
+    const values = [...types];
+    return JSON.stringify({ name: measurement, columns: ['fieldKey', 'fieldType'], values });
+  }
+}
+
+function answerOf(series: readonly string[]): string {
+  return series.length === 0
+    ? '{"results":[{}]}'
+    : `{"results":[{"series":[${series.join(',')}]}]}`;
+}
+
+/** As a database prints it: integers with all digits, floats without a point where they have no fraction. */
+function seriesText(name: string, host: string, points: readonly StoredPoint[]): string {
+  const columns = [...new Set(points.flatMap(({ fields }) => Object.keys(fields)))].sort();
+  const rows = points.map(({ time, fields }) => {
+    const cells = columns.map((column) => {
+      const value = fields[column];
+      return typeof value === 'bigint' ? String(value) : JSON.stringify(value ?? null);
+    });
+    return `[${[time, ...cells].join(',')}]`;
+  });
+  return `{"name":"${name}","tags":{"h":"${host}"},"columns":${JSON.stringify(['time', ...columns])},"values":[${rows.join(',')}]}`;
+}
+
+function typeOf(value: number | bigint | string | boolean): string {
+  if (typeof value === 'bigint') return 'integer';
+  return typeof value === 'number' ? 'float' : typeof value;
+}
