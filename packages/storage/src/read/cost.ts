@@ -75,11 +75,14 @@ function* addSegment(
       if (!series.has(id)) continue;
       for (const chunk of chunks) {
         if (!isWanted(chunk)) continue;
+        const before = tally.blocks;
         for (const { field, validBytes, valueBytes } of chunk.columns) {
           if (!wanted.has(field)) continue;
           tally.blocks++;
           tally.blockBytes += validBytes + valueBytes;
         }
+        // The columns of a chunk share their times, which are read with the first of them.
+        if (tally.blocks > before) tally.blockBytes += chunk.timeBytes;
       }
     }
     yield undefined;
