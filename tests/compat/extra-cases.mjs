@@ -602,4 +602,32 @@ add('into-other-database', twoDatabases, [
   },
 ]);
 
+// ------------------------------------------------ casts to unsigned, times relative to now()
+add('unsigned-casts', shop, [
+  ...combine(`SELECT {field}::unsigned FROM shop WHERE ${DAY} AND store = 's1'`, {
+    field: ['sales', 'items', 'open', 'clerk', 'store'],
+  }),
+  `SELECT items::unsigned + 1 FROM shop WHERE ${DAY} AND store = 's1'`,
+  `SELECT items::unsigned * 2, sales::integer FROM shop WHERE ${DAY} AND store = 's1'`,
+  `SELECT sum(items::unsigned) FROM shop WHERE ${DAY}`,
+  `SELECT max(items::unsigned) FROM shop WHERE ${DAY} GROUP BY store`,
+  `SELECT u FROM (SELECT items::unsigned AS u FROM shop WHERE ${DAY} AND store = 's2')`,
+  `SELECT items FROM shop WHERE items::unsigned > 5 AND ${DAY}`,
+]);
+// The data is from 2023, so that the answers are the same in every year to come.
+add('times-from-now', shop, [
+  'SELECT count(sales) FROM shop WHERE time < now()',
+  'SELECT count(sales) FROM shop WHERE time > now()',
+  'SELECT last(sales) FROM shop WHERE time >= now() - 50000d',
+  'SELECT max(sales) FROM shop WHERE time < now() - 1h AND time > now() - 2500w',
+  'SELECT count(sales) FROM shop WHERE now() > time',
+  'SELECT count(sales) FROM shop WHERE time < now() + 1d - 2d',
+  'SELECT count(sales) FROM shop WHERE time > now() OR store = \'s1\'',
+  `SELECT mean(m) FROM (SELECT mean(sales) AS m FROM shop WHERE time < now() GROUP BY store)`,
+  'SELECT count(sales) FROM shop WHERE time < now(1)',
+  'SELECT count(sales) FROM shop WHERE time < now() * 2',
+  `SELECT count(sales) FROM shop WHERE time < '2023-01-01T06:00:00Z' + 1h`,
+  `SELECT count(sales) FROM shop WHERE time < '2023-01-01' + 90m AND time > '2023-01-01' - 1d`,
+]);
+
 export default groups;

@@ -95,6 +95,8 @@ const GROUPS: readonly (readonly [string, number])[] = [
   ['extra/shard-types', 59],
   ['extra/disjoint-series', 86],
   ['extra/windows-before', 50],
+  ['extra/unsigned-casts', 11],
+  ['extra/times-from-now', 12],
   ['extra/into-types', 14],
   ['fuzz', 60],
 ];
