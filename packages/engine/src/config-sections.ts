@@ -23,6 +23,10 @@ export const FIXED_SECTIONS = {
       'Where the API listens, host:port. Port 0 takes a free one.',
     ),
     'auth-enabled': key.boolean(false, 'Ask every request for a user and a password or a token.'),
+    realm: key.text(
+      'InfluxDB',
+      'Name that a browser shows when it asks for a password; it asks once for services with the same one.',
+    ),
     'insecure-no-auth': key.boolean(
       false,
       'Allow other addresses than loopback without authentication.',

@@ -287,6 +287,21 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
       },
     );
 
+    test('a browser is told to ask for a password, and for nothing where one is not allowed', async () => {
+      const challenge = async (user: string): Promise<string | null> => {
+        const headers = { authorization: basic(user) };
+        const { headers: answered } = await engine.call(
+          'DELETE',
+          '/engine/v1/tasks/t',
+          '',
+          headers,
+        );
+        return answered.get('www-authenticate');
+      };
+      expect(await challenge('who')).toBe('Basic realm="InfluxDB"');
+      expect(await challenge('writer')).toBeNull();
+    });
+
     test('passwords come as tokens too', async () => {
       expect((await write('Token writer:of-writer', 'd')).status).toBe(204);
       expect((await write('Token writer:wrong', 'd')).status).toBe(401);

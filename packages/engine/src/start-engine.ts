@@ -403,6 +403,7 @@ function makeServer(
     log: logs.logger('http'),
     redact,
     authorize: (request) => authenticator?.authorize(request),
+    realm: config.http.realm,
     tls: config.http.httpsEnabled
       ? {
           certificateFile: config.http.httpsCertificate,

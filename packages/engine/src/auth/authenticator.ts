@@ -6,7 +6,7 @@ import { Forbidden, LoginThrottle, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Clusters } from '../database/clusters.ts';
 import { BASE } from '../http/routes.ts';
-import type { QueryParams } from '../http/params.ts';
+import type { AuthRequest } from '../http/server.ts';
 import type { Metadata } from '../metadata.ts';
 import { readCredentials } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
@@ -20,17 +20,6 @@ const WRITE_ROUTES: ReadonlySet<string> = new Set(['/write', `${BASE}/write`]);
 
 /** Read by admins only: the backup has every secret that is stored, the memory of the process all others. */
 const ADMIN_ROUTES: readonly string[] = [`${BASE}/storage/backup`, `${BASE}/debug/pprof/`];
-
-export type AuthRequest = {
-  readonly method: string;
-  /** Pattern of the endpoint, under the stable base path where it has one. */
-  readonly route: string;
-  readonly path: string;
-  readonly query: QueryParams;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Of the client: wrong passwords are counted for it. */
-  readonly address: string;
-};
 
 export type AuthenticatorOptions = {
   readonly clusters: Clusters;

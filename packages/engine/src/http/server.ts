@@ -80,16 +80,23 @@ export type ServerLog = (
   fields: Readonly<Record<string, unknown>>,
 ) => void;
 
-/** Decides whether a request may go on; throws `Unauthorized`, `Forbidden` or `LimitExceeded`. */
-export type Authorize = (request: {
+/** What is known of a request before its body has been looked at. */
+export type AuthRequest = {
   readonly method: string;
-  /** The path as it was registered: what a client writes in other ways is the same endpoint. */
+  /**
+   * Pattern of the endpoint as it was registered, under the stable base path where it has one: what a client writes in
+   * other ways is the same endpoint.
+   */
   readonly route: string;
   readonly path: string;
   readonly query: QueryParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Of the client: wrong passwords are counted for it. */
   readonly address: string;
-}) => Promise<void> | void;
+};
+
+/** Decides whether a request may go on; throws `Unauthorized`, `Forbidden` or `LimitExceeded`. */
+export type Authorize = (request: AuthRequest) => Promise<void> | void;
 
 export type ServerOptions = {
   readonly bodyBytesMax: number;
@@ -99,6 +106,8 @@ export type ServerOptions = {
   /** Hides secrets in errors that are answered. */
   readonly redact: (text: string) => string;
   readonly authorize: Authorize;
+  /** Of challenges for a password. */
+  readonly realm: string;
   readonly tls?:
     | { readonly certificateFile: string; readonly keyFile: string; readonly options: object }
     | undefined;
@@ -215,7 +224,10 @@ export class HttpServer implements Api {
           uri: hideSecrets(request.originalUrl),
         });
       }
-      if (status === 401) this.counters.auth_fail++;
+      if (status === 401) {
+        this.counters.auth_fail++;
+        void reply.header('WWW-Authenticate', `Basic realm="${this.#options.realm}"`);
+      }
       const found = error instanceof AppError ? error.diagnostics : [];
       const isAsked =
         found.length > 0 && new QueryParams(request.url).get('diagnostics') === 'true';
