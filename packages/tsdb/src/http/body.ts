@@ -6,6 +6,7 @@ import { gunzip } from 'node:zlib';
 import { InvalidRequest } from '@tidemark/core';
 
 import { BodyTooLarge, ClientGone } from './answer.ts';
+import { releasePiece } from './release-piece.ts';
 
 const gunzipAsync = promisify(gunzip);
 
@@ -47,6 +48,7 @@ function readDeclared(
       // The parser of node cuts what goes beyond the declared length.
       body.set(chunk, received);
       received += chunk.length;
+      releasePiece(chunk);
     },
     onEnd: () => (received === sizeBytes ? body : body.slice(0, received)),
   });
@@ -71,6 +73,7 @@ function readStreamed(
       for (const chunk of chunks) {
         body.set(chunk, at);
         at += chunk.length;
+        releasePiece(chunk);
       }
       return body;
     },
