@@ -38,10 +38,8 @@ export type WindowPartials = {
   readonly lastTimes: BigInt64Array;
 };
 
-/** One window as scalars, from the statistics of a chunk that lies within it. */
-export type WindowPartial = {
-  readonly start: Timestamp;
-  readonly count: bigint;
+/** Rows of one window as scalars, from the statistics of a chunk that lies within it. Floats are numbers. */
+export type RowsPartial = {
   readonly sum: number | bigint;
   readonly min: number | bigint;
   readonly minTime: Timestamp;
@@ -83,6 +81,9 @@ export type WindowResult = (typeof RESULTS)[number];
 const RESULT_CODES: Readonly<Record<WindowResult, number>> = Object.fromEntries(
   RESULTS.map((name, code) => [name, code]),
 ) as Record<WindowResult, number>;
+
+const FLOAT = new Float64Array(1);
+const FLOAT_BITS = new BigInt64Array(FLOAT.buffer);
 
 const SCRATCH_TIMES = 10;
 const SCRATCH_VALUES = 11;
@@ -156,23 +157,26 @@ export class Accumulator {
     }
   }
 
-  /** Adds a window that is known without its rows. `start` must be the start of one of the windows. */
-  addPartial(partial: WindowPartial): void {
+  /**
+   * Adds `count` rows that lie in the window that begins at `start`, which must be the start of one of the windows,
+   * without reading them.
+   */
+  addPartial(start: Timestamp, count: number, partial: RowsPartial): void {
     const address = this.#kernels.scratch(SCRATCH_INPUT, WORDS * 8);
-    const view = new DataView(this.#kernels.buffer, address, WORDS * 8);
-    const { start, count, sum, min, max, first, last } = partial;
-    // In the order of words in a record; hundreds of thousands of chunks may come this way.
-    view.setBigInt64(0, start, true);
-    view.setBigInt64(8, count, true);
-    this.#setValue(view, 16, sum);
-    this.#setValue(view, 24, min);
-    view.setBigInt64(32, partial.minTime, true);
-    this.#setValue(view, 40, max);
-    view.setBigInt64(48, partial.maxTime, true);
-    this.#setValue(view, 56, first);
-    view.setBigInt64(64, partial.firstTime, true);
-    this.#setValue(view, 72, last);
-    view.setBigInt64(80, partial.lastTime, true);
+    const { words } = this.#kernels;
+    // In the order of words in a record. Thousands of chunks come this way: nothing is allocated for them.
+    const at = address >>> 3;
+    words[at] = start;
+    words[at + 1] = BigInt(count);
+    words[at + 2] = this.#bits(partial.sum);
+    words[at + 3] = this.#bits(partial.min);
+    words[at + 4] = partial.minTime;
+    words[at + 5] = this.#bits(partial.max);
+    words[at + 6] = partial.maxTime;
+    words[at + 7] = this.#bits(partial.first);
+    words[at + 8] = partial.firstTime;
+    words[at + 9] = this.#bits(partial.last);
+    words[at + 10] = partial.lastTime;
     if (this.#kernels.exports.accumulateRecord(this.#address, address) === 0) {
       throw new Unavailable('kernel memory is exhausted');
     }
@@ -236,9 +240,10 @@ export class Accumulator {
     this.#address = 0;
   }
 
-  #setValue(view: DataView, at: number, value: number | bigint): void {
-    if (this.#type === 'float') view.setFloat64(at, Number(value), true);
-    else view.setBigInt64(at, BigInt(value), true);
+  #bits(value: number | bigint): bigint {
+    if (typeof value === 'bigint') return value;
+    FLOAT[0] = value;
+    return FLOAT_BITS[0]!;
   }
 
   #accumulate(times: number, values: number, valid: number, count: number): void {

@@ -2,7 +2,7 @@
 export { Accumulator } from './accumulator.ts';
 export type {
   AccumulatorOptions,
-  WindowPartial,
+  RowsPartial,
   WindowPartials,
   WindowResult,
   Words,

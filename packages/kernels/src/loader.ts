@@ -15,6 +15,7 @@ export class Kernels {
   readonly exports: KernelExports;
   readonly #memory: WasmMemory;
   #bytes: Uint8Array;
+  #words: BigInt64Array;
 
   constructor(module: KernelModule = compileKernels()) {
     const instance = new webAssembly.Instance(module, {});
@@ -22,12 +23,19 @@ export class Kernels {
     this.exports = instance.exports as unknown as KernelExports;
     this.#memory = this.exports.memory;
     this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.#words = new BigInt64Array(this.#memory.buffer);
   }
 
   /** All of linear memory. Valid until the next call into `exports`. */
   get bytes(): Uint8Array {
     if (this.#bytes.byteLength === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
     return this.#bytes;
+  }
+
+  /** All of linear memory as 64-bit words. Valid as long as `bytes` is. */
+  get words(): BigInt64Array {
+    if (this.#words.byteLength === 0) this.#words = new BigInt64Array(this.#memory.buffer);
+    return this.#words;
   }
 
   /** The buffer of `bytes`. */

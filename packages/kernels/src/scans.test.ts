@@ -345,9 +345,7 @@ describe('windowed aggregates', () => {
       Uint8Array.from(times, (t) => (t < 900n ? 1 : 0)),
     );
     const all = fromRows.finish();
-    masked.addPartial({
-      start: 900n,
-      count: all.counts[9]!,
+    masked.addPartial(900n, Number(all.counts[9]!), {
       sum: all.sums[9]!,
       min: all.mins[9]!,
       minTime: all.minTimes[9]!,

@@ -140,7 +140,7 @@ function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> 
           );
         } else if (part.chunk === undefined) windows.addRun(part.load(), undefined);
         else addChunk(windows, part.chunk, work);
-        checkMemory(work);
+        if (request.window !== undefined) checkMemory(work);
         yield undefined;
       }
     }

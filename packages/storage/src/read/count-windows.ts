@@ -19,6 +19,10 @@ export class CountWindows implements FieldWindows {
   readonly #type: FieldType;
   /** Of booleans that are all false: a byte per row is the least that there is. */
   readonly #accumulator: Accumulator;
+  /** Values of chunks that are not in the accumulator yet: chunks of a window follow each other. */
+  #pending = 0;
+  /** Start of their window. */
+  #start = 0n;
 
   constructor({ window, timeRange }: AggregateRequest, { type }: FieldAggregates) {
     this.#type = type;
@@ -28,6 +32,7 @@ export class CountWindows implements FieldWindows {
   }
 
   get windowCount(): number {
+    this.#addPending();
     return this.#accumulator.windowCount;
   }
 
@@ -51,10 +56,13 @@ export class CountWindows implements FieldWindows {
   addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
     const column = chunk.columns[index];
     if (column === undefined || !this.#isWanted(chunk, index)) return;
-    this.#accumulator.addPartial({ ...NO_VALUES, start, count: BigInt(column.count) });
+    if (start !== this.#start) this.#addPending();
+    this.#start = start;
+    this.#pending += column.count;
   }
 
   finish(descending: boolean): FieldResult {
+    this.#addPending();
     const words = this.#accumulator.results(['start', 'count'], { descending });
     const [starts, counts] = words.map(
       ({ buffer, byteOffset, length }) => new BigInt64Array(buffer, byteOffset, length),
@@ -64,11 +72,17 @@ export class CountWindows implements FieldWindows {
   }
 
   reset(): void {
+    this.#pending = 0;
     this.#accumulator.reset();
   }
 
   close(): void {
     this.#accumulator.close();
+  }
+
+  #addPending(): void {
+    if (this.#pending > 0) this.#accumulator.addPartial(this.#start, this.#pending, NO_VALUES);
+    this.#pending = 0;
   }
 
   /** Values of a type that does not convert are nulls to the request. */

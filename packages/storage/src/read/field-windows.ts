@@ -92,7 +92,7 @@ class NumberWindows implements FieldWindows {
   addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
     const column = chunk.columns[index];
     if (column?.statistics === undefined) return;
-    this.#accumulator.addPartial({ start, count: BigInt(column.count), ...column.statistics });
+    this.#accumulator.addPartial(start, column.count, column.statistics);
   }
 
   finish(descending: boolean): FieldResult {
