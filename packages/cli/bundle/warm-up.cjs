@@ -26,6 +26,15 @@ const QUERIES = [
   "SELECT mean(level), max(busy) FROM cpu WHERE time >= 0 AND time < 1h AND host = 'h1' GROUP BY time(1m), host",
   'SELECT * FROM cpu WHERE level > 50 LIMIT 10',
   'SELECT last(level) FROM cpu GROUP BY host',
+  "SELECT max(level), max(busy) FROM cpu WHERE (host = 'h1' OR host = 'h2') AND time >= '1970-01-01T00:00:00Z' AND time < '1970-01-01T00:30:00Z' GROUP BY time(1m)",
+  'SELECT mean(level), mean(busy) FROM cpu WHERE time >= 10s AND time < 1h GROUP BY time(10m), host',
+  'SELECT mean(level), mean(busy) FROM cpu GROUP BY host',
+  'SELECT max(level) FROM cpu WHERE time < 1h GROUP BY time(1m) ORDER BY time DESC LIMIT 5',
+  'SELECT max(level) FROM cpu WHERE time < 1h GROUP BY time(1m) LIMIT 5',
+  'SELECT * FROM cpu WHERE time >= 1m AND time < 6m',
+  'SELECT * FROM cpu WHERE level > 50 AND time < 1h',
+  'SELECT * FROM cpu GROUP BY host ORDER BY time DESC LIMIT 1',
+  "SELECT level FROM cpu WHERE host = 'h1'",
   'SHOW TAG VALUES FROM cpu WITH KEY = host',
 ];
 

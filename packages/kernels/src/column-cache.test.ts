@@ -175,6 +175,33 @@ describe('a cached column', () => {
     );
   });
 
+  test('times alone are counted as rows of any values are', () => {
+    const windows = fc.option(
+      fc.record({ everyNanos: fc.bigInt(1n, 900n), offsetNanos: fc.bigInt(-70n, 70n) }),
+    );
+    fc.assert(
+      fc.property(chunk, range, windows, (one, ab, window) => {
+        const { heldTimes } = hold(one);
+        const rows = rowsOf(ab, one.rows.length);
+        const wants = { wantsSum: false, wantsExtremes: false };
+        const options = { window: window ?? undefined, start: -1000n, ...wants };
+        const counted = scans.openAccumulator('boolean', options);
+        const decoded = scans.openAccumulator('boolean', options);
+        const times = one.times.slice(rows.from, rows.to);
+
+        counted.addRows(heldTimes, rows);
+        const values = new Uint8Array(times.length);
+        decoded.add(times, { type: 'boolean', values, valid: undefined });
+
+        const [got, wanted] = [counted.finish(), decoded.finish()];
+        expect([got.starts, got.counts]).toEqual([wanted.starts, wanted.counts]);
+        counted.close();
+        decoded.close();
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test('refuses what no encoder wrote and too many rows', () => {
     const entries: CacheEntries = new Map();
     const block = codecs.encodeIntegers(BigInt64Array.of(1n, 5n, 3n));
