@@ -1,5 +1,5 @@
 // Tools for the files of a database that is not running, through the executable.
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { openStorage } from '@tidemark/storage';
@@ -75,6 +75,30 @@ test('the tools refuse a directory that a server owns', async () => {
   expect(verified.status).toBe(1);
   expect(verified.stderr).toContain('in use');
 });
+
+test('a damaged copy of the catalog is named and mended, two are named', async () => {
+  const catalog = join(directory, 'tsdb', 'meta', 'catalog.tdm');
+  const sound = await readFile(catalog);
+  const tool = (name: string): ReturnType<typeof runTidemark> =>
+    runTidemark(['tsdb', name, '--data-dir', directory]);
+  const half = sound.length / 2;
+  try {
+    await writeFile(catalog, Buffer.concat([sound.subarray(0, half), Buffer.alloc(half)]));
+    const found = await tool('verify');
+    const mended = await tool('repair');
+    const repaired = await readFile(catalog);
+    await writeFile(catalog, Buffer.alloc(sound.length));
+    const lost = await tool('repair');
+
+    expect(found.stdout).toContain('one of the two copies of the catalog is damaged');
+    expect(found.stdout).toContain(`file=\`${catalog}\``);
+    expect([found.status, mended.status, lost.status]).toEqual([1, 0, 1]);
+    expect(repaired.equals(sound)).toBe(true);
+    expect(lost.stdout).toContain('DAMAGED TDMCAT file is damaged in all copies');
+  } finally {
+    await writeFile(catalog, sound);
+  }
+}, 60_000);
 
 test('verify names a damaged block, repair keeps the rest and lists what is lost', async () => {
   const [file = ''] = await segments();

@@ -2,6 +2,7 @@
 export { openStorageInline } from './open-inline.ts';
 export { openStorage } from './thread/open-storage.ts';
 export { readCheckedFile, writeCheckedFile } from './disk/checked-file.ts';
+export { lockStorage } from './disk/storage-lock.ts';
 export type { StorageEnvironment, StorageLog, StorageOptions } from './options.ts';
 export type * from './storage-engine.ts';
 export type { Damage, ToolOptions, ToolProgress } from './tools/directory.ts';

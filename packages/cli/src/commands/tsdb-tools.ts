@@ -12,9 +12,14 @@ import { DEFAULT_DATA_DIRECTORY } from './serve.ts';
 
 type Flags = { readonly dataDir: string; readonly json?: boolean | undefined };
 
-/** Where the storage engine keeps its files inside the data directory. */
+/** Where the database keeps its files inside the data directory. */
+function databaseDirectory(dataDirectory: string): string {
+  return join(resolve(dataDirectory), 'tsdb');
+}
+
+/** Where the storage engine does. */
 function storageDirectory(dataDirectory: string): string {
-  return join(resolve(dataDirectory), 'tsdb', 'data');
+  return join(databaseDirectory(dataDirectory), 'data');
 }
 
 function toolCommand(name: string, description: string): Command {
@@ -29,8 +34,11 @@ function toolCommand(name: string, description: string): Command {
     .exitOverride();
 }
 
-function printDamage(damage: readonly Damage[]): void {
-  for (const one of damage) print(`DAMAGED ${JSON.stringify(one)}`);
+function printDamage(damage: readonly (Damage & { readonly rows?: number | undefined })[]): void {
+  for (const { file, offset, message, rows } of damage) {
+    const place = message.includes(file) ? '' : `. file=\`${file}\` offset=${offset}`;
+    print(`DAMAGED ${message}${place}${rows === undefined ? '' : ` rows=${rows}`}`);
+  }
 }
 
 /** The subcommands. */
@@ -44,9 +52,13 @@ function verifyCommand(finish: (status: number) => void): Command {
     'Read every block of a database that is not running; exit status 1 when one is damaged.',
   ).action(async (flags: Flags) => {
     const { verifyDirectory } = await import('@tidemark/storage');
-    const report = await withByteBar('verify', (onProgress) =>
+    const { checkCatalog } = await import('@tidemark/tsdb');
+    const found = await withByteBar('verify', (onProgress) =>
       verifyDirectory({ directory: storageDirectory(flags.dataDir), onProgress }),
     );
+    const catalog = await checkCatalog(databaseDirectory(flags.dataDir), { mends: false });
+    const damage = [...found.damage, ...catalog.damage];
+    const report = { ...found, files: found.files + 1, damage };
     if (flags.json === true) printJson(report);
     else {
       print(
@@ -69,14 +81,19 @@ function repairCommand(finish: (status: number) => void): Command {
     'Keep what is readable of a database that is not running, and list what is not; exit status 1 when something is lost.',
   ).action(async (flags: Flags) => {
     const { repairDirectory } = await import('@tidemark/storage');
-    const report = await withByteBar('repair', (onProgress) =>
+    const { checkCatalog } = await import('@tidemark/tsdb');
+    const repaired = await withByteBar('repair', (onProgress) =>
       repairDirectory({ directory: storageDirectory(flags.dataDir), onProgress }),
     );
+    const catalog = await checkCatalog(databaseDirectory(flags.dataDir), { mends: true });
+    const lost = [...repaired.lost, ...catalog.damage];
+    const report = { ...repaired, lost, isCatalogMended: catalog.isMended };
     if (flags.json === true) printJson(report);
     else {
       print(
         `${report.segmentsChecked} segments checked, ${report.segmentsRewritten} rewritten, ${report.segmentsLost} lost, ${report.rowsKept} rows kept, ${report.logsRewritten} log and index files rewritten`,
       );
+      if (report.isCatalogMended) print('a damaged copy of the catalog was written anew');
       printDamage(report.lost);
     }
     finish(report.lost.length === 0 ? ExitStatus.Ok : ExitStatus.Failed);

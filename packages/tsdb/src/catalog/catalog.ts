@@ -11,6 +11,11 @@ import type { CatalogState } from './model.ts';
 const FORMAT = { magic: 'TDMCAT', version: 2 };
 const FILE_NAME = 'catalog.tdm';
 
+/** The file in the folder of a catalog. */
+export function catalogPath(folder: string): string {
+  return `${folder}/${FILE_NAME}`;
+}
+
 export class Catalog {
   readonly #path: string;
   #state: CatalogState;
@@ -32,14 +37,14 @@ export class Catalog {
 
   /** Opens or creates the catalog in a folder, which exists. Throws `Corruption` when it can not be read. */
   static async open(folder: string): Promise<Catalog> {
-    const path = `${folder}/${FILE_NAME}`;
-    const found = readState(path);
+    const path = catalogPath(folder);
+    const found = readCatalogFile(path);
     if (found !== undefined) return new Catalog(path, found);
     const legacy = await readLegacyCatalog(`${folder}/catalog`);
     if (legacy === undefined) {
       return new Catalog(path, { state: EMPTY_CATALOG, isNew: true, isMended: false });
     }
-    await writeState(path, legacy);
+    await writeCatalogFile(path, legacy);
     return new Catalog(path, { state: legacy, isNew: false, isMended: false });
   }
 
@@ -72,7 +77,7 @@ export class Catalog {
 
   async #persist(state: CatalogState): Promise<void> {
     try {
-      await writeState(this.#path, state);
+      await writeCatalogFile(this.#path, state);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new Unavailable(`the catalog can not be written: ${reason}`, { cause: error });
@@ -92,7 +97,8 @@ type Found = {
   readonly isMended: boolean;
 };
 
-function writeState(path: string, state: CatalogState): Promise<void> {
+/** Durable when it resolves. */
+export function writeCatalogFile(path: string, state: CatalogState): Promise<void> {
   const text = printCatalog({
     nextId: state.nextId,
     databases: [...state.databases.values()],
@@ -102,7 +108,8 @@ function writeState(path: string, state: CatalogState): Promise<void> {
   return writeCheckedFile(path, { format: FORMAT, body: Buffer.from(text) });
 }
 
-function readState(path: string): Found | undefined {
+/** `undefined` when there is no such file. Throws `Corruption` when neither of its copies can be read. */
+export function readCatalogFile(path: string): Found | undefined {
   const stored = readCheckedFile(path, FORMAT);
   if (stored === undefined) return undefined;
   const entries = parseCatalog(Buffer.from(stored.body).toString('utf8'));
