@@ -58,10 +58,10 @@ export const QUERY_RESPONSE_BYTES: Limit = {
   reason: 'an answer is held in memory as a whole',
 };
 
-/** Points of one answer of the database, about: reading it is one piece of work of the API's thread. */
+/** Points of one answer of the database, about: reading it is one piece of work of the API's thread, 20 µs each. */
 export const CATCH_UP_PAGE_ROWS: Limit = {
   setting: 'task.catch-up-page',
-  value: 5_000,
+  value: 1_000,
   unit: 'rows',
   reason: 'missed points that are read at once; more of them keep requests waiting',
 };

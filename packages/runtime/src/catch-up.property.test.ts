@@ -162,6 +162,17 @@ const SCRIPTS: readonly (readonly [string, string, bigint])[] = [
     `${FROM}|window().period(10s).every(5s)|mean('v')|alert().warn(lambda: "mean" > 8.0).warnReset(lambda: "mean" < 4.0).history(6).flapping(0.25, 0.5).topic('x')`,
     LONG,
   ],
+  [
+    'barriers of idle groups',
+    `${FROM}|barrier().idle(7s)|window().period(20s).every(10s)|sum('v')`,
+    SHORT,
+  ],
+  [
+    'barriers that delete',
+    `${FROM}|barrier().period(13s).delete(TRUE)|eval(lambda: count()).as('n')`,
+    SHORT,
+  ],
+  ['a deadman', `${FROM}|deadman(0.5, 6s, lambda: TRUE)`, LONG],
 ];
 
 describe('a task that was killed', () => {
@@ -178,6 +189,8 @@ describe('a task that was killed', () => {
           steady.push(input.slice(0, savedAt));
           const before = steady.out.length;
           steady.push(input.slice(savedAt));
+          const end = (input.at(-1)?.time ?? START) + 60n * SECOND;
+          steady.task.advanceTo(end);
 
           const killedTask = new Lives(script, lateness);
           killedTask.push(input.slice(0, savedAt));
@@ -185,6 +198,7 @@ describe('a task that was killed', () => {
           killedTask.push(input.slice(savedAt, killedAt));
           killedTask.catchUp(state, input.slice(0, backAt), now);
           killedTask.push(input.slice(backAt));
+          killedTask.task.advanceTo(end);
 
           expect(killedTask.out).toEqual(steady.out.slice(before));
           expect(killedTask.topics.events).toEqual(steady.topics.events);

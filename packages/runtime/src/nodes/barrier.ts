@@ -4,6 +4,7 @@ import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import { GroupStates } from '../group-states.ts';
+import type { GroupStatesCode } from '../group-states.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 import type { CancelTimer } from '../timers.ts';
 
@@ -13,8 +14,12 @@ type GroupBarrier = {
   lastTime: bigint;
   /** Wall time of the last message: the idle timer looks at it instead of being set anew for every point. */
   lastSeen: bigint;
+  /** When the timer fires. */
+  at: bigint;
   cancel: CancelTimer | undefined;
 };
+
+type BarrierCode = Omit<GroupBarrier, 'cancel'>;
 
 export class BarrierNode implements RunningNode {
   readonly #ctx: NodeContext<BarrierOptions>;
@@ -63,12 +68,32 @@ export class BarrierNode implements RunningNode {
     for (const [, state] of this.#groups) state.cancel?.();
   }
 
+  snapshot(): unknown {
+    return this.#groups.encode(({ barrierTime, lastTime, lastSeen, at }): BarrierCode => ({
+      barrierTime,
+      lastTime,
+      lastSeen,
+      at,
+    }));
+  }
+
+  /** Timers go on as well: what was due while nothing ran is due now. */
+  restore(state: unknown): void {
+    const codes = state as GroupStatesCode<BarrierCode>;
+    this.#groups.decode(this.#ctx.task, codes, (code, group) => {
+      const restored: GroupBarrier = { ...code, cancel: undefined };
+      this.#schedule(group, restored, code.at);
+      return restored;
+    });
+  }
+
   #open(group: Group): GroupBarrier {
     const now = this.#ctx.task.timers.now();
     const state: GroupBarrier = {
       barrierTime: undefined,
       lastTime: now,
       lastSeen: now,
+      at: now,
       cancel: undefined,
     };
     this.#schedule(
@@ -83,6 +108,7 @@ export class BarrierNode implements RunningNode {
 
   #schedule(group: Group, state: GroupBarrier, at: bigint): void {
     const { task, options } = this.#ctx;
+    state.at = at;
     state.cancel = task.timers.at(at, () =>
       task.guard(() => {
         if (options.idleNanos > 0n) this.#idleFired(group, state);

@@ -1,5 +1,7 @@
 // stats: emits, at an interval of the wall clock, how many points another node has emitted per group.
 import type { StatsOptions } from '@tidemark/pipeline';
+import { decodeGroup, encodeGroup } from '../data/codec.ts';
+import type { GroupCode } from '../data/codec.ts';
 import { NO_DIMENSIONS } from '../data/group.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch } from '../data/point.ts';
@@ -12,9 +14,15 @@ import type { CancelTimer } from '../timers.ts';
 
 const SCHEMA = ownSchema([{ name: 'emitted', type: 'int' }]);
 
+type StatsCode = {
+  readonly next: bigint;
+  readonly counts: readonly (readonly [GroupCode, number])[];
+};
+
 export class StatsNode implements RunningNode {
   readonly #ctx: NodeContext<StatsOptions>;
   readonly #counts = new Map<Group, number>();
+  #next: bigint | undefined;
   #cancel: CancelTimer | undefined;
   #stopCounting: (() => void) | undefined;
 
@@ -42,7 +50,10 @@ export class StatsNode implements RunningNode {
     });
     const now = task.timers.now();
     const first = now + options.intervalNanos;
-    this.#schedule(options.isAligned ? truncateTime(first, options.intervalNanos) : first);
+    const restored = this.#next !== undefined && this.#next > now ? this.#next : undefined;
+    this.#schedule(
+      restored ?? (options.isAligned ? truncateTime(first, options.intervalNanos) : first),
+    );
     return Promise.resolve();
   }
 
@@ -67,8 +78,25 @@ export class StatsNode implements RunningNode {
     this.#stopCounting?.();
   }
 
+  snapshot(): StatsCode | undefined {
+    if (this.#next === undefined) return undefined;
+    const counts = [...this.#counts].map(([group, count]) => [encodeGroup(group), count] as const);
+    return { next: this.#next, counts };
+  }
+
+  /** Counts go on, and so does the rhythm when the next tick is not over yet. */
+  restore(state: unknown): void {
+    const { next, counts } = state as StatsCode;
+    this.#next = next;
+    for (const [code, count] of counts) {
+      const group = decodeGroup(this.#ctx.task, code);
+      if (group !== undefined) this.#counts.set(group, count);
+    }
+  }
+
   #schedule(at: bigint): void {
     const { task, options } = this.#ctx;
+    this.#next = at;
     this.#cancel = task.timers.at(at, () =>
       task.guard(() => {
         const now = task.timers.now();
