@@ -124,6 +124,7 @@ Exit status: 0 done; 1 failed, with a sentence on standard error; 2 wrong usage 
 | Variable | Means |
 |---|---|
 | \`TIDEMARK_ENGINE_URL\` | address of the engine for all commands that talk to one; \`KAPACITOR_URL\` where that is not set |
+| \`TIDEMARK_ENGINE_TOKEN\` | \`--token\` of the same commands |
 | \`TIDEMARK_UNSAFE_SSL\` | \`true\`: certificates of https addresses are not verified |
 | \`TIDEMARK_DATA_DIR\`, \`TIDEMARK_LOG_LEVEL\`, \`TIDEMARK_PROFILE\` | \`--data-dir\`, \`--log-level\`, \`--profile\` of services |
 | \`TIDEMARK_TSDB_URL\` | \`--tsdb-url\` of \`tidemark engine\` |

@@ -1,6 +1,8 @@
 // Every verb that talks to the task engine, row by row of command-line-verbs.ts, against a real engine and database:
 // table, JSON, globs, exit statuses 0, 1 and 2.
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -227,5 +229,44 @@ describe('what does not exist', () => {
     const { status, stdout, stderr } = await tidemark(line);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(`Usage: tidemark ${line}`);
+  });
+});
+
+describe('who asks', () => {
+  const seen: (string | undefined)[] = [];
+  const front = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    response.end('{"tasks":[],"templates":[],"topics":[]}');
+  });
+  let address = '';
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+    address = `127.0.0.1:${(front.address() as AddressInfo).port}`;
+  });
+
+  afterAll(() => {
+    front.closeAllConnections();
+    front.close();
+  });
+
+  const basic = `Basic ${Buffer.from('ann:p:w').toString('base64')}`;
+
+  test.each([
+    ['task list', undefined],
+    ['task list --token tmk_1', 'Bearer tmk_1'],
+    ['-token=tmk_1 list tasks', 'Bearer tmk_1'],
+  ])('%s', async (line, authorization) => {
+    await succeed(line, '--url', address);
+    expect(seen.pop()).toBe(authorization);
+  });
+
+  test('user and password of the address, and the token of the environment', async () => {
+    await succeed('task list', '--url', `http://ann:p%3Aw@${address}`);
+    expect(seen.pop()).toBe(basic);
+    vi.stubEnv('TIDEMARK_ENGINE_TOKEN', 'tmk_2');
+    await succeed('engine import --from {engine} --dry-run --pattern nothing', '--url', address);
+    expect(seen.pop()).toBe('Bearer tmk_2');
+    vi.stubEnv('TIDEMARK_ENGINE_TOKEN', undefined);
   });
 });

@@ -35,8 +35,12 @@ const KINDS: Readonly<Record<string, string>> = {
   'service-tests': 'service-test',
 };
 
-/** Its options in front of the verb, and whether a value follows. */
-const GLOBAL_OPTIONS: Readonly<Record<string, boolean>> = { url: true, skipVerify: false };
+/** Options in front of its verb, and whether a value follows. */
+const GLOBAL_OPTIONS: Readonly<Record<string, boolean>> = {
+  url: true,
+  skipVerify: false,
+  token: true,
+};
 
 /** Its names of options, where ours differ. */
 const OPTIONS: Readonly<Record<string, string>> = {

@@ -13,6 +13,8 @@ export type MoveInOptions = {
   readonly from: string;
   /** The running engine. */
   readonly to: string;
+  /** Token for it, instead of user and password. */
+  readonly toToken?: string | undefined;
   /** Tasks arrive disabled, for example because the old system still runs. */
   readonly isDisabled?: boolean | undefined;
   /** Only tasks and templates whose id matches this glob. */
@@ -51,7 +53,7 @@ type Item = {
  */
 export async function moveIn(options: MoveInOptions): Promise<readonly MoveInStep[]> {
   const from = await Server.open(options.from);
-  const to = await Server.open(options.to);
+  const to = await Server.open(options.to, options.toToken);
   return new MoveIn(from, to, options).run();
 }
 

@@ -27,22 +27,24 @@ export class Server {
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  private constructor(url: URL, base: string) {
+  private constructor(url: URL, base: string, token: string | undefined) {
     this.#origin = url.origin;
     this.#base = base;
     const user = decodeURIComponent(url.username);
     const pair = Buffer.from(`${user}:${decodeURIComponent(url.password)}`).toString('base64');
-    this.#headers = user === '' ? {} : { Authorization: `Basic ${pair}` };
+    if (token !== undefined) this.#headers = { Authorization: `Bearer ${token}` };
+    else this.#headers = user === '' ? {} : { Authorization: `Basic ${pair}` };
   }
 
   /** Finds out under which path the API answers. Rejects with `Unavailable` when none does. */
-  static async open(text: string): Promise<Server> {
+  static async open(text: string, token?: string): Promise<Server> {
     const url = new URL(text);
     for (const base of [NEW_BASE, OLD_BASE]) {
-      const server = new Server(url, base);
+      const server = new Server(url, base, token);
       const status = await server.#status('GET', `${base}/ping`);
       if (status === 204 || status === 200) return server;
-      if (status === 401) throw new Refused(401, `${url.host} wants a user and a password`);
+      if (status === 401)
+        throw new Refused(401, `${url.host} wants a user and a password, or a token`);
     }
     throw new Unavailable(`no task engine answers at ${url.origin}`);
   }

@@ -12,6 +12,7 @@ export type ClientFlags = {
   readonly url: string;
   readonly json?: boolean | undefined;
   readonly skipVerify?: boolean | undefined;
+  readonly token?: string | undefined;
 };
 
 /** Sets the exit status. */
@@ -36,6 +37,7 @@ export function clientCommand(name: string, description: string): Command {
         `"${DEFAULT_URL}"`,
       ),
     )
+    .option('--token <text>', 'API token or web token; better in TIDEMARK_ENGINE_TOKEN')
     .option(
       '--skip-verify',
       'do not verify the certificate of an https address (env: TIDEMARK_UNSAFE_SSL=true)',
@@ -46,7 +48,7 @@ export function clientCommand(name: string, description: string): Command {
 
 /** The client that a command's options name. */
 export function engineClient(flags: ClientFlags): EngineClient {
-  return new EngineClient({ url: addressOf(flags) });
+  return new EngineClient({ url: addressOf(flags), token: tokenOf(flags) });
 }
 
 /** The address that a command's options name, with user and password; certificates are verified as they say. */
@@ -63,6 +65,12 @@ export function addressOf(flags: ClientFlags): string {
   const url = /^[a-z]+:\/\//i.test(flags.url) ? flags.url : `http://${flags.url}`;
   if (!URL.canParse(url)) throw new UsageError(`--url: not a URL: ${flags.url}`);
   return url;
+}
+
+/** The token that a command sends, if any; it wins over user and password of the address. */
+export function tokenOf({ token }: ClientFlags): string | undefined {
+  const given = token ?? process.env['TIDEMARK_ENGINE_TOKEN'] ?? '';
+  return given === '' ? undefined : given;
 }
 
 /** An option that takes a level of events, in either case. */

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 
 import { ExitStatus } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
-import { addressOf, clientCommand } from './context.ts';
+import { addressOf, clientCommand, tokenOf } from './context.ts';
 import type { ClientFlags, Finish } from './context.ts';
 
 type Flags = ClientFlags & {
@@ -46,6 +46,7 @@ export function engineImportCommand(finish: Finish): Command {
         await moveIn({
           from: flags.from,
           to: addressOf(flags),
+          toToken: tokenOf(flags),
           pattern: flags.pattern,
           isOverwriting: flags.overwrite,
           isDisabled: flags.disabled,
