@@ -81,9 +81,13 @@ function jsonValue(value: FieldValue | null): string {
 }
 
 const HTML = /[<>&\u2028\u2029]/g;
+/** What stands between quotes as it is; lone surrogates do not. */
+const PLAIN = /^[ !#-%'-;=?-[\]-\u007f]*$/;
 
 /** A JSON string with `<`, `>` and `&` escaped, as Go's encoder does. */
 export function jsonString(text: string): string {
+  // Names and short values, nearly always.
+  if (PLAIN.test(text)) return `"${text}"`;
   const json = JSON.stringify(text);
   return json.replace(HTML, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -188,8 +188,11 @@ function compositeJson(
   if (value instanceof TemplateDuration) return String(value.nanos);
   if (value instanceof TemplateMap || value instanceof TemplateStruct) {
     const entries = value instanceof TemplateMap ? value.entries : value.fields;
-    const parts = [...entries].map(([k, v]) => `${jsonString(k)}:${templateJson(v)}`);
-    return `{${parts.join(',')}}`;
+    let json = '';
+    for (const [key, each] of entries) {
+      json += `${json === '' ? '' : ','}${jsonString(key)}:${templateJson(each)}`;
+    }
+    return `{${json}}`;
   }
   return `[${(value as readonly TemplateValue[]).map(templateJson).join(',')}]`;
 }
