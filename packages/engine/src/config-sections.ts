@@ -46,6 +46,10 @@ export const FIXED_SECTIONS = {
       'Users whom a token signed with the shared secret makes admins without the database being asked: for an engine without one, and for when it is down.',
     ),
     'max-body-size': key.size(25 * 1024 * 1024, 'Largest body of a request, after decompression.'),
+    'request-timeout': key.duration(
+      '5m',
+      'A request must have arrived completely after this time; 0 is no limit.',
+    ),
     'compat-paths': key.boolean(
       true,
       'Serve the API under the older base path of existing clients too.',

@@ -10,6 +10,21 @@ export const TASK_QUEUE: Limit = {
   reason: 'points that were acknowledged and wait for slow tasks; writes wait for room beyond it',
 };
 
+export const HEADERS_MS: Limit = {
+  setting: 'headers timeout',
+  value: 20_000,
+  unit: 'ms',
+  reason: 'slow clients are cut off: headers must be complete by then',
+};
+
+export const CONNECTION_CHECK_MS: Limit = {
+  setting: 'connection check',
+  value: 5000,
+  unit: 'ms',
+  reason:
+    'how often connections over their time are looked for; a slow client lasts this much longer',
+};
+
 export const LOG_SUBSCRIBER_QUEUE: Limit = {
   setting: 'logging.subscriber-queue',
   value: 10_000,

@@ -398,6 +398,7 @@ function makeServer(
 ): HttpServer {
   return new HttpServer({
     bodyBytesMax: config.http.maxBodySizeBytes,
+    requestTimeoutMs: config.http.requestTimeoutMs,
     hasCompatPaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,
     log: logs.logger('http'),

@@ -16,6 +16,7 @@ import {
   Unavailable,
 } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
+import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
 import { QueryParams } from './params.ts';
@@ -100,6 +101,8 @@ export type Authorize = (request: AuthRequest) => Promise<void> | void;
 
 export type ServerOptions = {
   readonly bodyBytesMax: number;
+  /** Within which a request has to arrive completely; 0 is no limit. */
+  readonly requestTimeoutMs: number;
   readonly hasCompatPaths: boolean;
   readonly isLogging: boolean;
   readonly log: ServerLog;
@@ -126,6 +129,7 @@ export class HttpServer implements Api {
       routerOptions: { maxParamLength: 1100 },
       // Node closes idle connections after 5 s by default, which breaks clients that reuse them.
       keepAliveTimeout: 60_000,
+      requestTimeout: options.requestTimeoutMs,
       forceCloseConnections: true as const,
       rewriteUrl: (request: IncomingMessage) => {
         const rewritten = rewriteUrl(request.url ?? '/', options.hasCompatPaths);
@@ -135,10 +139,11 @@ export class HttpServer implements Api {
     };
     this.#app = (
       options.tls === undefined
-        ? fastify(common)
+        ? fastify({ ...common, http: deadlinesOf(options) })
         : fastify({
             ...common,
             https: {
+              ...deadlinesOf(options),
               ...options.tls.options,
               cert: readFileSync(options.tls.certificateFile),
               key: readFileSync(options.tls.keyFile || options.tls.certificateFile),
@@ -337,6 +342,16 @@ export class HttpServer implements Api {
     void reply.code(status).header('Content-Type', 'application/json');
     return reply.send(Buffer.from(`${printJson(body)}\n`));
   }
+}
+
+// A limit means little when it is looked at less often than it is long.
+function deadlinesOf({ requestTimeoutMs }: ServerOptions) {
+  const requestMs = requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : requestTimeoutMs;
+  return {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.min(HEADERS_MS.value, requestMs),
+    connectionsCheckingInterval: Math.min(CONNECTION_CHECK_MS.value, requestMs),
+  };
 }
 
 /** Which base path a request came by; the request object itself belongs to Node. */

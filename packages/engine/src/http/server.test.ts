@@ -1,0 +1,30 @@
+// What the server does with clients that do not bring what they promised.
+import net from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TestEngine } from '../testing/engine.ts';
+
+const engine = new TestEngine();
+
+beforeAll(() => engine.start({ http: { 'request-timeout': '2s' } }));
+afterAll(() => engine.close());
+
+/** Sends a text and nothing more; what came back when the other side has closed the connection. */
+function answerTo(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(engine.url);
+    let answer = '';
+    const socket = net.connect(Number(port), hostname, () => socket.write(text));
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.on('close', () => resolve(answer)).on('error', reject);
+  });
+}
+
+const HEAD = 'POST /write?db=d HTTP/1.1\r\nHost: engine\r\n';
+
+test('clients that never end their headers or their body are cut off, and others are served', async () => {
+  const cutOff = Promise.all([answerTo(HEAD), answerTo(`${HEAD}Content-Length: 100\r\n\r\nm v=1`)]);
+  expect((await engine.call('GET', '/engine/v1/ping')).status).toBe(204);
+
+  for (const answer of await cutOff) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  expect((await engine.call('GET', '/engine/v1/ping')).status).toBe(204);
+});
