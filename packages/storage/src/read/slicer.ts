@@ -1,8 +1,7 @@
 // Runs generators in slices: a few milliseconds of work, then writes and other requests get their turn. Cancellation is
 // noticed at the next pause point.
-import { Cancelled } from '@tidemark/core';
-
 import type { Turns } from '../engine/turns.ts';
+import { cancelledBy } from './cancelled.ts';
 
 export type SliceOptions = { readonly turns: Turns; readonly signal: AbortSignal };
 
@@ -14,7 +13,7 @@ export async function* sliced<T>(
   try {
     for (;;) {
       if (turns.isOver) await turns.enter('query');
-      if (signal.aborted) throw new Cancelled('request was cancelled', { cause: signal.reason });
+      if (signal.aborted) throw cancelledBy(signal);
       const step = work.next();
       if (step.done === true) return;
       if (step.value !== undefined) yield step.value;

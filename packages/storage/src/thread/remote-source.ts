@@ -1,5 +1,5 @@
 // SeriesSource over the storage thread. A snapshot costs no round trip: messages are handled in order.
-import { Cancelled, Unavailable } from '@tidemark/core';
+import { Unavailable } from '@tidemark/core';
 import type {
   AggregateBatch,
   RequestOptions,
@@ -11,6 +11,7 @@ import type {
 } from '@tidemark/query';
 
 import { CAPABILITIES, emptyCounters, only } from '../engine/local-source.ts';
+import { cancelledBy } from '../read/cancelled.ts';
 import type { Connection } from './connection.ts';
 import type { CostBatch, StreamBatch, StreamRequest } from './protocol.ts';
 import { receivedBatches } from './transfer.ts';
@@ -74,9 +75,9 @@ async function* readStream<T extends StreamBatch>(
   let isLast = false;
   let failure: Error | undefined;
   let wake: () => void = () => undefined;
-  if (signal.aborted) throw new Cancelled('request was cancelled', { cause: signal.reason });
+  if (signal.aborted) throw cancelledBy(signal);
   const onAbort = (): void => {
-    failure = new Cancelled('request was cancelled', { cause: signal.reason });
+    failure = cancelledBy(signal);
     connection.cancel(id);
     wake();
   };

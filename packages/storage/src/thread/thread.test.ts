@@ -78,7 +78,14 @@ test('a directory can be opened again after it was closed', async () => {
   expect(await scanRows(engine, 'm', [['f', 'float']])).toEqual([['m', 1n, 1]]);
 });
 
-test('a cancelled request ends with an error and others go on', async () => {
+test.each([
+  [
+    'the reason that was given',
+    new LimitExceeded('query-timeout limit exceeded', 'x'),
+    LimitExceeded,
+  ],
+  ['an error of its own where there is none', new Error('enough'), Cancelled],
+])('a cancelled request ends with %s, and others go on', async (_name, reason, thrown) => {
   await write(engine, 'm f=1 1\n');
   const abort = new AbortController();
   const snapshot = await engine.source.snapshot();
@@ -93,9 +100,9 @@ test('a cancelled request ends with an error and others go on', async () => {
     { signal: abort.signal },
   );
   const first = batches[Symbol.asyncIterator]().next();
-  abort.abort(new Error('enough'));
+  abort.abort(reason);
 
-  await expect(first).rejects.toThrow(Cancelled);
+  await expect(first).rejects.toThrow(thrown);
   await snapshot.close();
   expect(await scanRows(engine, 'm', [['f', 'float']])).toHaveLength(1);
 });

@@ -144,7 +144,8 @@ describe('limits of what is read, held and answered', () => {
 describe('texts that are made to hurt', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startWith({});
+    // Whatever is answered here holds no more than this at once.
+    service = await startWith({ 'query-memory-limit': '2m' });
   });
   afterAll(() => service.close());
 
@@ -199,6 +200,20 @@ describe('texts that are made to hurt', () => {
     const { json } = await service.query('SELECT s FROM evil WHERE s =~ /^(a+)+$/', { db: 'd' });
 
     expect(json.results).toEqual([{ statement_id: 0 }]);
+  });
+
+  test('everything there is, in groups of one series, is answered as a stream', async () => {
+    const lines = Array.from(
+      { length: 120_000 },
+      (_, i) => `all,host=h${i % 6} f=${i},g=${i}i ${i}`,
+    );
+    await service.write(lines.join('\n'), { db: 'd' });
+    const { text } = await service.query('SELECT * FROM "all" GROUP BY *', { db: 'd' });
+    const merged = await service.query('SELECT * FROM (SELECT * FROM "all")', { db: 'd' });
+
+    expect(text).toContain('119999]');
+    expect(text).not.toContain('error');
+    expect(merged.text).toContain('query-memory-limit exceeded');
   });
 
   test('a million windows of a nanosecond are answered as a stream', async () => {
