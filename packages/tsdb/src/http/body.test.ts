@@ -1,0 +1,49 @@
+import { createServer, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { readBody } from './body.ts';
+
+/** Bytes that differ from piece to piece. */
+function bytesOf(length: number): Buffer {
+  const words = Uint32Array.from({ length: Math.ceil(length / 4) }, (_, i) =>
+    Math.imul(i, 2654435761),
+  );
+  return Buffer.from(words.buffer, 0, length);
+}
+
+test('bodies of many pieces arrive as they were sent: with their length, in chunks, packed', async () => {
+  const received: Uint8Array[] = [];
+  const server = createServer((request, response) => {
+    readBody(request, 0).then(
+      (body) => {
+        received.push(body);
+        response.end();
+      },
+      (error: unknown) => response.destroy(error as Error),
+    );
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const send = (body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const how = { port, host: '127.0.0.1', method: 'POST', headers, agent: false } as const;
+      const sent = sendRequest(how, (response) => response.resume().on('end', resolve));
+      sent.on('error', reject).end(body);
+    });
+
+  for (const length of [100, 65_536, 200_000, 3_000_001]) {
+    const body = bytesOf(length);
+    await send(body, { 'content-length': String(length) });
+    await send(body, { 'transfer-encoding': 'chunked' });
+    await send(gzipSync(body, { level: 1 }), { 'content-encoding': 'gzip' });
+
+    expect(received.map((one) => Buffer.compare(one, body))).toEqual([0, 0, 0]);
+    received.length = 0;
+  }
+});
