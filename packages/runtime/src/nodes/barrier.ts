@@ -14,8 +14,9 @@ type GroupBarrier = {
   lastTime: bigint;
   /** Wall time of the last message: the idle timer looks at it instead of being set anew for every point. */
   lastSeen: bigint;
-  /** When the timer fires. */
+  /** When the timer fires; of several at one time in the order in which they were set. */
   at: bigint;
+  order: number;
   cancel: CancelTimer | undefined;
 };
 
@@ -24,6 +25,7 @@ type BarrierCode = Omit<GroupBarrier, 'cancel'>;
 export class BarrierNode implements RunningNode {
   readonly #ctx: NodeContext<BarrierOptions>;
   readonly #groups: GroupStates<GroupBarrier>;
+  #setCount = 0;
 
   constructor(ctx: NodeContext<BarrierOptions>) {
     this.#ctx = ctx;
@@ -69,22 +71,21 @@ export class BarrierNode implements RunningNode {
   }
 
   snapshot(): unknown {
-    return this.#groups.encode(({ barrierTime, lastTime, lastSeen, at }): BarrierCode => ({
+    return this.#groups.encode(({ barrierTime, lastTime, lastSeen, at, order }): BarrierCode => ({
       barrierTime,
       lastTime,
       lastSeen,
       at,
+      order,
     }));
   }
 
   /** Timers go on as well: what was due while nothing ran is due now. */
   restore(state: unknown): void {
     const codes = state as GroupStatesCode<BarrierCode>;
-    this.#groups.decode(this.#ctx.task, codes, (code, group) => {
-      const restored: GroupBarrier = { ...code, cancel: undefined };
-      this.#schedule(group, restored, code.at);
-      return restored;
-    });
+    this.#groups.decode(this.#ctx.task, codes, (code) => ({ ...code, cancel: undefined }));
+    const restored = [...this.#groups].sort(([, a], [, b]) => a.order - b.order);
+    for (const [group, state] of restored) this.#schedule(group, state, state.at);
   }
 
   #open(group: Group): GroupBarrier {
@@ -94,6 +95,7 @@ export class BarrierNode implements RunningNode {
       lastTime: now,
       lastSeen: now,
       at: now,
+      order: 0,
       cancel: undefined,
     };
     this.#schedule(
@@ -109,6 +111,7 @@ export class BarrierNode implements RunningNode {
   #schedule(group: Group, state: GroupBarrier, at: bigint): void {
     const { task, options } = this.#ctx;
     state.at = at;
+    state.order = this.#setCount++;
     state.cancel = task.timers.at(at, () =>
       task.guard(() => {
         if (options.idleNanos > 0n) this.#idleFired(group, state);
