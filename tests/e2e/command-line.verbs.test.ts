@@ -265,8 +265,8 @@ describe('who asks', () => {
     await succeed('task list', '--url', `http://ann:p%3Aw@${address}`);
     expect(seen.pop()).toBe(basic);
     vi.stubEnv('TIDEMARK_ENGINE_TOKEN', 'tmk_2');
-    await succeed('engine import --from {engine} --dry-run --pattern nothing', '--url', address);
-    expect(seen.pop()).toBe('Bearer tmk_2');
+    await succeed(`engine import --from http://${address} --dry-run`, '--url', address);
+    expect(seen).toContain('Bearer tmk_2');
     vi.stubEnv('TIDEMARK_ENGINE_TOKEN', undefined);
   });
 });

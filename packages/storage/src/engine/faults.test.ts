@@ -16,14 +16,13 @@ test('a power cut at any operation loses nothing acknowledged and invents nothin
   expect(whole.operations).toBeGreaterThan(60);
 
   for (let crashAt = 0; crashAt <= whole.operations; crashAt++) {
-    for (let seed = 1; seed <= 2; seed++) {
-      const disk = new SimulatedDisk();
-      disk.crashAt = crashAt;
-      const expected: Expectation = new Map();
-      await run(disk, expected).catch(() => undefined);
-      const random = randomNumbers(crashAt * 31 + seed);
-      await check(disk.afterCrash(random), expected, `crash at ${crashAt}, seed ${seed}`);
-    }
+    const disk = new SimulatedDisk();
+    disk.crashAt = crashAt;
+    const expected: Expectation = new Map();
+    await run(disk, expected).catch(() => undefined);
+    // Seeds that are neighbours begin with nearly the same number.
+    const random = randomNumbers(Math.imul(crashAt + 1, 0x9e3779b1));
+    await check(disk.afterCrash(random), expected, `crash at ${crashAt}`);
   }
 }, 180_000);
 
