@@ -59,11 +59,11 @@ export function createTransformation(
     case 'triple_exponential_derivative':
       return tripleExponentialDerivative(spec);
     case 'kaufmans_efficiency_ratio':
-      return kaufmansEfficiencyRatio(spec);
+      return kaufmansEfficiencyRatio(spec, context);
     case 'kaufmans_adaptive_moving_average':
-      return kaufmansAdaptiveMovingAverage(spec);
+      return kaufmansAdaptiveMovingAverage(spec, context);
     case 'chande_momentum_oscillator':
-      return chandeMomentumOscillator(spec);
+      return chandeMomentumOscillator(spec, context);
     case 'holt_winters':
       return holtWinters({ ...spec, withFit: false }, context);
     case 'holt_winters_with_fit':

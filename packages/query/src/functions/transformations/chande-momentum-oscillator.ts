@@ -1,39 +1,41 @@
 // chande_momentum_oscillator: the balance of the moves up and down, from -100 to 100.
-import type { Transformation, WarmUp } from '../transformation.ts';
+import type { Transformation, TransformationContext, WarmUp } from '../transformation.ts';
 import { ExponentialAverage } from './exponential-average.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 import type { Indicator } from './indicator.ts';
+import { floatRing } from './ring.ts';
+import type { Ring } from './ring.ts';
 
 /** (up - down) / (up + down) · 100, 0 where nothing moved. */
-export function chandeMomentumOscillator(options: {
-  readonly period: number;
-  readonly hold: number;
-  readonly warmUp: WarmUp | 'none';
-}): Transformation {
+export function chandeMomentumOscillator(
+  options: {
+    readonly period: number;
+    readonly hold: number;
+    readonly warmUp: WarmUp | 'none';
+  },
+  context: TransformationContext,
+): Transformation {
   const { period, hold, warmUp } = options;
-  return warmUp === 'none'
-    ? indicatorTransformation(windowed(period), holdOr(hold, period - 1))
-    : indicatorTransformation(smoothed(period, warmUp), holdOr(hold, period));
+  if (warmUp !== 'none')
+    return indicatorTransformation(smoothed(period, warmUp), holdOr(hold, period));
+  const moves = floatRing(period, context.hold);
+  return indicatorTransformation(windowed(moves), holdOr(hold, period - 1), [moves]);
 }
 
-/** Sums over the last `period` moves; the first value has none. */
-function windowed(period: number): Indicator {
-  const moves: number[] = [];
-  let at = 0;
+/** Sums over the moves in the ring; the first value has none. */
+function windowed(moves: Ring<number>): Indicator {
   let up = 0;
   let down = 0;
   let previous: number | undefined;
 
   return (value) => {
-    const leaving = moves[at] ?? 0;
+    const move = previous === undefined ? 0 : value - previous;
+    const leaving = moves.add(move);
     if (leaving > 0) up -= leaving;
     else if (leaving < 0) down += leaving;
-    const move = previous === undefined ? 0 : value - previous;
     if (move > 0) up += move;
     // A move from or to what is no number counts for neither.
     else if (move < 0) down -= move;
-    moves[at] = move;
-    at = (at + 1) % period;
     previous = value;
     return balance(up, down);
   };

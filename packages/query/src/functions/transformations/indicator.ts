@@ -1,15 +1,21 @@
 // The frame of the technical analysis functions: numbers in, one number per point out, the first ones held back.
 import type { PointBatch, Transformation } from '../transformation.ts';
-import { FloatPoints, floatsOf, wordsOf } from './points.ts';
+import type { Steps } from '../steps.ts';
+import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
+import type { Ring } from './ring.ts';
 
 /** Takes the next value and returns the indicator's. */
 export type Indicator = (value: number) => number;
 
 /**
  * Runs an indicator over points. The first `hold` results are not emitted; infinite ones never are, while NaN is
- * emitted and prints as null.
+ * emitted and prints as null. The memory of the indicator's rings is given back at the end.
  */
-export function indicatorTransformation(indicator: Indicator, hold: number): Transformation {
+export function indicatorTransformation(
+  indicator: Indicator,
+  hold: number,
+  rings: readonly Ring<number>[] = [],
+): Transformation {
   let held = 0;
 
   function push(batch: PointBatch): PointBatch {
@@ -26,7 +32,12 @@ export function indicatorTransformation(indicator: Indicator, hold: number): Tra
     return points.batch();
   }
 
-  return { type: 'float', push };
+  function* finish(): Steps<PointBatch> {
+    for (const ring of rings) yield* ring.finish();
+    return noPoints('float');
+  }
+
+  return { type: 'float', push, finish };
 }
 
 /** `hold` as given, or the indicator's own when it is -1. */

@@ -1,7 +1,9 @@
 // kaufmans_efficiency_ratio and kaufmans_adaptive_moving_average: how straight the recent movement was, and a mean that
 // follows straight movements fast and noise slowly.
-import type { Transformation } from '../transformation.ts';
+import type { Transformation, TransformationContext } from '../transformation.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
+import { floatRing } from './ring.ts';
+import type { Ring } from './ring.ts';
 
 type Options = { readonly period: number; readonly hold: number };
 
@@ -11,14 +13,21 @@ const SLOWEST = 2 / 31;
 const SPAN = 56 / 93;
 
 /** Distance from the value `period` points ago, divided by the sum of the steps in between. Natural hold: period. */
-export function kaufmansEfficiencyRatio(options: Options): Transformation {
-  const ratio = new EfficiencyRatio(options.period);
-  return indicatorTransformation((value) => ratio.add(value), holdOr(options.hold, options.period));
+export function kaufmansEfficiencyRatio(
+  options: Options,
+  { hold }: TransformationContext,
+): Transformation {
+  const ratio = new EfficiencyRatio(options.period, hold);
+  const indicator = (value: number): number => ratio.add(value);
+  return indicatorTransformation(indicator, holdOr(options.hold, options.period), ratio.rings);
 }
 
 /** A mean that moves toward each value by a share between the slowest and the fastest. Natural hold: period. */
-export function kaufmansAdaptiveMovingAverage(options: Options): Transformation {
-  const ratio = new EfficiencyRatio(options.period);
+export function kaufmansAdaptiveMovingAverage(
+  options: Options,
+  { hold }: TransformationContext,
+): Transformation {
+  const ratio = new EfficiencyRatio(options.period, hold);
   let mean = 0;
 
   function indicator(value: number): number {
@@ -28,21 +37,26 @@ export function kaufmansAdaptiveMovingAverage(options: Options): Transformation 
     return mean;
   }
 
-  return indicatorTransformation(indicator, holdOr(options.hold, options.period));
+  return indicatorTransformation(indicator, holdOr(options.hold, options.period), ratio.rings);
 }
 
 /** The values before the first are taken for 0. */
 class EfficiencyRatio {
   readonly #period: number;
-  readonly #values: number[] = [];
-  readonly #steps: number[] = [];
-  #at = 0;
+  readonly #values: Ring<number>;
+  readonly #steps: Ring<number>;
   #count = 0;
   #noise = 0;
   latest = 0;
 
-  constructor(period: number) {
+  constructor(period: number, hold: (bytes: number) => void) {
     this.#period = period;
+    this.#values = floatRing(period, hold);
+    this.#steps = floatRing(period, hold);
+  }
+
+  get rings(): readonly Ring<number>[] {
+    return [this.#values, this.#steps];
   }
 
   /** Whether the value `period` points ago is a real one. */
@@ -52,12 +66,9 @@ class EfficiencyRatio {
 
   add(value: number): number {
     const step = Math.abs(value - this.latest);
-    const signal = Math.abs(value - (this.#values[this.#at] ?? 0));
-    this.#noise -= this.#steps[this.#at] ?? 0;
+    const signal = Math.abs(value - this.#values.add(value));
+    this.#noise -= this.#steps.add(step);
     this.#noise += step;
-    this.#values[this.#at] = value;
-    this.#steps[this.#at] = step;
-    this.#at = (this.#at + 1) % this.#period;
     if (!this.isWarm) this.#count++;
     this.latest = value;
     return signal === 0 || this.#noise === 0 ? 0 : signal / this.#noise;

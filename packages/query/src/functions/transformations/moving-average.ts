@@ -1,6 +1,7 @@
 // moving_average: the mean of the last N points.
 import type { PointBatch, Transformation, TransformationContext } from '../transformation.ts';
 import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
+import { floatRing, integerRing } from './ring.ts';
 
 /**
  * Emits from the N-th point on, at the time of the newest. The sum is carried along: what leaves the window is
@@ -11,12 +12,12 @@ export function movingAverage(
   context: TransformationContext,
 ): Transformation {
   return context.inputType === 'float'
-    ? floatAverage(options.points)
-    : integerAverage(options.points, context.inputType === 'unsigned');
+    ? floatAverage(options.points, context)
+    : integerAverage(options.points, context);
 }
 
-function floatAverage(size: number): Transformation {
-  const ring = new Ring(size);
+function floatAverage(size: number, { hold }: TransformationContext): Transformation {
+  const ring = floatRing(size, hold);
   let sum = 0;
 
   function push(batch: PointBatch): PointBatch {
@@ -27,21 +28,20 @@ function floatAverage(size: number): Transformation {
     for (let i = 0; i < values.length; i++) {
       if (valid !== undefined && valid[i] === 0) continue;
       const value = values[i] ?? 0;
-      if (ring.isFull) sum -= ring.oldest();
-      ring.add(value);
+      sum -= ring.add(value);
       sum += value;
       if (ring.isFull) points.add(times, i, sum / size);
     }
     return points.batch();
   }
 
-  return { type: 'float', push };
+  return { type: 'float', push, finish: () => ring.finish() };
 }
 
 /** Sums wrap in 64 bits, as `sum` does. Bigints: a window beyond 2^53 must not lose digits. */
-function integerAverage(size: number, isUnsigned: boolean): Transformation {
-  const ring: bigint[] = [];
-  let at = 0;
+function integerAverage(size: number, { inputType, hold }: TransformationContext): Transformation {
+  const ring = integerRing(size, hold);
+  const isUnsigned = inputType === 'unsigned';
   let sum = 0n;
 
   function push(batch: PointBatch): PointBatch {
@@ -53,39 +53,13 @@ function integerAverage(size: number, isUnsigned: boolean): Transformation {
     for (let i = 0; i < batch.times.length; i++) {
       if (valid !== undefined && valid[i] === 0) continue;
       const value = values.values[i] ?? 0n;
-      sum += value - (ring[at] ?? 0n);
-      ring[at] = value;
-      at = (at + 1) % size;
-      if (ring.length < size) continue;
+      sum += value - ring.add(value);
+      if (!ring.isFull) continue;
       const wrapped = isUnsigned ? BigInt.asUintN(64, sum) : BigInt.asIntN(64, sum);
       points.add(times, i, Number(wrapped) / size);
     }
     return points.batch();
   }
 
-  return { type: 'float', push };
-}
-
-/** The last `size` numbers; grows up to it, since the size comes from a query. */
-class Ring {
-  readonly #size: number;
-  readonly #values: number[] = [];
-  #at = 0;
-
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  get isFull(): boolean {
-    return this.#values.length === this.#size;
-  }
-
-  oldest(): number {
-    return this.#values[this.#at] ?? 0;
-  }
-
-  add(value: number): void {
-    this.#values[this.#at] = value;
-    this.#at = this.#at + 1 === this.#size ? 0 : this.#at + 1;
-  }
+  return { type: 'float', push, finish: () => ring.finish() };
 }

@@ -19,7 +19,10 @@ function run(
   } = {},
 ): Points {
   const { type = 'float', descending = false, split = points.length } = options;
-  const hold = (): void => undefined;
+  let heldBytes = 0;
+  const hold = (bytes: number): void => {
+    heldBytes += bytes;
+  };
   const transformation = createTransformation(spec, { inputType: type, descending, hold });
   const parts = [points.slice(0, split), points.slice(split)];
   const batches = parts.map((part) =>
@@ -33,6 +36,7 @@ function run(
   );
   const rest = transformation.finish?.();
   const last = rest === undefined ? [] : [finishSteps(rest)];
+  expect(heldBytes).toBe(0);
   return [...batches, ...last].flatMap(({ times, values }) => {
     expect(values.type).toBe(transformation.type);
     return [...times].map((time, i) => [time, columnValue(values, i)] as const);
@@ -242,4 +246,40 @@ describe('every transformation', () => {
       expect(run(spec, [])).toEqual([]);
     },
   );
+});
+
+describe('windows as large as a query wants them', () => {
+  const period = 2_000_000_000;
+  const technical = { period, hold: -1 } as const;
+  const chande = { kind: 'chande_momentum_oscillator', ...technical, warmUp: 'none' } as const;
+
+  test.each<[TransformationSpec, FieldType]>([
+    [{ kind: 'moving_average', points: period }, 'float'],
+    [{ kind: 'moving_average', points: period }, 'integer'],
+    [{ kind: 'kaufmans_efficiency_ratio', ...technical }, 'float'],
+    [{ kind: 'kaufmans_adaptive_moving_average', ...technical }, 'float'],
+    [chande, 'float'],
+  ])('are refused when what they hold is too much: %j of %s', (spec, inputType) => {
+    let heldBytes = 0;
+    const hold = (bytes: number): void => {
+      heldBytes += bytes;
+      if (heldBytes > 200_000) throw new Error('too much');
+    };
+    const transformation = createTransformation(spec, { inputType, descending: false, hold });
+    const type = inputType === 'integer' ? 'integer' : 'float';
+    const one = type === 'integer' ? 1n : 1;
+    const batch = {
+      times: new BigInt64Array(5_000),
+      values: columnFrom(
+        type,
+        Array.from({ length: 5_000 }, () => one),
+      ),
+    };
+
+    transformation.push(batch);
+    expect(heldBytes).toBeGreaterThan(5_000 * 8 - 1);
+    expect(() => {
+      for (let i = 0; i < 3; i++) transformation.push(batch);
+    }).toThrow('too much');
+  });
 });
