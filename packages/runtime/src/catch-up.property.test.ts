@@ -7,9 +7,9 @@ import { PointBatchBuilder } from './point-batch.ts';
 import type { PointInput } from './point-batch.ts';
 import { ContainedPoints, positionOf, seriesText } from './position.ts';
 import type { Rerun, TaskSnapshot } from './running-task.ts';
-import type { AlertEvent, AlertSink } from './services.ts';
 import { createTask } from './task.ts';
 import type { InlineTask } from './task.ts';
+import { RememberingTopics } from './testing/remembering-topics.ts';
 import { silentServices } from './testing/silent-services.ts';
 import { VirtualTimers } from './timers.ts';
 
@@ -20,27 +20,9 @@ const SHORT = 20n * SECOND;
 /** Events of windows have the time of the window, however late its end is noticed. */
 const LONG = 1_000n * SECOND;
 
-/** Topics that outlive tasks: what was published, and the last state of each event. */
-class Topics implements AlertSink {
-  readonly events: string[] = [];
-  readonly #states = new Map<string, AlertEvent>();
-  openAnonymousTopic(): void {}
-  closeAnonymousTopic(): void {}
-  publish(topic: string, event: AlertEvent): void {
-    this.events.push(`${topic} ${event.id} ${event.level} ${event.time} ${event.durationNanos}`);
-    this.#states.set(`${topic}/${event.id}`, event);
-  }
-  eventState(topic: string, id: string): AlertEvent | undefined {
-    return this.#states.get(`${topic}/${id}`);
-  }
-  updateEvent(topic: string, event: AlertEvent): void {
-    this.#states.set(`${topic}/${event.id}`, event);
-  }
-}
-
 /** Lives of one task in virtual time, and what its last node emitted in the present one. */
 class Lives {
-  readonly topics = new Topics();
+  readonly topics = new RememberingTopics();
   readonly #script: string;
   readonly #lateness: bigint;
   out: string[] = [];

@@ -9,7 +9,7 @@ export { EXECUTABLE_NODE_TYPES } from './nodes/create.ts';
 export { WriteParser } from './ingest/parse-write.ts';
 export type { ParsedWrite, ParseWriteOptions } from './ingest/parse-write.ts';
 export { fieldTypeOf, PointBatchBuilder } from './point-batch.ts';
-export { ContainedPoints, positionOf, seriesText } from './position.ts';
+export { ContainedPoints, placeText, positionOf, seriesText } from './position.ts';
 export type { PointBatch, PointInput, RowBlock, SeriesRef } from './point-batch.ts';
 export type * from './running-task.ts';
 export type * from './services.ts';

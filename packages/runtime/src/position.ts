@@ -21,6 +21,11 @@ export function seriesText(
   return text;
 }
 
+/** Text that names a database and retention policy. */
+export function placeText(database: string, retentionPolicy: string): string {
+  return `${database}\u0000${retentionPolicy}`;
+}
+
 /** What a state says of the points that it contains; `undefined` when it was taken without. */
 export function positionOf(state: TaskState): TaskPosition | undefined {
   return decodeState(state).position;
@@ -49,10 +54,6 @@ export class ContainedPoints {
 }
 
 const NO_TIMES: ReadonlyMap<string, Timestamp> = new Map();
-
-function placeText(database: string, retentionPolicy: string): string {
-  return `${database}\u0000${retentionPolicy}`;
-}
 
 /** Newest times of the series of one database and retention policy. */
 class Marks {

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PointInput } from './point-batch.ts';
 import { PointBatchBuilder } from './point-batch.ts';
-import type { AlertEvent, AlertSink } from './services.ts';
 import { createTask } from './task.ts';
 import type { InlineTask } from './task.ts';
+import { RememberingTopics } from './testing/remembering-topics.ts';
 import { silentServices } from './testing/silent-services.ts';
 import { VirtualTimers } from './timers.ts';
 
@@ -16,28 +16,10 @@ const START = 1_704_067_200n * SECOND;
 /** From the first of January of year one, where truncation of times begins, to 1970. */
 const YEAR_ONE_SECONDS = 62_135_596_800n;
 
-/** Topics that outlive tasks. */
-class Topics implements AlertSink {
-  readonly events: string[] = [];
-  readonly #states = new Map<string, AlertEvent>();
-  openAnonymousTopic(): void {}
-  closeAnonymousTopic(): void {}
-  publish(topic: string, event: AlertEvent): void {
-    this.events.push(`${topic} ${event.id} ${event.level} ${event.time} ${event.durationNanos}`);
-    this.#states.set(`${topic}/${event.id}`, event);
-  }
-  eventState(topic: string, id: string): AlertEvent | undefined {
-    return this.#states.get(`${topic}/${id}`);
-  }
-  updateEvent(topic: string, event: AlertEvent): void {
-    this.#states.set(`${topic}/${event.id}`, event);
-  }
-}
-
 /** A script's task whose last node's output is written down. */
 class Bench {
   readonly out: string[] = [];
-  readonly topics = new Topics();
+  readonly topics = new RememberingTopics();
   readonly #script: string;
   task: InlineTask;
 

@@ -1,7 +1,7 @@
 // Points that a task was given from the database, so that those of them that come from the stream as well are told
 // from the others.
 import type { Timestamp } from '@tidemark/core';
-import { seriesText } from '@tidemark/runtime';
+import { placeText, seriesText } from '@tidemark/runtime';
 import type { PointBatch, SeriesRef } from '@tidemark/runtime';
 import { REMEMBERED_POINTS } from '../limits.ts';
 
@@ -73,11 +73,6 @@ export class ReadPoints {
     }
     return times[low] === time;
   }
-}
-
-/** Names a database and retention policy. */
-export function placeText(database: string, retentionPolicy: string): string {
-  return `${database}\u0000${retentionPolicy}`;
 }
 
 function keyOf({ database, retentionPolicy }: PointBatch, ref: SeriesRef): string {

@@ -258,6 +258,23 @@ test('every point comes once, whenever it was written and whatever the stream br
   );
 });
 
+/** A task with a point of the stream, whose database is away until it is stopped. */
+async function waitingForDatabase(): Promise<World> {
+  const world = new World();
+  world.asked = () => {
+    throw new Unavailable('connection refused');
+  };
+  world.clock.sleep = async (_, signal) => {
+    await new Promise((_resolve, reject) =>
+      signal?.addEventListener('abort', () => reject(signal.reason as Error)),
+    );
+  };
+  world.start(positionWith([]));
+  world.tell(point('a', 1));
+  while (world.executing.problem === undefined) await new Promise(setImmediate);
+  return world;
+}
+
 describe('a task that catches up', () => {
   test('gets what it missed in its own time, then what has waited, then lives', async () => {
     const world = new World();
@@ -377,19 +394,8 @@ describe('a task that catches up', () => {
   });
 
   test('is left where it is when the engine stops before the database is back', async () => {
-    const world = new World();
-    world.asked = () => {
-      throw new Unavailable('connection refused');
-    };
-    world.clock.sleep = async (_, signal) => {
-      await new Promise((_resolve, reject) =>
-        signal?.addEventListener('abort', () => reject(signal.reason as Error)),
-      );
-    };
+    const world = await waitingForDatabase();
 
-    world.start(positionWith([]));
-    world.tell(point('a', 1));
-    while (world.executing.problem === undefined) await new Promise(setImmediate);
     await world.source.settle(10_000);
     await world.router.drained();
 
@@ -399,19 +405,8 @@ describe('a task that catches up', () => {
   });
 
   test('is given what has waited when it is stopped', async () => {
-    const world = new World();
-    world.asked = () => {
-      throw new Unavailable('connection refused');
-    };
-    world.clock.sleep = async (_, signal) => {
-      await new Promise((_resolve, reject) =>
-        signal?.addEventListener('abort', () => reject(signal.reason as Error)),
-      );
-    };
+    const world = await waitingForDatabase();
 
-    world.start(positionWith([]));
-    world.tell(point('a', 1));
-    while (world.executing.problem === undefined) await new Promise(setImmediate);
     await world.source.close();
 
     expect(world.given.map(({ time }) => time)).toEqual([point('a', 1).time]);

@@ -2,7 +2,7 @@
 // it has missed meanwhile (docs/adr/0011-catch-up.md).
 import { AppError, assert, formatRfc3339, Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
-import { ContainedPoints } from '@tidemark/runtime';
+import { ContainedPoints, placeText } from '@tidemark/runtime';
 import { AnswerTooLarge } from '../database/clusters.ts';
 import type { Clusters } from '../database/clusters.ts';
 import type { Executing, SourceSetup } from '../executor.ts';
@@ -20,7 +20,7 @@ import type { CatchUpConfig, Resumption, TaskSource } from '../task-source.ts';
 import { LiveGate } from './live-gate.ts';
 import { batchesOf, MissedPoints, wantedOf } from './missed-points.ts';
 import type { MissedPoint, Range } from './missed-points.ts';
-import { placeText, ReadPoints } from './read-points.ts';
+import { ReadPoints } from './read-points.ts';
 
 export type StreamFeedParts = {
   readonly router: PointRouter;

@@ -3,6 +3,7 @@
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import { crc32c } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
+import { firstNotBelow } from './ordinal-set.ts';
 import type { SeriesIndex } from './series-index.ts';
 
 const MAGIC = 0x435853_4d4454n; // "TDMSXC" little-endian
@@ -53,13 +54,16 @@ export async function writeCheckpoint(
     const counts = PARTS.map((part) =>
       part === 'series' ? range.series : index.keys.partCount(part),
     );
-    const columns = index.measurements.slice(0, range.measurements).map((measurement) => ({
-      ids: idsBelow(measurement.seriesIds(), range.series),
-      columns: measurement.sortedTagColumns().map(({ key, column }) => ({
-        key,
-        values: column.values,
-      })),
-    }));
+    const columns = index.measurements.slice(0, range.measurements).map((measurement) => {
+      const ids = measurement.seriesIds();
+      return {
+        ids: ids.subarray(0, firstNotBelow(ids, range.series)),
+        columns: measurement.sortedTagColumns().map(({ key, column }) => ({
+          key,
+          values: column.values,
+        })),
+      };
+    });
     for (const [i, part] of PARTS.entries()) {
       out.begin();
       for (const bytes of index.keys.exportPart(part, counts[i]!)) {
@@ -159,18 +163,6 @@ function decodeNames(index: SeriesIndex, reader: ByteReader, count: number): voi
       throw new DecodeError('measurement of a checkpoint');
     }
   }
-}
-
-/** How many of the ascending ids are below `end`. */
-function idsBelow(ids: Uint32Array, end: number): Uint32Array {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ids[middle]! < end) low = middle + 1;
-    else high = middle;
-  }
-  return ids.subarray(0, low);
 }
 
 type Section = { readonly offset: number; readonly sizeBytes: number; readonly checksum: number };

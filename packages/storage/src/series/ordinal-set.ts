@@ -34,7 +34,7 @@ export function union(a: OrdinalSet, b: OrdinalSet): OrdinalSet {
 
 /** The members below `count` as a list of the caller's own. */
 export function membersBelow({ ordinals, isExcept }: OrdinalSet, count: number): Uint32Array {
-  if (!isExcept) return ordinals.slice(0, lowerBound(ordinals, count, 0));
+  if (!isExcept) return ordinals.slice(0, firstNotBelow(ordinals, count));
   const members = new Uint32Array(count);
   let length = 0;
   let next = 0;
@@ -55,7 +55,7 @@ function pick(list: Uint32Array, other: Uint32Array, isIn: boolean): Uint32Array
   for (let i = 0; i < list.length; i++) {
     const ordinal = list[i]!;
     if (walks) while (at < other.length && other[at]! < ordinal) at++;
-    else at = lowerBound(other, ordinal, at);
+    else at = firstNotBelow(other, ordinal, at);
     if ((other[at] === ordinal) === isIn) result[length++] = ordinal;
   }
   return result.subarray(0, length);
@@ -80,8 +80,8 @@ function unite(a: Uint32Array, b: Uint32Array): Uint32Array {
   return result.subarray(0, length);
 }
 
-/** Position of the first element from `from` on that is not below `value`. */
-function lowerBound(list: Uint32Array, value: number, from: number): number {
+/** Position of the first element of an ascending list, from `from` on, that is not below `value`. */
+export function firstNotBelow(list: Uint32Array, value: number, from = 0): number {
   let low = from;
   let high = list.length;
   while (low < high) {

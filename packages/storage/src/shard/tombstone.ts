@@ -3,6 +3,7 @@ import type { TimeRange } from '@tidemark/core';
 
 import { filterRun, lowerBound } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
+import { firstNotBelow } from '../series/ordinal-set.ts';
 import type { SeriesId } from '../series/series-index.ts';
 
 export type Tombstone = {
@@ -35,14 +36,7 @@ export function deletedRanges(
 const NO_RANGES: readonly TimeRange[] = [];
 
 function hasId(ids: Uint32Array, id: number): boolean {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ids[middle]! < id) low = middle + 1;
-    else high = middle;
-  }
-  return ids[low] === id;
+  return ids[firstNotBelow(ids, id)] === id;
 }
 
 /** How much of [min, max] the ranges cover. */

@@ -6,8 +6,8 @@ import type { Timestamp } from '@tidemark/core';
 
 import { planRun, runPlan } from '../continuous/run-range.ts';
 import type { PlannedRun } from '../continuous/run-range.ts';
-import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import { readJsonFields } from './json-body.ts';
 import type { HttpServices } from './services.ts';
 
 /** `{"database", "name", "start", "end"}`. The answer has one JSON document per line: one per step, then the sum. */
@@ -15,8 +15,9 @@ export async function handleContinuousRun(
   exchange: Exchange,
   services: HttpServices,
 ): Promise<void> {
-  const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
-  const request = parseRequest(Buffer.from(body).toString('utf8'));
+  const request = checkRequest(
+    await readJsonFields(exchange, services, '{"database", "name", "start", "end"}'),
+  );
   const plan = planRun(request, services);
   const { response } = exchange;
   services.audit.done(exchange, 'continuous query runs over a past range', {
@@ -58,22 +59,13 @@ function describe({ start, end }: Pick<PlannedRun, 'start' | 'end'>) {
   return { start: formatRfc3339(start), end: formatRfc3339(end) };
 }
 
-function parseRequest(text: string): {
+function checkRequest(fields: Readonly<Record<string, unknown>>): {
   readonly database: string;
   readonly name: string;
   readonly start: Timestamp;
   readonly end: Timestamp;
 } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidRequest('the body must be JSON: {"database", "name", "start", "end"}', {
-      cause: error,
-    });
-  }
-  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-  const { database, name, start, end } = Object.fromEntries(fields) as Record<string, unknown>;
+  const { database, name, start, end } = fields;
   if (typeof database !== 'string' || typeof name !== 'string') {
     throw new InvalidRequest('database and name must be texts');
   }

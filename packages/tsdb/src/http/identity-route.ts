@@ -4,15 +4,16 @@ import { InvalidRequest, LimitExceeded, Unauthorized } from '@tidemark/core';
 
 import { hasRight } from '../catalog/users.ts';
 import { sendJson } from './answer.ts';
-import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import { readJsonFields } from './json-body.ts';
 import type { HttpServices } from './services.ts';
 
 /** Answers 200 in any case where the question could be asked: who it is, or why nobody. */
 export async function handleIdentity(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { authenticator, audit, catalog, config, counters } = services;
-  const body = await readBody(exchange.request, config.http.maxBodySizeBytes);
-  const { authorization, address } = parseRequest(Buffer.from(body).toString('utf8'));
+  const { authenticator, audit, catalog, counters } = services;
+  const { authorization, address } = checkRequest(
+    await readJsonFields(exchange, services, '{"authorization", "address"}'),
+  );
   try {
     const user = await authenticator.identify(authorization, address);
     const writes = [...catalog.state.databases.keys()].filter((name) =>
@@ -32,17 +33,11 @@ function eventOf(error: Unauthorized | LimitExceeded): string {
   return error instanceof LimitExceeded ? 'login refused' : 'credentials refused';
 }
 
-function parseRequest(text: string): { readonly authorization: string; readonly address: string } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidRequest('the body must be JSON: {"authorization", "address"}', {
-      cause: error,
-    });
-  }
-  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-  const { authorization, address } = Object.fromEntries(fields) as Record<string, unknown>;
+function checkRequest(fields: Readonly<Record<string, unknown>>): {
+  readonly authorization: string;
+  readonly address: string;
+} {
+  const { authorization, address } = fields;
   if (typeof authorization !== 'string' || typeof address !== 'string' || address === '') {
     throw new InvalidRequest('authorization and address must be texts');
   }

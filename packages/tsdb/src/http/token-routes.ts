@@ -4,8 +4,8 @@ import { formatRfc3339, InvalidRequest, parseConfigDuration } from '@tidemark/co
 import { createToken, makeTokenText, revokeToken, tokenDigest } from '../catalog/tokens.ts';
 import type { ApiToken } from '../catalog/model.ts';
 import { sendEmpty, sendJson } from './answer.ts';
-import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import { readJsonFields } from './json-body.ts';
 import type { HttpServices } from './services.ts';
 
 /** GET lists, POST makes, DELETE revokes. */
@@ -36,9 +36,10 @@ function describe({ name, userName, createdAt, expiresAt }: ApiToken) {
 }
 
 async function makeToken(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { catalog, clock, config } = services;
-  const body = await readBody(exchange.request, config.http.maxBodySizeBytes);
-  const { name, user, expiresIn } = parseRequest(Buffer.from(body).toString('utf8'));
+  const { catalog, clock } = services;
+  const { name, user, expiresIn } = checkRequest(
+    await readJsonFields(exchange, services, '{"name", "user", "expiresIn"?}'),
+  );
   const text = makeTokenText();
   const now = clock.now();
   const expiresAt = expiresIn === undefined ? undefined : now + BigInt(expiresIn) * 1_000_000n;
@@ -50,22 +51,13 @@ async function makeToken(exchange: Exchange, services: HttpServices): Promise<vo
   sendJson(exchange, 201, { ...(token === undefined ? {} : describe(token)), token: text });
 }
 
-function parseRequest(text: string): {
+function checkRequest(fields: Readonly<Record<string, unknown>>): {
   readonly name: string;
   readonly user: string;
   /** Milliseconds. */
   readonly expiresIn: number | undefined;
 } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidRequest('the body must be JSON: {"name", "user", "expiresIn"?}', {
-      cause: error,
-    });
-  }
-  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-  const { name, user, expiresIn } = Object.fromEntries(fields) as Record<string, unknown>;
+  const { name, user, expiresIn } = fields;
   if (typeof name !== 'string' || typeof user !== 'string') {
     throw new InvalidRequest('name and user must be texts');
   }

@@ -1,0 +1,25 @@
+// Bodies of our own endpoints that are one small JSON object.
+import { InvalidRequest } from '@tidemark/core';
+
+import { readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpServices } from './services.ts';
+
+/**
+ * The fields of the body, which the caller has to check; none when it is JSON but no object. Throws `InvalidRequest`
+ * that shows `form`, what the body should look like, when it is not JSON.
+ */
+export async function readJsonFields(
+  exchange: Exchange,
+  { config }: HttpServices,
+  form: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const body = await readBody(exchange.request, config.http.maxBodySizeBytes);
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch (error) {
+    throw new InvalidRequest(`the body must be JSON: ${form}`, { cause: error });
+  }
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
