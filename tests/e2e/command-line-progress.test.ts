@@ -58,7 +58,8 @@ function onTerminal(line: string): {
   type(text: string): void;
   readonly status: Promise<number | null>;
 } {
-  const command = `'${process.execPath}' '${EXECUTABLE}' ${line} --url ${server.engine}`;
+  // `script` starts the command with the user's shell, which not every shell leaves to it; Ctrl-C would reach both.
+  const command = `exec '${process.execPath}' '${EXECUTABLE}' ${line} --url ${server.engine}`;
   const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], { stdio: 'pipe' });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
