@@ -1,5 +1,5 @@
 // A handler's chain of actions: filters and deliveries, each gets what the one before passed on.
-import { formatClockDuration, Unavailable } from '@tidemark/core';
+import { formatClockDuration, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Delivery, ChainStep, StepResult } from './delivery.ts';
 import type { OutboxEntry } from './alert-store.ts';
@@ -52,7 +52,7 @@ function liveOptions(
   try {
     return resolveSecrets(kind.options, options, context.resolveSecret);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Unavailable(reason, { cause });
   }
 }

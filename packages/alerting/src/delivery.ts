@@ -2,7 +2,7 @@
 // there and leaves it when it was delivered, so a crash at any moment costs at most a repetition. Memory holds a bounded
 // part of the queue; what does not fit is read back from the disk when there is room. An event that fails is repeated
 // with growing delays; meanwhile only later events of the same id wait behind it.
-import { AppError, assert, Unavailable } from '@tidemark/core';
+import { AppError, assert, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AlertStore, OutboxEntry } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
@@ -316,7 +316,7 @@ export class Delivery {
   }
 
   #notStored(event: TopicEvent | undefined, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     this.#lastError = `failed to write the outbox: ${reason}`;
     if (event !== undefined) this.#options.report('error', this.#lastError, event);
   }
@@ -365,7 +365,7 @@ export class Delivery {
 
   #fail(entry: Waiting, error: unknown): void {
     const { store, clock, report, redact = (text) => text } = this.#options;
-    const reason = redact(error instanceof Error ? error.message : String(error));
+    const reason = redact(messageOf(error));
     this.#lastError = reason;
     if (error instanceof Unavailable && entry.attempts <= RETRY_COUNT.value) {
       report('warn', `failed to send event, will be repeated: ${reason}`, entry.event);

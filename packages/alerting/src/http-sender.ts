@@ -2,7 +2,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { readFileSync } from 'node:fs';
-import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { RESPONSE_BYTES_MAX } from './limits.ts';
 
 export type TlsOptions = {
@@ -106,7 +106,7 @@ function exchange(
   return new Promise((resolve, reject) => {
     const body = request.body === undefined ? undefined : Buffer.from(request.body);
     const fail = (cause: unknown): void => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       reject(new Unavailable(`${request.method} ${url.origin}: ${reason}`, { cause }));
     };
     const client = url.protocol === 'https:' ? https : http;

@@ -1,8 +1,9 @@
 // Public face of @tidemark/alerting: topics, events, handlers and their delivery.
 export { AlertService } from './alert-service.ts';
-export type { AlertLog, AlertServiceOptions, TopicView } from './alert-service.ts';
+export type { AlertServiceOptions, TopicView } from './alert-service.ts';
 export { AlertStore } from './alert-store.ts';
 export type { DeadLetter } from './alert-store.ts';
+export type { AlertLog } from './attached-handlers.ts';
 export { parseAddress } from './address.ts';
 export { connectionCache } from './connection-cache.ts';
 export type { DeliveryState } from './delivery.ts';

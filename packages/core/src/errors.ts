@@ -96,3 +96,8 @@ export class Internal extends AppError {
   override readonly name = 'Internal';
   readonly code = 'INTERNAL';
 }
+
+/** What to tell of something that was thrown, whatever it is. */
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

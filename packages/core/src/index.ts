@@ -41,6 +41,7 @@ export {
   NotFound,
   Unauthorized,
   Unavailable,
+  messageOf,
 } from './errors.ts';
 export type { AppErrorOptions } from './errors.ts';
 export { FIELD_TYPES } from './field-type.ts';

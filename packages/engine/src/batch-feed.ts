@@ -1,6 +1,6 @@
 // Queries of one batch task: every query node asks on its schedule, answers are given to the task in the order of the
 // ticks; after a restart first those that were due meanwhile, as configured (docs/adr/0011-catch-up.md).
-import { AppError, formatRfc3339, Unavailable } from '@tidemark/core';
+import { AppError, formatRfc3339, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { QueryResultSeries } from '@tidemark/runtime';
 import type { Clusters } from './database/clusters.ts';
@@ -137,7 +137,7 @@ export class BatchFeed implements TaskSource {
       clusters.cluster(node.options.cluster);
     } catch (error) {
       // Usable as soon as it is configured; until then the task says what it lacks.
-      this.#report(node, error instanceof Error ? error.message : String(error));
+      this.#report(node, messageOf(error));
     }
     let tick =
       served === undefined

@@ -1,6 +1,13 @@
 // Overrides of the configuration: what clients set through the API, merged over the file, validated and applied to
 // the running service before it is stored. All changes of one request happen together or not at all.
-import { Forbidden, Internal, InvalidRequest, NotFound, Unavailable } from '@tidemark/core';
+import {
+  Forbidden,
+  Internal,
+  InvalidRequest,
+  messageOf,
+  NotFound,
+  Unavailable,
+} from '@tidemark/core';
 import {
   convertOption,
   defaultOptions,
@@ -182,7 +189,7 @@ export class ConfigOverrides {
       this.#effective.set(section.name, before);
       await apply(section.name, this.elements(section.name));
       if (error instanceof Unavailable) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new Internal(`failed to update configuration ${place}: ${reason}`, { cause: error });
     }
     this.#overrides = next.overrides;

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { InvalidRequest, NotFound } from '@tidemark/core';
+import { InvalidRequest, messageOf, NotFound } from '@tidemark/core';
 import { readHandlerSpec } from '@tidemark/alerting';
 import type { AlertService } from '@tidemark/alerting';
 import { readVars } from './definition.ts';
@@ -74,7 +74,7 @@ export class LoadDirectory {
       if (error instanceof BrokenFiles) return;
       // The next look at it may find it readable again, or the disk with room for what it defines.
       this.#signature = undefined;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#errors.set(this.#options.directory, reason);
       if (reason !== this.#failure) {
         this.#options.log('error', 'failed to read the load directory', { err: reason });
@@ -117,7 +117,7 @@ export class LoadDirectory {
           present.set(`${kind}/${record.topic} ${record.id}`, record);
         } catch (error) {
           // Said together at the end.
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = messageOf(error);
           problems.push(`${file}: ${reason}`);
           this.#errors.set(file, reason);
           this.#options.log('error', 'failed to load file', { file, err: reason });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Unavailable } from '@tidemark/core';
+import { messageOf, Unavailable } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 
@@ -116,7 +116,7 @@ async function stored(root: RootDatabase, write: Promise<unknown>): Promise<void
       error instanceof Error && 'commitError' in error
         ? await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
         : error;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Unavailable(`metadata can not be written: ${reason}`, { cause });
   }
 }

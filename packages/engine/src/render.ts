@@ -1,5 +1,5 @@
 // Templates of handler options and configured endpoints.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { HandlerContext } from '@tidemark/alerting';
 import {
   JSON_FUNCTIONS,
@@ -21,7 +21,7 @@ export const renderTemplate: HandlerContext['render'] = (text, scope) => {
   try {
     return templateOf(text).execute(structOf(scope));
   } catch (cause) {
-    throw new InvalidRequest(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new InvalidRequest(messageOf(cause), { cause });
   }
 };
 
@@ -32,7 +32,7 @@ export const checkTemplate: HandlerContext['checkTemplate'] = (name, text) => {
     return undefined;
   } catch (cause) {
     // A template that can not be read is what is asked about.
-    return cause instanceof Error ? cause.message : String(cause);
+    return messageOf(cause);
   }
 };
 

@@ -1,5 +1,5 @@
 // Service tests: try an integration with real connections and tell whether it worked.
-import { AppError, InvalidRequest, NotFound, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
 import {
   convertOption,
   defaultOptions,
@@ -218,9 +218,4 @@ function clusterTests(clusters: Clusters): readonly Test[] {
       await clusters.ping(text(options, 'cluster'));
     },
   }));
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AppError) return error.message;
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { AccessPolicy, HttpSender } from '@tidemark/alerting';
 import type { HttpClient, SideloadSources, SideloadTree } from '@tidemark/runtime';
 import { parseJson } from './http/json.ts';
@@ -105,7 +105,7 @@ export class Sideloads implements SideloadSources {
         documents.set(relative(root, path).split(sep).join('/'), values);
       }
     } catch (cause) {
-      throw new InvalidRequest(failed + reasonOf(cause), { cause });
+      throw new InvalidRequest(failed + messageOf(cause), { cause });
     }
     return documents;
   }
@@ -132,8 +132,4 @@ function valuesOf(document: unknown): ReadonlyMap<string, Value> {
       values.set(key, value as Value);
   }
   return values;
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -4,9 +4,10 @@ import {
   Conflict,
   formatRfc3339,
   Internal,
-  Unavailable,
   InvalidRequest,
+  messageOf,
   NotFound,
+  Unavailable,
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
@@ -374,10 +375,6 @@ export function scriptHandlersOf(pipeline: Pipeline): readonly HandlerSpec[] {
     if (options === null || typeof options !== 'object' || !('handlers' in options)) return [];
     return Array.isArray(options.handlers) ? (options.handlers as HandlerSpec[]) : [];
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 // What reloading says is the reason alone, without the frame that defining puts around it.

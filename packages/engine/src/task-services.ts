@@ -1,5 +1,5 @@
 // What running tasks need from the engine: alerts, the database, their own write path, HTTP and the log.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { bodyTemplate, isSecretHeader, map, text } from '@tidemark/alerting';
 import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
@@ -134,7 +134,7 @@ export function checkClusters(
     try {
       clusters.cluster(options.cluster);
     } catch (cause) {
-      throw new InvalidRequest(cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new InvalidRequest(messageOf(cause), { cause });
     }
   }
 }

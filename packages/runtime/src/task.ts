@@ -1,5 +1,5 @@
 // A task in this thread: builds the nodes of a pipeline, feeds them, and keeps failures inside.
-import { AssertionFailed, assert } from '@tidemark/core';
+import { assert, AssertionFailed, messageOf } from '@tidemark/core';
 import type { NodeSpec, Pipeline } from '@tidemark/pipeline';
 import { nextSequence, RowSource } from './data/row-source.ts';
 import { SeriesTable } from './data/series.ts';
@@ -600,7 +600,7 @@ export class InlineTask implements RunningTask {
   #fail(cause: unknown): void {
     // A broken assertion is a bug of ours, not of the task: the thread stops.
     if (cause instanceof AssertionFailed) throw cause;
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     const nodeName = cause instanceof NodeFailed ? cause.nodeName : '';
     this.#error = message;
     this.#context.services.log.log('error', nodeName, 'node failed', { err: message });
@@ -621,7 +621,7 @@ export class InlineTask implements RunningTask {
       try {
         await handle.node?.close?.();
       } catch (cause) {
-        handle.fail('failed to close', cause instanceof Error ? cause.message : String(cause));
+        handle.fail('failed to close', messageOf(cause));
       }
     }
   }

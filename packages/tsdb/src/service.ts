@@ -11,6 +11,7 @@ import {
   formatRfc3339,
   InvalidRequest,
   isLoopback,
+  messageOf,
   parseBind,
   TIDEMARK_VERSION,
 } from '@tidemark/core';
@@ -406,7 +407,7 @@ async function readKeys(file: string): Promise<JWTVerifyGetKey | undefined> {
   try {
     return createLocalJWKSet(JSON.parse(readFileSync(file, 'utf8')) as JSONWebKeySet);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new InvalidRequest(`http.jwks-file can not be read: ${reason}`, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 // kafka: sends the event, or what a template makes of it, to a Kafka topic.
 import { crc32 } from 'node:zlib';
-import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { readFileSync } from 'node:fs';
 import type { ICustomPartitioner, KafkaConfig, Producer, SASLOptions } from 'kafkajs';
 import { printEventJson } from '../event.ts';
@@ -147,7 +147,7 @@ async function produce(
   } catch (cause) {
     await context.connections.discard(name);
     if (cause instanceof InvalidRequest) throw cause;
-    throw new Unavailable(`kafka: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new Unavailable(`kafka: ${messageOf(cause)}`, {
       cause,
     });
   }

@@ -1,5 +1,5 @@
 // mqtt: publishes the message of an event to a broker.
-import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { readFileSync } from 'node:fs';
 import type { MqttClient } from 'mqtt';
 import type { Closable, HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
@@ -134,7 +134,7 @@ async function publish(
   } catch (cause) {
     await context.connections.discard(key);
     if (cause instanceof InvalidRequest) throw cause;
-    throw new Unavailable(`mqtt: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new Unavailable(`mqtt: ${messageOf(cause)}`, {
       cause,
     });
   }

@@ -1,6 +1,6 @@
 // post: sends the event as JSON, or as a template of the configuration makes it, to a URL or a named endpoint.
 import { readFileSync } from 'node:fs';
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { TopicEvent } from '../event.ts';
 import { printDataJson, printEventJson } from '../event.ts';
 import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
@@ -56,7 +56,7 @@ const section: SectionSpec = {
       try {
         bodyTemplate(options, kind);
       } catch (error) {
-        return error instanceof Error ? error.message : String(error);
+        return messageOf(error);
       }
     }
     return undefined;

@@ -1,5 +1,5 @@
 // smtp: mail. The subject is the message, the HTML body the details.
-import { InvalidRequest, isLoopback, Unavailable } from '@tidemark/core';
+import { InvalidRequest, isLoopback, messageOf, Unavailable } from '@tidemark/core';
 import type { Transporter } from 'nodemailer';
 import type { Closable, HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
 import { templateScope } from '../handler.ts';
@@ -188,7 +188,7 @@ export function tlsModeOf(config: Options): {
 
 // The server said no for good with a status of 5xx; everything else may work later.
 function mailError(cause: unknown): Error {
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   const status =
     cause !== null && typeof cause === 'object' && 'responseCode' in cause
       ? cause.responseCode

@@ -1,5 +1,5 @@
 // snmptrap: SNMP v2c traps.
-import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { parseAddress } from '../address.ts';
 import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
 import { templateScope } from '../handler.ts';
@@ -122,7 +122,7 @@ async function trap(context: HandlerContext, oid: string, data: readonly Entry[]
     });
   } catch (cause) {
     if (cause instanceof InvalidRequest) throw cause;
-    throw new Unavailable(`snmptrap: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new Unavailable(`snmptrap: ${messageOf(cause)}`, {
       cause,
     });
   } finally {

@@ -3,7 +3,7 @@ import { watch } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { systemClock } from '@tidemark/core';
+import { messageOf, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { TaskTestFailure, TaskTestResult } from '@tidemark/engine/task-test';
 import { Command } from 'commander';
@@ -144,7 +144,7 @@ async function runOnChanges(changes: Changes, run: () => Promise<unknown>): Prom
       await run();
     } catch (error) {
       // A file that is being replaced is absent for a moment; the next change runs everything again.
-      process.stderr.write(`tidemark: ${error instanceof Error ? error.message : String(error)}\n`);
+      process.stderr.write(`tidemark: ${messageOf(error)}\n`);
     }
   }
 }

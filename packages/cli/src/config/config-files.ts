@@ -10,6 +10,7 @@ import {
   configSection,
   environmentLayer,
   flagLayer,
+  messageOf,
   printDefaultConfig,
   resolveConfig,
 } from '@tidemark/core';
@@ -194,9 +195,7 @@ export function readTomlFile(file: string): Readonly<Record<string, unknown>> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UsageError(
-      `cannot read the configuration ${file}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UsageError(`cannot read the configuration ${file}: ${messageOf(error)}`);
   }
   try {
     return parseToml(text, { integersAsBigInt: 'asNeeded' });

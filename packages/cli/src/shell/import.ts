@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 
+import { messageOf } from '@tidemark/core';
 import type { TsdbClient } from '@tidemark/client';
 import { SingleBar } from 'cli-progress';
 
@@ -134,7 +135,7 @@ async function writeBatch(
     result.inserts += batch.lines.length;
   } catch (error) {
     // The rest of the file is still worth importing; the result says what is missing.
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const dropped = /dropped=(\d+)/.exec(message);
     result.failedInserts += dropped === null ? batch.lines.length : Math.max(1, Number(dropped[1]));
     keepError(result, message);

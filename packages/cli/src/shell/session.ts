@@ -1,4 +1,5 @@
 // State of a shell session and what its own commands (use, format, insert …) do to it.
+import { messageOf } from '@tidemark/core';
 import { TsdbClient } from '@tidemark/client';
 import type { QueryOptions, QueryResponse, ResponseDiagnostic } from '@tidemark/client';
 
@@ -109,7 +110,7 @@ export class Session {
       return await this.#query(text, signal);
     } catch (error) {
       if (signal?.aborted === true) return failed('cancelled');
-      return failed(error instanceof Error ? error.message : String(error));
+      return failed(messageOf(error));
     }
   }
 

@@ -1,6 +1,6 @@
 // When a query node asks: `every`, optionally aligned, or a cron expression.
 import { Cron } from 'croner';
-import { assert, floorMod, InvalidRequest } from '@tidemark/core';
+import { assert, floorMod, InvalidRequest, messageOf } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { QueryOptions } from '@tidemark/pipeline';
 
@@ -34,7 +34,7 @@ function parseCron(pattern: string, options: { readonly utcOffset?: number }): C
   try {
     return new Cron(pattern, { ...options, paused: true });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new InvalidRequest(`invalid cron expression: ${reason}`, { cause });
   }
 }

@@ -5,6 +5,7 @@ import {
   Forbidden,
   InvalidRequest,
   LimitExceeded,
+  messageOf,
   NotFound,
   Unauthorized,
   Unavailable,
@@ -12,7 +13,7 @@ import {
 
 /** Status and text of an error. */
 export function answerOf(error: unknown): { readonly status: number; readonly message: string } {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return { status: statusOf(error), message };
 }
 

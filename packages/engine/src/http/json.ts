@@ -1,5 +1,5 @@
 // JSON of the API: integers keep all their digits in both directions.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import { isInteger, parse, stringify } from 'lossless-json';
 import type { NumberParser } from 'lossless-json';
 
@@ -20,7 +20,7 @@ const readNumber: NumberParser = (text) => {
 };
 
 function reasonOf(cause: unknown, text: string): string {
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   return /end of|end of input/i.test(message) || text.trim() === '{' ? 'unexpected EOF' : message;
 }
 

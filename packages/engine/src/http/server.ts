@@ -12,6 +12,7 @@ import {
   AppError,
   InvalidRequest,
   LimitExceeded,
+  messageOf,
   TIDEMARK_VERSION,
   Unavailable,
 } from '@tidemark/core';
@@ -174,7 +175,7 @@ export class HttpServer implements Api {
     try {
       return await this.#app.listen({ host, port });
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new Unavailable(`cannot listen on ${host}:${port}: ${reason}`, { cause });
     }
   }

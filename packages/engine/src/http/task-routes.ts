@@ -1,5 +1,5 @@
 // Endpoints of tasks and templates.
-import { InvalidRequest, NotFound } from '@tidemark/core';
+import { InvalidRequest, messageOf, NotFound } from '@tidemark/core';
 import { compileGlob, printDataJson } from '@tidemark/alerting';
 import { formatDot, formatRunningDot, printVars } from '@tidemark/pipeline';
 import type { EdgeType, Pipeline } from '@tidemark/pipeline';
@@ -286,7 +286,7 @@ function templateVars(
     };
   } catch (problem) {
     // Shown where clients look for it.
-    return { vars: {}, error: problem instanceof Error ? problem.message : String(problem) };
+    return { vars: {}, error: messageOf(problem) };
   }
 }
 

@@ -4,6 +4,7 @@ import {
   formatRfc3339,
   Internal,
   LimitExceeded,
+  messageOf,
   parseRfc3339,
   Unavailable,
 } from '@tidemark/core';
@@ -129,7 +130,7 @@ export class JobStore<R extends JobRecord> {
     } catch (cause) {
       // The record shows the reason.
       end = {};
-      error = cause instanceof Error ? cause.message : String(cause);
+      error = messageOf(cause);
     }
     if (running.abort.signal.reason !== DELETED) {
       const date = formatRfc3339(this.#clock.now());

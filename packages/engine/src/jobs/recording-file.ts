@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Gzip } from 'node:zlib';
 import type { ReadStream } from 'node:fs';
-import { Corruption } from '@tidemark/core';
+import { Corruption, messageOf } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';
 import type { QueryResultSeries } from '@tidemark/runtime';
@@ -129,7 +129,7 @@ export async function* readRecording(
     if (number === 0) throw new Error('file is empty');
   } catch (cause) {
     // Whatever is wrong with the bytes, the file is not what was written.
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Corruption(`damaged recording: ${reason}`, { file: path, offset: file.bytesRead });
   } finally {
     file.destroy();

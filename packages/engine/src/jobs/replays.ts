@@ -1,6 +1,13 @@
 // Replays: recorded data, or data fetched now, through a task of its own, apart from the live one.
 import { stat } from 'node:fs/promises';
-import { AppError, assert, formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
+import {
+  AppError,
+  assert,
+  formatRfc3339,
+  InvalidRequest,
+  messageOf,
+  NotFound,
+} from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import type { PointBatch, QueryResultSeries, RunningTask, TaskServices } from '@tidemark/runtime';
@@ -417,7 +424,7 @@ async function framed<T>(prefix: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     if (cause instanceof AppError || cause instanceof Error) {
       throw new InvalidRequest(`${prefix}${message}`, { cause });
     }

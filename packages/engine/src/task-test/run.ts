@@ -1,5 +1,5 @@
 // Runs task tests in process, in virtual time. The format: parse.ts and docs/guide/task-tests.md.
-import { AppError, InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import { AppError, InvalidRequest, messageOf, parseRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { readHandlerSpec } from '@tidemark/alerting';
 import type { HttpOutOptions, Pipeline, Var } from '@tidemark/pipeline';
@@ -281,7 +281,7 @@ class CaseRun {
     try {
       return this.#options.readScript(section.argument);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new InvalidRequest(`cannot read the script: ${reason}`, { cause });
     }
   }

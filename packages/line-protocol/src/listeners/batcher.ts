@@ -1,4 +1,5 @@
 // Points of a listener, collected into batches: full ones are written at once, others after a time.
+import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ListenerPoint } from './listener-point.ts';
 
@@ -103,7 +104,7 @@ export class Batcher {
     } catch (error) {
       // A sender of datagrams can not be told; the counter and the log are.
       this.counters.batchesTxFail++;
-      onDropped(points.length, error instanceof Error ? error.message : String(error));
+      onDropped(points.length, messageOf(error));
       log.warn({ err: error, points: points.length }, 'a batch of a listener could not be written');
     } finally {
       this.#pending--;

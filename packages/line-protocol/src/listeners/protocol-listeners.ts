@@ -2,7 +2,14 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-import { AppError, formatRfc3339, InvalidRequest, isLoopback, parseBind } from '@tidemark/core';
+import {
+  AppError,
+  formatRfc3339,
+  InvalidRequest,
+  isLoopback,
+  messageOf,
+  parseBind,
+} from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { parseLines } from '../parser.ts';
 import { parsePrecision } from '../precision.ts';
@@ -138,7 +145,7 @@ export class ProtocolListeners {
       );
     } catch (error) {
       if (error instanceof AppError) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new InvalidRequest(
         `${kind}.bind-address ${section.bindAddress} can not be listened on: ${reason}`,
         { cause: error },
@@ -277,7 +284,7 @@ function readFileOf<T>(setting: string, file: string, read: (file: string) => T)
   try {
     return read(file);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new InvalidRequest(`${setting} can not be read: ${reason}`, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 // The engine's side of the services of hosted tasks: does what nodes in other threads tell and ask, by the services
 // that the engine gave to each task.
-import { assert } from '@tidemark/core';
+import { assert, messageOf } from '@tidemark/core';
 import type { SideloadDocuments, SideloadTree, TaskServices } from '../services.ts';
 import type { HostItem, ServiceCall } from './protocol.ts';
 
@@ -35,9 +35,7 @@ export class HostDesk {
     const abort = new AbortController();
     this.#running.set(id, abort);
     this.#serve(services, call, abort.signal)
-      .then(reply.resolve, (cause: unknown) =>
-        reply.reject(cause instanceof Error ? cause.message : String(cause)),
-      )
+      .then(reply.resolve, (cause: unknown) => reply.reject(messageOf(cause)))
       .finally(() => this.#running.delete(id));
   }
 

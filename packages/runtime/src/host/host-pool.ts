@@ -1,5 +1,5 @@
 // Task hosts: places tasks, watches that every host answers, and starts the tasks of a failed one anew.
-import { assert, unreachable } from '@tidemark/core';
+import { assert, messageOf, unreachable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { TaskOptions } from '../running-task.ts';
@@ -224,7 +224,7 @@ export class HostPool {
       this.#do(host, item);
     } catch (cause) {
       // A service refused what a task of another thread told it; the task can not be told any more.
-      const message = cause instanceof Error ? cause.message : String(cause);
+      const message = messageOf(cause);
       this.#options.log('error', 'failed to serve a task', { item: item.kind, err: message });
     } finally {
       this.#origin = undefined;

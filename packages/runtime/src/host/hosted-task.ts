@@ -1,6 +1,6 @@
 // A task that runs in a task host, as the engine sees it. It outlives its host: when the thread fails, the pool starts
 // it again elsewhere and it tells so.
-import { assert, Unavailable } from '@tidemark/core';
+import { assert, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { PointBatch } from '../point-batch.ts';
@@ -415,8 +415,4 @@ function rowCountOf(result: readonly QueryResultSeries[]): number {
   let count = 0;
   for (const { values } of result) count += values.length;
   return Math.max(count, 1);
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,6 +1,6 @@
 // A task host: runs tasks in this thread for the engine's thread, slice by slice, and tells what they do.
 import { serialize } from 'node:v8';
-import { unreachable } from '@tidemark/core';
+import { messageOf, unreachable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RowSource } from '../data/row-source.ts';
 import { SeriesTable } from '../data/series.ts';
@@ -480,10 +480,6 @@ export class TaskHost implements Outside {
   #fault(id: number, message: string): void {
     this.tell({ kind: 'fault', id, message });
   }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 function remains(task: InlineTask, isReplay: boolean): TaskRemains {

@@ -1,4 +1,5 @@
 // k8sAutoscale, swarmAutoscale, ec2Autoscale: set the number of replicas of a resource and emit each change.
+import { messageOf } from '@tidemark/core';
 import type {
   AutoscaleOptions,
   Ec2AutoscaleOptions,
@@ -21,7 +22,6 @@ import type { NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import { FieldAdder } from './augment.ts';
 import { compileFor } from './compile.ts';
-import { messageOf } from './influxdb-out.ts';
 import { requiredLambda } from './required-lambda.ts';
 
 /** How a provider's node finds its resource in a point and names it in what it emits. */

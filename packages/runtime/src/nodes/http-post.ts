@@ -1,4 +1,5 @@
 // httpPost: posts every point or batch to a URL or a configured endpoint, then hands it on.
+import { messageOf } from '@tidemark/core';
 import type { HttpPostOptions } from '@tidemark/pipeline';
 import { AsyncQueue } from '../async-queue.ts';
 import type { Group } from '../data/group.ts';
@@ -14,7 +15,6 @@ import { Template, TemplateExecutionError } from '../template/template.ts';
 import type { TemplateValue } from '../template/value.ts';
 import { TemplateMap, TemplateStruct, TemplateTime } from '../template/value.ts';
 import { addedTo } from './augment.ts';
-import { messageOf } from './influxdb-out.ts';
 import { GroupStates } from '../group-states.ts';
 
 type Target = {

@@ -1,4 +1,5 @@
 // influxDBOut: writes points to a database, in buffers by destination.
+import { messageOf } from '@tidemark/core';
 import type { InfluxdbOutOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
@@ -159,8 +160,4 @@ export function withTags(
 
 function quoted(name: string): string {
   return `"${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-}
-
-export function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,4 +1,5 @@
 // sideload: adds fields and tags from files or HTTP, looked up by templates over a point's tags.
+import { messageOf } from '@tidemark/core';
 import type { SideloadOptions, SpecValue } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
@@ -14,7 +15,6 @@ import { TemplateMap } from '../template/value.ts';
 import { floatToInt } from '../lambda/functions-misc.ts';
 import { parseFloatText, quote } from '../lambda/text.ts';
 import { addedTo } from './augment.ts';
-import { messageOf } from './influxdb-out.ts';
 
 type Loaded = string | number | bigint | boolean;
 

@@ -1,5 +1,6 @@
 // What the offline tools share: the files of an engine's directory as the manifest names them. The directory is locked
 // while a tool looks at it, so that no engine changes it.
+import { messageOf } from '@tidemark/core';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { Disk } from '../disk/disk.ts';
@@ -81,6 +82,6 @@ export function damageOf(error: unknown, file: string): Damage {
   return {
     file: place.file ?? file,
     offset: place.offset ?? 0,
-    message: error instanceof Error ? error.message : String(error),
+    message: messageOf(error),
   };
 }

@@ -1,6 +1,6 @@
 // The catalog on disk: one small file that is replaced with every change (docs/adr/0006). A change is answered after it
 // is synced; what it changes becomes visible at the same moment.
-import { assert, Corruption, Unavailable } from '@tidemark/core';
+import { assert, Corruption, messageOf, Unavailable } from '@tidemark/core';
 import { readCheckedFile, writeCheckedFile } from '@tidemark/storage';
 
 import { parseCatalog, printCatalog } from './catalog-record.ts';
@@ -79,7 +79,7 @@ export class Catalog {
     try {
       await writeCatalogFile(this.#path, state);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new Unavailable(`the catalog can not be written: ${reason}`, { cause: error });
     }
   }

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureVersion } from 'node:tls';
 
-import { bindUrl, InvalidRequest, listenError, parseBind } from '@tidemark/core';
+import { bindUrl, InvalidRequest, listenError, messageOf, parseBind } from '@tidemark/core';
 import type { Bind } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
@@ -167,7 +167,7 @@ function readSetting(setting: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new InvalidRequest(`${setting} can not be read: ${reason}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 // /debug/loglevel: how much is logged, changed while the service runs.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 
 import { sendEmpty } from './answer.ts';
 import { readBody } from './body.ts';
@@ -30,7 +30,7 @@ function parseLevel(text: string): string {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new InvalidRequest(`invalid json: ${reason}`, { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,5 +1,5 @@
 // What a request to /query asks for, wherever it says so: URL, form, uploaded file.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { BindParameter } from '@tidemark/influxql';
 import { readEpoch } from '@tidemark/query';
 import type { ResultFormat } from '@tidemark/query';
@@ -130,7 +130,7 @@ function readBindParameters(text: string): ReadonlyMap<string, BindParameter> {
     value = parseLossless(text, undefined, parseNumber);
   } catch (error) {
     if (error instanceof InvalidRequest) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new InvalidRequest(`${UNREADABLE}: ${reason}`, { cause: error });
   }
   if (value === null) return new Map();

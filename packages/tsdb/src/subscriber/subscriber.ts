@@ -1,7 +1,7 @@
 // Subscriptions: accepted writes go to the destinations that the catalog names, off the writer's path.
 import { readFileSync } from 'node:fs';
 
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 
@@ -194,7 +194,7 @@ function readCertificates(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new InvalidRequest(`subscriber.ca-certs can not be read: ${reason}`, { cause: error });
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 import { EngineClient } from '@tidemark/client';
 import type { Dbrp, Task, TaskVar } from '@tidemark/client';
-import { NotFound } from '@tidemark/core';
+import { messageOf, NotFound } from '@tidemark/core';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { UsageError } from '../../exit.ts';
@@ -102,9 +102,7 @@ export function readText(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
-    throw new UsageError(
-      `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`);
   }
 }
 
@@ -119,9 +117,7 @@ export async function readDocument(file: string): Promise<Readonly<Record<string
   try {
     document = parseYaml(text);
   } catch (error) {
-    throw new UsageError(
-      `${file} is neither JSON nor YAML: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UsageError(`${file} is neither JSON nor YAML: ${messageOf(error)}`);
   }
   if (typeof document === 'object' && document !== null && !Array.isArray(document))
     return document as Readonly<Record<string, unknown>>;

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 
+import { messageOf } from '@tidemark/core';
 import { Argument, Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../../exit.ts';
@@ -72,9 +73,7 @@ function parseOptions(text: string): Readonly<Record<string, unknown>> {
   try {
     options = JSON.parse(text);
   } catch (error) {
-    throw new UsageError(
-      `--options is not JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UsageError(`--options is not JSON: ${messageOf(error)}`);
   }
   if (typeof options === 'object' && options !== null && !Array.isArray(options))
     return options as Readonly<Record<string, unknown>>;

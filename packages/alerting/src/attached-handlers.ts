@@ -1,0 +1,285 @@
+// The handlers of all topics that are at work: each with its match expression and its delivery. A handler that is taken
+// away delivers what is ready in the background; its successor takes over the rest from the outbox.
+import { AppError, assert, messageOf, NotFound } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
+import type { AlertStore } from './alert-store.ts';
+import { makeStep } from './chain.ts';
+import type { CheckedAction } from './chain.ts';
+import { Delivery } from './delivery.ts';
+import type { TopicEvent } from './event.ts';
+import type { HandlerContext, HandlerKind } from './handler.ts';
+import type { HandlerSpec } from './handler-spec.ts';
+import { QUEUE_LENGTH, QUEUE_LENGTH_MIN } from './limits.ts';
+import { compileMatch } from './match.ts';
+import type { Match } from './match.ts';
+import { flag } from './options.ts';
+import { HANDLER_KINDS } from './registry.ts';
+import { checkAction, checkScriptHandler } from './script-handler.ts';
+
+const RETIRE_DEADLINE_MS = 5_000;
+const DROP_DEADLINE_MS = 1_000;
+
+// A handler has a few; more are values that a file held one after the other.
+const USED_SECRETS_MAX = 64;
+
+/** A handler at work. */
+export type AttachedHandler = {
+  /** Names its entries of the outbox. */
+  readonly key: string;
+  /** Absent for handlers of scripts. */
+  readonly spec?: HandlerSpec | undefined;
+  readonly match: Match;
+  readonly delivery: Delivery;
+};
+
+/** A definition whose actions, options and match expression are right. */
+export type CheckedHandler = { readonly actions: readonly CheckedAction[]; readonly match: Match };
+
+export type AlertLog = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+) => void;
+
+export type AttachedHandlersOptions = {
+  readonly store: AlertStore;
+  readonly context: Omit<HandlerContext, 'signal'>;
+  readonly clock: Clock;
+  readonly log: AlertLog;
+  /** Hides secrets in the reasons of failed deliveries: those of the configuration, and the handler's own. */
+  readonly redact?: ((text: string, own: Iterable<string>) => string) | undefined;
+  /** Spreads retries; between 0 and 1. */
+  readonly random: () => number;
+  /** `[alert] topic-buffer-length`. */
+  readonly queueLength?: number | undefined;
+  /** Kinds that are accepted but do nothing. */
+  readonly disabledKinds?: ReadonlySet<string> | undefined;
+};
+
+export class AttachedHandlers {
+  readonly #options: AttachedHandlersOptions;
+  readonly #byTopic = new Map<string, Map<string, AttachedHandler>>();
+  /** Handlers that are ending, by key. */
+  readonly #retiring = new Map<string, Promise<void>>();
+
+  constructor(options: AttachedHandlersOptions) {
+    this.#options = options;
+  }
+
+  /** Checks a definition. Throws `InvalidRequest`. */
+  check(spec: HandlerSpec): CheckedHandler {
+    const actions = spec.actions.map(({ kind, options }) =>
+      checkAction(kind, options, this.#options.context),
+    );
+    return { actions, match: compileMatch(spec.match) };
+  }
+
+  /** Puts a handler to work; it begins when `predecessor` has let go of the entries that wait. */
+  attach(
+    topic: string,
+    spec: HandlerSpec,
+    checked: CheckedHandler,
+    predecessor?: Promise<void>,
+  ): void {
+    const key = keyOf(topic, spec.id);
+    const delivery = this.#deliver(topic, key, checked.actions, predecessor);
+    this.#of(topic).set(spec.id, { key, spec, match: checked.match, delivery });
+  }
+
+  /** Puts the handlers of a script to work, and the global ones that it does not name. Throws `InvalidRequest`. */
+  attachScript(topic: string, handlers: readonly ScriptHandler[]): void {
+    const { context } = this.#options;
+    const actions = handlers.map((handler) => checkScriptHandler(handler, context));
+    for (const kind of this.globalKinds()) {
+      const isNamed = actions.some((action) => action.kind === kind);
+      if (!isNamed) actions.push(checkAction(kind.kind, {}, context));
+    }
+    const attached = this.#of(topic);
+    actions.forEach((action, i) => {
+      const key = keyOf(topic, `${i}:${action.kind.kind}`);
+      if (attached.has(key)) return;
+      attached.set(key, { key, match: () => true, delivery: this.#deliver(topic, key, [action]) });
+    });
+  }
+
+  /** Kinds of handlers that the configuration gives to every alert node. */
+  globalKinds(): readonly HandlerKind[] {
+    return HANDLER_KINDS.filter(({ section }) => {
+      const options = section && this.#options.context.section(section.name);
+      return options !== undefined && flag(options, 'enabled') && flag(options, 'global');
+    });
+  }
+
+  topics(): Iterable<string> {
+    return this.#byTopic.keys();
+  }
+
+  has(topic: string, id: string): boolean {
+    return this.#byTopic.get(topic)?.has(id) === true;
+  }
+
+  /** A handler with a definition of its own. Throws `NotFound`. */
+  get(topic: string, id: string): AttachedHandler & { readonly spec: HandlerSpec } {
+    const handler = this.#byTopic.get(topic)?.get(id);
+    if (handler?.spec === undefined) throw new NotFound(`unknown handler: ${JSON.stringify(id)}`);
+    return { ...handler, spec: handler.spec };
+  }
+
+  /** Definitions of a topic's handlers; those of scripts have none. */
+  specs(topic: string): readonly HandlerSpec[] {
+    return [...(this.#byTopic.get(topic)?.values() ?? [])]
+      .map((handler) => handler.spec)
+      .filter((spec) => spec !== undefined);
+  }
+
+  /** Deliveries of those handlers of a topic that want an event and have room for it. */
+  receivers(topic: string, event: TopicEvent): readonly Delivery[] {
+    const receivers: Delivery[] = [];
+    for (const handler of this.#byTopic.get(topic)?.values() ?? []) {
+      const { delivery } = handler;
+      if (this.#wants(handler, event) && delivery.admits(event)) receivers.push(delivery);
+    }
+    return receivers;
+  }
+
+  /** Takes a handler's definition away at once; its delivery is the caller's to end. */
+  detach(topic: string, id: string): void {
+    this.#byTopic.get(topic)?.delete(id);
+  }
+
+  /** Ends a handler and forgets what waits for it. */
+  async drop(topic: string, id: string): Promise<void> {
+    const handler = this.#byTopic.get(topic)?.get(id);
+    this.detach(topic, id);
+    await handler?.delivery.discard(DROP_DEADLINE_MS);
+  }
+
+  /** `drop` for all handlers of a topic. */
+  async dropAll(topic: string): Promise<void> {
+    const attached = this.#byTopic.get(topic);
+    this.#byTopic.delete(topic);
+    for (const { delivery } of attached?.values() ?? []) await delivery.discard(DROP_DEADLINE_MS);
+  }
+
+  /**
+   * Takes all handlers of a topic away. What is ready is delivered in the background; what has to be repeated waits in
+   * the outbox for the topic to be opened again.
+   */
+  retireAll(topic: string): void {
+    const attached = this.#byTopic.get(topic);
+    this.#byTopic.delete(topic);
+    for (const handler of attached?.values() ?? []) this.#retire(topic, handler);
+  }
+
+  /** Removes what ended handlers of earlier times left in the outbox under keys with this prefix. */
+  async removeLeft(prefix: string): Promise<void> {
+    const { store } = this.#options;
+    for (const key of store.handlerKeys(prefix)) {
+      const retiring = this.#retiring.get(key);
+      if (retiring === undefined) await store.removeAll(key);
+      else
+        this.#retiring.set(
+          key,
+          retiring.then(() => store.removeAll(key)),
+        );
+    }
+  }
+
+  /** Resolves when no handler has an event that it could deliver now. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#all().map((handler) => handler.delivery.drained()));
+  }
+
+  /** Delivers what is ready within the deadline; the rest is in the outbox. */
+  async close(deadlineMs: number): Promise<void> {
+    await Promise.all([
+      ...this.#all().map((handler) => handler.delivery.close(deadlineMs)),
+      ...this.#retiring.values(),
+    ]);
+    this.#byTopic.clear();
+  }
+
+  #all(): readonly AttachedHandler[] {
+    return [...this.#byTopic.values()].flatMap((attached) => [...attached.values()]);
+  }
+
+  #of(topic: string): Map<string, AttachedHandler> {
+    let attached = this.#byTopic.get(topic);
+    if (attached === undefined) {
+      attached = new Map();
+      this.#byTopic.set(topic, attached);
+    }
+    return attached;
+  }
+
+  #deliver(
+    topic: string,
+    key: string,
+    actions: readonly CheckedAction[],
+    predecessor = this.#retiring.get(key),
+  ): Delivery {
+    const { store, clock, log, random, queueLength, disabledKinds, redact } = this.#options;
+    const { context: shared } = this.#options;
+    const used = new Set<string>();
+    const context = {
+      ...shared,
+      resolveSecret: (text: string) => {
+        const secret = shared.resolveSecret(text);
+        if (used.size >= USED_SECRETS_MAX) used.clear();
+        used.add(secret);
+        return secret;
+      },
+    };
+    const enabled = actions.filter((action) => disabledKinds?.has(action.kind.kind) !== true);
+    return new Delivery(
+      {
+        handlerKey: key,
+        predecessor,
+        store,
+        clock,
+        random,
+        redact: redact === undefined ? undefined : (text) => redact(text, used),
+        queueLength: Math.max(QUEUE_LENGTH_MIN, queueLength ?? QUEUE_LENGTH.value),
+        report: (level, message, event) =>
+          log(level, message, { topic, handler: key.slice(topic.length + 1), event: event.id }),
+      },
+      (owner) =>
+        enabled.length === 0
+          ? [{ run: () => Promise.resolve({ kind: 'stop' }) }]
+          : enabled.map((action, i) => makeStep(action, i, owner, context)),
+    );
+  }
+
+  #retire(topic: string, handler: AttachedHandler): void {
+    const ended = handler.delivery
+      .close(RETIRE_DEADLINE_MS)
+      .catch((error: unknown) =>
+        this.#options.log('error', 'failed to close handler', { topic, err: messageOf(error) }),
+      )
+      .finally(() => {
+        if (this.#retiring.get(handler.key) === ended) this.#retiring.delete(handler.key);
+      });
+    this.#retiring.set(handler.key, ended);
+  }
+
+  #wants(handler: AttachedHandler, event: TopicEvent): boolean {
+    try {
+      return handler.match(event);
+    } catch (error) {
+      assert(error instanceof AppError, 'a match expression fails with an operational error');
+      this.#options.log('error', 'failed to evaluate match expression', {
+        topic: event.topic,
+        handler: handler.spec?.id ?? handler.key,
+        event: event.id,
+        err: error.message,
+      });
+      return false;
+    }
+  }
+}
+
+/** Names a handler's entries of the outbox. */
+export function keyOf(topic: string, id: string): string {
+  return `${topic} ${id}`;
+}
