@@ -154,7 +154,7 @@ class Adoption {
     for (const database of this.#databases.values()) {
       // An earlier restore that a crash ended may have used this number.
       new IndexLog(disk, indexDirectory(engine.directory), database.stored.fileId).remove();
-      await engine.persistIndex(database.stored);
+      await engine.indexFiles.persist(database.stored, 'background');
       database.markLogged();
     }
     await engine.fault('restore:index-written');

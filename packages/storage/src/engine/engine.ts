@@ -8,8 +8,6 @@ import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.
 import { stretchStarts } from '../memtable/stretches.ts';
 import { selectMeasurements, selectOrdinals } from '../series/select.ts';
 import type { Segment } from '../segment/segment.ts';
-import { checkpointFileName, checkpointPath } from '../series/checkpoint.ts';
-import { IndexLog, indexFileName } from '../series/index-log.ts';
 import type { ManifestDatabase } from '../manifest/manifest.ts';
 import { PostingsCache } from '../series/postings-cache.ts';
 import { ShardStore } from '../shard/shard-store.ts';
@@ -37,10 +35,12 @@ import type { WriteBatch } from '../write/write-batch.ts';
 import { adoptBackup } from '../backup/adopt.ts';
 import { createBackup } from '../backup/create.ts';
 import { applyRows, deleteFromMemtable, dropEmptySeries } from './apply.ts';
+import { BackPressure } from './back-pressure.ts';
 import { Database } from './database.ts';
+import { IndexFiles } from './index-files.ts';
 import type { Maintenance } from './maintenance.ts';
 import { Pacer } from './pacer.ts';
-import { indexDirectory, walDirectory } from './paths.ts';
+import { walDirectory } from './paths.ts';
 import { Reclaimer } from './reclaimer.ts';
 import { recover } from './recovery.ts';
 import { takeSnapshot } from './snapshot.ts';
@@ -54,6 +54,8 @@ export class Engine {
   readonly databases = new Map<string, Database>();
   readonly reclaimer = new Reclaimer();
   readonly turns: Turns;
+  readonly backPressure: BackPressure;
+  readonly indexFiles: IndexFiles;
   readonly stopping = new Stopping();
   readonly environment: StorageEnvironment;
   readonly directory: string;
@@ -62,6 +64,7 @@ export class Engine {
   /** Bytes of the active memtables. */
   memtableBytes = 0;
   readonly #options: StorageOptions;
+  readonly #memtableMaxBytes: number;
   readonly #log: StorageLog;
   readonly #postings: PostingsCache;
   readonly #restoring = new Set<Database>();
@@ -89,6 +92,11 @@ export class Engine {
     this.directory = options.directory;
     this.#postings = new PostingsCache(options.indexCacheBytes ?? LIMITS.indexCacheBytes.value);
     this.#log = options.log ?? (() => undefined);
+    const { disk } = environment;
+    const { directory, turns } = this;
+    this.indexFiles = new IndexFiles({ disk, directory, turns, log: this.#log });
+    this.#memtableMaxBytes = options.memtableMaxBytes ?? LIMITS.memtableBytes.value;
+    this.backPressure = new BackPressure(this.#memtableMaxBytes, () => this.memtableBytes);
   }
 
   /** Reads what is on disk; nothing else may be called before. */
@@ -141,38 +149,6 @@ export class Engine {
 
   async fault(point: string): Promise<void> {
     await this.environment.fault?.(point);
-  }
-
-  /** Makes index entries durable that so far only the log files hold. */
-  async persistIndex(stored: StoredIndex): Promise<void> {
-    const unpersisted = stored.unpersisted();
-    const { disk } = this.environment;
-    if (unpersisted !== undefined) {
-      const log = new IndexLog(disk, indexDirectory(this.directory), stored.fileId);
-      const pacer = new Pacer(this.turns);
-      await log.append(unpersisted.portions, () => pacer.pause());
-      stored.persisted(unpersisted.end);
-    }
-    await this.#checkpointIndex(stored, { isClosing: false });
-  }
-
-  /** A checkpoint that can not be written costs the next start time, nothing else. */
-  async #checkpointIndex(
-    stored: StoredIndex,
-    options: { readonly isClosing: boolean },
-  ): Promise<void> {
-    if (!stored.needsCheckpoint(options)) return;
-    const { disk } = this.environment;
-    const directory = indexDirectory(this.directory);
-    const logBytes = new IndexLog(disk, directory, stored.fileId).sizeBytes();
-    const pacer = new Pacer(this.turns);
-    const path = checkpointPath(directory, stored.fileId);
-    try {
-      const pause = (): Promise<void> => pacer.pause();
-      await stored.writeCheckpoint(logBytes, { disk, directory, path, pause });
-    } catch (error) {
-      this.#log('warn', 'series index checkpoint could not be written', { error, file: path });
-    }
   }
 
   /** The database that a write goes to. */
@@ -237,16 +213,6 @@ export class Engine {
   adoptDatabase(database: Database): void {
     this.#restoring.delete(database);
     this.databases.set(database.name, database);
-  }
-
-  /** Names of the index files that are in use. */
-  indexFiles(): Set<string> {
-    const all = [...this.databases.values(), ...this.#restoring];
-    const used = all.flatMap(({ stored, pending }) => [stored, pending?.stored]);
-    const files = used.filter((one) => one !== undefined);
-    return new Set(
-      files.flatMap(({ fileId }) => [indexFileName(fileId), checkpointFileName(fileId)]),
-    );
   }
 
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
@@ -343,14 +309,10 @@ export class Engine {
     }
   }
 
-  /** Holds writes back while two full memtables exist already: one being flushed, one waiting for it. */
+  /** Holds writes back that come faster than the flush gets on. */
   async #awaitMemory(): Promise<void> {
-    const limit = this.#options.memtableMaxBytes ?? LIMITS.memtableBytes.value;
-    while (this.memtableBytes > limit * 2 && this.#maintenance?.isFlushing === true) {
-      // A failed flush is reported where it began; here it only means that there is still no room.
-      await this.#maintenance.flushOnce().catch(() => undefined);
-    }
-    if (this.memtableBytes > limit * 4) {
+    await this.backPressure.enter();
+    if (this.memtableBytes > this.#memtableMaxBytes * 4) {
       throw new Unavailable(
         `memtable is full and can not be flushed. setting=\`${LIMITS.memtableBytes.setting}\``,
       );
@@ -360,10 +322,11 @@ export class Engine {
   /** Starts a flush when memtable or log are large enough; failures are logged and tried again later. */
   #flushIfLarge(): void {
     if (this.#options.hasBackgroundWork === false) return;
-    const memtableLimit = this.#options.memtableMaxBytes ?? LIMITS.memtableBytes.value;
     const walLimit = this.#options.walMaxBytes ?? LIMITS.walBytes.value;
-    const isLarge = this.memtableBytes > memtableLimit || this.wal.fileBytes > walLimit;
-    if (isLarge && this.#maintenance?.isFlushing === false) this.#supervise('flush', this.flush());
+    const isLarge = this.memtableBytes > this.#memtableMaxBytes || this.wal.fileBytes > walLimit;
+    if (isLarge && this.#maintenance?.isFlushing === false) {
+      this.#supervise('flush', this.#maintenance.flushOnce());
+    }
   }
 
   #supervise(what: string, work: Promise<unknown>): void {
@@ -535,14 +498,17 @@ export class Engine {
     this.removeOrphanIndexes();
   }
 
+  /** Indexes whose files are in use. */
+  *storedIndexes(): Generator<StoredIndex> {
+    for (const database of [...this.databases.values(), ...this.#restoring]) {
+      yield database.stored;
+      if (database.pending !== undefined) yield database.pending.stored;
+    }
+  }
+
   /** Removes index files that belong to nothing: of dropped databases, of restores and renewals that did not end. */
   removeOrphanIndexes(): void {
-    const { disk } = this.environment;
-    const directory = indexDirectory(this.directory);
-    const used = this.indexFiles();
-    for (const name of disk.list(directory)) {
-      if (!used.has(name)) disk.remove(`${directory}/${name}`);
-    }
+    this.indexFiles.removeOthers(this.storedIndexes());
   }
 
   /** Forgets shards, and databases whose last shard goes. */
@@ -648,7 +614,7 @@ export class Engine {
   async #checkpointAll(): Promise<void> {
     if (this.#maintenance === undefined) return;
     for (const { stored } of this.databases.values()) {
-      await this.#checkpointIndex(stored, { isClosing: true });
+      await this.indexFiles.checkpoint(stored, { isClosing: true, signal: this.stopping.flushes });
     }
   }
 

@@ -19,12 +19,17 @@ export type FlushTarget = { readonly disk: Disk; readonly path: string; readonly
 export async function writeTables(
   tables: MemtableTables,
   index: SeriesIndex,
-  options: { readonly target: FlushTarget; readonly pacer: Pacer },
+  options: {
+    readonly target: FlushTarget;
+    readonly pacer: Pacer;
+    /** Hears how many rows have been written since it was called last. */
+    readonly onRows: (count: number) => void;
+  },
 ): Promise<number> {
   const { disk, path, shardId } = options.target;
   const writer = new SegmentWriter(disk, path, shardId);
   try {
-    for (const table of tables.values()) await writeTable(writer, table, index, options.pacer);
+    for (const table of tables.values()) await writeTable(writer, table, index, options);
     return await writer.finish();
   } catch (error) {
     writer.abort();
@@ -43,7 +48,7 @@ async function writeTable(
   writer: SegmentWriter,
   table: Table,
   index: SeriesIndex,
-  pacer: Pacer,
+  { pacer, onRows }: { readonly pacer: Pacer; readonly onRows: (count: number) => void },
 ): Promise<void> {
   const measurement = index.measurements[table.measurementId];
   if (measurement === undefined || table.rows === 0) return;
@@ -51,14 +56,13 @@ async function writeTable(
   writer.beginMeasurement(table.measurementId, fields);
   const portion: Portion = { rows: new RowList(), ordinals: [], ends: [] };
   let sincePause = 0;
-  for (let ordinal = 0; ordinal < table.ordinalEnd; ordinal++) {
+  for (let ordinal = table.nextOrdinal(0); ordinal < table.ordinalEnd;) {
     table.listRows(ordinal, table.rows, portion.rows);
     const { length } = portion.rows;
-    if (length > (portion.ends.at(-1) ?? 0)) {
-      portion.ordinals.push(ordinal);
-      portion.ends.push(length);
-    }
-    const isLast = ordinal + 1 === table.ordinalEnd;
+    portion.ordinals.push(ordinal);
+    portion.ends.push(length);
+    ordinal = table.nextOrdinal(ordinal + 1);
+    const isLast = ordinal === table.ordinalEnd;
     if (length + portion.ends.length * SERIES_COST_ROWS < PORTION_ROWS && !isLast) continue;
     for (const series of portionRuns(table, fields, portion)) {
       writer.addRun(series.run);
@@ -68,6 +72,7 @@ async function writeTable(
       sincePause = 0;
       await pacer.pause();
     }
+    onRows(length);
     portion.rows.clear();
     portion.ordinals.length = 0;
     portion.ends.length = 0;

@@ -57,6 +57,7 @@ export class Maintenance {
   readonly #pages: PageCache;
   #job: FlushJob | undefined;
   #flushing: Promise<void> | undefined;
+  #checkpointing: Promise<void> | undefined;
   #compacting: Promise<void> | undefined;
   #commits: Promise<void> = Promise.resolve();
   #walStart: number;
@@ -79,18 +80,23 @@ export class Maintenance {
     return this.#flushing !== undefined;
   }
 
-  /** Everything that is in memory now is in segments when it resolves. */
+  /** Everything that is in memory now is in segments when it resolves, and checkpoints that it made due are written. */
   async flush(): Promise<void> {
     // The one that runs may have begun before the rows that the caller means.
     await this.#flushing;
     await this.flushOnce();
+    await this.#checkpointing;
   }
 
   /** Begins a flush, or joins the one that runs. */
   flushOnce(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
+    if (this.#flushing === undefined) {
+      this.#engine.backPressure.flushing(0);
+      this.#flushing = this.#flush().finally(() => {
+        this.#flushing = undefined;
+        this.#engine.backPressure.flushEnded();
+      });
+    }
     return this.#flushing;
   }
 
@@ -111,6 +117,7 @@ export class Maintenance {
   async idle(): Promise<void> {
     await this.#compacting;
     await this.#flushing?.catch(() => undefined);
+    await this.#checkpointing;
     await this.#commits;
   }
 
@@ -119,7 +126,11 @@ export class Maintenance {
     try {
       this.#job ??= await this.#freeze();
       const job = this.#job;
-      for (const frozen of job.shards) frozen.segment ??= await this.#writeSegment(frozen);
+      const progress = new FlushProgress(job.shards, (done) => engine.backPressure.flushing(done));
+      for (const frozen of job.shards) {
+        frozen.segment ??= await this.#writeSegment(frozen, progress);
+        progress.wrote(frozen);
+      }
       await engine.fault('flush:segments-written');
       for (const database of engine.databases.values()) await this.#persistIndex(database, job);
       await engine.fault('flush:index-written');
@@ -127,6 +138,7 @@ export class Maintenance {
       this.#job = undefined;
       this.#removeLogs();
       if (job.renewals.length > 0) engine.removeOrphanIndexes();
+      this.#startCheckpoints();
     } catch (error) {
       this.counters.flushFailures++;
       throw error;
@@ -153,7 +165,27 @@ export class Maintenance {
     return job;
   }
 
-  async #writeSegment({ shard, tables, sequence }: FrozenShard): Promise<Segment | undefined> {
+  /** Of indexes that have grown much, beside whatever else is done. Failures are logged. */
+  #startCheckpoints(): void {
+    this.#checkpointing ??= this.#checkpointAll().finally(() => {
+      this.#checkpointing = undefined;
+    });
+  }
+
+  async #checkpointAll(): Promise<void> {
+    const engine = this.#engine;
+    const signal = engine.stopping.background;
+    for (const { name, stored } of engine.databases.values()) {
+      await engine.indexFiles.checkpoint(stored, { isClosing: false, signal });
+      // Dropped or renewed meanwhile.
+      if (engine.databases.get(name)?.stored !== stored) engine.removeOrphanIndexes();
+    }
+  }
+
+  async #writeSegment(
+    { shard, tables, sequence }: FrozenShard,
+    progress: FlushProgress,
+  ): Promise<Segment | undefined> {
     const engine = this.#engine;
     const { id, database: name } = shard.descriptor;
     const database = engine.databases.get(name);
@@ -164,7 +196,8 @@ export class Maintenance {
     await this.#makeShardDirectory(id);
     const sizeBytes = await writeTables(tables, database.index, {
       target: { disk, path, shardId: id },
-      pacer: new Pacer(engine.turns, engine.stopping.flushes),
+      pacer: new Pacer(engine.turns, { work: 'flush', signal: engine.stopping.flushes }),
+      onRows: (rows) => progress.wroteRows(rows),
     });
     await disk.syncDirectory(shardDirectory(engine.directory, id));
     return this.openSegment(id, { fileId, sequence, level: 0, sizeBytes });
@@ -221,11 +254,11 @@ export class Maintenance {
   async #persistIndex(database: Database, { renewals }: FlushJob): Promise<void> {
     const { pending } = database;
     if (pending === undefined || !renewals.includes(database)) {
-      await this.#engine.persistIndex(database.stored);
+      await this.#engine.indexFiles.persist(database.stored, 'flush');
       return;
     }
     await this.#copyIndex(pending);
-    await this.#engine.persistIndex(pending.stored);
+    await this.#engine.indexFiles.persist(pending.stored, 'flush');
   }
 
   /** Copies what is there now; what comes meanwhile is left for the next time. */
@@ -272,7 +305,8 @@ export class Maintenance {
     try {
       await this.#copyIndex(pending, signal);
       if (!signal.aborted) {
-        await engine.persistIndex(pending.stored);
+        await engine.indexFiles.persist(pending.stored, 'background');
+        await engine.indexFiles.checkpoint(pending.stored, { isClosing: false, signal });
         await engine.fault('renewal:copied');
         pending.isReady = !signal.aborted && engine.databases.get(database.name) === database;
       }
@@ -325,7 +359,7 @@ export class Maintenance {
     const path = segmentPath(engine.directory, id, fileId);
     const sizeBytes = await compactSegments(inputs, tombstones, {
       target: { disk, path, shardId: id },
-      pacer: new Pacer(engine.turns, engine.stopping.background),
+      pacer: new Pacer(engine.turns, { signal: engine.stopping.background }),
     });
     await engine.fault('compaction:segment-written');
     await disk.syncDirectory(shardDirectory(engine.directory, id));
@@ -442,6 +476,40 @@ export class Maintenance {
       shards,
     };
   }
+}
+
+/** Of what a flush takes, writing the segments; the rest is the index and the manifest. */
+const SEGMENTS_SHARE = 0.9;
+
+/** How much of a flush is done. */
+class FlushProgress {
+  readonly #total: number;
+  readonly #report: (done: number) => void;
+  #rows = 0;
+  /** Rows of shards that are written whole. */
+  #whole = 0;
+
+  constructor(shards: readonly FrozenShard[], report: (done: number) => void) {
+    this.#total = shards.reduce((sum, frozen) => sum + rowsOf(frozen), 0);
+    this.#report = report;
+  }
+
+  wroteRows(count: number): void {
+    this.#rows += count;
+    this.#report((SEGMENTS_SHARE * this.#rows) / Math.max(1, this.#total));
+  }
+
+  /** Also what an earlier attempt has written. */
+  wrote(frozen: FrozenShard): void {
+    this.#whole += rowsOf(frozen);
+    this.wroteRows(this.#whole - this.#rows);
+  }
+}
+
+function rowsOf({ tables }: FrozenShard): number {
+  let rows = 0;
+  for (const table of tables.values()) rows += table.rows;
+  return rows;
 }
 
 /** Segments that can not be read keep their place in the order of writes. */

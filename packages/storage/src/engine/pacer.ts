@@ -1,18 +1,26 @@
 // Background work in slices: gives way to writes and queries after a few milliseconds, and ends when it is told to.
-import type { Turns } from './turns.ts';
+import type { Turns, Work } from './turns.ts';
 
 export class Pacer {
   readonly #turns: Turns;
+  readonly #work: Work;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(turns: Turns, signal?: AbortSignal) {
+  constructor(
+    turns: Turns,
+    options: {
+      readonly work?: Work | undefined;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
+  ) {
     this.#turns = turns;
-    this.#signal = signal;
+    this.#work = options.work ?? 'background';
+    this.#signal = options.signal;
   }
 
   /** Cheap while the slice lasts. Throws the signal's reason once it is aborted. */
   async pause(): Promise<void> {
     this.#signal?.throwIfAborted();
-    if (this.#turns.isOver) await this.#turns.enter('background');
+    if (this.#turns.isOver) await this.#turns.enter(this.#work);
   }
 }

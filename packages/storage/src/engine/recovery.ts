@@ -80,7 +80,7 @@ async function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageL
   }
   for (const entry of additions) applyAdditions(database.index, entry);
   database.markLogged();
-  database.stored.markPersisted();
+  database.stored.markPersisted(index.sizeBytes());
 }
 
 function openShard(

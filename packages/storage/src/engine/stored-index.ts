@@ -17,12 +17,14 @@ const PORTION_SERIES = 1 << 13;
 
 /** Numbers of entries of an index. */
 type IndexEnd = { readonly measurements: number; readonly series: number };
+/** Entries that are in the index log, and the bytes of it that hold them. */
+type Persisted = IndexEnd & { readonly logBytes: number };
 
 export class StoredIndex {
   readonly index: SeriesIndex;
   /** Number of its files. */
   readonly fileId: number;
-  #persisted: IndexEnd = { measurements: 0, series: 0 };
+  #persisted: Persisted = { measurements: 0, series: 0, logBytes: 0 };
   /** Where the ids end that the checkpoint holds. */
   #checkpointSeries = 0;
 
@@ -31,9 +33,9 @@ export class StoredIndex {
     this.fileId = fileId;
   }
 
-  /** Everything that is in the index now came from the index files. */
-  markPersisted(): void {
-    this.#persisted = endOf(this.index);
+  /** Everything that is in the index now came from the index files; the log has `logBytes`. */
+  markPersisted(logBytes: number): void {
+    this.#persisted = { ...endOf(this.index), logBytes };
   }
 
   /** Entries that only the log files hold, in portions, and where they end; `undefined` when there are none. */
@@ -46,9 +48,9 @@ export class StoredIndex {
     return { portions: portionsOf(this.index, first, end), end };
   }
 
-  /** Entries up to these numbers are in the index files now. */
-  persisted(end: IndexEnd): void {
-    this.#persisted = end;
+  /** Entries up to these numbers are in the index log now. */
+  persisted(persisted: Persisted): void {
+    this.#persisted = persisted;
   }
 
   /** Whether opening would have to build so many series that a new checkpoint pays. */
@@ -58,14 +60,11 @@ export class StoredIndex {
     return uncovered > Math.max(RUNNING_SERIES_MIN, this.#checkpointSeries / 2);
   }
 
-  /** Writes a checkpoint of what is in the index log, which has `logBytes`. */
-  async writeCheckpoint(
-    logBytes: number,
-    options: Parameters<typeof writeCheckpoint>[2],
-  ): Promise<void> {
-    const { measurements, series } = this.#persisted;
-    await writeCheckpoint(this.index, { measurements, series, logBytes }, options);
-    this.#checkpointSeries = series;
+  /** Writes a checkpoint of what is in the index log now; the log may get more meanwhile. */
+  async writeCheckpoint(options: Parameters<typeof writeCheckpoint>[2]): Promise<void> {
+    const range = this.#persisted;
+    await writeCheckpoint(this.index, range, options);
+    this.#checkpointSeries = range.series;
   }
 
   /** Fills the empty index from a checkpoint; bytes of the index log that need not be read. */

@@ -86,3 +86,18 @@ test('no slice is longer than allowed, whatever is under way', async () => {
   expect(Math.max(...began)).toBe(SLICE_MS);
   expect(order).toHaveLength(steps.reduce((sum, count) => sum + count, 0));
 });
+
+test('a flush has three turns for each of a compaction, and writes as many as it', async () => {
+  expect(turns.enter('query')).toBeUndefined();
+  nowMs += SLICE_MS;
+  void work('background', 'compaction', 60);
+  void work('flush', 'flush', 30);
+  void work('write', 'write', 30);
+  while (rounds.length > 0) await nextRound();
+
+  const ended = order.lastIndexOf('flush');
+  const before = order.slice(0, ended + 1);
+  expect(before.filter((name) => name === 'write')).toHaveLength(30);
+  expect(before.filter((name) => name === 'compaction').length).toBeLessThanOrEqual(12);
+  expect(before).toContain('compaction');
+});

@@ -3,9 +3,12 @@
 // work take turns. So nobody waits longer than for a slice of each of the others.
 import type { Clock } from '@tidemark/core';
 
-export type Work = 'write' | 'query' | 'background';
+export type Work = 'write' | 'query' | 'flush' | 'background';
 
+/** Flushes and other background work share one place in the round. */
 const ROUND: readonly Work[] = ['query', 'write', 'background'];
+/** Turns of a flush for each of a compaction when both wait: writes may wait for the room that the flush makes. */
+const FLUSH_TURNS = 3;
 
 export type TurnsOptions = {
   readonly clock: Clock;
@@ -21,8 +24,11 @@ export class Turns {
   readonly #waiting: Readonly<Record<Work, (() => void)[]>> = {
     query: [],
     write: [],
+    flush: [],
     background: [],
   };
+  /** Turns that a flush had since other background work had one. */
+  #flushTurns = 0;
   /** Place in `ROUND` of the kind of work that comes next. */
   #next = 0;
   #sliceEnd = Number.NEGATIVE_INFINITY;
@@ -62,7 +68,7 @@ export class Turns {
     this.#isTaken = false;
     for (let i = 0; i < ROUND.length; i++) {
       const at = (this.#next + i) % ROUND.length;
-      const proceed = this.#waiting[ROUND[at]!].shift();
+      const proceed = this.#waiting[this.#kindAt(at)].shift();
       if (proceed === undefined) continue;
       this.#next = at + 1;
       this.#open();
@@ -71,8 +77,21 @@ export class Turns {
     }
   }
 
+  /** Whose turn it is at a place of the round. */
+  #kindAt(place: number): Work {
+    const kind = ROUND[place]!;
+    const { flush, background } = this.#waiting;
+    if (kind !== 'background' || flush.length === 0) return kind;
+    if (background.length > 0 && this.#flushTurns === FLUSH_TURNS) {
+      this.#flushTurns = 0;
+      return 'background';
+    }
+    this.#flushTurns = Math.min(FLUSH_TURNS, this.#flushTurns + 1);
+    return 'flush';
+  }
+
   #hasWaiting(): boolean {
-    const { query, write, background } = this.#waiting;
-    return query.length + write.length + background.length > 0;
+    const { query, write, flush, background } = this.#waiting;
+    return query.length + write.length + flush.length + background.length > 0;
   }
 }

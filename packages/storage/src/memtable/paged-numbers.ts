@@ -22,6 +22,21 @@ export class PagedNumbers {
     page[index & PLACE_MASK] = value;
   }
 
+  /** The first index from `from` on, below `end`, where something other than 0 was put; `end` when there is none. */
+  nextSet(from: number, end: number): number {
+    let index = from;
+    while (index < end) {
+      const page = this.#pages[index >>> PAGE_BITS];
+      const pageEnd = Math.min(end, (index | PLACE_MASK) + 1);
+      if (page === undefined) index = pageEnd;
+      else {
+        while (index < pageEnd && page[index & PLACE_MASK] === 0) index++;
+        if (index < pageEnd) return index;
+      }
+    }
+    return end;
+  }
+
   #addPage(number: number): Uint32Array {
     while (this.#pages.length < number) this.#pages.push(undefined);
     const page = new Uint32Array(PAGE_LENGTH);

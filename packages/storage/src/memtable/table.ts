@@ -160,6 +160,11 @@ export class Table {
     }
   }
 
+  /** The first ordinal from `from` on whose series has rows; `ordinalEnd` when there is none. */
+  nextOrdinal(from: number): number {
+    return this.#newest.nextSet(from, this.#ordinalEnd);
+  }
+
   /** Whether the series with this ordinal has rows below `limit`. */
   hasRows(ordinal: number, limit: number): boolean {
     return this.#newestBelow(ordinal, limit) > 0;

@@ -63,14 +63,18 @@ export class IndexLog {
     }
   }
 
-  /** Appends entries, a record for each portion; durable when it resolves. Nothing of them stays when it fails. */
-  async append(portions: Iterable<IndexAdditions>, pause: () => Promise<void>): Promise<void> {
+  /**
+   * Appends entries, a record for each portion; durable when it resolves, to the file's size. Nothing of them stays when it
+   * fails.
+   */
+  async append(portions: Iterable<IndexAdditions>, pause: () => Promise<void>): Promise<number> {
     const isNew = !this.#disk.exists(this.#path);
     const file = this.#disk.open(this.#path, isNew ? 'create' : 'modify');
+    let end: number;
     try {
       if (file.size() < WAL_HEADER_BYTES) file.write(walHeader(), 0);
       const start = Math.max(file.size(), WAL_HEADER_BYTES);
-      let end = start;
+      end = start;
       try {
         for (const additions of portions) {
           const out = new ByteWriter(additions.series.bytes.length + (1 << 12));
@@ -90,6 +94,7 @@ export class IndexLog {
       file.close();
     }
     if (isNew) await this.#disk.syncDirectory(this.#directory);
+    return end;
   }
 
   remove(): void {

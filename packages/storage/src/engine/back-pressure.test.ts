@@ -1,0 +1,72 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { BackPressure } from './back-pressure.ts';
+
+let heldBytes: number;
+let pressure: BackPressure;
+let written: string[];
+
+beforeEach(() => {
+  heldBytes = 0;
+  written = [];
+  pressure = new BackPressure(100, () => heldBytes);
+});
+
+/** A write of so many bytes, which are in the memtable as soon as it is let in. */
+async function write(name: string, bytes: number): Promise<void> {
+  await pressure.enter();
+  written.push(name);
+  heldBytes += bytes;
+}
+
+test('writes go on at once while nothing is flushed, and while the memtable has its ordinary size', () => {
+  heldBytes = 1000;
+  expect(pressure.enter()).toBeUndefined();
+
+  heldBytes = 100;
+  pressure.flushing(0);
+  expect(pressure.enter()).toBeUndefined();
+});
+
+test('writes beyond it are let in as the flush gets on, one by one and in order', async () => {
+  pressure.flushing(0);
+  heldBytes = 101;
+  const all = [write('a', 20), write('b', 20), write('c', 20)];
+
+  pressure.flushing(0.005);
+  expect(pressure.waitingCount).toBe(3);
+  pressure.flushing(0.01);
+  await all[0];
+  expect(written).toEqual(['a']);
+  pressure.flushing(0.2);
+  expect(pressure.waitingCount).toBe(2);
+  pressure.flushing(0.21);
+  await all[1];
+  expect(written).toEqual(['a', 'b']);
+
+  pressure.flushEnded();
+  await all[2];
+  expect(written).toEqual(['a', 'b', 'c']);
+});
+
+test('who comes later does not overtake those who wait', async () => {
+  pressure.flushing(0);
+  heldBytes = 101;
+  const first = write('first', 1);
+
+  heldBytes = 0;
+  const second = write('second', 1);
+  pressure.flushing(0);
+  pressure.flushing(0);
+  await Promise.all([first, second]);
+
+  expect(written).toEqual(['first', 'second']);
+});
+
+test('what a flush has done is never less than it was: a second attempt begins where the first one ended', () => {
+  pressure.flushing(0.5);
+  pressure.flushing(0.1);
+  heldBytes = 150;
+
+  expect(pressure.enter()).toBeUndefined();
+});

@@ -1,0 +1,76 @@
+// The files of series indexes: what a flush appends to their logs, and checkpoints, which are written beside everything
+// else because one of ten million series takes seconds.
+import type { Disk } from '../disk/disk.ts';
+import type { StorageLog } from '../options.ts';
+import { checkpointFileName, checkpointPath } from '../series/checkpoint.ts';
+import { IndexLog, indexFileName } from '../series/index-log.ts';
+import { Pacer } from './pacer.ts';
+import { indexDirectory } from './paths.ts';
+import type { StoredIndex } from './stored-index.ts';
+import type { Turns, Work } from './turns.ts';
+
+export class IndexFiles {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #turns: Turns;
+  readonly #log: StorageLog;
+  /** Numbers of the indexes whose checkpoints are being written. */
+  readonly #writing = new Set<number>();
+
+  /** `directory` is that of the engine. */
+  constructor(options: {
+    readonly disk: Disk;
+    readonly directory: string;
+    readonly turns: Turns;
+    readonly log: StorageLog;
+  }) {
+    this.#disk = options.disk;
+    this.#directory = indexDirectory(options.directory);
+    this.#turns = options.turns;
+    this.#log = options.log;
+  }
+
+  /** Makes entries durable that so far only the log files hold. */
+  async persist(stored: StoredIndex, work: Work): Promise<void> {
+    const unpersisted = stored.unpersisted();
+    if (unpersisted === undefined) return;
+    const log = new IndexLog(this.#disk, this.#directory, stored.fileId);
+    const pacer = new Pacer(this.#turns, { work });
+    const logBytes = await log.append(unpersisted.portions, () => pacer.pause());
+    stored.persisted({ ...unpersisted.end, logBytes });
+  }
+
+  /** Writes a checkpoint where one pays. One that can not be written costs the next start time, nothing else. */
+  async checkpoint(
+    stored: StoredIndex,
+    options: { readonly isClosing: boolean; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { fileId } = stored;
+    if (!stored.needsCheckpoint(options) || this.#writing.has(fileId)) return;
+    const directory = this.#directory;
+    const path = checkpointPath(directory, fileId);
+    const pacer = new Pacer(this.#turns, { signal: options.signal });
+    this.#writing.add(fileId);
+    try {
+      const pause = (): Promise<void> => pacer.pause();
+      await stored.writeCheckpoint({ disk: this.#disk, directory, path, pause });
+    } catch (error) {
+      if (options.signal.aborted) return;
+      this.#log('warn', 'series index checkpoint could not be written', { error, file: path });
+    } finally {
+      this.#writing.delete(fileId);
+    }
+  }
+
+  /** Removes the files of all indexes but these. */
+  removeOthers(used: Iterable<StoredIndex>): void {
+    const names = new Set<string>();
+    for (const { fileId } of used) {
+      names.add(indexFileName(fileId)).add(checkpointFileName(fileId));
+      if (this.#writing.has(fileId)) names.add(`${checkpointFileName(fileId)}.tmp`);
+    }
+    for (const name of this.#disk.list(this.#directory)) {
+      if (!names.has(name)) this.#disk.remove(`${this.#directory}/${name}`);
+    }
+  }
+}
