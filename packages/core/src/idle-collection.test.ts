@@ -1,10 +1,11 @@
 // Memory is given back in the first idle interval after work.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
-import { IdleWatch } from './idle-collection.ts';
+import { IdleWatch, YoungBuffers } from './idle-collection.ts';
 
 test('collects once after work, and not before there was any', () => {
   const watch = new IdleWatch();
@@ -46,4 +47,28 @@ test('what nobody holds any more goes when the thread has nothing to do', async 
   child.kill();
 
   expect(chunk.toString()).toBe('collected');
+});
+
+test('young buffers are collected when so many were noted that the old objects would be', () => {
+  let collectedCount = 0;
+  const buffers = new YoungBuffers(() => collectedCount++);
+  const counts = [1, 3, 2, 5, 0, 1, 20, 5].map((mebibytes) => {
+    buffers.note(mebibytes << 20);
+    return collectedCount;
+  });
+
+  expect(counts).toEqual([0, 0, 1, 1, 1, 2, 3, 3]);
+});
+
+test('a collection of young buffers frees those that nobody holds', async () => {
+  const buffers = new YoungBuffers();
+  const abandon = (): number => new Uint8Array(32 << 20).fill(1).length;
+  const heldBytes = (): number => process.memoryUsage().arrayBuffers;
+  const before = heldBytes();
+
+  buffers.note(abandon());
+
+  // They are freed by another thread.
+  while (heldBytes() >= before + (32 << 20)) await setImmediate();
+  expect(heldBytes()).toBeLessThan(before + (32 << 20));
 });

@@ -17,6 +17,7 @@ import {
   Unavailable,
 } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
+import { YoungBuffers } from '@tidemark/core/idle-collection';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
@@ -121,6 +122,7 @@ export class HttpServer implements Api {
   readonly #app: FastifyInstance;
   readonly #options: ServerOptions;
   readonly #routes = new RouteTable();
+  readonly #bodies = new YoungBuffers();
   readonly counters = { req: 0, ping_req: 0, write_req: 0, auth_fail: 0 };
 
   constructor(options: ServerOptions) {
@@ -283,6 +285,8 @@ export class HttpServer implements Api {
 
   async #bodyOf(request: FastifyRequest): Promise<Uint8Array> {
     const body = request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
+    // As it came, and as one piece.
+    this.#bodies.note(body.length * 2);
     const encoding = headerText(request.headers['content-encoding']) ?? '';
     if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
     if (encoding !== 'gzip')
