@@ -275,6 +275,26 @@ describe('task', () => {
     await output('template', 'delete', 'above');
   });
 
+  test('define and show tell what will keep a task from starting, enabling is refused with it', async () => {
+    await writeFile(file('unfit.tick'), "stream\n    |from()\n    |where(lambda: 'x' == 2)\n");
+    const finding =
+      /got string == int.*\n  line 3, column 27: found int, expected string; convert it/;
+
+    const script = ['--script', file('unfit.tick'), '--dbrp', 'metrics.autogen'];
+    const defined = await tidemark('task', 'define', 'unfit', ...script);
+    expect(defined).toMatchObject({ status: 0, stdout: 'defined unfit (stream, disabled)\n' });
+    expect(defined.stderr).toMatch(finding);
+    expect(await output('task', 'show', 'unfit')).toContain('line 3, column 27: ');
+
+    const enabled = await tidemark('task', 'enable', 'unfit');
+    expect(enabled.status).toBe(1);
+    expect(enabled.stderr).toMatch(finding);
+    expect(await output('task', 'show', 'unfit')).toMatch(
+      /^Error: Failed to compile.*\n  line 3, /m,
+    );
+    await output('task', 'delete', 'unfit');
+  });
+
   test('a wrong script, wrong usage and a missing engine end with 1, 2 and 1', async () => {
     await writeFile(file('broken.tick'), 'stream\n    |from(\n');
     expect(

@@ -16,7 +16,7 @@ export function describeError(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (error instanceof AppError) {
     const hint = error.hint === undefined ? '' : `\n${error.hint}`;
-    return `${error.message}${hint}${describeFindings(error)}`;
+    return `${error.message}${hint}${describeFindings(error.diagnostics, error.message)}`;
   }
   if (error instanceof Error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -25,16 +25,27 @@ export function describeError(error: unknown): string {
   return String(error);
 }
 
-/** Where a script is wrong and what to write instead, one line for each finding. */
-function describeFindings({ message, diagnostics }: AppError): string {
-  return diagnostics
-    .map((finding: ScriptDiagnostic) => {
-      const { line, column, hint } = finding;
+/** Findings whose sentences name what was found and what could stand there. */
+const SAYING_WHAT_IS_EXPECTED = new Set(['TICK_UNEXPECTED_TOKEN', 'TICK_INVALID_TOKEN']);
+
+function misfitOf({ found, expected = [] }: ScriptDiagnostic): string {
+  if (found === undefined || expected.length === 0) return '';
+  return `found ${found}, expected ${expected.join(' or ')}`;
+}
+
+/**
+ * Where a script is wrong and what to write instead, one line for each finding, each behind a line break. What `told`
+ * ends with is not said again.
+ */
+export function describeFindings(findings: readonly ScriptDiagnostic[], told: string): string {
+  return findings
+    .map((finding) => {
+      const { message, line, column, hint } = finding;
       const place = line === undefined ? '' : `line ${line}, column ${column}: `;
-      // The first one is the error itself.
-      const isTold = message.endsWith(finding.message);
-      const parts = [isTold ? '' : finding.message, hint ?? ''].filter((part) => part !== '');
-      return parts.length === 0 ? '' : `\n  ${place}${parts.join('; ')}`;
+      const misfit = SAYING_WHAT_IS_EXPECTED.has(finding.code) ? '' : misfitOf(finding);
+      const parts = [told.endsWith(message) ? '' : message, misfit, hint ?? ''];
+      const text = parts.filter((part) => part !== '').join('; ');
+      return text === '' ? '' : `\n  ${place}${text}`;
     })
     .join('');
 }

@@ -12,8 +12,8 @@ import type {
   Topic,
   TopicEvent,
 } from './engine-types.ts';
-import { HttpConnection } from './http.ts';
-import type { ClientOptions } from './http.ts';
+import { diagnosticOf, HttpConnection } from './http.ts';
+import type { ClientOptions, ResponseDiagnostic } from './http.ts';
 
 const BASE = '/engine/v1';
 const PREVIEW = '/engine/v1preview';
@@ -23,7 +23,17 @@ const ALL = -1;
 
 const part = encodeURIComponent;
 
-/** A refused script is answered with all that is wrong with it. */
+type AnsweredTask = Omit<Task, 'diagnostics'> & {
+  readonly diagnostics?: readonly ResponseDiagnostic[] | undefined;
+};
+
+function taskOf({ diagnostics, ...task }: AnsweredTask): Task {
+  return diagnostics === undefined
+    ? task
+    : { ...task, diagnostics: diagnostics.map((each) => diagnosticOf(each)) };
+}
+
+/** A script is answered with all that is wrong with it, whether it is refused or only could not run. */
 const DEFINING = { search: { diagnostics: 'true' } };
 
 /** Every method throws an `AppError` with the engine's text when the engine refuses. */
@@ -55,7 +65,8 @@ export class EngineClient {
     return this.#list('tasks', options);
   }
 
-  task(
+  /** A task, with what keeps it from starting. */
+  async task(
     id: string,
     options: {
       readonly replayId?: string | undefined;
@@ -63,25 +74,25 @@ export class EngineClient {
       readonly scriptFormat?: 'formatted' | 'raw';
     } = {},
   ): Promise<Task> {
-    return this.http.json(`${BASE}/tasks/${part(id)}`, {
+    const answer = await this.http.json<AnsweredTask>(`${BASE}/tasks/${part(id)}`, {
       search: {
+        ...DEFINING.search,
         'replay-id': options.replayId,
         'dot-view': options.dotView,
         'script-format': options.scriptFormat,
       },
     });
+    return taskOf(answer);
   }
 
-  createTask(task: TaskChange): Promise<Task> {
-    return this.http.json(`${BASE}/tasks`, { ...DEFINING, method: 'POST', json: task });
+  async createTask(task: TaskChange): Promise<Task> {
+    const request = { ...DEFINING, method: 'POST', json: task } as const;
+    return taskOf(await this.http.json(`${BASE}/tasks`, request));
   }
 
-  changeTask(id: string, change: TaskChange): Promise<Task> {
-    return this.http.json(`${BASE}/tasks/${part(id)}`, {
-      ...DEFINING,
-      method: 'PATCH',
-      json: change,
-    });
+  async changeTask(id: string, change: TaskChange): Promise<Task> {
+    const request = { ...DEFINING, method: 'PATCH', json: change } as const;
+    return taskOf(await this.http.json(`${BASE}/tasks/${part(id)}`, request));
   }
 
   async deleteTask(id: string): Promise<void> {

@@ -1,4 +1,5 @@
 // Documents of the task engine's API (specification: task-processing service, resources and their fields).
+import type { ScriptDiagnostic } from './http.ts';
 
 export type Dbrp = { readonly db: string; readonly rp: string };
 
@@ -23,6 +24,8 @@ export type Task = {
   readonly created: string;
   readonly modified: string;
   readonly 'last-enabled'?: string | undefined;
+  /** What keeps it from starting, where it was asked for. */
+  readonly diagnostics?: readonly ScriptDiagnostic[] | undefined;
 };
 
 /** What a definition or a change may set. */

@@ -144,7 +144,7 @@ async function errorOf(response: Response): Promise<Error> {
       return new Unavailable(message);
     default:
       return response.status >= 500
-        ? new Internal(message)
+        ? new Internal(message, { diagnostics })
         : new InvalidRequest(message, { diagnostics });
   }
 }
@@ -157,9 +157,14 @@ export type ScriptDiagnostic = Diagnostic & {
   readonly expected?: readonly string[] | undefined;
 };
 
-function diagnosticOf(json: Omit<ScriptDiagnostic, 'span'> & ResponseSpan): ScriptDiagnostic {
+/** A finding as the engine answers it, with its place as a span. */
+export function diagnosticOf(json: ResponseDiagnostic): ScriptDiagnostic {
   const { position, length, ...rest } = json;
   return { ...rest, span: { start: position, end: position + length } };
 }
 
-type ResponseSpan = { readonly position: number; readonly length: number };
+/** A finding in an answer: position and length in UTF-16 code units. */
+export type ResponseDiagnostic = Omit<ScriptDiagnostic, 'span'> & {
+  readonly position: number;
+  readonly length: number;
+};

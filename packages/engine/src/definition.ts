@@ -5,6 +5,7 @@ import { buildPipeline, definitionErrorText, parseVars } from '@tidemark/pipelin
 import type { BuildResult, DeadmanConfig, EdgeType, Pipeline, Vars } from '@tidemark/pipeline';
 import type { UdfRegistry } from '@tidemark/pipeline';
 import { formatScript } from '@tidemark/tickscript';
+import type { SyntaxDiagnostic } from '@tidemark/tickscript';
 import type { Dbrp } from './records.ts';
 
 /** What the configuration adds to every script; what is left out has its default. */
@@ -19,8 +20,8 @@ export type Definition = {
   readonly type: EdgeType;
   readonly dbrps: readonly Dbrp[];
   readonly pipeline: Pipeline;
-  /** What is only examined when the task starts; answers the recorded text. */
-  readonly checkStart: () => string | undefined;
+  /** What keeps the task from starting; the first message is the recorded text. */
+  readonly checkStart: () => readonly SyntaxDiagnostic[];
 };
 
 export type DefinitionInput = {
@@ -50,7 +51,7 @@ export function defineTask(input: DefinitionInput, environment: BuildEnvironment
   const context = {
     dbrps: dbrps.map(({ db, rp }) => ({ database: db, retentionPolicy: rp })),
   };
-  return { type, dbrps, pipeline, checkStart: () => built.checkStart?.(context) };
+  return { type, dbrps, pipeline, checkStart: () => built.checkStart?.(context) ?? [] };
 }
 
 /** Reads the vars of a request. Throws `InvalidRequest` in the recorded words. */

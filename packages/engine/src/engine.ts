@@ -41,7 +41,7 @@ import { HostPool } from '@tidemark/runtime/host';
 import type { HostPoolOptions } from '@tidemark/runtime/host';
 import type { TaskState } from '@tidemark/runtime';
 import { Sideloads } from './sideload.ts';
-import { checkClusters, httpClient, taskServices } from './task-services.ts';
+import { checkCluster, httpClient, taskServices } from './task-services.ts';
 import type { TaskServicesOptions } from './task-services.ts';
 import { TaskService } from './task-service.ts';
 import { TemplateService } from './template-service.ts';
@@ -306,7 +306,7 @@ function definitions(
     executor,
     alerts,
     environment,
-    checkPipeline: (pipeline) => checkClusters(pipeline, clusters),
+    checkNode: (node) => checkCluster(node, clusters),
     onStartAnew: (id) => hooks.taskStartsAnew(id),
     onStarted: (id, isNew) => hooks.taskStarted(id, isNew),
     clock,

@@ -9,10 +9,10 @@ import {
   NotFound,
   Unavailable,
 } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import { printVars } from '@tidemark/pipeline';
-import type { HandlerSpec, Pipeline, Vars } from '@tidemark/pipeline';
+import type { HandlerSpec, NodeSpec, Pipeline, Vars } from '@tidemark/pipeline';
 import type { TaskState } from '@tidemark/runtime';
 import type { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment, Definition } from './definition.ts';
@@ -24,6 +24,7 @@ import type { Metadata, Table } from './metadata.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from './records.ts';
 import { ZERO_TIME } from './records.ts';
 import { definitionOf } from './snapshots.ts';
+import { checkAt, findingsOf, spanOf } from './start-findings.ts';
 
 /** What a client may say about a task; absent means unchanged, or the default for a new one. */
 export type TaskInput = {
@@ -44,8 +45,8 @@ export type TaskServiceOptions = {
   readonly lock: ChangeLock;
   readonly alerts: AlertService;
   readonly environment: () => BuildEnvironment;
-  /** Refuses a pipeline that names things which are not configured. */
-  readonly checkPipeline: (pipeline: Pipeline) => void;
+  /** Refuses a node that names things which are not configured. */
+  readonly checkNode: (node: NodeSpec) => void;
   /** Called before a task starts without its earlier state, which must not come back. */
   readonly onStartAnew: (id: string) => Promise<void>;
   /** Called after a task was started, new or with the state of an earlier run. */
@@ -54,8 +55,12 @@ export type TaskServiceOptions = {
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
+type Refusal = { readonly reason: string; readonly findings: readonly Diagnostic[] };
+
 export class TaskService {
   readonly #options: TaskServiceOptions;
+  /** Of the tasks that could not be started: what their scripts have to do with it. */
+  readonly #refusals = new Map<string, Refusal>();
 
   constructor(options: TaskServiceOptions) {
     this.#options = options;
@@ -195,9 +200,11 @@ export class TaskService {
     const isRenamed = before.id !== after.id;
     const wasRunning = executor.entry(before.id) !== undefined;
     if (after.status === 'disabled') {
+      this.#refusals.delete(before.id);
       if (wasRunning) await executor.stop(before.id);
       return;
     }
+    if (isRenamed) this.#refusals.delete(before.id);
     if (isRenamed && wasRunning) await executor.stop(before.id);
     if (isRenamed || before.status === 'disabled') await this.#start(after);
   }
@@ -207,6 +214,7 @@ export class TaskService {
     await this.#options.lock.one(id, async () => {
       const { executor, tasks, alerts } = this.#options;
       await executor.stop(id);
+      this.#refusals.delete(id);
       await tasks.remove(id);
       await alerts.deleteTopicsOf('main', id);
     });
@@ -293,24 +301,53 @@ export class TaskService {
   /** As `definitionOf`, with everything checked that is only examined at the start. */
   startableOf(record: TaskRecord): Definition {
     const definition = this.definitionOf(record);
-    const problem = definition.checkStart();
-    if (problem !== undefined) throw new InvalidRequest(problem);
-    this.#options.alerts.checkScriptHandlers(scriptHandlersOf(definition.pipeline));
-    this.#options.checkPipeline(definition.pipeline);
+    const diagnostics = definition.checkStart();
+    const [problem] = diagnostics;
+    if (problem !== undefined) throw new InvalidRequest(problem.message, { diagnostics });
+    const { alerts, checkNode } = this.#options;
+    const { script } = record;
+    const { pipeline } = definition;
+    for (const handler of scriptHandlersOf(pipeline)) {
+      checkAt({ script, span: handler.span }, () => alerts.checkScriptHandlers([handler]));
+    }
+    for (const node of pipeline.nodes) {
+      checkAt({ script, span: spanOf(node, ['cluster']) }, () => checkNode(node));
+    }
     return definition;
+  }
+
+  /** What keeps a task from starting: found without starting it, or when that was tried last. */
+  findings(record: TaskRecord): readonly Diagnostic[] {
+    if (this.#options.executor.running(record.id) !== undefined) return [];
+    const refusal = this.#refusals.get(record.id);
+    if (refusal !== undefined && refusal.reason === record.error) return refusal.findings;
+    try {
+      this.startableOf(record);
+      return [];
+    } catch (error) {
+      return this.#findingsOf(error, record);
+    }
+  }
+
+  #findingsOf(error: unknown, record: TaskRecord): readonly Diagnostic[] {
+    const { script } = record;
+    return findingsOf(error, { script, pipeline: () => this.definitionOf(record).pipeline });
   }
 
   async #start(
     record: TaskRecord,
     savedOf?: (record: TaskRecord) => TaskState | undefined,
   ): Promise<void> {
+    this.#refusals.delete(record.id);
     try {
       await this.#execute(record, savedOf);
       if (record.error !== '') await this.#setError(record.id, '');
     } catch (error) {
       const reason = messageOf(error);
+      const findings = this.#findingsOf(error, record);
+      this.#refusals.set(record.id, { reason, findings });
       await this.#setError(record.id, reason);
-      throw new Internal(reason, { cause: error });
+      throw new Internal(reason, { cause: error, diagnostics: findings });
     }
   }
 

@@ -3,6 +3,7 @@ import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { bodyTemplate, isSecretHeader, map, text } from '@tidemark/alerting';
 import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
+import type { NodeSpec } from '@tidemark/pipeline';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type {
   AlertSink,
@@ -121,20 +122,15 @@ export function httpClient({
   };
 }
 
-/** Refuses a pipeline that names a cluster which is not configured. */
-export function checkClusters(
-  pipeline: { readonly nodes: readonly { readonly type: string; readonly options: unknown }[] },
-  clusters: Clusters,
-): void {
-  for (const { type, options } of pipeline.nodes) {
-    // Queries wait for their cluster to be configured; clusters of autoscale nodes are no databases.
-    if (type === 'query' || type.endsWith('Autoscale')) continue;
-    if (options === null || typeof options !== 'object' || !('cluster' in options)) continue;
-    if (typeof options.cluster !== 'string' || options.cluster === '') continue;
-    try {
-      clusters.cluster(options.cluster);
-    } catch (cause) {
-      throw new InvalidRequest(messageOf(cause), { cause });
-    }
+/** Refuses a node that names a cluster which is not configured. */
+export function checkCluster({ type, options }: NodeSpec, clusters: Clusters): void {
+  // Queries wait for their cluster to be configured; clusters of autoscale nodes are no databases.
+  if (type === 'query' || type.endsWith('Autoscale')) return;
+  if (options === null || typeof options !== 'object' || !('cluster' in options)) return;
+  if (typeof options.cluster !== 'string' || options.cluster === '') return;
+  try {
+    clusters.cluster(options.cluster);
+  } catch (cause) {
+    throw new InvalidRequest(messageOf(cause), { cause });
   }
 }

@@ -47,10 +47,10 @@ export type BuildResult = {
   readonly diagnostics: readonly SyntaxDiagnostic[];
   readonly error?: BuildError | undefined;
   /**
-   * What is only examined when the task starts: types of lambdas, texts of queries, edges, rules of nodes. Answers the
-   * recorded text. Absent when `error` is present.
+   * What is only examined when the task starts: types of lambdas, texts of queries, edges, rules of nodes. Answers
+   * what keeps it from starting; the first message is the recorded text. Absent when `error` is present.
    */
-  readonly checkStart?: ((context: StartContext) => string | undefined) | undefined;
+  readonly checkStart?: ((context: StartContext) => readonly SyntaxDiagnostic[]) | undefined;
 };
 
 /** A script that has been parsed before, with its text. */
@@ -104,7 +104,7 @@ export function buildPipeline(
     ...common,
     vars: declared,
     pipeline: finishPipeline(taskType, nodes, dbrps),
-    checkStart: (context) => checkStart(nodes, context),
+    checkStart: (context) => diagnosticsOf(text, checkStart(nodes, context)),
   };
 }
 
@@ -129,10 +129,17 @@ function refused(
   text: string,
   failures: readonly EvaluationFailure[],
 ): Pick<BuildResult, 'error' | 'diagnostics'> {
-  const diagnostics = failures.map(({ code, span, details, message, isPositioned }) => {
+  const diagnostics = diagnosticsOf(text, failures);
+  return { error: { kind: 'evaluation', text: diagnostics[0]?.message ?? '' }, diagnostics };
+}
+
+function diagnosticsOf(
+  text: string,
+  failures: readonly EvaluationFailure[],
+): readonly SyntaxDiagnostic[] {
+  return failures.map(({ code, span, details, message, isPositioned }) => {
     const { line, column } = bytePosition(text, span.start);
     const sentence = isPositioned ? `line ${line} char ${column}: ${message}` : message;
     return { code, message: sentence, span, line, column, ...details };
   });
-  return { error: { kind: 'evaluation', text: diagnostics[0]?.message ?? '' }, diagnostics };
 }

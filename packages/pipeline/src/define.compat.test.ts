@@ -34,7 +34,7 @@ function outcome(each: EngineCase): { phase?: string; error?: string } {
     database: db,
     retentionPolicy: rp,
   }));
-  const error = each.enable === true ? result.checkStart?.({ dbrps }) : undefined;
+  const error = each.enable === true ? result.checkStart?.({ dbrps })[0]?.message : undefined;
   return error === undefined ? {} : { phase: 'start', error };
 }
 

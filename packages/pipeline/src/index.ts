@@ -10,6 +10,7 @@ export type { DeadmanConfig } from './evaluate/graph.ts';
 export type { Parameter, ParameterType } from './evaluate/parameter.ts';
 export type { HandlerRow } from './handlers/handler-definition.ts';
 export { findHandler, HANDLERS } from './handlers/registry.ts';
+export { placeOf } from './node-problem.ts';
 export type { NodeCategory, NodeRow, PropertyRow, StartContext } from './node-definition.ts';
 export { findNode, NODES } from './nodes/registry.ts';
 export type * from './pipeline.ts';

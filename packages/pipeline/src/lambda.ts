@@ -4,6 +4,7 @@ import type { ExpressionNode } from '@tidemark/tickscript';
 import { ArgumentFailure } from './evaluate/failure.ts';
 import { measureExpression } from './evaluate/measure.ts';
 import { MAX_EXPRESSION_DEPTH } from './limits.ts';
+import type { NodeProblem } from './node-problem.ts';
 import type { LambdaSpec } from './pipeline.ts';
 
 /** Both conditions; the order of evaluation is first, then second. Throws `ArgumentFailure` beyond the limit. */
@@ -32,14 +33,21 @@ function parenthesized(node: ExpressionNode): ExpressionNode {
   return node.kind === 'binary' ? { ...node, isParenthesized: true } : node;
 }
 
-/** The first static type error with the prefix that recorded texts give it. */
+/** Static type errors with the prefix that recorded texts give them, and the operands that do not fit. */
 export function checkLambdas(
   list: readonly (readonly [prefix: string, lambda: LambdaSpec | undefined])[],
-): string | undefined {
-  for (const [prefix, lambda] of list) {
-    if (lambda === undefined) continue;
-    const { error } = checkLambda(lambda.expression);
-    if (error !== undefined) return prefix + error;
-  }
-  return undefined;
+): readonly NodeProblem[] {
+  return list.flatMap(([prefix, lambda]) => {
+    const { problems } = lambda === undefined ? NO_LAMBDA : checkLambda(lambda.expression);
+    return problems.map(({ text, span, found, expected, hint }) => ({
+      code: 'TICK_LAMBDA_TYPE',
+      text: prefix + text,
+      span,
+      found,
+      expected,
+      hint,
+    }));
+  });
 }
+
+const NO_LAMBDA = { problems: [] } as const;

@@ -86,7 +86,10 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
     'stream|from()|mean("usage")',
     [['1:15', 'reference', 'string', "strings are written in single quotes: 'text'"]],
   ],
-  ['stream|from()|eval(lambda: "x")', [['1:15', '', '', "name each result: .as('name')"]]],
+  [
+    'stream|from()|eval(lambda: "x")',
+    [['1:15', '0 names', '1 names', "name each result: .as('name')"]],
+  ],
   [
     'stream|from()|eval("x").as(\'y\')',
     [['1:15', 'reference', 'lambda', 'write lambda: before the expression']],
@@ -134,7 +137,14 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
   ],
   [
     'stream|from()|groupBy("host")',
-    [['1:15', '', '', "write tags in single quotes: groupBy('host'), or groupBy(*)"]],
+    [
+      [
+        '1:15',
+        'reference',
+        'string *',
+        "write tags in single quotes: groupBy('host'), or groupBy(*)",
+      ],
+    ],
   ],
   ['stream|from()|join(stream|from())', [['1:15', '', '', "name the sides: .as('left', 'right')"]]],
   [

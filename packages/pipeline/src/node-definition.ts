@@ -1,6 +1,7 @@
 // How a node describes itself: edges, parameters, properties with types, defaults and rules. One row per node; from it
 // come validation, completion, the reference page and the options that the runtime reads.
 import type { EdgeType, HandlerSpec, LambdaSpec, SpecValue } from './pipeline.ts';
+import type { NodeProblem } from './node-problem.ts';
 import { Arguments, parameter, sampleValue } from './evaluate/parameter.ts';
 import type { Parameter } from './evaluate/parameter.ts';
 import type { Value } from './evaluate/value.ts';
@@ -55,13 +56,13 @@ export type NodeDefinition<Options> = {
   readonly withHandlers?:
     | ((options: Options, handlers: readonly HandlerSpec[]) => Options)
     | undefined;
-  /** Checked when the script is defined; answers the recorded text. */
+  /** Checked when the script is defined. */
   readonly validate?:
-    | ((options: Options, context: ValidationContext) => string | undefined)
+    | ((options: Options, context: ValidationContext) => NodeProblem | undefined)
     | undefined;
-  /** Checked when the task starts; answers the recorded text. */
+  /** Checked when the task starts; the first is what existing tools see. */
   readonly checkStart?:
-    | ((options: Options, context: StartContext) => string | undefined)
+    | ((options: Options, context: StartContext) => readonly NodeProblem[])
     | undefined;
 };
 
@@ -70,8 +71,8 @@ export interface OptionsDraft {
   /** Calls a property. The values have been checked against its parameters. */
   apply(property: string, values: readonly Value[]): void;
   read(property: string): SpecValue | undefined;
-  validate(context: ValidationContext): string | undefined;
-  checkStart(context: StartContext): string | undefined;
+  validate(context: ValidationContext): NodeProblem | undefined;
+  checkStart(context: StartContext): readonly NodeProblem[];
   addHandlers(handlers: readonly HandlerSpec[]): void;
   /** The options as they stand. */
   options(): unknown;
@@ -132,7 +133,7 @@ export function defineNode<Options>(definition: NodeDefinition<Options>): NodeRo
 
 class TypedDraft<Options> implements OptionsDraft {
   readonly #definition: NodeDefinition<Options>;
-  readonly #deferred: string[] = [];
+  readonly #deferred: NodeProblem[] = [];
   #options: Options;
 
   constructor(definition: NodeDefinition<Options>, values: readonly Value[]) {
@@ -143,7 +144,7 @@ class TypedDraft<Options> implements OptionsDraft {
   apply(property: string, values: readonly Value[]): void {
     const found = this.#definition.properties.find((each) => each.name === property);
     if (found === undefined) throw new TypeError(`no property ${property}`);
-    this.#options = found.apply(this.#options, this.#arguments(values));
+    this.#options = found.apply(this.#options, this.#arguments(values, property));
   }
 
   read(property: string): SpecValue | undefined {
@@ -151,12 +152,12 @@ class TypedDraft<Options> implements OptionsDraft {
     return found?.read?.(this.#options);
   }
 
-  validate(context: ValidationContext): string | undefined {
+  validate(context: ValidationContext): NodeProblem | undefined {
     return this.#deferred[0] ?? this.#definition.validate?.(this.#options, context);
   }
 
-  checkStart(context: StartContext): string | undefined {
-    return this.#definition.checkStart?.(this.#options, context);
+  checkStart(context: StartContext): readonly NodeProblem[] {
+    return this.#definition.checkStart?.(this.#options, context) ?? [];
   }
 
   addHandlers(handlers: readonly HandlerSpec[]): void {
@@ -167,8 +168,11 @@ class TypedDraft<Options> implements OptionsDraft {
     return this.#options;
   }
 
-  #arguments(values: readonly Value[]): Arguments {
-    return new Arguments(values, (text) => this.#deferred.push(text));
+  #arguments(values: readonly Value[], property?: string): Arguments {
+    const properties = property === undefined ? [] : [property];
+    return new Arguments(values, (text, details) =>
+      this.#deferred.push({ text, properties, ...details }),
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 // What a running node is, and what it gets from its task.
+import { AssertionFailed } from '@tidemark/core';
 import type { EdgeType, NodeSpec } from '@tidemark/pipeline';
 import type { Edge } from './edge.ts';
 import type { Barrier, Batch, Point } from './data/point.ts';
@@ -143,7 +144,31 @@ export class NodeFailed extends Error {
   }
 }
 
+/** Where the reason of a `StartError` lies. */
+export type StartErrorDetails = {
+  /** The node that refuses, once it is known. */
+  readonly nodeName?: string | undefined;
+  /** Properties of that node which the reason is about. */
+  readonly properties?: readonly string[] | undefined;
+  /** What to do about it. */
+  readonly hint?: string | undefined;
+};
+
 /** A task that cannot start: the text is what the API answers. */
 export class StartError extends Error {
   override readonly name = 'StartError';
+  readonly details: StartErrorDetails;
+
+  constructor(message: string, options: StartErrorDetails & { readonly cause?: unknown } = {}) {
+    const { cause, nodeName, properties, hint } = options;
+    super(message, cause === undefined ? undefined : { cause });
+    this.details = { nodeName, properties, hint };
+  }
+}
+
+/** What a node threw when it was to start, with its name. Failed assertions stay what they are. */
+export function startErrorOf(nodeName: string, cause: unknown): unknown {
+  if (cause instanceof AssertionFailed || !(cause instanceof Error)) return cause;
+  const details = cause instanceof StartError ? cause.details : {};
+  return new StartError(cause.message, { ...details, cause, nodeName });
 }

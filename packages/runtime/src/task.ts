@@ -12,7 +12,7 @@ import { Edge, ExecutionTime, FanOut, NO_OUTPUT, Sampler } from './edge.ts';
 import { Inhibitors } from './inhibitors.ts';
 import { DEFAULT_TASK_LIMITS, SAMPLE_EVERY_ROWS, SAMPLE_ROWS } from './limits.ts';
 import type { Receiver, TaskContext } from './node.ts';
-import { NodeFailed, StartError } from './node.ts';
+import { NodeFailed, StartError, startErrorOf } from './node.ts';
 import { NodeHandle } from './node-handle.ts';
 import { createNode } from './nodes/create.ts';
 import { FromNode, rowPoint } from './nodes/from.ts';
@@ -137,7 +137,13 @@ export class InlineTask implements RunningTask {
   }
 
   async start(): Promise<void> {
-    for (const { node } of this.#handles) await node?.start?.();
+    for (const { node, spec } of this.#handles) {
+      try {
+        await node?.start?.();
+      } catch (cause) {
+        throw startErrorOf(spec.name, cause);
+      }
+    }
     if (this.#limits.groupIdleMs > 0) this.#scheduleSweep();
   }
 
@@ -420,7 +426,7 @@ export class InlineTask implements RunningTask {
   #build(pipeline: Pipeline): NodeHandle[] {
     const handles: NodeHandle[] = [];
     const receivers = new Map<number, (parentId: number) => Receiver>();
-    let failure: StartError | undefined;
+    let failure: unknown;
     for (const spec of pipeline.nodes.toReversed()) {
       const handle = this.#makeHandle(pipeline, spec, { handles, receivers });
       handles[spec.id] = handle;
@@ -431,7 +437,7 @@ export class InlineTask implements RunningTask {
       } catch (cause) {
         if (!(cause instanceof StartError)) throw cause;
         // Of several, the first node's mistake is reported.
-        failure = cause;
+        failure = startErrorOf(spec.name, cause);
         receivers.set(spec.id, () => NO_OUTPUT);
       }
     }

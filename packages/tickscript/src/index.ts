@@ -11,7 +11,7 @@ export { bytePosition } from './syntax-error.ts';
 export type { SyntaxDiagnostic } from './syntax-error.ts';
 export type { Token, TokenKind } from './token.ts';
 export { checkLambda } from './lambda/check.ts';
-export type { LambdaCheck } from './lambda/check.ts';
+export type { LambdaCheck, LambdaProblem } from './lambda/check.ts';
 export {
   callResultType,
   callTypeError,

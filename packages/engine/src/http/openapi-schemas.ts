@@ -57,6 +57,18 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     stats: anything,
     ...times,
     'last-enabled': time,
+    diagnostics: list(reference('Finding')),
+  }),
+  Finding: object({
+    code: text,
+    message: text,
+    position: count,
+    length: count,
+    line: count,
+    column: count,
+    found: text,
+    expected: list(text),
+    hint: text,
   }),
   TemplateInput: object(settableTemplate),
   Template: object({

@@ -10,10 +10,30 @@ type QueryParameter = {
   readonly description: string;
   readonly type: 'string' | 'boolean';
   readonly default?: boolean;
+  /** Methods that take it; only those that read where nothing is said. */
+  readonly methods?: readonly string[];
 };
+
+const READING = ['GET', 'HEAD'];
+
+const DIAGNOSTICS: QueryParameter = {
+  name: 'diagnostics',
+  type: 'boolean',
+  default: false,
+  description:
+    'Whether answers carry `diagnostics`: what is wrong with the script, and what keeps the task from starting.',
+  methods: ['GET', 'HEAD', 'POST', 'PATCH'],
+};
+/** Where a list is read, nothing is found. */
+const DIAGNOSTICS_OF_NEW: QueryParameter = { ...DIAGNOSTICS, methods: ['POST'] };
+const DIAGNOSTICS_OF_CHANGED: QueryParameter = { ...DIAGNOSTICS, methods: ['PATCH'] };
 
 /** What can be said in the query of an endpoint; by pattern of the route. */
 const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
+  [`${BASE}/tasks`]: [DIAGNOSTICS_OF_NEW],
+  [`${BASE}/tasks/:id`]: [DIAGNOSTICS],
+  [`${BASE}/templates`]: [DIAGNOSTICS_OF_NEW],
+  [`${BASE}/templates/:id`]: [DIAGNOSTICS_OF_CHANGED],
   [`${BASE}/taps/:id/:node`]: [
     {
       name: 'replay-id',
@@ -44,8 +64,9 @@ export function openApiDocument(
     const { path, parameters } = templateOf(pattern);
     const item: Record<string, Operation> = (paths[path] ??= {});
     for (const method of methods) {
-      const isReading = method === 'GET' || method === 'HEAD';
-      const query = isReading ? (QUERY_PARAMETERS[pattern] ?? []) : [];
+      const query = (QUERY_PARAMETERS[pattern] ?? []).filter(({ methods = READING }) =>
+        methods.includes(method),
+      );
       item[method.toLowerCase()] = operation(method, path, { path: parameters, query });
     }
   }

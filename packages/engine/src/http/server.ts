@@ -19,6 +19,7 @@ import {
 import type { Diagnostic } from '@tidemark/core';
 import { YoungBuffers } from '@tidemark/core/idle-collection';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
+import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
 import { QueryParams } from './params.ts';
@@ -237,8 +238,7 @@ export class HttpServer implements Api {
         void reply.header('WWW-Authenticate', `Basic realm="${this.#options.realm}"`);
       }
       const found = error instanceof AppError ? error.diagnostics : [];
-      const isAsked =
-        found.length > 0 && new QueryParams(request.url).get('diagnostics') === 'true';
+      const isAsked = found.length > 0 && wantsDiagnostics(new QueryParams(request.url));
       return this.#fail(reply, status, message, isAsked ? found : undefined);
     });
   }
@@ -337,13 +337,10 @@ export class HttpServer implements Api {
     findings?: readonly Diagnostic[],
   ): FastifyReply {
     const { redact } = this.#options;
-    const diagnostics = findings?.map(({ message: text, span, ...rest }) => ({
-      ...rest,
-      message: redact(text),
-      position: span.start,
-      length: span.end - span.start,
-    }));
-    const body = { error: redact(message), ...(diagnostics === undefined ? {} : { diagnostics }) };
+    const body = {
+      error: redact(message),
+      ...(findings === undefined ? {} : { diagnostics: printDiagnostics(findings, redact) }),
+    };
     void reply.code(status).header('Content-Type', 'application/json');
     return reply.send(Buffer.from(`${printJson(body)}\n`));
   }

@@ -10,6 +10,7 @@ import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../records.ts
 import { dotStats, printTaskStats } from '../task-stats.ts';
 import type { TaskInput, TaskService } from '../task-service.ts';
 import type { TemplateInput, TemplateService } from '../template-service.ts';
+import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';
 import { readFields, readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
@@ -56,6 +57,9 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     json: {
       link: links(request, 'tasks', record.id),
       ...show(taskView(record, view, options), undefined),
+      ...(wantsDiagnostics(request.query)
+        ? { diagnostics: printDiagnostics(tasks.findings(record), options.redact) }
+        : {}),
     },
   });
 

@@ -303,8 +303,8 @@ class CaseRun {
       },
       {},
     );
-    const problem = definition.checkStart();
-    if (problem !== undefined) throw new StartError(problem);
+    const [problem] = definition.checkStart();
+    if (problem !== undefined) throw new StartError(problem.message);
     const [source] = definition.dbrps;
     if (source !== undefined) this.#source = source;
     const dbrps = definition.dbrps.map(({ db, rp }) => ({ database: db, retentionPolicy: rp }));

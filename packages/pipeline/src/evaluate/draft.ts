@@ -3,6 +3,7 @@
 import type { Span } from '@tidemark/core';
 import type { HandlerRow } from '../handlers/handler-definition.ts';
 import type { NodeRow, OptionsDraft } from '../node-definition.ts';
+import type { NodeProblem } from '../node-problem.ts';
 import type { EdgeType, HandlerOption, PropertyCall, SpecValue } from '../pipeline.ts';
 
 export type DraftNode = {
@@ -28,6 +29,6 @@ export type DraftHandler = {
   readonly properties: PropertyCall[];
   options: { readonly [name: string]: HandlerOption };
   /** What validation will refuse. */
-  readonly deferred: string[];
+  readonly deferred: NodeProblem[];
   readonly span: Span;
 };

@@ -22,7 +22,7 @@ import type { DraftNode } from './draft.ts';
 import { ArgumentFailure, EvaluationFailure, SkippedStatement } from './failure.ts';
 import { Graph } from './graph.ts';
 import type { DeadmanConfig } from './graph.ts';
-import { substitute } from './lambda.ts';
+import { placedAt, substitute } from './lambda.ts';
 import type { Substitution } from './lambda.ts';
 import { measureExpression } from './measure.ts';
 import { Methods } from './methods.ts';
@@ -171,7 +171,9 @@ export class Evaluator {
     if (given.value === undefined) return undefined;
     const value = valueOfVar(name, given.value);
     if (value.kind !== 'lambda') return value;
-    return { kind: 'lambda', expression: this.#substitute(value.expression) };
+    // Its places are those of another text; in this one it stands where the var is declared.
+    const expression = this.#substitute(value.expression);
+    return { kind: 'lambda', expression: placedAt(expression, span) };
   }
 
   #refuseRedefinition(name: string, span: Span): void {

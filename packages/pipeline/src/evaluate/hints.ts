@@ -80,15 +80,3 @@ export function didYouMean(name: string, known: Iterable<string>): string | unde
   const closest = closestName(name, known);
   return closest === undefined ? undefined : `did you mean ${closest}?`;
 }
-
-/** Sentences of rules that nodes keep, and what to write: the first that a sentence begins with. */
-const RULE_HINTS: readonly (readonly [start: string, hint: string])[] = [
-  ['must specify same number of expressions', "name each result: .as('name')"],
-  ['a call to join.as() is required', "name the sides: .as('left', 'right')"],
-  ['invalid dimension object', "write tags in single quotes: groupBy('host'), or groupBy(*)"],
-  ['idle must be greater than zero', 'set .idle(duration) or .period(duration)'],
-];
-
-export function hintForRule(text: string): string | undefined {
-  return RULE_HINTS.find(([start]) => text.startsWith(start))?.[1];
-}

@@ -81,6 +81,24 @@ function copyOf(node: ExpressionNode): ExpressionNode {
   }
 }
 
+/** A copy whose parts all lie at one place of the script. */
+export function placedAt(node: ExpressionNode, span: Span): ExpressionNode {
+  switch (node.kind) {
+    case 'unary':
+      return { ...node, span, operand: placedAt(node.operand, span) };
+    case 'binary': {
+      const [left, right] = [placedAt(node.left, span), placedAt(node.right, span)];
+      return { ...node, span, left, right };
+    }
+    case 'function':
+      return { ...node, span, arguments: node.arguments.map((each) => placedAt(each, span)) };
+    case 'lambda':
+      return { ...node, span, expression: placedAt(node.expression, span) };
+    default:
+      return { ...node, span };
+  }
+}
+
 /** The expression with embedded lambdas as plain parts of it: text that can be given to a var again. */
 export function inlineLambdas(node: ExpressionNode): ExpressionNode {
   switch (node.kind) {

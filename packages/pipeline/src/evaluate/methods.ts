@@ -131,8 +131,11 @@ export class Methods {
 
   #addHandler(node: DraftNode, row: DraftHandler['row'], call: MethodCall): Value {
     checkParameters(row.parameters, call);
-    const deferred: string[] = [];
-    const options = row.create(new Arguments(call.values, (text) => deferred.push(text)));
+    const deferred: DraftHandler['deferred'] = [];
+    const values = new Arguments(call.values, (text, details) =>
+      deferred.push({ text, ...details }),
+    );
+    const options = row.create(values);
     const handler: DraftHandler = {
       row,
       arguments: specsOf(call.values),
@@ -156,7 +159,10 @@ export class Methods {
       throw refused('TICK_TOO_LARGE', text, call);
     }
     checkValues(target, property, call);
-    const values = new Arguments(call.values, (text) => handler.deferred.push(text));
+    const properties = [property.name];
+    const values = new Arguments(call.values, (text, details) =>
+      handler.deferred.push({ text, properties, ...details }),
+    );
     handler.options = property.apply(handler.options, values);
     handler.properties.push({ name: property.name, values: specsOf(call.values), span: call.span });
     return { kind: 'handler', node: target.node, handler };

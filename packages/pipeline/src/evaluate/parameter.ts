@@ -2,6 +2,7 @@
 import { assert } from '@tidemark/core';
 import type { LambdaSpec } from '../pipeline.ts';
 import { ArgumentFailure } from './failure.ts';
+import type { FailureDetails } from './failure.ts';
 import { hintForType, scriptTypeName, typePhrase } from './hints.ts';
 import type { DraftNode } from './draft.ts';
 import { typeName } from './value.ts';
@@ -130,16 +131,16 @@ function typeDetails(type: ParameterType, value: Value): ArgumentFailure['detail
 /** The values of a call that has been checked, by index and type. */
 export class Arguments {
   readonly values: readonly Value[];
-  readonly #defer: (text: string) => void;
+  readonly #defer: (text: string, details: FailureDetails) => void;
 
-  constructor(values: readonly Value[], defer: (text: string) => void) {
+  constructor(values: readonly Value[], defer: (text: string, details: FailureDetails) => void) {
     this.values = values;
     this.#defer = defer;
   }
 
   /** Refuses the node when it is validated, which is after the whole script was evaluated. */
-  refuseLater(text: string): void {
-    this.#defer(text);
+  refuseLater(text: string, details: FailureDetails = {}): void {
+    this.#defer(text, details);
   }
 
   string(index: number): string {

@@ -1,9 +1,10 @@
 // Rules that nodes must keep: when a script is defined, and when its task starts.
 import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type { StartContext } from '../node-definition.ts';
+import { placeOf } from '../node-problem.ts';
+import type { NodeProblem, Placed } from '../node-problem.ts';
 import type { DraftNode } from './draft.ts';
 import { EvaluationFailure } from './failure.ts';
-import { hintForRule } from './hints.ts';
 import { topologicalOrder } from './graph.ts';
 
 /** What is wrong with the nodes, in the order in which recorded errors come. */
@@ -11,48 +12,67 @@ export function validateNodes(nodes: readonly DraftNode[]): readonly EvaluationF
   const failures: EvaluationFailure[] = [];
   for (const node of topologicalOrder(nodes)) {
     if (failures.length >= MAX_DIAGNOSTICS.value) break;
-    const problem =
-      node.options.validate({ parentCount: node.parents.length }) ?? validateHandlers(node);
-    if (problem === undefined) continue;
-    const { span } = node;
-    failures.push(
-      new EvaluationFailure('TICK_INVALID_NODE', problem, {
-        span,
-        isPositioned: false,
-        hint: hintForRule(problem),
-      }),
-    );
+    const problem = node.options.validate({ parentCount: node.parents.length });
+    const failure =
+      problem === undefined
+        ? validateHandlers(node)
+        : failureOf('TICK_INVALID_NODE', node, problem);
+    if (failure !== undefined) failures.push(failure);
   }
   return failures;
 }
 
-function validateHandlers(node: DraftNode): string | undefined {
-  for (const { row, options, deferred } of node.handlers) {
-    const problem = deferred[0] ?? row.validate?.(options);
-    if (problem !== undefined) return problem;
+function validateHandlers(node: DraftNode): EvaluationFailure | undefined {
+  for (const handler of node.handlers) {
+    const problem = handler.deferred[0] ?? handler.row.validate?.(handler.options);
+    if (problem !== undefined) return failureOf('TICK_INVALID_NODE', handler, problem);
   }
   return undefined;
 }
 
-/** The recorded text for the first node that refuses to start. */
-export function checkStart(nodes: readonly DraftNode[], context: StartContext): string | undefined {
+/** The recorded texts of these failures have no position in them; the finding has. */
+function failureOf(rule: string, owner: Placed, problem: NodeProblem): EvaluationFailure {
+  const { code = rule, text, found, expected, hint } = problem;
+  const span = placeOf(owner, problem);
+  return new EvaluationFailure(code, text, { span, isPositioned: false, found, expected, hint });
+}
+
+/** Why the task cannot start, in the order in which recorded errors come: existing tools see the first. */
+export function checkStart(
+  nodes: readonly DraftNode[],
+  context: StartContext,
+): readonly EvaluationFailure[] {
+  const failures: EvaluationFailure[] = [];
   for (const node of topologicalOrder(nodes)) {
-    const problem = node.options.checkStart(context) ?? checkHandlers(node) ?? checkEdges(node);
-    if (problem !== undefined) return problem;
+    if (failures.length >= MAX_DIAGNOSTICS.value) break;
+    for (const problem of node.options.checkStart(context)) {
+      failures.push(failureOf('TICK_START_RULE', node, problem));
+    }
+    for (const handler of node.handlers) {
+      const problem = handler.row.checkStart?.(handler.options);
+      if (problem !== undefined) failures.push(failureOf('TICK_START_RULE', handler, problem));
+    }
+    const problem = checkEdges(node);
+    if (problem !== undefined) failures.push(failureOf('TICK_MISMATCHED_EDGE', node, problem));
   }
-  return undefined;
+  return failures.slice(0, MAX_DIAGNOSTICS.value);
 }
 
-function checkHandlers(node: DraftNode): string | undefined {
-  for (const { row, options } of node.handlers) {
-    const problem = row.checkStart?.(options);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function checkEdges(node: DraftNode): string | undefined {
+function checkEdges(node: DraftNode): NodeProblem | undefined {
   const wrong = node.parents.find((parent) => parent.provides !== node.wants);
   if (wrong === undefined) return undefined;
-  return `cannot add child mismatched edges: ${wrong.name}:${wrong.provides} -> ${node.name}:${node.wants}`;
+  return {
+    text: `cannot add child mismatched edges: ${wrong.name}:${wrong.provides} -> ${node.name}:${node.wants}`,
+    found: wrong.provides,
+    expected: [node.wants],
+    hint: edgeHint(wrong, node),
+  };
+}
+
+function edgeHint({ provides, row }: DraftNode, node: DraftNode): string | undefined {
+  const [method, parent] = [node.row.type, row.type];
+  if (provides === 'none') return `nothing follows |${parent}(): begin a new chain before it`;
+  return provides === 'batch'
+    ? `make points of the batches before |${method}(), for example with |mean('field') or |last('field')`
+    : `make batches of the points before |${method}(): |window().period(10s).every(10s)`;
 }

@@ -1,9 +1,11 @@
 // How a handler of the alert node describes itself: the script's name, the kind and option names that topic handlers
 // have, its properties. One row per handler.
 import { formatClockDuration } from '@tidemark/core';
+import type { NodeProblem } from '../node-problem.ts';
 import { ArgumentFailure } from '../evaluate/failure.ts';
 import type { HandlerOption } from '../pipeline.ts';
 import type { Arguments, Parameter } from '../evaluate/parameter.ts';
+import { scriptTypeName } from '../evaluate/hints.ts';
 import { parameter, variadic } from '../evaluate/parameter.ts';
 
 export type HandlerOptions = { readonly [name: string]: HandlerOption };
@@ -29,10 +31,10 @@ export type HandlerRow = {
   readonly parameters: readonly Parameter[];
   readonly create: (values: Arguments) => HandlerOptions;
   readonly properties: readonly HandlerProperty[];
-  /** Checked when the script is defined; answers the recorded text. */
-  readonly validate?: ((options: HandlerOptions) => string | undefined) | undefined;
-  /** Checked when the task starts; answers the recorded text. */
-  readonly checkStart?: ((options: HandlerOptions) => string | undefined) | undefined;
+  /** Checked when the script is defined. */
+  readonly validate?: ((options: HandlerOptions) => NodeProblem | undefined) | undefined;
+  /** Checked when the task starts. */
+  readonly checkStart?: ((options: HandlerOptions) => NodeProblem | undefined) | undefined;
 };
 
 /** `.name('text')`. */
@@ -148,7 +150,10 @@ function optionOf(values: Arguments, index: number): HandlerOption {
     case 'duration':
       return formatClockDuration(value.nanos);
     default:
-      values.refuseLater(`unsupported value for handler option ${values.string(0)}`);
+      values.refuseLater(`unsupported value for handler option ${values.string(0)}`, {
+        found: value === undefined ? 'nothing' : scriptTypeName(value),
+        expected: ['string', 'bool', 'int', 'float', 'duration'],
+      });
       return '';
   }
 }

@@ -28,7 +28,12 @@ const mqttQuality: HandlerProperty = {
   apply: (options, values) => {
     const level = values.integer(0);
     const name = MQTT_QUALITIES[Number(level)];
-    if (name === undefined) values.refuseLater(`invalid MQTT quality of service ${level}`);
+    if (name === undefined) {
+      values.refuseLater(`invalid MQTT quality of service ${level}`, {
+        found: String(level),
+        expected: ['0', '1', '2'],
+      });
+    }
     return { ...options, qos: name ?? '' };
   },
 };
@@ -54,7 +59,11 @@ const post: HandlerRow = {
   validate: ({ headers }) =>
     typeof headers === 'object' &&
     Object.keys(headers).some((each) => each.toLowerCase() === 'authenticate')
-      ? "cannot set 'authenticate' header"
+      ? {
+          text: "cannot set 'authenticate' header",
+          properties: ['header'],
+          hint: 'credentials belong to a configured endpoint: .endpoint(name)',
+        }
       : undefined,
 };
 
@@ -70,10 +79,20 @@ const log: HandlerRow = {
   checkStart: ({ path, mode }) => {
     const failed = 'failed to create log alert handler: ';
     if (!String(path).startsWith('/')) {
-      return `${failed}log path must be absolute: ${String(path)} is not absolute`;
+      return {
+        text: `${failed}log path must be absolute: ${String(path)} is not absolute`,
+        found: String(path),
+        expected: ['an absolute path'],
+        hint: "write the whole path: .log('/var/log/alerts.log')",
+      };
     }
     if (typeof mode === 'number' && (mode & OWNER_WRITE) === 0) {
-      return `${failed}invalid file mode ${formatMode(mode)}, must be user writable`;
+      return {
+        text: `${failed}invalid file mode ${formatMode(mode)}, must be user writable`,
+        properties: ['mode'],
+        found: formatMode(mode),
+        hint: 'write the permissions with a leading zero: .mode(0600)',
+      };
     }
     return undefined;
   },
@@ -136,7 +155,12 @@ export const TRANSPORT_HANDLERS: readonly HandlerRow[] = [
     create: (values) => ({ 'trap-oid': values.string(0) }),
     properties: [trapData],
     validate: (options) =>
-      options['trap-oid'] === '' ? 'invalid SNMP trap "": you must supply a trap Oid' : undefined,
+      options['trap-oid'] === ''
+        ? {
+            text: 'invalid SNMP trap "": you must supply a trap Oid',
+            hint: "name the trap: .snmpTrap('1.3.6.1.4.1.1')",
+          }
+        : undefined,
   },
   {
     name: 'tcp',

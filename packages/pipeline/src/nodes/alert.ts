@@ -9,6 +9,7 @@ import {
   stringProperty,
 } from '../node-definition.ts';
 import { checkLambdas } from '../lambda.ts';
+import type { NodeProblem } from '../node-problem.ts';
 import type { HandlerSpec, LambdaSpec } from '../pipeline.ts';
 
 export type AlertInhibit = { readonly category: string; readonly tags: readonly string[] };
@@ -44,6 +45,13 @@ export type AlertOptions = {
 };
 
 const DEFAULT_HISTORY = 21n;
+
+const FLAPPING: NodeProblem = {
+  text: 'alert flap thresholds are percentages and should be between 0 and 1',
+  properties: ['flapping'],
+  expected: ['0.0 to 1.0'],
+  hint: 'write .flapping(0.25, 0.5) for 25 and 50 %',
+};
 
 export const alertNode = defineNode<AlertOptions>({
   type: 'alert',
@@ -135,18 +143,15 @@ export const alertNode = defineNode<AlertOptions>({
   checkStart: (options) => {
     const { flapping, info, warn, crit, infoReset, warnReset, critReset } = options;
     const failed = 'Failed to compile stateful expression for ';
-    return (
-      checkLambdas([
-        [`${failed}info: `, info],
-        [`${failed}infoReset: `, infoReset],
-        [`${failed}warn: `, warn],
-        [`${failed}warnReset: `, warnReset],
-        [`${failed}crit: `, crit],
-        [`${failed}critReset: `, critReset],
-      ]) ??
-      (flapping !== undefined && (flapping.low > 1 || flapping.high > 1)
-        ? 'alert flap thresholds are percentages and should be between 0 and 1'
-        : undefined)
-    );
+    const problems = checkLambdas([
+      [`${failed}info: `, info],
+      [`${failed}infoReset: `, infoReset],
+      [`${failed}warn: `, warn],
+      [`${failed}warnReset: `, warnReset],
+      [`${failed}crit: `, crit],
+      [`${failed}critReset: `, critReset],
+    ]);
+    const isTooHigh = flapping !== undefined && (flapping.low > 1 || flapping.high > 1);
+    return isTooHigh ? [...problems, FLAPPING] : problems;
   },
 });

@@ -6,7 +6,9 @@ import {
   lambdaProperty,
   stringProperty,
 } from '../node-definition.ts';
+import { didYouMean } from '../evaluate/hints.ts';
 import { checkLambdas } from '../lambda.ts';
+import type { NodeProblem } from '../node-problem.ts';
 import type { LambdaSpec } from '../pipeline.ts';
 
 export type AutoscaleOptions = {
@@ -63,16 +65,41 @@ const commonProperties = [
 function validateCommon(
   options: AutoscaleOptions,
   resource: { readonly name: string; readonly tag: string; readonly what: string },
-): string | undefined {
+): NodeProblem | undefined {
   const { name, tag, what } = resource;
-  if (name === '' && tag === '') return `must specify either ${what} or ${what}Tag`;
-  if (name !== '' && tag !== '') return `must specify only one of ${what} or ${what}Tag`;
-  if (options.min < 0n) return 'minimum must be >= 0';
-  if (options.max !== 0n && options.max < options.min) return 'minimum must be less than maximum';
+  const property = `${what.charAt(0).toLowerCase()}${what.slice(1)}`;
+  if (name === '' && tag === '') {
+    return {
+      text: `must specify either ${what} or ${what}Tag`,
+      hint: `name what is scaled: .${property}('name')`,
+    };
+  }
+  if (name !== '' && tag !== '') {
+    return {
+      text: `must specify only one of ${what} or ${what}Tag`,
+      properties: [`${property}Tag`],
+      hint: `leave out .${property}() or .${property}Tag()`,
+    };
+  }
+  if (options.min < 0n) {
+    return { text: 'minimum must be >= 0', properties: ['min'], found: String(options.min) };
+  }
+  if (options.max !== 0n && options.max < options.min) {
+    return {
+      text: 'minimum must be less than maximum',
+      properties: ['min', 'max'],
+      found: `${options.min} and ${options.max}`,
+    };
+  }
   return undefined;
 }
 
-function checkReplicas({ replicas }: AutoscaleOptions): string | undefined {
+const NO_REPLICAS: NodeProblem = {
+  text: 'must provide a replicas lambda expression',
+  hint: 'say how many: .replicas(lambda: "field")',
+};
+
+function checkReplicas({ replicas }: AutoscaleOptions): readonly NodeProblem[] {
   return checkLambdas([['invalid replicas expression: ', replicas]]);
 }
 
@@ -109,10 +136,18 @@ export const k8sAutoscaleNode = defineNode<K8sAutoscaleOptions>({
   ],
   validate: (options) => {
     const { resourceName: name, resourceNameTag: tag, kind } = options;
-    if (!KINDS.includes(kind)) return `invalid kind ${kind}`;
+    if (!KINDS.includes(kind)) {
+      return {
+        text: `invalid kind ${kind}`,
+        properties: ['kind'],
+        found: kind,
+        expected: KINDS,
+        hint: didYouMean(kind, KINDS),
+      };
+    }
     return (
       validateCommon(options, { name, tag, what: 'ResourceName' }) ??
-      (options.replicas === undefined ? 'must provide a replicas lambda expression' : undefined)
+      (options.replicas === undefined ? NO_REPLICAS : undefined)
     );
   },
   checkStart: checkReplicas,
@@ -147,7 +182,7 @@ export const swarmAutoscaleNode = defineNode<SwarmAutoscaleOptions>({
     const { serviceName: name, serviceNameTag: tag } = options;
     return (
       validateCommon(options, { name, tag, what: 'ServiceName' }) ??
-      (options.replicas === undefined ? 'must provide a replicas lambda expression' : undefined)
+      (options.replicas === undefined ? NO_REPLICAS : undefined)
     );
   },
   checkStart: checkReplicas,
@@ -173,7 +208,7 @@ export const ec2AutoscaleNode = defineNode<Ec2AutoscaleOptions>({
     const { groupName: name, groupNameTag: tag } = options;
     return (
       validateCommon(options, { name, tag, what: 'GroupName' }) ??
-      (options.replicas === undefined ? 'must provide a replicas lambda expression' : undefined)
+      (options.replicas === undefined ? NO_REPLICAS : undefined)
     );
   },
   checkStart: checkReplicas,

@@ -1,4 +1,5 @@
 // barrier: tells the nodes below that no older data comes.
+import type { NodeProblem } from '../node-problem.ts';
 import { booleanProperty, defineNode, durationProperty } from '../node-definition.ts';
 
 /** Exactly one of the two is not zero. */
@@ -6,6 +7,22 @@ export type BarrierOptions = {
   readonly idleNanos: bigint;
   readonly periodNanos: bigint;
   readonly isDeletingGroup: boolean;
+};
+
+const BOTH: NodeProblem = {
+  text: 'cannot specify both idle and period',
+  properties: ['period', 'idle'],
+  hint: 'leave out .idle() or .period()',
+};
+const NO_IDLE: NodeProblem = {
+  text: 'idle must be greater than zero',
+  properties: ['idle'],
+  hint: 'set .idle(duration) or .period(duration)',
+};
+const NO_PERIOD: NodeProblem = {
+  text: 'period must be greater than zero',
+  properties: ['period'],
+  hint: 'write a positive duration, 10s',
 };
 
 export const barrierNode = defineNode<BarrierOptions>({
@@ -24,9 +41,9 @@ export const barrierNode = defineNode<BarrierOptions>({
     booleanProperty('delete', 'isDeletingGroup', 'forgets the group after each barrier'),
   ],
   validate: ({ idleNanos, periodNanos }) => {
-    if (idleNanos !== 0n && periodNanos !== 0n) return 'cannot specify both idle and period';
-    if (periodNanos === 0n && idleNanos <= 0n) return 'idle must be greater than zero';
-    if (idleNanos === 0n && periodNanos <= 0n) return 'period must be greater than zero';
+    if (idleNanos !== 0n && periodNanos !== 0n) return BOTH;
+    if (periodNanos === 0n && idleNanos <= 0n) return NO_IDLE;
+    if (idleNanos === 0n && periodNanos <= 0n) return NO_PERIOD;
     return undefined;
   },
 });

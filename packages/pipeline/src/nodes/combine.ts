@@ -51,10 +51,19 @@ export const combineNode = defineNode<CombineOptions>({
   ],
   validate: ({ as, expressions, delimiter }) => {
     if (as.length === 0) {
-      return 'a call to combine.as() is required to specify the output stream prefixes.';
+      return {
+        text: 'a call to combine.as() is required to specify the output stream prefixes.',
+        hint: "name the points: .as('first', 'second')",
+      };
     }
     if (as.length !== expressions.length) {
-      return 'number of prefixes specified by combine.as() must match the number of combine expressions';
+      return {
+        text: 'number of prefixes specified by combine.as() must match the number of combine expressions',
+        properties: ['as'],
+        found: `${as.length} prefixes`,
+        expected: [`${expressions.length} prefixes`],
+        hint: 'give one prefix for each expression',
+      };
     }
     return checkPrefixes(as, {
       delimiter,

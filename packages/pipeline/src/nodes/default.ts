@@ -32,6 +32,7 @@ export const defaultNode = defineNode<DefaultOptions>({
           const type = values.values[1] === undefined ? 'nil' : typeName(values.values[1]);
           values.refuseLater(
             `unsupported type ${type} for field "${name}", field default values must be float,int,string or bool`,
+            { found: type, expected: ['float', 'int', 'string', 'bool'] },
           );
           return options;
         }

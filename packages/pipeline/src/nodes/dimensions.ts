@@ -1,5 +1,6 @@
 // Grouping by tags, as `groupBy` of several nodes says it.
 import type { Arguments } from '../evaluate/parameter.ts';
+import { scriptTypeName } from '../evaluate/hints.ts';
 import { typeName } from '../evaluate/value.ts';
 
 /** `isAll` is `*`; then `tags` is empty. Tags are in the order of the script. */
@@ -15,13 +16,23 @@ export function dimensionsOf(values: Arguments): Dimensions {
     if (value.kind === 'star') {
       isAll = true;
       if (values.values.length > 1) {
-        values.refuseLater("cannot group by both '*' and named dimensions.");
+        values.refuseLater("cannot group by both '*' and named dimensions.", {
+          hint: 'leave out * or the names',
+        });
       }
     } else if (value.kind === 'string') {
-      if (value.value === '') values.refuseLater('dimensions cannot not be the empty string');
+      if (value.value === '') {
+        values.refuseLater('dimensions cannot not be the empty string', {
+          hint: 'leave the empty name out',
+        });
+      }
       tags.push(value.value);
     } else {
-      values.refuseLater(`invalid dimension object of type ${typeName(value)}`);
+      values.refuseLater(`invalid dimension object of type ${typeName(value)}`, {
+        found: scriptTypeName(value),
+        expected: ['string', '*'],
+        hint: "write tags in single quotes: groupBy('host'), or groupBy(*)",
+      });
     }
   }
   return isAll ? { isAll, tags: [] } : { isAll, tags };

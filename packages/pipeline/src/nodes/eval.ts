@@ -1,6 +1,7 @@
 // eval: computes fields (or tags) from expressions.
 import { variadic } from '../evaluate/parameter.ts';
 import { callProperty, defineNode } from '../node-definition.ts';
+import { didYouMean } from '../evaluate/hints.ts';
 import { checkLambdas } from '../lambda.ts';
 import type { LambdaSpec } from '../pipeline.ts';
 
@@ -46,12 +47,24 @@ export const evalNode = defineNode<EvalOptions>({
   ],
   validate: ({ as, tags, expressions }) => {
     if (as.length !== expressions.length) {
-      return `must specify same number of expressions and .as() names: got ${as.length} as names, and ${expressions.length} expressions.`;
+      return {
+        text: `must specify same number of expressions and .as() names: got ${as.length} as names, and ${expressions.length} expressions.`,
+        properties: ['as'],
+        found: `${as.length} names`,
+        expected: [`${expressions.length} names`],
+        hint: "name each result: .as('name')",
+      };
     }
     const unknown = tags.find((each) => !as.includes(each));
     return unknown === undefined
       ? undefined
-      : `invalid tag name "${unknown}", name is not present is .as() names`;
+      : {
+          text: `invalid tag name "${unknown}", name is not present is .as() names`,
+          properties: ['tags'],
+          found: unknown,
+          expected: as,
+          hint: didYouMean(unknown, as) ?? 'tags are made of results that .as() names',
+        };
   },
   checkStart: ({ expressions }) =>
     checkLambdas(

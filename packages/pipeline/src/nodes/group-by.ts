@@ -38,5 +38,11 @@ export const groupByNode = defineNode<GroupByOptions>({
     flagProperty('byMeasurement', 'isByMeasurement', 'groups by measurement too'),
   ],
   validate: ({ dimensions, exclude }) =>
-    exclude.length > 0 && !dimensions.isAll ? "exclude requires '*'" : undefined,
+    exclude.length > 0 && !dimensions.isAll
+      ? {
+          text: "exclude requires '*'",
+          properties: ['exclude'],
+          hint: 'write groupBy(*), or leave the tag out of the list',
+        }
+      : undefined,
 });

@@ -30,7 +30,10 @@ export const httpPostNode = defineNode<HttpPostOptions>({
   create: (values) => {
     const [url = '', ...others] = values.strings(0);
     if (others.length > 0) {
-      values.refuseLater(`httpPost expects 0 or 1 arguments, got ${others.length + 1}`);
+      values.refuseLater(`httpPost expects 0 or 1 arguments, got ${others.length + 1}`, {
+        found: `${others.length + 1} arguments`,
+        expected: ['one URL', 'nothing'],
+      });
     }
     return {
       url,
@@ -48,7 +51,9 @@ export const httpPostNode = defineNode<HttpPostOptions>({
       'configured endpoint to use instead of a URL',
       (options, values) => {
         if (options.endpoint !== '') {
-          values.refuseLater('httpPost expects 0 or 1 endpoints, got 2');
+          values.refuseLater('httpPost expects 0 or 1 endpoints, got 2', {
+            hint: 'leave out all but one .endpoint()',
+          });
         }
         return { ...options, endpoint: values.string(0) };
       },
@@ -71,10 +76,25 @@ export const httpPostNode = defineNode<HttpPostOptions>({
     durationProperty('timeout', 'timeoutNanos', 'time to wait for the answer'),
   ],
   validate: ({ url, endpoint, headers }) => {
-    if (url === '' && endpoint === '') return 'must provide url or endpoint';
-    if (url !== '' && endpoint !== '') return 'only one endpoint and url may be specified';
+    if (url === '' && endpoint === '') {
+      return {
+        text: 'must provide url or endpoint',
+        hint: "write |httpPost('http://host/path') or .endpoint('name')",
+      };
+    }
+    if (url !== '' && endpoint !== '') {
+      return {
+        text: 'only one endpoint and url may be specified',
+        properties: ['endpoint'],
+        hint: 'leave out the URL or .endpoint()',
+      };
+    }
     return [...headers.keys()].some((each) => each.toLowerCase() === 'authenticate')
-      ? "cannot set 'authenticate' header"
+      ? {
+          text: "cannot set 'authenticate' header",
+          properties: ['header'],
+          hint: 'credentials belong to a configured endpoint: .endpoint(name)',
+        }
       : undefined;
   },
 });

@@ -85,10 +85,19 @@ export const joinNode = defineNode<JoinOptions>({
   validate: (options, { parentCount }) => {
     const { as, delimiter } = options;
     if (as.length === 0) {
-      return 'a call to join.as() is required to specify the output stream prefixes.';
+      return {
+        text: 'a call to join.as() is required to specify the output stream prefixes.',
+        hint: "name the sides: .as('left', 'right')",
+      };
     }
     if (as.length !== parentCount) {
-      return 'number of prefixes specified by join.as() must match the number of joined streams';
+      return {
+        text: 'number of prefixes specified by join.as() must match the number of joined streams',
+        properties: ['as'],
+        found: `${as.length} prefixes`,
+        expected: [`${parentCount} prefixes`],
+        hint: 'give one prefix for each joined node, the first for the one before |join()',
+      };
     }
     return checkPrefixes(as, {
       delimiter,
@@ -98,7 +107,17 @@ export const joinNode = defineNode<JoinOptions>({
     });
   },
   checkStart: ({ fill }) =>
-    fill?.kind === 'invalid' ? `unexpected fill option ${fill.text}` : undefined,
+    fill?.kind === 'invalid'
+      ? [
+          {
+            text: `unexpected fill option ${fill.text}`,
+            properties: ['fill'],
+            found: fill.text,
+            expected: ["'none'", "'null'", 'a number'],
+            hint: "write .fill('null'), .fill('none') or .fill(0.0)",
+          },
+        ]
+      : [],
 });
 
 function fillOf(values: Arguments): JoinFill | undefined {

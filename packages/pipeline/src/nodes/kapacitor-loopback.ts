@@ -35,11 +35,30 @@ export const kapacitorLoopbackNode = defineNode<KapacitorLoopbackOptions>({
     ),
   ],
   validate: ({ database, retentionPolicy }) => {
-    if (database === '') return 'must specify a database';
-    return retentionPolicy === '' ? 'must specify a retention policy' : undefined;
+    if (database === '') {
+      return {
+        text: 'must specify a database',
+        properties: ['database'],
+        hint: "name it: .database('name')",
+      };
+    }
+    return retentionPolicy === ''
+      ? {
+          text: 'must specify a retention policy',
+          properties: ['retentionPolicy'],
+          hint: "name it: .retentionPolicy('name')",
+        }
+      : undefined;
   },
   checkStart: ({ database, retentionPolicy }, { dbrps }) =>
     dbrps.some((each) => each.database === database && each.retentionPolicy === retentionPolicy)
-      ? `loop detected on dbrp: ${JSON.stringify(database)}.${JSON.stringify(retentionPolicy)}`
-      : undefined,
+      ? [
+          {
+            text: `loop detected on dbrp: ${JSON.stringify(database)}.${JSON.stringify(retentionPolicy)}`,
+            properties: ['database', 'retentionPolicy'],
+            found: `${JSON.stringify(database)}.${JSON.stringify(retentionPolicy)}`,
+            hint: 'write to a database and policy that the task does not read',
+          },
+        ]
+      : [],
 });

@@ -1,4 +1,5 @@
 // Rules for the prefixes that join and combine put before field names.
+import type { NodeProblem } from '../node-problem.ts';
 
 type PrefixRules = {
   readonly delimiter: string;
@@ -8,15 +9,37 @@ type PrefixRules = {
   readonly containing: string;
 };
 
-/** The recorded text for the first prefix that breaks a rule. */
-export function checkPrefixes(prefixes: readonly string[], rules: PrefixRules): string | undefined {
+/** Refuses the first prefix that breaks a rule. */
+export function checkPrefixes(
+  prefixes: readonly string[],
+  rules: PrefixRules,
+): NodeProblem | undefined {
+  const properties = ['as'];
   const seen = new Set<string>();
   for (const prefix of prefixes) {
-    if (prefix === '') return rules.empty;
-    if (rules.delimiter !== '' && prefix.includes(rules.delimiter)) {
-      return `cannot use name ${prefix} as field prefix, ${rules.containing}`;
+    if (prefix === '') {
+      return {
+        text: rules.empty,
+        properties,
+        hint: "names of prefixes are not empty: .as('name')",
+      };
     }
-    if (seen.has(prefix)) return 'cannot use the same prefix name see .as() property method';
+    if (rules.delimiter !== '' && prefix.includes(rules.delimiter)) {
+      return {
+        text: `cannot use name ${prefix} as field prefix, ${rules.containing}`,
+        properties,
+        found: prefix,
+        hint: 'choose another prefix, or another .delimiter()',
+      };
+    }
+    if (seen.has(prefix)) {
+      return {
+        text: 'cannot use the same prefix name see .as() property method',
+        properties,
+        found: prefix,
+        hint: 'choose another prefix',
+      };
+    }
     seen.add(prefix);
   }
   return undefined;

@@ -10,6 +10,7 @@ import {
 import type { Arguments } from '../evaluate/parameter.ts';
 import { displayValue, typeName } from '../evaluate/value.ts';
 import type { Value } from '../evaluate/value.ts';
+import type { NodeProblem } from '../node-problem.ts';
 import { checkQueryText } from '../query-text.ts';
 
 /** A dimension of `groupBy`. `invalid` is found when the task starts, as recorded. */
@@ -88,20 +89,48 @@ export const queryNode = defineNode<QueryOptions>({
     ),
   ],
   checkStart: (options, context) => {
-    if (options.everyNanos < 0n) return "'every' duration must must non-negative";
-    if (options.everyNanos !== 0n && options.cron !== '') {
-      return "must not set both 'every' and 'cron' properties";
-    }
-    if (options.everyNanos === 0n && options.cron === '') {
-      return "must define one of 'every' or 'cron'";
-    }
-    return (
+    const problem =
+      checkSchedule(options) ??
       checkQueryText(options.text, context.dbrps) ??
       checkDimensions(options.dimensions) ??
-      (options.fill?.kind === 'invalid' ? `unexpected fill option ${options.fill.text}` : undefined)
-    );
+      checkFill(options.fill);
+    return problem === undefined ? [] : [problem];
   },
 });
+
+function checkSchedule({ everyNanos, cron }: QueryOptions): NodeProblem | undefined {
+  if (everyNanos < 0n) {
+    return {
+      text: "'every' duration must must non-negative",
+      properties: ['every'],
+      hint: 'write a positive duration, 10s',
+    };
+  }
+  if (everyNanos !== 0n && cron !== '') {
+    return {
+      text: "must not set both 'every' and 'cron' properties",
+      properties: ['cron'],
+      hint: 'leave out .every() or .cron()',
+    };
+  }
+  return everyNanos === 0n && cron === ''
+    ? {
+        text: "must define one of 'every' or 'cron'",
+        properties: ['every', 'cron'],
+        hint: 'say when to ask: .every(1m)',
+      }
+    : undefined;
+}
+
+function checkFill(fill: QueryFill | undefined): NodeProblem | undefined {
+  if (fill?.kind !== 'invalid') return undefined;
+  return {
+    text: `unexpected fill option ${fill.text}`,
+    properties: ['fill'],
+    found: fill.text,
+    expected: ["'null'", "'none'", "'previous'", "'linear'", 'a number'],
+  };
+}
 
 function dimensionOf(value: Value): QueryDimension {
   switch (value.kind) {
@@ -128,15 +157,27 @@ function dimensionOf(value: Value): QueryDimension {
   }
 }
 
-function checkDimensions(dimensions: readonly QueryDimension[]): string | undefined {
+function checkDimensions(dimensions: readonly QueryDimension[]): NodeProblem | undefined {
+  const properties = ['groupBy'];
   let timeCount = 0;
   for (const each of dimensions) {
     if (each.kind === 'invalid') {
-      return `invalid dimension type:${each.typeName}, must be string or time.Duration`;
+      return {
+        text: `invalid dimension type:${each.typeName}, must be string or time.Duration`,
+        properties,
+        found: each.typeName,
+        expected: ['string', '*', 'duration', 'time(duration)'],
+        hint: "write tags in single quotes: .groupBy('host')",
+      };
     }
     if (each.kind === 'time') timeCount++;
   }
-  return timeCount > 1 ? 'groupBy cannot have more than one time dimension' : undefined;
+  if (timeCount <= 1) return undefined;
+  return {
+    text: 'groupBy cannot have more than one time dimension',
+    properties,
+    hint: 'leave out all but one time()',
+  };
 }
 
 function fillOf(values: Arguments): QueryFill {

@@ -28,6 +28,13 @@ export const sampleNode = defineNode<SampleOptions>({
   properties: [],
   checkStart: ({ count, everyNanos }) =>
     count === 0n && everyNanos === 0n
-      ? 'invalid sample rate: must be positive integer or duration'
-      : undefined,
+      ? [
+          {
+            text: 'invalid sample rate: must be positive integer or duration',
+            found: '0',
+            expected: ['int', 'duration'],
+            hint: 'write |sample(10) for each tenth point, |sample(10s) for one every 10 s',
+          },
+        ]
+      : [],
 });

@@ -16,5 +16,14 @@ export const shiftNode = defineNode<ShiftOptions>({
   create: (values) => ({ shiftNanos: values.nanos(0) }),
   properties: [],
   checkStart: ({ shiftNanos }) =>
-    shiftNanos === 0n ? 'invalid shift value: must be non zero duration' : undefined,
+    shiftNanos === 0n
+      ? [
+          {
+            text: 'invalid shift value: must be non zero duration',
+            found: '0s',
+            expected: ['a duration'],
+            hint: 'write how far, |shift(5m) or |shift(-5m), or leave the node out',
+          },
+        ]
+      : [],
 });

@@ -58,7 +58,15 @@ export const sideloadNode = defineNode<SideloadOptions>({
     // A plain word may be the name of an endpoint, which only the engine knows.
     const isRefused = source === '' || (scheme !== undefined && !SCHEMES.includes(scheme));
     return isRefused
-      ? `unsupported source scheme ${JSON.stringify(scheme ?? '')}, must be 'file'`
-      : undefined;
+      ? [
+          {
+            text: `unsupported source scheme ${JSON.stringify(scheme ?? '')}, must be 'file'`,
+            properties: ['source'],
+            found: scheme ?? 'nothing',
+            expected: SCHEMES,
+            hint: "write .source('file:///path/to/directory')",
+          },
+        ]
+      : [];
   },
 });

@@ -26,5 +26,7 @@ export const statsNode = defineNode<StatsOptions>({
   }),
   properties: [flagProperty('align', 'isAligned', 'emits at multiples of the interval')],
   validate: ({ intervalNanos }) =>
-    intervalNanos <= 0n ? 'stats node must have positive interval' : undefined,
+    intervalNanos <= 0n
+      ? { text: 'stats node must have positive interval', hint: 'write a positive duration, 10s' }
+      : undefined,
 });

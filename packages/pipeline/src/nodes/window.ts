@@ -39,14 +39,36 @@ export const windowNode = defineNode<WindowOptions>({
   ],
   validate: (options) => {
     if (options.periodNanos !== 0n && options.periodCount !== 0n) {
-      return 'cannot specify both period and periodCount';
+      return {
+        text: 'cannot specify both period and periodCount',
+        properties: ['periodCount', 'period'],
+        hint: 'leave out .period() or .periodCount()',
+      };
     }
     if (options.periodCount === 0n) return undefined;
-    if (options.isAligned) return 'can only align windows based off time, not count';
-    return options.everyCount <= 0n ? 'everyCount must be greater than zero' : undefined;
+    if (options.isAligned) {
+      return {
+        text: 'can only align windows based off time, not count',
+        properties: ['align'],
+        hint: 'leave out .align(), or write .period(duration)',
+      };
+    }
+    return options.everyCount <= 0n
+      ? {
+          text: 'everyCount must be greater than zero',
+          properties: ['everyCount'],
+          hint: 'write .everyCount(1) for a batch with every point',
+        }
+      : undefined;
   },
   checkStart: (options) =>
     options.periodNanos === 0n && options.periodCount === 0n
-      ? 'window node must have either a non zero period or non zero period count'
-      : undefined,
+      ? [
+          {
+            text: 'window node must have either a non zero period or non zero period count',
+            properties: ['period', 'periodCount'],
+            hint: 'say how long a window is: .period(10s) or .periodCount(10)',
+          },
+        ]
+      : [],
 });

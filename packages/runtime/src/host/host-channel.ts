@@ -2,6 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import { Unavailable } from '@tidemark/core';
 import { startThread } from '@tidemark/core/thread';
+import { StartError } from '../node.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type { BatchTaker } from '../running-task.ts';
 import { appendMovable, BatchPacker } from './batch-codec.ts';
@@ -182,7 +183,11 @@ export class HostChannel implements BatchTaker {
         this.#take(item.id)?.resolve(item.value);
         break;
       case 'fault':
-        this.#take(item.id)?.reject(new Error(item.message));
+        this.#take(item.id)?.reject(
+          item.start === undefined
+            ? new Error(item.message)
+            : new StartError(item.message, item.start),
+        );
         break;
       default:
         this.#events.item(item);

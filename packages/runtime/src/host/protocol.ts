@@ -20,6 +20,7 @@ import type {
   SideloadDocuments,
   TaskServices,
 } from '../services.ts';
+import type { StartErrorDetails } from '../node.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type { PackedBatch } from './batch-codec.ts';
 import type { UdfFunctionConfig } from './udf-connector.ts';
@@ -233,7 +234,13 @@ export type HostItem =
       readonly remains: TaskRemains;
     }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'fault'; readonly id: number; readonly message: string };
+  | {
+      readonly kind: 'fault';
+      readonly id: number;
+      readonly message: string;
+      /** Of a task that could not start: where the reason lies. */
+      readonly start?: StartErrorDetails;
+    };
 
 export type FromHost =
   | {

@@ -4,6 +4,7 @@ import { messageOf, unreachable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RowSource } from '../data/row-source.ts';
 import { SeriesTable } from '../data/series.ts';
+import { StartError } from '../node.ts';
 import type { TapMessage } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
 import { createTask } from '../task.ts';
@@ -264,7 +265,7 @@ export class TaskHost implements Outside {
     const running = task?.task;
     switch (request.name) {
       case 'stats':
-        if (running === undefined) this.#fault(id, 'task is not running');
+        if (running === undefined) this.#fault(id, new Error('task is not running'));
         else this.#answerSoon(id, taskId, () => running.stats() satisfies Answers['stats']);
         break;
       case 'output':
@@ -311,14 +312,14 @@ export class TaskHost implements Outside {
 
   #answerStep(id: number, taskId: number, run: (task: InlineTask) => Promise<unknown>): void {
     if (this.#tasks.get(taskId) === undefined) {
-      this.#fault(id, 'task is not running');
+      this.#fault(id, new Error('task is not running'));
       return;
     }
     this.#step(taskId, async (task) => {
       try {
         this.#answer(id, await run(task));
       } catch (cause) {
-        this.#fault(id, messageOf(cause));
+        this.#fault(id, cause);
       }
     });
   }
@@ -336,7 +337,7 @@ export class TaskHost implements Outside {
       (endpoints) => this.#answer(id, endpoints satisfies Answers['start']),
       (cause: unknown) => {
         this.#forget(taskId);
-        this.#fault(id, messageOf(cause));
+        this.#fault(id, cause);
       },
     );
   }
@@ -477,8 +478,9 @@ export class TaskHost implements Outside {
     this.tell({ kind: 'answer', id, value });
   }
 
-  #fault(id: number, message: string): void {
-    this.tell({ kind: 'fault', id, message });
+  #fault(id: number, cause: unknown): void {
+    const start = cause instanceof StartError ? { start: cause.details } : {};
+    this.tell({ kind: 'fault', id, message: messageOf(cause), ...start });
   }
 }
 

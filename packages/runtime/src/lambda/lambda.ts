@@ -50,8 +50,8 @@ export class Lambda {
   /** Throws `CompileError` when operands whose types are known from the script do not fit. */
   constructor(spec: LambdaSpec) {
     this.expression = spec.expression;
-    const { error } = checkLambda(spec.expression);
-    if (error !== undefined) throw new CompileError(error);
+    const [problem] = checkLambda(spec.expression).problems;
+    if (problem !== undefined) throw new CompileError(problem.text);
     const references = new Set<string>();
     const slots = new Map<ExpressionNode, Map<string, number>>();
     this.#isContextual = this.#collect(spec.expression, spec.expression, { references, slots });

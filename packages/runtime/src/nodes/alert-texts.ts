@@ -157,7 +157,9 @@ function template(name: string, source: string, isHtml = false): Template {
   try {
     return new Template(name, source, isHtml ? { isHtml, functions: JSON_FUNCTIONS } : {});
   } catch (cause) {
-    if (cause instanceof TemplateSyntaxError) throw new StartError(cause.message, { cause });
+    if (cause instanceof TemplateSyntaxError) {
+      throw new StartError(cause.message, { cause, properties: [name] });
+    }
     throw cause;
   }
 }

@@ -66,6 +66,7 @@ export class AutoscaleNode implements RunningNode {
     if (cluster === undefined) {
       throw new StartError(
         `no ${provider.kind} cluster ${JSON.stringify(options.cluster)} is configured`,
+        { properties: ['cluster'] },
       );
     }
     this.#scaler = provider.scaler({

@@ -163,7 +163,12 @@ function findTarget(ctx: NodeContext<HttpPostOptions>): Target {
   try {
     if (endpoint === '') return { url: new Template('url', url), row: undefined, headers: {} };
     const found = ctx.task.services.http.endpoint(endpoint);
-    if (found === undefined) throw new StartError(`endpoint '${endpoint}' does not exist`);
+    if (found === undefined) {
+      throw new StartError(`endpoint '${endpoint}' does not exist`, {
+        properties: ['endpoint'],
+        hint: 'endpoints are sections [[httppost]] of the configuration',
+      });
+    }
     const { rowTemplate } = found;
     return {
       url: new Template('url', found.url),

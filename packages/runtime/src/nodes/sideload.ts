@@ -34,7 +34,9 @@ export class SideloadNode implements RunningNode {
     try {
       this.#order = order.map((source) => new Template('order', source));
     } catch (cause) {
-      if (cause instanceof TemplateSyntaxError) throw new StartError(cause.message, { cause });
+      if (cause instanceof TemplateSyntaxError) {
+        throw new StartError(cause.message, { cause, properties: ['order'] });
+      }
       throw cause;
     }
     this.#fields = [...fields].map(([name, value]) => ({ name, ...defaultValue(value) }));
@@ -50,7 +52,7 @@ export class SideloadNode implements RunningNode {
     try {
       this.#tree = await sideload.open(this.#ctx.options.source);
     } catch (cause) {
-      throw new StartError(messageOf(cause), { cause });
+      throw new StartError(messageOf(cause), { cause, properties: ['source'] });
     }
   }
 

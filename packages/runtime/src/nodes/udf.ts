@@ -23,7 +23,9 @@ export class UdfNode implements RunningNode {
   constructor(ctx: NodeContext<UdfOptions>) {
     this.#ctx = ctx;
     if (ctx.task.services.udf === undefined) {
-      throw new StartError(`user-defined function ${ctx.options.functionName} is not configured`);
+      throw new StartError(`user-defined function ${ctx.options.functionName} is not configured`, {
+        hint: 'functions are sections [udf.functions.name] of the configuration',
+      });
     }
   }
 

@@ -36,7 +36,7 @@ test.each([
   ['abs(1)', undefined],
   ['"time" - "time"', undefined],
 ] as const)('%s is %s', (text, type) => {
-  expect(check(text)).toEqual({ type });
+  expect(check(text)).toEqual({ type, problems: [] });
 });
 
 test.each([
@@ -65,7 +65,34 @@ test.each([
   ],
   ["-'a'", 'invalid unary operator - for type string'],
 ])('%s is refused', (text, error) => {
-  expect(check(text)).toEqual({ error });
+  expect(check(text).problems.map((each) => each.text)).toEqual([error]);
+});
+
+test.each([
+  ["'x' + 1", '1', 'int', ['string'], 'convert it: string(1)'],
+  ["'x' * 2", "'x'", 'string', ['float', 'int', 'duration'], "convert it: float('x')"],
+  ['"a" > 0 AND !1', '1', 'int', ['boolean'], 'convert it: bool(1)'],
+  ["'x' =~ 'y'", "'y'", 'string', ['regex'], 'write the pattern between slashes: /pattern/'],
+  ['1h + 5', '5', 'int', ['duration'], undefined],
+  ["abs(-'a')", "'a'", 'string', ['int', 'float', 'duration'], "convert it: float('a')"],
+  ["'x' > 1 + 1", '1 + 1', 'int', ['string'], 'convert it: string(1 + 1)'],
+] as const)('%s: the operand %s is found', (text, operand, found, expected, hint) => {
+  const { problems } = check(text);
+
+  expect(problems).toHaveLength(1);
+  const [problem] = problems;
+  expect(text.slice(problem?.span.start, problem?.span.end)).toBe(operand);
+  expect(problem).toMatchObject({ found, hint });
+  expect([...(problem?.expected ?? [])].sort()).toEqual([...expected].sort());
+});
+
+test('several operands that do not fit are found at once, in the order of evaluation', () => {
+  const text = '(\'a\' + 1 == "b") AND !(2 + 2.0) AND "c" > -\'d\'';
+
+  const { type, problems } = check(text);
+
+  expect(type).toBe('boolean');
+  expect(problems.map(({ span }) => text.slice(span.start, span.end))).toEqual(['1', '2.0', "'d'"]);
 });
 
 describe('operators', () => {

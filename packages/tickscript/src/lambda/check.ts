@@ -1,32 +1,55 @@
 // Static check of a lambda: operand types which are known without a point (literals, comparisons, logical operations)
 // are checked once, with the recorded texts. Types of references and calls are only known per point.
 import { unreachable } from '@tidemark/core';
+import type { Span } from '@tidemark/core';
 import type { ExpressionNode } from '../ast.ts';
-import { binaryResultType, binaryTypeError, isAlwaysBoolean, unaryResultType } from './types.ts';
+import { formatExpression } from '../formatter.ts';
+import { MAX_DIAGNOSTICS } from '../limits.ts';
+import {
+  acceptedLeft,
+  acceptedOperands,
+  acceptedRight,
+  binaryResultType,
+  binaryTypeError,
+  isAlwaysBoolean,
+  unaryResultType,
+} from './types.ts';
 import type { LambdaType } from './types.ts';
 
-/** `type` is `undefined` when only points decide it. */
-export type LambdaCheck =
-  | { readonly type: LambdaType | undefined; readonly error?: undefined }
-  | { readonly error: string; readonly type?: undefined };
+/** Operands that never fit, whatever the point. */
+export type LambdaProblem = {
+  /** The text that existing tools know, without the prefix which the node adds (`Failed to compile 0 expression: `). */
+  readonly text: string;
+  /** The operand that does not fit. */
+  readonly span: Span;
+  readonly found: LambdaType | undefined;
+  readonly expected: readonly LambdaType[];
+  readonly hint: string | undefined;
+};
 
-/**
- * Checks an expression without identifiers. The error is the text that existing tools know, without the prefix which
- * the node adds (`Failed to compile 0 expression: `).
- */
+export type LambdaCheck = {
+  /** `undefined` when only points decide it, or when a part of the expression is wrong. */
+  readonly type: LambdaType | undefined;
+  /** In the order in which the expression is evaluated; the first is what existing tools see. */
+  readonly problems: readonly LambdaProblem[];
+};
+
+const NO_PROBLEMS: readonly LambdaProblem[] = [];
+
+/** Checks an expression without identifiers. Names what is wrong, several findings at once. */
 export function checkLambda(node: ExpressionNode): LambdaCheck {
   switch (node.kind) {
     case 'boolean':
-      return { type: 'boolean' };
+      return known('boolean');
     case 'integer':
-      return { type: 'int' };
+      return known('int');
     case 'float':
     case 'string':
     case 'regex':
     case 'duration':
-      return { type: node.kind };
+      return known(node.kind);
     case 'reference':
-      return { type: node.name === 'time' ? 'time' : undefined };
+      return known(node.name === 'time' ? 'time' : undefined);
     case 'lambda':
       return checkLambda(node.expression);
     case 'function':
@@ -39,43 +62,111 @@ export function checkLambda(node: ExpressionNode): LambdaCheck {
     case 'list':
     case 'identifier':
     case 'chain':
-      return { error: `a ${node.kind} cannot be part of a lambda expression` };
+      return refused({
+        text: `a ${node.kind} cannot be part of a lambda expression`,
+        span: node.span,
+        found: undefined,
+        expected: [],
+        hint: undefined,
+      });
     default:
       return unreachable(node);
   }
 }
 
+function known(type: LambdaType | undefined): LambdaCheck {
+  return { type, problems: NO_PROBLEMS };
+}
+
+function refused(problem: LambdaProblem): LambdaCheck {
+  return { type: undefined, problems: [problem] };
+}
+
+/** Findings of a part, in the words of the whole. */
+function within(prefix: string, problems: readonly LambdaProblem[]): readonly LambdaProblem[] {
+  if (problems.length === 0) return problems;
+  return problems.map((problem) => ({ ...problem, text: prefix + problem.text }));
+}
+
 function checkCall(node: Extract<ExpressionNode, { kind: 'function' }>): LambdaCheck {
-  for (const [index, argument] of node.arguments.entries()) {
-    const { error } = checkLambda(argument);
-    if (error !== undefined) return { error: `Failed to handle ${index + 1} argument: ${error}` };
-  }
-  return { type: undefined };
+  const problems = node.arguments.flatMap((argument, index) =>
+    within(`Failed to handle ${index + 1} argument: `, checkLambda(argument).problems),
+  );
+  return { type: undefined, problems: problems.slice(0, MAX_DIAGNOSTICS.value) };
 }
 
 function checkUnary(node: Extract<ExpressionNode, { kind: 'unary' }>): LambdaCheck {
   const operand = checkLambda(node.operand);
-  if (operand.error !== undefined) return { error: `Failed to handle node: ${operand.error}` };
-  if (operand.type === undefined) return { type: node.operator === '!' ? 'boolean' : undefined };
+  const problems = within('Failed to handle node: ', operand.problems);
+  if (operand.type === undefined) {
+    return { type: node.operator === '!' ? 'boolean' : undefined, problems };
+  }
   const type = unaryResultType(node.operator, operand.type);
-  if (type !== undefined) return { type };
-  return { error: `invalid unary operator ${node.operator} for type ${operand.type}` };
+  if (type !== undefined) return known(type);
+  return refused({
+    text: `invalid unary operator ${node.operator} for type ${operand.type}`,
+    ...misfit(node.operand, operand.type, acceptedOperands(node.operator)),
+  });
 }
 
 function checkBinary(node: Extract<ExpressionNode, { kind: 'binary' }>): LambdaCheck {
   const left = checkLambda(node.left);
-  if (left.error !== undefined) return { error: `Failed to handle left node: ${left.error}` };
   const right = checkLambda(node.right);
-  if (right.error !== undefined) return { error: `Failed to handle right node: ${right.error}` };
+  if (left.problems.length + right.problems.length > 0) {
+    const problems = [
+      ...within('Failed to handle left node: ', left.problems),
+      ...within('Failed to handle right node: ', right.problems),
+    ];
+    const type = isAlwaysBoolean(node.operator) ? 'boolean' : undefined;
+    return { type, problems: problems.slice(0, MAX_DIAGNOSTICS.value) };
+  }
   if (left.type === undefined || right.type === undefined || isDynamic(node)) {
-    return { type: isAlwaysBoolean(node.operator) ? 'boolean' : undefined };
+    return known(isAlwaysBoolean(node.operator) ? 'boolean' : undefined);
   }
   const type = binaryResultType(node.operator, left.type, right.type);
-  if (type !== undefined) return { type };
-  return { error: binaryTypeError(node.operator, left.type, right.type) };
+  if (type !== undefined) return known(type);
+  const accepted = acceptedRight(node.operator, left.type);
+  return refused({
+    text: binaryTypeError(node.operator, left.type, right.type),
+    ...(accepted.length === 0
+      ? misfit(node.left, left.type, acceptedLeft(node.operator))
+      : misfit(node.right, right.type, accepted)),
+  });
 }
 
 /** Operations on `"time"` are refused per point, as recorded, like every reference. */
 function isDynamic(node: Extract<ExpressionNode, { kind: 'binary' }>): boolean {
   return [node.left, node.right].some((each) => each.kind === 'reference');
+}
+
+/** Longer operands are not repeated in hints. */
+const HINT_OPERAND_LENGTH_MAX = 40;
+
+/** Functions that make a value of a type out of any other that can be converted. */
+const CONVERSIONS: readonly LambdaType[] = ['float', 'int', 'string', 'boolean'];
+
+function misfit(
+  operand: ExpressionNode,
+  found: LambdaType,
+  expected: readonly LambdaType[],
+): Omit<LambdaProblem, 'text'> {
+  return { span: operand.span, found, expected, hint: conversionHint(operand, expected) };
+}
+
+function conversionHint(
+  operand: ExpressionNode,
+  expected: readonly LambdaType[],
+): string | undefined {
+  const target = CONVERSIONS.find((each) => expected.includes(each));
+  if (target === undefined) {
+    return expected.includes('regex') ? 'write the pattern between slashes: /pattern/' : undefined;
+  }
+  const name = target === 'boolean' ? 'bool' : target;
+  // Operators of one operand only differ in how they print: measuring comes before printing a long one.
+  const { start, end } = operand.span;
+  if (end - start > HINT_OPERAND_LENGTH_MAX) return `convert it with ${name}()`;
+  const text = formatExpression(operand);
+  return text.length > HINT_OPERAND_LENGTH_MAX
+    ? `convert it with ${name}()`
+    : `convert it: ${name}(${text})`;
 }

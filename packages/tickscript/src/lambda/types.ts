@@ -80,8 +80,23 @@ export function unaryResultType(
   operator: UnaryOperator,
   operand: LambdaType,
 ): LambdaType | undefined {
-  if (operator === '!') return operand === 'boolean' ? 'boolean' : undefined;
-  return operand === 'int' || operand === 'float' || operand === 'duration' ? operand : undefined;
+  return acceptedOperands(operator).includes(operand) ? operand : undefined;
+}
+
+/** What may stand on the left of an operator. */
+export function acceptedLeft(operator: BinaryOperator): readonly LambdaType[] {
+  return [...new Set((BINARY_OPERATIONS.get(operator) ?? []).map((row) => row.left))];
+}
+
+/** What may stand on the right of an operator behind this type; nothing when it takes no such left side. */
+export function acceptedRight(operator: BinaryOperator, left: LambdaType): readonly LambdaType[] {
+  const rows = BINARY_OPERATIONS.get(operator) ?? [];
+  return rows.filter((row) => row.left === left).map((row) => row.right);
+}
+
+/** What an operator of one operand takes. */
+export function acceptedOperands(operator: UnaryOperator): readonly LambdaType[] {
+  return operator === '!' ? ['boolean'] : ['int', 'float', 'duration'];
 }
 
 export function operatorClass(operator: BinaryOperator): OperatorClass {
@@ -111,8 +126,7 @@ export function binaryTypeError(
   left: LambdaType,
   right: LambdaType,
 ): string {
-  const rows = BINARY_OPERATIONS.get(operator) ?? [];
-  if (!rows.some((row) => row.left === left)) {
+  if (acceptedRight(operator, left).length === 0) {
     return `invalid ${operatorClass(operator)} operator ${operator} for type ${left}`;
   }
   return `mismatched type to binary operator. got ${left} ${operator} ${right}. see bool(), int(), float(), string(), duration()`;

@@ -6,7 +6,7 @@ import type { Dbrp, Task, TaskVar } from '@tidemark/client';
 import { messageOf, NotFound } from '@tidemark/core';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import { UsageError } from '../../exit.ts';
+import { describeFindings, UsageError } from '../../exit.ts';
 
 export type ClientFlags = {
   readonly url: string;
@@ -174,4 +174,12 @@ export async function findTask(client: EngineClient, id: string): Promise<Task |
     if (error instanceof NotFound) return undefined;
     throw error;
   }
+}
+
+/** Says what keeps a task from starting: defining it succeeds all the same. */
+export function warnOfFindings({ id, diagnostics = [] }: Task): void {
+  const [first] = diagnostics;
+  if (first === undefined) return;
+  const text = `${first.message}${describeFindings(diagnostics, first.message)}`;
+  process.stderr.write(`tidemark: task ${id} can not be enabled: ${text}\n`);
 }

@@ -15,6 +15,7 @@ import {
   parseDbrp,
   readDocument,
   readText,
+  warnOfFindings,
 } from './context.ts';
 import type { ClientFlags } from './context.ts';
 import { defineTemplate } from './template.ts';
@@ -139,8 +140,11 @@ async function pushTask(
   flags: PushFlags,
 ): Promise<Pushed> {
   const existing = await findTask(client, id);
-  if (existing === undefined) await client.createTask({ id, ...change });
-  else await client.changeTask(id, change);
+  const task =
+    existing === undefined
+      ? await client.createTask({ id, ...change })
+      : await client.changeTask(id, change);
+  warnOfFindings(task);
   const wasEnabled = existing?.status === 'enabled';
   // A running task keeps what it was started with.
   if (wasEnabled) await client.changeTask(id, { status: 'disabled' });

@@ -3,7 +3,7 @@
 import type { Task, TaskChange } from '@tidemark/client';
 import { Command } from 'commander';
 
-import { UsageError } from '../../exit.ts';
+import { describeFindings, UsageError } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
 import {
   clientCommand,
@@ -18,6 +18,7 @@ import {
   readVars,
   toArray,
   typeOption,
+  warnOfFindings,
 } from './context.ts';
 import type { ClientFlags, Finish } from './context.ts';
 import { eachIdCommand } from './each-id.ts';
@@ -93,6 +94,7 @@ function defineCommand(): Command {
         print(
           `${existing === undefined ? 'defined' : 'changed'} ${task.id} (${task.type}, ${task.status})`,
         );
+      warnOfFindings(task);
     });
 }
 
@@ -178,7 +180,7 @@ function describeTask(task: Task): string {
   const vars = Object.entries(task.vars ?? {});
   const lines = [
     `ID: ${task.id}`,
-    `Error: ${task.error}`,
+    `Error: ${task.error}${describeFindings(task.diagnostics ?? [], task.error)}`,
     `Template: ${task['template-id'] ?? ''}`,
     `Type: ${task.type}`,
     `Status: ${task.status}`,

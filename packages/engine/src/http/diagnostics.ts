@@ -1,0 +1,21 @@
+// Findings about a text, as answers of the API carry them when `diagnostics=true` asks for them.
+import type { Diagnostic } from '@tidemark/core';
+import type { QueryParams } from './params.ts';
+
+/** Whether a request wants to know where in its text a fault lies. */
+export function wantsDiagnostics(query: QueryParams): boolean {
+  return query.get('diagnostics') === 'true';
+}
+
+/** `position` and `length` in place of the span; what else is known of a finding goes along. */
+export function printDiagnostics(
+  findings: readonly Diagnostic[],
+  redact: (text: string) => string,
+): readonly Readonly<Record<string, unknown>>[] {
+  return findings.map(({ message, span, ...rest }) => ({
+    ...rest,
+    message: redact(message),
+    position: span.start,
+    length: span.end - span.start,
+  }));
+}

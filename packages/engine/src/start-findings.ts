@@ -1,0 +1,53 @@
+// Why a task cannot start, as findings about its script: the piece that is at fault beside the recorded sentence.
+import { AppError, InvalidRequest } from '@tidemark/core';
+import type { Diagnostic, Span } from '@tidemark/core';
+import { placeOf } from '@tidemark/pipeline';
+import type { NodeSpec, Pipeline } from '@tidemark/pipeline';
+import { StartError } from '@tidemark/runtime';
+import { bytePosition } from '@tidemark/tickscript';
+import type { SyntaxDiagnostic } from '@tidemark/tickscript';
+
+const CODE = 'TICK_START_REFUSED';
+
+/** What an error of checking or starting a task says about its script; nothing when it is not the script's. */
+export function findingsOf(
+  error: unknown,
+  task: { readonly script: string; readonly pipeline: () => Pipeline },
+): readonly Diagnostic[] {
+  if (error instanceof AppError && error.diagnostics.length > 0) return error.diagnostics;
+  const start = error instanceof AppError ? error.cause : error;
+  if (!(start instanceof StartError)) return [];
+  const { nodeName, properties = [], hint } = start.details;
+  const node = task.pipeline().nodes.find((each) => each.name === nodeName);
+  if (node === undefined) return [];
+  const { message } = start;
+  return [findingAt(task.script, spanOf(node, properties), { message, hint })];
+}
+
+/** Where a script calls one of these properties of a node, or the node. */
+export function spanOf(node: NodeSpec, properties: readonly string[]): Span {
+  return placeOf({ span: node.span, properties: node.calls?.properties ?? [] }, { properties });
+}
+
+/** Runs a check of a piece of a script; what it refuses gets the place of that piece. */
+export function checkAt(
+  place: { readonly script: string; readonly span: Span },
+  check: () => void,
+): void {
+  try {
+    check();
+  } catch (cause) {
+    if (!(cause instanceof InvalidRequest) || cause.diagnostics.length > 0) throw cause;
+    const { message, hint } = cause;
+    const finding = findingAt(place.script, place.span, { message, hint });
+    throw new InvalidRequest(message, { cause, hint, diagnostics: [finding] });
+  }
+}
+
+function findingAt(
+  script: string,
+  span: Span,
+  what: { readonly message: string; readonly hint: string | undefined },
+): SyntaxDiagnostic {
+  return { code: CODE, span, ...bytePosition(script, span.start), ...what };
+}
