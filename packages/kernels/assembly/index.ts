@@ -123,7 +123,7 @@ export {
   takeFromRunHeap,
 } from './merge-rows';
 export { gatherRows, orderRows } from './row-order';
-export { mergedFromLeft, mergeSeries, sortSeries } from './series-order';
+export { mergedFromLeft, mergeIds, sortIds } from './series-order';
 export { fieldName, fieldNameLength, fieldOf, findField, measurementCount, measurementName, measurementNameLength, measurementOf } from './symbols';
 export {
   addColumn,

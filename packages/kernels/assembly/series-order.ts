@@ -1,13 +1,24 @@
-// Series of one measurement in the order of their keys, compared where they lie.
+// Series of one measurement in the order of their keys, and tag values in the order of their bytes, compared where they
+// lie.
 import { seriesKey, seriesKeyLength, seriesMeasurement } from './series';
+import { textBytes, textLength } from './series-list';
 import { measurementNameLength } from './symbols';
 
-/** Whether the key of `a` comes before that of `b`, bytewise; both have `prefix` bytes in common. */
-function isBefore(a: u32, b: u32, prefix: usize): bool {
-  let p = seriesKey(a) + prefix;
-  let q = seriesKey(b) + prefix;
-  const left = <usize>seriesKeyLength(a) - prefix;
-  const right = <usize>seriesKeyLength(b) - prefix;
+/** What ids are of; in step with `src/series-order.ts`. */
+const TEXTS: u32 = 1;
+
+/** Bytes that the keys of all series of a measurement have in common. */
+function commonPrefix(what: u32, id: u32): usize {
+  return what === TEXTS ? 0 : <usize>measurementNameLength(seriesMeasurement(id));
+}
+
+/** Whether the bytes of `a` come before those of `b`; both have `prefix` bytes in common. */
+function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
+  const isText = what === TEXTS;
+  let p = (isText ? textBytes(a) : seriesKey(a)) + prefix;
+  let q = (isText ? textBytes(b) : seriesKey(b)) + prefix;
+  const left = <usize>(isText ? textLength(a) : seriesKeyLength(a)) - prefix;
+  const right = <usize>(isText ? textLength(b) : seriesKeyLength(b)) - prefix;
   const shorter = min(left, right);
   const words = p + (shorter & ~7);
   while (p < words) {
@@ -27,7 +38,7 @@ function isBefore(a: u32, b: u32, prefix: usize): bool {
 }
 
 let fromLeft: u32 = 0;
-/** How many ids `mergeSeries` took from the left side. */
+/** How many ids `mergeIds` took from the left side. */
 export function mergedFromLeft(): u32 {
   return fromLeft;
 }
@@ -36,7 +47,8 @@ export function mergedFromLeft(): u32 {
  * Merges two ordered runs of ids into `out`, at most `limit` of them; returns how many. What was taken from the right is
  * the rest of `mergedFromLeft`.
  */
-export function mergeSeries(
+export function mergeIds(
+  what: u32,
   left: usize,
   leftCount: u32,
   right: usize,
@@ -49,10 +61,9 @@ export function mergeSeries(
   const total = min(leftCount + rightCount, limit);
   const outEnd = out + <usize>total * 4;
   const first = left;
-  const prefix =
-    leftCount === 0 ? 0 : <usize>measurementNameLength(seriesMeasurement(load<u32>(left)));
+  const prefix = leftCount === 0 ? 0 : commonPrefix(what, load<u32>(left));
   while (out < outEnd) {
-    if (left === leftEnd || (right < rightEnd && isBefore(load<u32>(right), load<u32>(left), prefix))) {
+    if (left === leftEnd || (right < rightEnd && isBefore(what, load<u32>(right), load<u32>(left), prefix))) {
       store<u32>(out, load<u32>(right));
       right += 4;
     } else {
@@ -66,9 +77,9 @@ export function mergeSeries(
 }
 
 /** Puts a few ids in order, in place. */
-export function sortSeries(ids: usize, count: u32): void {
+export function sortIds(what: u32, ids: usize, count: u32): void {
   if (count < 2) return;
-  const prefix = <usize>measurementNameLength(seriesMeasurement(load<u32>(ids)));
+  const prefix = commonPrefix(what, load<u32>(ids));
   for (let i: u32 = 1; i < count; i++) {
     const id = load<u32>(ids + <usize>i * 4);
     // Where it belongs, by bisection: comparing costs more than moving.
@@ -76,7 +87,7 @@ export function sortSeries(ids: usize, count: u32): void {
     let high = i;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (isBefore(id, load<u32>(ids + <usize>middle * 4), prefix)) high = middle;
+      if (isBefore(what, id, load<u32>(ids + <usize>middle * 4), prefix)) high = middle;
       else low = middle + 1;
     }
     const at = ids + <usize>low * 4;

@@ -94,8 +94,9 @@ type SeriesExports = {
   placeLoaded(count: number): number;
   orderRows(ids: number, rows: number): number;
   gatherRows(order: number, rows: number, values: number, width: number, output: number): void;
-  sortSeries(ids: number, count: number): void;
-  mergeSeries(
+  sortIds(what: number, ids: number, count: number): void;
+  mergeIds(
+    of: number,
     left: number,
     leftCount: number,
     right: number,

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { IngestKernel } from './ingest-kernel.ts';
 import { Kernels } from './loader.ts';
 import { SeriesKeys } from './series-keys.ts';
-import { sortedByKey } from './series-order.ts';
+import { sortedByKey, sortedTexts } from './series-order.ts';
 
 const HOUR = 3_600_000_000_000n;
 
@@ -31,8 +31,8 @@ function tableOf(values: readonly string[]): SeriesKeys {
   return series;
 }
 
-function sorted(series: SeriesKeys, ids: Uint32Array): Uint32Array {
-  const work = sortedByKey(series, ids);
+function sorted(series: SeriesKeys, ids: Uint32Array, order = sortedByKey): Uint32Array {
+  const work = order(series, ids);
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;
@@ -55,6 +55,11 @@ test('any series come in the order of their keys as bytes', () => {
       const ids = Uint32Array.from({ length: series.nextId }, (_, id) => id);
 
       expect([...sorted(series, ids)]).toEqual(plainly(series, ids));
+      const textIds = Uint32Array.from({ length: series.textCount }, (_, id) => id);
+      const texts = Array.from(textIds, (id) => Buffer.from(series.text(id)));
+      expect(Array.from(sorted(series, textIds, sortedTexts), (id) => texts[id])).toEqual(
+        texts.toSorted((a, b) => Buffer.compare(a, b)),
+      );
     }),
     { numRuns: 100 },
   );

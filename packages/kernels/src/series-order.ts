@@ -1,7 +1,8 @@
-// Series of a measurement in the order of their keys. Ids are sorted in linear memory, where the keys lie: a million of
-// them takes 8 MiB there instead of a million strings.
+// Series of a measurement in the order of their keys, and tag values in the order of their bytes. Ids are sorted in linear
+// memory, where keys and values lie: a million of them takes 8 MiB there instead of a million strings.
 import { Unavailable } from '@tidemark/core';
 
+import type { Kernels } from './loader.ts';
 import type { SeriesKeys } from './series-keys.ts';
 
 /** Ids that are put in order at once: a few tenths of a millisecond. */
@@ -9,12 +10,32 @@ const RUN_IDS = 256;
 /** Ids that are merged between two pauses. */
 const STEP_IDS = 4096;
 
+/** What ids are of; in step with `assembly/series-order.ts`. */
+const SERIES = 0;
+const TEXTS = 1;
+
 /**
  * Ids of series of one measurement, which all have keys, in the order of their keys, bytewise. Yields after every
  * millisecond or so. Throws `Unavailable` when linear memory is exhausted.
  */
-export function* sortedByKey(
+export function sortedByKey(
   { kernels }: SeriesKeys,
+  ids: Uint32Array,
+): Generator<undefined, Uint32Array> {
+  return sorted(kernels, SERIES, ids);
+}
+
+/** The same for ids of tag values, bytewise. */
+export function sortedTexts(
+  { kernels }: SeriesKeys,
+  ids: Uint32Array,
+): Generator<undefined, Uint32Array> {
+  return sorted(kernels, TEXTS, ids);
+}
+
+function* sorted(
+  kernels: Kernels,
+  of: typeof SERIES | typeof TEXTS,
   ids: Uint32Array,
 ): Generator<undefined, Uint32Array> {
   const { exports } = kernels;
@@ -26,7 +47,7 @@ export function* sortedByKey(
     let to = room + ids.byteLength;
     new Uint32Array(kernels.buffer, from, ids.length).set(ids);
     for (let at = 0; at < ids.length; at += RUN_IDS) {
-      exports.sortSeries(from + at * 4, Math.min(RUN_IDS, ids.length - at));
+      exports.sortIds(of, from + at * 4, Math.min(RUN_IDS, ids.length - at));
       if (at % STEP_IDS === 0) yield undefined;
     }
     for (let width = RUN_IDS; width < ids.length; width *= 2) {
@@ -37,7 +58,7 @@ export function* sortedByKey(
         let rightCount = Math.min(width, ids.length - at - leftCount);
         let out = to + at * 4;
         while (leftCount + rightCount > 0) {
-          const count = exports.mergeSeries(left, leftCount, right, rightCount, out, STEP_IDS);
+          const count = exports.mergeIds(of, left, leftCount, right, rightCount, out, STEP_IDS);
           const fromLeft = exports.mergedFromLeft();
           out += count * 4;
           left += fromLeft * 4;

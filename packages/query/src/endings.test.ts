@@ -26,18 +26,36 @@ source.write(
   })),
 );
 
+const WIDE = 300;
+
+/** 300 series in one measurement and one in each of 100, three to a piece; their tag has as many values. */
+const wide = new MemorySource(3);
+wide.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
+wide.write(
+  DATABASE,
+  'autogen',
+  Array.from({ length: WIDE }, (_, i) =>
+    ['h', `one${i % 100}`].map((measurement) => ({
+      measurement,
+      tags: [['id', `v${i}`]] as const,
+      fields: [[`f${i}`, 1]] as const,
+      time: 0n,
+    })),
+  ).flat(),
+);
+
 /** How often a statement looks at the clock, and how often it lets others run. */
-async function looksOf(text: string): Promise<number> {
+async function looksOf(text: string, data = source): Promise<number> {
   let looks = 0;
-  await drain(text, await contextOf(source, { monotonicMs: () => ++looks * SLICE }));
+  await drain(text, await contextOf(data, { monotonicMs: () => ++looks * SLICE }));
   return looks;
 }
 
 /** Cancels a statement when it looks at the clock for the n-th time. */
-async function endedAt(text: string, look: number): Promise<number> {
+async function endedAt(text: string, look: number, data = source): Promise<number> {
   const abort = new AbortController();
   let looks = 0;
-  const context = await contextOf(source, {
+  const context = await contextOf(data, {
     signal: abort.signal,
     monotonicMs: () => {
       if (++looks === look) abort.abort(new Error('query interrupted'));
@@ -97,6 +115,32 @@ describe('a statement that comes to an end by itself', () => {
     for (const part of [0.4, 0.9]) {
       // What follows are looks of the streams that are closed, not of the work that goes on.
       expect(await endedAt(text, Math.ceil(looks * part))).toBeLessThan(10);
+    }
+  });
+});
+
+describe('a statement about many series', () => {
+  test.each([
+    'SHOW SERIES',
+    'SHOW SERIES FROM h, m',
+    'SHOW SERIES OFFSET 100000000',
+    'SHOW TAG VALUES WITH KEY = id',
+    "SHOW TAG VALUES FROM h WITH KEY = id WHERE id != 'v1'",
+    'SHOW TAG KEYS',
+    'SHOW FIELD KEYS',
+    'SHOW MEASUREMENTS',
+    "SHOW MEASUREMENTS WHERE id != ''",
+    "SHOW SERIES EXACT CARDINALITY WHERE id != 'v1' GROUP BY id",
+    'SHOW TAG VALUES EXACT CARDINALITY WITH KEY IN (id, zone)',
+    'SHOW MEASUREMENT EXACT CARDINALITY',
+    'SHOW FIELD KEY CARDINALITY',
+    'SELECT _seriesKey FROM h',
+  ])('%s ends in the middle and late', async (text) => {
+    const looks = await looksOf(text, wide);
+
+    expect(looks).toBeGreaterThan(60);
+    for (const part of [0.4, 0.9]) {
+      expect(await endedAt(text, Math.ceil(looks * part), wide)).toBeLessThan(10);
     }
   });
 });

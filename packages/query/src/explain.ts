@@ -2,8 +2,8 @@
 import type { ExplainStatement } from '@tidemark/influxql';
 
 import { prepareSelect } from './analyse/prepare-select.ts';
-import { requestOptions } from './analyse/schema.ts';
 import type { QueryContext } from './context.ts';
+import { lookUp, requestOptions } from './look-up.ts';
 import type { OperatorCost } from './operators/profile.ts';
 import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './operators/profile.ts';
 import { RunContext } from './operators/run-context.ts';
@@ -109,10 +109,7 @@ async function measurementCost(
     measurements: [source.measurement],
     where,
   };
-  const request = { kind: 'series', filter } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind === 'series') series += batch.keys.length;
-  }
+  for await (const { count } of lookUp(context, 'series-cardinality', { filter })) series += count;
   return {
     shards: known?.shards ?? 0,
     series,

@@ -160,14 +160,25 @@ export type SchemaFilter = {
   readonly timeRange?: TimeRange | undefined;
 };
 
-/** A schema look-up. Every answer is sorted bytewise by all its columns, without duplicates. */
+/**
+ * A schema look-up. Every answer is sorted bytewise by all its columns, without duplicates. It comes in batches of some
+ * thousand entries at most, so that several batches in a row may speak of one measurement, or of one key of it.
+ */
 export type SchemaRequest =
   | { readonly kind: 'measurements'; readonly filter: SchemaFilter }
   /** Every (field, type) pair of each measurement; a field with two types in two shards appears twice. */
   | { readonly kind: 'fields'; readonly filter: SchemaFilter }
   | { readonly kind: 'tag-keys'; readonly filter: SchemaFilter }
-  | { readonly kind: 'tag-values'; readonly filter: SchemaFilter; readonly keys: TagKeyMatch }
+  | {
+      readonly kind: 'tag-values';
+      readonly filter: SchemaFilter;
+      readonly keys: TagKeyMatch;
+      /** At most this many pairs of key and value of each measurement; `undefined` means all. */
+      readonly limitPerMeasurement?: number | undefined;
+    }
   | { readonly kind: 'series'; readonly filter: SchemaFilter }
+  /** How many series each measurement has. Measurements without any are left out. */
+  | { readonly kind: 'series-cardinality'; readonly filter: SchemaFilter }
   /** Estimated (HyperLogLog or counters) number of series or measurements of a database. */
   | {
       readonly kind: 'cardinality';
@@ -198,11 +209,13 @@ export type SchemaBatch =
   | {
       readonly kind: 'tag-values';
       readonly measurement: string;
-      readonly pairs: readonly { readonly key: string; readonly value: string }[];
+      readonly key: string;
+      readonly values: readonly string[];
     }
-  | { readonly kind: 'series'; readonly keys: readonly string[] }
+  | { readonly kind: 'series'; readonly measurement: string; readonly keys: readonly string[] }
+  | { readonly kind: 'series-cardinality'; readonly measurement: string; readonly count: number }
   | { readonly kind: 'cardinality'; readonly count: number; readonly isExact: boolean }
-  /** A batch per measurement; keys sorted. Counts are exact, or estimates within some percent. */
+  /** One batch per measurement; keys sorted. Counts are exact, or estimates within some percent. */
   | {
       readonly kind: 'tag-cardinality';
       readonly measurement: string;

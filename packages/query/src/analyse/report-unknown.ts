@@ -8,7 +8,7 @@ import { SUGGESTION_NAMES_MAX } from '../limits.ts';
 import type { PreparedSource } from './prepared.ts';
 import { resolveName, sourceTags } from './prepared.ts';
 import type { MeasurementSet } from './schema.ts';
-import { requestOptions } from './schema.ts';
+import { lookUp } from '../look-up.ts';
 import { suggest } from './suggest.ts';
 import { isTime, walk } from './walk.ts';
 
@@ -44,9 +44,8 @@ export async function reportMeasurement(
   if (context.onFinding === undefined || name === undefined) return;
   const names: string[] = [];
   const filter = { database: set.database, retentionPolicy: set.retentionPolicy };
-  const request = { kind: 'measurements', filter } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind === 'measurements') names.push(...batch.names.slice(0, SUGGESTION_NAMES_MAX));
+  for await (const batch of lookUp(context, 'measurements', { filter })) {
+    names.push(...batch.names);
     if (names.length >= SUGGESTION_NAMES_MAX) break;
   }
   // It may exist outside of the time range.

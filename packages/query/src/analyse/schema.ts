@@ -2,7 +2,8 @@
 import type { FieldType, TimeRange } from '@tidemark/core';
 
 import type { QueryContext } from '../context.ts';
-import type { MeasurementRef, RequestOptions, SchemaFilter } from '../series-source.ts';
+import { lookUp } from '../look-up.ts';
+import type { MeasurementRef, SchemaFilter } from '../series-source.ts';
 
 /** Fields and tags of one measurement. */
 export type MeasurementSchema = {
@@ -18,15 +19,6 @@ const PRECEDENCE: readonly FieldType[] = ['boolean', 'string', 'unsigned', 'inte
 /** The type that wins where shards or measurements disagree: float, integer, unsigned, string, boolean. */
 export function strongerType(a: FieldType | undefined, b: FieldType): FieldType {
   return a !== undefined && PRECEDENCE.indexOf(a) >= PRECEDENCE.indexOf(b) ? a : b;
-}
-
-export function requestOptions(context: QueryContext): RequestOptions {
-  return {
-    signal: context.signal,
-    counters: context.counters,
-    memoryLimitBytes:
-      context.limits.maxQueryMemoryBytes === 0 ? undefined : context.limits.maxQueryMemoryBytes,
-  };
 }
 
 /** A set of measurements of one retention policy, by name or by pattern. */
@@ -84,9 +76,7 @@ async function loadFields(
   context: QueryContext,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, FieldType>>> {
   const fields = new Map<string, Map<string, FieldType>>();
-  const request = { kind: 'fields', filter } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind !== 'fields') continue;
+  for await (const batch of lookUp(context, 'fields', { filter })) {
     let types = fields.get(batch.measurement);
     if (types === undefined) fields.set(batch.measurement, (types = new Map()));
     for (const { name, type } of batch.fields) {
@@ -101,9 +91,7 @@ async function loadTags(
   context: QueryContext,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const tags = new Map<string, Set<string>>();
-  const request = { kind: 'tag-keys', filter } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind !== 'tag-keys') continue;
+  for await (const batch of lookUp(context, 'tag-keys', { filter })) {
     const known = tags.get(batch.measurement);
     tags.set(batch.measurement, new Set([...(known ?? []), ...batch.keys]));
   }

@@ -1,5 +1,5 @@
 // What all operators of one statement share.
-import { requestOptions } from '../analyse/schema.ts';
+import { requestOptions } from '../look-up.ts';
 import type { QueryContext } from '../context.ts';
 import {
   MERGE_ROWS,

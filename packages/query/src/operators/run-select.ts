@@ -5,7 +5,7 @@ import { compareBytes, MAX_TIME, MIN_TIME } from '@tidemark/core';
 import { invalid } from '../compat-messages.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import { sliceColumn } from '../batch/column-ops.ts';
-import { requestOptions } from '../analyse/schema.ts';
+import { lookUp } from '../look-up.ts';
 import { bucketLimitExceeded, SLICE_ROWS } from '../limits.ts';
 import type { LeafFault, MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from './aggregate-measurement.ts';
@@ -64,9 +64,8 @@ async function checkSeries(plan: SelectPlan, run: RunContext): Promise<void> {
       where: pushed === undefined ? undefined : onlyTags(pushed),
       timeRange: plan.range,
     };
-    const request = { kind: 'series', filter } as const;
-    for await (const batch of query.snapshot.schema(request, requestOptions(query))) {
-      if (batch.kind === 'series') for (const key of batch.keys) run.countSeries(key);
+    for await (const { keys } of lookUp(query, 'series', { filter }, run.pace)) {
+      for (const key of keys) run.countSeries(key);
     }
   }
 }

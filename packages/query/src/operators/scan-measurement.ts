@@ -2,7 +2,7 @@
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { columnLength } from '@tidemark/core';
 
-import { requestOptions } from '../analyse/schema.ts';
+import { requestOptions } from '../look-up.ts';
 import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import { CONDITION_CELLS } from '../limits.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';

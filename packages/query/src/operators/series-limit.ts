@@ -1,8 +1,8 @@
 // SLIMIT and SOFFSET: which series of each measurement are answered, counted over its groups in ascending order.
 import { compareBytes } from '@tidemark/core';
 
-import { requestOptions } from '../analyse/schema.ts';
 import type { GroupKey, RowStream } from '../batch/row-batch.ts';
+import { lookUp } from '../look-up.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { Predicate } from '../series-source.ts';
 import type { RunContext } from './run-context.ts';
@@ -66,10 +66,7 @@ async function chosenSeries(
     timeRange: reader.range,
   };
   const groups = new Map<string, readonly string[]>();
-  const request = { kind: 'series', filter } as const;
-  for await (const batch of query.snapshot.schema(request, requestOptions(query))) {
-    await run.pace.turn();
-    if (batch.kind !== 'series') continue;
+  for await (const batch of lookUp(query, 'series', { filter }, run.pace)) {
     for (const key of batch.keys) {
       const tags = tagsOfSeriesKey(key);
       const values = plan.dimensions.map((name) => tags.get(name) ?? '');

@@ -3,10 +3,13 @@ import type { SelectStatement } from '@tidemark/influxql';
 
 import { uniqueColumnNames } from '../analyse/column-names.ts';
 import { resolveMeasurement } from '../analyse/resolve-source.ts';
-import { requestOptions } from '../analyse/schema.ts';
 import type { QueryContext } from '../context.ts';
+import { lookUp } from '../look-up.ts';
 import type { ResultBatch } from '../result.ts';
-import { seriesCondition, sliceRows } from '../show/show-context.ts';
+import type { SchemaFilter } from '../series-source.ts';
+import { seriesCondition } from '../show/show-context.ts';
+import { seriesOf } from '../show/show-rows.ts';
+import type { RowPiece } from '../show/show-rows.ts';
 
 const SYSTEM_FIELDS: ReadonlySet<string> = new Set(['_name', '_seriesKey']);
 
@@ -43,45 +46,26 @@ export async function* runSystemFields(
       measurements: name === undefined ? undefined : [name],
       measurementPattern: pattern,
     };
-    const options = requestOptions(context);
-    const request = { kind: 'measurements', filter } as const;
-    for await (const batch of context.snapshot.schema(request, options)) {
-      if (batch.kind !== 'measurements') continue;
-      for (const measurement of batch.names) {
-        const keys = await seriesKeys(context, {
-          ...filter,
-          ...condition,
-          measurements: [measurement],
-          measurementPattern: undefined,
-        });
-        const rows = sliceRows(keys, statement);
-        if (rows.length === 0) continue;
-        yield {
-          name: measurement,
-          columns: ['time', ...columns],
-          rowCount: rows.length,
-          values: [
-            { type: 'time', values: new BigInt64Array(rows.length), valid: undefined },
-            ...names.map((field) => ({
-              type: 'mixed' as const,
-              values: rows.map((key) => (field === '_name' ? measurement : key)),
-            })),
-          ],
-          isContinuation: false,
-        };
-      }
+    const pieces = rowsPerSeries(names, { ...filter, ...condition }, context);
+    for await (const batch of seriesOf(pieces, columns, statement)) {
+      const times = new BigInt64Array(batch.rowCount);
+      yield {
+        ...batch,
+        columns: ['time', ...columns],
+        values: [{ type: 'time', values: times, valid: undefined }, ...batch.values],
+        hasNoPartialFlags: false,
+      };
     }
   }
 }
 
-async function seriesKeys(
+async function* rowsPerSeries(
+  names: readonly string[],
+  filter: SchemaFilter,
   context: QueryContext,
-  filter: Parameters<QueryContext['snapshot']['schema']>[0]['filter'],
-): Promise<readonly string[]> {
-  const keys: string[] = [];
-  const request = { kind: 'series', filter } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind === 'series') for (const key of batch.keys) keys.push(key);
+): AsyncIterable<RowPiece> {
+  for await (const { measurement, keys } of lookUp(context, 'series', { filter })) {
+    const columns = names.map((name) => (name === '_name' ? keys.map(() => measurement) : keys));
+    yield { name: measurement, columns };
   }
-  return keys;
 }

@@ -1,7 +1,7 @@
 // Cuts a large scan into slices of time with about equally many rows, as far as counts and bounds can tell.
 import type { TimeRange } from '@tidemark/core';
 
-import { requestOptions } from '../analyse/schema.ts';
+import { requestOptions } from '../look-up.ts';
 import { MAX_TIME_SLICES } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';

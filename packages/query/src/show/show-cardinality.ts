@@ -3,23 +3,25 @@ import { compareBytes } from '@tidemark/core';
 import type { Expression, ShowStatement } from '@tidemark/influxql';
 
 import { readDimensions } from '../analyse/dimensions.ts';
-import { requestOptions } from '../analyse/schema.ts';
 import type { QueryContext } from '../context.ts';
-import { tagsOfSeriesKey } from '../operators/series-limit.ts';
+import { lookUp } from '../look-up.ts';
+import { RunContext } from '../operators/run-context.ts';
 import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
+import { countInGroups } from './count-in-groups.ts';
+import type { Counted } from './count-in-groups.ts';
+import { Members } from './members.ts';
 import {
   existingDatabase,
-  measurementFilters,
   namedDatabase,
   policyOf,
   refuseTime,
   seriesCondition,
-  sliceRows,
 } from './show-context.ts';
-import { tagKeyMatch } from './show-schema.ts';
+import { fieldsOf, tagKeyMatch } from './show-schema.ts';
+import { sourceFilters } from './show-sources.ts';
 
 type ShowCardinality = Extract<ShowStatement, { kind: 'show-cardinality' }>;
 
@@ -41,9 +43,11 @@ export async function* showCardinality(
     yield await estimate(statement, context);
     return;
   }
-  const database = existingDatabase(statement.database, context);
-  if (statement.of === 'field-key') yield* countFieldKeys(statement, database, context);
-  else yield* countSeriesParts(statement, database, context);
+  // LIMIT and OFFSET count the one row of each series, as recorded.
+  const isShown = (statement.offset ?? 0n) === 0n;
+  for await (const { name, tags, count } of counted(statement, new RunContext(context))) {
+    if (isShown) yield rowsBatch({ name, tags, columns: ['count'], rows: [[BigInt(count)]] });
+  }
 }
 
 function isEstimate(statement: ShowCardinality): boolean {
@@ -63,143 +67,156 @@ async function estimate(statement: ShowCardinality, context: QueryContext): Prom
   let count = 0;
   if (context.catalog.hasDatabase(database)) {
     const of = statement.of === 'series' ? 'series' : 'measurements';
-    const request = { kind: 'cardinality', filter: { database }, of } as const;
-    for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-      if (batch.kind === 'cardinality') count += batch.count;
-    }
+    const asked = { filter: { database }, of } as const;
+    for await (const batch of lookUp(context, 'cardinality', asked)) count += batch.count;
   }
   return rowsBatch({ columns: ['cardinality estimation'], rows: [[BigInt(count)]] });
 }
 
+async function* counted(statement: ShowCardinality, run: RunContext): AsyncIterable<Counted> {
+  const { query } = run;
+  const database = existingDatabase(statement.database, query);
+  if (statement.of === 'field-key') {
+    yield* countFieldKeys(statement, run);
+    return;
+  }
+  const condition = seriesCondition(statement.condition, query);
+  const dimensions = await groupTags(statement.dimensions, database, query);
+  const named = await sourceFilters(
+    statement.sources,
+    { database, policyOf: (source) => policyOf(source, database, query) },
+    run,
+  );
+  const filters = named.map((filter): SchemaFilter => ({ ...filter, ...condition }));
+  if (statement.of === 'measurement') {
+    yield* countMeasurements(filters, run);
+    return;
+  }
+  const [only] = filters;
+  const isOne = only !== undefined && filters.length === 1 && dimensions.length === 0;
+  if (isOne) yield* countPerMeasurement(statement, only, run);
+  else
+    yield* countInGroups(
+      { of: statement.of, keys: tagKeysOf(statement), filters, dimensions },
+      run,
+    );
+}
+
 async function* countFieldKeys(
   statement: ShowCardinality,
-  database: string,
-  context: QueryContext,
-): AsyncIterable<ResultBatch> {
-  const names = new Map<string, Set<string>>();
-  for (const { source, ...filter } of measurementFilters(statement.sources)) {
-    const retentionPolicy = policyOf(source, database, context);
-    const request = {
-      kind: 'fields',
-      filter: { database, retentionPolicy, ...filter },
-    } as const;
-    for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-      if (batch.kind !== 'fields') continue;
-      const known = names.get(batch.measurement) ?? new Set<string>();
-      names.set(batch.measurement, known);
-      for (const field of batch.fields) known.add(field.name);
+  run: RunContext,
+): AsyncIterable<Counted> {
+  let name: string | undefined;
+  let field: string | undefined;
+  let count = 0;
+  for await (const { measurement, entries } of await fieldsOf(statement, run.query, run)) {
+    if (measurement !== name) {
+      if (name !== undefined) yield { name, count };
+      name = measurement;
+      field = undefined;
+      count = 0;
+    }
+    // A field of two types comes twice, and counts once.
+    for (const entry of entries) {
+      if (entry.name !== field) count++;
+      field = entry.name;
     }
   }
-  for (const [name, fields] of [...names].sort(([a], [b]) => compareBytes(a, b))) {
-    yield* countSeries(statement, { name, tags: undefined, count: fields.size });
+  if (name !== undefined) yield { name, count };
+}
+
+/** Different measurements of all filters; nothing where there are none. */
+async function* countMeasurements(
+  filters: readonly SchemaFilter[],
+  run: RunContext,
+): AsyncIterable<Counted> {
+  const names = new Members(run);
+  for (const filter of filters) {
+    for await (const batch of lookUp(run.query, 'measurements', { filter }, run.pace)) {
+      for (const name of batch.names) names.add(name);
+    }
   }
+  if (names.size > 0) yield { count: names.size };
 }
 
-type Counted = {
-  readonly name: string | undefined;
-  readonly tags: ReadonlyMap<string, string> | undefined;
-  readonly count: number;
-};
-
-/** LIMIT and OFFSET count the one row of each series, as recorded. */
-function* countSeries(statement: ShowCardinality, counted: Counted): Iterable<ResultBatch> {
-  const rows = sliceRows([[BigInt(counted.count)]], statement);
-  if (rows.length === 0) return;
-  yield rowsBatch({ name: counted.name, tags: counted.tags, columns: ['count'], rows });
-}
-
-type Group = {
-  readonly name: string;
-  readonly tags: readonly string[];
-  readonly members: Set<string>;
-};
-
-/** Counts series, tag keys, tag values or measurements over the keys of matching series. */
-async function* countSeriesParts(
+/** Counts of each measurement, where storage tells its parts once and in order. */
+async function* countPerMeasurement(
   statement: ShowCardinality,
-  database: string,
-  context: QueryContext,
-): AsyncIterable<ResultBatch> {
-  const { where, timeRange } = seriesCondition(statement.condition, context);
-  const counted = await countedTagValues(statement, database, context);
-  if (counted !== undefined) {
-    for (const { name, count } of counted) {
-      yield* countSeries(statement, { name, tags: undefined, count });
-    }
-    return;
-  }
-  const groups = new Map<string, Group>();
-  const measurements = new Set<string>();
-  const parts = partsOf(statement);
-  const dimensions = await groupTags(statement.dimensions, database, context);
-  for (const { source, ...filter } of measurementFilters(statement.sources)) {
-    const retentionPolicy = policyOf(source, database, context);
-    const base: SchemaFilter = { database, retentionPolicy, ...filter, where, timeRange };
-    for (const name of await measurementsOf(base, context)) {
-      measurements.add(name);
-      if (statement.of === 'measurement') continue;
-      const request = {
-        kind: 'series',
-        filter: { ...base, measurements: [name], measurementPattern: undefined },
-      } as const;
-      for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-        if (batch.kind !== 'series') continue;
-        for (const key of batch.keys) {
-          const tags = tagsOfSeriesKey(key);
-          const values = dimensions.map((tag) => tags.get(tag) ?? '');
-          const id = JSON.stringify([name, ...values]);
-          let group = groups.get(id);
-          if (group === undefined) {
-            groups.set(id, (group = { name, tags: values, members: new Set() }));
-          }
-          for (const part of parts(key, tags)) group.members.add(part);
-        }
+  filter: SchemaFilter,
+  run: RunContext,
+): AsyncIterable<Counted> {
+  const { query, pace } = run;
+  switch (statement.of) {
+    case 'series':
+      for await (const batch of lookUp(query, 'series-cardinality', { filter }, pace)) {
+        yield { name: batch.measurement, count: batch.count };
       }
-    }
+      break;
+    case 'tag-key':
+      yield* sums(tagKeyCounts(filter, run));
+      break;
+    default:
+      yield* countTagValues(tagKeysOf(statement), filter, run);
   }
-  if (statement.of === 'measurement') {
-    if (measurements.size > 0) {
-      yield* countSeries(statement, { name: undefined, tags: undefined, count: measurements.size });
-    }
+}
+
+async function* tagKeyCounts(
+  filter: SchemaFilter,
+  { query, pace }: RunContext,
+): AsyncIterable<{ readonly name: string; readonly count: number }> {
+  for await (const { measurement, keys } of lookUp(query, 'tag-keys', { filter }, pace)) {
+    yield { name: measurement, count: keys.length };
+  }
+}
+
+async function* countTagValues(
+  keys: TagKeyMatch,
+  filter: SchemaFilter,
+  run: RunContext,
+): AsyncIterable<Counted> {
+  const known = await knownTagValues(keys, filter, run);
+  if (known !== undefined) {
+    yield* known;
     return;
   }
-  for (const { name, tags, members } of [...groups.values()].sort(compareGroups)) {
-    if (members.size === 0) continue;
-    const shown =
-      dimensions.length === 0
-        ? undefined
-        : new Map(dimensions.map((tag, i) => [tag, tags[i] ?? '']));
-    yield* countSeries(statement, { name, tags: shown, count: members.size });
-  }
+  // Keys may have values in common, which count once.
+  const isOneKey = keys.kind === 'in' && keys.keys.length === 1;
+  let members: Members | undefined;
+  const counts = async function* countValues(): AsyncIterable<{ name: string; count: number }> {
+    let last: string | undefined;
+    const asked = { filter, keys };
+    for await (const batch of lookUp(run.query, 'tag-values', asked, run.pace)) {
+      const { measurement: name, values } = batch;
+      if (isOneKey) {
+        yield { name, count: values.length };
+        continue;
+      }
+      if (name !== last) {
+        members?.release();
+        members = new Members(run);
+        last = name;
+      }
+      const before = members?.size ?? 0;
+      for (const value of values) members?.add(value);
+      yield { name, count: (members?.size ?? 0) - before };
+    }
+  };
+  yield* sums(counts());
 }
 
 /**
  * Numbers of values of one tag key as storage keeps them, by measurement; `undefined` when it only estimates one of them
  * or the statement asks for something else.
  */
-async function countedTagValues(
-  statement: ShowCardinality,
-  database: string,
-  context: QueryContext,
-): Promise<readonly { readonly name: string; readonly count: number }[] | undefined> {
-  const isPlain = statement.condition === undefined && statement.dimensions.length === 0;
-  if (statement.of !== 'tag-values' || statement.keys === undefined || !isPlain) return undefined;
-  const keys = tagKeyMatch(statement.keys);
-  // Keys may have values in common, which count once.
-  if (keys.kind !== 'in' || keys.keys.length !== 1) return undefined;
-  const filters = [...measurementFilters(statement.sources)];
-  const [only] = filters;
-  if (only === undefined || filters.length > 1) return undefined;
-  const { source, ...filter } = only;
-  const retentionPolicy = policyOf(source, database, context);
-  const request = {
-    kind: 'tag-cardinality',
-    filter: { database, retentionPolicy, ...filter },
-    keys,
-  } as const;
-  const counts: { name: string; count: number }[] = [];
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind !== 'tag-cardinality') continue;
+async function knownTagValues(
+  keys: TagKeyMatch,
+  filter: SchemaFilter,
+  { query, pace }: RunContext,
+): Promise<readonly Counted[] | undefined> {
+  const isPlain = filter.where === undefined && filter.timeRange === undefined;
+  if (!isPlain || keys.kind !== 'in' || keys.keys.length !== 1) return undefined;
+  const counts: Counted[] = [];
+  for await (const batch of lookUp(query, 'tag-cardinality', { filter, keys }, pace)) {
     for (const { count, isExact } of batch.keys) {
       if (!isExact) return undefined;
       counts.push({ name: batch.measurement, count });
@@ -208,55 +225,20 @@ async function countedTagValues(
   return counts;
 }
 
-function compareGroups(a: Group, b: Group): number {
-  let order = compareBytes(a.name, b.name);
-  for (let i = 0; order === 0 && i < a.tags.length; i++) {
-    order = compareBytes(a.tags[i] ?? '', b.tags[i] ?? '');
-  }
-  return order;
-}
-
-/** What is counted of a series. */
-function partsOf(
-  statement: ShowCardinality,
-): (key: string, tags: ReadonlyMap<string, string>) => Iterable<string> {
-  switch (statement.of) {
-    case 'tag-key':
-      return (_key, tags) => tags.keys();
-    case 'tag-values': {
-      const match: TagKeyMatch =
-        statement.keys === undefined ? { kind: 'in', keys: [] } : tagKeyMatch(statement.keys);
-      const isWanted = keyTest(match);
-      return (_key, tags) => [...tags].filter(([key]) => isWanted(key)).map(([, value]) => value);
+/** Counts of one name that follow each other, added up. */
+async function* sums(
+  counts: AsyncIterable<{ readonly name: string; readonly count: number }>,
+): AsyncIterable<Counted> {
+  let open: { readonly name: string; count: number } | undefined;
+  for await (const { name, count } of counts) {
+    if (open?.name === name) {
+      open.count += count;
+      continue;
     }
-    default:
-      return (key) => [key];
+    if (open !== undefined) yield open;
+    open = { name, count };
   }
-}
-
-function keyTest(match: TagKeyMatch): (key: string) => boolean {
-  switch (match.kind) {
-    case 'in':
-      return (key) => match.keys.includes(key);
-    case 'not':
-      return (key) => key !== match.key;
-    case 'regex': {
-      const matches = textMatcher(match.pattern);
-      return (key) => matches(key) === (match.operator === '=~');
-    }
-  }
-}
-
-async function measurementsOf(
-  filter: SchemaFilter,
-  context: QueryContext,
-): Promise<readonly string[]> {
-  const names: string[] = [];
-  const request = { kind: 'measurements', filter } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind === 'measurements') names.push(...batch.names);
-  }
-  return names;
+  if (open !== undefined) yield open;
 }
 
 async function groupTags(
@@ -272,11 +254,13 @@ async function groupTags(
       continue;
     }
     const matches = dimension.kind === 'regex' ? textMatcher(dimension.pattern) : () => true;
-    const request = { kind: 'tag-keys', filter: { database } } as const;
-    for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-      if (batch.kind !== 'tag-keys') continue;
-      for (const key of batch.keys) if (matches(key)) names.add(key);
+    for await (const { keys } of lookUp(context, 'tag-keys', { filter: { database } })) {
+      for (const key of keys) if (matches(key)) names.add(key);
     }
   }
   return [...names].sort(compareBytes);
+}
+
+function tagKeysOf({ keys }: ShowCardinality): TagKeyMatch {
+  return keys === undefined ? { kind: 'in', keys: [] } : tagKeyMatch(keys);
 }

@@ -1,4 +1,4 @@
-// What SHOW statements share: the database, the conditions on tags and time, and small result series.
+// What SHOW statements share: the database, the policy, and the conditions on tags and time.
 import type { InvalidRequest, TimeRange } from '@tidemark/core';
 import { Forbidden } from '@tidemark/core';
 import type { Expression, MeasurementSource } from '@tidemark/influxql';
@@ -12,8 +12,6 @@ import {
   retentionPolicyNotFound,
 } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
-import type { MixedValue, ResultBatch } from '../result.ts';
-import { rowsBatch } from '../result.ts';
 import type { Predicate } from '../series-source.ts';
 
 /** Database of a SHOW statement; throws when none is named. */
@@ -118,37 +116,4 @@ function notATagCondition({ span }: Expression): InvalidRequest {
     span,
     hint: "compare tags with = or != and a 'text', or with =~ or !~ and a /pattern/",
   });
-}
-
-/** LIMIT and OFFSET over a list. */
-export function sliceRows<T>(
-  rows: readonly T[],
-  clauses: { readonly limit?: bigint | undefined; readonly offset?: bigint | undefined },
-): readonly T[] {
-  const offset = Number(clauses.offset ?? 0n);
-  const limit = Number(clauses.limit ?? 0n);
-  return rows.slice(offset, limit === 0 ? undefined : offset + limit);
-}
-
-/** A result series; nothing when there are no rows. */
-export function* series(
-  name: string | undefined,
-  columns: readonly string[],
-  rows: readonly (readonly MixedValue[])[],
-): Iterable<ResultBatch> {
-  if (rows.length > 0) yield rowsBatch({ name, columns, rows });
-}
-
-/** Names or patterns of FROM; `undefined` when there is no FROM. */
-export function measurementFilters(sources: readonly MeasurementSource[]): readonly {
-  readonly measurements?: readonly string[] | undefined;
-  readonly measurementPattern?: string | undefined;
-  readonly source: MeasurementSource | undefined;
-}[] {
-  if (sources.length === 0) return [{ source: undefined }];
-  return sources.map((source) =>
-    source.pattern === undefined
-      ? { measurements: [source.name ?? ''], source }
-      : { measurementPattern: source.pattern, source },
-  );
 }

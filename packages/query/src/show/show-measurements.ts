@@ -1,16 +1,21 @@
 // SHOW MEASUREMENTS. Its WHERE asks about measurements, not series: `tag != 'x'` means that the measurement has the
 // tag and that none of its series has this value (recorded; docs/reference/influxql.md §5).
-import { compareBytes } from '@tidemark/core';
 import type { ShowStatement } from '@tidemark/influxql';
 
-import { requestOptions } from '../analyse/schema.ts';
 import type { QueryContext } from '../context.ts';
+import { lookUp } from '../look-up.ts';
+import { RunContext } from '../operators/run-context.ts';
 import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import type { Predicate, SchemaFilter } from '../series-source.ts';
-import { namedDatabase, refuseTime, series, sliceRows, tagPredicate } from './show-context.ts';
+import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';
+import { oneSeriesOf } from './show-rows.ts';
+import type { RowPiece } from './show-rows.ts';
 
 type ShowMeasurements = Extract<ShowStatement, { kind: 'show-measurements' }>;
+
+/** What a measurement's name takes in a set of them. */
+const NAME_BYTES = 64;
 
 export async function* showMeasurements(
   statement: ShowMeasurements,
@@ -25,50 +30,60 @@ export async function* showMeasurements(
   };
   const where = statement.condition === undefined ? undefined : tagPredicate(statement.condition);
   if (!context.catalog.hasDatabase(database)) return;
-  let names = await measurementNames(filter, context);
-  if (where !== undefined) {
-    const chosen = await measurementsWhere(where, filter, context);
-    names = names.filter((name) => chosen.has(name));
-  }
-  const rows = sliceRows(names, statement).map((name) => [name]);
-  yield* series('measurements', ['name'], rows);
+  const run = new RunContext(context);
+  const chosen = where === undefined ? undefined : await measurementsWhere(where, filter, run);
+  yield* oneSeriesOf(named(measurementNames(filter, run), chosen), ['name'], statement);
 }
 
-async function measurementNames(
-  filter: SchemaFilter,
-  context: QueryContext,
-): Promise<readonly string[]> {
-  const names: string[] = [];
-  const request = { kind: 'measurements', filter } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind === 'measurements') names.push(...batch.names);
+async function* named(
+  pieces: AsyncIterable<readonly string[]>,
+  chosen: ReadonlySet<string> | undefined,
+): AsyncIterable<RowPiece> {
+  for await (const names of pieces) {
+    const shown = chosen === undefined ? names : names.filter((name) => chosen.has(name));
+    yield { name: 'measurements', columns: [shown] };
   }
-  return names.sort(compareBytes);
+}
+
+async function* measurementNames(
+  filter: SchemaFilter,
+  { query, pace }: RunContext,
+): AsyncIterable<readonly string[]> {
+  for await (const { names } of lookUp(query, 'measurements', { filter }, pace)) yield names;
 }
 
 /** Measurements for which the condition holds. */
 async function measurementsWhere(
   where: Predicate,
   filter: SchemaFilter,
-  context: QueryContext,
+  run: RunContext,
 ): Promise<ReadonlySet<string>> {
   switch (where.kind) {
     case 'and':
     case 'or': {
-      const left = await measurementsWhere(where.left, filter, context);
-      const right = await measurementsWhere(where.right, filter, context);
+      const left = await measurementsWhere(where.left, filter, run);
+      const right = await measurementsWhere(where.right, filter, run);
       if (where.kind === 'or') return new Set([...left, ...right]);
       return new Set([...left].filter((name) => right.has(name)));
     }
-    case 'constant':
-      return new Set(where.value ? await measurementNames(filter, context) : []);
+    case 'constant': {
+      const all = new Set<string>();
+      if (!where.value) return all;
+      for await (const names of measurementNames(filter, run)) {
+        for (const name of names) {
+          run.hold(NAME_BYTES + 2 * name.length);
+          all.add(name);
+        }
+      }
+      return all;
+    }
     case 'tag':
-      return byTagValues(where.key, filter, context, {
+      return byTagValues(where.key, filter, run, {
         matches: (value) => value === where.value,
         wantsMatch: where.operator === '=',
       });
     case 'tag-regex':
-      return byTagValues(where.key, filter, context, {
+      return byTagValues(where.key, filter, run, {
         matches: textMatcher(where.pattern),
         wantsMatch: where.operator === '=~',
       });
@@ -80,18 +95,16 @@ async function measurementsWhere(
 async function byTagValues(
   key: string,
   filter: SchemaFilter,
-  context: QueryContext,
+  run: RunContext,
   test: { readonly matches: (value: string) => boolean; readonly wantsMatch: boolean },
 ): Promise<ReadonlySet<string>> {
   const isMatched = new Map<string, boolean>();
-  const request = { kind: 'tag-values', filter, keys: { kind: 'in', keys: [key] } } as const;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (batch.kind !== 'tag-values') continue;
-    const found = batch.pairs.some(({ value }) => test.matches(value));
-    const known = isMatched.get(batch.measurement) ?? false;
-    isMatched.set(batch.measurement, known || found);
+  const asked = { filter, keys: { kind: 'in', keys: [key] } } as const;
+  for await (const { measurement, values } of lookUp(run.query, 'tag-values', asked, run.pace)) {
+    const known = isMatched.get(measurement);
+    if (known === undefined) run.hold(NAME_BYTES + 2 * measurement.length);
+    isMatched.set(measurement, known === true || values.some(test.matches));
   }
-  return new Set(
-    [...isMatched].filter(([, matched]) => matched === test.wantsMatch).map(([name]) => name),
-  );
+  const found = [...isMatched].filter(([, matched]) => matched === test.wantsMatch);
+  return new Set(found.map(([name]) => name));
 }

@@ -1,75 +1,56 @@
-// SHOW SERIES, TAG KEYS, TAG VALUES and FIELD KEYS: look-ups that the source answers, limited per measurement.
+// SHOW SERIES, TAG KEYS, TAG VALUES and FIELD KEYS: look-ups that the source answers in order and without duplicates, shown
+// as they come.
 import { compareBytes } from '@tidemark/core';
-import type { MeasurementSource, ShowStatement, TagKeyFilter } from '@tidemark/influxql';
+import type { ShowStatement, TagKeyFilter } from '@tidemark/influxql';
 
-import { requestOptions } from '../analyse/schema.ts';
 import type { QueryContext } from '../context.ts';
+import { lookUp } from '../look-up.ts';
+import { RunContext } from '../operators/run-context.ts';
 import type { ResultBatch } from '../result.ts';
-import { rowsBatch } from '../result.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
-import type { SeriesCondition } from './show-context.ts';
-import {
-  existingDatabase,
-  measurementFilters,
-  policyOf,
-  seriesCondition,
-  series,
-  sliceRows,
-} from './show-context.ts';
+import { existingDatabase, policyOf, seriesCondition } from './show-context.ts';
+import { oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
+import type { RowPiece } from './show-rows.ts';
+import { merged, sourceFilters } from './show-sources.ts';
+import type { Piece } from './show-sources.ts';
 
 type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>;
-
-/** Rows of one result batch: answers about a million series are streamed. */
-const ROWS_PER_BATCH = 10_000;
 
 /** SHOW SERIES: keys of all policies; with a time condition only those of one policy's shards in the range. */
 export async function* showSeries(
   statement: Show<'show-series'>,
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
+  const run = new RunContext(context);
   const database = existingDatabase(statement.database, context);
   const condition = seriesCondition(statement.condition, context);
-  const offset = Number(statement.offset ?? 0n);
-  const limit = Number(statement.limit ?? 0n);
-  let toSkip = offset;
-  let left = limit === 0 ? Infinity : limit;
-  let isContinuation = false;
-  for await (const keys of seriesKeys(database, statement.sources, condition, context)) {
-    const from = Math.min(toSkip, keys.length);
-    toSkip -= from;
-    const rows = keys.slice(from, from + left).map((key) => [key]);
-    left -= rows.length;
-    if (rows.length === 0) continue;
-    yield { ...rowsBatch({ columns: ['key'], rows }), isContinuation };
-    isContinuation = true;
-    if (left <= 0) return;
+  const filters = await sourceFilters(
+    statement.sources,
+    {
+      database,
+      policyOf:
+        condition.timeRange === undefined
+          ? undefined
+          : (source) => policyOf(source, database, context),
+    },
+    run,
+  );
+  const answers = filters.map((filter) => seriesKeys({ ...filter, ...condition }, run));
+  yield* oneSeriesOf(unnamed(merged(answers, compareBytes)), ['key'], statement);
+}
+
+/** Keys of the series that a filter leaves. */
+export async function* seriesKeys(
+  filter: SchemaFilter,
+  { query, pace }: RunContext,
+): AsyncIterable<Piece<string>> {
+  for await (const { measurement, keys } of lookUp(query, 'series', { filter }, pace)) {
+    yield { measurement, entries: keys };
   }
 }
 
-/** Sorted keys in pieces. Several sources overlap, so their keys are gathered first. */
-async function* seriesKeys(
-  database: string,
-  sources: readonly MeasurementSource[],
-  condition: SeriesCondition,
-  context: QueryContext,
-): AsyncIterable<readonly string[]> {
-  const filters = measurementFilters(sources).map(({ source, ...names }): SchemaFilter => ({
-    database,
-    retentionPolicy:
-      condition.timeRange === undefined ? undefined : policyOf(source, database, context),
-    ...names,
-    ...condition,
-  }));
-  const gathered = new Set<string>();
-  for (const filter of filters) {
-    const request = { kind: 'series', filter } as const;
-    for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-      if (batch.kind !== 'series') continue;
-      if (filters.length === 1) yield batch.keys;
-      else for (const key of batch.keys) gathered.add(key);
-    }
-  }
-  if (filters.length > 1) yield [...gathered].sort(compareBytes);
+async function* unnamed(pieces: AsyncIterable<Piece<string>>): AsyncIterable<RowPiece> {
+  for await (const { entries } of pieces) yield { columns: [entries] };
 }
 
 /** SHOW TAG KEYS: keys of the series that match, per measurement. The policy of a source does not matter. */
@@ -77,19 +58,21 @@ export async function* showTagKeys(
   statement: Show<'show-tag-keys'>,
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
+  const run = new RunContext(context);
   const database = existingDatabase(statement.database, context);
   const condition = seriesCondition(statement.condition, context);
-  const keys = new Map<string, Set<string>>();
-  for (const { measurements, measurementPattern } of measurementFilters(statement.sources)) {
-    const filter: SchemaFilter = { database, measurements, measurementPattern, ...condition };
-    const request = { kind: 'tag-keys', filter } as const;
-    for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-      if (batch.kind === 'tag-keys') addAll(keys, batch.measurement, batch.keys);
-    }
+  for (const filter of await sourceFilters(statement.sources, { database }, run)) {
+    const pieces = tagKeys({ ...filter, ...condition }, run);
+    yield* seriesOf(pieces, ['tagKey'], statement);
   }
-  for (const [measurement, found] of sortedEntries(keys)) {
-    const rows = sliceRows([...found].sort(compareBytes), statement).map((key) => [key]);
-    yield* series(measurement, ['tagKey'], rows);
+}
+
+async function* tagKeys(
+  filter: SchemaFilter,
+  { query, pace }: RunContext,
+): AsyncIterable<RowPiece> {
+  for await (const { measurement, keys } of lookUp(query, 'tag-keys', { filter }, pace)) {
+    yield { name: measurement, columns: [keys] };
   }
 }
 
@@ -114,44 +97,27 @@ export async function* showTagValues(
   statement: Show<'show-tag-values'>,
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
+  const run = new RunContext(context);
   const database = existingDatabase(statement.database, context);
   const condition = seriesCondition(statement.condition, context);
   const keys = tagKeyMatch(statement.keys);
-  const filters = measurementFilters(statement.sources).map(
-    ({ measurements, measurementPattern }): SchemaFilter => ({
-      database,
-      measurements,
-      measurementPattern,
-      ...condition,
-    }),
-  );
-  // Sources may name a measurement twice; what was shown once is not shown again.
-  const pairs = new Map<string, Map<string, readonly [string, string]>>();
-  for (const filter of filters) {
-    const request = { kind: 'tag-values', filter, keys } as const;
-    for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-      if (batch.kind !== 'tag-values') continue;
-      let known = pairs.get(batch.measurement);
-      if (known === undefined) pairs.set(batch.measurement, (known = new Map()));
-      for (const { key, value } of batch.pairs) known.set(`${key}\u0000${value}`, [key, value]);
-    }
-  }
-  for (const [measurement, found] of sortedEntries(pairs)) {
-    const sorted = [...found.values()].sort(
-      (a, b) => compareBytes(a[0], b[0]) || compareBytes(a[1], b[1]),
-    );
-    yield* inBatches(measurement, ['key', 'value'], sliceRows(sorted, statement));
+  const limitPerMeasurement = rowsNeeded(statement);
+  for (const filter of await sourceFilters(statement.sources, { database }, run)) {
+    const asked = { filter: { ...filter, ...condition }, keys, limitPerMeasurement };
+    yield* seriesOf(tagValues(asked, run), ['key', 'value'], statement);
   }
 }
 
-function* inBatches(
-  name: string,
-  columns: readonly string[],
-  rows: readonly (readonly string[])[],
-): Iterable<ResultBatch> {
-  for (let at = 0; at < rows.length; at += ROWS_PER_BATCH) {
-    const part = rows.slice(at, at + ROWS_PER_BATCH);
-    yield { ...rowsBatch({ name, columns, rows: part }), isContinuation: at > 0 };
+async function* tagValues(
+  asked: {
+    readonly filter: SchemaFilter;
+    readonly keys: TagKeyMatch;
+    readonly limitPerMeasurement: number | undefined;
+  },
+  { query, pace }: RunContext,
+): AsyncIterable<RowPiece> {
+  for await (const { measurement, key, values } of lookUp(query, 'tag-values', asked, pace)) {
+    yield { name: measurement, columns: [values.map(() => key), values] };
   }
 }
 
@@ -160,38 +126,43 @@ export async function* showFieldKeys(
   statement: Show<'show-field-keys'>,
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
+  const run = new RunContext(context);
+  const fields = await fieldsOf(statement, context, run);
+  yield* seriesOf(nameAndType(fields), ['fieldKey', 'fieldType'], statement);
+}
+
+type TypedField = { readonly name: string; readonly type: string };
+
+/** Fields of the sources with their types; one that has two types is there twice. */
+export async function fieldsOf(
+  statement: Pick<Show<'show-field-keys'>, 'database' | 'sources'>,
+  context: QueryContext,
+  run: RunContext,
+): Promise<AsyncIterable<Piece<TypedField>>> {
   const database = existingDatabase(statement.database, context);
-  const fields = new Map<string, Set<string>>();
-  for (const { source, measurements, measurementPattern } of measurementFilters(
+  const filters = await sourceFilters(
     statement.sources,
-  )) {
-    const retentionPolicy = policyOf(source, database, context);
-    const filter: SchemaFilter = { database, retentionPolicy, measurements, measurementPattern };
-    const request = { kind: 'fields', filter } as const;
-    for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-      if (batch.kind !== 'fields') continue;
-      const rows = batch.fields.map(({ name, type }) => JSON.stringify([name, type]));
-      addAll(fields, batch.measurement, rows);
-    }
-  }
-  for (const [measurement, found] of sortedEntries(fields)) {
-    const rows = [...found]
-      .map((row): [string, string] => JSON.parse(row))
-      .sort((a, b) => compareBytes(a[0], b[0]) || compareBytes(a[1], b[1]));
-    yield* series(measurement, ['fieldKey', 'fieldType'], sliceRows(rows, statement));
+    { database, policyOf: (source) => policyOf(source, database, context) },
+    run,
+  );
+  return merged(
+    filters.map((filter) => fields(filter, run)),
+    (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
+  );
+}
+
+async function* fields(
+  filter: SchemaFilter,
+  { query, pace }: RunContext,
+): AsyncIterable<Piece<TypedField>> {
+  for await (const batch of lookUp(query, 'fields', { filter }, pace)) {
+    yield { measurement: batch.measurement, entries: batch.fields };
   }
 }
 
-function addAll(
-  map: Map<string, Set<string>>,
-  measurement: string,
-  values: readonly string[],
-): void {
-  let known = map.get(measurement);
-  if (known === undefined) map.set(measurement, (known = new Set()));
-  for (const value of values) known.add(value);
-}
-
-function sortedEntries<T>(map: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
-  return [...map].sort(([a], [b]) => compareBytes(a, b));
+async function* nameAndType(pieces: AsyncIterable<Piece<TypedField>>): AsyncIterable<RowPiece> {
+  for await (const { measurement, entries } of pieces) {
+    const columns = [entries.map(({ name }) => name), entries.map(({ type }) => type)];
+    yield { name: measurement, columns };
+  }
 }

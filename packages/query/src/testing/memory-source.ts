@@ -296,36 +296,67 @@ export class MemorySource implements SeriesSource {
   async *#schema(request: SchemaRequest, options: RequestOptions): AsyncIterable<SchemaBatch> {
     options.signal.throwIfAborted();
     const series = this.#schemaSeries(request.filter);
-    const measurements = [...new Set(series.map((s) => s.measurement))].sort(compareBytes);
-    switch (request.kind) {
-      case 'measurements':
-        yield { kind: 'measurements', names: measurements };
-        return;
-      case 'series':
-        yield { kind: 'series', keys: sortedUnique(series.map((s) => s.key)) };
-        return;
-      case 'cardinality': {
-        const count =
-          request.of === 'series' ? new Set(series.map((s) => s.key)).size : measurements.length;
-        yield { kind: 'cardinality', count, isExact: true };
-        return;
-      }
-      default:
-        break;
+    const measurements = sortedUnique(series.map((s) => s.measurement));
+    if (request.kind === 'cardinality') {
+      const keys = new Set(series.map((s) => s.key));
+      const count = request.of === 'series' ? keys.size : measurements.length;
+      yield { kind: 'cardinality', count, isExact: true };
+      return;
+    }
+    if (request.kind === 'measurements') {
+      for (const names of this.#pieces(measurements)) yield { kind: 'measurements', names };
+      return;
     }
     for (const measurement of measurements) {
+      options.signal.throwIfAborted();
       const members = series.filter((s) => s.measurement === measurement);
-      if (request.kind === 'fields') {
-        yield { kind: 'fields', measurement, fields: this.#fields(members, request.filter) };
-      } else if (request.kind === 'tag-keys') {
-        const keys = sortedUnique(members.flatMap((s) => [...s.tags.keys()]));
-        if (keys.length > 0) yield { kind: 'tag-keys', measurement, keys };
-      } else {
-        const pairs = tagPairs(members, request.keys);
-        if (pairs.length === 0) continue;
-        if (request.kind === 'tag-values') yield { kind: 'tag-values', measurement, pairs };
-        else yield { kind: 'tag-cardinality', measurement, keys: countsByKey(pairs) };
+      yield* this.#schemaOf(request, measurement, members);
+    }
+  }
+
+  *#schemaOf(
+    request: Exclude<SchemaRequest, { kind: 'cardinality' | 'measurements' }>,
+    measurement: string,
+    members: readonly Series[],
+  ): Iterable<SchemaBatch> {
+    const { kind } = request;
+    const seriesKeys = sortedUnique(members.map((s) => s.key));
+    switch (kind) {
+      case 'fields':
+        for (const fields of this.#pieces(this.#fields(members, request.filter))) {
+          yield { kind, measurement, fields };
+        }
+        break;
+      case 'tag-keys':
+        for (const keys of this.#pieces(sortedUnique(members.flatMap((s) => [...s.tags.keys()])))) {
+          yield { kind, measurement, keys };
+        }
+        break;
+      case 'tag-values': {
+        const pairs = tagPairs(members, request.keys).slice(0, request.limitPerMeasurement);
+        for (const { key } of countsByKey(pairs)) {
+          const values = pairs.filter((pair) => pair.key === key).map(({ value }) => value);
+          for (const piece of this.#pieces(values)) yield { kind, measurement, key, values: piece };
+        }
+        break;
       }
+      case 'tag-cardinality': {
+        const keys = countsByKey(tagPairs(members, request.keys));
+        if (keys.length > 0) yield { kind, measurement, keys };
+        break;
+      }
+      case 'series':
+        for (const keys of this.#pieces(seriesKeys)) yield { kind, measurement, keys };
+        break;
+      case 'series-cardinality':
+        yield { kind, measurement, count: seriesKeys.length };
+        break;
+    }
+  }
+
+  *#pieces<T>(entries: readonly T[]): Iterable<readonly T[]> {
+    for (let at = 0; at < entries.length; at += this.#batchRows) {
+      yield entries.slice(at, at + this.#batchRows);
     }
   }
 

@@ -1,11 +1,13 @@
 // Runs statements over the model in memory, for tests.
 import { parseQuery } from '@tidemark/influxql';
-import type { SelectStatement } from '@tidemark/influxql';
+import type { SelectStatement, Statement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
-import { executeSelect } from '../executor.ts';
+import { executeSelect, executeShow } from '../executor.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
 import { writeResults } from '../output/write-results.ts';
+import type { ResultBatch } from '../result.ts';
+import type { SchemaShowStatement } from '../show/run-show.ts';
 import type { MemorySource } from './memory-source.ts';
 
 export const SECOND = 1_000_000_000n;
@@ -40,25 +42,39 @@ export async function contextOf(
 
 /** The only statement of a text, which has to be a SELECT. */
 export function select(text: string): SelectStatement {
-  const { query, error } = parseQuery(text);
-  const [statement] = query.statements;
-  if (error !== undefined || statement?.kind !== 'select') throw new Error(error ?? 'not a SELECT');
+  const statement = parsed(text);
+  if (statement.kind !== 'select') throw new Error('not a SELECT');
   return statement;
 }
 
-/** The JSON that a SELECT answers, times in seconds. */
+function parsed(text: string): Statement {
+  const { query, error } = parseQuery(text);
+  const [statement] = query.statements;
+  if (statement === undefined || error !== undefined) throw new Error(error ?? 'no statement');
+  return statement;
+}
+
+/** Batches of the answer to a SELECT, or to a SHOW about the schema. */
+export function execute(text: string, context: QueryContext): AsyncIterable<ResultBatch> {
+  const statement = parsed(text);
+  return statement.kind === 'select'
+    ? executeSelect(statement, context)
+    : executeShow(statement as SchemaShowStatement, context);
+}
+
+/** The JSON that a statement answers, times in seconds. */
 export async function answer(text: string, context: QueryContext): Promise<string> {
   const pieces: Uint8Array[] = [];
-  const run = () => executeSelect(select(text), context);
+  const run = () => execute(text, context);
   for await (const piece of writeResults([{ run }], { encoding: 'json', epoch: 's' })) {
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString();
 }
 
-/** Runs a SELECT to its end and throws its rows away; how many there were. */
+/** Runs a statement to its end and throws its rows away; how many there were. */
 export async function drain(text: string, context: QueryContext): Promise<number> {
   let rowCount = 0;
-  for await (const batch of executeSelect(select(text), context)) rowCount += batch.rowCount;
+  for await (const batch of execute(text, context)) rowCount += batch.rowCount;
   return rowCount;
 }

@@ -216,7 +216,7 @@ test('writes that are under way while their series is deleted do not split it in
       kind: 'series',
       filter: { database: 'db' },
     });
-    expect(keys).toEqual([{ kind: 'series', keys: ['m,t=a'] }]);
+    expect(keys).toEqual([{ kind: 'series', measurement: 'm', keys: ['m,t=a'] }]);
   }
 });
 
@@ -330,12 +330,18 @@ test('schema look-ups list what has data', async () => {
     {
       kind: 'tag-values',
       measurement: 'm',
-      pairs: [
-        { key: 't', value: 'a' },
-        { key: 't', value: 'b' },
-      ],
+      key: 't',
+      values: ['a', 'b'],
     },
   ]);
+  expect(
+    await schemaBatches(storage.engine, {
+      kind: 'tag-values',
+      filter,
+      keys: { kind: 'not', key: 'none' },
+      limitPerMeasurement: 1,
+    }),
+  ).toEqual([{ kind: 'tag-values', measurement: 'm', key: 't', values: ['a'] }]);
   expect(await schemaBatches(storage.engine, { kind: 'fields', filter })).toEqual([
     {
       kind: 'fields',
@@ -348,9 +354,25 @@ test('schema look-ups list what has data', async () => {
     { kind: 'fields', measurement: 'n', fields: [{ name: 'f', type: 'integer' }] },
   ]);
   expect(await schemaBatches(storage.engine, { kind: 'series', filter })).toEqual([
-    { kind: 'series', keys: ['m,t=a,u=1', 'm,t=b'] },
-    { kind: 'series', keys: ['n'] },
+    { kind: 'series', measurement: 'm', keys: ['m,t=a,u=1', 'm,t=b'] },
+    { kind: 'series', measurement: 'n', keys: ['n'] },
   ]);
+  const where = { kind: 'tag', key: 't', operator: '=', value: 'b' } as const;
+  for (const [restriction, counts] of [
+    [{}, ['m', 2, 'n', 1]],
+    [{ retentionPolicy: 'autogen' }, ['m', 2, 'n', 1]],
+    [{ retentionPolicy: 'other' }, []],
+    [{ where }, ['m', 1]],
+  ] as const) {
+    const batches = await schemaBatches(storage.engine, {
+      kind: 'series-cardinality',
+      filter: { ...filter, ...restriction },
+    });
+    const found = batches.flatMap((batch) =>
+      batch.kind === 'series-cardinality' ? [batch.measurement, batch.count] : [],
+    );
+    expect(found).toEqual(counts);
+  }
 });
 
 test('a delete removes rows and series, keeps the type, and survives a crash', async () => {
@@ -367,7 +389,7 @@ test('a delete removes rows and series, keeps the type, and survives a crash', a
   expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([['m,t=a', 1n, 1]]);
   expect(
     await schemaBatches(storage.engine, { kind: 'series', filter: { database: 'db' } }),
-  ).toEqual([{ kind: 'series', keys: ['m,t=a'] }]);
+  ).toEqual([{ kind: 'series', measurement: 'm', keys: ['m,t=a'] }]);
   expect((await write(storage.engine, 'm,t=b f=1i 1\n')).dropped?.count).toBe(1);
 });
 

@@ -79,7 +79,7 @@ function localSnapshot(
   ): AsyncIterable<T> =>
     sliced(make(use(), counters ?? emptyCounters()), { turns: engine.turns, signal });
   return {
-    schema: (request, o) => run((snapshot) => schema(snapshot, request), o),
+    schema: (request, o) => run((snapshot) => schema(snapshot, request, o), o),
     scan: (request, o) =>
       run((snapshot, counters) => {
         const { memoryLimitBytes } = o;

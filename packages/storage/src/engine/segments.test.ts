@@ -132,7 +132,7 @@ test('a series whose rows are all deleted leaves the schema, also from segments'
     where: { kind: 'tag', key: 't', operator: '=', value: 'a' },
     timeRange: { start: 1n, end: 2n },
   });
-  const keys = [{ kind: 'series', keys: ['m,t=b'] }];
+  const keys = [{ kind: 'series', measurement: 'm', keys: ['m,t=b'] }];
 
   const request = { kind: 'series', filter: { database: 'db' } } as const;
   expect(await schemaBatches(storage.engine, request)).toEqual(keys);

@@ -1,5 +1,12 @@
 import { Cancelled, LimitExceeded, systemClock } from '@tidemark/core';
-import type { Predicate, ScanRequest, SeriesBatch, SourceSnapshot } from '@tidemark/query';
+import type {
+  Predicate,
+  ScanRequest,
+  SchemaBatch,
+  SchemaRequest,
+  SeriesBatch,
+  SourceSnapshot,
+} from '@tidemark/query';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { emptyCounters } from '../engine/local-source.ts';
@@ -43,6 +50,19 @@ async function withSnapshot<T>(use: (snapshot: SourceSnapshot) => Promise<T>): P
   } finally {
     await snapshot.close();
   }
+}
+
+/** A look-up of all series of `m`, or of the values of its tag. */
+function listing(kind: 'tag-values' | 'series'): SchemaRequest {
+  const filter = { database: 'db', measurements: ['m'] };
+  return kind === 'series'
+    ? { kind, filter }
+    : { kind, filter, keys: { kind: 'in', keys: ['host'] } };
+}
+
+function entries({ value }: IteratorResult<SchemaBatch>): readonly string[] {
+  if (value?.kind === 'series') return value.keys;
+  return value?.kind === 'tag-values' ? value.values : [];
 }
 
 /** Turns of the event loop until the work is done. */
@@ -90,16 +110,16 @@ describe('requests over many series give way', () => {
     });
   });
 
-  test('while tag values and series are listed', async () => {
+  test.each(['tag-values', 'series'] as const)('while %s are listed', async (kind) => {
     await withSnapshot(async (snapshot) => {
-      for (const kind of ['tag-values', 'series'] as const) {
-        const filter = { database: 'db', measurements: ['m'] };
-        const keys = { kind: 'in', keys: ['host'] } as const;
-        const request = kind === 'series' ? { kind, filter } : { kind, filter, keys };
-        const first = snapshot.schema(request, { signal })[Symbol.asyncIterator]().next();
+      const batches = snapshot.schema(listing(kind), { signal })[Symbol.asyncIterator]();
 
-        expect(await turnsOf(first)).toBeGreaterThan((2 * SERIES) / STEP_ELEMENTS);
+      expect(await turnsOf(batches.next())).toBeGreaterThan(SERIES / STEP_ELEMENTS);
+      // Each step hands over a part of the list.
+      for (let left = SERIES - STEP_ELEMENTS; left > 0; left -= STEP_ELEMENTS) {
+        expect(entries(await batches.next())).toHaveLength(STEP_ELEMENTS);
       }
+      expect(await batches.next()).toEqual({ done: true, value: undefined });
     });
   });
 });
@@ -156,6 +176,16 @@ describe('memory of a request is limited', () => {
 
       await expect(work).rejects.toThrow(LimitExceeded);
       await expect(work).rejects.toThrow('coordinator.query-memory-limit');
+    });
+  });
+
+  test.each(['tag-values', 'series'] as const)('of a list of %s', async (kind) => {
+    await withSnapshot(async (snapshot) => {
+      const read = (memoryLimitBytes: number): Promise<number> =>
+        drain(snapshot.schema(listing(kind), { signal, memoryLimitBytes }));
+
+      await expect(read(15 * SERIES)).rejects.toThrow('coordinator.query-memory-limit');
+      expect(await read(18 * SERIES)).toBe(SERIES / STEP_ELEMENTS);
     });
   });
 

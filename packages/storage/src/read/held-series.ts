@@ -1,13 +1,14 @@
 // What schema look-ups ask of the series of a measurement that match a filter and have data in one of some shards:
 // whether there are any, which they are, which tags and values they have. Pauses where it looks at much.
-import { compareBytes } from '@tidemark/core';
+import { sortedTexts } from '@tidemark/kernels';
 import type { SchemaFilter } from '@tidemark/query';
 
 import type { DatabaseView, ShardView } from '../engine/snapshot.ts';
 import type { MeasurementIndex, TagColumn } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import { isHeld } from './groups.ts';
-import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
+import type { RequestMemory } from './request-memory.ts';
+import { STEP_ELEMENTS } from './steps.ts';
 
 export type Scope = { readonly database: DatabaseView; readonly shards: readonly ShardView[] };
 
@@ -15,14 +16,21 @@ export type Selected = {
   readonly scope: Scope;
   readonly measurement: MeasurementIndex;
   readonly filter: SchemaFilter;
+  readonly memory: RequestMemory;
 };
 
+/** What a series takes while many are looked at: its ordinal, and that of those which are held. */
+const ORDINAL_BYTES = 8;
+/** What a value takes while many are put in order: its id, a copy of the list, and room for two in linear memory. */
+const VALUE_BYTES = 16;
+
 /** Series that are looked at between two pauses, a few nanoseconds each. */
-const STEP_SERIES = 1 << 16;
+export const STEP_SERIES = 1 << 16;
 
 /** Ordinals of the series, ascending. */
 export function* heldOrdinals(selected: Selected): Generator<undefined, Uint32Array> {
-  const { scope, measurement, filter } = selected;
+  const { scope, measurement, filter, memory } = selected;
+  memory.check(measurement.seriesCount * ORDINAL_BYTES, 'series of a look-up');
   const ordinals = yield* ordinalsInSteps(scope.database.index, measurement, filter.where);
   let count = 0;
   for (let i = 0; i < ordinals.length; i++) {
@@ -62,72 +70,118 @@ export function* heldTagKeys(selected: Selected): Generator<undefined, string[]>
   return keys;
 }
 
-/** Pairs of wanted tag keys and values that one of the series has, sorted bytewise. */
-export function* heldTagValues(
+/** Number of series, without a list of them where all are asked for. */
+export function* countHeld(selected: Selected): Generator<undefined, number> {
+  if (selected.filter.where !== undefined) return (yield* heldOrdinals(selected)).length;
+  const { seriesCount } = selected.measurement;
+  let count = 0;
+  for (let ordinal = 0; ordinal < seriesCount; ordinal++) {
+    if (ordinal % STEP_SERIES === 0) yield undefined;
+    if (isHeldHere(selected, ordinal)) count++;
+  }
+  return count;
+}
+
+/** The values of a wanted tag key that one of the series has, as ids of texts in no particular order. */
+export type HeldKey = { readonly key: string; readonly texts: Uint32Array };
+
+/** Wanted tag keys that one of the series has, sorted bytewise, each with its values. */
+export function* heldTexts(
   selected: Selected,
   isWanted: (key: string) => boolean,
-): Generator<undefined, { key: string; value: string }[]> {
-  const { scope, measurement, filter } = selected;
-  const { index } = scope.database;
+): Generator<HeldKey | undefined> {
+  const { scope, measurement, filter, memory } = selected;
   const ordinals = filter.where === undefined ? undefined : yield* heldOrdinals(selected);
-  const pairs: { key: string; value: string }[] = [];
   for (const { key, column } of measurement.sortedTagColumns()) {
     if (!isWanted(key)) continue;
-    const stored =
-      ordinals === undefined
-        ? yield* heldValues(selected, column)
-        : distinctValues(ordinals, column.values, index.textCount);
-    const texts: string[] = [];
-    for (const value of stored) {
-      texts.push(index.text(value - 1));
-      if (texts.length % STEP_ELEMENTS === 0) yield undefined;
-    }
-    for (const value of yield* sortInSteps(texts, compareBytes)) pairs.push({ key, value });
+    // Series that came while this paused may have brought texts.
+    const { textCount } = scope.database.index;
+    const most = Math.min(textCount, ordinals?.length ?? measurement.seriesCount);
+    memory.check(textCount + most * VALUE_BYTES, 'values of a tag');
+    const seen = new SeenValues(textCount, most);
+    if (ordinals === undefined) yield* addHeldValues(selected, column, seen);
+    else yield* addValuesOf(ordinals, column, seen);
+    const texts = seen.texts();
+    if (texts.length > 0) yield { key, texts };
   }
-  return pairs;
 }
 
-/** Stored values of a column that a series with data has: from postings, of which mostly the first series has data. */
-function* heldValues(selected: Selected, column: TagColumn): Generator<undefined, number[]> {
+/** The same texts, in bytewise order. */
+export function* inOrder(
+  { scope }: Selected,
+  texts: Uint32Array,
+): Generator<undefined, Uint32Array> {
+  return texts.length < 2 ? texts : yield* sortedTexts(scope.database.index.keys, texts);
+}
+
+/** Stored values of a column (id of the text + 1, 0 for none) that were found, each once. */
+class SeenValues {
+  readonly #isSeen: Uint8Array;
+  readonly #texts: Uint32Array;
+  #count = 0;
+
+  constructor(textCount: number, most: number) {
+    this.#isSeen = new Uint8Array(textCount + 1);
+    // A series that lacks the tag tells nothing.
+    this.#isSeen[0] = 1;
+    this.#texts = new Uint32Array(most);
+  }
+
+  has(stored: number): boolean {
+    return this.#isSeen[stored] === 1;
+  }
+
+  add(stored: number): void {
+    this.#isSeen[stored] = 1;
+    this.#texts[this.#count++] = stored - 1;
+  }
+
+  texts(): Uint32Array {
+    return this.#texts.subarray(0, this.#count);
+  }
+}
+
+/**
+ * Values that a series with data has: from postings where there are some, in which mostly the first series of a value has
+ * data, and from the column. Making postings for this would take longer than it does.
+ */
+function* addHeldValues(
+  selected: Selected,
+  column: TagColumn,
+  seen: SeenValues,
+): Generator<undefined> {
   const { scope, measurement } = selected;
-  const { index } = scope.database;
   const count = measurement.seriesCount;
-  const { textCount } = index;
-  const postings = yield* index.postings.of(column, { count, textCount });
-  const { values } = column;
-  const held: number[] = [];
-  const isSeen = new Uint8Array(textCount + 1);
-  isSeen[0] = 1;
+  const postings = scope.database.index.postings.known(column);
   const isHeldOne = (ordinal: number): boolean => isHeldHere(selected, ordinal);
-  let looked = 0;
-  for (const value of postings?.values ?? []) {
-    if (++looked % STEP_ELEMENTS === 0) yield undefined;
-    if (value === 0 || postings?.some(value, isHeldOne) !== true) continue;
-    isSeen[value] = 1;
-    held.push(value);
+  const stored = postings?.values ?? NO_VALUES;
+  for (let position = 0; position < stored.length; position++) {
+    if (position % STEP_ELEMENTS === 0) yield undefined;
+    const value = stored[position]!;
+    if (value !== 0 && postings?.someAt(position, isHeldOne) === true) seen.add(value);
   }
-  for (let ordinal = postings?.end ?? 0; ordinal < count; ordinal++) {
+  const { values } = column;
+  const end = Math.min(count, values.length);
+  for (let ordinal = postings?.end ?? 0; ordinal < end; ordinal++) {
     if (ordinal % STEP_SERIES === 0) yield undefined;
-    const value = values[ordinal] ?? 0;
-    if (isSeen[value] === 1 || !isHeldHere(selected, ordinal)) continue;
-    isSeen[value] = 1;
-    held.push(value);
+    const value = values[ordinal]!;
+    if (!seen.has(value) && isHeldHere(selected, ordinal)) seen.add(value);
   }
-  return held;
 }
 
-/** Stored values of the series, each once; not those that lack the tag. */
-function distinctValues(ordinals: Uint32Array, values: Uint32Array, textCount: number): number[] {
-  const isSeen = new Uint8Array(textCount + 1);
-  isSeen[0] = 1;
-  const distinct: number[] = [];
-  for (const ordinal of ordinals) {
-    const stored = values[ordinal] ?? 0;
-    if (isSeen[stored] === 1) continue;
-    isSeen[stored] = 1;
-    distinct.push(stored);
+const NO_VALUES = new Uint32Array(0);
+
+/** Values of the series. */
+function* addValuesOf(
+  ordinals: Uint32Array,
+  { values }: TagColumn,
+  seen: SeenValues,
+): Generator<undefined> {
+  for (let i = 0; i < ordinals.length; i++) {
+    if (i % STEP_SERIES === 0) yield undefined;
+    const value = values[ordinals[i]!] ?? 0;
+    if (!seen.has(value)) seen.add(value);
   }
-  return distinct;
 }
 
 function isHeldHere({ scope, measurement }: Selected, ordinal: number): boolean {

@@ -1,60 +1,102 @@
 // SeriesSource.schema over a snapshot: what exists, sorted bytewise, without duplicates.
-import { compareBytes } from '@tidemark/core';
+import { compareBytes, escapeMeasurement } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { sortedByKey } from '@tidemark/kernels';
 import type { SchemaBatch, SchemaFilter, SchemaRequest, TagKeyMatch } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
-import type { DatabaseView, ShardView, Snapshot } from '../engine/snapshot.ts';
+import type { ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
-import { selectMeasurements } from '../series/select.ts';
-import { heldOrdinals, heldTagKeys, heldTagValues, isAnyHeld } from './held-series.ts';
+import { measurementsInSteps } from '../series/select.ts';
+import {
+  countHeld,
+  heldOrdinals,
+  heldTagKeys,
+  heldTexts,
+  inOrder,
+  isAnyHeld,
+  STEP_SERIES,
+} from './held-series.ts';
 import type { Scope, Selected } from './held-series.ts';
+import { RequestMemory } from './request-memory.ts';
+import { sortInSteps } from './steps.ts';
 
-const SERIES_PER_BATCH = 4096;
+/** Entries of one batch at most: what a reader has to take at once, and one message to another thread. */
+const BATCH_ENTRIES = 2048;
 
+/** `memoryLimitBytes`: what the look-up may hold at once. */
 export function* schema(
   snapshot: Snapshot,
   request: SchemaRequest,
+  { memoryLimitBytes }: { readonly memoryLimitBytes?: number | undefined } = {},
 ): Generator<SchemaBatch | undefined> {
   const scope = scopeOf(snapshot, request.filter);
+  const memory = new RequestMemory(memoryLimitBytes);
   if (request.kind === 'cardinality') {
-    yield yield* cardinality(scope, request.filter, request.of);
+    yield yield* cardinality(scope, request, memory);
     return;
   }
   if (scope === undefined) return;
-  const names: string[] = [];
-  for (const measurement of selectMeasurements(scope.database.index, request.filter)) {
-    const selected: Selected = { scope, measurement, filter: request.filter };
+  let names: string[] = [];
+  for (const measurement of yield* measurementsInSteps(scope.database.index, request.filter)) {
+    const selected: Selected = { scope, measurement, filter: request.filter, memory };
     yield undefined;
-    switch (request.kind) {
-      case 'measurements':
-        if (yield* isAnyHeld(selected)) names.push(measurement.name);
-        break;
-      case 'fields':
-        if (yield* isAnyHeld(selected)) yield fieldsBatch(scope, measurement);
-        break;
-      case 'tag-keys': {
-        const keys = yield* heldTagKeys(selected);
-        if (keys.length > 0) yield { kind: 'tag-keys', measurement: measurement.name, keys };
-        break;
+    if (request.kind !== 'measurements') {
+      yield* ofMeasurement(selected, request);
+      continue;
+    }
+    if (!(yield* isAnyHeld(selected))) continue;
+    names.push(measurement.name);
+    if (names.length < BATCH_ENTRIES) continue;
+    yield { kind: 'measurements', names };
+    names = [];
+  }
+  if (names.length > 0) yield { kind: 'measurements', names };
+}
+
+type OfMeasurement = Exclude<SchemaRequest, { kind: 'cardinality' | 'measurements' }>;
+
+function* ofMeasurement(
+  selected: Selected,
+  request: OfMeasurement,
+): Generator<SchemaBatch | undefined> {
+  const { scope, measurement } = selected;
+  const { name } = measurement;
+  switch (request.kind) {
+    case 'fields':
+      if (!(yield* isAnyHeld(selected))) return;
+      for (const fields of pieces(yield* fieldsOf(scope, measurement))) {
+        yield { kind: 'fields', measurement: name, fields };
       }
-      case 'tag-values': {
-        const pairs = yield* heldTagValues(selected, keyTest(request.keys));
-        if (pairs.length > 0) yield { kind: 'tag-values', measurement: measurement.name, pairs };
-        break;
+      break;
+    case 'tag-keys':
+      for (const keys of pieces(yield* heldTagKeys(selected))) {
+        yield { kind: 'tag-keys', measurement: name, keys };
       }
-      case 'tag-cardinality': {
-        const keys = yield* countTagValues(selected, keyTest(request.keys));
-        if (keys.length > 0) yield { kind: 'tag-cardinality', measurement: measurement.name, keys };
-        break;
-      }
-      case 'series':
-        yield* seriesBatches(scope.database, measurement, yield* heldOrdinals(selected));
-        break;
+      break;
+    case 'tag-values':
+      yield* tagValues(selected, request);
+      break;
+    case 'tag-cardinality': {
+      const keys = yield* countTagValues(selected, keyTest(request.keys));
+      if (keys.length > 0) yield { kind: 'tag-cardinality', measurement: name, keys };
+      break;
+    }
+    case 'series':
+      yield* seriesKeys(selected);
+      break;
+    case 'series-cardinality': {
+      const count = yield* countSeries(selected);
+      if (count > 0) yield { kind: 'series-cardinality', measurement: name, count };
+      break;
     }
   }
-  if (request.kind === 'measurements' && names.length > 0) yield { kind: 'measurements', names };
+}
+
+function* pieces<T>(entries: readonly T[]): Iterable<readonly T[]> {
+  for (let at = 0; at < entries.length; at += BATCH_ENTRIES) {
+    yield entries.length <= BATCH_ENTRIES ? entries : entries.slice(at, at + BATCH_ENTRIES);
+  }
 }
 
 function scopeOf(snapshot: Snapshot, filter: SchemaFilter): Scope | undefined {
@@ -73,38 +115,55 @@ function scopeOf(snapshot: Snapshot, filter: SchemaFilter): Scope | undefined {
 
 function* cardinality(
   scope: Scope | undefined,
-  filter: SchemaFilter,
-  of: 'series' | 'measurements',
+  { filter, of }: Extract<SchemaRequest, { kind: 'cardinality' }>,
+  memory: RequestMemory,
 ): Generator<undefined, SchemaBatch> {
   let count = 0;
   if (scope !== undefined) {
-    for (const measurement of selectMeasurements(scope.database.index, filter)) {
-      const series = isWhole(filter)
-        ? measurement.liveSeries
-        : (yield* heldOrdinals({ scope, measurement, filter })).length;
+    for (const measurement of yield* measurementsInSteps(scope.database.index, filter)) {
+      const series = yield* countSeries({ scope, measurement, filter, memory });
       count += of === 'series' ? series : Math.min(series, 1);
     }
   }
   return { kind: 'cardinality', count, isExact: true };
 }
 
-function fieldsBatch(scope: Scope, measurement: MeasurementIndex): SchemaBatch {
+function* countSeries(selected: Selected): Generator<undefined, number> {
+  const { measurement, filter } = selected;
+  return isWhole(filter) ? measurement.liveSeries : yield* countHeld(selected);
+}
+
+/** Fields of a measurement in the shards that have series of it. */
+function* fieldsOf(
+  scope: Scope,
+  measurement: MeasurementIndex,
+): Generator<undefined, { name: string; type: FieldType }[]> {
   const fields: { name: string; type: FieldType }[] = [];
   const seen = new Set<string>();
-  const isHeld = (series: ShardView['series']): boolean => {
-    for (const id of measurement.seriesIds()) if (series.has(id)) return true;
-    return false;
-  };
-  for (const { shard, series } of scope.shards) {
-    if (!isHeld(series)) continue;
-    for (const [name, type] of shard.fields.of(measurement.id)) {
+  for (const view of scope.shards) {
+    if (!(yield* hasSeriesOf(measurement, view))) continue;
+    for (const [name, type] of view.shard.fields.of(measurement.id)) {
       if (seen.has(`${type} ${name}`)) continue;
       seen.add(`${type} ${name}`);
       fields.push({ name, type });
     }
   }
-  fields.sort((a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type));
-  return { kind: 'fields', measurement: measurement.name, fields };
+  return yield* sortInSteps(
+    fields,
+    (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
+  );
+}
+
+function* hasSeriesOf(
+  measurement: MeasurementIndex,
+  { series }: ShardView,
+): Generator<undefined, boolean> {
+  const { seriesCount } = measurement;
+  for (let ordinal = 0; ordinal < seriesCount; ordinal++) {
+    if (ordinal % STEP_SERIES === STEP_SERIES - 1) yield undefined;
+    if (series.has(measurement.seriesId(ordinal))) return true;
+  }
+  return false;
 }
 
 /** Whether a filter leaves out no series of a measurement: those are counted as they come and go. */
@@ -119,10 +178,9 @@ function* countTagValues(
   const { scope, measurement, filter } = selected;
   const counts: { key: string; count: number; isExact: boolean }[] = [];
   if (!isWhole(filter)) {
-    for (const { key } of yield* heldTagValues(selected, isWanted)) {
-      const last = counts.at(-1);
-      if (last?.key === key) last.count++;
-      else counts.push({ key, count: 1, isExact: true });
+    for (const held of heldTexts(selected, isWanted)) {
+      if (held === undefined) yield undefined;
+      else counts.push({ key: held.key, count: held.texts.length, isExact: true });
     }
     return counts;
   }
@@ -149,17 +207,44 @@ function keyTest(match: TagKeyMatch): (key: string) => boolean {
   }
 }
 
-function* seriesBatches(
-  { index }: DatabaseView,
-  measurement: MeasurementIndex,
-  ordinals: Uint32Array,
+function* tagValues(
+  selected: Selected,
+  { keys, limitPerMeasurement }: Extract<SchemaRequest, { kind: 'tag-values' }>,
 ): Generator<SchemaBatch | undefined> {
+  const { scope, measurement } = selected;
+  const { index } = scope.database;
+  let left = limitPerMeasurement ?? Number.POSITIVE_INFINITY;
+  for (const held of heldTexts(selected, keyTest(keys))) {
+    if (held === undefined) {
+      yield undefined;
+      continue;
+    }
+    const texts = yield* inOrder(selected, held.texts);
+    const end = Math.min(left, texts.length);
+    for (let at = 0; at < end; at += BATCH_ENTRIES) {
+      const part = texts.subarray(at, Math.min(end, at + BATCH_ENTRIES));
+      const values = Array.from(part, (id) => index.textOnce(id));
+      yield { kind: 'tag-values', measurement: measurement.name, key: held.key, values };
+    }
+    left -= end;
+    if (left === 0) return;
+  }
+}
+
+/** What a series takes while many are put in order: its id, a copy of the list, and room for two in linear memory. */
+const SORTED_SERIES_BYTES = 16;
+
+function* seriesKeys(selected: Selected): Generator<SchemaBatch | undefined> {
+  const { scope, measurement, memory } = selected;
+  const { index } = scope.database;
+  const ordinals = yield* heldOrdinals(selected);
+  memory.check(ordinals.length * SORTED_SERIES_BYTES, 'order of series');
   const ids = ordinals.map((ordinal) => measurement.seriesId(ordinal));
   const sorted = yield* sortedByKey(index.keys, ids);
-  for (let at = 0; at < sorted.length; at += SERIES_PER_BATCH) {
-    const keys = Array.from(sorted.subarray(at, at + SERIES_PER_BATCH), (id) =>
-      index.seriesKey(id),
-    );
-    yield { kind: 'series', keys };
+  const prefix = escapeMeasurement(measurement.name);
+  for (let at = 0; at < sorted.length; at += BATCH_ENTRIES) {
+    const part = sorted.subarray(at, at + BATCH_ENTRIES);
+    const keys = Array.from(part, (id) => prefix + index.tagsText(id));
+    yield { kind: 'series', measurement: measurement.name, keys };
   }
 }

@@ -65,6 +65,11 @@ export class PostingsCache {
     return made;
   }
 
+  /** Postings of a column as far as there are some: they may cover fewer series than there are. */
+  known(column: TagColumn): TagPostings | undefined {
+    return this.#postings.get(column);
+  }
+
   /** Drops the postings of a column that is no longer used. */
   forget(column: TagColumn): void {
     const known = this.#postings.get(column);

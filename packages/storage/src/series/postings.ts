@@ -100,7 +100,7 @@ export class TagPostings {
 
   /** Sets the bits of the series that have the value at a position of `values`. */
   markIn(bits: Uint32Array, position: number): void {
-    this.#some(position, (ordinal) => {
+    this.someAt(position, (ordinal) => {
       bits[ordinal >>> 5]! |= 1 << (ordinal & 31);
       return false;
     });
@@ -109,10 +109,11 @@ export class TagPostings {
   /** Whether the test holds for a series that has the stored value; the first ones are tested first. */
   some(value: number, test: (ordinal: number) => boolean): boolean {
     const position = this.#position(value);
-    return position >= 0 && this.#some(position, test);
+    return position >= 0 && this.someAt(position, test);
   }
 
-  #some(position: number, test: (ordinal: number) => boolean): boolean {
+  /** As `some`, of the value at a position of `values`. */
+  someAt(position: number, test: (ordinal: number) => boolean): boolean {
     const bytes = this.#bytes;
     const end = this.#starts[position + 1]!;
     let ordinal = 0;

@@ -4,7 +4,7 @@ import { compareBytes } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
-import { finish } from '../read/steps.ts';
+import { finish, sortInSteps, STEP_ELEMENTS } from '../read/steps.ts';
 import type { MeasurementIndex } from './measurement-index.ts';
 import { ALL_ORDINALS, membersBelow } from './ordinal-set.ts';
 import type { SeriesIndex } from './series-index.ts';
@@ -20,16 +20,30 @@ export function selectMeasurements(
   index: SeriesIndex,
   filter: MeasurementFilter,
 ): MeasurementIndex[] {
+  return finish(measurementsInSteps(index, filter));
+}
+
+/** As `selectMeasurements`, pausing where there are many. */
+export function* measurementsInSteps(
+  index: SeriesIndex,
+  filter: MeasurementFilter,
+): Generator<undefined, MeasurementIndex[]> {
   const matches =
     filter.measurementPattern === undefined ? undefined : textMatcher(filter.measurementPattern);
   const candidates =
     filter.measurements === undefined
       ? index.measurements
       : [...new Set(filter.measurements)].map((name) => index.measurement(name));
-  return candidates
-    .filter((m) => m !== undefined)
-    .filter((m) => m.liveSeries > 0 && (matches === undefined || matches(m.name)))
-    .sort((a, b) => compareBytes(a.name, b.name));
+  const selected: MeasurementIndex[] = [];
+  // Measurements that come while this pauses are left out.
+  const { length } = candidates;
+  for (let i = 0; i < length; i++) {
+    if (i % STEP_ELEMENTS === STEP_ELEMENTS - 1) yield undefined;
+    const measurement = candidates[i];
+    if (measurement === undefined || measurement.liveSeries === 0) continue;
+    if (matches === undefined || matches(measurement.name)) selected.push(measurement);
+  }
+  return yield* sortInSteps(selected, (a, b) => compareBytes(a.name, b.name));
 }
 
 /** Ordinals of the series that may hold matching rows, ascending. Dead series are included. */

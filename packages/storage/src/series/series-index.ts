@@ -319,6 +319,11 @@ export class SeriesIndex {
     return text;
   }
 
+  /** A text that is one of very many: not kept decoded. */
+  textOnce(id: TextId): string {
+    return this.#decoded.get(id) ?? utf8Text(this.keys.text(id));
+  }
+
   /** Tags of a series, sorted bytewise by key. */
   tags(id: SeriesId): TagPair[] {
     const ordinal = this.ordinalOf(id);

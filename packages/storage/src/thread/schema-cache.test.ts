@@ -54,7 +54,11 @@ test('a range of unknown shards is not kept', () => {
 test('answers that are used least make room', () => {
   const cache = new SchemaCache();
   const large = (name: string): readonly SchemaBatch[] => [
-    { kind: 'series', keys: Array.from({ length: 100 }, () => name.padEnd(4000)) },
+    {
+      kind: 'series',
+      measurement: 'm',
+      keys: Array.from({ length: 100 }, () => name.padEnd(4000)),
+    },
   ];
   const request = (database: string): SchemaRequest => ({ kind: 'series', filter: { database } });
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
@@ -86,7 +90,7 @@ test('what a write, a delete or a drop changes is seen by the next look-up', asy
   expect(await fields()).toEqual([
     { kind: 'fields', measurement: 'm', fields: [{ name: 'f', type: 'float' }] },
   ]);
-  expect(await series()).toEqual([{ kind: 'series', keys: ['m,t=a'] }]);
+  expect(await series()).toEqual([{ kind: 'series', measurement: 'm', keys: ['m,t=a'] }]);
 
   await write(engine, `m,t=a g=2i 1\nm,t=b f=3 ${3n * week}\n`);
   expect(await fields()).toEqual([
@@ -99,11 +103,11 @@ test('what a write, a delete or a drop changes is seen by the next look-up', asy
       ],
     },
   ]);
-  expect(await series()).toEqual([{ kind: 'series', keys: ['m,t=a', 'm,t=b'] }]);
+  expect(await series()).toEqual([{ kind: 'series', measurement: 'm', keys: ['m,t=a', 'm,t=b'] }]);
 
   const where = { kind: 'tag', key: 't', operator: '=', value: 'a' } as const;
   await engine.delete({ database: 'db', measurements: ['m'], where });
-  expect(await series()).toEqual([{ kind: 'series', keys: ['m,t=b'] }]);
+  expect(await series()).toEqual([{ kind: 'series', measurement: 'm', keys: ['m,t=b'] }]);
   await engine.dropMeasurement('db', 'm');
   expect(await series()).toEqual([]);
   expect(await fields()).toEqual([]);

@@ -4,6 +4,7 @@ import type { TimeRange } from '@tidemark/core';
 import type { SchemaBatch, SchemaRequest } from '@tidemark/query';
 
 import type { SchemaState, ShardSpan } from './protocol.ts';
+import { schemaBatchBytes } from './schema-size.ts';
 
 /** Rough size of all kept answers. */
 const CACHE_BYTES_MAX = 4 << 20;
@@ -43,7 +44,7 @@ export class SchemaCache {
     const key = this.#key(request);
     if (key === undefined || this.#answers.has(key)) return;
     let sizeBytes = key.length + 100;
-    for (const batch of batches) sizeBytes += batchBytes(batch);
+    for (const batch of batches) sizeBytes += schemaBatchBytes(batch);
     if (sizeBytes > CACHE_BYTES_MAX / 4) return;
     this.#answers.set(key, { batches, sizeBytes });
     this.#sizeBytes += sizeBytes;
@@ -82,36 +83,4 @@ function overlapping(shards: readonly ShardSpan[], { start, end }: TimeRange): s
 
 function plain(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value;
-}
-
-function batchBytes(batch: SchemaBatch): number {
-  const PER_TEXT = 32;
-  let bytes = 0;
-  const add = (text: string): void => {
-    bytes += PER_TEXT + text.length * 2;
-  };
-  switch (batch.kind) {
-    case 'measurements':
-      batch.names.forEach(add);
-      break;
-    case 'fields':
-      for (const { name } of batch.fields) add(name);
-      break;
-    case 'tag-keys':
-    case 'series':
-      batch.keys.forEach(add);
-      break;
-    case 'tag-values':
-      for (const { key, value } of batch.pairs) {
-        add(key);
-        add(value);
-      }
-      break;
-    case 'tag-cardinality':
-      for (const { key } of batch.keys) add(key);
-      break;
-    case 'cardinality':
-      break;
-  }
-  return bytes;
 }

@@ -1,7 +1,7 @@
 import { columnFrom } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
-import { MessageBuffers, prepareBatch } from './transfer.ts';
+import { batchBytes, MessageBuffers, prepareBatch } from './transfer.ts';
 
 test('batches cross in few buffers and keep their values', () => {
   const buffers = new MessageBuffers();
@@ -27,4 +27,13 @@ test('batches cross in few buffers and keep their values', () => {
   expect(received.whole).toEqual(received.again);
   expect(received.whole[4095]).toBe(2047.5);
   expect(buffers.all.length).toBeLessThan(10);
+});
+
+test.each([
+  ['tag-values', { kind: 'tag-values', measurement: 'm', key: 't', values: Array(2048).fill('v') }],
+  ['series', { kind: 'series', measurement: 'm', keys: Array(2048).fill('m,t=v') }],
+  ['measurements', { kind: 'measurements', names: Array(2048).fill('m') }],
+] as const)('a batch of %s weighs what its texts do', (_, batch) => {
+  // Messages hold 256 KiB: a few of these.
+  expect(batchBytes(batch)).toBeGreaterThan(64 << 10);
 });

@@ -6,6 +6,7 @@ import { columnOf, valuesOf } from '../read/run.ts';
 import { packAggregates, unpackAggregates } from './packed-aggregates.ts';
 import { packRows, unpackRows } from './packed-rows.ts';
 import type { SentBatch, StreamBatch } from './protocol.ts';
+import { schemaBatchBytes } from './schema-size.ts';
 
 type AnyArray = BigInt64Array | BigUint64Array | Float64Array | Uint8Array | Uint32Array;
 
@@ -125,5 +126,7 @@ export function batchBytes(batch: StreamBatch): number {
     const columns = batch.fields.reduce((sum, field) => sum + field.length, 1);
     return 200 + batch.windowStarts.length * 17 * columns;
   }
-  return 1000;
+  return batch.kind === 'cost' ? COST_BYTES : schemaBatchBytes(batch);
 }
+
+const COST_BYTES = 200;

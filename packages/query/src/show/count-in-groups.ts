@@ -1,0 +1,106 @@
+// Exact cardinalities by tags, and those over several retention policies: counted over the keys of the series.
+import { compareBytes } from '@tidemark/core';
+
+import { sortInSteps } from '../functions/steps.ts';
+import type { RunContext } from '../operators/run-context.ts';
+import { tagsOfSeriesKey } from '../operators/series-limit.ts';
+import { textMatcher } from '../regex.ts';
+import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
+import { Members } from './members.ts';
+import { seriesKeys } from './show-schema.ts';
+
+/** A row of the answer: what is counted, and how much there is of it. */
+export type Counted = {
+  readonly name?: string | undefined;
+  readonly tags?: ReadonlyMap<string, string> | undefined;
+  readonly count: number;
+};
+
+export type Grouping = {
+  /** What is counted of the series of a group. */
+  readonly of: 'series' | 'tag-key' | 'tag-values';
+  /** Whose values are counted. */
+  readonly keys: TagKeyMatch;
+  readonly filters: readonly SchemaFilter[];
+  readonly dimensions: readonly string[];
+};
+
+/** A group of series, without its name and tags. */
+const GROUP_BYTES = 400;
+
+type Group = {
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly members: Members;
+};
+
+/** Counts series, tag keys or tag values by tags of theirs, or over several policies, from the keys of the series. */
+export async function* countInGroups(
+  { of, keys, filters, dimensions }: Grouping,
+  run: RunContext,
+): AsyncIterable<Counted> {
+  const groups = new Map<string, Group>();
+  const parts = partsOf(of, keys);
+  for (const filter of filters) {
+    for await (const { measurement: name, entries } of seriesKeys(filter, run)) {
+      for (const key of entries) {
+        const tags = tagsOfSeriesKey(key);
+        const values = dimensions.map((tag) => tags.get(tag) ?? '');
+        const id = JSON.stringify([name, ...values]);
+        let group = groups.get(id);
+        if (group === undefined) {
+          run.hold(GROUP_BYTES + 2 * id.length);
+          groups.set(id, (group = { name, tags: values, members: new Members(run) }));
+        }
+        for (const part of parts(key, tags)) group.members.add(part);
+      }
+    }
+  }
+  const sorted = sortInSteps([...groups.values()], compareGroups);
+  for (const { name, tags, members } of await run.pace.run(sorted)) {
+    if (members.size === 0) continue;
+    const shown =
+      dimensions.length === 0
+        ? undefined
+        : new Map(dimensions.map((tag, i) => [tag, tags[i] ?? '']));
+    yield { name, tags: shown, count: members.size };
+  }
+}
+
+function compareGroups(a: Group, b: Group): number {
+  let order = compareBytes(a.name, b.name);
+  for (let i = 0; order === 0 && i < a.tags.length; i++) {
+    order = compareBytes(a.tags[i] ?? '', b.tags[i] ?? '');
+  }
+  return order;
+}
+
+/** What is counted of a series. */
+function partsOf(
+  of: Grouping['of'],
+  keys: TagKeyMatch,
+): (key: string, tags: ReadonlyMap<string, string>) => Iterable<string> {
+  switch (of) {
+    case 'tag-key':
+      return (_key, tags) => tags.keys();
+    case 'tag-values': {
+      const isWanted = keyTest(keys);
+      return (_key, tags) => [...tags].filter(([key]) => isWanted(key)).map(([, value]) => value);
+    }
+    default:
+      return (key) => [key];
+  }
+}
+
+function keyTest(match: TagKeyMatch): (key: string) => boolean {
+  switch (match.kind) {
+    case 'in':
+      return (key) => match.keys.includes(key);
+    case 'not':
+      return (key) => key !== match.key;
+    case 'regex': {
+      const matches = textMatcher(match.pattern);
+      return (key) => matches(key) === (match.operator === '=~');
+    }
+  }
+}

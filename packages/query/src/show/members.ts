@@ -1,0 +1,34 @@
+// Sets of texts that a SHOW statement counts the members of.
+import type { RunContext } from '../operators/run-context.ts';
+
+/** What a text takes in a set of them, without its letters. */
+const MEMBER_BYTES = 64;
+
+/** Different texts, which count as memory of the statement. */
+export class Members {
+  readonly #run: RunContext;
+  readonly #texts = new Set<string>();
+  #sizeBytes = 0;
+
+  constructor(run: RunContext) {
+    this.#run = run;
+  }
+
+  get size(): number {
+    return this.#texts.size;
+  }
+
+  add(text: string): void {
+    if (this.#texts.has(text)) return;
+    const sizeBytes = MEMBER_BYTES + 2 * text.length;
+    this.#run.hold(sizeBytes);
+    this.#sizeBytes += sizeBytes;
+    this.#texts.add(text);
+  }
+
+  release(): void {
+    this.#run.release(this.#sizeBytes);
+    this.#sizeBytes = 0;
+    this.#texts.clear();
+  }
+}

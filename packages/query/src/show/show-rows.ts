@@ -1,0 +1,85 @@
+// Rows of SHOW statements on their way out: pieces of columns of texts become series, LIMIT and OFFSET counted off as they
+// come, so that an answer of any size takes no more than a piece of it.
+import type { ResultBatch } from '../result.ts';
+
+/** Rows of one series; pieces of one series follow each other. */
+export type RowPiece = {
+  /** Absent in answers that have no name. */
+  readonly name?: string | undefined;
+  /** One list of cells per column, all of one length. */
+  readonly columns: readonly (readonly string[])[];
+};
+
+export type RowLimits = {
+  readonly limit?: bigint | undefined;
+  readonly offset?: bigint | undefined;
+};
+
+/** The series that pieces make. LIMIT and OFFSET count the rows of each, as recorded. Series without rows are left out. */
+export async function* seriesOf(
+  pieces: AsyncIterable<RowPiece>,
+  columns: readonly string[],
+  limits: RowLimits,
+): AsyncIterable<ResultBatch> {
+  let rows: RowWindow | undefined;
+  let name: string | undefined;
+  let isContinuation = false;
+  for await (const piece of pieces) {
+    if (rows === undefined || piece.name !== name) {
+      rows = new RowWindow(limits);
+      name = piece.name;
+      isContinuation = false;
+    }
+    const [start, end] = rows.take(piece.columns[0]?.length ?? 0);
+    if (start === end) continue;
+    yield {
+      name,
+      columns,
+      rowCount: end - start,
+      values: piece.columns.map((cells) => ({ type: 'mixed', values: cells.slice(start, end) })),
+      isContinuation,
+      hasNoPartialFlags: true,
+    };
+    isContinuation = true;
+  }
+}
+
+/** The one series that pieces of the same name make: nothing is read behind its last row. */
+export async function* oneSeriesOf(
+  pieces: AsyncIterable<RowPiece>,
+  columns: readonly string[],
+  limits: RowLimits,
+): AsyncIterable<ResultBatch> {
+  const most = Number(limits.limit ?? 0n);
+  let count = 0;
+  for await (const batch of seriesOf(pieces, columns, limits)) {
+    yield batch;
+    count += batch.rowCount;
+    if (count === most) return;
+  }
+}
+
+/** LIMIT and OFFSET over rows that come in pieces; a LIMIT of 0 is none. */
+class RowWindow {
+  #toSkip: number;
+  #left: number;
+
+  constructor({ limit, offset }: RowLimits) {
+    this.#toSkip = Number(offset ?? 0n);
+    this.#left = Number(limit ?? 0n) || Number.POSITIVE_INFINITY;
+  }
+
+  /** Which of the next `count` rows are shown. */
+  take(count: number): readonly [start: number, end: number] {
+    const start = Math.min(this.#toSkip, count);
+    this.#toSkip -= start;
+    const end = Math.min(count, start + this.#left);
+    this.#left -= end - start;
+    return [start, end];
+  }
+}
+
+/** Rows that are needed to show those of LIMIT and OFFSET; `undefined` when all are. */
+export function rowsNeeded({ limit, offset }: RowLimits): number | undefined {
+  return (limit ?? 0n) === 0n ? undefined : Number(offset ?? 0n) + Number(limit);
+}

@@ -1,0 +1,35 @@
+// How much the answers of schema look-ups hold: bounds what is kept of them, and what travels in one message.
+import type { SchemaBatch } from '@tidemark/query';
+
+const BATCH_BYTES = 200;
+const TEXT_BYTES = 32;
+
+/** Rough size of a batch. */
+export function schemaBatchBytes(batch: SchemaBatch): number {
+  let bytes = BATCH_BYTES;
+  const add = (text: string): void => {
+    bytes += TEXT_BYTES + text.length * 2;
+  };
+  switch (batch.kind) {
+    case 'measurements':
+      batch.names.forEach(add);
+      break;
+    case 'fields':
+      for (const { name } of batch.fields) add(name);
+      break;
+    case 'tag-keys':
+    case 'series':
+      batch.keys.forEach(add);
+      break;
+    case 'tag-values':
+      batch.values.forEach(add);
+      break;
+    case 'tag-cardinality':
+      for (const { key } of batch.keys) add(key);
+      break;
+    case 'series-cardinality':
+    case 'cardinality':
+      break;
+  }
+  return bytes;
+}
