@@ -1,8 +1,10 @@
 // Id, message and details of alert events: templates over what is known of the event.
+import type { FieldValue } from '@tidemark/core';
 import type { AlertOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Point } from '../data/point.ts';
 import { Batch, outputValue } from '../data/point.ts';
+import type { Series } from '../data/series.ts';
 import { StartError } from '../node.ts';
 import type { NodeContext } from '../node.ts';
 import type { AlertEvent, AlertLevelName, ResultRow } from '../services.ts';
@@ -10,6 +12,8 @@ import { JSON_FUNCTIONS } from '../template/functions.ts';
 import { TemplateSyntaxError } from '../template/lex.ts';
 import { Template, TemplateExecutionError } from '../template/template.ts';
 import type { TemplateValue } from '../template/value.ts';
+import { DetailsWriter } from './alert-details.ts';
+import type { DetailsParts } from './alert-details.ts';
 import { TemplateDuration, TemplateMap, TemplateStruct, TemplateTime } from '../template/value.ts';
 
 export type EventParts = {
@@ -23,12 +27,28 @@ export type EventParts = {
   readonly data: readonly ResultRow[];
 };
 
+/** What is the same in all events of a series in a group. */
+type KnownSeries = {
+  readonly group: Group;
+  /** The first fields of the data of templates. */
+  readonly common: ReadonlyMap<string, TemplateValue>;
+  readonly id: string;
+  /** See `DetailsWriter`. */
+  readonly detailsStart: string;
+};
+
+/** About a kilobyte each. */
+const KNOWN_SERIES_MAX = 1024;
+
 export class AlertTexts {
   readonly #ctx: NodeContext<AlertOptions>;
   readonly #id: Template;
   readonly #message: Template;
   readonly #details: Template;
   readonly #server: TemplateStruct;
+  readonly #known = new Map<Series, KnownSeries>();
+  /** When the details are not the script's own. */
+  readonly #writer: DetailsWriter | undefined;
 
   constructor(ctx: NodeContext<AlertOptions>) {
     this.#ctx = ctx;
@@ -36,6 +56,7 @@ export class AlertTexts {
     this.#id = template('id', id);
     this.#message = template('message', message);
     this.#details = template('details', details, true);
+    this.#writer = this.#details.isJsonOfData ? new DetailsWriter() : undefined;
     const { hostname, clusterId, serverId } = ctx.task.services.server;
     this.#server = new TemplateStruct('kapacitor.serverInfo', {
       Hostname: hostname,
@@ -46,53 +67,68 @@ export class AlertTexts {
 
   /** Id of the group that the point opens. */
   id(point: Point): string {
-    return this.#run(
-      this.#id,
-      this.#struct('idInfo', this.#common(point.series.name, point.group, point.series.tags)),
-    );
+    return this.#seriesOf(point.series, point.group).id;
   }
 
   event(parts: EventParts): AlertEvent {
     const { point, message, level } = parts;
-    const isBatch = message instanceof Batch;
-    const name = isBatch ? message.name : point.series.name;
-    const tags = isBatch ? message.series.tags : point.series.tags;
-    const fields = Object.fromEntries(
-      point.schema.sorted.map((field) => [field.name, outputValue(field.type, field.read(point))]),
-    );
-    const common = this.#common(name, message.group, tags);
-    const id = this.#run(this.#id, this.#struct('idInfo', common));
-    const more: Record<string, TemplateValue> = {
-      ...common,
-      ID: id,
-      Fields: new TemplateMap(this.#fieldValues(point), undefined),
-      Level: level,
-      Time: new TemplateTime(parts.time),
-      Duration: new TemplateDuration(parts.durationNanos),
-    };
-    const text = this.#run(this.#message, this.#struct('messageInfo', more));
-    const details = this.#run(
-      this.#details,
-      this.#struct('detailsInfo', { ...more, Message: text }),
-    );
+    const series = message instanceof Batch ? message.series : point.series;
+    const known = this.#seriesOf(series, message.group);
+    const { common, id } = known;
+    const data = new Map(common);
+    data.set('ID', id);
+    data.set('Fields', new TemplateMap(this.#fieldValues(point), undefined));
+    data.set('Level', level);
+    data.set('Time', new TemplateTime(parts.time));
+    data.set('Duration', new TemplateDuration(parts.durationNanos));
+    const text = this.#run(this.#message, struct('messageInfo', data));
     return {
       id,
       message: text,
-      details,
+      details: this.#detailsOf(known, data, { ...parts, message: text }),
       time: parts.time,
       durationNanos: parts.durationNanos,
       level,
       isRecoverable: parts.isRecoverable,
       data: parts.data,
       context: {
-        name,
+        name: series.name,
         taskName: this.#ctx.task.taskId,
         group: message.group.id,
         category: this.#ctx.options.category,
-        tags,
-        fields,
+        tags: series.tags,
+        fields: fieldsOf(point),
       },
     };
+  }
+
+  #detailsOf(
+    { detailsStart }: KnownSeries,
+    data: ReadonlyMap<string, TemplateValue>,
+    parts: DetailsParts,
+  ): string {
+    const written = this.#writer?.write(detailsStart, parts);
+    if (written !== undefined) return written;
+    const more = new Map(data).set('Message', parts.message);
+    return this.#run(this.#details, struct('detailsInfo', more));
+  }
+
+  #seriesOf(series: Series, group: Group): KnownSeries {
+    const known = this.#known.get(series);
+    if (known !== undefined && known.group === group) return known;
+    const common = new Map<string, TemplateValue>([
+      ['Name', series.name],
+      ['TaskName', this.#ctx.task.taskId],
+      ['Group', group.text],
+      ['Tags', new TemplateMap(Object.entries(series.tags), '')],
+      ['ServerInfo', this.#server],
+    ]);
+    const id = this.#run(this.#id, struct('idInfo', common));
+    const start = this.#writer?.start(struct('detailsInfo', new Map(common).set('ID', id)));
+    const made = { group, common, id, detailsStart: start ?? '' };
+    if (this.#known.size >= KNOWN_SERIES_MAX) this.#known.clear();
+    this.#known.set(series, made);
+    return made;
   }
 
   /** An event that only carries an id, for setting a topic's memory. */
@@ -125,24 +161,6 @@ export class AlertTexts {
     }
   }
 
-  #common(
-    name: string,
-    group: Group,
-    tags: Readonly<Record<string, string>>,
-  ): Record<string, TemplateValue> {
-    return {
-      Name: name,
-      TaskName: this.#ctx.task.taskId,
-      Group: group.text,
-      Tags: new TemplateMap(Object.entries(tags), ''),
-      ServerInfo: this.#server,
-    };
-  }
-
-  #struct(typeName: string, fields: Readonly<Record<string, TemplateValue>>): TemplateStruct {
-    return new TemplateStruct(`kapacitor.${typeName}`, fields);
-  }
-
   #run(which: Template, data: TemplateStruct): string {
     try {
       return which.execute(data);
@@ -151,6 +169,22 @@ export class AlertTexts {
       throw cause;
     }
   }
+}
+
+function struct(typeName: string, fields: ReadonlyMap<string, TemplateValue>): TemplateStruct {
+  return new TemplateStruct(`kapacitor.${typeName}`, fields);
+}
+
+/** Assigned one by one: `Object.fromEntries` costs a call into the engine for each. */
+function fieldsOf(point: Point): AlertEvent['context']['fields'] {
+  const fields: Record<string, FieldValue | null> = {};
+  for (const field of point.schema.sorted) {
+    const value = outputValue(field.type, field.read(point));
+    if (field.name !== '__proto__') fields[field.name] = value;
+    // Not a field by assignment.
+    else Object.defineProperty(fields, field.name, { value, enumerable: true });
+  }
+  return fields;
 }
 
 function template(name: string, source: string, isHtml = false): Template {

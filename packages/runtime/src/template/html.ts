@@ -29,7 +29,7 @@ export class HtmlContext {
       (this.#state === 'attribute' && this.#attribute.startsWith('on'));
     if (isScript) {
       const json = JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, (c) => unicode(c));
-      return this.#state === 'attribute' ? escape(json) : json;
+      return this.#state === 'attribute' ? escapeText(json) : json;
     }
     if (isUrl) {
       const isUnsafe =
@@ -37,10 +37,12 @@ export class HtmlContext {
         /^[a-z][a-z0-9+.-]*:/i.test(text) &&
         !/^(?:https?|mailto):/i.test(text);
       this.#atAttributeStart = false;
-      return escape(isUnsafe ? '#ZgotmplZ' : encodeURI(wellFormed(text)).replaceAll('%25', '%'));
+      return escapeText(
+        isUnsafe ? '#ZgotmplZ' : encodeURI(wellFormed(text)).replaceAll('%25', '%'),
+      );
     }
     if (this.#state === 'attribute') this.#atAttributeStart = false;
-    return escape(text);
+    return escapeText(text);
   }
 
   /** Consumes something at `i`; returns its length and whether it is kept. */
@@ -122,8 +124,8 @@ const ENTITIES: readonly (readonly [char: string, entity: string])[] = [
   ['\0', '\uFFFD'],
 ];
 
-/** One pass for each character: details have a hundred quotes and little else, and a callback for each costs more. */
-function escape(text: string): string {
+/** A value between tags. One pass for each character: details have a hundred quotes and little else, and a callback for each costs more. */
+export function escapeText(text: string): string {
   let escaped = text;
   for (const [char, entity] of ENTITIES) {
     if (escaped.includes(char)) escaped = escaped.replaceAll(char, entity);

@@ -30,7 +30,7 @@ export class TemplateExecutionError extends Error {
 }
 
 /** Characters of the output of one execution, and of the operands of a call. */
-const OUTPUT_LENGTH_MAX = 4 * 1024 * 1024;
+export const OUTPUT_LENGTH_MAX = 4 * 1024 * 1024;
 
 /** Work of one execution: nodes, turns of loops and calls, long texts counted by their length. About a second. */
 const STEPS_MAX = 1_000_000;
@@ -54,6 +54,18 @@ export class Template {
     this.#constant = isConstant
       ? this.#parsed.nodes.map((node) => (node.kind === 'text' ? node.text : '')).join('')
       : undefined;
+  }
+
+  /** Whether it is `{{ json . }}` and nothing else. */
+  get isJsonOfData(): boolean {
+    const [node, ...others] = this.#parsed.nodes;
+    if (node?.kind !== 'action' || others.length > 0) return false;
+    const { commands, variables } = node.pipeline;
+    const [command] = commands;
+    if (command === undefined || commands.length > 1 || variables.length > 0) return false;
+    const [callee, data] = command.operands;
+    const isJson = callee?.kind === 'function' && callee.name === 'json';
+    return isJson && data?.kind === 'dot' && command.operands.length === 2;
   }
 
   /** Throws `TemplateExecutionError`. */

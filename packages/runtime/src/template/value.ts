@@ -8,20 +8,31 @@ export class TemplateStruct {
   readonly typeName: string;
   readonly fields: ReadonlyMap<string, TemplateValue>;
 
-  constructor(typeName: string, fields: Readonly<Record<string, TemplateValue>>) {
+  /** A map is taken as it is: the caller does not change it any more. */
+  constructor(
+    typeName: string,
+    fields: ReadonlyMap<string, TemplateValue> | Readonly<Record<string, TemplateValue>>,
+  ) {
     this.typeName = typeName;
-    this.fields = new Map(Object.entries(fields));
+    this.fields = fields instanceof Map ? fields : new Map(Object.entries(fields));
   }
 }
 
-/** A map by text. `zero` is what `index` gives for a missing key. */
+/** A map by text, read from `source` when somebody asks for it first. `zero` is what `index` gives for a missing key. */
 export class TemplateMap {
-  readonly entries: ReadonlyMap<string, TemplateValue>;
   readonly zero: TemplateValue;
+  readonly #source: Iterable<readonly [string, TemplateValue]>;
+  #entries: ReadonlyMap<string, TemplateValue> | undefined;
 
-  constructor(entries: Iterable<readonly [string, TemplateValue]>, zero: TemplateValue) {
-    this.entries = new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+  constructor(source: Iterable<readonly [string, TemplateValue]>, zero: TemplateValue) {
+    this.#source = source;
     this.zero = zero;
+  }
+
+  /** In order of the keys. */
+  get entries(): ReadonlyMap<string, TemplateValue> {
+    this.#entries ??= new Map([...this.#source].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return this.#entries;
   }
 }
 

@@ -1,0 +1,97 @@
+// Details that are written directly are those that the template prints.
+import { buildPipeline } from '@tidemark/pipeline';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { PointBatchBuilder } from '../point-batch.ts';
+import type { AlertEvent } from '../services.ts';
+import { createTask } from '../task.ts';
+import { silentServices } from '../testing/silent-services.ts';
+import { VirtualTimers } from '../timers.ts';
+
+/** The same twice: the second one is not known as the default. */
+const DETAILS = ['{{ json . }}', '{{ . | json }}'] as const;
+
+const text = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 6 }),
+  fc.constantFrom('<b>&amp;"+\'', 'ü\u2028', '\u0000\ud800', '__proto__', 'constructor'),
+);
+const field = fc.oneof(
+  fc.double(),
+  fc.constantFrom(1e21, -1e21, 1e-7, -0, 1e300, Number.NaN, Number.POSITIVE_INFINITY),
+  fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
+  fc.boolean(),
+  text,
+);
+const row = fc.record({
+  name: text,
+  tags: fc.uniqueArray(fc.tuple(text, text), { maxLength: 3, selector: ([key]) => key }),
+  fields: fc.uniqueArray(fc.tuple(text, field), {
+    minLength: 1,
+    maxLength: 5,
+    selector: ([key]) => key,
+  }),
+  time: fc.bigInt(0n, 2n ** 62n),
+});
+
+test('events of the default details and of the template for them are the same', () => {
+  const grouping = fc.constantFrom('|groupBy(*)', "|groupBy('a').byMeasurement()", '');
+  const window = fc.constantFrom('', '|window().periodCount(2).everyCount(2)');
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 6 }), grouping, window, (rows, group, batches) => {
+      const make = (details: string): unknown =>
+        run(
+          `stream|from()${group}${batches}|alert().crit(lambda: TRUE).id('{{ .Name }}&{{ .Group }}').details('${details}').topic('t')`,
+          rows,
+        );
+      expect(make(DETAILS[0])).toEqual(make(DETAILS[1]));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+type Rows = Parameters<PointBatchBuilder['add']>[0][];
+
+/** Events that were published, and why the task ended. */
+function run(script: string, rows: Rows): { events: AlertEvent[]; error: string | undefined } {
+  const { pipeline, error } = buildPipeline(script);
+  if (pipeline === undefined) throw new Error(error?.text);
+  const events: AlertEvent[] = [];
+  const timers = new VirtualTimers(0n);
+  const alerts = {
+    openAnonymousTopic: () => undefined,
+    closeAnonymousTopic: () => undefined,
+    publish: (_topic: string, event: AlertEvent) => void events.push(event),
+    eventState: () => undefined,
+    updateEvent: () => undefined,
+  };
+  const clock = {
+    now: () => timers.now(),
+    monotonicMs: () => 0,
+    sleep: () => new Promise<void>(() => undefined),
+  };
+  const task = createTask(pipeline, silentServices({ alerts }), { taskId: 't', clock, timers });
+  const builder = new PointBatchBuilder('d', 'r');
+  for (const each of rows) builder.add(each);
+  task.push(builder.build());
+  // Where in the template it is, is different.
+  return { events, error: task.error?.replace(/:1:\d+: executing "details" at <.*?>/, '') };
+}
+
+test('a series that alerts again has the id and the tags of its own', () => {
+  const rows = Array.from({ length: 2200 }, (_, i) => ({
+    name: 'm',
+    tags: [['h', `h${(i * 7) % 1100}`]] as const,
+    fields: [['v', i]] as const,
+    time: BigInt(i),
+  }));
+  const { events } = run(`stream|from().groupBy('h')|alert().crit(lambda: TRUE).topic('t')`, rows);
+
+  expect(events).toHaveLength(2200);
+  events.forEach(({ id, details, message }, i) => {
+    const host = `h${(i * 7) % 1100}`;
+    expect(id).toBe(`m:h=${host}`);
+    expect(message).toBe(`m:h=${host} is CRITICAL`);
+    const read = JSON.parse(details.replaceAll('&#34;', '"')) as Record<string, unknown>;
+    expect(read).toMatchObject({ ID: id, Tags: { h: host }, Fields: { v: i }, Message: message });
+  });
+});
