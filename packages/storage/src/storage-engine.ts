@@ -182,6 +182,11 @@ export interface StorageEngine {
    * `Conflict` when one exists already, `Corruption` when the backup is damaged.
    */
   restore(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport>;
+  /**
+   * A second, empty engine in the same thread, which keeps everything in memory and forgets it when it is closed: to run
+   * code until it is compiled. One at a time. Absent where the engine has no thread.
+   */
+  rehearsal?(): Promise<StorageEngine>;
   /** Finishes running work, syncs, releases the directory. Idempotent. */
   close(): Promise<void>;
 }

@@ -43,6 +43,8 @@ import { runtimeModule } from './stats/runtime.ts';
 import { AccessLog } from './log/access-log.ts';
 import { AuditLog } from './log/audit-log.ts';
 import { RunningQueries } from './query/running-queries.ts';
+import { Rehearsal } from './rehearsal/rehearsal.ts';
+import type { RehearsalOptions } from './rehearsal/rehearsal.ts';
 import { RequestTracker } from './stats/request-counts.ts';
 import {
   httpCounters,
@@ -63,6 +65,13 @@ export type TsdbDependencies = {
   readonly clock: Clock;
   /** The storage to use, for tests; default: the embedded one in its thread. */
   readonly openStorage?: typeof openStorage | undefined;
+  /** Without it nothing is rehearsed, whatever `data.rehearsal-enabled` says. */
+  readonly rehearsal?: RehearsalSettings | undefined;
+};
+
+export type RehearsalSettings = Pick<RehearsalOptions, 'rounds' | 'quietMs'> & {
+  /** Told when it is over, however it ended. */
+  readonly onEnd?: (() => void) | undefined;
 };
 
 /** A running service. */
@@ -177,6 +186,10 @@ async function open(
   await startBackground(services, opened);
   opened.push(() => server.close());
   await server.serve(services);
+  const { rehearsal } = dependencies;
+  if (rehearsal !== undefined && config.data.rehearsalEnabled) {
+    opened.push(startRehearsal(services, { ...rehearsal, log: dependencies.log }));
+  }
   log.info({ urls: server.urls, directory }, 'database service is ready');
   let closing: Promise<void> | undefined;
   return {
@@ -281,6 +294,48 @@ async function startBackground(
       run: () => storeStatistics(monitor),
     });
   }
+}
+
+/** Returns what ends it. Nothing of it is counted, listed or logged, apart from its failure. */
+function startRehearsal(
+  services: HttpServices,
+  { log: parent, onEnd = () => undefined, ...settings }: RehearsalSettings & { log: Logger },
+): () => Promise<void> {
+  const { clock, config, counters, log, storage, writeCounters } = services;
+  // Storage without a thread of its own has nothing to rehearse in.
+  const openStorage = storage.rehearsal;
+  if (openStorage === undefined) return () => Promise.resolve();
+  const silent = parent.child({}, { level: 'silent' });
+  const own: TsdbConfig = {
+    ...config,
+    http: { ...config.http, authEnabled: false, accessLogPath: '', auditLogPath: '' },
+  };
+  const rehearsal = new Rehearsal({
+    ...settings,
+    clock,
+    openStorage,
+    serve: (emptyStorage, catalog) =>
+      requestListener(
+        buildServices(own, {
+          log: silent,
+          clock,
+          catalog,
+          storage: emptyStorage,
+          setLogLevel: () => undefined,
+          state: () => 'ready',
+          tokenKeys: undefined,
+        }),
+      ),
+    requests: {
+      count: () => counters.req + writeCounters.req,
+      isActive: () => counters.reqActive > 0,
+    },
+  });
+  rehearsal.run().then(onEnd, (error: unknown) => {
+    log.warn({ err: error }, 'the rehearsal of statements failed');
+    onEnd();
+  });
+  return () => rehearsal.close();
 }
 
 function hostNameOf(config: TsdbConfig): string {

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 
 import { TSDB_CONFIG } from './config/schema.ts';
 import { startTsdb } from './service.ts';
-import type { TsdbService } from './service.ts';
+import type { TsdbDependencies, TsdbService } from './service.ts';
 
 export type TestService = {
   readonly url: string;
@@ -46,6 +46,7 @@ export type TestOptions = {
   readonly directory?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly sections?: Readonly<Record<string, unknown>>;
+  readonly rehearsal?: TsdbDependencies['rehearsal'];
 };
 
 export async function startTestService(options: TestOptions = {}): Promise<TestService> {
@@ -68,6 +69,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const service: TsdbService = await startTsdb(config, {
     log,
     clock: options.clock ?? systemClock(),
+    rehearsal: options.rehearsal,
   });
   const { url } = service;
   return {

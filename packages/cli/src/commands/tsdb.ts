@@ -29,7 +29,11 @@ export function tsdbCommand(
             }),
           });
           const { startTsdb } = await import('@tidemark/tsdb');
-          const service = await startTsdb(config, { log: log.child({ service: 'tsdb' }), clock });
+          const service = await startTsdb(config, {
+            log: log.child({ service: 'tsdb' }),
+            clock,
+            rehearsal: {},
+          });
           shutdown.opened(
             'tsdb',
             () => service.close(),

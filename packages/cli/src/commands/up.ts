@@ -42,7 +42,11 @@ export function upCommand(
             isInsecureAllowed: options.insecureNoAuth === true,
           });
           const { startTsdb } = await import('@tidemark/tsdb');
-          const tsdb = await startTsdb(config.tsdb, { log: log.child({ service: 'tsdb' }), clock });
+          const tsdb = await startTsdb(config.tsdb, {
+            log: log.child({ service: 'tsdb' }),
+            clock,
+            rehearsal: {},
+          });
           shutdown.opened(
             'tsdb',
             () => tsdb.close(),

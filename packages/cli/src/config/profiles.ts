@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 export const PROFILES = ['small'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-type Sections = Readonly<Record<string, Readonly<Record<string, string | number>>>>;
+type Sections = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
 
 /** Settings of the database by profile. `small` is for 256 MiB: what is kept in memory is small, and little runs at once. */
 export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
@@ -17,6 +17,7 @@ export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
       'index-cache-size': '4m',
       'column-cache-size': '8m',
       'max-series-per-database': 100_000,
+      'rehearsal-enabled': false,
     },
     coordinator: { 'query-memory-limit': '32m', 'max-concurrent-queries': 8 },
     http: {

@@ -5,6 +5,7 @@ import { assert, Cancelled } from '@tidemark/core';
 import { collectWhenIdle } from '@tidemark/core/idle-collection';
 import type { CostRequest, SourceCounters, SourceSnapshot } from '@tidemark/query';
 
+import { memoryDisk } from '../disk/memory-disk.ts';
 import { emptyCounters } from '../engine/local-source.ts';
 import { openStorageInline } from '../open-inline.ts';
 import { schemaVersion, shareSchemaVersion } from '../schema-version.ts';
@@ -48,6 +49,8 @@ class Host {
   readonly #methods: StorageEngine & ByteStreamCalls;
   readonly #snapshots = new Map<number, Promise<SourceSnapshot>>();
   readonly #streams = new Map<number, Stream>();
+  /** The second engine, while there is one. */
+  #rehearsal: Host | undefined;
 
   constructor(engine: StorageEngine) {
     this.#engine = engine;
@@ -76,11 +79,25 @@ class Host {
         break;
       case 'cancel':
         this.#streams.get(message.id)?.abort.abort(new Cancelled('request was cancelled'));
+        this.#rehearsal?.handle(message);
+        break;
+      case 'open-rehearsal':
+        this.#answer(message.id, this.#openRehearsal());
+        break;
+      case 'rehearsal':
+        this.#rehearsal?.handle(message.message);
+        if (message.message.kind === 'close') this.#rehearsal = undefined;
         break;
       case 'close':
         this.#answer(message.id, this.#engine.close());
         break;
     }
+  }
+
+  async #openRehearsal(): Promise<void> {
+    assert(this.#rehearsal === undefined, 'one rehearsal at a time');
+    const memory = { directory: '/rehearsal', hasBackgroundWork: false };
+    this.#rehearsal = new Host(await openStorageInline(memory, { disk: memoryDisk() }));
   }
 
   #call(name: (ToThread & { kind: 'call' })['name'], args: unknown[]): Promise<unknown> {

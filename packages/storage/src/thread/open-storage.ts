@@ -13,8 +13,9 @@ import type { CallStream } from './byte-streams.ts';
 import type { BodyBuffers } from './body-buffers.ts';
 import { Connection } from './connection.ts';
 import { packPoints } from './packed-points.ts';
-import type { CallName } from './protocol.ts';
+import type { CallName, ToThread } from './protocol.ts';
 import { remoteSource } from './remote-source.ts';
+import { SchemaCache } from './schema-cache.ts';
 
 /** A second failure within this time is not the first one's bad luck. */
 const FAILURE_WINDOW_MS = 60_000;
@@ -23,17 +24,30 @@ const FAILURE_WINDOW_MS = 60_000;
 export async function openStorage(options: StorageOptions): Promise<StorageEngine> {
   const proxy = new StorageProxy(options);
   await proxy.open();
-  const call =
-    <K extends CallName & keyof StorageEngine>(name: K) =>
-    (...args: Parameters<StorageEngine[K]>): ReturnType<StorageEngine[K]> =>
-      proxy.call(name, args) as ReturnType<StorageEngine[K]>;
-  // The host answers each name with what its interface says.
-  const callStream = ((name: CallName, ...args: unknown[]) => proxy.call(name, args)) as CallStream;
   return {
+    ...engineOver((name, args) => proxy.call(name, args)),
     source: remoteSource(() => proxy.connection()),
     bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
     writeLines: (request) => proxy.writeLines(request),
     writePoints: (request) => proxy.writePoints(request),
+    rehearsal: () => openRehearsal(proxy.connection()),
+    close: () => proxy.close(),
+  };
+}
+
+type AnyCall = (name: CallName, args: unknown[]) => Promise<unknown>;
+
+/** The methods that are called as they are. */
+function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'bodyBuffer' | 'close'> {
+  const call =
+    <K extends CallName & keyof StorageEngine>(name: K) =>
+    (...args: Parameters<StorageEngine[K]>): ReturnType<StorageEngine[K]> =>
+      send(name, args) as ReturnType<StorageEngine[K]>;
+  // The host answers each name with what its interface says.
+  const callStream = ((name: CallName, ...args: unknown[]) => send(name, args)) as CallStream;
+  return {
+    writeLines: call('writeLines'),
+    writePoints: call('writePoints'),
     delete: call('delete'),
     dropMeasurement: call('dropMeasurement'),
     dropPolicy: call('dropPolicy'),
@@ -45,7 +59,30 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
     compact: call('compact'),
     backup: (request) => remoteBackup(callStream, request),
     restore: (request, bytes) => remoteRestore(callStream, request, bytes),
-    close: () => proxy.close(),
+  };
+}
+
+/** The second engine of the thread behind `connection`. */
+async function openRehearsal(connection: Connection): Promise<StorageEngine> {
+  await connection.call((id) => ({ kind: 'open-rehearsal', id }));
+  const schemas = new SchemaCache();
+  const source = remoteSource(() => ({
+    schemas,
+    schemaVersion: connection.schemaVersion,
+    nextId: () => connection.nextId(),
+    post: (message) => connection.post({ kind: 'rehearsal', message }),
+    postLater: (message) => connection.postLater({ kind: 'rehearsal', message }),
+    stream: (handler, make) =>
+      connection.stream(handler, (id) => ({ kind: 'rehearsal', message: make(id) })),
+    cancel: (id) => connection.cancel(id),
+  }));
+  const send = (make: (id: number) => ToThread): Promise<unknown> =>
+    connection.call((id) => ({ kind: 'rehearsal', message: make(id) }));
+  return {
+    ...engineOver((name, args) => send((id) => ({ kind: 'call', id, name, args }))),
+    source,
+    bodyBuffer: (sizeBytes) => new Uint8Array(sizeBytes),
+    close: async () => void (await send((id) => ({ kind: 'close', id }))),
   };
 }
 

@@ -25,7 +25,10 @@ import type { PackedPoints } from './packed-points.ts';
 
 /** Methods of the engine that are called as they are; bytes that stream in and out have calls of their own. */
 export type CallName =
-  | Exclude<keyof StorageEngine, 'source' | 'bodyBuffer' | 'close' | 'backup' | 'restore'>
+  | Exclude<
+      keyof StorageEngine,
+      'source' | 'bodyBuffer' | 'close' | 'backup' | 'restore' | 'rehearsal'
+    >
   | keyof ByteStreamCalls;
 
 /** A backup is pulled, a restore is pushed, one portion per call. Numbers name the streams. */
@@ -124,6 +127,10 @@ export type ToThread =
   /** The reader has taken everything and wants more. */
   | { readonly kind: 'pull'; readonly id: number }
   | { readonly kind: 'cancel'; readonly id: number }
+  /** Opens the second engine, which keeps everything in memory (`StorageEngine.rehearsal`). */
+  | { readonly kind: 'open-rehearsal'; readonly id: number }
+  /** A message for that engine; it closes by such a `close`. */
+  | { readonly kind: 'rehearsal'; readonly message: ToThread }
   | { readonly kind: 'close'; readonly id: number };
 
 /** What the answer of a schema look-up stands and falls with. */

@@ -16,15 +16,21 @@ import type { Connection } from './connection.ts';
 import type { CostBatch, StreamBatch, StreamRequest } from './protocol.ts';
 import { receivedBatches } from './transfer.ts';
 
+/** What a source needs of a connection. */
+export type SourceConnection = Pick<
+  Connection,
+  'nextId' | 'post' | 'postLater' | 'stream' | 'cancel' | 'schemas' | 'schemaVersion'
+>;
+
 /** `connection` gives the present one: threads come and go. */
-export function remoteSource(connection: () => Connection): SeriesSource {
+export function remoteSource(connection: () => SourceConnection): SeriesSource {
   return {
     capabilities: CAPABILITIES,
     snapshot: async () => remoteSnapshot(connection()),
   };
 }
 
-function remoteSnapshot(connection: Connection): SourceSnapshot {
+function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
   const snapshot: HeldSnapshot = { id: connection.nextId(), isTaken: false, isClosed: false };
   const open = <T extends StreamBatch>(
     request: StreamRequest,
@@ -61,7 +67,7 @@ type StreamParts = {
 };
 
 async function* readStream<T extends StreamBatch>(
-  connection: Connection,
+  connection: SourceConnection,
   { snapshot, request, options }: StreamParts,
 ): AsyncGenerator<T> {
   const { signal, counters, memoryLimitBytes } = options;

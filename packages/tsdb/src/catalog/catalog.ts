@@ -17,7 +17,8 @@ export function catalogPath(folder: string): string {
 }
 
 export class Catalog {
-  readonly #path: string;
+  /** `undefined`: it is stored nowhere. */
+  readonly #path: string | undefined;
   #state: CatalogState;
   // Changes run one after the other, each on the state that the one before has left.
   #tail: Promise<unknown> = Promise.resolve();
@@ -28,7 +29,7 @@ export class Catalog {
   /** One copy in the file was damaged; the next change mends it. */
   readonly isMended: boolean;
 
-  private constructor(path: string, found: Found) {
+  private constructor(path: string | undefined, found: Found) {
     this.#path = path;
     this.#state = found.state;
     this.isNew = found.isNew;
@@ -46,6 +47,11 @@ export class Catalog {
     }
     await writeCatalogFile(path, legacy);
     return new Catalog(path, { state: legacy, isNew: false, isMended: false });
+  }
+
+  /** A catalog that is stored nowhere. */
+  static inMemory(state: CatalogState): Catalog {
+    return new Catalog(undefined, { state, isNew: true, isMended: false });
   }
 
   /** What is true now. Keep it for as long as one answer needs a consistent view. */
@@ -76,6 +82,7 @@ export class Catalog {
   }
 
   async #persist(state: CatalogState): Promise<void> {
+    if (this.#path === undefined) return;
     try {
       await writeCatalogFile(this.#path, state);
     } catch (error) {

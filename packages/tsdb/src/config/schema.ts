@@ -50,6 +50,10 @@ export const TSDB_CONFIG = {
       'Decoded columns of segments kept for the next query.',
     ),
     'query-log-enabled': boolean(true, 'Log every query before it runs, at level debug.'),
+    'rehearsal-enabled': boolean(
+      true,
+      'After the start, while there are no requests, run statements on sample points in memory, so that the first real ones find compiled code. Takes about four seconds of processor time.',
+    ),
   }),
   coordinator: configSection('Limits of queries and writes.', {
     'write-timeout': duration('10s', 'A write that storage has not taken by then ends with 500.'),

@@ -1,0 +1,86 @@
+// What is rehearsed: points of machines as collectors send them, and the questions that dashboards and people ask of
+// such points. Nothing here depends on what a user has stored.
+import { NANOS_PER_SECOND } from '@tidemark/core';
+
+export const REHEARSAL_DATABASE = 'rehearsal';
+
+const HOSTS = 40;
+const STEP_SECONDS = 10;
+/** Points of a body, per host. */
+const POINTS = 120;
+export const BODIES = 3;
+
+const COUNTERS = ['busy', 'kernel', 'idle', 'nice', 'iowait', 'irq', 'softirq', 'steal'];
+
+/** Line protocol, body after body: times of the next one follow. */
+export function rehearsalLines(body: number): Uint8Array {
+  const lines: string[] = [];
+  for (let host = 0; host < HOSTS; host++) {
+    const tags = `host=host_${host},region=r${host % 4},rack=${host % 7},os=linux`;
+    for (let point = 0; point < POINTS; point++) {
+      const step = body * POINTS + point;
+      const time = BigInt(step * STEP_SECONDS) * NANOS_PER_SECOND;
+      const value = (salt: number): number => (step * (host + 3) * (salt + 7)) % 101;
+      const counters = COUNTERS.map((name, i) => `${name}=${value(i)}i`).join();
+      lines.push(`cpu,${tags} ${counters} ${time}`);
+      if (point % 4 > 0) continue;
+      const load = value(9) / 8;
+      lines.push(
+        `mem,${tags} used=${load + 0.25},free=${100 - load},state="ok",swap=${point > 9} ${time}`,
+      );
+    }
+  }
+  return Buffer.from(lines.join('\n'));
+}
+
+const END_SECONDS = BODIES * POINTS * STEP_SECONDS;
+
+/** Statements of round `round`: the same kinds in every round, hosts and times of their own. */
+export function rehearsalStatements(round: number): readonly string[] {
+  const host = (nth: number): string => `host = 'host_${(round * 7 + nth * 3) % HOSTS}'`;
+  const hosts = (count: number): string =>
+    `(${Array.from({ length: count }, (_, i) => host(i)).join(' or ')})`;
+  const within = (seconds: number): string => {
+    const from = (round * 37 * STEP_SECONDS) % (END_SECONDS - seconds);
+    return `time >= ${time(from)} and time < ${time(from + seconds)}`;
+  };
+  const each = (call: string, count: number): string =>
+    COUNTERS.slice(0, count)
+      .map((name) => `${call}(${name})`)
+      .join(', ');
+  const half = END_SECONDS / 2;
+  const small = [
+    `SELECT max(busy) FROM cpu WHERE ${host(0)} and ${within(half)} GROUP BY time(1m)`,
+    `SELECT max(busy) FROM cpu WHERE ${hosts(8)} and ${within(half)} GROUP BY time(1m)`,
+    `SELECT ${each('max', 5)} FROM cpu WHERE ${host(1)} and ${within(half)} GROUP BY time(1m)`,
+    `SELECT ${each('max', 5)} FROM cpu WHERE ${hosts(8)} and ${within(half)} GROUP BY time(1m)`,
+    `SELECT ${each('max', 8)} FROM cpu WHERE ${hosts(2)} and ${within(half)} GROUP BY time(10m)`,
+    `SELECT * FROM cpu WHERE busy > 90.0 and ${host(2)} and ${within(half)}`,
+    `SELECT max(busy) FROM cpu WHERE time < ${time(half)} GROUP BY time(1m) ORDER BY time DESC LIMIT 5`,
+    `SELECT max(busy) FROM cpu WHERE time < ${time(half)} GROUP BY time(1m) LIMIT 5`,
+    `SELECT busy FROM cpu WHERE ${host(3)}`,
+    'SELECT count(*) FROM cpu',
+    'SHOW TAG VALUES FROM cpu WITH KEY = host',
+    `SELECT * FROM mem WHERE ${host(4)} ORDER BY time DESC LIMIT 20`,
+    `SELECT mean(used), last(free) FROM mem WHERE ${within(half)} GROUP BY time(1m), region fill(none)`,
+  ];
+  if (round % LARGE_EVERY > 0) return small;
+  return [
+    ...small,
+    `SELECT mean(busy) FROM cpu WHERE ${within(half)} GROUP BY time(5m), host`,
+    `SELECT ${each('mean', 5)} FROM cpu WHERE ${within(half)} GROUP BY time(5m), host`,
+    `SELECT ${each('mean', 8)} FROM cpu GROUP BY host`,
+    `SELECT * FROM cpu WHERE busy > 90.0 and ${within(half)}`,
+    'SELECT * FROM cpu GROUP BY host ORDER BY time DESC LIMIT 1',
+    `SELECT * FROM cpu WHERE ${within(120)}`,
+    `SELECT derivative(mean(busy), 1s) FROM cpu WHERE region = 'r1' and ${within(half)} GROUP BY time(1m)`,
+    `SELECT max(top) FROM (SELECT mean(busy) AS top FROM cpu WHERE ${within(half)} GROUP BY time(1m), host) GROUP BY host`,
+  ];
+}
+
+/** Large answers go many times over the same code, so that they are asked for less often. */
+const LARGE_EVERY = 4;
+
+function time(seconds: number): string {
+  return `'${new Date(seconds * 1000).toISOString()}'`;
+}
