@@ -2,7 +2,7 @@
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
-import { fillSlots, idMaskFor, waitForSlot } from './slots';
+import { fillSlots, makeSlots, placeInSlot, reserveSlot, slotBytes, SlotTable, waitForSlot } from './slots';
 import { sameBytes } from './symbols';
 
 export const NO_ENTRY: u32 = u32.MAX_VALUE;
@@ -13,11 +13,7 @@ const HEADER: usize = 2;
 const CHUNK: usize = 262144;
 
 @unmanaged
-export class Dictionary {
-  // Slots as slots.ts has them. Linear probing, at most three quarters full.
-  slots: usize;
-  slotCount: u32;
-  idMask: u32;
+export class Dictionary extends SlotTable {
   count: u32;
   // Id -> address of (length u16, bytes).
   entries: usize;
@@ -32,7 +28,7 @@ export class Dictionary {
 
 /** Bytes that the dictionary holds. */
 export function dictionaryBytes(dictionary: Dictionary): usize {
-  const tables = <usize>dictionary.slotCount * 4 + <usize>dictionary.entryCapacity * 4;
+  const tables = slotBytes(dictionary) + <usize>dictionary.entryCapacity * 4;
   return dictionary.chunkBytes + tables;
 }
 
@@ -45,52 +41,64 @@ export function entryLength(dictionary: Dictionary, id: u32): u32 {
   return <u32>load<u16>(<usize>load<u32>(dictionary.entries + <usize>id * 4));
 }
 
-/** Makes slots anew; those entries that were placed before are placed again. */
-function resizeSlots(dictionary: Dictionary, slotCount: u32): bool {
-  const slots = allocateRun(<usize>slotCount * 4);
-  if (slots === 0) return false;
-  memory.fill(slots, 0, <usize>slotCount * 4);
-  if (dictionary.slotCount > 0) freeRun(dictionary.slots, <usize>dictionary.slotCount * 4);
-  dictionary.slots = slots;
-  dictionary.slotCount = slotCount;
-  // Ids are dense: there are never more than slots.
-  dictionary.idMask = idMaskFor(slotCount, 0);
-  placeRange(dictionary, 0, dictionary.placed);
-  return true;
-}
-
 @inline
 function hashText(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   return <u32>hashBytes(bytes, <usize>length, dictionary.seed);
 }
 
-function placeRange(dictionary: Dictionary, first: u32, end: u32): void {
-  const slots = dictionary.slots;
-  const slotCount = dictionary.slotCount;
-  const idMask = dictionary.idMask;
-  for (let id = first; id < end; id++) {
-    const hash = hashText(dictionary, entryBytes(dictionary, id), entryLength(dictionary, id));
-    if (waitForSlot(hash, id)) fillSlots(slots, slotCount, idMask);
-  }
-  fillSlots(slots, slotCount, idMask);
+function hashOfEntry(context: usize, id: u32): u64 {
+  const dictionary = changetype<Dictionary>(context);
+  return <u64>hashText(dictionary, entryBytes(dictionary, id), entryLength(dictionary, id));
 }
 
-/** The slot that holds the bytes, or the empty one where they belong. */
+function placeRange(dictionary: Dictionary, first: u32, end: u32): void {
+  for (let id = first; id < end; id++) {
+    const hash = hashText(dictionary, entryBytes(dictionary, id), entryLength(dictionary, id));
+    if (waitForSlot(hash, id)) fillSlots(dictionary);
+  }
+  fillSlots(dictionary);
+}
+
 @inline
-function slotFor(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): usize {
-  const slots = dictionary.slots;
+function findText(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
+  const id = findIn(dictionary, dictionary.slots, dictionary.slotCount, dictionary.idMask, bytes, length, hash);
+  if (id !== NO_ENTRY || dictionary.old === 0) return id;
+  return findInOld(dictionary, bytes, length, hash);
+}
+
+/** What is left in the slots that are being replaced. */
+function findInOld(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
+  return findIn(
+    dictionary,
+    dictionary.old,
+    dictionary.oldCount,
+    dictionary.oldMask,
+    bytes,
+    length,
+    hash,
+  );
+}
+
+@inline
+function findIn(
+  dictionary: Dictionary,
+  slots: usize,
+  slotCount: u32,
+  idMask: u32,
+  bytes: usize,
+  length: u32,
+  hash: u32,
+): u32 {
   const entries = dictionary.entries;
-  const idMask = dictionary.idMask;
-  const mask = dictionary.slotCount - 1;
+  const mask = slotCount - 1;
   let slot = hash & mask;
   while (true) {
-    const address = slots + <usize>slot * 4;
-    const value = load<u32>(address);
-    if (value === 0) return address;
+    const value = load<u32>(slots + <usize>slot * 4);
+    if (value === 0) return NO_ENTRY;
     if (((value ^ hash) & ~idMask) === 0) {
       const entry = <usize>load<u32>(entries + <usize>((value & idMask) - 1) * 4);
       if (<u32>load<u16>(entry) === length && sameBytes(entry + HEADER, bytes, <usize>length)) {
-        return address;
+        return (value & idMask) - 1;
       }
     }
     slot = (slot + 1) & mask;
@@ -129,25 +137,19 @@ function append(dictionary: Dictionary, bytes: usize, length: u32): bool {
 export function findEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   placeAll(dictionary);
   if (dictionary.slotCount === 0) return NO_ENTRY;
-  const hash = hashText(dictionary, bytes, length);
-  const value = load<u32>(slotFor(dictionary, bytes, length, hash));
-  return value === 0 ? NO_ENTRY : (value & dictionary.idMask) - 1;
+  return findText(dictionary, bytes, length, hashText(dictionary, bytes, length));
 }
 
 /** Id of the bytes, which are copied in when they are new. NO_ENTRY when memory is exhausted. */
 export function addEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   placeAll(dictionary);
   const id = dictionary.count;
-  if ((id + 1) * 4 > dictionary.slotCount * 3) {
-    const wanted: u32 = dictionary.slotCount === 0 ? 16384 : dictionary.slotCount * 2;
-    if (!resizeSlots(dictionary, wanted)) return NO_ENTRY;
-  }
+  if (!reserveSlot(dictionary, id, id, hashOfEntry, changetype<usize>(dictionary))) return NO_ENTRY;
   const hash = hashText(dictionary, bytes, length);
-  const address = slotFor(dictionary, bytes, length, hash);
-  const value = load<u32>(address);
-  if (value !== 0) return (value & dictionary.idMask) - 1;
+  const known = findText(dictionary, bytes, length, hash);
+  if (known !== NO_ENTRY) return known;
   if (!append(dictionary, bytes, length)) return NO_ENTRY;
-  store<u32>(address, (hash & ~dictionary.idMask) | (id + 1));
+  placeInSlot(dictionary, hash, id);
   dictionary.placed = id + 1;
   return id;
 }
@@ -178,9 +180,7 @@ export function placeEntries(dictionary: Dictionary, count: u32): u32 {
   const first = dictionary.placed;
   if (first === total) return 0;
   if (dictionary.slotCount === 0) {
-    let slotCount: u32 = 16384;
-    while (slotCount * 3 < (total + 1) * 4) slotCount <<= 1;
-    if (!resizeSlots(dictionary, slotCount)) unreachable();
+    if (!makeSlots(dictionary, total, total)) unreachable();
   }
   const end = count < total - first ? first + count : total;
   placeRange(dictionary, first, end);

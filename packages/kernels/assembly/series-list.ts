@@ -46,8 +46,8 @@ const TAG_WORDS: u32 = 1 << 17;
 const SERIES_WORDS_MAX: u32 = 2 + 2 * (KEY_BYTES_MAX / 3 + 1);
 
 // Tag values and tag keys, both without escapes.
-const values: usize = memory.data(64, 16);
-const keys: usize = memory.data(64, 16);
+const values: usize = memory.data(offsetof<Dictionary>(), 16);
+const keys: usize = memory.data(offsetof<Dictionary>(), 16);
 
 @inline
 function tagValues(): Dictionary {

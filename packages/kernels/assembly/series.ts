@@ -3,18 +3,26 @@
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
-import { fillSlots, idMaskFor, waitForSlot } from './slots';
+import {
+  fillSlots,
+  finishGrowth,
+  makeSlots,
+  NO_HASH,
+  placeInSlot,
+  removeFromSlots,
+  reserveSlot,
+  slotBytes,
+  SlotTable,
+  truncateSlots,
+  waitForSlot,
+} from './slots';
 import { measurementNameLength, sameBytes } from './symbols';
 
 export const NO_SERIES: u32 = u32.MAX_VALUE;
 /** Ids are kept below. */
 export const SERIES_MAX: u32 = 0x80000000;
 
-// Slots as slots.ts has them. Linear probing, at most three quarters full.
-let slots: usize = 0;
-let slotCount: u32 = 0;
-let idMask: u32 = 0;
-let filled: u32 = 0; // includes slots of removed series
+const tableRecord: usize = memory.data(offsetof<SlotTable>(), 8);
 let alive: u32 = 0;
 let nextId: u32 = 0;
 let seed: u64 = 0;
@@ -42,6 +50,11 @@ let keyAt: usize = 0;
 let keyEnd: usize = 0;
 let keyBytes: usize = 0;
 
+@inline
+function table(): SlotTable {
+  return changetype<SlotTable>(tableRecord);
+}
+
 export function setSeriesSeed(value: u64): void {
   seed = value;
 }
@@ -57,9 +70,7 @@ export function setNextSeriesId(id: u32): void {
 }
 /** Bytes that the table holds. */
 export function seriesMemory(): usize {
-  return (
-    keyBytes + <usize>slotCount * 4 + <usize>pageCapacity * 4 + <usize>pageCount * PAGE_BYTES
-  );
+  return keyBytes + slotBytes(table()) + <usize>pageCapacity * 4 + <usize>pageCount * PAGE_BYTES;
 }
 /** How many ids have a series, whether their keys lead to them or not. */
 export function seriesPresent(): u32 {
@@ -120,6 +131,25 @@ export function isForgotten(id: u32): bool {
 
 export function findSeries(key: usize, length: u32, hash: u32): u32 {
   placeAll();
+  const found = findIn(table().slots, table().slotCount, table().idMask, key, length, hash);
+  if (found !== NO_SERIES || table().old === 0) return found;
+  return findInOld(key, length, hash);
+}
+
+/** What is left in the slots that are being replaced; apart, so that `findSeries` stays small. */
+function findInOld(key: usize, length: u32, hash: u32): u32 {
+  return findIn(table().old, table().oldCount, table().oldMask, key, length, hash);
+}
+
+@inline
+function findIn(
+  slots: usize,
+  slotCount: u32,
+  idMask: u32,
+  key: usize,
+  length: u32,
+  hash: u32,
+): u32 {
   if (slotCount === 0) return NO_SERIES;
   const mask = slotCount - 1;
   let slot = hash & mask;
@@ -141,49 +171,22 @@ export function findSeries(key: usize, length: u32, hash: u32): u32 {
   }
 }
 
-function place(hash: u32, id: u32): void {
-  const mask = slotCount - 1;
-  let slot = hash & mask;
-  while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
-  store<u32>(slots + <usize>slot * 4, (hash & ~idMask) | (id + 1));
-  filled++;
+/** Hash of the series of an id, unless its key does not lead to it. */
+function hashOfSeries(context: usize, id: u32): u64 {
+  const entry = entryOf(id);
+  if (entry === 0 || (load<u32>(entry) & FORGOTTEN) !== 0) return NO_HASH;
+  return <u64>hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
 }
 
 @inline
 function placeEntry(id: u32, entry: usize): void {
-  if (waitForSlot(hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4)), id)) placeWaiting();
-}
-
-function placeWaiting(): void {
-  filled += fillSlots(slots, slotCount, idMask);
+  if (waitForSlot(hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4)), id)) fillSlots(table());
 }
 
 /** Whether there is room for one more series, of this id, in slots or could be made. */
 @inline
-function reserveSlot(id: u32): bool {
-  return ((filled + 1) * 4 <= slotCount * 3 && id + 1 < idMask) || resize(id);
-}
-
-/** Makes slots anew, half full at most: those of removed series vanish. Keys are read one after the other. */
-function resize(newestId: u32): bool {
-  let count: u32 = 16384;
-  while (count < (alive + 1) * 2) count <<= 1;
-  const address = allocateRun(<usize>count * 4);
-  if (address === 0) return false;
-  memory.fill(address, 0, <usize>count * 4);
-  if (slotCount > 0) freeRun(slots, <usize>slotCount * 4);
-  slots = address;
-  slotCount = count;
-  idMask = idMaskFor(count, max(newestId, nextId));
-  filled = 0;
-  for (let id: u32 = skipMissing(0, nextId); id < nextId; id = skipMissing(id + 1, nextId)) {
-    // Loaded ones that are not placed yet come when it is their turn.
-    if (id === pendingFrom && pendingFrom !== pendingEnd) id = pendingEnd;
-    const entry = entryOf(id);
-    if (entry !== 0 && !isForgotten(id)) placeEntry(id, entry);
-  }
-  placeWaiting();
-  return true;
+function reserve(id: u32): bool {
+  return reserveSlot(table(), max(id, nextId), alive, hashOfSeries, 0);
 }
 
 /** Makes the page of an id, and room for it in the directory. */
@@ -212,7 +215,7 @@ function reserveEntry(id: u32): bool {
 /** Adds a series that is known to be absent under the given id. False when memory is exhausted. */
 export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, id: u32): bool {
   placeAll();
-  if (!reserveSlot(id)) return false;
+  if (!reserve(id)) return false;
   if (!reserveEntry(id)) return false;
   const size = KEY_HEADER + <usize>length;
   if (keyAt + size > keyEnd) {
@@ -230,7 +233,7 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
   store<u32>(placeOf(id), <u32>keyAt);
   present++;
   keyAt += size;
-  place(hash, id);
+  placeInSlot(table(), hash, id);
   alive++;
   if (id >= nextId) nextId = id + 1;
   return true;
@@ -246,10 +249,7 @@ export function forgetSeries(id: u32): void {
     return;
   }
   const hash = hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
-  const mask = slotCount - 1;
-  let slot = hash & mask;
-  while ((load<u32>(slots + <usize>slot * 4) & idMask) !== id + 1) slot = (slot + 1) & mask;
-  store<u32>(slots + <usize>slot * 4, idMask);
+  removeFromSlots(table(), hash, id);
   store<u32>(entry, load<u32>(entry) | FORGOTTEN);
   alive--;
 }
@@ -262,9 +262,12 @@ export function rememberSeries(id: u32): bool {
   const length = <u32>load<u16>(entry, 4);
   const hash = hashKey(entry + KEY_HEADER, <usize>length);
   if (findSeries(entry + KEY_HEADER, length, hash) !== NO_SERIES) return false;
-  if (!reserveSlot(id)) return false;
+  // It gets a slot now and must not be moved to another one later. This happens when a delete is taken back.
+  finishGrowth(table(), nextId, hashOfSeries, 0);
+  if (!reserve(id)) return false;
+  finishGrowth(table(), nextId, hashOfSeries, 0);
   store<u32>(entry, load<u32>(entry) & ~FORGOTTEN);
-  place(hash, id);
+  placeInSlot(table(), hash, id);
   alive++;
   return true;
 }
@@ -281,6 +284,7 @@ function removeSeries(id: u32): void {
 export function truncateSeries(first: u32): void {
   if (nextId <= first) return;
   while (nextId > first) removeSeries(--nextId);
+  truncateSlots(table(), first);
   // Texts must not lead to the series that get these ids next.
   if (cache !== 0) memory.fill(cache, 0, <usize>CACHE_SLOTS * SLOT_BYTES);
   lastSlot = 0;
@@ -326,7 +330,7 @@ export function placeSeries(count: u32): u32 {
   if (pendingFrom === pendingEnd) return 0;
   if (pendingFrom === 0) {
     alive = present;
-    if (!resize(pendingEnd)) unreachable();
+    if (!makeSlots(table(), alive, pendingEnd)) unreachable();
   }
   const end = count < pendingEnd - pendingFrom ? pendingFrom + count : pendingEnd;
   for (let id = pendingFrom; id < end; id++) {
@@ -338,7 +342,7 @@ export function placeSeries(count: u32): u32 {
     }
     placeEntry(id, entry);
   }
-  placeWaiting();
+  fillSlots(table());
   pendingFrom = end;
   return pendingEnd - end;
 }

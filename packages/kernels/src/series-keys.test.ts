@@ -84,7 +84,7 @@ test('series of a list are found, split into their tags, and listed again', () =
         });
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
 });
 
@@ -243,6 +243,70 @@ test('ids that do not exist have no measurement', () => {
   expect([words[0], words[1]]).toEqual([series.measurementNumber('m'), 1]);
   expect([...words.subarray(4, 8)]).toEqual([NO_MEASUREMENT, 0, NO_MEASUREMENT, 0]);
   expect(series.key(1)).toHaveLength(0);
+});
+
+test('while a table grows in portions, keys lead to their series and forgotten ones to none', () => {
+  // 16,384 slots at first: growing begins with 10,240 entries and is over some thousand later.
+  fc.assert(
+    fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
+      const random = (below: number): number => numbers.next().value % below;
+      const series = new SeriesKeys(new Kernels());
+      const keys: string[] = [];
+      const forgotten = new Set<number>();
+      const wrong: string[] = [];
+      const check = (id: number): void => {
+        const found = series.find(utf8.encode(keys[id]!));
+        if (found !== (forgotten.has(id) ? -1 : id)) wrong.push(`${keys[id]} led to ${found}`);
+      };
+      const add = (count: number): void => {
+        const added = Array.from({ length: count }, (_, i) => `m,id=${keys.length + i}`);
+        insert(series, added, ['m']);
+        keys.push(...added);
+      };
+      add(10_000);
+      while (keys.length < 13_000) {
+        add(1 + random(60));
+        const old = random(keys.length);
+        const recent = keys.length - 1 - random(20);
+        for (const id of [old, recent]) {
+          series.forget(id);
+          forgotten.add(id);
+        }
+        if (random(20) === 0) {
+          series.remember(old);
+          forgotten.delete(old);
+        }
+        for (let n = 0; n < 5; n++) check(random(keys.length));
+        check(old);
+        check(recent);
+        if (series.find(utf8.encode(`m,id=${keys.length}`)) !== -1) wrong.push('a key that is new');
+      }
+
+      for (let id = 0; id < keys.length; id++) check(id);
+      expect(wrong).toEqual([]);
+    }),
+    { numRuns: 3 },
+  );
+});
+
+test('texts are found again while their table grows', () => {
+  const series = new SeriesKeys(new Kernels());
+  for (let first = 0; first < 14_000; first += 50) {
+    insert(
+      series,
+      Array.from({ length: 50 }, (_, i) => `m,id=${first + i}`),
+      ['m'],
+    );
+    for (let next = first; next < series.nextId;) next += series.split(next, series.nextId).count;
+    // Values get their numbers in the order in which they come.
+    for (let id = first % 7; id < series.nextId; id += 997) {
+      expect(series.findText(utf8.encode(String(id)))).toBe(id);
+    }
+  }
+
+  expect(series.textCount).toBe(14_000);
+  for (let id = 0; id < 14_000; id += 3) expect(series.findText(utf8.encode(String(id)))).toBe(id);
+  expect(series.findText(utf8.encode('14000'))).toBe(-1);
 });
 
 test('keys lead to their series while tables grow and most series come and go', () => {
