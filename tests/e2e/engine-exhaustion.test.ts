@@ -47,8 +47,8 @@ async function post(path: string, body: object, method = 'POST'): Promise<number
 }
 
 /** A script whose text takes room. */
-const large = (i: number): string =>
-  `// ${String(i).repeat(20_000).slice(0, 40_000)}\nstream|from().measurement('none')`;
+const large = (i: number, length = 40_000): string =>
+  `// ${String(i).repeat(length).slice(0, length)}\nstream|from().measurement('none')`;
 
 /** Takes what a handler posts: the levels that were told. */
 async function openReceiver(): Promise<{ url: string; levels: string[]; close: () => void }> {
@@ -101,10 +101,13 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
 
     let refused = { status: 200, error: '' };
     let defined = 0;
-    for (; defined < TASKS_MAX && refused.status === 200; defined++) {
-      refused = await define(`large-${defined}`, large(defined));
+    // Smaller ones fit when large ones do not any more.
+    for (let length = 40_000; length > 0; length = Math.floor(length / 2)) {
+      for (refused.status = 200; defined < TASKS_MAX && refused.status === 200; defined++) {
+        refused = await define(`large-${defined}`, large(defined, length));
+      }
+      defined--;
     }
-    defined--;
     await write(engine.engine, 'd', 'm v=1 1', { rp: 'r' });
     const output = await get('/engine/v1/tasks/watch/out');
     // What can not be kept is told nevertheless, and known as long as the process lives.

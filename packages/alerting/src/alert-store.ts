@@ -57,7 +57,18 @@ export type Collected = {
 type Key = [string, string | number];
 
 /** One entry that is put, or removed when it has no value; or any changes. */
-type Change = (() => void) | EntryChange;
+/**
+ * Takes room on the disk for a write before it begins; what it gives is called when the write has ended. Throws
+ * `Unavailable` when there is none.
+ */
+export type TakeRoom = (size: { readonly entries: number; readonly bytes: number }) => () => void;
+
+type Change = EntryChange | ManyChanges;
+type ManyChanges = {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly apply: () => void;
+};
 type EntryChange = {
   readonly table: Database<Buffer, Key>;
   readonly key: Key;
@@ -66,6 +77,7 @@ type EntryChange = {
 
 export class AlertStore {
   readonly #root: RootDatabase;
+  readonly #takeRoom: TakeRoom | undefined;
   /** Values are `StoredState` as JSON. */
   readonly #states: Database<Buffer, Key>;
   readonly #specs: Database<HandlerSpec, [string, string]>;
@@ -79,8 +91,10 @@ export class AlertStore {
   #pending: Change[] = [];
   #stored: Promise<void> = Promise.resolve();
 
-  constructor(root: RootDatabase) {
+  /** Without `takeRoom` it is LMDB that meets a full disk. */
+  constructor(root: RootDatabase, takeRoom?: TakeRoom) {
     this.#root = root;
+    this.#takeRoom = takeRoom;
     this.#states = root.openDB({ name: 'topic-events', encoding: 'binary' });
     this.#specs = root.openDB({ name: 'handler-specs', encoding: 'json' });
     this.#outbox = root.openDB({ name: 'outbox', encoding: 'binary' });
@@ -128,14 +142,18 @@ export class AlertStore {
 
   /** Forgets one state. */
   async deleteState(topic: string, id: string): Promise<void> {
-    await this.#write(() => void this.#states.remove(keyOf(topic, id)));
+    await this.#write({ table: this.#states, key: keyOf(topic, id), value: undefined });
   }
 
   /** Forgets all states of a topic. */
   async deleteStates(topic: string): Promise<void> {
     const keys = [...this.#states.getKeys({ start: [topic, ''], end: [topic, '\uffff'] })];
-    await this.#write(() => {
-      for (const key of keys) void this.#states.remove(key);
+    await this.#write({
+      entries: keys.length,
+      bytes: 0,
+      apply: () => {
+        for (const key of keys) void this.#states.remove(key);
+      },
     });
   }
 
@@ -145,15 +163,23 @@ export class AlertStore {
 
   /** Stores a definition; resolves when it is on disk. `replaces` is an older id that goes in the same batch. */
   async putSpec(topic: string, spec: HandlerSpec, replaces?: string): Promise<void> {
-    await this.#write(() => {
-      if (replaces !== undefined && replaces !== spec.id)
-        void this.#specs.remove(keyOf(topic, replaces));
-      void this.#specs.put(keyOf(topic, spec.id), spec);
+    await this.#write({
+      entries: 2,
+      bytes: Buffer.byteLength(JSON.stringify(spec)),
+      apply: () => {
+        if (replaces !== undefined && replaces !== spec.id)
+          void this.#specs.remove(keyOf(topic, replaces));
+        void this.#specs.put(keyOf(topic, spec.id), spec);
+      },
     });
   }
 
   async deleteSpec(topic: string, id: string): Promise<void> {
-    await this.#write(() => void this.#specs.remove(keyOf(topic, id)));
+    await this.#write({
+      entries: 1,
+      bytes: 0,
+      apply: () => void this.#specs.remove(keyOf(topic, id)),
+    });
   }
 
   /** The highest sequence number that was given out. */
@@ -239,19 +265,35 @@ export class AlertStore {
 
   /** Removes everything that waits for a handler. */
   async removeAll(handlerKey: string): Promise<void> {
-    await this.#write(() => {
-      for (const key of this.#outbox.getKeys(rangeOf(handlerKey, 0))) void this.#outbox.remove(key);
+    const range = rangeOf(handlerKey, 0);
+    await this.#write({
+      entries: this.#outbox.getKeysCount(range),
+      bytes: 0,
+      apply: () => {
+        for (const key of this.#outbox.getKeys(range)) void this.#outbox.remove(key);
+      },
     });
   }
 
   /** Hands what waits for one handler to another; the chains differ, so each entry begins anew. */
   async rekey(from: string, to: string): Promise<void> {
-    await this.#write(() => {
-      for (const { key, value } of this.#outbox.getRange(rangeOf(from, 0))) {
-        void this.#outbox.remove(key);
-        const entry = printEntry(to, 0, readEntry(value).event);
-        void this.#outbox.put([shortKey(to), key[1]], this.#slab.encode(entry));
-      }
+    const range = rangeOf(from, 0);
+    let entries = 0;
+    let bytes = 0;
+    for (const { value } of this.#outbox.getRange(range)) {
+      entries += 2;
+      bytes += value.length + Buffer.byteLength(to);
+    }
+    await this.#write({
+      entries,
+      bytes,
+      apply: () => {
+        for (const { key, value } of this.#outbox.getRange(range)) {
+          void this.#outbox.remove(key);
+          const entry = printEntry(to, 0, readEntry(value).event);
+          void this.#outbox.put([shortKey(to), key[1]], this.#slab.encode(entry));
+        }
+      },
     });
   }
 
@@ -262,18 +304,22 @@ export class AlertStore {
     const isOver = this.#letterCount > DEAD_LETTERS.value;
     const oldest = isOver ? [...this.#letters.getKeys({ limit: 1 })] : [];
     this.#letterCount -= oldest.length;
-    this.#forget(
-      this.#write(() => {
-        void this.#letters.put(sequence, {
-          handler: handlerKey,
-          event: encodeEvent(event),
-          step,
-          reason,
-          time: String(time),
-        });
+    const letter: StoredLetter = {
+      handler: handlerKey,
+      event: encodeEvent(event),
+      step,
+      reason,
+      time: String(time),
+    };
+    const change: ManyChanges = {
+      entries: 1 + oldest.length,
+      bytes: Buffer.byteLength(JSON.stringify(letter)),
+      apply: () => {
+        void this.#letters.put(sequence, letter);
         for (const key of oldest) void this.#letters.remove(key);
-      }, this.#removal(entry)),
-    );
+      },
+    };
+    this.#forget(this.#write(change, this.#removal(entry)));
   }
 
   /** Dead letters, newest first. */
@@ -324,9 +370,14 @@ export class AlertStore {
     this.#stored = Promise.resolve().then(async () => {
       const pending = this.#pending;
       this.#pending = [];
-      await this.#root.batch(() => {
-        for (const change of pending) apply(change);
-      });
+      const release = this.#takeRoom?.(sizeOf(pending));
+      try {
+        await this.#root.batch(() => {
+          for (const change of pending) apply(change);
+        });
+      } finally {
+        release?.();
+      }
     });
     return this.#stored;
   }
@@ -338,8 +389,18 @@ export class AlertStore {
   }
 }
 
+function sizeOf(changes: readonly Change[]): { entries: number; bytes: number } {
+  let entries = 0;
+  let bytes = 0;
+  for (const change of changes) {
+    entries += 'apply' in change ? change.entries : 1;
+    bytes += 'apply' in change ? change.bytes : (change.value?.length ?? 0);
+  }
+  return { entries, bytes };
+}
+
 function apply(change: Change): void {
-  if (typeof change === 'function') change();
+  if ('apply' in change) change.apply();
   else if (change.value === undefined) void change.table.remove(change.key);
   else void change.table.put(change.key, change.value);
 }

@@ -158,7 +158,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const connections = connectionCache(clock);
   const context = handlerContext(options, { http, overrides, connections, access });
   const alerts = new AlertService({
-    store: new AlertStore(metadata.root),
+    store: new AlertStore(metadata.root, (size) => metadata.room.take(size)),
     context,
     clock,
     log: logs.logger('alert'),

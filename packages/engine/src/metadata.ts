@@ -7,12 +7,17 @@ import { join } from 'node:path';
 import { messageOf, Unavailable } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
+import { MetadataRoom } from './metadata-room.ts';
+import type { WriteSize } from './metadata-room.ts';
 
 /** Name of the file inside the data directory, and of the backup that clients download. */
 export const METADATA_FILE = 'engine.mdb';
 
 // Rises with every change of the tables that an older engine would misread.
 const FORMAT_VERSION = 1;
+
+// Some tables with a page each.
+const FIRST_ENTRIES = 32;
 
 type Identity = {
   readonly formatVersion: number;
@@ -24,10 +29,18 @@ export class Metadata {
   readonly root: RootDatabase;
   readonly clusterId: string;
   readonly serverId: string;
+  /** Where all writes take their room from. */
+  readonly room: MetadataRoom;
   readonly #directory: string;
 
-  private constructor(root: RootDatabase, directory: string, identity: Identity) {
+  private constructor(
+    root: RootDatabase,
+    room: MetadataRoom,
+    directory: string,
+    identity: Identity,
+  ) {
     this.root = root;
+    this.room = room;
     this.#directory = directory;
     this.clusterId = identity.clusterId;
     this.serverId = identity.serverId;
@@ -36,8 +49,9 @@ export class Metadata {
   /** Opens the file in a directory, which is made when absent. */
   static async open(directory: string): Promise<Metadata> {
     mkdirSync(directory, { recursive: true });
+    const file = join(directory, METADATA_FILE);
     const root = open({
-      path: join(directory, METADATA_FILE),
+      path: file,
       noSubdir: true,
       maxDbs: 32,
       encoding: 'json',
@@ -46,6 +60,7 @@ export class Metadata {
       // A committed transaction is on disk; with overlapping syncs it would only be on its way.
       overlappingSync: false,
     });
+    const room = new MetadataRoom(root, file);
     const identities = root.openDB<Identity, string>({ name: 'identity', encoding: 'json' });
     let identity = identities.get('engine');
     if (identity === undefined) {
@@ -54,25 +69,50 @@ export class Metadata {
         clusterId: randomUUID(),
         serverId: randomUUID(),
       };
+      // The first tables are made behind this one.
+      const release = room.take({ entries: FIRST_ENTRIES, bytes: 0 });
       await identities.put('engine', identity);
+      release();
     }
     if (identity.formatVersion > FORMAT_VERSION) {
+      room.close();
       await root.close();
       throw new Error(
-        `metadata was written by a newer version. file=\`${join(directory, METADATA_FILE)}\` version=${identity.formatVersion}`,
+        `metadata was written by a newer version. file=\`${file}\` version=${identity.formatVersion}`,
       );
     }
-    return new Metadata(root, directory, identity);
+    return new Metadata(root, room, directory, identity);
   }
 
   /** A table of JSON values by id. */
   table<V>(name: string): Table<V> {
-    return new Table(this.root, this.root.openDB<V, string>({ name, encoding: 'json' }));
+    return new Table(this, this.root.openDB<V, string>({ name, encoding: 'json' }));
   }
 
-  /** Runs changes of several tables (`Table.stage`) in one transaction; resolves when it is on disk. */
-  async atomically(changes: () => void): Promise<void> {
-    await stored(this.root, this.root.transaction(changes));
+  /**
+   * Runs changes of several tables (`Table.stage`) in one transaction; resolves when it is on disk. `size` is the size
+   * of all of them together. Throws `Unavailable` with the reason when they can not be written.
+   */
+  async atomically(size: WriteSize, changes: () => void): Promise<void> {
+    await this.write(size, () => this.root.transaction(changes));
+  }
+
+  /** Begins one write when there is room for it and resolves when it is on disk. Throws as `atomically` does. */
+  async write(size: WriteSize, begin: () => Promise<unknown>): Promise<void> {
+    const release = this.room.take(size);
+    try {
+      await begin();
+      await this.root.flushed;
+    } catch (error) {
+      // LMDB tells the reason in a promise of its own, which rejects a moment later.
+      const cause: unknown =
+        error instanceof Error && 'commitError' in error
+          ? await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
+          : error;
+      throw new Unavailable(`metadata can not be written: ${messageOf(cause)}`, { cause });
+    } finally {
+      release();
+    }
   }
 
   /**
@@ -101,23 +141,8 @@ export class Metadata {
 
   async close(): Promise<void> {
     await this.root.flushed;
+    this.room.close();
     await this.root.close();
-  }
-}
-
-/** Waits until a write is on disk. Throws `Unavailable` with the reason when it can not be written. */
-async function stored(root: RootDatabase, write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-    await root.flushed;
-  } catch (error) {
-    // LMDB tells the reason in a promise of its own, which rejects a moment later.
-    const cause: unknown =
-      error instanceof Error && 'commitError' in error
-        ? await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
-        : error;
-    const reason = messageOf(cause);
-    throw new Unavailable(`metadata can not be written: ${reason}`, { cause });
   }
 }
 
@@ -135,11 +160,11 @@ async function backupFile(path: string): Promise<string> {
 
 /** JSON values by id. Reads are synchronous, writes resolve when they are on disk. */
 export class Table<V> {
-  readonly #root: RootDatabase;
+  readonly #metadata: Metadata;
   readonly #database: Database<V, string>;
 
-  constructor(root: RootDatabase, database: Database<V, string>) {
-    this.#root = root;
+  constructor(metadata: Metadata, database: Database<V, string>) {
+    this.#metadata = metadata;
     this.#database = database;
   }
 
@@ -167,20 +192,35 @@ export class Table<V> {
   }
 
   async put(id: string, value: V): Promise<void> {
-    await stored(this.#root, this.#database.put(id, value));
+    await this.#metadata.write(sizeOf([{ id, value }]), () => this.#database.put(id, value));
+  }
+
+  /** As `put`, of a value that ends something: it may use the room that is kept for that on a full disk. */
+  async putEnd(id: string, value: V): Promise<void> {
+    const size = { ...sizeOf([{ id, value }]), isEnd: true };
+    await this.#metadata.write(size, () => this.#database.put(id, value));
   }
 
   async remove(id: string): Promise<void> {
-    await stored(this.#root, this.#database.remove(id));
+    await this.#metadata.write({ entries: 1, bytes: 0 }, () => this.#database.remove(id));
   }
 
-  /** Several changes, all or none. */
-  async change(
-    changes: readonly { readonly id: string; readonly value: V | undefined }[],
-  ): Promise<void> {
-    const staged = this.#root.transaction(() => {
+  /** Several changes, all or none. Throws `Unavailable` with the reason when they can not be written. */
+  async change(changes: readonly TableChange<V>[]): Promise<void> {
+    await this.#metadata.atomically(sizeOf(changes), () => {
       for (const { id, value } of changes) this.stage(id, value);
     });
-    await stored(this.#root, staged);
   }
+}
+
+/** What becomes of one id; `undefined` removes it. */
+export type TableChange<V> = { readonly id: string; readonly value: V | undefined };
+
+/** The size of changes, as `Metadata.atomically` wants to know it. */
+export function sizeOf(changes: readonly TableChange<unknown>[]): WriteSize {
+  let bytes = 0;
+  for (const { value } of changes) {
+    if (value !== undefined) bytes += Buffer.byteLength(JSON.stringify(value));
+  }
+  return { entries: changes.length, bytes };
 }

@@ -37,37 +37,40 @@ export class Snapshots {
   async saveAll(executor: Executor): Promise<void> {
     const running = [...executor.all()].filter(({ definition }) => definition !== undefined);
     const kept = new Set(running.map(({ id }) => id));
-    await this.#save(executor, running, () => {
-      for (const id of this.#table.getKeys()) if (!kept.has(id)) void this.#table.remove(id);
-    });
+    const gone = [...this.#table.getKeys()].filter((id) => !kept.has(id));
+    await this.#save(executor, running, gone);
   }
 
   /** As `saveAll`, of one task. */
   async save(executor: Executor, id: string): Promise<void> {
     const executing = executor.running(id);
-    if (executing !== undefined) await this.#save(executor, [executing], () => undefined);
+    if (executing !== undefined) await this.#save(executor, [executing], []);
   }
 
   async #save(
     executor: Executor,
     running: readonly Executing[],
-    cleanUp: () => void,
+    gone: readonly string[],
   ): Promise<void> {
     const taken = await Promise.all(
       running.map(async ({ id, task, definition }) => {
         const snapshot = await this.#take(id, task);
         if (snapshot === undefined || definition === undefined) return undefined;
-        return { id, task, stored: { definition, snapshot } satisfies Stored };
+        return { id, task, bytes: serialize({ definition, snapshot } satisfies Stored) };
       }),
     );
+    const size = {
+      entries: taken.length + gone.length,
+      bytes: taken.reduce((sum, each) => sum + (each?.bytes.length ?? 0), 0),
+    };
     try {
-      await this.#options.metadata.atomically(() => {
+      await this.#options.metadata.atomically(size, () => {
         for (const each of taken) {
           // One that was stopped or started anew meanwhile is not the one that this state belongs to.
           if (each === undefined || executor.entry(each.id)?.task !== each.task) continue;
-          void this.#table.put(each.id, serialize(each.stored));
+          void this.#table.put(each.id, each.bytes);
         }
-        cleanUp();
+        for (const id of gone) void this.#table.remove(id);
       });
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
@@ -79,7 +82,10 @@ export class Snapshots {
   /** Drops what was saved of a task, which is about to start anew. Resolves when that is on disk. */
   async forget(id: string): Promise<void> {
     if (!this.#table.doesExist(id)) return;
-    await this.#options.metadata.atomically(() => void this.#table.remove(id));
+    await this.#options.metadata.atomically(
+      { entries: 1, bytes: 0 },
+      () => void this.#table.remove(id),
+    );
   }
 
   /** What was saved of a task; `undefined` when nothing fits its definition. */

@@ -3,13 +3,14 @@
 // said table by table. Reading happens in a process of its own, as LMDB ends a process that reads a damaged page.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { METADATA_FILE } from './metadata.ts';
+import { MetadataRoom, PAGE_BYTES } from './metadata-room.ts';
 import type { LogSink } from './log-hub.ts';
 
 const READER = fileURLToPath(new URL('../read-store.mjs', import.meta.url));
@@ -84,14 +85,20 @@ async function salvage(file: string, found: ReadonlyMap<string, Summary>): Promi
   rmSync(target, { force: true });
   removeLock(target);
   const root = open({ path: target, noSubdir: true, maxDbs: 32, overlappingSync: false });
+  const room = new MetadataRoom(root, target);
   try {
+    // What is kept takes no more than the file it comes from.
+    const { size } = statSync(file);
+    const release = room.take({ entries: Math.ceil(size / PAGE_BYTES), bytes: size });
     const kept: Kept[] = [];
     for (const table of new Set([...TABLES, ...found.keys()])) {
       kept.push(await salvageTable({ file, root, table, of: found.get(table)?.entryCount }));
     }
     await root.flushed;
+    release();
     return kept;
   } finally {
+    room.close();
     await root.close();
   }
 }

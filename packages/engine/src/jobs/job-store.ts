@@ -146,7 +146,7 @@ export class JobStore<R extends JobRecord> {
   async #storeEnd(end: R, running: Running): Promise<void> {
     for (;;) {
       try {
-        await this.#table.put(end.id, end);
+        await this.#table.putEnd(end.id, end);
         return;
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;

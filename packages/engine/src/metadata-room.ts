@@ -1,0 +1,126 @@
+// Room in the metadata file, taken before it is used. LMDB ends the process when it comes to a full disk in the middle
+// of a transaction (the text of its error does not fit the memory it has for it), so it must not be LMDB that finds out:
+// the file is made longer with zeros first, and a write for which that fails is refused. LMDB uses what lies behind its
+// last page as it uses the end of a file.
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { messageOf, Unavailable } from '@tidemark/core';
+import type { RootDatabase } from 'lmdb';
+
+/** Pages of an LMDB file. */
+export const PAGE_BYTES = 4096;
+
+/** What a transaction changes besides its entries: roots of tables and the list of free pages. */
+const TRANSACTION_BYTES = 256 * 1024;
+
+/** Bytes of the list of free pages per page that is replaced. */
+const FREE_PAGE_BYTES = 8;
+
+const GROWTH_BYTES = 1024 * 1024;
+
+const ZEROS = Buffer.alloc(64 * 1024);
+
+/** Left to writes that only remove or end something, so that a full disk can be tidied up. */
+const SPARE_BYTES = 512 * 1024;
+
+/** How large a write is. */
+export type WriteSize = {
+  /** Entries that are put or removed. */
+  readonly entries: number;
+  /** Bytes of the values that are put. */
+  readonly bytes: number;
+  /** It ends something and may use what is left for that. */
+  readonly isEnd?: boolean | undefined;
+};
+
+export class MetadataRoom {
+  readonly #root: RootDatabase;
+  readonly #fd: number;
+  readonly #growthBytes: number;
+  /** Bytes of the file, and those that LMDB used, when they were last looked at. */
+  #length = 0;
+  #used = 0;
+  /** Bytes that writes may use which have not ended, and that those may have used which ended since that look. */
+  #inFlight = 0;
+  #ended = 0;
+
+  /** `growthBytes` is what the file grows by at least. */
+  constructor(root: RootDatabase, path: string, growthBytes = GROWTH_BYTES) {
+    this.#root = root;
+    this.#growthBytes = growthBytes;
+    // Appending is one step for the system: it never touches what LMDB has put there meanwhile.
+    this.#fd = openSync(path, 'a');
+    this.#look();
+  }
+
+  /**
+   * Takes room for a write that is about to begin. What it gives is to be called when it has ended, in whatever way. Throws `Unavailable`
+   * with the reason when there is none.
+   */
+  take(size: WriteSize): () => void {
+    const needed = this.#neededBytes(size);
+    const spare = size.bytes === 0 || size.isEnd === true ? 0 : SPARE_BYTES;
+    if (this.#lacking(needed + spare) > 0) {
+      this.#look();
+      const lacking = this.#lacking(needed + spare);
+      if (lacking > 0) this.#grow(lacking);
+    }
+    this.#inFlight += needed;
+    return () => {
+      this.#inFlight -= needed;
+      this.#ended += needed;
+    };
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  // The most that LMDB can need: no page is replaced twice in a transaction, none is used again.
+  #neededBytes({ entries, bytes }: WriteSize): number {
+    const most = 2 * (this.#used + this.#ended + this.#inFlight);
+    const replaced = Math.min(2 * entries * PAGE_BYTES, most);
+    const split = Math.min(bytes, entries * PAGE_BYTES);
+    const free = (replaced / PAGE_BYTES) * FREE_PAGE_BYTES;
+    return bytes + split + replaced + free + TRANSACTION_BYTES;
+  }
+
+  #lacking(needed: number): number {
+    return needed + this.#inFlight + this.#ended - (this.#length - this.#used);
+  }
+
+  #look(): void {
+    this.#length = fstatSync(this.#fd).size;
+    this.#used = (lastPageOf(this.#root) + 1) * PAGE_BYTES;
+    this.#ended = 0;
+  }
+
+  // Grows by a little more than is lacking when the disk has it.
+  #grow(lacking: number): void {
+    const needed = this.#length + lacking;
+    const wanted = this.#length + Math.max(lacking, this.#growthBytes);
+    let reason: unknown;
+    try {
+      while (this.#length < wanted) {
+        this.#length += writeSync(
+          this.#fd,
+          ZEROS,
+          0,
+          Math.min(wanted - this.#length, ZEROS.length),
+        );
+      }
+    } catch (error) {
+      reason = error;
+    }
+    this.#length = fstatSync(this.#fd).size;
+    if (this.#length >= needed) return;
+    throw new Unavailable(`metadata can not be written: ${messageOf(reason)}`, {
+      cause: reason,
+      hint: 'free space on the disk of the data directory',
+    });
+  }
+}
+
+function lastPageOf(root: RootDatabase): number {
+  const { lastPageNumber } = root.getStats() as { readonly lastPageNumber: number };
+  return lastPageNumber;
+}
