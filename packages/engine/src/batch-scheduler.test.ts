@@ -216,7 +216,7 @@ describe('runs that were missed', () => {
   /** Saved five and a half minutes ago; the queries had run up to then. */
   const from = (queries: readonly (readonly [string, Timestamp])[]): Resumption => ({
     position: { time: at(-5, 30), begun: at(-60), marks: [], queries },
-    rerun: { now: at(-5, 30), since: at(-60) },
+    rerun: { now: at(-5, 30), since: at(-60), begun: at(-60) },
   });
   const answer = { query: () => Promise.resolve([]) };
 

@@ -54,7 +54,7 @@ export function resumptionOf(
   const late = position.time - nanos(config.catchUpLatenessMs);
   const oldest = type === 'stream' ? now - nanos(config.catchUpMs) : position.begun;
   const since = [late, position.begun, oldest].reduce((a, b) => (a > b ? a : b));
-  return { position, rerun: { now: position.time, since } };
+  return { position, rerun: { now: position.time, since, begun: position.begun } };
 }
 
 /** Milliseconds of a configuration in nanoseconds. */

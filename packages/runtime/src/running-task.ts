@@ -32,6 +32,8 @@ export type Rerun = {
   readonly now: Timestamp;
   /** What is given is not older. */
   readonly since: Timestamp;
+  /** When the task began: its topics may remember older events, which are not its own. */
+  readonly begun: Timestamp;
 };
 
 /** What was saved of a task, and how it goes on. */

@@ -100,7 +100,10 @@ class World {
       exact: (_cluster: string, statement: string) => this.#answer(statement),
     } as unknown as Clusters;
     const since = more.since ?? position.time - BigInt(LATENESS_MS) * MS;
-    const from: Resumption = { position, rerun: { now: position.time, since } };
+    const from: Resumption = {
+      position,
+      rerun: { now: position.time, since, begun: position.begun },
+    };
     this.#source = startPoints(
       {
         router,
@@ -378,7 +381,7 @@ describe('a task that catches up', () => {
     const world = new World();
     world.stored.push(point('a', -20_000));
     const position = positionWith([]);
-    const rerun = { now: position.time, since: position.time };
+    const rerun = { now: position.time, since: position.time, begun: position.begun };
     world.asked = (count) => {
       if (count !== 3) return;
       world.source.suspend();

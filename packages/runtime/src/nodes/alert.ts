@@ -8,7 +8,6 @@ import { batchRow, pointRow } from '../data/rows.ts';
 import type { Value } from '../data/schema.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
-import type { Series } from '../data/series.ts';
 import { EvaluationError } from '../lambda/errors.ts';
 import type { FunctionState } from '../lambda/function.ts';
 import { explainLambda, look } from '../lambda/explain.ts';
@@ -44,6 +43,13 @@ type GroupAlert = {
   isUnchecked: boolean;
   /** While the task is given again what it has missed: what was told before. */
   told?: ToldEvents | undefined;
+};
+
+/** The first message of a group. */
+type FirstMessage = {
+  readonly point: Point;
+  /** No event that follows from this message or a later one is older. */
+  readonly time: bigint;
 };
 
 export class AlertNode implements RunningNode {
@@ -104,8 +110,9 @@ export class AlertNode implements RunningNode {
   }
 
   point(point: Point): void {
-    const alert = this.#groups.peek(point.group) ?? this.#open(point.group, point, point.series);
-    if (alert.isUnchecked) this.#catchUp(alert, point.group, point);
+    const alert =
+      this.#groups.peek(point.group) ?? this.#open(point.group, { point, time: point.time });
+    if (alert.isUnchecked) this.#catchUp(alert, point.group, { point, time: point.time });
     const level = this.#levelOf(point, alert.state.level);
     if (this.#ctx.explain !== undefined) this.#explain(point, alert.state.level, level);
     if (!this.#isTriggering(alert.state, level, point.time)) return;
@@ -115,9 +122,8 @@ export class AlertNode implements RunningNode {
   batch(batch: Batch): void {
     const [first] = batch.points;
     if (first === undefined) return;
-    const alert = this.#groups.peek(batch.group) ?? this.#open(batch.group, first, batch.series);
-    if (alert.isUnchecked)
-      this.#catchUp(alert, batch.group, first.withSeries(batch.series, batch.group));
+    const alert = this.#groups.peek(batch.group) ?? this.#open(batch.group, firstOf(batch, first));
+    if (alert.isUnchecked) this.#catchUp(alert, batch.group, firstOf(batch, first));
     const { isForAll } = this.#ctx.options;
     let highest = -1;
     let highestPoint: Point = first;
@@ -210,11 +216,11 @@ export class AlertNode implements RunningNode {
   }
 
   /** A new group starts at the level that topics remember for its event. */
-  #open(group: Group, first: Point, series: Series): GroupAlert {
+  #open(group: Group, first: FirstMessage): GroupAlert {
     const state = new AlertState(Number(this.#ctx.options.history));
-    const id = this.#texts.id(first.withSeries(series, group));
+    const id = this.#texts.id(first.point.withSeries(first.point.series, group));
     const remembered = this.#remembered(id);
-    const told = this.#toldSince(this.#ctx.task.rerun?.since, remembered);
+    const told = this.#toldBefore(remembered, first);
     if (remembered !== undefined && told === undefined) {
       state.restore(remembered.level, remembered.time, remembered.durationNanos);
     }
@@ -223,23 +229,28 @@ export class AlertNode implements RunningNode {
     return this.#groups.set(group, { state, inhibitors, isUnchecked: false, told });
   }
 
-  /** What was told of an event in the time that the task is given again; `undefined` when that is nothing more. */
-  #toldSince(start: bigint | undefined, last: ToldEvent | undefined): ToldEvents | undefined {
-    if (start === undefined || last === undefined || last.time < start) return undefined;
-    return new ToldEvents(last);
+  /**
+   * What was told of an event that the task comes to again, given what it has missed; `undefined` when it does not
+   * come to it: what was told last then is the state that the group is in.
+   */
+  #toldBefore(last: ToldEvent | undefined, first: FirstMessage): ToldEvents | undefined {
+    const { rerun } = this.#ctx.task;
+    if (rerun === undefined || last === undefined) return undefined;
+    const isOwn = last.time >= rerun.begun;
+    return isOwn && first.time <= last.time ? new ToldEvents(last) : undefined;
   }
 
   /**
    * After a crash the snapshot may be older than the topics: an event of the time between has been told already, and
    * the group goes on from it, or, when the task is given that time again, comes to it and does not tell it twice.
    */
-  #catchUp(alert: GroupAlert, group: Group, first: Point): void {
+  #catchUp(alert: GroupAlert, group: Group, first: FirstMessage): void {
     alert.isUnchecked = false;
-    const remembered = this.#remembered(this.#texts.id(first.withSeries(first.series, group)));
+    const { point } = first;
+    const remembered = this.#remembered(this.#texts.id(point.withSeries(point.series, group)));
     if (remembered === undefined || remembered.time <= alert.state.lastTriggered) return;
     const { level, time, durationNanos } = remembered;
-    const start = this.#ctx.task.rerun === undefined ? undefined : alert.state.lastTriggered;
-    alert.told = this.#toldSince(start, remembered);
+    alert.told = this.#toldBefore(remembered, first);
     if (alert.told !== undefined) return;
     alert.state.restore(level, time, durationNanos);
     for (const inhibitor of alert.inhibitors) inhibitor.isActive = alert.state.level !== OK;
@@ -417,4 +428,11 @@ export class AlertNode implements RunningNode {
     const outcome = `${LEVEL_NAMES[previous] ?? ''} -> ${LEVEL_NAMES[level] ?? ''}`;
     this.#ctx.explain?.({ group: point.group, time: point.time, outcome, conditions });
   }
+}
+
+/** Points of a query may come newest first. */
+function firstOf(batch: Batch, point: Point): FirstMessage {
+  const last = batch.points.at(-1) as Point;
+  const time = last.time < point.time ? last.time : point.time;
+  return { point: point.withSeries(batch.series, batch.group), time };
 }
