@@ -53,8 +53,8 @@ let seriesOfRow: usize = 0;
 let columns: usize = 0;
 
 // Series: an open hash table of entries; an entry is hash u64, key address u32 (from `keys`), length u32, the write that
-// saw it last u32, and its index in that write u32.
-const ENTRY: usize = 24;
+// saw it last u32, its index in that write u32, and one more than the entry that followed it last u32, 0 when none did.
+const ENTRY: usize = 32;
 let seed: u64 = 0;
 let slots: usize = 0;
 let slotCount: u32 = 0;
@@ -69,6 +69,9 @@ let write: u32 = 0;
 let writeEntries: usize = 0;
 let writeEntryCapacity: u32 = 0;
 let writeEntryCount: u32 = 0;
+
+/** The series of the line before; -1 when it is not known. */
+let lastEntry: i32 = -1;
 
 let keyStart: usize = 0;
 let keyEnd: usize = 0;
@@ -159,6 +162,7 @@ export function clearRowSeries(newSeed: u64): void {
   if (slots !== 0) memory.fill(slots, 0, <usize>slotCount * 4);
   entryCount = 0;
   keyBytes = 0;
+  lastEntry = -1;
 }
 
 function grown(address: usize, bytes: usize, larger: usize): usize {
@@ -223,6 +227,23 @@ function find(start: usize, end: usize): i32 {
   return -1;
 }
 
+/**
+ * The series that followed that of the line before the last time; -1 when the line at the cursor begins with another.
+ * Clients send their series in one order again and again: the key is compared then where it would be searched for its
+ * end and hashed, and with 50,000 series each look-up in the table misses the processor's caches.
+ */
+@inline
+function guess(): i32 {
+  if (lastEntry < 0) return -1;
+  const next = load<u32>(entries + <usize>lastEntry * ENTRY, 24);
+  if (next === 0) return -1;
+  const at = entries + <usize>(next - 1) * ENTRY;
+  const length = <usize>load<u32>(at, 12);
+  // Behind a key that ends elsewhere there is no blank, and keys have none.
+  if (cursor + length >= bodyEnd || load<u8>(cursor + length) !== 32) return -1;
+  return isSame(cursor, keys + <usize>load<u32>(at, 8), length) ? <i32>(next - 1) : -1;
+}
+
 /** Index of an entry among the series of this write; -1 when memory is exhausted. */
 @inline
 function indexInWrite(entry: i32): i32 {
@@ -252,7 +273,7 @@ export function rowSeriesIndex(start: usize, end: usize): i32 {
 export function addRowSeries(start: usize, end: usize): i32 {
   if (entryCount * 2 >= slotCount && !growSlots()) return -1;
   if (entryCount === entryCapacity) {
-    const count: u32 = entryCapacity === 0 ? 2730 : entryCapacity * 2;
+    const count: u32 = entryCapacity === 0 ? 2048 : entryCapacity * 2;
     const larger = grown(entries, <usize>entryCapacity * ENTRY, <usize>count * ENTRY);
     if (larger === 0) return -1;
     entries = larger;
@@ -278,6 +299,7 @@ export function addRowSeries(start: usize, end: usize): i32 {
   store<u32>(at, <u32>keyBytes, 8);
   store<u32>(at, <u32>length, 12);
   store<u32>(at, 0, 16);
+  store<u32>(at, 0, 24);
   memory.copy(keys + keyBytes, body + start, length);
   keyBytes += length;
   return <i32>entry;
@@ -388,15 +410,20 @@ export function runRows(): i32 {
       continue;
     }
     if (rowCount === rowCapacity) return ROWS_FULL;
-    // Measurement and tags end at the first blank; control characters, quotes and escapes are not plain.
-    let byte = <u32>load<u8>(p);
-    while (byte > 32 && byte !== 34 && byte !== 92) byte = <u32>load<u8>(++p);
-    if (byte !== 32 || p === cursor) return ROWS_OTHER;
-    const entry = find(cursor, p);
-    if (entry < 0) {
-      keyStart = cursor;
-      keyEnd = p;
-      return ROWS_NEW_SERIES;
+    let entry = guess();
+    if (entry >= 0) p += <usize>load<u32>(entries + <usize>entry * ENTRY, 12);
+    else {
+      // Measurement and tags end at the first blank; control characters, quotes and escapes are not plain.
+      let byte = <u32>load<u8>(p);
+      while (byte > 32 && byte !== 34 && byte !== 92) byte = <u32>load<u8>(++p);
+      if (byte !== 32 || p === cursor) return ROWS_OTHER;
+      entry = find(cursor, p);
+      if (entry < 0) {
+        keyStart = cursor;
+        keyEnd = p;
+        return ROWS_NEW_SERIES;
+      }
+      if (lastEntry >= 0) store<u32>(entries + <usize>lastEntry * ENTRY, <u32>entry + 1, 24);
     }
     const fieldsEnd = scanFields(p + 1);
     if (fieldsEnd === 0) return ROWS_OTHER;
@@ -406,6 +433,7 @@ export function runRows(): i32 {
     if (index < 0) return ROWS_NO_MEMORY;
     store<u32>(seriesOfRow + <usize>rowCount * 4, <u32>index);
     rowCount++;
+    lastEntry = entry;
     cursor = next;
   }
   return ROWS_END;

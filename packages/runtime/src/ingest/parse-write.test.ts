@@ -262,3 +262,25 @@ function plain(value: unknown): unknown {
   const isUnsigned = typeof value === 'object' && value !== null && 'unsigned' in value;
   return isUnsigned ? BigInt.asIntN(64, (value as { unsigned: bigint }).unsigned) : value;
 }
+
+// The series that follows another is expected to follow it again: whatever the order, each line has its own.
+test('series that come in ever other orders over many writes are those of their lines', () => {
+  const key = fc.constantFrom('m', 'm,h=1', 'm,h=10', 'm,h=100', 'm,g=1,h=1', 'm1,h=1', 'mm');
+  const write = fc.record({
+    keys: fc.array(key, { minLength: 1, maxLength: 12 }),
+    repeatCount: fc.integer({ min: 1, max: 4 }),
+  });
+  const parser = new ColumnParser();
+  fc.assert(
+    fc.property(fc.array(write, { minLength: 1, maxLength: 5 }), (writes) => {
+      for (const { keys, repeatCount } of writes) {
+        const order = Array.from({ length: repeatCount }, () => keys).flat();
+        const text = order.map((each, i) => `${each} v=${i} ${i}`).join('\n');
+
+        const batch = parser.parse(bytes(text), options);
+
+        expect(batch === undefined ? undefined : rows(batch)).toEqual(reference(text, 'ns'));
+      }
+    }),
+  );
+});
