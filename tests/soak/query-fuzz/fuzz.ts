@@ -9,7 +9,6 @@ import { Random } from './random.ts';
 import { shrink } from './shrink.ts';
 import type { FuzzCase } from './shrink.ts';
 import type { Answer } from './server.ts';
-import { randomStatement } from './statements.ts';
 
 /** What the loop needs of a server. */
 export interface FuzzServer {
@@ -23,6 +22,7 @@ export type FuzzOptions = {
   readonly seed: number;
   /** Stops when this says so; asked before every statement. */
   readonly isOver: () => boolean;
+  readonly randomStatement: (random: Random) => Statement;
   /** Statements per data set. */
   readonly statementsPerRound: number;
   readonly onDifference: (found: Difference) => void;
@@ -56,7 +56,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     const lines = randomLines(random);
     await loadBoth(options, lines);
     for (let k = 0; k < options.statementsPerRound && !options.isOver(); k++) {
-      const statement = randomStatement(random);
+      const statement = options.randomStatement(random);
       const outcome = await compare(options, statement);
       counts.statements++;
       if (outcome.reference.body.includes('"series"')) counts.withRows++;

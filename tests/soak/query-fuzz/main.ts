@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util';
 
 import { asRecordedCase, fuzz } from './fuzz.ts';
 import { Server } from './server.ts';
+import { randomShow } from './shows.ts';
+import { randomStatement } from './statements.ts';
 
 const { values } = parseArgs({
   options: {
@@ -12,6 +14,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '60' },
     out: { type: 'string' },
+    only: { type: 'string' },
   },
 });
 
@@ -20,9 +23,11 @@ function print(line: string): void {
 }
 
 async function main(): Promise<void> {
-  const { reference, candidate, out } = values;
-  if (reference === undefined || candidate === undefined) {
-    print('usage: main.ts --reference URL --candidate URL [--seed N] [--seconds S] [--out FILE]');
+  const { reference, candidate, out, only } = values;
+  if (reference === undefined || candidate === undefined || (only ?? 'shows') !== 'shows') {
+    print(
+      'usage: main.ts --reference URL --candidate URL [--seed N] [--seconds S] [--out FILE] [--only shows]',
+    );
     process.exitCode = 2;
     return;
   }
@@ -32,6 +37,7 @@ async function main(): Promise<void> {
     candidate: new Server(candidate),
     seed: Number(values.seed),
     statementsPerRound: 60,
+    randomStatement: only === 'shows' ? randomShow : randomStatement,
     isOver: () => performance.now() > end,
     onDifference: (found) => {
       print(`\nseed ${found.seed}: ${found.text}\n  ${found.what}`);

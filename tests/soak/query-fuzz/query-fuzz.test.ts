@@ -43,6 +43,8 @@ describe('random statements', () => {
       'moving_average(',
       '!~',
       'SHOW TAG VALUES',
+      'WITH KEY !~',
+      'WITH MEASUREMENT',
       'CARDINALITY',
     ]) {
       expect(all).toContain(part);
@@ -120,6 +122,7 @@ describe('the loop', () => {
       reference: server(reference),
       candidate: server(candidate),
       seed: 1,
+      randomStatement,
       statementsPerRound: 30,
       isOver: () => asked++ > 150,
       onDifference: (difference) => found.push(difference),

@@ -12,6 +12,7 @@ import type {
 
 import { FIELDS, MEASUREMENTS, SPAN_SECONDS, START_SECONDS, TAGS } from './data.ts';
 import type { Random } from './random.ts';
+import { randomShow } from './shows.ts';
 import {
   and,
   binary,
@@ -355,48 +356,5 @@ function randomFilter(random: Random, depth: number): Expression {
         random.pick(['<', '<=', '>', '>=', '=', '!=']),
         randomNumber(random),
       );
-  }
-}
-
-function randomShow(random: Random): Statement {
-  const sources: readonly MeasurementSource[] = random.chance(0.5)
-    ? []
-    : [{ kind: 'measurement', name: random.pick(MEASUREMENTS), span: SPAN }];
-  const limit = random.chance(0.2) ? BigInt(1 + random.below(3)) : undefined;
-  const offset = random.chance(0.1) ? 1n : undefined;
-  const condition = random.chance(0.4)
-    ? binary(
-        reference(random.pick(TAGS)),
-        random.pick(['=', '!=']),
-        text(random.pick(['a', 'x', ''])),
-      )
-    : undefined;
-  const clauses = { sources, condition, limit, offset, span: SPAN };
-  switch (random.below(6)) {
-    case 0:
-      return { kind: 'show-measurements', ...clauses, sources: [] };
-    case 1:
-      return { kind: 'show-field-keys', ...clauses, condition: undefined };
-    case 2:
-      return { kind: 'show-series', ...clauses };
-    case 3:
-      return { kind: 'show-tag-keys', ...clauses };
-    case 4:
-      return { kind: 'show-tag-values', ...clauses, keys: { kind: 'in', keys: TAGS } };
-    default: {
-      // Exact numbers of series count those of every shard on the reference server.
-      const of = random.pick(['tag-key', 'field-key'] as const);
-      const where = of === 'field-key' ? undefined : condition;
-      return {
-        ...clauses,
-        kind: 'show-cardinality',
-        of,
-        isExact: true,
-        dimensions: [],
-        condition: where,
-        limit: undefined,
-        offset: undefined,
-      };
-    }
   }
 }
