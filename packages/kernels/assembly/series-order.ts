@@ -4,37 +4,81 @@ import { seriesKey, seriesKeyLength, seriesMeasurement } from './series';
 import { textBytes, textLength } from './series-list';
 import { measurementNameLength } from './symbols';
 
-/** What ids are of; in step with `src/series-order.ts`. */
+/** What ids are of, and their order; in step with `src/series-order.ts`. */
 const TEXTS: u32 = 1;
+const SERIES_BY_TAGS: u32 = 2;
+
+const SPACE: u8 = 0x20;
+const COMMA: u8 = 0x2c;
+const EQUALS: u8 = 0x3d;
+const BACKSLASH: u8 = 0x5c;
 
 /** Bytes that the keys of all series of a measurement have in common. */
 function commonPrefix(what: u32, id: u32): usize {
   return what === TEXTS ? 0 : <usize>measurementNameLength(seriesMeasurement(id));
 }
 
-/** Whether the bytes of `a` come before those of `b`; both have `prefix` bytes in common. */
+/** Whether the bytes (or the tags) of `a` come before those of `b`; both have `prefix` bytes in common. */
 function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
   const isText = what === TEXTS;
   let p = (isText ? textBytes(a) : seriesKey(a)) + prefix;
   let q = (isText ? textBytes(b) : seriesKey(b)) + prefix;
   const left = <usize>(isText ? textLength(a) : seriesKeyLength(a)) - prefix;
   const right = <usize>(isText ? textLength(b) : seriesKeyLength(b)) - prefix;
+  const byTags = what === SERIES_BY_TAGS;
+  const pEnd = p + left;
+  const qEnd = q + right;
   const shorter = min(left, right);
   const words = p + (shorter & ~7);
   while (p < words) {
     const x = load<u64>(p);
     const y = load<u64>(q);
-    if (x !== y) return bswap<u64>(x) < bswap<u64>(y);
+    if (x !== y) {
+      if (!byTags) return bswap<u64>(x) < bswap<u64>(y);
+      const at = <usize>ctz<u64>(x ^ y) >> 3;
+      return hasSmallerTags(p + at, pEnd, q + at, qEnd);
+    }
     p += 8;
     q += 8;
   }
   const end = words + (shorter & 7);
   while (p < end) {
-    const x = load<u8>(p++);
-    const y = load<u8>(q++);
-    if (x !== y) return x < y;
+    const x = load<u8>(p);
+    const y = load<u8>(q);
+    if (x !== y) return byTags ? hasSmallerTags(p, pEnd, q, qEnd) : x < y;
+    p++;
+    q++;
   }
   return left < right;
+}
+
+/**
+ * Whether tags come before others when keys and values are compared one after the other, as the texts that they are: at
+ * the first bytes that differ, where a key or value that ends comes first, and a backslash stands for what it escapes.
+ */
+function hasSmallerTags(p: usize, pEnd: usize, q: usize, qEnd: usize): bool {
+  const x = load<u8>(p);
+  const y = load<u8>(q);
+  if (load<u8>(p - 1) === BACKSLASH) {
+    // It escapes what can be escaped, and is a letter of its own before anything else.
+    const isEscaped = canBeEscaped(x);
+    if (isEscaped !== canBeEscaped(y)) return isEscaped;
+    if (isEscaped) return x < y;
+  }
+  if (x === COMMA || x === EQUALS) return true;
+  if (y === COMMA || y === EQUALS) return false;
+  return letterAt(p, pEnd) < letterAt(q, qEnd);
+}
+
+function canBeEscaped(byte: u8): bool {
+  return byte === COMMA || byte === EQUALS || byte === SPACE;
+}
+
+function letterAt(at: usize, end: usize): u8 {
+  const byte = load<u8>(at);
+  if (byte !== BACKSLASH || at + 1 >= end) return byte;
+  const next = load<u8>(at + 1);
+  return canBeEscaped(next) ? next : byte;
 }
 
 let fromLeft: u32 = 0;

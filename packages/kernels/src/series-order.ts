@@ -10,9 +10,10 @@ const RUN_IDS = 256;
 /** Ids that are merged between two pauses. */
 const STEP_IDS = 4096;
 
-/** What ids are of; in step with `assembly/series-order.ts`. */
+/** What ids are of, and their order; in step with `assembly/series-order.ts`. */
 const SERIES = 0;
 const TEXTS = 1;
+const SERIES_BY_TAGS = 2;
 
 /**
  * Ids of series of one measurement, which all have keys, in the order of their keys, bytewise. Yields after every
@@ -25,6 +26,17 @@ export function sortedByKey(
   return sorted(kernels, SERIES, ids);
 }
 
+/**
+ * The same in the order of their tags: keys and values one after the other, bytewise. It differs where a value has bytes
+ * below those that separate and escape in a key.
+ */
+export function sortedByTags(
+  { kernels }: SeriesKeys,
+  ids: Uint32Array,
+): Generator<undefined, Uint32Array> {
+  return sorted(kernels, SERIES_BY_TAGS, ids);
+}
+
 /** The same for ids of tag values, bytewise. */
 export function sortedTexts(
   { kernels }: SeriesKeys,
@@ -35,7 +47,7 @@ export function sortedTexts(
 
 function* sorted(
   kernels: Kernels,
-  of: typeof SERIES | typeof TEXTS,
+  of: typeof SERIES | typeof TEXTS | typeof SERIES_BY_TAGS,
   ids: Uint32Array,
 ): Generator<undefined, Uint32Array> {
   const { exports } = kernels;

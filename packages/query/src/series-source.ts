@@ -161,8 +161,9 @@ export type SchemaFilter = {
 };
 
 /**
- * A schema look-up. Every answer is sorted bytewise by all its columns, without duplicates. It comes in batches of some
- * thousand entries at most, so that several batches in a row may speak of one measurement, or of one key of it.
+ * A schema look-up. Every answer is sorted bytewise by all its columns, series by the keys and values of their tags,
+ * without duplicates. It comes in batches of some thousand entries at most, so that several batches in a row may speak of
+ * one measurement, or of one key of it.
  */
 export type SchemaRequest =
   | { readonly kind: 'measurements'; readonly filter: SchemaFilter }
@@ -176,7 +177,12 @@ export type SchemaRequest =
       /** At most this many pairs of key and value of each measurement; `undefined` means all. */
       readonly limitPerMeasurement?: number | undefined;
     }
-  | { readonly kind: 'series'; readonly filter: SchemaFilter }
+  | {
+      readonly kind: 'series';
+      readonly filter: SchemaFilter;
+      /** Of the series of one measurement: by their tags, or by their keys as bytes. Default: tags. */
+      readonly order?: SeriesOrder | undefined;
+    }
   /** How many series each measurement has. Measurements without any are left out. */
   | { readonly kind: 'series-cardinality'; readonly filter: SchemaFilter }
   /** Estimated (HyperLogLog or counters) number of series or measurements of a database. */
@@ -191,6 +197,8 @@ export type SchemaRequest =
       readonly filter: SchemaFilter;
       readonly keys: TagKeyMatch;
     };
+
+export type SeriesOrder = 'tags' | 'key';
 
 export type TagKeyMatch =
   | { readonly kind: 'in'; readonly keys: readonly string[] }

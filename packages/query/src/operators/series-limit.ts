@@ -4,6 +4,7 @@ import { compareBytes } from '@tidemark/core';
 import type { GroupKey, RowStream } from '../batch/row-batch.ts';
 import { lookUp } from '../look-up.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
+import { tagsOfSeriesKey } from '../series-key.ts';
 import type { Predicate } from '../series-source.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -103,32 +104,4 @@ export function onlyTags(predicate: Predicate): Predicate {
     default:
       return predicate;
   }
-}
-
-/** Tags of a canonical series key: `measurement,tag=value,…` with backslash escapes. */
-export function tagsOfSeriesKey(key: string): ReadonlyMap<string, string> {
-  const tags = new Map<string, string>();
-  let part = '';
-  let name: string | undefined;
-  let isMeasurement = true;
-  const end = (): void => {
-    if (!isMeasurement && name !== undefined) tags.set(name, part);
-    isMeasurement = false;
-    name = undefined;
-    part = '';
-  };
-  for (let i = 0; i < key.length; i++) {
-    const char = key[i]!;
-    const next = key[i + 1];
-    if (char === '\\' && (next === ',' || next === ' ' || next === '=')) {
-      part += next;
-      i++;
-    } else if (char === ',') end();
-    else if (char === '=' && !isMeasurement && name === undefined) {
-      name = part;
-      part = '';
-    } else part += char;
-  }
-  end();
-  return tags;
 }

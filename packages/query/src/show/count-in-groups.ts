@@ -3,8 +3,8 @@ import { compareBytes } from '@tidemark/core';
 
 import { sortInSteps } from '../functions/steps.ts';
 import type { RunContext } from '../operators/run-context.ts';
-import { tagsOfSeriesKey } from '../operators/series-limit.ts';
 import { textMatcher } from '../regex.ts';
+import { tagsOfSeriesKey } from '../series-key.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
 import { Members } from './members.ts';
 import { seriesKeys } from './show-schema.ts';

@@ -7,7 +7,8 @@ import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
 import { RunContext } from '../operators/run-context.ts';
 import type { ResultBatch } from '../result.ts';
-import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
+import { compareSeriesKeys } from '../series-key.ts';
+import type { SchemaFilter, SeriesOrder, TagKeyMatch } from '../series-source.ts';
 import { existingDatabase, policyOf, seriesCondition } from './show-context.ts';
 import { oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
@@ -16,7 +17,10 @@ import type { Piece } from './show-sources.ts';
 
 type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>;
 
-/** SHOW SERIES: keys of all policies; with a time condition only those of one policy's shards in the range. */
+/**
+ * SHOW SERIES: keys of all policies; with a time condition only those of one policy's shards in the range, and in the
+ * order of their bytes instead of that of their tags (recorded).
+ */
 export async function* showSeries(
   statement: Show<'show-series'>,
   context: QueryContext,
@@ -24,27 +28,28 @@ export async function* showSeries(
   const run = new RunContext(context);
   const database = existingDatabase(statement.database, context);
   const condition = seriesCondition(statement.condition, context);
+  const hasTime = condition.timeRange !== undefined;
   const filters = await sourceFilters(
     statement.sources,
     {
       database,
-      policyOf:
-        condition.timeRange === undefined
-          ? undefined
-          : (source) => policyOf(source, database, context),
+      policyOf: hasTime ? (source) => policyOf(source, database, context) : undefined,
     },
     run,
   );
-  const answers = filters.map((filter) => seriesKeys({ ...filter, ...condition }, run));
-  yield* oneSeriesOf(unnamed(merged(answers, compareBytes)), ['key'], statement);
+  const order = hasTime ? 'key' : 'tags';
+  const answers = filters.map((filter) => seriesKeys({ ...filter, ...condition }, run, order));
+  const keys = merged(answers, hasTime ? compareBytes : compareSeriesKeys);
+  yield* oneSeriesOf(unnamed(keys), ['key'], statement);
 }
 
 /** Keys of the series that a filter leaves. */
 export async function* seriesKeys(
   filter: SchemaFilter,
   { query, pace }: RunContext,
+  order: SeriesOrder = 'tags',
 ): AsyncIterable<Piece<string>> {
-  for await (const { measurement, keys } of lookUp(query, 'series', { filter }, pace)) {
+  for await (const { measurement, keys } of lookUp(query, 'series', { filter, order }, pace)) {
     yield { measurement, entries: keys };
   }
 }

@@ -113,6 +113,35 @@ describe('answers do not depend on the pieces that the source gives', () => {
     expect(await drain('SHOW SERIES LIMIT 50 OFFSET 42', await context(source))).toBe(9);
   });
 
+  test('series come in the order of their tags, with a time in that of their keys', async () => {
+    const source = new MemorySource(2);
+    for (const policy of POLICIES) {
+      source.addPolicy(DATABASE, policy, WEEK);
+      const points = ['a b', 'a+b', 'a', 'a,b', 'a-b'].map((host) => ({
+        measurement: 'm',
+        tags: [
+          ['host', host],
+          ['zone', 'x'],
+        ] as const,
+        fields: [['f', 1]] as const,
+        time: 0n,
+      }));
+      source.write(DATABASE, policy, points.slice(policy === 'other' ? 1 : 0));
+    }
+    const wanted =
+      '"values":[["m,host=a,zone=x"],["m,host=a\\\\ b,zone=x"],["m,host=a+b,zone=x"],' +
+      '["m,host=a\\\\,b,zone=x"],["m,host=a-b,zone=x"]]';
+
+    expect(await answer('SHOW SERIES', await context(source))).toContain(wanted);
+    for (const sources of ['m', 'autogen.m, other.m']) {
+      const text = `SHOW SERIES FROM ${sources} WHERE time < 10`;
+      expect(await answer(text, await context(source))).toContain(
+        '"values":[["m,host=a+b,zone=x"],["m,host=a,zone=x"],["m,host=a-b,zone=x"],' +
+          '["m,host=a\\\\ b,zone=x"],["m,host=a\\\\,b,zone=x"]]',
+      );
+    }
+  });
+
   test('what several policies have is shown once', async () => {
     const both = 'SHOW SERIES FROM autogen.m, other.m WHERE time > 0';
     const cardinality = 'SHOW SERIES EXACT CARDINALITY FROM autogen.m, other.m';

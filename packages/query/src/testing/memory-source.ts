@@ -4,6 +4,7 @@ import { columnFrom, compareBytes, floorMod, formatSeriesKey } from '@tidemark/c
 
 import { convertColumn } from '../batch/column-ops.ts';
 import { textMatcher } from '../regex.ts';
+import { compareSeriesKeys } from '../series-key.ts';
 import type {
   AggregateBatch,
   AggregateColumn,
@@ -18,6 +19,7 @@ import type {
   SchemaFilter,
   SchemaRequest,
   SeriesBatch,
+  SeriesOrder,
   SeriesSource,
   SourceCapabilities,
   SourceCost,
@@ -320,7 +322,6 @@ export class MemorySource implements SeriesSource {
     members: readonly Series[],
   ): Iterable<SchemaBatch> {
     const { kind } = request;
-    const seriesKeys = sortedUnique(members.map((s) => s.key));
     switch (kind) {
       case 'fields':
         for (const fields of this.#pieces(this.#fields(members, request.filter))) {
@@ -346,10 +347,12 @@ export class MemorySource implements SeriesSource {
         break;
       }
       case 'series':
-        for (const keys of this.#pieces(seriesKeys)) yield { kind, measurement, keys };
+        for (const keys of this.#pieces(sortedKeys(members, request.order))) {
+          yield { kind, measurement, keys };
+        }
         break;
       case 'series-cardinality':
-        yield { kind, measurement, count: seriesKeys.length };
+        yield { kind, measurement, count: sortedKeys(members).length };
         break;
     }
   }
@@ -379,6 +382,11 @@ export class MemorySource implements SeriesSource {
 
 function sortedUnique(values: readonly string[]): string[] {
   return [...new Set(values)].sort(compareBytes);
+}
+
+function sortedKeys(members: readonly Series[], order: SeriesOrder = 'tags'): string[] {
+  const keys = new Set(members.map((s) => s.key));
+  return [...keys].sort(order === 'tags' ? compareSeriesKeys : compareBytes);
 }
 
 function tagPairs(members: readonly Series[], match: TagKeyMatch) {

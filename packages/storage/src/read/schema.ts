@@ -1,8 +1,14 @@
 // SeriesSource.schema over a snapshot: what exists, sorted bytewise, without duplicates.
 import { compareBytes, escapeMeasurement } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
-import { sortedByKey } from '@tidemark/kernels';
-import type { SchemaBatch, SchemaFilter, SchemaRequest, TagKeyMatch } from '@tidemark/query';
+import { sortedByKey, sortedByTags } from '@tidemark/kernels';
+import type {
+  SchemaBatch,
+  SchemaFilter,
+  SchemaRequest,
+  SeriesOrder,
+  TagKeyMatch,
+} from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
 import type { ShardView, Snapshot } from '../engine/snapshot.ts';
@@ -83,7 +89,7 @@ function* ofMeasurement(
       break;
     }
     case 'series':
-      yield* seriesKeys(selected);
+      yield* seriesKeys(selected, request.order ?? 'tags');
       break;
     case 'series-cardinality': {
       const count = yield* countSeries(selected);
@@ -234,13 +240,13 @@ function* tagValues(
 /** What a series takes while many are put in order: its id, a copy of the list, and room for two in linear memory. */
 const SORTED_SERIES_BYTES = 16;
 
-function* seriesKeys(selected: Selected): Generator<SchemaBatch | undefined> {
+function* seriesKeys(selected: Selected, order: SeriesOrder): Generator<SchemaBatch | undefined> {
   const { scope, measurement, memory } = selected;
   const { index } = scope.database;
   const ordinals = yield* heldOrdinals(selected);
   memory.check(ordinals.length * SORTED_SERIES_BYTES, 'order of series');
   const ids = ordinals.map((ordinal) => measurement.seriesId(ordinal));
-  const sorted = yield* sortedByKey(index.keys, ids);
+  const sorted = yield* (order === 'tags' ? sortedByTags : sortedByKey)(index.keys, ids);
   const prefix = escapeMeasurement(measurement.name);
   for (let at = 0; at < sorted.length; at += BATCH_ENTRIES) {
     const part = sorted.subarray(at, at + BATCH_ENTRIES);
