@@ -19,6 +19,8 @@ export type StorageOptions = {
   readonly walSyncIntervalMs?: number | undefined;
   readonly walMaxBytes?: number | undefined;
   readonly memtableMaxBytes?: number | undefined;
+  /** Rows in memory are flushed when none came for this long; 0 waits until they are old. */
+  readonly quietFlushAfterMs?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;
   /** Decoded columns kept in memory, of the thread. */
   readonly columnCacheBytes?: number | undefined;

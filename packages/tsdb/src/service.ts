@@ -135,6 +135,7 @@ async function open(
     walSyncIntervalMs: config.data.walFsyncDelayMs,
     walMaxBytes: config.data.walMaxSizeBytes,
     memtableMaxBytes: config.data.memtableMaxSizeBytes,
+    quietFlushAfterMs: config.data.quietFlushAfterMs,
     writeQueueMaxBytes: config.data.writeQueueMaxSizeBytes,
     indexCacheBytes: config.data.indexCacheSizeBytes,
     columnCacheBytes: config.data.columnCacheSizeBytes,

@@ -369,7 +369,9 @@ export class Engine {
       quietMs = Math.min(quietMs, now - shard.lastWriteMs);
       oldestMs = Math.max(oldestMs, now - shard.activeSinceMs);
     }
-    const hasBurst = this.memtableBytes > BURST_BYTES && quietMs > QUIET_MS;
+    const { quietFlushAfterMs = QUIET_MS } = this.#options;
+    const isQuiet = quietFlushAfterMs > 0 && quietMs > quietFlushAfterMs;
+    const hasBurst = isQuiet && this.memtableBytes > BURST_BYTES;
     if (hasBurst || oldestMs > MAX_MEMTABLE_AGE_MS) await this.flush();
     if (this.#options.walFsync === 'interval') await this.wal.syncNow();
     await this.#maintenance?.compact({ all: false });
@@ -637,7 +639,7 @@ export class Engine {
 
 /** Between two looks at what background work there is. */
 const BACKGROUND_STEP_MS = 1000;
-/** A burst of writes larger than this is flushed when it has been over for `QUIET_MS`. */
+/** A burst of writes larger than this is flushed when it has been over for so long; `data.quiet-flush-after`. */
 const BURST_BYTES = 1 << 20;
 const QUIET_MS = 2000;
 /** Rows of slow writers do not stay in the log longer than this. */

@@ -33,6 +33,10 @@ export const TSDB_CONFIG = {
       32 * 1024 * 1024,
       'Points in memory before they are written to a segment; two of these may exist at once.',
     ),
+    'quiet-flush-after': duration(
+      '2s',
+      'More than 1 MiB of points in memory is written to a segment when no point came for this long; 0s waits until they are ten minutes old.',
+    ),
     'wal-max-size': size(
       48 * 1024 * 1024,
       'Size of the log; beyond it the points in memory are written to a segment.',
