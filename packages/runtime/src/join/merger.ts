@@ -25,17 +25,23 @@ export class JoinMerger {
   readonly #fill: Fill | undefined;
   #tree: SchemaTree = { next: new Map(), schema: undefined };
   #schemaCount = 0;
+  #lastParts: readonly (Schema | undefined)[] = [];
+  #lastFiller: Schema | undefined;
+  #lastSchema: Schema | undefined;
 
   constructor(ctx: NodeContext<JoinOptions>) {
     this.#options = ctx.options;
     this.#fill = fillOf(ctx.options);
   }
 
-  /** The joined point; `undefined` when a part is missing and nothing fills it. */
+  /** The joined point, to which the array of parts belongs from then on; `undefined` when a part is missing and nothing fills it. */
   points(group: Group, time: bigint, parts: readonly JoinPart<Point>[]): Point | undefined {
-    const first = parts.find((part) => part !== undefined);
+    let first: Point | undefined;
+    for (const part of parts) {
+      if (part === undefined && this.#fill === undefined) return undefined;
+      first ??= part;
+    }
     if (first === undefined) return undefined;
-    if (this.#fill === undefined && parts.includes(undefined)) return undefined;
     const { streamName } = this.#options;
     const name = streamName === '' ? first.series.name : streamName;
     return this.#point(parts, { group, time, name, filler: first.schema });
@@ -90,10 +96,9 @@ export class JoinMerger {
       readonly filler: Schema;
     },
   ): Point {
-    const own: (Value | Point)[] = [];
-    for (const part of parts) own.push(part ?? null);
-    if (this.#fill !== undefined) own.push(this.#fill.value);
     const schema = this.#schema(parts, at.filler);
+    const own =
+      this.#fill === undefined ? (parts as readonly Point[]) : this.#filled(this.#fill, parts);
     return Point.of({
       time: at.time,
       series: at.group.series(at.name),
@@ -103,7 +108,27 @@ export class JoinMerger {
     });
   }
 
+  #filled(fill: Fill, parts: readonly JoinPart<Point>[]): (Value | Point)[] {
+    const own: (Value | Point)[] = [];
+    for (const part of parts) own.push(part ?? null);
+    own.push(fill.value);
+    return own;
+  }
+
+  /** Nearly all points of a join are made of the same schemas. */
   #schema(parts: readonly JoinPart<Point>[], filler: Schema): Schema {
+    const last = this.#lastParts;
+    let isSame = filler === this.#lastFiller && last.length === parts.length;
+    for (let i = 0; isSame && i < parts.length; i++) isSame = parts[i]?.schema === last[i];
+    if (isSame && this.#lastSchema !== undefined) return this.#lastSchema;
+    const schema = this.#schemaOf(parts, filler);
+    this.#lastParts = parts.map((part) => part?.schema);
+    this.#lastFiller = filler;
+    this.#lastSchema = schema;
+    return schema;
+  }
+
+  #schemaOf(parts: readonly JoinPart<Point>[], filler: Schema): Schema {
     let tree = this.#branch(this.#tree, filler);
     for (const part of parts) tree = this.#branch(tree, part?.schema);
     if (tree.schema === undefined) {

@@ -3,6 +3,7 @@
 
 type Part<M> = M | undefined;
 
+/** Sets of one time, the oldest first. */
 type SetsOfTime<M> = { readonly time: bigint; sets: Part<M>[][] };
 
 type SetsCode = {
@@ -25,6 +26,24 @@ export class JoinSets<M> {
     this.#parentCount = parentCount;
     this.#emit = emit;
     this.#heads = Array.from({ length: parentCount }, () => undefined);
+  }
+
+  /**
+   * What nearly every last message of a set does: when it completes the only set there is, that set, which is forgotten.
+   * The message never waits then. `undefined` when it has to be added.
+   */
+  completed(parent: number, time: bigint, message: M): Part<M>[] | undefined {
+    const [entry] = this.#entries;
+    if (entry === undefined || this.#entries.length > 1 || entry.sets.length > 1) return undefined;
+    if (entry.time !== time) return undefined;
+    const set = entry.sets[0] as Part<M>[];
+    for (let i = 0; i < set.length; i++) {
+      if ((set[i] === undefined) !== (i === parent)) return undefined;
+    }
+    set[parent] = message;
+    this.#heads[parent] = time;
+    this.#entries.pop();
+    return set;
   }
 
   add(parent: number, time: bigint, message: M): void {
@@ -93,7 +112,8 @@ export class JoinSets<M> {
     const before = entries[at - 1];
     if (before !== undefined && before.time === time) return before;
     const entry: SetsOfTime<M> = { time, sets: [] };
-    entries.splice(at, 0, entry);
+    if (at === entries.length) entries.push(entry);
+    else entries.splice(at, 0, entry);
     return entry;
   }
 

@@ -31,7 +31,8 @@ export class JoinNode implements RunningNode {
     this.#parentCount = ctx.parentNames.length;
     this.#merger = new JoinMerger(ctx);
     this.#groups = new GroupStates(
-      (group) => new JoinSets(this.#parentCount, (time, parts) => this.#emit(group, time, parts)),
+      (group) =>
+        new JoinSets(this.#parentCount, (time, parts) => this.#emitHeld(group, time, parts)),
     );
     this.#matcher =
       on.length === 0
@@ -105,7 +106,7 @@ export class JoinNode implements RunningNode {
     };
     this.#groups.decode(task, code.groups, (sets, group) => {
       const restored = new JoinSets<JoinMessage>(this.#parentCount, (time, parts) =>
-        this.#emit(group, time, parts),
+        this.#emitHeld(group, time, parts),
       );
       restored.decode(sets, decode);
       return restored;
@@ -119,12 +120,19 @@ export class JoinNode implements RunningNode {
   }
 
   #collect(parent: number, message: JoinMessage): void {
-    if (!this.#hold(message)) {
-      this.#ctx.fail('too many points', 'the task holds too many points');
+    const { group } = message;
+    const time = roundTime(message.time, this.#ctx.options.toleranceNanos);
+    const sets = this.#groups.get(group);
+    const parts = sets.completed(parent, time, message);
+    if (parts !== undefined) {
+      for (let i = 0; i < parts.length; i++) {
+        if (i !== parent) this.#release(parts[i] as JoinMessage);
+      }
+      this.#emit(group, time, parts);
       return;
     }
-    const time = roundTime(message.time, this.#ctx.options.toleranceNanos);
-    this.#groups.get(message.group).add(parent, time, message);
+    if (this.#hold(message)) sets.add(parent, time, message);
+    else this.#ctx.fail('too many points', 'the task holds too many points');
   }
 
   #barrier(parent: number, barrier: Barrier): void {
@@ -141,10 +149,14 @@ export class JoinNode implements RunningNode {
     this.#ctx.out.deleteGroup(group);
   }
 
-  #emit(group: Group, time: bigint, parts: readonly JoinPart<JoinMessage>[]): void {
+  #emitHeld(group: Group, time: bigint, parts: readonly JoinPart<JoinMessage>[]): void {
     for (const part of parts) if (part !== undefined) this.#release(part);
-    const isBatch = parts.some((part) => part instanceof Batch);
-    if (isBatch) {
+    this.#emit(group, time, parts);
+  }
+
+  /** The parts are the joined message's from here on. */
+  #emit(group: Group, time: bigint, parts: readonly JoinPart<JoinMessage>[]): void {
+    if (this.#ctx.wants === 'batch') {
       const batch = this.#merger.batches(group, time, parts as readonly JoinPart<Batch>[]);
       if (batch !== undefined) this.#ctx.out.batch(batch);
       return;
