@@ -205,18 +205,28 @@ export function percentile(p: number): Aggregate {
 
 /** Where the value of that rank lies; of equal ones each has a rank of its own, in their order. */
 function indexOfRank(values: readonly Value[], rank: number): number {
-  const wanted =
-    typeof values[0] === 'bigint'
-      ? BigInt64Array.from(values as readonly bigint[]).sort()[rank]
-      : numberOfRank(values as readonly number[], rank);
+  return typeof values[0] === 'bigint'
+    ? indexOfInteger(values as readonly bigint[], rank)
+    : indexOfNumber(values as readonly number[], rank);
+}
+
+function indexOfNumber(values: readonly number[], rank: number): number {
+  const wanted = numberOfRank(values, rank);
   if (Number.isNaN(wanted)) return values.findIndex((value) => Number.isNaN(value));
   let skip = rank;
-  for (const value of values) if (value !== null && value < (wanted as Value & {})) skip--;
+  for (let i = 0; i < values.length; i++) if ((values[i] as number) < wanted) skip--;
   for (let i = 0; i < values.length; i++) {
-    if (Object.is(values[i], wanted) || values[i] === wanted) {
-      if (skip === 0) return i;
-      skip--;
-    }
+    if (values[i] === wanted && skip-- === 0) return i;
+  }
+  return 0;
+}
+
+function indexOfInteger(values: readonly bigint[], rank: number): number {
+  const wanted = BigInt64Array.from(values).sort()[rank] as bigint;
+  let skip = rank;
+  for (const value of values) if (value < wanted) skip--;
+  for (let i = 0; i < values.length; i++) {
+    if (values[i] === wanted && skip-- === 0) return i;
   }
   return 0;
 }

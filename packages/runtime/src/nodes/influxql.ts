@@ -105,7 +105,7 @@ export class AggregateNode implements RunningNode {
 
   #apply(points: readonly Point[], group: Group, time: bigint, batch?: Batch): void {
     const name = batch?.name ?? points[0]?.series.name ?? '';
-    const samples = this.#samples(points);
+    const samples = this.#uniform(points) ?? this.#samples(points);
     if (samples === undefined) {
       const { emptyAfterErrors } = this.#aggregate;
       if (emptyAfterErrors !== undefined && batch !== undefined) {
@@ -127,6 +127,32 @@ export class AggregateNode implements RunningNode {
     for (const result of results) {
       this.#ctx.out.point(this.#resultPoint(result, { samples, group, name, time }));
     }
+  }
+
+  /** The values of points that all have the field in one usable type: nothing is left out, and nobody complains. */
+  #uniform(points: readonly Point[]): Samples | undefined {
+    const values: Value[] = [];
+    let schema: Schema | undefined;
+    let found: Field | undefined;
+    let type: ValueType | undefined;
+    let column = -1;
+    for (let i = 0; i < points.length; i++) {
+      const point = points[i] as Point;
+      // Points of the present write have their values in its columns, older ones have their own.
+      if (point.schema !== schema) {
+        schema = point.schema;
+        found = this.#fields.get(schema);
+        if (found === undefined || found.type !== (type ?? found.type)) return undefined;
+        type = found.type;
+        const { slot } = found;
+        column = type === 'float' && slot.kind === 'column' ? slot.index : -1;
+      }
+      if (column >= 0)
+        values.push((point.rows.columns[column] as Float64Array)[point.row] as number);
+      else values.push((found as Field).read(point));
+    }
+    if (type === undefined || !this.#aggregate.types.includes(type)) return undefined;
+    return { type, values, points };
   }
 
   /** The usable values of the field. The first point decides the type. */
