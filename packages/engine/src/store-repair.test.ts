@@ -5,7 +5,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -148,7 +147,9 @@ test(
   'a file that was cut short, and one that begins with something else, do not keep it from starting',
   TIMEOUT,
   async () => {
-    truncateSync(file, PAGE * Math.floor(statSync(file).size / PAGE / 2));
+    // Room for later writes lies behind what is used.
+    const used = readFileSync(file).findLastIndex((byte) => byte !== 0);
+    truncateSync(file, PAGE * Math.floor(used / PAGE / 2));
     expect(await startDamaged()).toBeLessThanOrEqual(TASKS);
 
     await close();
