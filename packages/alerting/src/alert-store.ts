@@ -265,22 +265,21 @@ export class AlertStore {
 
   /** Removes everything that waits for a handler. */
   async removeAll(handlerKey: string): Promise<void> {
-    const range = rangeOf(handlerKey, 0);
     await this.#write({
-      entries: this.#outbox.getKeysCount(range),
+      entries: this.waitingCount(handlerKey),
       bytes: 0,
       apply: () => {
-        for (const key of this.#outbox.getKeys(range)) void this.#outbox.remove(key);
+        for (const key of this.#outbox.getKeys(rangeOf(handlerKey, 0)))
+          void this.#outbox.remove(key);
       },
     });
   }
 
   /** Hands what waits for one handler to another; the chains differ, so each entry begins anew. */
   async rekey(from: string, to: string): Promise<void> {
-    const range = rangeOf(from, 0);
     let entries = 0;
     let bytes = 0;
-    for (const { value } of this.#outbox.getRange(range)) {
+    for (const { value } of this.#outbox.getRange(rangeOf(from, 0))) {
       entries += 2;
       bytes += value.length + Buffer.byteLength(to);
     }
@@ -288,7 +287,7 @@ export class AlertStore {
       entries,
       bytes,
       apply: () => {
-        for (const { key, value } of this.#outbox.getRange(range)) {
+        for (const { key, value } of this.#outbox.getRange(rangeOf(from, 0))) {
           void this.#outbox.remove(key);
           const entry = printEntry(to, 0, readEntry(value).event);
           void this.#outbox.put([shortKey(to), key[1]], this.#slab.encode(entry));
