@@ -116,6 +116,14 @@ const EXCUSES: readonly Excuse[] = [
     applies: ({ text }) => /^SHOW TAG (KEYS|VALUES) .*\btime\b/.test(text),
   },
   {
+    reason:
+      "the reference server's index in memory knows no shards: a tag that the measurement has only outside of the range still has a type there (in its index on disk it has not)",
+    applies: ({ text, reference, candidate }) =>
+      /\(SELECT .*\b(host|zone)\b.* FROM/.test(text) &&
+      /"error":"unsupported \w+ iterator type: \*query\.string/.test(reference.body) &&
+      !candidate.body.includes('"error"'),
+  },
+  {
     reason: 'over a subquery, the reference server takes a missing boolean for false',
     applies: ({ text }) => /FROM \(SELECT .*\) WHERE .*\bb = false/.test(text),
   },

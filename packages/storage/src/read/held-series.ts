@@ -21,7 +21,7 @@ export type Selected = {
 
 /** What a series takes while many are looked at: its ordinal, and that of those which are held. */
 const ORDINAL_BYTES = 8;
-/** What a value takes while many are put in order: its id, a copy of the list, and room for two in linear memory. */
+/** What a value takes while many are put in order: its id in a list that may be half empty, and twice in linear memory. */
 const VALUE_BYTES = 16;
 
 /** Series that are looked at between two pauses, a few nanoseconds each. */
@@ -98,7 +98,7 @@ export function* heldTexts(
     const { textCount } = scope.database.index;
     const most = Math.min(textCount, ordinals?.length ?? measurement.seriesCount);
     memory.check(textCount + most * VALUE_BYTES, 'values of a tag');
-    const seen = new SeenValues(textCount, most);
+    const seen = new SeenValues(textCount);
     if (ordinals === undefined) yield* addHeldValues(selected, column, seen);
     else yield* addValuesOf(ordinals, column, seen);
     const texts = seen.texts();
@@ -117,23 +117,36 @@ export function* inOrder(
 /** Stored values of a column (id of the text + 1, 0 for none) that were found, each once. */
 class SeenValues {
   readonly #isSeen: Uint8Array;
-  readonly #texts: Uint32Array;
+  #texts = new Uint32Array(1024);
   #count = 0;
 
-  constructor(textCount: number, most: number) {
+  constructor(textCount: number) {
     this.#isSeen = new Uint8Array(textCount + 1);
     // A series that lacks the tag tells nothing.
     this.#isSeen[0] = 1;
-    this.#texts = new Uint32Array(most);
-  }
-
-  has(stored: number): boolean {
-    return this.#isSeen[stored] === 1;
   }
 
   add(stored: number): void {
     this.#isSeen[stored] = 1;
+    if (this.#count === this.#texts.length) {
+      const texts = new Uint32Array(this.#count * 2);
+      texts.set(this.#texts);
+      this.#texts = texts;
+    }
     this.#texts[this.#count++] = stored - 1;
+  }
+
+  /** Adds those of values `[from, to)` that are new and pass the test of their place. */
+  addNew(
+    values: Uint32Array,
+    { from, to }: { readonly from: number; readonly to: number },
+    test: (place: number) => boolean,
+  ): void {
+    const isSeen = this.#isSeen;
+    for (let place = from; place < to; place++) {
+      const stored = values[place]!;
+      if (isSeen[stored] === 0 && test(place)) this.add(stored);
+    }
   }
 
   texts(): Uint32Array {
@@ -162,10 +175,9 @@ function* addHeldValues(
   }
   const { values } = column;
   const end = Math.min(count, values.length);
-  for (let ordinal = postings?.end ?? 0; ordinal < end; ordinal++) {
-    if (ordinal % STEP_SERIES === 0) yield undefined;
-    const value = values[ordinal]!;
-    if (!seen.has(value) && isHeldHere(selected, ordinal)) seen.add(value);
+  for (let from = postings?.end ?? 0; from < end; from += STEP_SERIES) {
+    seen.addNew(values, { from, to: Math.min(end, from + STEP_SERIES) }, isHeldOne);
+    yield undefined;
   }
 }
 
@@ -177,10 +189,11 @@ function* addValuesOf(
   { values }: TagColumn,
   seen: SeenValues,
 ): Generator<undefined> {
-  for (let i = 0; i < ordinals.length; i++) {
-    if (i % STEP_SERIES === 0) yield undefined;
-    const value = values[ordinals[i]!] ?? 0;
-    if (!seen.has(value)) seen.add(value);
+  for (let from = 0; from < ordinals.length; from += STEP_SERIES) {
+    const part = ordinals.subarray(from, from + STEP_SERIES);
+    const stored = part.map((ordinal) => values[ordinal] ?? 0);
+    seen.addNew(stored, { from: 0, to: stored.length }, () => true);
+    yield undefined;
   }
 }
 
