@@ -59,6 +59,7 @@ export type TextSink = (text: Uint8Array) => void;
 /** Prints rows. One per thread: it owns the kernel's memory between two calls. */
 export class JsonRows {
   readonly #kernels: Kernels;
+  #views: MemoryViews | undefined;
 
   constructor(kernels: Kernels = new Kernels()) {
     this.#kernels = kernels;
@@ -99,30 +100,98 @@ export class JsonRows {
       sizeBytes += aligned(column.positions.byteLength) + aligned(column.texts.byteLength);
     }
     const table = this.#kernels.scratch(INPUT, sizeBytes);
-    const memory = this.#kernels.bytes;
-    const words = new Uint32Array(memory.buffer, table, columns.length * COLUMN_WORDS);
+    const views = this.#memoryViews();
+    const { words, bytes } = views;
     let at = table + columns.length * COLUMN_WORDS * 4;
-    const place = (array: ArrayBufferView): number => {
-      const address = at;
-      memory.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), address);
-      at += aligned(array.byteLength);
-      return address;
-    };
-    columns.forEach((column, i) => {
-      const word = i * COLUMN_WORDS;
+    let word = table >> 2;
+    for (const column of columns) {
+      const { valid } = column;
       words[word] = KINDS[column.kind];
-      words[word + 1] = place(column.values.subarray(from, to));
-      words[word + 2] = column.valid === undefined ? 0 : place(column.valid.subarray(from, to));
-      if (column.kind === 'text') {
-        words[word + 3] = place(column.positions);
-        words[word + 4] = place(column.texts);
+      words[word + 1] = at;
+      placeValues(column, { from, to, at, views });
+      at += aligned((to - from) * 8);
+      words[word + 2] = valid === undefined ? 0 : at;
+      if (valid !== undefined) {
+        bytes.set(whole(valid, from, to), at);
+        at += aligned(to - from);
       }
-      const unit = column.kind === 'epoch' ? column.unitNanos : 0n;
-      words[word + 6] = Number(unit & 0xffffffffn);
-      words[word + 7] = Number(unit >> 32n);
-    });
+      if (column.kind === 'text') {
+        words[word + 3] = at;
+        words.set(column.positions, at >> 2);
+        at += aligned(column.positions.byteLength);
+        words[word + 4] = at;
+        bytes.set(column.texts, at);
+        at += aligned(column.texts.length);
+      } else if (column.kind === 'epoch') {
+        words[word + 6] = Number(column.unitNanos & 0xffffffffn);
+        words[word + 7] = Number(column.unitNanos >> 32n);
+      }
+      word += COLUMN_WORDS;
+    }
     return table;
   }
+
+  /** All of linear memory in the kinds of numbers that are put there. Valid as long as `Kernels.bytes`. */
+  #memoryViews(): MemoryViews {
+    const { buffer } = this.#kernels;
+    if (this.#views?.bytes.buffer === buffer) return this.#views;
+    this.#views = {
+      bytes: new Uint8Array(buffer),
+      words: new Uint32Array(buffer),
+      floats: new Float64Array(buffer),
+      integers: new BigInt64Array(buffer),
+      unsigneds: new BigUint64Array(buffer),
+    };
+    return this.#views;
+  }
+}
+
+type MemoryViews = {
+  readonly bytes: Uint8Array;
+  readonly words: Uint32Array;
+  readonly floats: Float64Array;
+  readonly integers: BigInt64Array;
+  readonly unsigneds: BigUint64Array;
+};
+
+type Target = {
+  readonly from: number;
+  readonly to: number;
+  /** A multiple of eight. */
+  readonly at: number;
+  readonly views: MemoryViews;
+};
+
+/** Arrays of equal kinds are copied as such: a view of bytes per column costs more than copying a dozen values. */
+function placeValues(column: JsonColumn, { from, to, at, views }: Target): void {
+  switch (column.kind) {
+    case 'float':
+      views.floats.set(whole(column.values, from, to), at >> 3);
+      break;
+    case 'integer':
+    case 'time':
+    case 'epoch':
+      views.integers.set(whole(column.values, from, to), at >> 3);
+      break;
+    case 'unsigned':
+      views.unsigneds.set(whole(column.values, from, to), at >> 3);
+      break;
+    case 'boolean':
+      views.bytes.set(whole(column.values, from, to), at);
+      break;
+    case 'text':
+      views.words.set(whole(column.values, from, to), at >> 2);
+      break;
+  }
+}
+
+/** Elements [from, to), without a view where that is all of them. */
+function whole<T extends { readonly length: number; subarray(from: number, to: number): T }>(
+  array: T,
+  from: number,
+  to: number,
+): T {
+  return from === 0 && to === array.length ? array : array.subarray(from, to);
 }
 
 const COMMA = Uint8Array.of(0x2c);

@@ -10,10 +10,11 @@ import { explain } from './explain.ts';
 import { writeInto } from './operators/into.ts';
 import { RunContext } from './operators/run-context.ts';
 import { runSelect } from './operators/run-select.ts';
+import { runWholeGroups } from './operators/whole-groups.ts';
 import { runSystemFields, selectsSystemFields } from './operators/system-fields.ts';
-import { toResults } from './operators/run-statement.ts';
+import { inLists, toResults } from './operators/run-statement.ts';
 import { planSelect } from './plan/plan-select.ts';
-import type { ResultBatch } from './result.ts';
+import type { ResultBatch, ResultStream } from './result.ts';
 import type { SchemaShowStatement } from './show/run-show.ts';
 import { runShow } from './show/run-show.ts';
 
@@ -21,7 +22,7 @@ import { runShow } from './show/run-show.ts';
 export async function* executeSelect(
   statement: SelectStatement,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): ResultStream {
   if (statement.into !== undefined) {
     yield* writeInto(statement, statement.into, context);
     return;
@@ -32,7 +33,9 @@ export async function* executeSelect(
   }
   const prepared = await prepareSelect(statement, context);
   const plan = planSelect(prepared, { now: context.now, isInto: false });
-  yield* toResults(runSelect(plan, new RunContext(context)), plan);
+  const run = new RunContext(context);
+  const rows = runWholeGroups(plan, run) ?? inLists(runSelect(plan, run), run.pace);
+  yield* toResults(rows, plan);
 }
 
 /** Runs a SHOW statement about the schema. */

@@ -17,13 +17,14 @@ export type { Epoch, ResultFormat, StatementRun } from './output/write-results.t
 export { diagnosticDocument } from './output/diagnostics.ts';
 export { located } from './output/write-json.ts';
 export type { DiagnosticDocument } from './output/diagnostics.ts';
-export { rowsBatch } from './result.ts';
+export { eachBatch, rowsBatch } from './result.ts';
 export type {
   MixedColumn,
   MixedValue,
   ResultBatch,
   ResultColumn,
   ResultMessage,
+  ResultStream,
   TimeColumn,
 } from './result.ts';
 export type * from './series-source.ts';

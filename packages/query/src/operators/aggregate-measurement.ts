@@ -98,7 +98,7 @@ export async function* aggregateMeasurement(
     rowsOf: (batch) => batch.windowStarts.length,
   });
   for await (const batch of reduced) {
-    await run.pace.turn();
+    if (run.pace.isDue) await run.pace.turn();
     run.checkRowsRead(options.counters);
     const tags = plan.dimensions.map((name) => batch.groupTags.get(name) ?? '');
     if (group === undefined || group.tags.some((value, i) => value !== tags[i])) {

@@ -28,13 +28,18 @@ export function runSelect(plan: SelectPlan, run: RunContext): RowStream {
 }
 
 async function* selectRows(plan: SelectPlan, run: RunContext): RowStream {
-  checkBuckets(plan, run);
-  await checkSeries(plan, run);
+  await checkLimits(plan, run);
   const rows = plan.leaves.length === 0 ? limitRows(runRaw(plan, run), plan) : runLeaves(plan, run);
   for await (const batch of rows) {
-    await run.pace.turn();
+    if (run.pace.isDue) await run.pace.turn();
     yield batch;
   }
+}
+
+/** Holds a plan against the limits that can be known before anything is read. */
+export async function checkLimits(plan: SelectPlan, run: RunContext): Promise<void> {
+  checkBuckets(plan, run);
+  await checkSeries(plan, run);
 }
 
 function checkBuckets(plan: SelectPlan, run: RunContext): void {
@@ -261,21 +266,23 @@ function aggregated(
   return aggregateMeasurement(source, leaves.plan, options, run);
 }
 
-type GroupEnd = {
+/** What the rows of a group are made with. */
+export type GroupEnd = {
   readonly plan: SelectPlan;
   readonly group: GroupKey;
   readonly defaults: RowDefaults;
   readonly run: RunContext;
 };
 
-async function* finishGroup(leaves: GroupLeaves, end: GroupEnd): RowStream {
+/** The rows of a group that are left when all of it has been pushed. */
+export async function* finishGroup(leaves: GroupLeaves, end: GroupEnd): RowStream {
   const { plan, run } = end;
   await run.step('reduce', plan, () => leaves.finish());
   yield* knownRows(leaves, end);
 }
 
 /** Rows over the leaves as far as they are known: filled, transformed, put beside each other, evaluated. */
-async function* knownRows(
+export async function* knownRows(
   leaves: GroupLeaves,
   { plan, group, defaults, run }: GroupEnd,
 ): RowStream {

@@ -73,7 +73,7 @@ async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): R
   });
   try {
     for await (const batch of scanned) {
-      await run.pace.turn();
+      if (run.pace.isDue) await run.pace.turn();
       const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
       if (group === undefined || !isSameGroup(group.tags, tags)) {
         if (group !== undefined && held.rowCount > 0) yield await merged(group);

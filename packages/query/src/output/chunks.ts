@@ -1,6 +1,7 @@
 // Cuts the series of a statement into response chunks: at most so many rows of one series each.
 import { sliceColumn } from '../batch/column-ops.ts';
-import type { ResultBatch, ResultColumn } from '../result.ts';
+import { eachBatch } from '../result.ts';
+import type { ResultBatch, ResultColumn, ResultStream } from '../result.ts';
 
 /** Rows of one series that are written together, and what follows them. */
 export type ResponseChunk = {
@@ -13,12 +14,12 @@ export type ResponseChunk = {
 
 /** Chunks of at most `rows` rows. */
 export async function* responseChunks(
-  batches: AsyncIterable<ResultBatch>,
+  answer: ResultStream,
   rows: number,
 ): AsyncIterable<ResponseChunk> {
   let pieces: ResultBatch[] = [];
   let count = 0;
-  for await (const batch of batches) {
+  for await (const batch of eachBatch(answer)) {
     if (!batch.isContinuation && pieces.length > 0) {
       yield { pieces, continuesSeries: false, isLast: false };
       pieces = [];

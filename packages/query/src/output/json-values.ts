@@ -111,10 +111,13 @@ function appendMixed(value: MixedValue, out: TextBuffer): void {
 }
 
 const ESCAPED = /[<>&\u2028\u2029]/g;
+/** Most names and values of tags are. */
+const IS_PLAIN = /^[\w .:/@=+-]*$/;
 const NEEDS_ESCAPE = /[<>&\u2028\u2029]/;
 
 /** A JSON string with the escapes of the recorded system: HTML's special characters as `\u003c`. */
 export function jsonText(text: string): string {
+  if (IS_PLAIN.test(text)) return `"${text}"`;
   const plain = JSON.stringify(text);
   if (!NEEDS_ESCAPE.test(plain)) return plain;
   return plain.replace(ESCAPED, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -13,11 +13,15 @@ const COMMA = 0x2c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
+const encoder = new TextEncoder();
+
 /** Appends parts of answers to a buffer. Keeps track of commas, nothing else. */
 export class JsonWriter {
   readonly out = new TextBuffer();
   readonly #epoch: Epoch | undefined;
   #hasRows = false;
+  #columns: readonly string[] | undefined;
+  #columnsJson = new Uint8Array(0);
 
   constructor(epoch: Epoch | undefined) {
     this.#epoch = epoch;
@@ -31,13 +35,27 @@ export class JsonWriter {
   openSeries(batch: ResultBatch, isFirst: boolean): void {
     const { out } = this;
     out.ascii(isFirst ? ',"series":[{' : ',{');
-    if (batch.name !== undefined) out.text(`"name":${jsonText(batch.name)},`);
+    let head = batch.name === undefined ? '' : `"name":${jsonText(batch.name)},`;
     if (batch.tags !== undefined) {
-      const tags = [...batch.tags].map(([key, value]) => `${jsonText(key)}:${jsonText(value)}`);
-      out.text(`"tags":{${tags.join(',')}},`);
+      let separator = '"tags":{';
+      for (const [key, value] of batch.tags) {
+        head += `${separator}${jsonText(key)}:${jsonText(value)}`;
+        separator = ',';
+      }
+      head += batch.tags.size === 0 ? '"tags":{},' : '},';
     }
-    out.text(`"columns":[${batch.columns.map(jsonText).join(',')}]`);
+    out.text(head);
+    out.bytes(this.#columnsText(batch.columns));
     this.#hasRows = false;
+  }
+
+  /** The names of the columns, which all series of a statement share mostly. */
+  #columnsText(columns: readonly string[]): Uint8Array {
+    if (columns !== this.#columns) {
+      this.#columns = columns;
+      this.#columnsJson = encoder.encode(`"columns":[${columns.map(jsonText).join(',')}]`);
+    }
+    return this.#columnsJson;
   }
 
   /** Rows of the open series. */

@@ -1,6 +1,7 @@
 // CSV answers: one table per list of columns. Statements without rows and failing statements print nothing.
 import { columnValue, escapeTagPart } from '@tidemark/core';
 
+import { eachBatch } from '../result.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
 import { decimalText } from './number-text.ts';
@@ -22,7 +23,7 @@ export async function* writeCsv(
     let header: readonly string[] | undefined;
     let rowCount = 0;
     try {
-      for await (const batch of statement.run()) {
+      for await (const batch of eachBatch(statement.run())) {
         if (batch.rowCount === 0 || rowsLeft <= 0) continue;
         if (header === undefined || !sameColumns(header, batch.columns)) {
           if (hasHeader) out.ascii('\n');

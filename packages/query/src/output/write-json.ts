@@ -2,6 +2,7 @@
 import { AppError, LimitExceeded } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 
+import { isList } from '../result.ts';
 import type { ResultBatch } from '../result.ts';
 import { responseChunks, sliceBatch } from './chunks.ts';
 import { JsonWriter } from './json-writer.ts';
@@ -50,18 +51,22 @@ export async function* writeDocument(
     let faults: readonly Diagnostic[] = [];
     let mark = out.length;
     try {
-      for await (const { batch, isCut } of limited(statement.run(), format.maxRows)) {
-        for (const part of parts(batch)) {
-          mark = out.length;
-          writeBatch(writer, part, state);
-          if (out.length < PIECE_BYTES) continue;
-          hasFlushed = true;
-          yield out.take();
-        }
-        if (isCut) {
+      const limit = new RowLimit(format.maxRows);
+      for await (const next of statement.run()) {
+        for (const batch of isList(next) ? next : [next]) {
+          for (const part of parts(limit.cut(batch))) {
+            mark = out.length;
+            writeBatch(writer, part, state);
+            if (out.length < PIECE_BYTES) continue;
+            hasFlushed = true;
+            yield out.take();
+          }
+          if (!limit.isReached) continue;
           writer.closeSeries(true);
           state.isSeriesOpen = false;
+          break;
         }
+        if (limit.isReached) break;
       }
       statement.onEnd?.({ rowCount: state.rowCount, error: undefined });
     } catch (cause) {
@@ -114,21 +119,24 @@ function writeBatch(writer: JsonWriter, batch: ResultBatch, state: SeriesState):
   state.rowCount += batch.rowCount;
 }
 
-type LimitedBatch = { readonly batch: ResultBatch; readonly isCut: boolean };
-
 /** Stops after so many rows; the series that is cut is marked. */
-async function* limited(
-  batches: AsyncIterable<ResultBatch>,
-  maxRows: number | undefined,
-): AsyncIterable<LimitedBatch> {
-  let left = maxRows === undefined || maxRows === 0 ? Infinity : maxRows;
-  for await (const batch of batches) {
-    if (batch.rowCount > left) {
-      yield { batch: sliceBatch(batch, 0, left), isCut: true };
-      return;
+class RowLimit {
+  left: number;
+  /** A batch has been cut: nothing follows. */
+  isReached = false;
+
+  /** 0 and `undefined` are no limit. */
+  constructor(maxRows: number | undefined) {
+    this.left = maxRows === undefined || maxRows === 0 ? Infinity : maxRows;
+  }
+
+  cut(batch: ResultBatch): ResultBatch {
+    if (batch.rowCount > this.left) {
+      this.isReached = true;
+      return sliceBatch(batch, 0, this.left);
     }
-    left -= batch.rowCount;
-    yield { batch, isCut: false };
+    this.left -= batch.rowCount;
+    return batch;
   }
 }
 

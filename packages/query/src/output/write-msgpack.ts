@@ -3,7 +3,14 @@
 import { columnValue } from '@tidemark/core';
 
 import { memoryLimitExceeded } from '../limits.ts';
-import type { MixedValue, ResultBatch, ResultColumn, ResultMessage } from '../result.ts';
+import { eachBatch } from '../result.ts';
+import type {
+  MixedValue,
+  ResultBatch,
+  ResultColumn,
+  ResultMessage,
+  ResultStream,
+} from '../result.ts';
 import { responseChunks, sliceBatch } from './chunks.ts';
 import { MsgpackBuffer } from './msgpack-buffer.ts';
 import { EPOCH_NANOS } from './time-text.ts';
@@ -72,14 +79,11 @@ function countRows(series: readonly Series[]): number {
   );
 }
 
-async function gather(
-  batches: AsyncIterable<ResultBatch>,
-  maxRows: number,
-): Promise<readonly Series[]> {
+async function gather(answer: ResultStream, maxRows: number): Promise<readonly Series[]> {
   const series: Series[] = [];
   let left = maxRows;
   let count = 0;
-  for await (const batch of batches) {
+  for await (const batch of eachBatch(answer)) {
     const isCut = batch.rowCount > left;
     const piece = isCut ? sliceBatch(batch, 0, left) : batch;
     left -= piece.rowCount;

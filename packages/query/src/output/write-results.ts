@@ -1,7 +1,7 @@
 // Results on the wire: statements are run one after the other while their answers are written.
 import type { Diagnostic, Span } from '@tidemark/core';
 
-import type { ResultBatch, ResultMessage } from '../result.ts';
+import type { ResultMessage, ResultStream } from '../result.ts';
 import { PrettyPrinter } from './pretty.ts';
 import { writeCsv } from './write-csv.ts';
 import { writeMsgpack } from './write-msgpack.ts';
@@ -42,7 +42,7 @@ export type ResultFormat = {
 
 /** A statement that is about to be run. `run` is called once, after the one before has ended well. */
 export type StatementRun = {
-  readonly run: () => AsyncIterable<ResultBatch>;
+  readonly run: () => ResultStream;
   /** Where the statement stands in the text: the place of an error that has none of its own. */
   readonly span?: Span | undefined;
   /** Read after the statement has ended. */

@@ -9,7 +9,7 @@ import { executeExplain, executeSelect, executeShow } from '../executor.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
 import type { StatementRun } from '../output/write-results.ts';
 import { readEpoch, writeResults } from '../output/write-results.ts';
-import type { ResultBatch } from '../result.ts';
+import type { ResultStream } from '../result.ts';
 import type { SourceCapabilities } from '../series-source.ts';
 import type { MemoryPoint } from './memory-source.ts';
 import { MEMORY_CAPABILITIES, MemorySource } from './memory-source.ts';
@@ -174,7 +174,7 @@ export class RecordedServer {
   async #run(
     statement: Statement,
     params: RecordedRequest['params'],
-  ): Promise<(() => AsyncIterable<ResultBatch>) | undefined> {
+  ): Promise<(() => ResultStream) | undefined> {
     const context = await this.context(params);
     switch (statement.kind) {
       case 'select':

@@ -6,6 +6,7 @@ import type { QueryContext } from '../context.ts';
 import { executeSelect, executeShow } from '../executor.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
 import { writeResults } from '../output/write-results.ts';
+import { eachBatch } from '../result.ts';
 import type { ResultBatch } from '../result.ts';
 import type { SchemaShowStatement } from '../show/run-show.ts';
 import type { MemorySource } from './memory-source.ts';
@@ -58,7 +59,7 @@ function parsed(text: string): Statement {
 export function execute(text: string, context: QueryContext): AsyncIterable<ResultBatch> {
   const statement = parsed(text);
   return statement.kind === 'select'
-    ? executeSelect(statement, context)
+    ? eachBatch(executeSelect(statement, context))
     : executeShow(statement as SchemaShowStatement, context);
 }
 

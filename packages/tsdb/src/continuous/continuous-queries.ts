@@ -1,5 +1,6 @@
 // Continuous queries: parsed once, run when due, one after the other.
 import type { Clock, Timestamp } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 import type { Logger } from 'pino';
 
 import { runStatement } from '../statements/registry.ts';
@@ -86,7 +87,7 @@ export class ContinuousQueries {
     });
     try {
       const select = withRange(statement.statement, due);
-      const batches = runStatement(select, {
+      const answer = runStatement(select, {
         services,
         identity: { kind: 'open' },
         database: statement.database,
@@ -95,7 +96,7 @@ export class ContinuousQueries {
         messages: [],
       });
       let written = 0n;
-      for await (const batch of batches) written += writtenOf(batch);
+      for await (const batch of eachBatch(answer)) written += writtenOf(batch);
       this.#counters.queryOk++;
       if (isLogging) {
         const durationMs = clock.monotonicMs() - startedMs;

@@ -1,6 +1,7 @@
 // A continuous query run by hand over a past range, for late data and for queries that are younger than their data.
 import { floorMod, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 
 import type { Identity } from '../auth/identity.ts';
 import { LIMITS } from '../limits.ts';
@@ -83,7 +84,7 @@ export async function* runPlan(
     });
     let written = 0n;
     try {
-      const batches = runStatement(withRange(statement.statement, { start, end }), {
+      const answer = runStatement(withRange(statement.statement, { start, end }), {
         services,
         identity,
         database,
@@ -91,7 +92,7 @@ export async function* runPlan(
         signal: AbortSignal.any([running.signal, signal]),
         messages: [],
       });
-      for await (const batch of batches) written += writtenOf(batch);
+      for await (const batch of eachBatch(answer)) written += writtenOf(batch);
     } finally {
       services.queries.finish(running);
     }

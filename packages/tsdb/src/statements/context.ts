@@ -1,6 +1,12 @@
 // What the handlers of statements work with.
 import type { Clock, Diagnostic } from '@tidemark/core';
-import type { QueryLimits, ResultBatch, ResultMessage, SourceCounters } from '@tidemark/query';
+import type {
+  QueryLimits,
+  ResultBatch,
+  ResultMessage,
+  ResultStream,
+  SourceCounters,
+} from '@tidemark/query';
 import type { StorageEngine } from '@tidemark/storage';
 
 import type { Identity } from '../auth/identity.ts';
@@ -47,10 +53,7 @@ export type StatementContext = {
 };
 
 /** Runs a statement. Statements without an answer yield nothing. */
-export type StatementHandler<S> = (
-  statement: S,
-  context: StatementContext,
-) => AsyncIterable<ResultBatch>;
+export type StatementHandler<S> = (statement: S, context: StatementContext) => ResultStream;
 
 /** A handler of a statement that answers nothing. */
 export function acts<S>(

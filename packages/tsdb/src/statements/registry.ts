@@ -1,7 +1,7 @@
 // Every kind of statement and what runs it: one row each.
 import type { Statement } from '@tidemark/influxql';
 import { executeExplain, executeSelect, executeShow } from '@tidemark/query';
-import type { QueryContext, ResultBatch } from '@tidemark/query';
+import type { QueryContext, ResultStream } from '@tidemark/query';
 
 import { canRead } from '../auth/identity.ts';
 import { queryCatalog } from '../query/query-catalog.ts';
@@ -59,10 +59,7 @@ const REGISTRY: Registry = {
 };
 
 /** Runs a statement. What it throws is an `AppError` with the text that the statement answers. */
-export function runStatement(
-  statement: Statement,
-  context: StatementContext,
-): AsyncIterable<ResultBatch> {
+export function runStatement(statement: Statement, context: StatementContext): ResultStream {
   // The registry's type ties every kind to its handler; TypeScript can not follow that through an index.
   const handler = REGISTRY[statement.kind] as StatementHandler<Statement>;
   return handler(statement, context);
@@ -70,7 +67,7 @@ export function runStatement(
 
 /** A statement about data: with one consistent view that is closed when its answer is. */
 function withSnapshot<S>(
-  execute: (statement: S, context: QueryContext) => AsyncIterable<ResultBatch>,
+  execute: (statement: S, context: QueryContext) => ResultStream,
 ): StatementHandler<S> {
   return async function* executeOnSnapshot(statement, context) {
     const { services, identity } = context;
