@@ -9,6 +9,14 @@ export {
   startBlock,
 } from './blocks';
 export { crc32c } from './crc32c';
+export {
+  setShortRows,
+  shortBlockBytes,
+  shortEntryBytes,
+  shortMaxTime,
+  shortMinTime,
+  writeShortSeries,
+} from './short-series';
 export { allocateRun, freeRun, memoryInUse, scratch, trimScratch } from './memory';
 export {
   codeStrings,

@@ -91,9 +91,10 @@ export function memoryInUse(): usize {
 }
 
 // A scratch buffer per purpose keeps its run from call to call and only ever grows.
-// 0-9 codecs, 10-11 bodies and window inputs, 12 window runs, 13-15 lists of series, 16-17 orders of rows, 21 points, 22 names.
-const SCRATCH_COUNT = 23;
-const scratchTable: usize = memory.data(23 * 8, 16);
+// 0-9 codecs, 10-11 bodies and window inputs, 12 window runs, 13-15 lists of series, 16-17 orders of rows, 21 points, 22 names,
+// 23-26 short series.
+const SCRATCH_COUNT = 27;
+const scratchTable: usize = memory.data(27 * 8, 16);
 
 /** Buffer number `slot` with room for `bytes`; contents are lost when it has to grow. 0 when memory is exhausted. */
 export function scratch(slot: i32, bytes: usize): usize {

@@ -2,7 +2,7 @@
 //
 // Input is copied into linear memory and the result copied out once; results belong to the caller. Decoders throw
 // `CodecError` for bytes that no encoder wrote, and nothing else.
-import { assert } from '@tidemark/core';
+import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import { checkResult } from './codec-error.ts';
 import { BLOCK_VALUES_MAX } from './limits.ts';
@@ -49,6 +49,18 @@ export class Codecs {
 
   decodeIntegers(block: Uint8Array): BigInt64Array {
     return new BigInt64Array(this.#decode(Kind.Ints, block, 8, 'integers'));
+  }
+
+  /** As `encodeIntegers` of the same numbers. */
+  encodeIds(ids: Uint32Array, effort: CodecEffort = 'fast'): Uint8Array {
+    const count = checkCount(ids.length);
+    const kernels = this.#kernels;
+    const input = kernels.scratch(REFERENCES, ids.byteLength);
+    kernels.bytes.set(new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength), input);
+    const output = kernels.scratch(OUTPUT, kernels.exports.blockBound(count));
+    const size = kernels.exports.encodeIds(input, count, output, effortCode(effort));
+    if (size === 0) throw new Unavailable(`kernel memory is exhausted. values=${count}`);
+    return kernels.bytes.slice(output, output + size);
   }
 
   encodeUnsigneds(values: BigUint64Array, effort: CodecEffort = 'fast'): Uint8Array {

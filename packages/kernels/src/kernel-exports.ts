@@ -289,6 +289,24 @@ type TextExports = {
   infiniteValue(): number;
 };
 
+type ShortSeriesExports = {
+  setShortRows(ids: number, ends: number, times: number, columns: number, count: number): void;
+  writeShortSeries(
+    first: number,
+    end: number,
+    previousId: number,
+    blocks: number,
+    blocksRoom: number,
+    entries: number,
+    entriesRoom: number,
+    entriesWanted: number,
+  ): number;
+  shortBlockBytes(): number;
+  shortEntryBytes(): number;
+  shortMinTime(): bigint;
+  shortMaxTime(): bigint;
+};
+
 /** Exports of the compiled kernels. */
 export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   IngestExports &
@@ -299,4 +317,5 @@ export type KernelExports = { readonly memory: WasmMemory } & CodecExports &
   RowExports &
   CacheExports &
   MergeExports &
+  ShortSeriesExports &
   TextExports;

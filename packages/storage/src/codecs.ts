@@ -1,5 +1,5 @@
 // The one set of codecs and scans of this thread. Blocks are described in docs/formats/encodings.md.
-import { CodecError, Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
+import { CodecError, Codecs, ColumnCache, Kernels, Scans, ShortSeries } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';
 import { LIMITS } from './limits.ts';
@@ -7,6 +7,7 @@ import { LIMITS } from './limits.ts';
 let kernels: Kernels | undefined;
 let sharedCodecs: Codecs | undefined;
 let sharedScans: Scans | undefined;
+let sharedShortSeries: ShortSeries | undefined;
 let sharedCache: ColumnCache | undefined;
 let columnCacheBytes: number = LIMITS.columnCacheBytes.value;
 
@@ -20,6 +21,12 @@ export function scans(): Scans {
   kernels ??= new Kernels();
   sharedScans ??= new Scans(kernels);
   return sharedScans;
+}
+
+export function shortSeries(): ShortSeries {
+  kernels ??= new Kernels();
+  sharedShortSeries ??= new ShortSeries(kernels);
+  return sharedShortSeries;
 }
 
 /** Columns of segments that were read lately, decoded. */

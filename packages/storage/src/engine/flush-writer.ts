@@ -5,10 +5,10 @@ import type { RowPick } from '../memtable/row-pick.ts';
 import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
 import { isStrictlyAscending, mergeRuns, sliceRun } from '../read/run.ts';
-import type { Run } from '../read/run.ts';
 import type { SegmentField } from '../segment/format.ts';
 
 import { SegmentWriter } from '../segment/writer.ts';
+import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { MemtableTables } from '../shard/shard.ts';
 import type { Pacer } from './pacer.ts';
@@ -38,11 +38,9 @@ export async function writeTables(
 }
 
 /** What a series costs beside its rows, in rows; looking at the clock for each of them would cost as much again. */
-const SERIES_COST_ROWS = 16;
-/** About a tenth of a millisecond. */
-const ROWS_BETWEEN_PAUSES = 1024;
-/** Rows that are copied out of the memtable at once. */
-const PORTION_ROWS = 1 << 12;
+const SERIES_COST_ROWS = 4;
+/** Rows that are copied out of the memtable at once; encoding them takes a millisecond or two. */
+const PORTION_ROWS = 1 << 13;
 
 async function writeTable(
   writer: SegmentWriter,
@@ -55,7 +53,6 @@ async function writeTable(
   const fields: SegmentField[] = Array.from(table.fields, ([name, type]) => ({ name, type }));
   writer.beginMeasurement(table.measurementId, fields);
   const portion: Portion = { rows: new RowList(), ordinals: [], ends: [] };
-  let sincePause = 0;
   for (let ordinal = table.nextOrdinal(0); ordinal < table.ordinalEnd;) {
     table.listRows(ordinal, table.rows, portion.rows);
     const { length } = portion.rows;
@@ -64,14 +61,8 @@ async function writeTable(
     ordinal = table.nextOrdinal(ordinal + 1);
     const isLast = ordinal === table.ordinalEnd;
     if (length + portion.ends.length * SERIES_COST_ROWS < PORTION_ROWS && !isLast) continue;
-    for (const series of portionRuns(table, fields, portion)) {
-      writer.addRun(series.run);
-      writer.endSeries(measurement.seriesId(series.ordinal));
-      sincePause += series.run.times.length + SERIES_COST_ROWS;
-      if (sincePause < ROWS_BETWEEN_PAUSES) continue;
-      sincePause = 0;
-      await pacer.pause();
-    }
+    writePortion(writer, portion, { table, fields, measurement });
+    await pacer.pause();
     onRows(length);
     portion.rows.clear();
     portion.ordinals.length = 0;
@@ -83,21 +74,27 @@ async function writeTable(
 /** Some neighbouring series and their rows, one behind the other. */
 type Portion = { readonly rows: RowList; readonly ordinals: number[]; readonly ends: number[] };
 
-function* portionRuns(
-  table: Table,
-  fields: readonly SegmentField[],
+function writePortion(
+  writer: SegmentWriter,
   { rows, ordinals, ends }: Portion,
-): Generator<{ readonly ordinal: number; readonly run: Run }> {
-  const numbers = rows.toArray();
-  const { pick, times } = pickInOrder(table, numbers, ends);
-  const all: Run = { times, columns: fields.map((field) => pick.column(field)) };
-  let start = 0;
-  for (let i = 0; i < ordinals.length; i++) {
-    const end = ends[i]!;
-    const run = sliceRun(all, start, end);
-    yield { ordinal: ordinals[i]!, run: isStrictlyAscending(run.times) ? run : mergeRuns([run]) };
-    start = end;
-  }
+  source: {
+    readonly table: Table;
+    readonly fields: readonly SegmentField[];
+    readonly measurement: MeasurementIndex;
+  },
+): void {
+  const { pick, times } = pickInOrder(source.table, rows.toArray(), ends);
+  const columns = source.fields.map((field) => pick.column(field));
+  const ids = Uint32Array.from(ordinals, (ordinal) => source.measurement.seriesId(ordinal));
+  const present = columns.flatMap((column, field) =>
+    column === undefined ? [] : [{ field, column }],
+  );
+  const all = { ids, ends: Uint32Array.from(ends), times, columns: present };
+  writer.addSeriesRows(all, (index) => {
+    const run = sliceRun({ times, columns }, index === 0 ? 0 : ends[index - 1]!, ends[index]!);
+    writer.addRun(isStrictlyAscending(run.times) ? run : mergeRuns([run]));
+    writer.endSeries(ids[index]!);
+  });
 }
 
 /** The rows of some series, each in the order of its times where that is a matter of whole batches. */

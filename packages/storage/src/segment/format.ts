@@ -263,7 +263,7 @@ export function encodeFooter(
       out.text(name);
       out.u8(FIELD_TYPES.indexOf(type));
     }
-    out.block(codecs().encodeIntegers(BigInt64Array.from(measurement.series, BigInt), 'small'));
+    out.block(codecs().encodeIds(measurement.series, 'small'));
     out.varint(measurement.pages.length);
     for (const page of measurement.pages) {
       out.varint(page.firstSeries);
@@ -283,6 +283,17 @@ function partsOf(measurement: SegmentMeasurement, partSeries: number): SegmentMe
     parts.push({ measurementId, rows: 0, fields: [], pages: [], series: part });
   }
   return parts;
+}
+
+/** Low words of integers: number by number, millions of them would each become a bigint on the heap. */
+function idsOf(integers: BigInt64Array): Uint32Array {
+  const words = new Uint32Array(integers.buffer, integers.byteOffset, integers.length * 2);
+  const ids = new Uint32Array(integers.length);
+  for (let i = 0; i < ids.length; i++) {
+    if (words[2 * i + 1] !== 0) throw new DecodeError('series id out of range');
+    ids[i] = words[2 * i]!;
+  }
+  return ids;
 }
 
 function joinSeries(first: Uint32Array, second: Uint32Array): Uint32Array {
@@ -317,7 +328,7 @@ export function decodeFooter(bytes: Uint8Array): SegmentFooter {
         length: reader.varint(),
       });
     }
-    const series = Uint32Array.from(ids, Number);
+    const series = idsOf(ids);
     const previous = measurements.at(-1);
     if (previous?.measurementId !== measurementId) {
       measurements.push({ measurementId, rows, fields, series, pages });

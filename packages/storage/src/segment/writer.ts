@@ -4,10 +4,11 @@ import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { ByteWriter } from '../bytes.ts';
-import { codecs, crc32c, scans } from '../codecs.ts';
+import { codecs, crc32c, scans, shortSeries } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, valuesOf } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
+import type { SeriesRows } from '@tidemark/kernels';
 import { newFieldArray } from '../memtable/row-block.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import {
@@ -32,6 +33,9 @@ import type {
 const WRITE_BUFFER_BYTES = 256 << 10;
 /** Most blocks fit behind a buffer that is nearly full. */
 const BLOCK_ROOM_BYTES = 64 << 10;
+
+/** Where a page begins: about what its varint takes. */
+const PAGE_START_BYTES = 4;
 
 /** A chunk taken over from another segment as it is: its blocks are not decoded. */
 export type RawChunk = { readonly meta: ChunkMeta; readonly bytes: Uint8Array };
@@ -96,6 +100,58 @@ export class SegmentWriter {
     }
   }
 
+  /**
+   * Adds series whose rows lie one behind the other, those of each strictly ascending, as `addRun` and `endSeries` would one
+   * by one. Where one has many rows or none that ascend, or fields of texts, `addOther` is called, which has to add it.
+   */
+  addSeriesRows(rows: SeriesRows, addOther: (index: number) => void): void {
+    const { length } = rows.ids;
+    // Where all are long, they need not be copied for the encoder.
+    const isSet = hasShortSeries(rows.ends) && shortSeries().setRows(rows);
+    let next = 0;
+    while (next < length) {
+      if (isSet) next = this.#addShortSeries(rows, next);
+      if (next < length) addOther(next++);
+    }
+  }
+
+  /** Adds series from `first` on while they are short; the index of the first that is not. */
+  #addShortSeries(rows: SeriesRows, first: number): number {
+    const encoder = shortSeries();
+    for (let from = first; ;) {
+      if (from === rows.ids.length) return from;
+      const isNewPage = this.#page.length === 0;
+      const pageBytes = isNewPage ? PAGE_START_BYTES : this.#page.length;
+      const encoded = encoder.encode(from, {
+        previousId: isNewPage ? rows.ids[from]! : this.#pageLast,
+        entriesWanted: DIRECTORY_PAGE_BYTES - pageBytes,
+      });
+      const { next, entries, blocks, minTime, maxTime } = encoded;
+      if (next === from) return from;
+      if (isNewPage) this.#beginPage(rows.ids[from]!, this.bytesWritten);
+      this.#buffer.raw(blocks);
+      this.#page.raw(entries);
+      for (let i = from; i < next; i++) {
+        const id = rows.ids[i]!;
+        assert(this.#series.length === 0 || id > this.#series.at(-1)!, 'series ascend');
+        this.#series.push(id);
+      }
+      this.#pageLast = rows.ids[next - 1]!;
+      this.#rows += rows.ends[next - 1]! - (from === 0 ? 0 : rows.ends[from - 1]!);
+      if (minTime < this.#minTime) this.#minTime = minTime;
+      if (maxTime > this.#maxTime) this.#maxTime = maxTime;
+      this.#flushBuffer();
+      if (this.#page.length > DIRECTORY_PAGE_BYTES) this.#closePage();
+      from = next;
+    }
+  }
+
+  #beginPage(series: SeriesId, offset: number): void {
+    this.#page.varint(offset);
+    this.#pageFirst = series;
+    this.#pageLast = series;
+  }
+
   addRawChunk({ meta, bytes }: RawChunk): void {
     const shift = this.bytesWritten - meta.timeOffset;
     this.#buffer.raw(bytes);
@@ -112,11 +168,7 @@ export class SegmentWriter {
     const chunks = this.#chunks;
     if (chunks.length === 0) return;
     assert(this.#series.length === 0 || series > this.#series.at(-1)!, 'series ascend');
-    if (this.#page.length === 0) {
-      this.#page.varint(chunks[0]!.timeOffset);
-      this.#pageFirst = series;
-      this.#pageLast = series;
-    }
+    if (this.#page.length === 0) this.#beginPage(series, chunks[0]!.timeOffset);
     writeEntry(this.#page, { seriesDelta: series - this.#pageLast, chunks }, this.#fields);
     this.#pageLast = series;
     this.#series.push(series);
@@ -236,6 +288,14 @@ export class SegmentWriter {
     this.#file.write(bytes, this.#bufferOffset);
     this.#bufferOffset += bytes.length;
   }
+}
+
+function hasShortSeries(ends: Uint32Array): boolean {
+  for (let i = 0, start = 0; i < ends.length; i++) {
+    if (ends[i]! - start < MIN_STATISTICS_ROWS) return true;
+    start = ends[i]!;
+  }
+  return false;
 }
 
 /** The values that are not null, one behind the other. */

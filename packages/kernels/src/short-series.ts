@@ -1,0 +1,112 @@
+// Encodes series with few rows as segments hold them, many in one call: of a series with one row the calls would cost ten
+// times the work.
+import { assert } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
+
+import type { Kernels } from './loader.ts';
+
+/** Rows of series that lie one behind the other. */
+export type SeriesRows = {
+  readonly ids: Uint32Array;
+  /** Where the rows of each series end. */
+  readonly ends: Uint32Array;
+  readonly times: BigInt64Array;
+  /** Columns of all rows; those of strings are not encoded here. */
+  readonly columns: readonly { readonly field: number; readonly column: Column }[];
+};
+
+/** Views, valid until the next call of the kernel. */
+export type EncodedSeries = {
+  /** Index of the first series that was not encoded. */
+  readonly next: number;
+  readonly blocks: Uint8Array;
+  readonly entries: Uint8Array;
+  readonly minTime: bigint;
+  readonly maxTime: bigint;
+};
+
+const SCRATCH_OUTPUT = 1;
+const SCRATCH_ENTRIES = 23;
+const SCRATCH_ROWS = 24;
+const BLOCKS_ROOM = 256 << 10;
+const ENTRIES_ROOM = 64 << 10;
+const COLUMN_WORDS = 4;
+// In step with assembly/blocks.ts.
+const KINDS = { integer: 0, unsigned: 0, float: 1, boolean: 2 } as const;
+
+/** Encoder of one thread. Rows stay set until the next call of `setRows`; nothing may be awaited meanwhile. */
+export class ShortSeries {
+  readonly #kernels: Kernels;
+  #count = 0;
+
+  constructor(kernels: Kernels) {
+    this.#kernels = kernels;
+  }
+
+  /** Copies rows in. False when a column is one of strings: its series have to be encoded one by one. */
+  setRows({ ids, ends, times, columns }: SeriesRows): boolean {
+    assert(ids.length === ends.length, 'each series has an end');
+    if (columns.some(({ column }) => column.type === 'string')) return false;
+    const kernels = this.#kernels;
+    let sizeBytes = times.byteLength + ids.byteLength + ends.byteLength;
+    for (const { column } of columns) sizeBytes += columnBytes(column) + COLUMN_WORDS * 4;
+    let at = kernels.scratch(SCRATCH_ROWS, sizeBytes + ALIGNMENT * (columns.length * 2 + 4));
+    const copy = (array: ArrayBufferView): number => {
+      const address = at;
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      kernels.bytes.set(bytes, address);
+      at = Math.ceil((address + bytes.length) / ALIGNMENT) * ALIGNMENT;
+      return address;
+    };
+    const timesAt = copy(times);
+    const records = new Uint32Array(columns.length * COLUMN_WORDS);
+    columns.forEach(({ field, column }, i) => {
+      if (column.type === 'string') return;
+      const values = copy(column.values);
+      const valid = column.valid === undefined ? 0 : copy(column.valid);
+      records.set([KINDS[column.type], field, values, valid], i * COLUMN_WORDS);
+    });
+    this.#count = ids.length;
+    kernels.exports.setShortRows(copy(ids), copy(ends), timesAt, copy(records), columns.length);
+    return true;
+  }
+
+  /**
+   * Encodes series from `first` on, up to and with the one by which entries exceed `entriesWanted` bytes. Ends before one
+   * with more than 31 rows or whose times do not ascend, and when there is no more room: call it until `next` stays.
+   */
+  encode(
+    first: number,
+    options: { readonly previousId: number; readonly entriesWanted: number },
+  ): EncodedSeries {
+    const kernels = this.#kernels;
+    const { exports } = kernels;
+    const blocksAt = kernels.scratch(SCRATCH_OUTPUT, BLOCKS_ROOM);
+    const entriesAt = kernels.scratch(SCRATCH_ENTRIES, ENTRIES_ROOM);
+    const next = exports.writeShortSeries(
+      first,
+      this.#count,
+      options.previousId,
+      blocksAt,
+      BLOCKS_ROOM,
+      entriesAt,
+      ENTRIES_ROOM,
+      options.entriesWanted,
+    );
+    const { bytes } = kernels;
+    return {
+      next: next >>> 0,
+      blocks: bytes.subarray(blocksAt, blocksAt + exports.shortBlockBytes()),
+      entries: bytes.subarray(entriesAt, entriesAt + exports.shortEntryBytes()),
+      minTime: exports.shortMinTime(),
+      maxTime: exports.shortMaxTime(),
+    };
+  }
+}
+
+const ALIGNMENT = 8;
+
+function columnBytes(column: Column): number {
+  const values = column.type === 'string' ? column.codes : column.values;
+  return values.byteLength + (column.valid?.byteLength ?? 0);
+}
