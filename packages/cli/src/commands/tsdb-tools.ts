@@ -93,6 +93,7 @@ function repairCommand(finish: (status: number) => void): Command {
       print(
         `${report.segmentsChecked} segments checked, ${report.segmentsRewritten} rewritten, ${report.segmentsLost} lost, ${report.rowsKept} rows kept, ${report.logsRewritten} log and index files rewritten`,
       );
+      if (report.isManifestRebuilt) print('the manifest was made anew of the files of the shards');
       if (report.isCatalogMended) print('a damaged copy of the catalog was written anew');
       printDamage(report.lost);
     }

@@ -17,6 +17,9 @@ export type CheckedContents = {
   readonly isMended: boolean;
 };
 
+/** The file is sound, but a later version of this program wrote it: nothing may be made in its place. */
+export class NewerFormat extends Corruption {}
+
 const HEADER_BYTES = 16;
 
 /** `undefined` when there is no such file. Throws `Corruption` when no copy is right. */
@@ -109,7 +112,7 @@ function decodeCopy(
   const expected = version === 1 ? crc32c(body) : crc32c(body, crc32c(bytes.subarray(0, 12)));
   if (checksum !== expected) return undefined;
   if (version > newest) {
-    throw new Corruption(`file has version ${version}, this program reads up to ${newest}`, {
+    throw new NewerFormat(`file has version ${version}, this program reads up to ${newest}`, {
       file: path,
       offset: 6,
     });

@@ -65,7 +65,7 @@ export class Engine {
   memtableBytes = 0;
   readonly #options: StorageOptions;
   readonly #memtableMaxBytes: number;
-  readonly #log: StorageLog;
+  readonly log: StorageLog;
   readonly #postings: PostingsCache;
   readonly #restoring = new Set<Database>();
   #backgroundDone: Promise<void> = Promise.resolve();
@@ -91,24 +91,24 @@ export class Engine {
     this.turns = new Turns({ clock: environment.clock, sliceMs: LIMITS.sliceMs.value });
     this.directory = options.directory;
     this.#postings = new PostingsCache(options.indexCacheBytes ?? LIMITS.indexCacheBytes.value);
-    this.#log = options.log ?? (() => undefined);
+    this.log = options.log ?? (() => undefined);
     const { disk } = environment;
     const { directory, turns } = this;
-    this.indexFiles = new IndexFiles({ disk, directory, turns, log: this.#log });
+    this.indexFiles = new IndexFiles({ disk, directory, turns, log: this.log });
     this.#memtableMaxBytes = options.memtableMaxBytes ?? LIMITS.memtableBytes.value;
     this.backPressure = new BackPressure(this.#memtableMaxBytes, () => this.memtableBytes);
   }
 
   /** Reads what is on disk; nothing else may be called before. */
   async open(): Promise<void> {
-    const recovered = await recover(this, this.#log);
+    const recovered = await recover(this, this.log);
     this.#maintenance = recovered.maintenance;
     this.#wal = new Wal({
       disk: this.environment.disk,
       directory: walDirectory(this.directory),
       firstFileId: recovered.nextWalFileId,
       fsync: this.#options.walFsync ?? 'always',
-      log: (message, error) => this.#log('error', message, { error }),
+      log: (message, error) => this.log('error', message, { error }),
     });
     if (this.#options.hasBackgroundWork !== false) this.#backgroundDone = this.#runBackground();
   }
@@ -330,7 +330,7 @@ export class Engine {
   }
 
   #supervise(what: string, work: Promise<unknown>): void {
-    work.catch((error: unknown) => this.#log('error', `${what} failed`, { error }));
+    work.catch((error: unknown) => this.log('error', `${what} failed`, { error }));
   }
 
   async #runBackground(): Promise<void> {
@@ -347,7 +347,7 @@ export class Engine {
         await clock.sleep(stepMs, signal);
         await this.#backgroundStep();
       } catch (error) {
-        if (!signal.aborted) this.#log('error', 'background work failed', { error });
+        if (!signal.aborted) this.log('error', 'background work failed', { error });
       }
     }
   }
@@ -601,7 +601,7 @@ export class Engine {
     try {
       await this.#backgroundDone;
       if (this.#maintenance !== undefined && this.#options.hasBackgroundWork !== false) {
-        await flushAtEnd(this.#maintenance, this.memtableBytes, this.#log);
+        await flushAtEnd(this.#maintenance, this.memtableBytes, this.log);
       }
       await this.#maintenance?.idle();
       await this.#checkpointAll();

@@ -4,6 +4,7 @@ import { assert } from '@tidemark/core';
 
 import { writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
+import { ShardFiles } from '../manifest/shard-file.ts';
 import type { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
@@ -60,6 +61,7 @@ export class Maintenance {
   #checkpointing: Promise<void> | undefined;
   #compacting: Promise<void> | undefined;
   #commits: Promise<void> = Promise.resolve();
+  readonly #shardFiles: ShardFiles;
   #walStart: number;
   #renewAfterMs = 0;
   readonly counters = {
@@ -74,6 +76,7 @@ export class Maintenance {
     this.#engine = engine;
     this.#pages = pages;
     this.#walStart = walStart;
+    this.#shardFiles = new ShardFiles(engine.environment.disk, engine.directory);
   }
 
   get isFlushing(): boolean {
@@ -441,12 +444,23 @@ export class Maintenance {
     const next = this.#commits.then(async () => {
       const engine = this.#engine;
       await engine.fault('manifest:before');
-      await writeManifest(engine.environment.disk, engine.directory, this.manifest(change()));
+      const manifest = this.manifest(change());
+      await writeManifest(engine.environment.disk, engine.directory, manifest);
       apply();
+      await this.#updateShardFiles(manifest);
       await engine.fault('manifest:after');
     });
     this.#commits = next.catch(() => undefined);
     return next;
+  }
+
+  /** The commit has happened: files that only `repair` reads do not undo it. */
+  async #updateShardFiles(manifest: Manifest): Promise<void> {
+    try {
+      await this.#shardFiles.update(manifest);
+    } catch (error) {
+      this.#engine.log('warn', 'files of shards could not be written', { error });
+    }
   }
 
   /** The manifest of the present state, with a change applied. */

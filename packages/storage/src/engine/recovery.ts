@@ -6,8 +6,12 @@ import { CodecError } from '@tidemark/kernels';
 
 import { DecodeError } from '../bytes.ts';
 import type { RowBlock } from '../memtable/row-block.ts';
-import { readManifest } from '../manifest/manifest.ts';
-import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
+import { NewerFormat } from '../disk/checked-file.ts';
+import type { Disk } from '../disk/disk.ts';
+import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
+import type { ManifestDatabase, ManifestShard, StoredManifest } from '../manifest/manifest.ts';
+import { lacksManifest } from '../manifest/rebuild.ts';
+import { SHARD_FILE_NAME } from '../manifest/shard-file.ts';
 import type { StorageLog } from '../options.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
@@ -37,7 +41,7 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   ]) {
     disk.makeDirectory(path);
   }
-  const { manifest, isMended } = readManifest(disk, directory);
+  const { manifest, isMended } = presentManifest(disk, directory);
   if (isMended) log('error', 'a copy of the manifest is damaged; the other one is used', {});
   engine.reserveIds(manifest);
   engine.storageId = manifest.storageId === '' ? randomUUID() : manifest.storageId;
@@ -50,6 +54,20 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   removeOrphans(engine);
   engine.removeOrphanIndexes();
   return { maintenance, nextWalFileId };
+}
+
+const REPAIR_HINT = '`tidemark tsdb repair` makes a new one of the files of the shards';
+
+/** Throws `Corruption` when it is damaged or gone: without it all segments would look like leftovers. */
+function presentManifest(disk: Disk, directory: string): StoredManifest {
+  const file = `${directory}/${MANIFEST_NAME}`;
+  try {
+    if (disk.exists(file) || !lacksManifest(disk, directory)) return readManifest(disk, directory);
+  } catch (error) {
+    if (error instanceof NewerFormat || !(error instanceof Corruption)) throw error;
+    throw new Corruption(`manifest is damaged in all copies; ${REPAIR_HINT}`, { file, offset: 0 });
+  }
+  throw new Corruption(`manifest is missing; ${REPAIR_HINT}`, { file, offset: 0 });
 }
 
 async function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageLog): Promise<void> {
@@ -131,6 +149,7 @@ function removeOrphans(engine: Engine): void {
     // Files of a damaged shard are evidence: repair looks at them.
     if (shard.damage !== undefined) continue;
     const used = new Set(shard.segments.map((segment) => segment.path));
+    used.add(`${root}/${name}/${SHARD_FILE_NAME}`);
     for (const file of disk.list(`${root}/${name}`)) {
       if (!used.has(`${root}/${name}/${file}`)) disk.remove(`${root}/${name}/${file}`);
     }

@@ -54,7 +54,7 @@ export const EMPTY_MANIFEST: Manifest = {
 };
 
 const FORMAT: CheckedFormat = { magic: 'TDMMAN', version: 3 };
-const NAME = 'MANIFEST';
+export const MANIFEST_NAME = 'MANIFEST';
 
 export type StoredManifest = {
   readonly manifest: Manifest;
@@ -64,7 +64,7 @@ export type StoredManifest = {
 
 /** The manifest of a directory; the empty one when there is none yet. Throws `Corruption`. */
 export function readManifest(disk: Disk, directory: string): StoredManifest {
-  const path = `${directory}/${NAME}`;
+  const path = `${directory}/${MANIFEST_NAME}`;
   const stored = readCheckedFile(path, FORMAT, disk);
   if (stored === undefined) return { manifest: EMPTY_MANIFEST, isMended: false };
   return { manifest: parseBody(stored.body, path), isMended: stored.isMended };
@@ -76,7 +76,7 @@ export async function writeManifest(
   directory: string,
   manifest: Manifest,
 ): Promise<void> {
-  const path = `${directory}/${NAME}`;
+  const path = `${directory}/${MANIFEST_NAME}`;
   await writeCheckedFile(path, { format: FORMAT, body: printBody(manifest), disk });
 }
 
@@ -113,7 +113,7 @@ type TombstoneJson = {
   freesTypes: boolean;
 };
 
-type ShardJson = {
+export type ShardJson = {
   descriptor: Omit<ShardDescriptor, 'start' | 'end'> & { start: string; end: string };
   segments: SegmentInfo[];
   tombstones: TombstoneJson[];
@@ -124,7 +124,8 @@ type ManifestJson = Omit<Manifest, 'shards' | 'storageId'> & {
   shards: ShardJson[];
 };
 
-function shardToJson({ descriptor, segments, tombstones }: ManifestShard): ShardJson {
+/** A shard as JSON has it. */
+export function shardToJson({ descriptor, segments, tombstones }: ManifestShard): ShardJson {
   return {
     descriptor: { ...descriptor, start: String(descriptor.start), end: String(descriptor.end) },
     segments: [...segments],
@@ -139,7 +140,8 @@ function shardToJson({ descriptor, segments, tombstones }: ManifestShard): Shard
   };
 }
 
-function shardFromJson({ descriptor, segments, tombstones }: ShardJson): ManifestShard {
+/** The inverse of `shardToJson`. */
+export function shardFromJson({ descriptor, segments, tombstones }: ShardJson): ManifestShard {
   return {
     descriptor: {
       ...descriptor,

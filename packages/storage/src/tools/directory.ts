@@ -1,12 +1,14 @@
 // What the offline tools share: the files of an engine's directory as the manifest names them. The directory is locked
 // while a tool looks at it, so that no engine changes it.
-import { messageOf } from '@tidemark/core';
+import { Corruption, messageOf } from '@tidemark/core';
+import { NewerFormat } from '../disk/checked-file.ts';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { Disk } from '../disk/disk.ts';
 import { indexDirectory, segmentPath, walDirectory } from '../engine/paths.ts';
-import { readManifest } from '../manifest/manifest.ts';
+import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
+import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
@@ -33,6 +35,16 @@ export type OpenDirectory = {
   readonly manifest: Manifest;
   /** One copy of the manifest is damaged. */
   readonly isMended: boolean;
+  /** Both copies are damaged, or there is none: `manifest` was made of what else is on disk. */
+  readonly rebuilt: Rebuilt | undefined;
+};
+
+export type Rebuilt = {
+  /** What is the matter with the one that should be there. */
+  readonly damage: Damage;
+  readonly lost: readonly Damage[];
+  /** Files of shards that the manifest does not name. */
+  readonly leftOut: readonly string[];
 };
 
 /** Runs `work` while nobody else owns the directory. Throws `Conflict` when somebody does. */
@@ -43,10 +55,34 @@ export async function withDirectory<T>(
   const lock = disk === undefined ? await lockStorage(directory) : undefined;
   try {
     const used = disk ?? nodeDisk();
-    return await work({ disk: used, directory, ...readManifest(used, directory) });
+    return await work({ disk: used, directory, ...findManifest(used, directory) });
   } finally {
     await lock?.release();
   }
+}
+
+/** The manifest of the directory, or one that is made anew in memory. */
+function findManifest(
+  disk: Disk,
+  directory: string,
+): Pick<OpenDirectory, 'manifest' | 'isMended' | 'rebuilt'> {
+  const path = manifestPath(directory);
+  let damage: Damage;
+  try {
+    if (disk.exists(path) || !lacksManifest(disk, directory)) {
+      return { ...readManifest(disk, directory), rebuilt: undefined };
+    }
+    damage = { file: path, offset: 0, message: 'manifest is missing' };
+  } catch (error) {
+    if (error instanceof NewerFormat || !(error instanceof Corruption)) throw error;
+    damage = damageOf(error, path);
+  }
+  const { manifest, ...rest } = rebuildManifest(disk, directory);
+  return { manifest, isMended: false, rebuilt: { damage, ...rest } };
+}
+
+export function manifestPath(directory: string): string {
+  return `${directory}/${MANIFEST_NAME}`;
 }
 
 export function openSegment(

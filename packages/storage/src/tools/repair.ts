@@ -5,17 +5,27 @@ import type { Disk } from '../disk/disk.ts';
 import { segmentPath, shardDirectory } from '../engine/paths.ts';
 import { writeManifest } from '../manifest/manifest.ts';
 import type { ManifestShard } from '../manifest/manifest.ts';
+import { ShardFiles } from '../manifest/shard-file.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import { frameRecord, scanWalFile, walHeader } from '../wal/wal-file.ts';
 import type { WalScan } from '../wal/wal-file.ts';
-import { damageOf, indexFiles, logFiles, openSegment, withDirectory } from './directory.ts';
+import {
+  damageOf,
+  indexFiles,
+  logFiles,
+  manifestPath,
+  openSegment,
+  withDirectory,
+} from './directory.ts';
 import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
 
 export type RepairReport = {
   readonly segmentsChecked: number;
   readonly segmentsRewritten: number;
+  /** The manifest could not be read: a new one was made of the files of the shards. */
+  readonly isManifestRebuilt: boolean;
   /** Segments of which nothing could be read. */
   readonly segmentsLost: number;
   readonly rowsKept: number;
@@ -52,6 +62,12 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       nextFileId: manifest.nextFileId,
       moved: [],
     };
+    if (open.rebuilt !== undefined) {
+      const { damage, lost, leftOut } = open.rebuilt;
+      for (const one of [damage, ...lost]) work.lost.push({ ...one, rows: undefined });
+      work.moved.push(...leftOut);
+      await copyAside(open, manifestPath(directory));
+    }
     const shards: ManifestShard[] = [];
     const totalBytes = manifest.shards
       .flatMap((shard) => shard.segments)
@@ -70,24 +86,35 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       shards.push({ ...shard, segments });
     }
     const movedTo = work.moved.length === 0 ? undefined : damagedDirectory(directory);
-    if (movedTo !== undefined || open.isMended) {
-      await writeManifest(disk, directory, { ...manifest, nextFileId: work.nextFileId, shards });
+    if (movedTo !== undefined || open.isMended || open.rebuilt !== undefined) {
+      const repaired = { ...manifest, nextFileId: work.nextFileId, shards };
+      await writeManifest(disk, directory, repaired);
+      await new ShardFiles(disk, directory).update(repaired);
     }
-    if (movedTo !== undefined) {
-      disk.makeDirectory(movedTo);
-      for (const path of work.moved) {
-        if (disk.exists(path))
-          disk.rename(path, `${movedTo}/${path.split('/').slice(-2).join('-')}`);
-      }
-      await disk.syncDirectory(movedTo);
-    }
+    if (movedTo !== undefined) await moveAside(open, work.moved, movedTo);
     for (const path of [...logFiles(open), ...indexFiles(open)]) {
       await repairFrames(open, path, work);
     }
     const { nextFileId: _nextFileId, moved: _moved, ...report } = work;
-    const hasMoved = movedTo !== undefined || work.logsRewritten > 0;
-    return { ...report, movedTo: hasMoved ? damagedDirectory(directory) : undefined };
+    const hasMoved = movedTo !== undefined || work.logsRewritten > 0 || open.rebuilt !== undefined;
+    return {
+      ...report,
+      isManifestRebuilt: open.rebuilt !== undefined,
+      movedTo: hasMoved ? damagedDirectory(directory) : undefined,
+    };
   });
+}
+
+async function moveAside(
+  { disk }: OpenDirectory,
+  paths: readonly string[],
+  to: string,
+): Promise<void> {
+  disk.makeDirectory(to);
+  for (const path of paths) {
+    if (disk.exists(path)) disk.rename(path, `${to}/${path.split('/').slice(-2).join('-')}`);
+  }
+  await disk.syncDirectory(to);
 }
 
 function damagedDirectory(directory: string): string {
@@ -95,14 +122,12 @@ function damagedDirectory(directory: string): string {
 }
 
 /** Writes a file of the log or of the index anew, without its damaged records; the old one is kept aside. */
-async function repairFrames({ disk, directory }: OpenDirectory, path: string, work: Work) {
+async function repairFrames(open: OpenDirectory, path: string, work: Work): Promise<void> {
+  const { disk } = open;
   const file = disk.open(path, 'read');
   let scan: WalScan;
-  let old: Uint8Array;
   try {
     scan = scanWalFile(file);
-    old = new Uint8Array(file.size());
-    file.read(old, 0);
   } finally {
     file.close();
   }
@@ -110,15 +135,29 @@ async function repairFrames({ disk, directory }: OpenDirectory, path: string, wo
   for (const offset of scan.damagedAt) {
     work.lost.push({ file: path, offset, message: 'damaged record', rows: undefined });
   }
-  const aside = damagedDirectory(directory);
-  disk.makeDirectory(aside);
-  await writeFile(disk, `${aside}/${path.split('/').at(-1) ?? ''}`, [old]);
-  await disk.syncDirectory(aside);
+  await copyAside(open, path);
   const repaired = `${path}.repaired`;
   await writeFile(disk, repaired, [walHeader(), ...scan.payloads.map(frameRecord)]);
   disk.rename(repaired, path);
   await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));
   work.logsRewritten++;
+}
+
+/** Keeps a copy of a file in the folder for damaged ones, before another one takes its place. */
+async function copyAside({ disk, directory }: OpenDirectory, path: string): Promise<void> {
+  if (!disk.exists(path)) return;
+  const file = disk.open(path, 'read');
+  let bytes: Uint8Array;
+  try {
+    bytes = new Uint8Array(file.size());
+    file.read(bytes, 0);
+  } finally {
+    file.close();
+  }
+  const aside = damagedDirectory(directory);
+  disk.makeDirectory(aside);
+  await writeFile(disk, `${aside}/${path.split('/').at(-1) ?? ''}`, [bytes]);
+  await disk.syncDirectory(aside);
 }
 
 async function writeFile(disk: Disk, path: string, parts: readonly Uint8Array[]): Promise<void> {

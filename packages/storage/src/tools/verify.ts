@@ -3,7 +3,14 @@ import { decodeRecord } from '../wal/wal-record.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
 import { segmentPath } from '../engine/paths.ts';
 import type { Segment } from '../segment/segment.ts';
-import { damageOf, indexFiles, logFiles, openSegment, withDirectory } from './directory.ts';
+import {
+  damageOf,
+  indexFiles,
+  logFiles,
+  manifestPath,
+  openSegment,
+  withDirectory,
+} from './directory.ts';
 import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
 
 export type VerifyReport = {
@@ -30,8 +37,13 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
   return withDirectory(options, async (open) => {
     const tally: Tally = { files: 1, bytes: 0, blocks: 1, rows: 0, tornBytes: 0, damage: [] };
     if (open.isMended) {
-      const file = `${open.directory}/MANIFEST`;
+      const file = manifestPath(open.directory);
       tally.damage.push({ file, offset: 0, message: 'one copy of the manifest is damaged' });
+    }
+    if (open.rebuilt !== undefined) {
+      const { damage, lost } = open.rebuilt;
+      const message = `${damage.message}; repair makes a new one of the files of the shards`;
+      tally.damage.push({ ...damage, message }, ...lost);
     }
     const totalBytes = totalSize(open);
     const report = (file: string): void =>
