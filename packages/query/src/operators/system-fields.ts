@@ -53,7 +53,6 @@ export async function* runSystemFields(
         ...batch,
         columns: ['time', ...columns],
         values: [{ type: 'time', values: times, valid: undefined }, ...batch.values],
-        hasNoPartialFlags: false,
       };
     }
   }

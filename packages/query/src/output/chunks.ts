@@ -1,4 +1,5 @@
-// Cuts the series of a statement into response chunks: at most so many rows of one series each.
+// Cuts the series of a statement into response chunks: at most so many rows of one series each; and ends an answer that has
+// as many rows as one may have.
 import { sliceColumn } from '../batch/column-ops.ts';
 import { eachBatch } from '../result.ts';
 import type { ResultBatch, ResultColumn, ResultStream } from '../result.ts';
@@ -11,6 +12,11 @@ export type ResponseChunk = {
   /** Nothing follows in this statement. */
   readonly isLast: boolean;
 };
+
+/** What a chunk says of the statement: whether more comes. Some statements only say it of a series that is cut. */
+export function moreFollows({ pieces, continuesSeries, isLast }: ResponseChunk): boolean {
+  return pieces[0]?.marksOnlyCutSeries === true ? continuesSeries : !isLast;
+}
 
 /** Chunks of at most `rows` rows. */
 export async function* responseChunks(
@@ -39,6 +45,47 @@ export async function* responseChunks(
     }
   }
   if (pieces.length > 0) yield { pieces, continuesSeries: false, isLast: true };
+}
+
+/** Rows that an answer may still have, of all its statements together: `max-row-limit`. */
+export class RowBudget {
+  #left: number;
+  #hasCut = false;
+  #isOver = false;
+
+  /** 0 and absent are no limit. */
+  constructor(maxRows: number | undefined) {
+    this.#left = maxRows === undefined || maxRows === 0 ? Number.POSITIVE_INFINITY : maxRows;
+  }
+
+  /** No further row will be shown, of whatever statement. */
+  get isSpent(): boolean {
+    return this.#left === 0;
+  }
+
+  /** Rows of the series that was taken last are left out. */
+  get hasCut(): boolean {
+    return this.#hasCut;
+  }
+
+  /** Something has been left out: nothing follows. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** As much of a batch as there is room for; nothing of a further series when there is none (without a mark, recorded). */
+  take(batch: ResultBatch): ResultBatch | undefined {
+    if (this.isSpent && !batch.isContinuation) {
+      this.#isOver = true;
+      return undefined;
+    }
+    const shown = Math.min(this.#left, batch.rowCount);
+    this.#left -= shown;
+    if (shown === batch.rowCount) return batch;
+    this.#hasCut = true;
+    this.#isOver = true;
+    return sliceBatch(batch, 0, shown);
+  }
 }
 
 /** Rows `[start, end)` of a batch. */

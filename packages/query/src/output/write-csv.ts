@@ -4,6 +4,7 @@ import { columnValue, escapeTagPart } from '@tidemark/core';
 import { eachBatch } from '../result.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
+import { RowBudget } from './chunks.ts';
 import { decimalText } from './number-text.ts';
 import { EPOCH_NANOS } from './time-text.ts';
 import { statementError } from './write-json.ts';
@@ -17,25 +18,27 @@ export async function* writeCsv(
   format: ResultFormat,
 ): AsyncIterable<Uint8Array> {
   const out = new TextBuffer();
-  let rowsLeft = format.chunkRows === undefined ? format.maxRows || Infinity : Infinity;
+  const budget = new RowBudget(format.chunkRows === undefined ? format.maxRows : undefined);
   let hasHeader = false;
   for (const statement of statements) {
+    if (budget.isSpent) break;
     let header: readonly string[] | undefined;
     let rowCount = 0;
     try {
       for await (const batch of eachBatch(statement.run())) {
-        if (batch.rowCount === 0 || rowsLeft <= 0) continue;
-        if (header === undefined || !sameColumns(header, batch.columns)) {
+        const shown = budget.take(batch);
+        if (shown === undefined) break;
+        if (shown.rowCount === 0) continue;
+        if (header === undefined || !sameColumns(header, shown.columns)) {
           if (hasHeader) out.ascii('\n');
-          header = batch.columns;
+          header = shown.columns;
           hasHeader = true;
           out.text(`${['name', 'tags', ...header].map(csvCell).join(',')}\n`);
         }
-        const rows = Math.min(batch.rowCount, rowsLeft);
-        appendRows(out, batch, rows, format.epoch ?? 'ns');
-        rowsLeft -= rows;
-        rowCount += rows;
+        appendRows(out, shown, format.epoch ?? 'ns');
+        rowCount += shown.rowCount;
         if (out.length >= PIECE_BYTES) yield out.take();
+        if (budget.isOver) break;
       }
       statement.onEnd?.({ rowCount, error: undefined });
     } catch (cause) {
@@ -52,12 +55,12 @@ function sameColumns(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name, i) => name === b[i]);
 }
 
-function appendRows(out: TextBuffer, batch: ResultBatch, rows: number, epoch: Epoch): void {
+function appendRows(out: TextBuffer, batch: ResultBatch, epoch: Epoch): void {
   const tags = [...(batch.tags ?? [])]
     .map(([key, value]) => `${escapeTagPart(key)}=${escapeTagPart(value)}`)
     .join(',');
   const start = `${csvCell(batch.name ?? '')},${csvCell(tags)}`;
-  for (let row = 0; row < rows; row++) {
+  for (let row = 0; row < batch.rowCount; row++) {
     let line = start;
     for (let i = 0; i < batch.values.length; i++) {
       line += `,${cellText(batch.values[i]!, row, i === 0 ? epoch : 'ns')}`;

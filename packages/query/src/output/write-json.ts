@@ -4,7 +4,7 @@ import type { Diagnostic, Span } from '@tidemark/core';
 
 import { isList } from '../result.ts';
 import type { ResultBatch } from '../result.ts';
-import { responseChunks, sliceBatch } from './chunks.ts';
+import { moreFollows, responseChunks, RowBudget, sliceBatch } from './chunks.ts';
 import { JsonWriter } from './json-writer.ts';
 import { UnsupportedFloat } from './number-text.ts';
 import type { ResultFormat, StatementRun } from './write-results.ts';
@@ -33,8 +33,11 @@ export async function* writeDocument(
   }
   let hasFlushed = false;
   let failed = false;
+  const budget = new RowBudget(format.maxRows);
   out.ascii('{"results":[');
   for (const [statementId, statement] of statements.entries()) {
+    // What would follow is not run, and not mentioned (recorded).
+    if (budget.isSpent) break;
     if (statementId > 0) out.ascii(',');
     writer.openStatement(statementId);
     if (failed) {
@@ -51,22 +54,23 @@ export async function* writeDocument(
     let faults: readonly Diagnostic[] = [];
     let mark = out.length;
     try {
-      const limit = new RowLimit(format.maxRows);
       for await (const next of statement.run()) {
         for (const batch of isList(next) ? next : [next]) {
-          for (const part of parts(limit.cut(batch))) {
+          const shown = budget.take(batch);
+          if (shown === undefined) break;
+          for (const part of parts(shown)) {
             mark = out.length;
             writeBatch(writer, part, state);
             if (out.length < PIECE_BYTES) continue;
             hasFlushed = true;
             yield out.take();
           }
-          if (!limit.isReached) continue;
+          if (!budget.hasCut) continue;
           writer.closeSeries(true);
           state.isSeriesOpen = false;
           break;
         }
-        if (limit.isReached) break;
+        if (budget.isOver) break;
       }
       statement.onEnd?.({ rowCount: state.rowCount, error: undefined });
     } catch (cause) {
@@ -119,27 +123,6 @@ function writeBatch(writer: JsonWriter, batch: ResultBatch, state: SeriesState):
   state.rowCount += batch.rowCount;
 }
 
-/** Stops after so many rows; the series that is cut is marked. */
-class RowLimit {
-  left: number;
-  /** A batch has been cut: nothing follows. */
-  isReached = false;
-
-  /** 0 and `undefined` are no limit. */
-  constructor(maxRows: number | undefined) {
-    this.left = maxRows === undefined || maxRows === 0 ? Infinity : maxRows;
-  }
-
-  cut(batch: ResultBatch): ResultBatch {
-    if (batch.rowCount > this.left) {
-      this.isReached = true;
-      return sliceBatch(batch, 0, this.left);
-    }
-    this.left -= batch.rowCount;
-    return batch;
-  }
-}
-
 /** One document per response chunk. */
 export async function* writeChunkedDocuments(
   statements: readonly StatementRun[],
@@ -161,7 +144,6 @@ export async function* writeChunkedDocuments(
           const [first] = chunk.pieces;
           if (first === undefined) continue;
           hasDocument = true;
-          const hasFlags = first.hasNoPartialFlags !== true;
           out.ascii('{"results":[');
           writer.openStatement(statementId);
           writer.openSeries(first, true);
@@ -169,9 +151,9 @@ export async function* writeChunkedDocuments(
             writer.rows(piece);
             rowCount += piece.rowCount;
           }
-          writer.closeSeries(hasFlags && chunk.continuesSeries);
+          writer.closeSeries(chunk.continuesSeries);
           const messages = chunk.isLast ? (statement.messages?.() ?? []) : [];
-          const isPartial = hasFlags && !chunk.isLast;
+          const isPartial = moreFollows(chunk);
           writer.closeStatement({ hasSeries: true, messages, isPartial, error: undefined });
           out.ascii(']}\n');
           yield out.take();

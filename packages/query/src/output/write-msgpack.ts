@@ -11,7 +11,7 @@ import type {
   ResultMessage,
   ResultStream,
 } from '../result.ts';
-import { responseChunks, sliceBatch } from './chunks.ts';
+import { moreFollows, responseChunks, RowBudget } from './chunks.ts';
 import { MsgpackBuffer } from './msgpack-buffer.ts';
 import { EPOCH_NANOS } from './time-text.ts';
 import { statementError } from './write-json.ts';
@@ -38,7 +38,9 @@ export async function* writeMsgpack(
   const writer = new MsgpackWriter(format.epoch);
   const gathered: Result[] = [];
   let failed = false;
+  const budget = new RowBudget(format.maxRows);
   for (const [statementId, statement] of statements.entries()) {
+    if (budget.isSpent) break;
     const base = { statementId, series: [], messages: [], isPartial: false, error: undefined };
     if (failed) {
       gathered.push({ ...base, error: 'not executed' });
@@ -47,7 +49,7 @@ export async function* writeMsgpack(
     let rowCount = 0;
     try {
       if (format.chunkRows === undefined) {
-        const series = await gather(statement.run(), format.maxRows || Infinity);
+        const series = await gather(statement.run(), budget);
         rowCount = countRows(series);
         const messages = statement.messages?.() ?? [];
         gathered.push({ ...base, series, messages });
@@ -57,7 +59,7 @@ export async function* writeMsgpack(
           const series = [{ pieces: [...chunk.pieces], isPartial: chunk.continuesSeries }];
           rowCount += countRows(series);
           hasChunk = true;
-          yield writer.document([{ ...base, series, isPartial: !chunk.isLast }]);
+          yield writer.document([{ ...base, series, isPartial: moreFollows(chunk) }]);
         }
         if (!hasChunk) yield writer.document([base]);
       }
@@ -79,23 +81,20 @@ function countRows(series: readonly Series[]): number {
   );
 }
 
-async function gather(answer: ResultStream, maxRows: number): Promise<readonly Series[]> {
+async function gather(answer: ResultStream, budget: RowBudget): Promise<readonly Series[]> {
   const series: Series[] = [];
-  let left = maxRows;
   let count = 0;
-  for await (const batch of eachBatch(answer)) {
-    const isCut = batch.rowCount > left;
-    const piece = isCut ? sliceBatch(batch, 0, left) : batch;
-    left -= piece.rowCount;
-    count += piece.rowCount;
+  for await (const next of eachBatch(answer)) {
+    const batch = budget.take(next);
+    if (batch === undefined) break;
+    count += batch.rowCount;
     if (count > MAX_GATHERED_ROWS) throw memoryLimitExceeded(MAX_GATHERED_ROWS);
     const last = series.at(-1);
-    if (batch.isContinuation && last !== undefined) last.pieces.push(piece);
-    else series.push({ pieces: [piece], isPartial: false });
-    if (!isCut) continue;
-    const cut = series.at(-1);
-    if (cut !== undefined) cut.isPartial = true;
-    break;
+    if (batch.isContinuation && last !== undefined) {
+      last.pieces.push(batch);
+      last.isPartial = budget.hasCut;
+    } else series.push({ pieces: [batch], isPartial: budget.hasCut });
+    if (budget.isOver) break;
   }
   return series;
 }
@@ -121,19 +120,11 @@ class MsgpackWriter {
     const buffer = this.#buffer;
     const { series, messages, isPartial, error } = result;
     buffer.mapHeader(
-      1 +
-        Number(series.length > 0) +
-        Number(messages.length > 0) +
-        Number(isPartial) +
-        Number(error !== undefined),
+      // Series, were there none, or an error.
+      2 + Number(messages.length > 0) + Number(isPartial),
     );
     buffer.string('statement_id');
     buffer.integer(BigInt(result.statementId));
-    if (series.length > 0) {
-      buffer.string('series');
-      buffer.arrayHeader(series.length);
-      for (const one of series) this.#series(one);
-    }
     if (messages.length > 0) {
       buffer.string('messages');
       buffer.arrayHeader(messages.length);
@@ -142,6 +133,11 @@ class MsgpackWriter {
         this.#pair('level', level);
         this.#pair('text', text);
       }
+    }
+    if (error === undefined) {
+      buffer.string('series');
+      buffer.arrayHeader(series.length);
+      for (const one of series) this.#series(one);
     }
     if (isPartial) {
       buffer.string('partial');

@@ -1,5 +1,5 @@
 import { columnFrom } from '@tidemark/core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
@@ -85,6 +85,74 @@ test('a row limit cuts the answer and marks the series', async () => {
   const { series } = JSON.parse(text).results[0];
   expect(series.map((one: { values: unknown[] }) => one.values.length)).toEqual([3, 1]);
   expect(series[1].partial).toBe(true);
+});
+
+describe('the rows of a limit are those of all statements', () => {
+  const limited = async (runs: readonly StatementRun[], maxRows: number): Promise<unknown> => {
+    const text = (await written(runs, { encoding: 'json', maxRows, epoch: 'ns' })).toString();
+    const { results } = JSON.parse(text);
+    return results.map(({ series = [] }: { series?: { values: unknown[]; partial?: boolean }[] }) =>
+      series.map(({ values, partial }) => (partial === true ? `${values.length}+` : values.length)),
+    );
+  };
+  const more = { ...CPU, isContinuation: true };
+  const never: StatementRun = {
+    run: () => {
+      throw new Error('is not run');
+    },
+  };
+
+  test.each([
+    ['further series are left out without a mark', [answering(CPU, CPU)], 3, [[3]]],
+    ['further statements are not run', [answering(CPU), never], 3, [[3]]],
+    [
+      'a statement has what the one before left',
+      [answering(CPU), answering(CPU)],
+      5,
+      [[3], ['2+']],
+    ],
+    ['a series that goes on is marked', [answering(CPU, more), never], 3, [['3+']]],
+    ['empty statements take none', [answering(), answering(CPU)], 3, [[], [3]]],
+    ['no limit leaves everything', [answering(CPU, more), answering(CPU)], 0, [[6], [3]]],
+  ])('%s', async (_name, runs, maxRows, rows) => {
+    expect(await limited(runs, maxRows)).toEqual(rows);
+  });
+
+  test('in CSV and MessagePack too', async () => {
+    const csv = await written([answering(CPU), answering(CPU), never], {
+      encoding: 'csv',
+      maxRows: 4,
+    });
+    const packed = await written([answering(CPU, CPU), never], { encoding: 'msgpack', maxRows: 3 });
+    const whole = await written([answering(CPU)], { encoding: 'msgpack' });
+
+    expect(
+      csv
+        .toString()
+        .split('\n')
+        .filter((line) => line.startsWith('cpu')),
+    ).toHaveLength(4);
+    expect(packed).toEqual(whole);
+  });
+});
+
+test('chunks of lists of names mark only series that are cut', async () => {
+  const names = (isContinuation: boolean): ResultBatch => ({
+    ...rowsBatch({ name: 'm', columns: ['key'], rows: [['a'], ['b']] }),
+    isContinuation,
+  });
+  const marks = async (chunkRows: number): Promise<unknown> => {
+    const run = answering(names(false), names(true), names(false));
+    const text = (await written([run], { encoding: 'json', chunkRows })).toString();
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => line.split('"partial":true').length - 1);
+  };
+
+  expect(await marks(10)).toEqual([0, 0]);
+  // Of the series and of the statement.
+  expect(await marks(3)).toEqual([2, 0, 0]);
 });
 
 test('infinities end the answer with the recorded error', async () => {

@@ -46,7 +46,9 @@ export async function* showCardinality(
   // LIMIT and OFFSET count the one row of each series, as recorded.
   const isShown = (statement.offset ?? 0n) === 0n;
   for await (const { name, tags, count } of counted(statement, new RunContext(context))) {
-    if (isShown) yield rowsBatch({ name, tags, columns: ['count'], rows: [[BigInt(count)]] });
+    if (!isShown) continue;
+    const rows = [[BigInt(count)]];
+    yield { ...rowsBatch({ name, tags, columns: ['count'], rows }), marksOnlyCutSeries: false };
   }
 }
 

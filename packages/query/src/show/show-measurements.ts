@@ -9,7 +9,7 @@ import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import type { Predicate, SchemaFilter } from '../series-source.ts';
 import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';
-import { oneSeriesOf } from './show-rows.ts';
+import { listed, oneSeriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 
 type ShowMeasurements = Extract<ShowStatement, { kind: 'show-measurements' }>;
@@ -32,7 +32,8 @@ export async function* showMeasurements(
   if (!context.catalog.hasDatabase(database)) return;
   const run = new RunContext(context);
   const chosen = where === undefined ? undefined : await measurementsWhere(where, filter, run);
-  yield* oneSeriesOf(named(measurementNames(filter, run), chosen), ['name'], statement);
+  const pieces = named(measurementNames(filter, run), chosen);
+  yield* listed(oneSeriesOf(pieces, ['name'], statement));
 }
 
 async function* named(

@@ -10,7 +10,7 @@ import type { ResultBatch } from '../result.ts';
 import { compareSeriesKeys } from '../series-key.ts';
 import type { SchemaFilter, SeriesOrder, TagKeyMatch } from '../series-source.ts';
 import { existingDatabase, policyOf, seriesCondition } from './show-context.ts';
-import { oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
+import { listed, oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 import { merged, sourceFilters } from './show-sources.ts';
 import type { Piece } from './show-sources.ts';
@@ -68,7 +68,7 @@ export async function* showTagKeys(
   const condition = seriesCondition(statement.condition, context);
   for (const filter of await sourceFilters(statement.sources, { database }, run)) {
     const pieces = tagKeys({ ...filter, ...condition }, run);
-    yield* seriesOf(pieces, ['tagKey'], statement);
+    yield* listed(seriesOf(pieces, ['tagKey'], statement));
   }
 }
 
@@ -109,7 +109,7 @@ export async function* showTagValues(
   const limitPerMeasurement = rowsNeeded(statement);
   for (const filter of await sourceFilters(statement.sources, { database }, run)) {
     const asked = { filter: { ...filter, ...condition }, keys, limitPerMeasurement };
-    yield* seriesOf(tagValues(asked, run), ['key', 'value'], statement);
+    yield* listed(seriesOf(tagValues(asked, run), ['key', 'value'], statement));
   }
 }
 
