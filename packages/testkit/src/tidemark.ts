@@ -45,6 +45,12 @@ const BINDS: Readonly<Record<'up' | 'tsdb' | 'engine', readonly string[]>> = {
   engine: ['--bind', '127.0.0.1:0'],
 };
 
+// Statements are rehearsed for seconds of processor time, of which tests need all they can get.
+const TEST_ENVIRONMENT = {
+  TIDEMARK_DATA_REHEARSAL_ENABLED: 'false',
+  TIDEMARK_DATABASE_DATA_REHEARSAL_ENABLED: 'false',
+};
+
 /** A directory below the system's temporary one. The caller removes it with `removeDirectory`. */
 export function makeDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'tidemark-e2e-'));
@@ -68,7 +74,7 @@ export async function startTidemark(options: StartOptions = {}): Promise<Tidemar
   const [program = '', ...args] = [...wrapper, ...limited];
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...options.environment },
+    env: { ...process.env, ...TEST_ENVIRONMENT, ...options.environment },
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
