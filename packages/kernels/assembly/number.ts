@@ -100,6 +100,26 @@ export function appendDigits(digits: u64, p: usize): u64 {
 }
 
 /**
+ * A number such as `12.3` that lies in one word with what follows it, at `first`: where it ends, 0 when it is another. Its
+ * digits are put side by side, so that they are converted once and not on both sides of the point.
+ */
+@inline
+function scanShortFloat(first: usize, isNegative: bool): usize {
+  const word = load<u64>(first);
+  const before = leadingDigits(word);
+  if (before > 5 || ((word >> (<u64>before << 3)) & 0xff) !== 46) return 0;
+  const below = (<u64>1 << (<u64>before << 3)) - 1;
+  const joined = (word & below) | ((word >> 8) & ~below);
+  const count = leadingDigits(joined);
+  if (count === 0 || count === 7) return 0;
+  const digits = <f64>digitsValue(joined, count);
+  const value = digits / load<f64>(exactPowers + ((<usize>count - <usize>before) << 3));
+  numberType = TYPE_FLOAT;
+  numberBits = reinterpret<u64>(isNegative ? -value : value);
+  return first + <usize>count + 1;
+}
+
+/**
  * Reads a number at `p` into `numberType` and `numberBits`. Returns where it ends, 0 when the slow path must look. Loads
  * up to 7 bytes behind the number.
  */
@@ -107,6 +127,8 @@ export function appendDigits(digits: u64, p: usize): u64 {
 export function scanNumber(start: usize): usize {
   const isNegative = load<u8>(start) === 45;
   const first = isNegative ? start + 1 : start;
+  const end = scanShortFloat(first, isNegative);
+  if (end !== 0) return end;
   let digits = appendDigits(0, first);
   let p = digitsEnd;
   let count = p - first;

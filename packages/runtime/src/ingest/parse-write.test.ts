@@ -284,3 +284,22 @@ test('series that come in ever other orders over many writes are those of their 
     }),
   );
 });
+
+test('numbers of every length before and behind the point are the nearest doubles', () => {
+  const texts: string[] = [];
+  for (let before = 1; before <= 9; before++) {
+    for (let behind = 0; behind <= 9; behind++) {
+      const digits = '9081726354';
+      const text = digits.slice(0, before) + (behind === 0 ? '' : `.${digits.slice(-behind)}`);
+      texts.push(text, `-${text}`, `0${text}`, `${text}0`);
+    }
+  }
+  texts.push('0.0', '-0.0', '00.50', '0.000001', '99999.9', '999999.9', '.5', '-.25');
+  const text = texts.map((each, i) => `m v=${each} ${i}`).join('\n');
+
+  const { batch, errors } = new WriteParser().parse(bytes(text), options);
+
+  expect(errors).toEqual([]);
+  const [column] = batch.blocks[0]!.columns;
+  expect(Array.from(texts, (_, i) => columnValue(column!, i))).toEqual(texts.map(Number));
+});
