@@ -59,27 +59,25 @@ export type StatementRun = {
  * Runs the statements and yields the answer's bytes in pieces of about 64 KiB. A statement that throws an `AppError`
  * answers its message; the statements behind it answer `not executed`. Other errors are rethrown.
  */
-export async function* writeResults(
+export function writeResults(
   statements: readonly StatementRun[],
   format: ResultFormat,
 ): AsyncIterable<Uint8Array> {
   if (format.encoding === 'csv') {
-    yield* writeCsv(statements, format);
-    return;
+    return writeCsv(statements, format);
   }
   if (format.encoding === 'msgpack') {
-    yield* writeMsgpack(statements, format);
-    return;
+    return writeMsgpack(statements, format);
   }
   const { chunkRows } = format;
   const pieces =
     chunkRows === undefined
       ? writeDocument(statements, format)
       : writeChunkedDocuments(statements, format, chunkRows);
-  if (format.isPretty !== true) {
-    yield* pieces;
-    return;
-  }
+  return format.isPretty === true ? prettyPieces(pieces) : pieces;
+}
+
+async function* prettyPieces(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const pretty = new PrettyPrinter();
   for await (const piece of pieces) yield pretty.push(piece);
 }

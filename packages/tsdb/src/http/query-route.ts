@@ -170,7 +170,8 @@ class QueryRun {
     };
     response.on('close', onClose);
     try {
-      await stream(this.#counted(), exchange, {
+      await stream(this.#pieces(), exchange, {
+        onPiece: (bytes) => this.#count(bytes),
         type: contentTypeOf(exchange, request),
         isChunked: request.format.chunkRows !== undefined,
       });
@@ -184,7 +185,8 @@ class QueryRun {
   async inBackground(): Promise<void> {
     const { services } = this.#options;
     try {
-      for await (const piece of this.#counted()) void piece; // Nobody reads it.
+      // Nobody reads it.
+      for await (const piece of this.#pieces()) this.#count(piece.length);
     } catch (error) {
       services.log.error({ err: error }, 'asynchronous query failed');
     } finally {
@@ -196,12 +198,8 @@ class QueryRun {
     if (this.#running !== undefined) this.#options.services.queries.finish(this.#running);
   }
 
-  async *#counted(): AsyncGenerator<Uint8Array> {
-    const { counters } = this.#options.services;
-    for await (const piece of this.#pieces()) {
-      counters.queryRespBytes += piece.length;
-      yield piece;
-    }
+  #count(bytes: number): void {
+    this.#options.services.counters.queryRespBytes += bytes;
   }
 
   #pieces(): AsyncIterable<Uint8Array> {
@@ -290,6 +288,14 @@ function contentTypeOf(exchange: Exchange, request: QueryRequest): string {
   return isOldCsv ? 'application/csv' : contentType(encoding);
 }
 
+type StreamOptions = {
+  /** `Content-Type`. */
+  readonly type: string;
+  readonly isChunked: boolean;
+  /** Told the length of every piece. */
+  readonly onPiece: (bytes: number) => void;
+};
+
 /**
  * Writes pieces as they come, no faster than the client reads. A single piece has a length; chunks are sent one by one
  * without waiting for the next.
@@ -297,14 +303,19 @@ function contentTypeOf(exchange: Exchange, request: QueryRequest): string {
 async function stream(
   pieces: AsyncIterable<Uint8Array>,
   exchange: Exchange,
-  { type, isChunked }: { readonly type: string; readonly isChunked: boolean },
+  { type, isChunked, onPiece }: StreamOptions,
 ): Promise<void> {
   const { response } = exchange;
   const iterator = pieces[Symbol.asyncIterator]();
+  const nextPiece = async (): Promise<IteratorResult<Uint8Array>> => {
+    const next = await iterator.next();
+    if (next.done !== true) onPiece(next.value.length);
+    return next;
+  };
   try {
-    const first = await iterator.next();
+    const first = await nextPiece();
     let second: IteratorResult<Uint8Array> | undefined = first.done === true ? first : undefined;
-    if (!isChunked) second ??= await iterator.next();
+    if (!isChunked) second ??= await nextPiece();
     const isGzip = acceptsGzip(exchange);
     if (second?.done === true && !isGzip) {
       const content = first.done === true ? new Uint8Array(0) : first.value;
@@ -325,7 +336,7 @@ async function stream(
         await once(sink, 'drain', { signal: gone }).catch(() => undefined); // The client has gone.
       }
       if (gone.aborted) return;
-      next = next === first && second !== undefined ? second : await iterator.next();
+      next = next === first && second !== undefined ? second : await nextPiece();
     }
     sink.end();
   } catch (error) {

@@ -36,7 +36,8 @@ export type RunningQueriesOptions = {
 type Entry = {
   readonly query: RunningQuery;
   readonly abort: AbortController;
-  readonly timer: AbortController;
+  /** Of the time limit, if there is one. */
+  readonly timer: AbortController | undefined;
   readonly startedMs: number;
   isKilled: boolean;
 };
@@ -66,14 +67,14 @@ export class RunningQueries {
       );
     }
     const abort = new AbortController();
-    const timer = new AbortController();
+    const timer = timeoutMs > 0 ? new AbortController() : undefined;
     const id = this.#nextId++;
     const running = { id, ...query, signal: abort.signal };
     const entry = { query: running, abort, timer, startedMs: clock.monotonicMs(), isKilled: false };
     this.#entries.set(id, entry);
     counters.queriesActive = this.#entries.size;
     counters.queriesExecuted++;
-    if (timeoutMs > 0) {
+    if (timer !== undefined) {
       clock.sleep(timeoutMs, timer.signal).then(
         () => abort.abort(new LimitExceeded(QUERY_TIMEOUT, 'coordinator.query-timeout')),
         () => undefined, // Finished in time.
@@ -86,7 +87,7 @@ export class RunningQueries {
     const entry = this.#entries.get(query.id);
     if (entry === undefined) return;
     this.#entries.delete(query.id);
-    entry.timer.abort('finished');
+    entry.timer?.abort('finished');
     const { counters, slowMs, onSlow } = this.#options;
     const listed = this.#listed(entry);
     counters.queriesActive = this.#entries.size;
