@@ -23,6 +23,7 @@ import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
 import { applyAdditions, applyRows, padIndex } from './apply.ts';
 import type { Database } from './database.ts';
+import { applyDelete, applyDrop } from './deletes.ts';
 import type { Engine } from './engine.ts';
 import { Maintenance } from './maintenance.ts';
 import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from './paths.ts';
@@ -227,7 +228,7 @@ class Replay {
         this.#applyRows(record);
         break;
       case 'delete':
-        this.#engine.applyDelete(record);
+        applyDelete(this.#engine, record);
         break;
       case 'drop':
         this.#applyDrop(record.shardIds);
@@ -259,7 +260,7 @@ class Replay {
   #applyDrop(shardIds: readonly number[]): void {
     const before = [...this.#engine.databases.values()];
     for (const id of shardIds) this.#droppedShards.add(id);
-    this.#engine.applyDrop({ kind: 'drop', shardIds });
+    applyDrop(this.#engine, { kind: 'drop', shardIds });
     for (const database of before) {
       if (!this.#engine.databases.has(database.name)) this.#droppedInstances.add(database.instance);
     }

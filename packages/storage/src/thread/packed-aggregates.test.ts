@@ -65,8 +65,9 @@ test('whatever is packed comes out as it went in', () => {
 
       expect(receivedBatches(received)).toEqual(list);
     }),
+    { numRuns: 30 },
   );
-});
+}, 180_000);
 
 test('a thousand small groups travel in one buffer', () => {
   const group = (i: number): AggregateBatch => ({
