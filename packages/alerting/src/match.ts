@@ -10,6 +10,7 @@ import { levelRank, LEVELS } from './level.ts';
 /** Whether the handler wants the event. Throws when the expression can not be evaluated for it. */
 export type Match = (event: TopicEvent) => boolean;
 
+type RegexNode = Extract<ExpressionNode, { kind: 'regex' }>;
 type Duration = { readonly nanos: bigint };
 type Value = boolean | bigint | number | string | Duration | RE2JS;
 
@@ -51,6 +52,16 @@ function checkIdentifiers(node: ExpressionNode): void {
   }
 }
 
+/** Lives as long as the expression. */
+const patterns = new WeakMap<RegexNode, RE2JS>();
+
+/** Compiled with the first event. */
+function patternOf(node: RegexNode): RE2JS {
+  let pattern = patterns.get(node);
+  if (pattern === undefined) patterns.set(node, (pattern = RE2JS.compile(node.pattern)));
+  return pattern;
+}
+
 function evaluate(node: ExpressionNode, event: TopicEvent): Value {
   switch (node.kind) {
     case 'boolean':
@@ -61,7 +72,7 @@ function evaluate(node: ExpressionNode, event: TopicEvent): Value {
     case 'duration':
       return { nanos: node.nanos };
     case 'regex':
-      return RE2JS.compile(node.pattern);
+      return patternOf(node);
     case 'identifier':
       return BigInt(LEVELS.findIndex((level) => level === node.name));
     case 'reference': {
@@ -106,7 +117,7 @@ function evaluateBinary(
   const b = evaluate(right, event);
   if (operator === '=~' || operator === '!~') {
     if (typeof a !== 'string' || !(b instanceof RE2JS)) throw mismatched(operator);
-    return b.matcher(a).find() === (operator === '=~');
+    return b.test(a) === (operator === '=~');
   }
   if (isComparison(operator)) return compare(operator, a, b);
   return calculate(operator, a, b);

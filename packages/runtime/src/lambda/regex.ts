@@ -38,7 +38,8 @@ class ScriptRegex implements Regex {
     if (this.#quick !== undefined) return this.#quick(text);
     let result = this.#remembered.get(text);
     if (result === undefined) {
-      result = this.#re.matcher(text).find();
+      // Its deterministic automaton only knows whether there is a match: half to a tenth of the time of finding it.
+      result = this.#re.test(text);
       if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
       this.#remembered.set(text, result);
     }
