@@ -292,6 +292,12 @@ describe('task', () => {
     expect(await output('task', 'show', 'unfit')).toMatch(
       /^Error: Failed to compile.*\n  line 3, /m,
     );
+
+    const vars = { limit: { type: 'int', value: '9007199254740993' } };
+    await writeFile(file('long.json'), JSON.stringify(vars).replace(/"(\d+)"/, '$1'));
+    await output('task', 'define', 'unfit', '--vars', file('long.json'));
+    expect(await output('task', 'show', 'unfit')).toMatch(/limit\s+int\s+9007199254740993$/m);
+    expect(await output('task', 'show', 'unfit', '--json')).toContain(' 9007199254740993');
     await output('task', 'delete', 'unfit');
   });
 

@@ -10,6 +10,8 @@ import {
   Unavailable,
 } from '@tidemark/core';
 
+import { parseLossless, printLossless } from './lossless.ts';
+
 export type ClientOptions = {
   /** Base URL of the service, without a path. User and password in it become basic authentication. */
   readonly url: string;
@@ -81,7 +83,7 @@ export class HttpConnection {
     }
     const headers = new Headers(options.headers);
     if (this.#authorization !== undefined) headers.set('Authorization', this.#authorization);
-    const body = options.json === undefined ? options.body : JSON.stringify(options.json);
+    const body = options.json === undefined ? options.body : printLossless(options.json);
     if (options.json !== undefined) headers.set('Content-Type', 'application/json');
     try {
       return await this.#fetch(url, {
@@ -99,10 +101,10 @@ export class HttpConnection {
     }
   }
 
-  /** The JSON document of the answer; `undefined` when the answer is empty. */
+  /** The JSON document of the answer, long integers as `bigint`; `undefined` when the answer is empty. */
   async json<T>(path: string, options: RequestOptions = {}): Promise<T> {
     const text = await (await this.send(path, options)).text();
-    return (text === '' ? undefined : JSON.parse(text)) as T;
+    return (text === '' ? undefined : parseLossless(text)) as T;
   }
 }
 

@@ -2,7 +2,8 @@
 export { EngineClient } from './engine-client.ts';
 export type * from './engine-types.ts';
 export type { ClientOptions, ScriptDiagnostic } from './http.ts';
-export { parseLossless, TsdbClient } from './tsdb-client.ts';
+export { parseLossless, printLossless } from './lossless.ts';
+export { TsdbClient } from './tsdb-client.ts';
 export type {
   Cell,
   QueryOptions,

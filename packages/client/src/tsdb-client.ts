@@ -2,6 +2,7 @@
 import { Internal } from '@tidemark/core';
 
 import { HttpConnection } from './http.ts';
+import { parseLossless } from './lossless.ts';
 import type { ClientOptions } from './http.ts';
 
 /** A cell of an answer. Integers beyond 2^53 arrive as `bigint`, all other numbers as `number`. */
@@ -108,22 +109,4 @@ export class TsdbClient {
       },
     });
   }
-}
-
-const LONG_INTEGER = /(?<=[[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g;
-
-/** JSON.parse, but integers that a double cannot hold become `bigint`. */
-export function parseLossless(text: string): unknown {
-  if (!/\d{16}/.test(text)) return JSON.parse(text) as unknown;
-  // Marked as strings outside of strings only: the text is split at string literals first.
-  const marked = text.replace(/"(?:[^"\\]|\\.)*"|[^"]+/g, (piece) =>
-    piece.startsWith('"') ? piece : piece.replace(LONG_INTEGER, '"\\u0000$1"'),
-  );
-  return JSON.parse(marked, (_key, value: unknown) => {
-    if (typeof value !== 'string' || !value.startsWith('\0')) return value;
-    const integer = BigInt(value.slice(1));
-    return BigInt(Number(integer)) === integer && Number.isSafeInteger(Number(integer))
-      ? Number(integer)
-      : integer;
-  }) as unknown;
 }

@@ -53,6 +53,7 @@ export { LOGIN_LIMITS, LoginThrottle } from './login-throttle.ts';
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';
 export { Pipe } from './pipe.ts';
+export { countCpuFromStart } from './process-cpu.ts';
 export {
   ALL_TIME,
   floorDiv,

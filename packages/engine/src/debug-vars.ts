@@ -1,7 +1,7 @@
 // What `debug/vars` and `/metrics` tell.
-import { TIDEMARK_VERSION } from '@tidemark/core';
+import { countCpuFromStart, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import type { EngineParts } from './engine.ts';
 import type { HttpServer } from './http/server.ts';
 import type { Reporter, Statistic } from './reporter.ts';
@@ -94,8 +94,14 @@ let processMetrics: Registry | undefined;
 /** The default metrics measure the whole process, so there is one registry for it. */
 function processRegistry(): Registry {
   if (processMetrics === undefined) {
-    processMetrics = new Registry();
-    collectDefaultMetrics({ register: processMetrics });
+    const registry = new Registry();
+    const before = process.cpuUsage();
+    collectDefaultMetrics({ register: registry });
+    countCpuFromStart(before, (name) => {
+      const metric = registry.getSingleMetric(name);
+      return metric instanceof Counter ? metric : undefined;
+    });
+    processMetrics = registry;
   }
   return processMetrics;
 }

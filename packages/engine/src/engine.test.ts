@@ -156,8 +156,12 @@ describe('conventions', () => {
   );
 
   test('metrics tell of the process and of the engine', async () => {
+    const { user, system } = process.cpuUsage();
     const { json: text } = await call('GET', '/metrics');
 
+    // Of the whole process, what it used before the first request too.
+    const seconds = /^process_cpu_seconds_total ([\d.]+)$/m.exec(String(text))?.[1];
+    expect(Number(seconds)).toBeGreaterThanOrEqual((user + system) / 1e6);
     expect(text).toMatch(/^# TYPE process_cpu_seconds_total counter$/m);
     expect(text).toMatch(/^tidemark_engine_tidemark_num_tasks\{.*\} 0$/m);
   });

@@ -1,5 +1,7 @@
 // Aligned tables on standard output, and JSON for programs.
 
+import { printLossless } from '@tidemark/client';
+
 export type Column<T> = {
   readonly title: string;
   readonly value: (item: T) => string | number | boolean;
@@ -31,13 +33,7 @@ export function print(text: string): void {
 
 /** Prints a value as JSON. */
 export function printJson(value: unknown): void {
-  print(
-    JSON.stringify(
-      value,
-      (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item),
-      2,
-    ),
-  );
+  print(printLossless(value, 2));
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];

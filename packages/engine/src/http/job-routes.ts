@@ -1,8 +1,8 @@
 // Endpoints of recordings and replays.
-import { InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import { InvalidRequest, parseConfigDuration, parseRfc3339 } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';
-import type { Recordings } from '../jobs/recordings.ts';
+import type { Recordings, StreamEnd } from '../jobs/recordings.ts';
 import type { ReplayInput, Replays } from '../jobs/replays.ts';
 import type { RecordingRecord, ReplayRecord } from '../records.ts';
 import { asObject, parseJson } from './json.ts';
@@ -41,12 +41,10 @@ function addRecordingRoutes(api: Api, recordings: Recordings, clock: Clock): voi
   });
   api.on('POST', '/recordings/stream', async (request) => {
     const body = readBody(request);
-    const stop = time(body, 'stop');
-    if (stop === undefined) throw new InvalidRequest('must provide stop time');
     const record = await recordings.recordStream({
       id: text(body, 'id'),
       task: text(body, 'task'),
-      stop,
+      end: endOfStream(body),
     });
     return created(request, record);
   });
@@ -215,6 +213,22 @@ function text(body: Body, name: string): string {
   const value = body[name] ?? '';
   if (typeof value !== 'string') throw new InvalidRequest(`json: ${name} must be a string`);
   return value;
+}
+
+/** When a recording of the stream ends: at a time, or after so long by this engine's clock. */
+function endOfStream(body: Body): StreamEnd {
+  const stop = time(body, 'stop');
+  const duration = text(body, 'duration');
+  if (duration === '') {
+    if (stop === undefined) throw new InvalidRequest('must provide stop time');
+    return { kind: 'time', stop };
+  }
+  if (stop !== undefined) throw new InvalidRequest('give either stop or duration');
+  const durationMs = parseConfigDuration(duration);
+  if (durationMs === undefined || durationMs === 0) {
+    throw new InvalidRequest(`invalid duration ${JSON.stringify(duration)}, write 10s, 5m or 1h`);
+  }
+  return { kind: 'duration', durationMs };
 }
 
 function time(body: Body, name: string): Timestamp | undefined {

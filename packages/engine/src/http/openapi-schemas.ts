@@ -101,7 +101,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     progress: share,
     error: text,
   }),
-  StreamRecordingInput: object({ id: text, task: text, stop: time }),
+  StreamRecordingInput: object({ id: text, task: text, stop: time, duration: text }),
   BatchRecordingInput: object({ id: text, task: text, start: time, stop: time }),
   QueryRecordingInput: object({ id: text, type: taskType, query: text, cluster: text }),
   BatchReplayInput: object({ ...replayStart, start: time, stop: time }),

@@ -1,4 +1,4 @@
-// Recordings of streams whose disk refuses.
+// Recordings of streams: when they end, and disks that refuse.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@tidemark/testkit';
@@ -50,4 +50,28 @@ test('of two recordings that want one id at the same time one gets it', async ()
 
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 500, 500]);
   await engine.call('DELETE', '/engine/v1/recordings/same');
+});
+
+test('a recording of a duration ends by the clock of the engine, whatever the points say', async () => {
+  const path = '/engine/v1/recordings/stream';
+  const input = { id: 'short', task: 't', duration: '1ms' };
+
+  expect((await engine.call('POST', path, input)).status).toBe(201);
+  const recording = await eventually('the end', async () => {
+    const { status, json } = await engine.call('GET', '/engine/v1/recordings/short');
+    return status === 200 ? json : undefined;
+  });
+
+  expect(recording).toMatchObject({ status: 'finished', error: '', progress: 1 });
+});
+
+test.each([
+  [{ task: 't' }, 'must provide stop time'],
+  [{ task: 't', duration: '5m', stop: '2030-01-01T00:00:00Z' }, 'give either stop or duration'],
+  [{ task: 't', duration: 'soon' }, 'invalid duration "soon", write 10s, 5m or 1h'],
+  [{ task: 't', duration: '0s' }, 'invalid duration "0s", write 10s, 5m or 1h'],
+])('a recording of %j is refused', async (input, error) => {
+  const { status, json } = await engine.call('POST', '/engine/v1/recordings/stream', input);
+
+  expect([status, json]).toEqual([400, { error }]);
 });

@@ -32,6 +32,14 @@ export type RecordingsOptions = {
   readonly tasks: TaskService;
 };
 
+/**
+ * When the recording of a stream ends. A time that lies behind the engine's clock is one of the points: the first newer
+ * one ends it. A duration always counts by the engine's clock.
+ */
+export type StreamEnd =
+  | { readonly kind: 'time'; readonly stop: Timestamp }
+  | { readonly kind: 'duration'; readonly durationMs: number };
+
 export class Recordings {
   readonly #options: RecordingsOptions;
   readonly #store: JobStore<RecordingRecord>;
@@ -76,17 +84,17 @@ export class Recordings {
     return this.#store.close();
   }
 
-  /** Records what a stream task gets until `stop`. */
+  /** Records what a stream task gets from now on. */
   async recordStream(input: {
     readonly id: string;
     readonly task: string;
-    readonly stop: Timestamp;
+    readonly end: StreamEnd;
   }): Promise<RecordingRecord> {
     const id = idOrRandom(input.id, 'recording');
     const task = this.#options.tasks.require(input.task);
     const record = this.#record(id, 'stream');
     await this.#store.start(record, (control) =>
-      this.#streamUntil(id, { task, stop: input.stop }, control),
+      this.#streamUntil(id, { task, end: input.end }, control),
     );
     return record;
   }
@@ -162,13 +170,15 @@ export class Recordings {
 
   #streamUntil(
     id: string,
-    { task, stop }: { readonly task: TaskRecord; readonly stop: Timestamp },
+    { task, end }: { readonly task: TaskRecord; readonly end: StreamEnd },
     { signal, progress }: JobControl,
   ): Promise<Partial<RecordingRecord>> {
     const { clock, router, tasks } = this.#options;
     const started = clock.now();
+    const stop =
+      end.kind === 'time' ? end.stop : started + BigInt(Math.round(end.durationMs * 1e6));
     // A stop that has passed already can only mean the times of the points.
-    const isDataTime = stop <= started;
+    const isDataTime = end.kind === 'time' && stop <= started;
     const measurements = measurementsOf(tasks.definitionOf(task).pipeline);
     return this.#write(id, 'stream', async (writer) => {
       const ended = new AbortController();

@@ -1,4 +1,5 @@
 // Prometheus text: metrics of the process, and every counter of the service as `tidemark_tsdb_<module>_<name>`.
+import { countCpuFromStart } from '@tidemark/core';
 import type * as prometheus from 'prom-client';
 import type { Gauge, Registry } from 'prom-client';
 
@@ -12,8 +13,14 @@ let processMetrics: Registry | undefined;
 /** The default metrics measure the whole process, so there is one registry for it. */
 function processRegistry(client: Client): Registry {
   if (processMetrics === undefined) {
-    processMetrics = new client.Registry();
-    client.collectDefaultMetrics({ register: processMetrics });
+    const registry = new client.Registry();
+    const before = process.cpuUsage();
+    client.collectDefaultMetrics({ register: registry });
+    countCpuFromStart(before, (name) => {
+      const metric = registry.getSingleMetric(name);
+      return metric instanceof client.Counter ? metric : undefined;
+    });
+    processMetrics = registry;
   }
   return processMetrics;
 }

@@ -1,5 +1,6 @@
 // `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats, watch; push is in push.ts,
 // test in ../task-test.ts.
+import { printLossless } from '@tidemark/client';
 import type { Task, TaskChange } from '@tidemark/client';
 import { Command } from 'commander';
 
@@ -199,7 +200,7 @@ function describeTask(task: Task): string {
         [
           { title: 'Name', value: ([name]) => name },
           { title: 'Type', value: ([, variable]) => variable.type },
-          { title: 'Value', value: ([, variable]) => JSON.stringify(variable.value) },
+          { title: 'Value', value: ([, variable]) => printLossless(variable.value) },
         ],
         vars,
       ),

@@ -1,5 +1,6 @@
 // `tidemark template …`: define, show, list, delete.
 import { NotFound } from '@tidemark/core';
+import { printLossless } from '@tidemark/client';
 import type { EngineClient, Template } from '@tidemark/client';
 import { Command } from 'commander';
 
@@ -119,7 +120,7 @@ function describeTemplate(template: Template): string {
         {
           title: 'Default Value',
           value: ([, variable]) =>
-            variable.value === null ? '<required>' : JSON.stringify(variable.value),
+            variable.value === null ? '<required>' : printLossless(variable.value),
         },
         { title: 'Description', value: ([, variable]) => variable.description ?? '' },
       ],

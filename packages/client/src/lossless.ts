@@ -1,0 +1,39 @@
+// JSON with integers that a double cannot hold.
+
+const LONG_INTEGER = /(?<=[[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g;
+
+/** JSON.parse, but integers that a double cannot hold become `bigint`. */
+export function parseLossless(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text) as unknown;
+  // Marked as strings outside of strings only: the text is split at string literals first.
+  const marked = text.replace(/"(?:[^"\\]|\\.)*"|[^"]+/g, (piece) =>
+    piece.startsWith('"') ? escapeText(piece) : piece.replace(LONG_INTEGER, '"\\u0000$1"'),
+  );
+  return JSON.parse(marked, (_key, value: unknown) => {
+    if (typeof value !== 'string' || !value.startsWith('\0')) return value;
+    if (value.startsWith('\0\0')) return value.slice(1);
+    const integer = BigInt(value.slice(1));
+    return BigInt(Number(integer)) === integer && Number.isSafeInteger(Number(integer))
+      ? Number(integer)
+      : integer;
+  }) as unknown;
+}
+
+// A text that begins like a mark gets one character more, which is taken away again.
+function escapeText(literal: string): string {
+  return literal.startsWith('"\\u0000') ? `"\\u0000${literal.slice(1)}` : literal;
+}
+
+/** JSON.stringify, but `bigint` is printed as the integer it is. */
+export function printLossless(value: unknown, indent = 0): string {
+  const text = JSON.stringify(value, (_key, item: unknown) => markInteger(item), indent) ?? 'null';
+  return text
+    .replace(/"\\u0000(-?\d+)"(?!\s*:)/g, '$1')
+    .replace(/"\\u0000\\u0000(?=\\u0000)/g, '"');
+}
+
+// JSON.stringify knows no bigint: its digits become a text that no other value is printed as.
+function markInteger(item: unknown): unknown {
+  if (typeof item === 'bigint') return `\0${item}`;
+  return typeof item === 'string' && item.startsWith('\0') ? `\0\0${item}` : item;
+}
