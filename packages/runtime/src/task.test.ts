@@ -237,3 +237,51 @@ test('series beyond the table get groups of their own, also those of writes that
   expect(count).toBe(140);
   expect(wrong).toEqual([]);
 });
+
+/** Latest rows that an httpOut keeps under another group than their own. */
+function mixedUp(task: InlineTask): readonly string[] {
+  type Code = { readonly series: { readonly tagValues: readonly string[] } };
+  type Entry = readonly [{ readonly values: readonly string[] }, { point?: Code; batch?: Code }];
+  const { state } = task.snapshot().nodes.findLast(({ name }) => name.startsWith('http_out')) ?? {};
+  return (state as readonly Entry[]).flatMap(([group, { point, batch }]) => {
+    const tags = (point ?? batch)?.series.tagValues ?? [];
+    return tags.join() === group.values.join()
+      ? []
+      : [`${tags.join()} under ${group.values.join()}`];
+  });
+}
+
+test.each([
+  // The stats node behind a deadman tells of groups that are silent, and of those that a barrier has deleted.
+  ['a stats node counts', `|deadman(0.0, 7s)|httpOut('o')`],
+  ['a barrier deletes', `|barrier().idle(5s).delete(TRUE)|deadman(0.0, 7s)|httpOut('o')`],
+  ['wait for the other side', `|union(stream|from().measurement('n').groupBy('h'))|httpOut('o')`],
+  [
+    'wait for the next time',
+    `|window().periodCount(1).everyCount(1)|groupBy('h')|log()|httpOut('o')`,
+  ],
+])('groups that %s are not mixed up with later ones in their place', async (_, nodes) => {
+  const { task, timers } = make(`stream|from().measurement('m').groupBy('h')${nodes}`, {
+    groupIdleMs: 20_000,
+  });
+  await task.start();
+
+  for (let host = 0; host < 30; host++) {
+    timers.advanceTo(BigInt(host) * 60n * SECOND);
+    write(task, [[`h${host}`, host, host * 60]]);
+    expect(mixedUp(task)).toEqual([]);
+  }
+  // The side that was silent speaks, and what waited goes on.
+  timers.advanceTo(3600n * SECOND);
+  const builder = new PointBatchBuilder('d', 'r');
+  for (const h of ['h0', 'h29', 'new']) {
+    builder.add({ name: 'n', tags: [['h', h]], fields: [['v', 1]], time: 3600n * SECOND });
+  }
+  task.push(builder.build());
+  expect(mixedUp(task)).toEqual([]);
+  write(task, [['new', 1, 3601]]);
+  expect(mixedUp(task)).toEqual([]);
+  timers.advanceTo(3700n * SECOND);
+  expect(mixedUp(task)).toEqual([]);
+  expect(task.error).toBeUndefined();
+});

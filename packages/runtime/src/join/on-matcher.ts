@@ -85,7 +85,10 @@ export class OnMatcher {
     const found = this.#groups.get(key);
     if (found === undefined) return;
     found.lastTimes[parent] = undefined;
-    if (found.lastTimes.every((time) => time === undefined)) this.#groups.delete(key);
+    if (found.lastTimes.some((time) => time !== undefined)) return;
+    this.#groups.delete(key);
+    for (const { message } of found.specifics) this.#options.release(message);
+    for (const { message } of found.matches) this.#options.release(message);
   }
 
   clear(): void {

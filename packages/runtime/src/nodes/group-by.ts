@@ -15,6 +15,7 @@ export class GroupByNode implements RunningNode {
   readonly #chooser: DimensionChooser;
   readonly #caches: Readonly<Record<'plain' | 'byName', GroupCache<Group>>>;
   #time: bigint | undefined;
+  /** Its groups are held until they are handed on. */
   #pending = new Map<Group, Pending>();
 
   constructor(ctx: NodeContext<GroupByOptions>) {
@@ -48,10 +49,7 @@ export class GroupByNode implements RunningNode {
         continue;
       }
       let pending = this.#pending.get(group);
-      if (pending === undefined) {
-        pending = { group, name: batch.name, points: [] };
-        this.#pending.set(group, pending);
-      }
+      pending ??= this.#begin({ group, name: batch.name, points: [] });
       pending.points.push(regrouped);
     }
   }
@@ -85,9 +83,16 @@ export class GroupByNode implements RunningNode {
     for (const code of batches) {
       const batch = decodeBatch(this.#ctx.task, code);
       if (batch === undefined) continue;
-      const { group, name, points } = batch;
-      this.#pending.set(group, { group, name, points: [...points] });
+      const { group, name } = batch;
+      const points = batch.points.filter((point) => this.#ctx.hold(point));
+      this.#begin({ group, name, points });
     }
+  }
+
+  #begin(pending: Pending): Pending {
+    this.#pending.set(pending.group, pending);
+    pending.group.holderCount++;
+    return pending;
   }
 
   #flush(): void {
@@ -96,6 +101,7 @@ export class GroupByNode implements RunningNode {
     if (time === undefined || pending.size === 0) return;
     this.#pending = new Map();
     for (const { group, name, points } of pending.values()) {
+      group.holderCount--;
       for (const point of points) this.#ctx.release(point);
       points.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
       this.#ctx.out.batch(new Batch(group.series(name), group, time, points));

@@ -4,10 +4,11 @@ import type { JoinOptions } from '@tidemark/pipeline';
 import type { BatchCode, PointCode } from '../data/codec.ts';
 import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
-import type { Barrier } from '../data/point.ts';
-import { Batch, Point } from '../data/point.ts';
+import type { Barrier, Point } from '../data/point.ts';
+import { Batch } from '../data/point.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
+import { holdMessage, releaseMessage } from '../held-messages.ts';
 import { JoinMerger } from '../join/merger.ts';
 import type { JoinPart } from '../join/merger.ts';
 import { OnMatcher } from '../join/on-matcher.ts';
@@ -174,13 +175,11 @@ export class JoinNode implements RunningNode {
   }
 
   #hold(message: JoinMessage): boolean {
-    if (message instanceof Point) return this.#ctx.hold(message);
-    return message.points.every((point) => this.#ctx.hold(point));
+    return holdMessage(this.#ctx, message);
   }
 
   #release(message: JoinMessage): void {
-    if (message instanceof Point) this.#ctx.release(message);
-    else for (const point of message.points) this.#ctx.release(point);
+    releaseMessage(this.#ctx, message);
   }
 }
 

@@ -21,6 +21,7 @@ type StatsCode = {
 
 export class StatsNode implements RunningNode {
   readonly #ctx: NodeContext<StatsOptions>;
+  /** Its groups are held: a group that is silent, or that a barrier deletes, is still told of. */
   readonly #counts = new Map<Group, number>();
   #next: bigint | undefined;
   #cancel: CancelTimer | undefined;
@@ -40,7 +41,9 @@ export class StatsNode implements RunningNode {
   start(): Promise<void> {
     const { task, options } = this.#ctx;
     const count = (group: Group, points: number): void => {
-      this.#counts.set(group, (this.#counts.get(group) ?? 0) + points);
+      const before = this.#counts.get(group);
+      if (before === undefined) this.#begin(group, points);
+      else this.#counts.set(group, before + points);
     };
     this.#stopCounting = task.outputEdge(options.sourceNodeId)?.observe({
       point: (point) => count(point.group, 1),
@@ -69,7 +72,9 @@ export class StatsNode implements RunningNode {
     this.#ctx.out.barrier(barrier);
   }
 
+  /** Only the task itself says so: the group has been idle for too long. */
   deleteGroup(group: Group): void {
+    if (this.#counts.delete(group)) group.holderCount--;
     this.#ctx.out.deleteGroup(group);
   }
 
@@ -90,8 +95,13 @@ export class StatsNode implements RunningNode {
     this.#next = next;
     for (const [code, count] of counts) {
       const group = decodeGroup(this.#ctx.task, code);
-      if (group !== undefined) this.#counts.set(group, count);
+      if (group !== undefined) this.#begin(group, count);
     }
+  }
+
+  #begin(group: Group, count: number): void {
+    this.#counts.set(group, count);
+    group.holderCount++;
   }
 
   #schedule(at: bigint): void {

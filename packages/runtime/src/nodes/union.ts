@@ -5,6 +5,7 @@ import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/code
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
+import { holdBarrier, holdMessage, releaseBarrier, releaseMessage } from '../held-messages.ts';
 import type { NodeContext, Receiver, RunningNode } from '../node.ts';
 
 type Message = Point | Batch | Barrier;
@@ -91,8 +92,9 @@ export class UnionNode implements RunningNode {
   }
 
   #hold(message: Message): boolean {
-    if (message instanceof Point) return this.#ctx.hold(message);
-    if (message instanceof Batch) return message.points.every((point) => this.#ctx.hold(point));
+    if (message instanceof Point || message instanceof Batch)
+      return holdMessage(this.#ctx, message);
+    holdBarrier(message);
     return true;
   }
 
@@ -147,14 +149,15 @@ export class UnionNode implements RunningNode {
     const { task, out, options } = this.#ctx;
     const { rename } = options;
     if (message instanceof Point) {
-      this.#ctx.release(message);
+      releaseMessage(this.#ctx, message);
       const series = rename === '' ? message.series : task.series.withName(message.series, rename);
       out.point(message.withSeries(series, message.group));
     } else if (message instanceof Batch) {
-      for (const point of message.points) this.#ctx.release(point);
+      releaseMessage(this.#ctx, message);
       const series = rename === '' ? message.series : task.series.withName(message.series, rename);
       out.batch(new Batch(series, message.group, message.time, message.points));
     } else {
+      releaseBarrier(message);
       out.barrier(message);
     }
   }
