@@ -107,6 +107,10 @@ export const FIXED_SECTIONS = {
       1_000_000,
       'Groups of one task; points that would open another are dropped.',
     ),
+    'group-idle-timeout': key.duration(
+      '0s',
+      'Groups of a task without points for so long are forgotten by all of its nodes, a deadman too. 0s keeps them.',
+    ),
     'max-held-points': key.integer(10_000_000, 'Points that the nodes of one task may hold.'),
     'max-memory': key.size(
       1024 ** 3,

@@ -227,6 +227,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
       groupCountMax: config.task.maxGroups,
       heldPointCountMax: config.task.maxHeldPoints,
       heldBytesMax: config.task.maxMemoryBytes,
+      groupIdleMs: config.task.groupIdleTimeoutMs,
     },
     alertDefaults: () => alerts.defaults,
     startPoints: (executing, setup) =>
