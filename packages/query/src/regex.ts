@@ -3,6 +3,8 @@
 import { InvalidRequest } from '@tidemark/core';
 import { RE2JS } from 're2js';
 
+import type { TagKeyMatch } from './series-source.ts';
+
 /** Tests whether a text contains a match. */
 export type TextMatcher = (text: string) => boolean;
 
@@ -76,4 +78,20 @@ function automaton(pattern: string): TextMatcher {
   }
   // Whether there is a match is what its deterministic automaton knows; where it is takes three to eight times as long.
   return (text) => compiled.test(text);
+}
+
+/** Whether a tag key is one of those that a look-up asks for. */
+export function tagKeyTest(match: TagKeyMatch): (key: string) => boolean {
+  switch (match.kind) {
+    case 'in': {
+      const keys = new Set(match.keys);
+      return (key) => keys.has(key);
+    }
+    case 'not':
+      return (key) => key !== match.key;
+    case 'regex': {
+      const test = textMatcher(match.pattern);
+      return (key) => test(key) === (match.operator === '=~');
+    }
+  }
 }

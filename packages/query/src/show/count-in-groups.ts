@@ -3,7 +3,7 @@ import { compareBytes } from '@tidemark/core';
 
 import { sortInSteps } from '../functions/steps.ts';
 import type { RunContext } from '../operators/run-context.ts';
-import { textMatcher } from '../regex.ts';
+import { tagKeyTest } from '../regex.ts';
 import { tagsOfSeriesKey } from '../series-key.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
 import { Members } from './members.ts';
@@ -84,23 +84,10 @@ function partsOf(
     case 'tag-key':
       return (_key, tags) => tags.keys();
     case 'tag-values': {
-      const isWanted = keyTest(keys);
+      const isWanted = tagKeyTest(keys);
       return (_key, tags) => [...tags].filter(([key]) => isWanted(key)).map(([, value]) => value);
     }
     default:
       return (key) => [key];
-  }
-}
-
-function keyTest(match: TagKeyMatch): (key: string) => boolean {
-  switch (match.kind) {
-    case 'in':
-      return (key) => match.keys.includes(key);
-    case 'not':
-      return (key) => key !== match.key;
-    case 'regex': {
-      const matches = textMatcher(match.pattern);
-      return (key) => matches(key) === (match.operator === '=~');
-    }
   }
 }

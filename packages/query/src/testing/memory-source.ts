@@ -1,10 +1,7 @@
 // A SeriesSource in memory: slow, small and obviously right. The reference model of the interface, for tests.
-import type { FieldType, FieldValue, TimeRange } from '@tidemark/core';
+import type { FieldType, FieldValue } from '@tidemark/core';
 import { columnFrom, compareBytes, floorMod, formatSeriesKey } from '@tidemark/core';
 
-import { convertColumn } from '../batch/column-ops.ts';
-import { textMatcher } from '../regex.ts';
-import { compareSeriesKeys } from '../series-key.ts';
 import type {
   AggregateBatch,
   AggregateColumn,
@@ -15,42 +12,15 @@ import type {
   Predicate,
   RequestOptions,
   ScanRequest,
-  SchemaBatch,
-  SchemaFilter,
-  SchemaRequest,
   SeriesBatch,
-  SeriesOrder,
   SeriesSource,
   SourceCapabilities,
   SourceCost,
   SourceSnapshot,
-  TagKeyMatch,
 } from '../series-source.ts';
-
-export type MemoryValue = FieldValue | { readonly unsigned: bigint };
-
-export type MemoryPoint = {
-  readonly measurement: string;
-  readonly tags: readonly (readonly [string, string])[];
-  readonly fields: readonly (readonly [string, MemoryValue])[];
-  readonly time: bigint;
-};
-
-type Typed = { readonly type: FieldType; readonly value: FieldValue };
-type Row = { readonly time: bigint; readonly fields: Map<string, Typed> };
-type Series = {
-  readonly key: string;
-  readonly measurement: string;
-  readonly tags: ReadonlyMap<string, string>;
-  /** By time. */
-  readonly rows: Map<bigint, Row>;
-};
-type Policy = {
-  readonly database: string;
-  readonly name: string;
-  readonly shardNanos: bigint;
-  readonly series: Map<string, Series>;
-};
+import { holds, mayHold, readField, shardStart, typed } from './memory-data.ts';
+import type { MemoryPoint, Policy, Row, Series } from './memory-data.ts';
+import { schemaOf } from './memory-schema.ts';
 
 const ALL_FUNCTIONS: readonly AggregateFunction[] = [
   'count',
@@ -136,7 +106,8 @@ export class MemorySource implements SeriesSource {
 
   async snapshot(): Promise<SourceSnapshot> {
     return {
-      schema: (request, options) => this.#schema(request, options),
+      schema: (request, options) =>
+        schemaOf({ policies: this.#policies, batchEntries: this.#batchRows }, request, options),
       scan: (request, options) => this.#scan(request, options),
       aggregate: (request, options) => this.#aggregate(request, options),
       cost: async (request) => this.#cost(request),
@@ -276,154 +247,6 @@ export class MemorySource implements SeriesSource {
       blockBytes: 0,
     };
   }
-
-  #schemaSeries(filter: SchemaFilter): Series[] {
-    const matches =
-      filter.measurementPattern === undefined ? () => true : textMatcher(filter.measurementPattern);
-    const found: Series[] = [];
-    for (const policy of this.#policies) {
-      if (policy.database !== filter.database) continue;
-      if (filter.retentionPolicy !== undefined && policy.name !== filter.retentionPolicy) continue;
-      for (const series of policy.series.values()) {
-        if (filter.measurements?.includes(series.measurement) === false) continue;
-        if (!matches(series.measurement)) continue;
-        if (filter.where !== undefined && !mayHold(filter.where, series.tags)) continue;
-        if (!hasShardIn(policy, series, filter.timeRange)) continue;
-        found.push(series);
-      }
-    }
-    return found;
-  }
-
-  async *#schema(request: SchemaRequest, options: RequestOptions): AsyncIterable<SchemaBatch> {
-    options.signal.throwIfAborted();
-    const series = this.#schemaSeries(request.filter);
-    const measurements = sortedUnique(series.map((s) => s.measurement));
-    if (request.kind === 'cardinality') {
-      const keys = new Set(series.map((s) => s.key));
-      const count = request.of === 'series' ? keys.size : measurements.length;
-      yield { kind: 'cardinality', count, isExact: true };
-      return;
-    }
-    if (request.kind === 'measurements') {
-      for (const names of this.#pieces(measurements)) yield { kind: 'measurements', names };
-      return;
-    }
-    for (const measurement of measurements) {
-      options.signal.throwIfAborted();
-      const members = series.filter((s) => s.measurement === measurement);
-      yield* this.#schemaOf(request, measurement, members);
-    }
-  }
-
-  *#schemaOf(
-    request: Exclude<SchemaRequest, { kind: 'cardinality' | 'measurements' }>,
-    measurement: string,
-    members: readonly Series[],
-  ): Iterable<SchemaBatch> {
-    const { kind } = request;
-    switch (kind) {
-      case 'fields':
-        for (const fields of this.#pieces(this.#fields(members, request.filter))) {
-          yield { kind, measurement, fields };
-        }
-        break;
-      case 'tag-keys':
-        for (const keys of this.#pieces(sortedUnique(members.flatMap((s) => [...s.tags.keys()])))) {
-          yield { kind, measurement, keys };
-        }
-        break;
-      case 'tag-values': {
-        const pairs = tagPairs(members, request.keys).slice(0, request.limitPerMeasurement);
-        for (const { key } of countsByKey(pairs)) {
-          const values = pairs.filter((pair) => pair.key === key).map(({ value }) => value);
-          for (const piece of this.#pieces(values)) yield { kind, measurement, key, values: piece };
-        }
-        break;
-      }
-      case 'tag-cardinality': {
-        const keys = countsByKey(tagPairs(members, request.keys));
-        if (keys.length > 0) yield { kind, measurement, keys };
-        break;
-      }
-      case 'series':
-        for (const keys of this.#pieces(sortedKeys(members, request.order))) {
-          yield { kind, measurement, keys };
-        }
-        break;
-      case 'series-cardinality':
-        yield { kind, measurement, count: sortedKeys(members).length };
-        break;
-    }
-  }
-
-  *#pieces<T>(entries: readonly T[]): Iterable<readonly T[]> {
-    for (let at = 0; at < entries.length; at += this.#batchRows) {
-      yield entries.slice(at, at + this.#batchRows);
-    }
-  }
-
-  #fields(members: readonly Series[], filter: SchemaFilter) {
-    const found = new Map<string, { name: string; type: FieldType }>();
-    for (const policy of this.#policies) {
-      for (const series of members) {
-        if (policy.series.get(series.key) !== series) continue;
-        for (const row of series.rows.values()) {
-          if (!shardOverlaps(policy, row.time, filter.timeRange)) continue;
-          for (const [name, { type }] of row.fields) found.set(`${name} ${type}`, { name, type });
-        }
-      }
-    }
-    return [...found.values()].sort(
-      (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
-    );
-  }
-}
-
-function sortedUnique(values: readonly string[]): string[] {
-  return [...new Set(values)].sort(compareBytes);
-}
-
-function sortedKeys(members: readonly Series[], order: SeriesOrder = 'tags'): string[] {
-  const keys = new Set(members.map((s) => s.key));
-  return [...keys].sort(order === 'tags' ? compareSeriesKeys : compareBytes);
-}
-
-function tagPairs(members: readonly Series[], match: TagKeyMatch) {
-  const found = new Map<string, { key: string; value: string }>();
-  for (const series of members) {
-    for (const [key, value] of series.tags) {
-      if (matchesKey(match, key)) found.set(JSON.stringify([key, value]), { key, value });
-    }
-  }
-  return [...found.values()].sort(
-    (a, b) => compareBytes(a.key, b.key) || compareBytes(a.value, b.value),
-  );
-}
-
-function matchesKey(match: TagKeyMatch, key: string): boolean {
-  switch (match.kind) {
-    case 'in':
-      return match.keys.includes(key);
-    case 'not':
-      return match.key !== key;
-    case 'regex':
-      return textMatcher(match.pattern)(key) === (match.operator === '=~');
-  }
-}
-
-function shardStart(policy: Policy, time: bigint): bigint {
-  return time - floorMod(time, policy.shardNanos);
-}
-
-function shardOverlaps(policy: Policy, time: bigint, range: TimeRange | undefined): boolean {
-  if (range === undefined) return true;
-  const start = shardStart(policy, time);
-  return start <= range.end && start + policy.shardNanos > range.start;
-}
-
-function hasShardIn(policy: Policy, series: Series, range: TimeRange | undefined): boolean {
-  return [...series.rows.keys()].some((time) => shardOverlaps(policy, time, range));
 }
 
 function fieldTypeInShard(policy: Policy, point: MemoryPoint, name: string): FieldType | undefined {
@@ -437,98 +260,6 @@ function fieldTypeInShard(policy: Policy, point: MemoryPoint, name: string): Fie
     }
   }
   return undefined;
-}
-
-function typed(value: MemoryValue): Typed {
-  switch (typeof value) {
-    case 'object':
-      return { type: 'unsigned', value: value.unsigned };
-    case 'bigint':
-      return { type: 'integer', value };
-    case 'number':
-      return { type: 'float', value };
-    case 'string':
-      return { type: 'string', value };
-    default:
-      return { type: 'boolean', value };
-  }
-}
-
-function readField(
-  row: Row,
-  field: { readonly name: string; readonly type: FieldType },
-): FieldValue | null {
-  const found = row.fields.get(field.name);
-  if (found === undefined) return null;
-  const column = convertColumn(columnFrom(found.type, [found.value]), field.type);
-  if (column.valid?.[0] === 0) return null;
-  if (column.type === 'string') return column.dictionary[column.codes[0] ?? 0] ?? null;
-  if (column.type === 'boolean') return column.values[0] === 1;
-  return column.values[0] ?? null;
-}
-
-/** Whether the predicate can hold for some row of a series with these tags. */
-function mayHold(predicate: Predicate, tags: ReadonlyMap<string, string>): boolean {
-  switch (predicate.kind) {
-    case 'and':
-      return mayHold(predicate.left, tags) && mayHold(predicate.right, tags);
-    case 'or':
-      return mayHold(predicate.left, tags) || mayHold(predicate.right, tags);
-    case 'constant':
-      return predicate.value;
-    case 'tag':
-      return ((tags.get(predicate.key) ?? '') === predicate.value) === (predicate.operator === '=');
-    case 'tag-regex':
-      return (
-        textMatcher(predicate.pattern)(tags.get(predicate.key) ?? '') ===
-        (predicate.operator === '=~')
-      );
-    default:
-      return true;
-  }
-}
-
-function holds(predicate: Predicate, tags: ReadonlyMap<string, string>, row: Row): boolean {
-  switch (predicate.kind) {
-    case 'and':
-      return holds(predicate.left, tags, row) && holds(predicate.right, tags, row);
-    case 'or':
-      return holds(predicate.left, tags, row) || holds(predicate.right, tags, row);
-    case 'field': {
-      const value = row.fields.get(predicate.field)?.value;
-      return value !== undefined && compares(value, predicate.operator, predicate.value);
-    }
-    case 'field-regex': {
-      const value = row.fields.get(predicate.field)?.value;
-      if (typeof value !== 'string') return false;
-      return textMatcher(predicate.pattern)(value) === (predicate.operator === '=~');
-    }
-    default:
-      return mayHold(predicate, tags);
-  }
-}
-
-function compares(a: FieldValue, operator: string, b: FieldValue): boolean {
-  const areNumbers =
-    (typeof a === 'number' || typeof a === 'bigint') &&
-    (typeof b === 'number' || typeof b === 'bigint');
-  if (!areNumbers && typeof a !== typeof b) return false;
-  switch (operator) {
-    case '=':
-      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
-      return a == b;
-    case '!=':
-      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
-      return a != b;
-    case '<':
-      return a < b;
-    case '<=':
-      return a <= b;
-    case '>':
-      return a > b;
-    default:
-      return a >= b;
-  }
 }
 
 type Picked = { readonly value: FieldValue; readonly time: bigint };
@@ -604,12 +335,4 @@ function arithmetic(
   }
   const sum = wrap(integers.reduce((total, value) => total + value, 0n));
   return name === 'mean' ? Number(sum) / integers.length : sum;
-}
-
-function countsByKey(
-  pairs: readonly { readonly key: string }[],
-): { key: string; count: number; isExact: boolean }[] {
-  const counts = new Map<string, number>();
-  for (const { key } of pairs) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return Array.from(counts, ([key, count]) => ({ key, count, isExact: true }));
 }

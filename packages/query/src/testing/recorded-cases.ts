@@ -11,7 +11,7 @@ import type { StatementRun } from '../output/write-results.ts';
 import { readEpoch, writeResults } from '../output/write-results.ts';
 import type { ResultStream } from '../result.ts';
 import type { SourceCapabilities } from '../series-source.ts';
-import type { MemoryPoint } from './memory-source.ts';
+import type { MemoryPoint } from './memory-data.ts';
 import { MEMORY_CAPABILITIES, MemorySource } from './memory-source.ts';
 
 export type RecordedRequest = {

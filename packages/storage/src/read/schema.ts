@@ -2,14 +2,8 @@
 import { compareBytes, escapeMeasurement } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { sortedByKey, sortedByTags } from '@tidemark/kernels';
-import type {
-  SchemaBatch,
-  SchemaFilter,
-  SchemaRequest,
-  SeriesOrder,
-  TagKeyMatch,
-} from '@tidemark/query';
-import { textMatcher } from '@tidemark/query/regex';
+import type { SchemaBatch, SchemaFilter, SchemaRequest, SeriesOrder } from '@tidemark/query';
+import { tagKeyTest } from '@tidemark/query/regex';
 
 import type { ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
@@ -84,7 +78,7 @@ function* ofMeasurement(
       yield* tagValues(selected, request);
       break;
     case 'tag-cardinality': {
-      const keys = yield* countTagValues(selected, keyTest(request.keys));
+      const keys = yield* countTagValues(selected, tagKeyTest(request.keys));
       if (keys.length > 0) yield { kind: 'tag-cardinality', measurement: name, keys };
       break;
     }
@@ -198,21 +192,6 @@ function* countTagValues(
   return counts;
 }
 
-function keyTest(match: TagKeyMatch): (key: string) => boolean {
-  switch (match.kind) {
-    case 'in': {
-      const keys = new Set(match.keys);
-      return (key) => keys.has(key);
-    }
-    case 'not':
-      return (key) => key !== match.key;
-    case 'regex': {
-      const test = textMatcher(match.pattern);
-      return (key) => test(key) === (match.operator === '=~');
-    }
-  }
-}
-
 function* tagValues(
   selected: Selected,
   { keys, limitPerMeasurement }: Extract<SchemaRequest, { kind: 'tag-values' }>,
@@ -220,7 +199,7 @@ function* tagValues(
   const { scope, measurement } = selected;
   const { index } = scope.database;
   let left = limitPerMeasurement ?? Number.POSITIVE_INFINITY;
-  for (const held of heldTexts(selected, keyTest(keys))) {
+  for (const held of heldTexts(selected, tagKeyTest(keys))) {
     if (held === undefined) {
       yield undefined;
       continue;

@@ -1,0 +1,138 @@
+// Points as the source in memory keeps them, and what a condition says of them.
+import type { FieldType, FieldValue, TimeRange } from '@tidemark/core';
+import { columnFrom, floorMod } from '@tidemark/core';
+
+import { convertColumn } from '../batch/column-ops.ts';
+import { textMatcher } from '../regex.ts';
+import type { Predicate } from '../series-source.ts';
+
+export type MemoryValue = FieldValue | { readonly unsigned: bigint };
+
+export type MemoryPoint = {
+  readonly measurement: string;
+  readonly tags: readonly (readonly [string, string])[];
+  readonly fields: readonly (readonly [string, MemoryValue])[];
+  readonly time: bigint;
+};
+
+export type Typed = { readonly type: FieldType; readonly value: FieldValue };
+export type Row = { readonly time: bigint; readonly fields: Map<string, Typed> };
+export type Series = {
+  readonly key: string;
+  readonly measurement: string;
+  readonly tags: ReadonlyMap<string, string>;
+  /** By time. */
+  readonly rows: Map<bigint, Row>;
+};
+export type Policy = {
+  readonly database: string;
+  readonly name: string;
+  readonly shardNanos: bigint;
+  readonly series: Map<string, Series>;
+};
+
+export function shardStart(policy: Policy, time: bigint): bigint {
+  return time - floorMod(time, policy.shardNanos);
+}
+
+export function shardOverlaps(policy: Policy, time: bigint, range: TimeRange | undefined): boolean {
+  if (range === undefined) return true;
+  const start = shardStart(policy, time);
+  return start <= range.end && start + policy.shardNanos > range.start;
+}
+
+export function hasShardIn(policy: Policy, series: Series, range: TimeRange | undefined): boolean {
+  return [...series.rows.keys()].some((time) => shardOverlaps(policy, time, range));
+}
+
+export function typed(value: MemoryValue): Typed {
+  switch (typeof value) {
+    case 'object':
+      return { type: 'unsigned', value: value.unsigned };
+    case 'bigint':
+      return { type: 'integer', value };
+    case 'number':
+      return { type: 'float', value };
+    case 'string':
+      return { type: 'string', value };
+    default:
+      return { type: 'boolean', value };
+  }
+}
+
+export function readField(
+  row: Row,
+  field: { readonly name: string; readonly type: FieldType },
+): FieldValue | null {
+  const found = row.fields.get(field.name);
+  if (found === undefined) return null;
+  const column = convertColumn(columnFrom(found.type, [found.value]), field.type);
+  if (column.valid?.[0] === 0) return null;
+  if (column.type === 'string') return column.dictionary[column.codes[0] ?? 0] ?? null;
+  if (column.type === 'boolean') return column.values[0] === 1;
+  return column.values[0] ?? null;
+}
+
+/** Whether the predicate can hold for some row of a series with these tags. */
+export function mayHold(predicate: Predicate, tags: ReadonlyMap<string, string>): boolean {
+  switch (predicate.kind) {
+    case 'and':
+      return mayHold(predicate.left, tags) && mayHold(predicate.right, tags);
+    case 'or':
+      return mayHold(predicate.left, tags) || mayHold(predicate.right, tags);
+    case 'constant':
+      return predicate.value;
+    case 'tag':
+      return ((tags.get(predicate.key) ?? '') === predicate.value) === (predicate.operator === '=');
+    case 'tag-regex':
+      return (
+        textMatcher(predicate.pattern)(tags.get(predicate.key) ?? '') ===
+        (predicate.operator === '=~')
+      );
+    default:
+      return true;
+  }
+}
+
+export function holds(predicate: Predicate, tags: ReadonlyMap<string, string>, row: Row): boolean {
+  switch (predicate.kind) {
+    case 'and':
+      return holds(predicate.left, tags, row) && holds(predicate.right, tags, row);
+    case 'or':
+      return holds(predicate.left, tags, row) || holds(predicate.right, tags, row);
+    case 'field': {
+      const value = row.fields.get(predicate.field)?.value;
+      return value !== undefined && compares(value, predicate.operator, predicate.value);
+    }
+    case 'field-regex': {
+      const value = row.fields.get(predicate.field)?.value;
+      if (typeof value !== 'string') return false;
+      return textMatcher(predicate.pattern)(value) === (predicate.operator === '=~');
+    }
+    default:
+      return mayHold(predicate, tags);
+  }
+}
+
+function compares(a: FieldValue, operator: string, b: FieldValue): boolean {
+  const areNumbers =
+    (typeof a === 'number' || typeof a === 'bigint') &&
+    (typeof b === 'number' || typeof b === 'bigint');
+  if (!areNumbers && typeof a !== typeof b) return false;
+  switch (operator) {
+    case '=':
+      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
+      return a == b;
+    case '!=':
+      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
+      return a != b;
+    case '<':
+      return a < b;
+    case '<=':
+      return a <= b;
+    case '>':
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
