@@ -292,13 +292,18 @@ describe('task', () => {
     expect(await output('task', 'show', 'unfit')).toMatch(
       /^Error: Failed to compile.*\n  line 3, /m,
     );
-
-    const vars = { limit: { type: 'int', value: '9007199254740993' } };
-    await writeFile(file('long.json'), JSON.stringify(vars).replace(/"(\d+)"/, '$1'));
-    await output('task', 'define', 'unfit', '--vars', file('long.json'));
-    expect(await output('task', 'show', 'unfit')).toMatch(/limit\s+int\s+9007199254740993$/m);
-    expect(await output('task', 'show', 'unfit', '--json')).toContain(' 9007199254740993');
     await output('task', 'delete', 'unfit');
+  });
+
+  test('variables keep all digits of their integers', async () => {
+    await writeFile(file('long.tick'), 'var limit int\nstream|from().where(lambda: "v" > limit)\n');
+    await writeFile(file('long.json'), '{"limit": {"type": "int", "value": 9007199254740993}}');
+    const given = ['--script', file('long.tick'), '--vars', file('long.json')];
+    await output('task', 'define', 'long', ...given, '--dbrp', 'metrics.autogen');
+
+    expect(await output('task', 'show', 'long')).toMatch(/limit\s+int\s+9007199254740993\s*$/m);
+    expect(await output('task', 'show', 'long', '--json')).toContain(' 9007199254740993');
+    await output('task', 'delete', 'long');
   });
 
   test('a wrong script, wrong usage and a missing engine end with 1, 2 and 1', async () => {

@@ -145,7 +145,24 @@ export function formatDbrps(dbrps: readonly Dbrp[]): string {
 
 /** The variables of a file: names with `{type, value}`. What is wrong with them is the engine's to say. */
 export async function readVars(file: string): Promise<Readonly<Record<string, TaskVar>>> {
-  return (await readDocument(file)) as Readonly<Record<string, TaskVar>>;
+  return withLongIntegers((await readDocument(file)) as Readonly<Record<string, TaskVar>>);
+}
+
+/** Integers beyond 2^53 come as texts out of documents; the engine wants them as the numbers that they are. */
+export function withLongIntegers(
+  vars: Readonly<Record<string, TaskVar>>,
+): Readonly<Record<string, TaskVar>> {
+  const converted = Object.entries(vars).map(([name, variable]) => {
+    const isLong =
+      variable?.type === 'int' &&
+      typeof variable.value === 'string' &&
+      /^-?\d+$/.test(variable.value);
+    return [
+      name,
+      isLong ? { ...variable, value: BigInt(String(variable.value)) } : variable,
+    ] as const;
+  });
+  return Object.fromEntries(converted);
 }
 
 /** Collects a repeatable option. */
