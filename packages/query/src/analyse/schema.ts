@@ -93,7 +93,8 @@ async function loadTags(
   const tags = new Map<string, Set<string>>();
   for await (const batch of lookUp(context, 'tag-keys', { filter })) {
     const known = tags.get(batch.measurement);
-    tags.set(batch.measurement, new Set([...(known ?? []), ...batch.keys]));
+    if (known === undefined) tags.set(batch.measurement, new Set(batch.keys));
+    else for (const key of batch.keys) known.add(key);
   }
   return tags;
 }
