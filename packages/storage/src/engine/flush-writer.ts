@@ -6,11 +6,11 @@ import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
 import { isStrictlyAscending, mergeRuns, sliceRun } from '../read/run.ts';
 import type { SegmentField } from '../segment/format.ts';
-
 import { SegmentWriter } from '../segment/writer.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { MemtableTables } from '../shard/shard.ts';
+import { noteShortLived } from '../short-lived.ts';
 import type { Pacer } from './pacer.ts';
 
 export type FlushTarget = { readonly disk: Disk; readonly path: string; readonly shardId: number };
@@ -85,6 +85,8 @@ function writePortion(
 ): void {
   const { pick, times } = pickInOrder(source.table, rows.toArray(), ends);
   const columns = source.fields.map((field) => pick.column(field));
+  // Times and numbers of rows besides the columns.
+  noteShortLived(times.byteLength * (2 + columns.length));
   const ids = Uint32Array.from(ordinals, (ordinal) => source.measurement.seriesId(ordinal));
   const present = columns.flatMap((column, field) =>
     column === undefined ? [] : [{ field, column }],

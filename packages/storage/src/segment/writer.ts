@@ -11,6 +11,7 @@ import type { Run } from '../read/run.ts';
 import type { SeriesRows } from '@tidemark/kernels';
 import { newFieldArray } from '../memtable/row-block.ts';
 import type { SeriesId } from '../series/series-index.ts';
+import { AscendingIds } from './ascending-ids.ts';
 import {
   DIRECTORY_PAGE_BYTES,
   encodeFooter,
@@ -54,10 +55,10 @@ export class SegmentWriter {
   // Of the measurement being written.
   #fields: readonly SegmentField[] = [];
   #measurementId = -1;
-  #series: SeriesId[] = [];
+  #series = new AscendingIds();
   #pages: PageMeta[] = [];
   #rows = 0;
-  #page = new ByteWriter();
+  readonly #page = new ByteWriter(DIRECTORY_PAGE_BYTES);
   #pageFirst = 0;
   #pageLast = 0;
   #chunks: ChunkMeta[] = [];
@@ -81,11 +82,10 @@ export class SegmentWriter {
     assert(this.#measurementId < 0, 'the previous measurement is ended');
     this.#measurementId = measurementId;
     this.#fields = fields;
-    this.#series = [];
+    this.#series = new AscendingIds();
     this.#pages = [];
     this.#encodedPages = [];
     this.#rows = 0;
-    this.#page = new ByteWriter(DIRECTORY_PAGE_BYTES);
   }
 
   /** Rows of the present series: strictly ascending and behind all that it has so far. Columns as `fields`. */
@@ -131,11 +131,7 @@ export class SegmentWriter {
       if (isNewPage) this.#beginPage(rows.ids[from]!, this.bytesWritten);
       this.#buffer.raw(blocks);
       this.#page.raw(entries);
-      for (let i = from; i < next; i++) {
-        const id = rows.ids[i]!;
-        assert(this.#series.length === 0 || id > this.#series.at(-1)!, 'series ascend');
-        this.#series.push(id);
-      }
+      for (let i = from; i < next; i++) this.#series.push(rows.ids[i]!);
       this.#pageLast = rows.ids[next - 1]!;
       this.#rows += rows.ends[next - 1]! - (from === 0 ? 0 : rows.ends[from - 1]!);
       if (minTime < this.#minTime) this.#minTime = minTime;
@@ -167,7 +163,6 @@ export class SegmentWriter {
   endSeries(series: SeriesId): void {
     const chunks = this.#chunks;
     if (chunks.length === 0) return;
-    assert(this.#series.length === 0 || series > this.#series.at(-1)!, 'series ascend');
     if (this.#page.length === 0) this.#beginPage(series, chunks[0]!.timeOffset);
     writeEntry(this.#page, { seriesDelta: series - this.#pageLast, chunks }, this.#fields);
     this.#pageLast = series;
@@ -183,8 +178,8 @@ export class SegmentWriter {
 
   #closePage(): void {
     if (this.#page.length === 0) return;
-    this.#encodedPages.push({ firstSeries: this.#pageFirst, bytes: this.#page.finish() });
-    this.#page = new ByteWriter(DIRECTORY_PAGE_BYTES);
+    // Of its own size: they wait in memory until the last chunk is written.
+    this.#encodedPages.push({ firstSeries: this.#pageFirst, bytes: this.#page.drain().slice() });
   }
 
   endMeasurement(): void {
@@ -197,7 +192,7 @@ export class SegmentWriter {
     this.#measurements.push({
       measurementId: this.#measurementId,
       fields: this.#fields,
-      series: Uint32Array.from(this.#series),
+      series: this.#series.toArray(),
       pages: this.#pages,
       rows: this.#rows,
     });

@@ -1,6 +1,7 @@
 // A copy of the series index as it lies in memory, so that opening reads instead of building. The index log stays the
 // truth: a checkpoint that is damaged or missing costs time only. Format: docs/formats/series-index.md.
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
+import { noteShortLived } from '../short-lived.ts';
 import { crc32c } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { firstNotBelow } from './ordinal-set.ts';
@@ -68,6 +69,7 @@ export async function writeCheckpoint(
       out.begin();
       for (const bytes of index.keys.exportPart(part, counts[i]!)) {
         out.write(bytes);
+        noteShortLived(bytes.length);
         await pause();
       }
       contents.varint(counts[i]!);

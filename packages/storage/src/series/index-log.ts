@@ -2,6 +2,7 @@
 // no longer hold is known at the next start. Framing is that of the log; format in docs/formats/series-index.md.
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import type { Disk } from '../disk/disk.ts';
+import { noteShortLived } from '../short-lived.ts';
 import { frameRecord, scanWalFile, WAL_HEADER_BYTES, walHeader } from '../wal/wal-file.ts';
 import { decodeAdditions, encodeAdditions } from '../wal/wal-record.ts';
 import type { IndexAdditions } from '../wal/wal-record.ts';
@@ -82,6 +83,8 @@ export class IndexLog {
           const frame = frameRecord(out.finish());
           file.write(frame, end);
           end += frame.length;
+          // As they are in the index, as a record and as a frame.
+          noteShortLived(frame.length * 3);
           await pause();
         }
       } catch (error) {

@@ -75,14 +75,13 @@ test('every rehearsed statement is answered, nothing of it can be seen, and it m
   }
 });
 
-test('a request is waited for between two statements, and closing ends it there', async () => {
+test('a request ends it between two statements until it is quiet again, closing ends it there', async () => {
   await withDirectory(async (directory) => {
-    const storage = await openStorageInline({ directory, hasBackgroundWork: false });
     const events: string[] = [];
     let requests = 0;
     const rehearsal: Rehearsal = new Rehearsal({
       clock: clockOf(() => events.push('pause')),
-      openStorage: () => Promise.resolve(storage),
+      openStorage: () => openStorageInline({ directory, hasBackgroundWork: false }),
       serve: () => (_request, response) => {
         events.push('statement');
         if (events.length === 4) requests++;

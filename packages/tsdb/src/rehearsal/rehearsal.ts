@@ -35,12 +35,18 @@ type RequestState = {
 
 const ROUNDS = 40;
 const QUIET_MS = 750;
+/** Each has to store the points anew. */
+const BEGINNINGS_MAX = 10;
 
-/** Runs once. Stops between two statements as soon as there is a request, and goes on when it is quiet again. */
+/**
+ * Runs once. Stops between two statements as soon as there is a request, and lets go of its memory, which is the requests'
+ * then; goes on with the same round when it is quiet again.
+ */
 export class Rehearsal {
   readonly #options: RehearsalOptions;
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
+  #round = 0;
 
   constructor(options: RehearsalOptions) {
     this.#options = options;
@@ -60,24 +66,26 @@ export class Rehearsal {
   }
 
   async #run(): Promise<void> {
-    if (!(await this.#isQuiet())) return;
-    const storage = await this.#options.openStorage();
-    try {
-      await this.#perform(storage);
-    } finally {
-      await storage.close();
+    for (let begun = 0; begun < BEGINNINGS_MAX && (await this.#isQuiet()); begun++) {
+      const storage = await this.#options.openStorage();
+      try {
+        if (await this.#perform(storage)) return;
+      } finally {
+        await storage.close();
+      }
     }
   }
 
-  async #perform(storage: StorageEngine): Promise<void> {
+  /** Whether it came to its end: `false` when there was a request or it was closed. */
+  async #perform(storage: StorageEngine): Promise<boolean> {
     await store(storage, this.#options.clock);
     const catalog = Catalog.inMemory(STATE);
     const connection = new RehearsalConnection(this.#options.serve(storage, catalog));
     try {
       const { requests, rounds = ROUNDS } = this.#options;
-      let seen = requests.count();
-      for (let round = 0; round < rounds; round++) {
-        for (const statement of rehearsalStatements(round)) {
+      const seen = requests.count();
+      for (; this.#round < rounds; this.#round++) {
+        for (const statement of rehearsalStatements(this.#round)) {
           const path = `/query?db=${REHEARSAL_DATABASE}&q=${encodeURIComponent(statement)}`;
           const status = await connection.get(path);
           if (status !== 200) throw new Internal(`a rehearsed statement failed. status=${status}`);
@@ -85,11 +93,10 @@ export class Rehearsal {
           await new Promise((resolve) => {
             setImmediate(resolve);
           });
-          if (requests.count() === seen && !this.#abort.signal.aborted) continue;
-          if (!(await this.#isQuiet())) return;
-          seen = requests.count();
+          if (requests.count() !== seen || this.#abort.signal.aborted) return false;
         }
       }
+      return true;
     } finally {
       connection.close();
     }
