@@ -241,7 +241,7 @@ describe('10,000 mutated requests', () => {
     expect(writes.accepted).toBeGreaterThan(0);
     expect(queries.accepted).toBeGreaterThan(0);
     expect((await send(`${server.tsdb}/ping`)).status).toBe(204);
-  }, 120_000);
+  }, 300_000);
 
   test('leave the engine serving', async () => {
     let id = 0;
@@ -269,5 +269,5 @@ describe('10,000 mutated requests', () => {
     expect(writes.accepted).toBeGreaterThan(0);
     expect(scripts.accepted).toBeGreaterThan(0);
     expect((await send(`${server.engine}/engine/v1/ping`)).status).toBe(204);
-  }, 120_000);
+  }, 300_000);
 });

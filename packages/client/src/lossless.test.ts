@@ -41,8 +41,8 @@ test('what was printed is read again, whatever texts stand beside long integers'
   const item = fc.oneof(text, integer, fc.integer(), fc.boolean(), fc.constant(null));
   const list = fc.array(item, { maxLength: 6 });
   fc.assert(
-    fc.property(list, integer, (values, long) => {
-      const document = { values, nested: [{ long }] };
+    fc.property(list, integer, text, (values, long, key) => {
+      const document = { values, [`k${key}`]: 1, [`\0${key}`]: long, nested: [{ long }] };
       for (const indent of [0, 2]) {
         expect(parseLossless(printLossless(document, indent))).toEqual(document);
       }
