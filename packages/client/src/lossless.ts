@@ -49,5 +49,5 @@ function unmark(literal: string): string {
 // JSON.stringify knows no bigint: its digits become a text that no other value is printed as.
 function markInteger(item: unknown): unknown {
   if (typeof item === 'bigint') return `\0${item}`;
-  return typeof item === 'string' && item.startsWith('\0') ? `\0\0${item}` : item;
+  return typeof item === 'string' && item.startsWith('\0') ? `\0${item}` : item;
 }
