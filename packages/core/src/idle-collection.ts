@@ -68,13 +68,26 @@ type Collect = (options?: { readonly type: 'minor' }) => void;
 let exposed: Collect | undefined;
 
 function exposedCollector(): Collect | undefined {
-  if (exposed !== undefined) return exposed;
-  setFlagsFromString('--expose-gc');
-  const collect: unknown = runInNewContext('gc');
-  // V8 refuses code that was compiled under other flags: threads and modules that are loaded later would be compiled anew.
-  setFlagsFromString('--no-expose-gc');
-  if (typeof collect === 'function') exposed = (options) => void collect(options);
+  exposed ??= exposeCollector();
   return exposed;
+}
+
+// Eight threads that did nothing else needed three at most, on two cores.
+const MAX_TRIES = 100;
+
+/**
+ * A new handle of the collector. The engine puts it into contexts that are made while a flag is set, and the flag belongs
+ * to the whole process: another thread that has just got its own may have taken it back too early for this one.
+ */
+export function exposeCollector(): Collect | undefined {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    setFlagsFromString('--expose-gc');
+    const collect: unknown = runInNewContext('globalThis.gc');
+    // V8 refuses code that was compiled under other flags: threads and modules that are loaded later would be compiled anew.
+    setFlagsFromString('--no-expose-gc');
+    if (typeof collect === 'function') return (options) => void collect(options);
+  }
+  return undefined;
 }
 
 /**
