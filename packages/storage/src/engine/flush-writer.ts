@@ -1,6 +1,6 @@
 // Frozen tables of a shard to a segment file, series by series.
 import type { Disk } from '../disk/disk.ts';
-import { RowList } from '../memtable/row-list.ts';
+import { Uint32List } from '../uint32-list.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
@@ -52,7 +52,7 @@ async function writeTable(
   if (measurement === undefined || table.rows === 0) return;
   const fields: SegmentField[] = Array.from(table.fields, ([name, type]) => ({ name, type }));
   writer.beginMeasurement(table.measurementId, fields);
-  const portion: Portion = { rows: new RowList(), ordinals: [], ends: [] };
+  const portion: Portion = { rows: new Uint32List(), ordinals: [], ends: [] };
   for (let ordinal = table.nextOrdinal(0); ordinal < table.ordinalEnd;) {
     table.listRows(ordinal, table.rows, portion.rows);
     const { length } = portion.rows;
@@ -72,7 +72,7 @@ async function writeTable(
 }
 
 /** Some neighbouring series and their rows, one behind the other. */
-type Portion = { readonly rows: RowList; readonly ordinals: number[]; readonly ends: number[] };
+type Portion = { readonly rows: Uint32List; readonly ordinals: number[]; readonly ends: number[] };
 
 function writePortion(
   writer: SegmentWriter,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { valuesOf } from '../read/run.ts';
 import { RowBlock } from './row-block.ts';
-import { RowList } from './row-list.ts';
+import { Uint32List } from '../uint32-list.ts';
 import { Table } from './table.ts';
 
 type Row = {
@@ -44,7 +44,7 @@ function blockOf(rows: readonly Row[]): RowBlock {
 
 /** Rows of a series as a reader gets them. */
 function rowsOf(table: Table, series: number, limit: number): readonly Row[] {
-  const list = new RowList();
+  const list = new Uint32List();
   table.listRows(INDEX.ordinalOf(series), limit, list);
   const pick = table.pick(list.toArray());
   const times = pick.times();

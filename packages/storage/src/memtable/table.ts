@@ -9,7 +9,7 @@ import type { FieldType } from '@tidemark/core';
 import { PagedNumbers } from './paged-numbers.ts';
 import { RowBlock } from './row-block.ts';
 import type { TimeBounds } from './row-block.ts';
-import type { RowList } from './row-list.ts';
+import type { Uint32List } from '../uint32-list.ts';
 import { RowPick } from './row-pick.ts';
 import { stretchStarts } from './stretches.ts';
 
@@ -148,7 +148,7 @@ export class Table {
   }
 
   /** Adds the rows below `limit` of the series with this ordinal to the list, in arrival order. */
-  listRows(ordinal: number, limit: number, list: RowList): void {
+  listRows(ordinal: number, limit: number, list: Uint32List): void {
     const newest = this.#newestBelow(ordinal, limit);
     let count = 0;
     for (let s = newest; s > 0; s = this.#before.get(s - 1)) {

@@ -6,6 +6,7 @@ import type { SchemaFilter } from '@tidemark/query';
 import type { DatabaseView, ShardView } from '../engine/snapshot.ts';
 import type { MeasurementIndex, TagColumn } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
+import { Uint32List } from '../uint32-list.ts';
 import { isHeld } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { STEP_ELEMENTS } from './steps.ts';
@@ -117,8 +118,7 @@ export function* inOrder(
 /** Stored values of a column (id of the text + 1, 0 for none) that were found, each once. */
 class SeenValues {
   readonly #isSeen: Uint8Array;
-  #texts = new Uint32Array(1024);
-  #count = 0;
+  readonly #texts = new Uint32List();
 
   constructor(textCount: number) {
     this.#isSeen = new Uint8Array(textCount + 1);
@@ -128,12 +128,7 @@ class SeenValues {
 
   add(stored: number): void {
     this.#isSeen[stored] = 1;
-    if (this.#count === this.#texts.length) {
-      const texts = new Uint32Array(this.#count * 2);
-      texts.set(this.#texts);
-      this.#texts = texts;
-    }
-    this.#texts[this.#count++] = stored - 1;
+    this.#texts.push(stored - 1);
   }
 
   /** Adds those of values `[from, to)` that are new and pass the test of their place. */
@@ -150,7 +145,7 @@ class SeenValues {
   }
 
   texts(): Uint32Array {
-    return this.#texts.subarray(0, this.#count);
+    return this.#texts.view();
   }
 }
 

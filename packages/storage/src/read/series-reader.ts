@@ -3,7 +3,7 @@ import type { FieldType, TimeRange } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
 import type { DatabaseView, ShardView, TableView } from '../engine/snapshot.ts';
-import { RowList } from '../memtable/row-list.ts';
+import { Uint32List } from '../uint32-list.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
@@ -200,7 +200,7 @@ function columnOfField(meta: ChunkMeta, field: number): ColumnMeta | undefined {
 
 function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefined {
   const { table } = view;
-  const list = new RowList();
+  const list = new Uint32List();
   table.listRows(request.database.index.ordinalOf(request.series), view.rows, list);
   if (list.length === 0) return undefined;
   const { start, end } = request.timeRange;

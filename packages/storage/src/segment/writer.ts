@@ -11,7 +11,7 @@ import type { Run } from '../read/run.ts';
 import type { SeriesRows } from '@tidemark/kernels';
 import { newFieldArray } from '../memtable/row-block.ts';
 import type { SeriesId } from '../series/series-index.ts';
-import { AscendingIds } from './ascending-ids.ts';
+import { Uint32List } from '../uint32-list.ts';
 import {
   DIRECTORY_PAGE_BYTES,
   encodeFooter,
@@ -55,7 +55,7 @@ export class SegmentWriter {
   // Of the measurement being written.
   #fields: readonly SegmentField[] = [];
   #measurementId = -1;
-  #series = new AscendingIds();
+  readonly #series = new Uint32List();
   #pages: PageMeta[] = [];
   #rows = 0;
   readonly #page = new ByteWriter(DIRECTORY_PAGE_BYTES);
@@ -82,7 +82,7 @@ export class SegmentWriter {
     assert(this.#measurementId < 0, 'the previous measurement is ended');
     this.#measurementId = measurementId;
     this.#fields = fields;
-    this.#series = new AscendingIds();
+    this.#series.clear();
     this.#pages = [];
     this.#encodedPages = [];
     this.#rows = 0;
@@ -131,7 +131,7 @@ export class SegmentWriter {
       if (isNewPage) this.#beginPage(rows.ids[from]!, this.bytesWritten);
       this.#buffer.raw(blocks);
       this.#page.raw(entries);
-      for (let i = from; i < next; i++) this.#series.push(rows.ids[i]!);
+      for (let i = from; i < next; i++) this.#listSeries(rows.ids[i]!);
       this.#pageLast = rows.ids[next - 1]!;
       this.#rows += rows.ends[next - 1]! - (from === 0 ? 0 : rows.ends[from - 1]!);
       if (minTime < this.#minTime) this.#minTime = minTime;
@@ -140,6 +140,12 @@ export class SegmentWriter {
       if (this.#page.length > DIRECTORY_PAGE_BYTES) this.#closePage();
       from = next;
     }
+  }
+
+  #listSeries(series: SeriesId): void {
+    const { last } = this.#series;
+    assert(last === undefined || series > last, 'series ascend');
+    this.#series.push(series);
   }
 
   #beginPage(series: SeriesId, offset: number): void {
@@ -166,7 +172,7 @@ export class SegmentWriter {
     if (this.#page.length === 0) this.#beginPage(series, chunks[0]!.timeOffset);
     writeEntry(this.#page, { seriesDelta: series - this.#pageLast, chunks }, this.#fields);
     this.#pageLast = series;
-    this.#series.push(series);
+    this.#listSeries(series);
     for (const chunk of chunks) {
       this.#rows += chunk.rows;
       if (chunk.minTime < this.#minTime) this.#minTime = chunk.minTime;

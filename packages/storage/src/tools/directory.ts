@@ -9,6 +9,7 @@ import { indexDirectory, segmentPath, walDirectory } from '../engine/paths.ts';
 import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
+import type { Loss } from '../manifest/rebuild.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
@@ -27,7 +28,7 @@ export type ToolOptions = {
 };
 
 /** Something that can not be read. */
-export type Damage = { readonly file: string; readonly offset: number; readonly message: string };
+export type Damage = Loss;
 
 export type OpenDirectory = {
   readonly disk: Disk;
