@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
+import type { MemoryPoint } from './testing/memory-data.ts';
 import { MemorySource } from './testing/memory-source.ts';
 import { contextOf, DATABASE, drain, SECOND } from './testing/run-statement.ts';
 
@@ -10,11 +11,15 @@ const ROWS = 20_000;
 /** More than a slice of work between two looks at the clock. */
 const SLICE = 10;
 
-const source = new MemorySource(4096);
-source.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
-source.write(
-  DATABASE,
-  'autogen',
+function sourceOf(batchRows: number, points: readonly MemoryPoint[]): MemorySource {
+  const memory = new MemorySource(batchRows);
+  memory.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
+  memory.write(DATABASE, 'autogen', points);
+  return memory;
+}
+
+const source = sourceOf(
+  4096,
   Array.from({ length: ROWS }, (_, i) => ({
     measurement: 'm',
     tags: [['host', i % 2 === 0 ? 'a' : 'b']] as const,
@@ -29,11 +34,8 @@ source.write(
 const WIDE = 300;
 
 /** 300 series in one measurement and one in each of 100, three to a piece; their tag has as many values. */
-const wide = new MemorySource(3);
-wide.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
-wide.write(
-  DATABASE,
-  'autogen',
+const wide = sourceOf(
+  3,
   Array.from({ length: WIDE }, (_, i) =>
     ['h', `one${i % 100}`].map((measurement) => ({
       measurement,

@@ -4,6 +4,11 @@ import type { RunContext } from '../operators/run-context.ts';
 /** What a text takes in a set of them, without its letters. */
 const MEMBER_BYTES = 64;
 
+/** Bytes of a text in a set. */
+export function memberBytes(text: string): number {
+  return MEMBER_BYTES + 2 * text.length;
+}
+
 /** Different texts, which count as memory of the statement. */
 export class Members {
   readonly #run: RunContext;
@@ -20,7 +25,7 @@ export class Members {
 
   add(text: string): void {
     if (this.#texts.has(text)) return;
-    const sizeBytes = MEMBER_BYTES + 2 * text.length;
+    const sizeBytes = memberBytes(text);
     this.#run.hold(sizeBytes);
     this.#sizeBytes += sizeBytes;
     this.#texts.add(text);

@@ -8,14 +8,12 @@ import { RunContext } from '../operators/run-context.ts';
 import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import type { Predicate, SchemaFilter } from '../series-source.ts';
+import { memberBytes } from './members.ts';
 import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';
 import { listed, oneSeriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 
 type ShowMeasurements = Extract<ShowStatement, { kind: 'show-measurements' }>;
-
-/** What a measurement's name takes in a set of them. */
-const NAME_BYTES = 64;
 
 export async function* showMeasurements(
   statement: ShowMeasurements,
@@ -72,7 +70,7 @@ async function measurementsWhere(
       if (!where.value) return all;
       for await (const names of measurementNames(filter, run)) {
         for (const name of names) {
-          run.hold(NAME_BYTES + 2 * name.length);
+          run.hold(memberBytes(name));
           all.add(name);
         }
       }
@@ -103,7 +101,7 @@ async function byTagValues(
   const asked = { filter, keys: { kind: 'in', keys: [key] } } as const;
   for await (const { measurement, values } of lookUp(run.query, 'tag-values', asked, run.pace)) {
     const known = isMatched.get(measurement);
-    if (known === undefined) run.hold(NAME_BYTES + 2 * measurement.length);
+    if (known === undefined) run.hold(memberBytes(measurement));
     isMatched.set(measurement, known === true || values.some(test.matches));
   }
   const found = [...isMatched].filter(([, matched]) => matched === test.wantsMatch);

@@ -6,9 +6,8 @@ import type { MeasurementSource } from '@tidemark/influxql';
 import { lookUp } from '../look-up.ts';
 import type { RunContext } from '../operators/run-context.ts';
 import type { SchemaFilter } from '../series-source.ts';
+import { memberBytes } from './members.ts';
 
-/** What a measurement's name takes in a set of them. */
-const NAME_BYTES = 64;
 /** Entries of a merged piece. */
 const PIECE_ENTRIES = 2048;
 
@@ -51,7 +50,7 @@ async function namesOf(
   const names = new Set<string>();
   const add = (name: string): void => {
     if (names.has(name)) return;
-    run.hold(NAME_BYTES + 2 * name.length);
+    run.hold(memberBytes(name));
     names.add(name);
   };
   for (const { name, pattern } of sources) {
