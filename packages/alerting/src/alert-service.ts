@@ -4,7 +4,7 @@ import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
 import type { DeadLetter } from './alert-store.ts';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
-import type { AttachedHandlersOptions } from './attached-handlers.ts';
+import type { AttachedHandlersOptions, CheckedHandler } from './attached-handlers.ts';
 import type { DeliveryState } from './delivery.ts';
 import type { EventState, EventSummary, TopicEvent } from './event.ts';
 import type { HandlerContext } from './handler.ts';
@@ -70,8 +70,7 @@ export class AlertService implements AlertSink {
     }
     for (const { topic, spec } of store.specs()) {
       try {
-        this.#topic(topic);
-        this.#handlers.attach(topic, spec, this.#handlers.check(spec));
+        this.#attach(topic, spec, this.#handlers.check(spec));
       } catch (error) {
         // The definition stays stored: it works again when what it needs is back.
         log('error', 'failed to start handler', { topic, handler: spec.id, err: messageOf(error) });
@@ -260,8 +259,7 @@ export class AlertService implements AlertSink {
     }
     const checked = this.#handlers.check(spec);
     await this.#options.store.putSpec(topic, spec);
-    this.#topic(topic);
-    this.#handlers.attach(topic, spec, checked);
+    this.#attach(topic, spec, checked);
   }
 
   /**
@@ -283,8 +281,7 @@ export class AlertService implements AlertSink {
     const handover = before.delivery.close(0).then(async () => {
       if (isRenamed) await this.#options.store.rekey(before.key, keyOf(topic, spec.id));
     });
-    this.#topic(topic);
-    this.#handlers.attach(topic, spec, checked, handover);
+    this.#attach(topic, spec, checked, handover);
     await handover;
   }
 
@@ -317,6 +314,17 @@ export class AlertService implements AlertSink {
       this.#topics.set(id, topic);
     }
     return topic;
+  }
+
+  /** A topic with a handler exists, whether it has events or not. */
+  #attach(
+    topic: string,
+    spec: HandlerSpec,
+    checked: CheckedHandler,
+    predecessor?: Promise<void>,
+  ): void {
+    this.#topic(topic);
+    this.#handlers.attach(topic, spec, checked, predecessor);
   }
 
   #existing(id: string): Topic {

@@ -56,13 +56,13 @@ export type Collected = {
 
 type Key = [string, string | number];
 
-/** One entry that is put, or removed when it has no value; or any changes. */
 /**
  * Takes room on the disk for a write before it begins; what it gives is called when the write has ended. Throws
  * `Unavailable` when there is none.
  */
 export type TakeRoom = (size: { readonly entries: number; readonly bytes: number }) => () => void;
 
+/** One entry that is put, or removed when it has no value; or any changes. */
 type Change = EntryChange | ManyChanges;
 type ManyChanges = {
   readonly entries: number;
