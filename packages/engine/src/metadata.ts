@@ -1,7 +1,7 @@
 // The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides, handlers and topics.
 // It is also the backup. A write is answered only after it is on disk.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, Unavailable } from '@tidemark/core';
@@ -50,6 +50,7 @@ export class Metadata {
   static async open(directory: string): Promise<Metadata> {
     mkdirSync(directory, { recursive: true });
     const file = join(directory, METADATA_FILE);
+    const isNew = !existsSync(file);
     const root = open({
       path: file,
       noSubdir: true,
@@ -61,6 +62,8 @@ export class Metadata {
       overlappingSync: false,
     });
     const room = new MetadataRoom(root, file);
+    // The first tables are made behind this one. What is there already can be read on a full disk, too.
+    const release = isNew ? room.take({ entries: FIRST_ENTRIES, bytes: 0 }) : undefined;
     const identities = root.openDB<Identity, string>({ name: 'identity', encoding: 'json' });
     let identity = identities.get('engine');
     if (identity === undefined) {
@@ -69,11 +72,9 @@ export class Metadata {
         clusterId: randomUUID(),
         serverId: randomUUID(),
       };
-      // The first tables are made behind this one.
-      const release = room.take({ entries: FIRST_ENTRIES, bytes: 0 });
       await identities.put('engine', identity);
-      release();
     }
+    release?.();
     if (identity.formatVersion > FORMAT_VERSION) {
       room.close();
       await root.close();
