@@ -300,6 +300,12 @@ describe('task', () => {
     await writeFile(file('long.json'), '{"limit": {"type": "int", "value": 9007199254740993}}');
     const given = ['--script', file('long.tick'), '--vars', file('long.json')];
     await output('task', 'define', 'long', ...given, '--dbrp', 'metrics.autogen');
+    // An integer in quotes is a text, and a text is no integer.
+    await writeFile(file('quoted.yml'), 'vars:\n  limit: {type: int, value: "9007199254740993"}\n');
+    const quoted = await tidemark('task', 'define', 'long', '--file', file('quoted.yml'));
+    expect(quoted).toMatchObject({ status: 1, stderr: expect.stringContaining('invalid JSON') });
+    await writeFile(file('long.yml'), 'vars:\n  limit: {type: int, value: 9007199254740993}\n');
+    await output('task', 'define', 'long', '--file', file('long.yml'));
 
     expect(await output('task', 'show', 'long')).toMatch(/limit\s+int\s+9007199254740993\s*$/m);
     expect(await output('task', 'show', 'long', '--json')).toContain(' 9007199254740993');

@@ -66,12 +66,20 @@ test('handlers and tasks are read from YAML too', async () => {
     'topic: t\nid: y\nactions:\n  - kind: tcp\n    options:\n      address: "127.0.0.1:9"\n',
   );
   put('tasks/yaml.yml', 'template-id: tpl\nvars:\n  field: {type: string, value: y}\n');
+  put('templates/above.tick', 'dbrp "d"."r"\nvar n int\nstream|from().where(lambda: "v" > n)');
+  put(
+    'tasks/long.yml',
+    'template-id: above\nvars:\n  n: {type: int, value: 9007199254740993}\n  f: {type: float, value: 18014398509481984}\n',
+  );
 
   expect((await reload()).status).toBe(204);
 
   const { json } = await get('/engine/v1preview/alerts/topics/t/handlers/y');
   expect(json.actions).toEqual([{ kind: 'tcp', options: { address: '127.0.0.1:9' } }]);
   expect((await get('/engine/v1/tasks/yaml/y')).status).toBe(200);
+  const long = await get('/engine/v1/tasks/long?fields=vars');
+  expect(long.bytes.toString('utf8')).toMatch(/"type": ?"int",\s*"value": ?9007199254740993\b/);
+  expect(long.json.vars.f.value).toBe(18_014_398_509_481_984);
 });
 
 test('files that change are noticed; tasks of others are not restarted', async () => {

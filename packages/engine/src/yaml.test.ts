@@ -120,10 +120,17 @@ describe('YAML', () => {
     );
   });
 
-  test('an integer of more digits than a number has stays a text', () => {
-    expect(parseYaml('a: 9007199254740993\nb: 9007199254740991')).toEqual({
-      a: '9007199254740993',
+  test('an integer of more digits than a number has keeps them; what is quoted stays a text', () => {
+    expect(
+      parseYaml(
+        'a: 9007199254740993\nb: 9007199254740991\nc: [-9223372036854775808]\nd: "9007199254740993"\ne: 0x20000000000001',
+      ),
+    ).toEqual({
+      a: 9_007_199_254_740_993n,
       b: 9_007_199_254_740_991,
+      c: [-9_223_372_036_854_775_808n],
+      d: '9007199254740993',
+      e: 9_007_199_254_740_993n,
     });
   });
 });

@@ -4,20 +4,12 @@ import { InvalidRequest } from '@tidemark/core';
 import { isAlias, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import type { Document, ParsedNode, Range } from 'yaml';
 
-/** A document's value. Integers are `bigint`s; which of them become numbers is up to the reader. */
-type RawValue =
-  | null
-  | boolean
-  | number
-  | bigint
-  | string
-  | readonly RawValue[]
-  | { readonly [key: string]: RawValue };
-
+/** A document's value. */
 export type YamlValue =
   | null
   | boolean
   | number
+  | bigint
   | string
   | readonly YamlValue[]
   | { readonly [key: string]: YamlValue };
@@ -27,7 +19,7 @@ export type YamlScalar = string | number | bigint | boolean;
 const DEPTH_MAX = 64;
 
 /**
- * Reads a document. An integer that a number can not hold stays a text, from which variables are read. Throws
+ * Reads a document. An integer that a number can not hold is a `bigint`, all others are numbers. Throws
  * `InvalidRequest` naming the line that can not be read.
  */
 export function parseYaml(source: string): YamlValue {
@@ -35,8 +27,8 @@ export function parseYaml(source: string): YamlValue {
 }
 
 /**
- * The scalars of a document's outermost mapping by key; nested values and nulls are passed over, as sideload can not
- * use them. Throws `InvalidRequest` naming the line that can not be read, or when the document is no mapping.
+ * The scalars of a document's outermost mapping by key, all integers as `bigint`; nested values and nulls are passed
+ * over, as sideload can not use them. Throws `InvalidRequest` naming the line that can not be read, or when the document is no mapping.
  */
 export function parseYamlScalars(source: string): ReadonlyMap<string, YamlScalar> {
   const document = read(source) ?? {};
@@ -49,7 +41,7 @@ export function parseYamlScalars(source: string): ReadonlyMap<string, YamlScalar
   return scalars;
 }
 
-function read(source: string): RawValue {
+function read(source: string): YamlValue {
   const lines = new LineCounter();
   const fail = (offset: number, reason: string): never => {
     throw new InvalidRequest(`yaml: line ${lines.linePos(offset).line}: ${reason}`);
@@ -87,16 +79,16 @@ class Reader {
     this.#fail = fail;
   }
 
-  value(node: ParsedNode | null, depth: number): RawValue {
+  value(node: ParsedNode | null, depth: number): YamlValue {
     if (node === null) return null;
     const [offset] = node.range as Range;
     if (depth > DEPTH_MAX) this.#fail(offset, 'nested too deep');
     if (isAlias(node)) return this.#fail(offset, 'aliases are not supported');
     if (node.anchor !== undefined) this.#fail(offset, 'anchors are not supported');
     if (node.tag !== undefined) this.#fail(offset, 'tags are not supported');
-    if (isScalar(node)) return node.value as RawValue;
+    if (isScalar(node)) return node.value as YamlValue;
     if (!isMap(node)) return node.items.map((item) => this.value(item as ParsedNode, depth + 1));
-    const entries = node.items.map(({ key, value }): [string, RawValue] => {
+    const entries = node.items.map(({ key, value }): [string, YamlValue] => {
       if (!isScalar(key)) return this.#fail(offset, 'a key must be a scalar');
       this.value(key, depth + 1);
       return [key.source, this.value(value, depth + 1)];
@@ -105,11 +97,13 @@ class Reader {
   }
 }
 
-function withNumbers(value: RawValue): YamlValue {
-  if (typeof value === 'bigint')
-    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+function withNumbers(value: YamlValue): YamlValue {
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : value;
+  }
   if (Array.isArray(value)) return value.map(withNumbers);
-  if (value === null || typeof value !== 'object') return value as YamlValue;
+  if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value).map(([key, each]) => [key, withNumbers(each)]);
   return Object.fromEntries(entries);
 }

@@ -106,10 +106,7 @@ export function readText(file: string): string {
   }
 }
 
-/**
- * A file's JSON or YAML object. Integers that a number can not hold stay texts, from which the engine reads the
- * variables of tasks.
- */
+/** A file's JSON or YAML object. Integers that a number can not hold are `bigint`. */
 export async function readDocument(file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = readText(file);
   const { parseYaml } = await import('@tidemark/engine/yaml');
@@ -145,24 +142,7 @@ export function formatDbrps(dbrps: readonly Dbrp[]): string {
 
 /** The variables of a file: names with `{type, value}`. What is wrong with them is the engine's to say. */
 export async function readVars(file: string): Promise<Readonly<Record<string, TaskVar>>> {
-  return withLongIntegers((await readDocument(file)) as Readonly<Record<string, TaskVar>>);
-}
-
-/** Integers beyond 2^53 come as texts out of documents; the engine wants them as the numbers that they are. */
-export function withLongIntegers(
-  vars: Readonly<Record<string, TaskVar>>,
-): Readonly<Record<string, TaskVar>> {
-  const converted = Object.entries(vars).map(([name, variable]) => {
-    const isLong =
-      variable?.type === 'int' &&
-      typeof variable.value === 'string' &&
-      /^-?\d+$/.test(variable.value);
-    return [
-      name,
-      isLong ? { ...variable, value: BigInt(String(variable.value)) } : variable,
-    ] as const;
-  });
-  return Object.fromEntries(converted);
+  return (await readDocument(file)) as Readonly<Record<string, TaskVar>>;
 }
 
 /** Collects a repeatable option. */

@@ -1,4 +1,5 @@
 // `tidemark task tap`: watch what leaves a node of a running task or of a replay, and why it decided so.
+import { parseLossless, printLossless } from '@tidemark/client';
 import type { Command } from 'commander';
 
 import { UsageError } from '../../exit.ts';
@@ -58,7 +59,9 @@ export function tapCommand(): Command {
       await followLines(
         (signal) => engineClient(flags).tap(id, node, { group, replayId: flags.replay, signal }),
         flags.lines,
-        flags.json === true ? undefined : (line) => formatMessage(JSON.parse(line) as MessageJson),
+        flags.json === true
+          ? undefined
+          : (line) => formatMessage(parseLossless(line) as MessageJson),
       );
     });
 }
@@ -101,14 +104,12 @@ export function formatMessage(message: MessageJson): string {
 
 function formatPoint(name: string, { time, tags, fields }: PointJson): string {
   const tagTexts = Object.entries(tags).map(([key, value]) => `,${key}=${String(value)}`);
-  const fieldTexts = Object.entries(fields).map(
-    ([key, value]) => `${key}=${JSON.stringify(value)}`,
-  );
+  const fieldTexts = Object.entries(fields).map(([key, value]) => `${key}=${printLossless(value)}`);
   return `${time} ${name}${tagTexts.join('')} ${fieldTexts.join(' ')}`;
 }
 
 function formatValues(values: Values): string {
-  const texts = Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const texts = Object.entries(values).map(([name, value]) => `${name}=${printLossless(value)}`);
   return texts.length === 0 ? '' : ` (${texts.join(', ')})`;
 }
 

@@ -20,7 +20,6 @@ import {
   toArray,
   typeOption,
   warnOfFindings,
-  withLongIntegers,
 } from './context.ts';
 import type { ClientFlags, Finish } from './context.ts';
 import { eachIdCommand } from './each-id.ts';
@@ -104,8 +103,7 @@ async function changeFrom(flags: DefineFlags): Promise<TaskChange> {
   const file: TaskFile = flags.file === undefined ? {} : await readTaskFile(flags.file);
   const dbrps = (flags.dbrp ?? file.dbrps)?.map(parseDbrp);
   const template = flags.template ?? file['template-id'];
-  const given = file.vars === undefined ? undefined : withLongIntegers(file.vars);
-  const vars = flags.vars === undefined ? given : await readVars(flags.vars);
+  const vars = flags.vars === undefined ? file.vars : await readVars(flags.vars);
   return {
     ...(flags.script === undefined ? {} : { script: readText(flags.script) }),
     ...(flags.type === undefined ? {} : { type: flags.type }),

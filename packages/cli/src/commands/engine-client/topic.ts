@@ -1,4 +1,5 @@
 // `tidemark topic …` and `tidemark handler …`: events and who acts on them.
+import { printLossless } from '@tidemark/client';
 import type { EngineClient, Handler } from '@tidemark/client';
 import { NotFound } from '@tidemark/core';
 import { Command } from 'commander';
@@ -156,14 +157,14 @@ function describeHandler(topic: string, handler: Handler): string {
   const { id, kind, match = '', options = {}, actions = [] } = handler;
   const does =
     kind === undefined
-      ? actions.map((action) => `Action: ${action.kind} ${JSON.stringify(action.options ?? {})}`)
+      ? actions.map((action) => `Action: ${action.kind} ${printLossless(action.options ?? {})}`)
       : [`Kind: ${kind}`];
   return [
     `ID: ${id}`,
     `Topic: ${topic}`,
     ...does,
     `Match: ${match}`,
-    ...(kind === undefined ? [] : [`Options: ${JSON.stringify(options)}`]),
+    ...(kind === undefined ? [] : [`Options: ${printLossless(options)}`]),
   ].join('\n');
 }
 
