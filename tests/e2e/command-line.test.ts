@@ -293,6 +293,17 @@ describe('task', () => {
       /^Error: Failed to compile.*\n  line 3, /m,
     );
     await output('task', 'delete', 'unfit');
+
+    // Inside the text of a query it is the word that is pointed at.
+    await writeFile(
+      file('asking.tick'),
+      "batch\n    |query('''SELECT mean(v)\n        FORM metrics.autogen.m''')\n        .every(1m)\n",
+    );
+    const asking = ['--script', file('asking.tick'), '--dbrp', 'metrics.autogen'];
+    expect((await tidemark('task', 'define', 'asking', ...asking)).stderr).toMatch(
+      /found FORM, expected FROM at line 2, char 9\n  line 3, column 9: found FORM, expected FROM; did you mean FROM\?\n$/,
+    );
+    await output('task', 'delete', 'asking');
   });
 
   test('variables keep all digits of their integers', async () => {

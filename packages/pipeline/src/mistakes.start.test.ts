@@ -126,15 +126,22 @@ const MISTAKES: readonly (readonly [string, readonly (readonly (string | undefin
         undefined,
         'say when to ask: .every(1m)',
       ],
+      [
+        'm',
+        'TICK_QUERY_TEXT',
+        'm',
+        '"d"."r"',
+        'name database and policy before the measurement: "database"."policy"."measurement"',
+      ],
     ],
   ],
   [
     "batch|query('SELECT mean(v) FROM m').period(1m).every(1m)",
     [
       [
-        "query('SELECT mean(v) FROM m')",
+        'm',
         'TICK_QUERY_TEXT',
-        '"".""',
+        'm',
         '"d"."r"',
         'name database and policy before the measurement: "database"."policy"."measurement"',
       ],

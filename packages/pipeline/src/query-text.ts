@@ -1,64 +1,99 @@
 // Checks of the text of a query node when its task starts: one SELECT, only from databases that the task may read.
 import { parseQuery } from '@tidemark/influxql';
 import type { SelectStatement, Source } from '@tidemark/influxql';
+import { didYouMean } from './evaluate/hints.ts';
 import type { NodeProblem } from './node-problem.ts';
 
 const code = 'TICK_QUERY_TEXT';
 
 type Dbrp = { readonly database: string; readonly retentionPolicy: string };
 
-/** Refuses a query that a task must not run. */
-export function checkQueryText(text: string, dbrps: readonly Dbrp[]): NodeProblem | undefined {
-  const { query, error, diagnostics } = parseQuery(text);
-  if (error !== undefined) {
-    const hint = diagnostics[0]?.hint;
-    return { code, text: `failed to parse InfluxQL query: ${error}`, hint };
+/** Refuses a query that a task must not run. The places are those of the query's own text. */
+export function checkQueryText(text: string, dbrps: readonly Dbrp[]): readonly NodeProblem[] {
+  const { query, diagnostics } = parseQuery(text);
+  if (diagnostics.length > 0) {
+    return diagnostics.map(({ message, span, hint }) => {
+      const { found, expected } = misfitOf(message);
+      return {
+        code,
+        text: `failed to parse InfluxQL query: ${message}`,
+        textSpan: span,
+        found,
+        expected,
+        hint: hint ?? (found === undefined ? undefined : didYouMean(found.toUpperCase(), expected)),
+      };
+    });
   }
-  const [statement] = query.statements;
-  if (statement === undefined || query.statements.length > 1) {
+  const [statement, second] = query.statements;
+  if (statement === undefined || second !== undefined) {
     const { length } = query.statements;
-    return {
-      code,
-      text: `query must be a single select statement, got ${length} statements`,
-      found: `${length} statements`,
-      expected: ['one SELECT statement'],
-      hint: 'write a |query() for each statement and join their results',
-    };
+    return [
+      {
+        code,
+        text: `query must be a single select statement, got ${length} statements`,
+        textSpan: second?.span ?? { start: text.length, end: text.length },
+        found: `${length} statements`,
+        expected: ['one SELECT statement'],
+        hint:
+          length === 0
+            ? 'write SELECT … FROM "database"."policy"."measurement"'
+            : 'write a |query() for each statement and join their results',
+      },
+    ];
   }
   if (statement.kind !== 'select') {
-    return {
-      code,
-      text: `query is not a select statement ${JSON.stringify(text)}`,
-      expected: ['one SELECT statement'],
-      hint: 'tasks read points: SELECT … FROM "database"."policy"."measurement"',
-    };
+    return [
+      {
+        code,
+        text: `query is not a select statement ${JSON.stringify(text)}`,
+        textSpan: statement.span,
+        expected: ['one SELECT statement'],
+        hint: 'tasks read points: SELECT … FROM "database"."policy"."measurement"',
+      },
+    ];
   }
-  return checkSources(statement, dbrps);
+  return checkSources(statement, { text, dbrps });
 }
 
-function checkSources(select: SelectStatement, dbrps: readonly Dbrp[]): NodeProblem | undefined {
-  for (const source of select.sources) {
-    const problem = checkSource(source, dbrps);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+type Misfit = { readonly found?: string; readonly expected: readonly string[] };
+
+/** What the sentences of the query language say of a word that does not fit. */
+function misfitOf(message: string): Misfit {
+  const [, found, expected] =
+    /^found (.+), expected (.+) at line \d+, char \d+$/s.exec(message) ?? [];
+  return found === undefined || expected === undefined
+    ? { expected: [] }
+    : { found, expected: expected.split(', ') };
 }
 
-function checkSource(source: Source, dbrps: readonly Dbrp[]): NodeProblem | undefined {
-  if (source.kind === 'subquery') return checkSources(source.statement, dbrps);
+type Asked = { readonly text: string; readonly dbrps: readonly Dbrp[] };
+
+function checkSources(select: SelectStatement, asked: Asked): readonly NodeProblem[] {
+  return select.sources.flatMap((source) => checkSource(source, asked));
+}
+
+function checkSource(source: Source, asked: Asked): readonly NodeProblem[] {
+  if (source.kind === 'subquery') return checkSources(source.statement, asked);
+  const { text, dbrps } = asked;
   const { database = '', retentionPolicy = '' } = source;
   const isAllowed = dbrps.some(
     (each) => each.database === database && each.retentionPolicy === retentionPolicy,
   );
-  if (isAllowed) return undefined;
-  return {
-    code,
-    text: `batch query is not allowed to request data from "${database}"."${retentionPolicy}"`,
-    found: `"${database}"."${retentionPolicy}"`,
-    expected: dbrps.map((each) => `"${each.database}"."${each.retentionPolicy}"`),
-    hint:
-      database === ''
-        ? 'name database and policy before the measurement: "database"."policy"."measurement"'
-        : 'add the pair to those of the task',
-  };
+  if (isAllowed) return [];
+  return [
+    {
+      code,
+      text: `batch query is not allowed to request data from "${database}"."${retentionPolicy}"`,
+      textSpan: source.span,
+      found:
+        database === ''
+          ? text.slice(source.span.start, source.span.end)
+          : `"${database}"."${retentionPolicy}"`,
+      expected: dbrps.map((each) => `"${each.database}"."${each.retentionPolicy}"`),
+      hint:
+        database === ''
+          ? 'name database and policy before the measurement: "database"."policy"."measurement"'
+          : 'add the pair to those of the task',
+    },
+  ];
 }

@@ -4,6 +4,7 @@ import type { Span } from '@tidemark/core';
 import type { HandlerRow } from '../handlers/handler-definition.ts';
 import type { NodeRow, OptionsDraft } from '../node-definition.ts';
 import type { NodeProblem } from '../node-problem.ts';
+import type { TextSource } from './text-source.ts';
 import type { EdgeType, HandlerOption, PropertyCall, SpecValue } from '../pipeline.ts';
 
 export type DraftNode = {
@@ -18,6 +19,8 @@ export type DraftNode = {
   readonly children: DraftNode[];
   readonly handlers: DraftHandler[];
   readonly arguments: readonly SpecValue[];
+  /** Of the first argument, where it is a text of the script. */
+  readonly textSource: TextSource | undefined;
   readonly properties: PropertyCall[];
   readonly span: Span;
   isQuiet: boolean;

@@ -28,6 +28,8 @@ import { measureExpression } from './measure.ts';
 import { Methods } from './methods.ts';
 import { checkCall, variadic } from './parameter.ts';
 import { Scope } from './scope.ts';
+import { joined, literalText, sourceOf } from './text-source.ts';
+import type { TextSource } from './text-source.ts';
 import { displayValue, typeName, varTypeOf } from './value.ts';
 import type { Value } from './value.ts';
 import { isVarType, valueOfVar, varValueOf } from './var-values.ts';
@@ -191,11 +193,12 @@ export class Evaluator {
       case 'boolean':
       case 'integer':
       case 'float':
-      case 'string':
       case 'duration':
       case 'regex':
       case 'star':
         return withoutSpan(node);
+      case 'string':
+        return literalText(node);
       case 'reference':
         return { kind: 'reference', name: node.name };
       case 'identifier':
@@ -207,7 +210,7 @@ export class Evaluator {
       case 'unary':
         return this.#unary(node.operator, this.#evaluate(node.operand), node.span);
       case 'binary':
-        return withoutSpan(evaluateConstant(this.#substitute(node)));
+        return this.#binary(node);
       case 'function':
         return this.#globalCall(node.name, node.arguments, node.span);
       case 'chain':
@@ -215,6 +218,27 @@ export class Evaluator {
       default:
         return unreachable(node);
     }
+  }
+
+  #binary(node: Extract<ExpressionNode, { kind: 'binary' }>): Value {
+    const value = withoutSpan(evaluateConstant(this.#substitute(node)));
+    return value.kind === 'string' ? { ...value, source: this.#sourceOf(node) } : value;
+  }
+
+  /** The pieces that `+` has joined to a text; `undefined` when a call has made one of them. */
+  #sourceOf(node: ExpressionNode): TextSource | undefined {
+    const texts: TextSource[] = [];
+    const parts: ExpressionNode[] = [node];
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+      if (part.kind === 'binary') {
+        parts.push(part.right, part.left);
+        continue;
+      }
+      const text = part.kind === 'function' ? undefined : this.#evaluate(part);
+      if (text?.kind !== 'string') return undefined;
+      texts.push(sourceOf(text, part.span));
+    }
+    return joined(texts);
   }
 
   /** Puts vars into an expression, within the budget of the script. */

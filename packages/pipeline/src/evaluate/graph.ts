@@ -67,6 +67,7 @@ export class Graph {
       children: [],
       handlers: [],
       arguments: values.map(specValueOf).filter((each) => each !== undefined),
+      textSource: values[0]?.kind === 'string' ? values[0].source : undefined,
       properties: [],
       span,
       isQuiet: false,

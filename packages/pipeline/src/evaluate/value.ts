@@ -4,9 +4,11 @@ import { formatExpression, formatFloat } from '@tidemark/tickscript';
 import type { ExpressionNode, VarType } from '@tidemark/tickscript';
 import type { SpecValue } from '../pipeline.ts';
 import type { DraftHandler, DraftNode } from './draft.ts';
+import type { TextValue } from './text-source.ts';
 
 export type Value =
-  | Exclude<SpecValue, { kind: 'list' }>
+  | Exclude<SpecValue, { kind: 'list' | 'string' }>
+  | TextValue
   | { readonly kind: 'list'; readonly items: readonly Value[] }
   | { readonly kind: 'node'; readonly node: DraftNode }
   | { readonly kind: 'handler'; readonly node: DraftNode; readonly handler: DraftHandler }
@@ -186,10 +188,11 @@ export function literalOf(value: Value): ExpressionNode | undefined {
 /** The value as plain data, a time dimension as two durations; `undefined` for nodes and everything else that a pipeline does not keep. */
 export function specValueOf(value: Value): SpecValue | undefined {
   switch (value.kind) {
+    case 'string':
+      return { kind: 'string', value: value.value };
     case 'boolean':
     case 'integer':
     case 'float':
-    case 'string':
     case 'duration':
     case 'regex':
     case 'star':

@@ -5,6 +5,7 @@ import { unreachable } from '@tidemark/core';
 import type { Vars, VarValue } from '../vars.ts';
 import { EvaluationFailure } from './failure.ts';
 import { inlineLambdas } from './lambda.ts';
+import type { TextValue } from './text-source.ts';
 import type { Value } from './value.ts';
 
 const VAR_TYPES: readonly VarType[] = [
@@ -75,10 +76,11 @@ export function valueOfVar(name: string, value: VarValue): Value {
 /** A default as templates show it; `undefined` for what is no literal. */
 export function varValueOf(value: Value): VarValue | undefined {
   switch (value.kind) {
+    case 'string':
+      return textOf(value);
     case 'boolean':
     case 'integer':
     case 'float':
-    case 'string':
     case 'duration':
     case 'star':
       return value;
@@ -89,9 +91,16 @@ export function varValueOf(value: Value): VarValue | undefined {
     case 'list':
       return {
         kind: 'list',
-        items: value.items.filter((each) => each.kind === 'string' || each.kind === 'star'),
+        items: value.items
+          .filter((each) => each.kind === 'string' || each.kind === 'star')
+          .map((each) => (each.kind === 'string' ? textOf(each) : each)),
       };
     default:
       return undefined;
   }
+}
+
+/** Without its place in the script. */
+function textOf({ value }: TextValue): { readonly kind: 'string'; readonly value: string } {
+  return { kind: 'string', value };
 }

@@ -88,14 +88,13 @@ export const queryNode = defineNode<QueryOptions>({
       'configured database to ask; the default one if not given',
     ),
   ],
-  checkStart: (options, context) => {
-    const problem =
-      checkSchedule(options) ??
-      checkQueryText(options.text, context.dbrps) ??
-      checkDimensions(options.dimensions) ??
-      checkFill(options.fill);
-    return problem === undefined ? [] : [problem];
-  },
+  checkStart: (options, context) =>
+    [
+      checkSchedule(options),
+      ...checkQueryText(options.text, context.dbrps),
+      checkDimensions(options.dimensions),
+      checkFill(options.fill),
+    ].filter((problem) => problem !== undefined),
 });
 
 function checkSchedule({ everyNanos, cron }: QueryOptions): NodeProblem | undefined {
