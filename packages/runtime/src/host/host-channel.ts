@@ -15,7 +15,7 @@ import type {
   TaskRequest,
   ToHost,
 } from './protocol.ts';
-import { StatusCell } from './protocol.ts';
+import { makesWork, StatusCell } from './protocol.ts';
 
 type Call = {
   readonly resolve: (value: unknown) => void;
@@ -54,6 +54,7 @@ export class HostChannel implements BatchTaker {
   readonly #calls = new Map<number, Call>();
   #waiting: Waiting[] = [];
   #nextId = 1;
+  #sentCount = 0;
   #isEnding = false;
   #isUp = false;
   #lostReason: string | undefined;
@@ -99,8 +100,14 @@ export class HostChannel implements BatchTaker {
     return Atomics.load(this.#status, StatusCell.CurrentTask);
   }
 
+  /** Moves whenever the host works, or is sent something to work on: while it stands still, so do all counters. */
+  get work(): number {
+    return this.#sentCount + Atomics.load(this.#status, StatusCell.Work);
+  }
+
   /** Queues rows for a task until the end of the present round of the event loop. */
   addRows(batch: PointBatch, task: number, dueOffset?: bigint): void {
+    this.#sentCount++;
     const last = this.#waiting.at(-1);
     if (last?.batch === batch && last.dueOffset === dueOffset) {
       last.tasks.push(task);
@@ -116,6 +123,7 @@ export class HostChannel implements BatchTaker {
 
   /** Sends after everything that was sent or queued before. */
   send(message: ToHost): void {
+    if (makesWork(message)) this.#sentCount++;
     this.#flushRows();
     this.#post(message, []);
   }

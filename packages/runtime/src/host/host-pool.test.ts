@@ -188,6 +188,24 @@ function points(values: readonly (number | string)[], host = 'a', first = 1): Po
   return builder.build();
 }
 
+test('counters are asked for again only when their thread has worked since', async () => {
+  open();
+  const task = await start('t', `stream|from()|httpOut('o')`);
+  task.push(points([1]));
+  await task.drain();
+  await task.refresh();
+  const first = task.stats();
+
+  await task.httpOutput('o');
+  await task.refresh();
+  expect(task.stats()).toBe(first);
+
+  task.push(points([2]));
+  await task.refresh();
+  expect(task.stats().collected).toBe(2);
+  expect(first.collected).toBe(1);
+});
+
 /** Takes a time that the length of its text decides. */
 const SLOW = `stream|from()|eval(lambda: regexReplace(/x/, "v", 'yy')).as('n').keep('n')`;
 

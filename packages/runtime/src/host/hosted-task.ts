@@ -73,6 +73,8 @@ export class HostedTask implements RunningTask {
   #isStarted = false;
   /** The host has told of work since the counters were asked for. */
   #isStale = false;
+  /** What the host had done when the counters were asked for. */
+  #workOfStats = -1;
   #isEnded = false;
   /** When the host failed last while it worked for this task. */
   lastBlameMs = Number.NEGATIVE_INFINITY;
@@ -140,6 +142,7 @@ export class HostedTask implements RunningTask {
   async restart(channel: HostChannel, reason: string): Promise<void> {
     const lostRows = this.#rowsOnTheWay;
     this.#channel = channel;
+    this.#workOfStats = -1;
     this.#rowsOnTheWay = 0;
     this.#processed.clear();
     this.#makeRoom();
@@ -237,6 +240,8 @@ export class HostedTask implements RunningTask {
   refresh(options?: { readonly onlyChanged: boolean }): Promise<void> {
     if (options?.onlyChanged === true && !this.#isStale) return Promise.resolve();
     if (this.#isEnded || this.#error !== undefined) return Promise.resolve();
+    // Clients ask again and again until nothing changes.
+    if (this.#channel.work === this.#workOfStats) return Promise.resolve();
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
     });
@@ -331,9 +336,11 @@ export class HostedTask implements RunningTask {
   async #refresh(): Promise<void> {
     const done = new AbortController();
     const late = this.#clock.sleep(REFRESH_TIMEOUT_MS, done.signal).catch(() => undefined);
+    const { work } = this.#channel;
     const asked = this.#channel.request(this.id, { name: 'stats' }).then(
       (stats) => {
         this.#stats = stats;
+        this.#workOfStats = work;
         this.#isStale = false;
       },
       // Ended meanwhile: the last counters stay.

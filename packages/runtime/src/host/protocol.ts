@@ -27,14 +27,22 @@ import type { UdfFunctionConfig } from './udf-connector.ts';
 
 /** What the thread is started with. */
 export type HostData = {
-  /** `[current task or 0, beat]`, written by the host and read by the watchdog even while the host is busy. */
+  /** By `StatusCell`; written by the host, and read by the engine's thread even while the host is busy. */
   readonly status: SharedArrayBuffer;
   readonly functions: ReadonlyMap<string, UdfFunctionConfig>;
   readonly server: TaskServices['server'];
 };
 
-/** Places in `HostData.status`. */
-export const StatusCell = { CurrentTask: 0, Count: 1 } as const;
+/** Places in `HostData.status`: the task that is being worked for or 0, and a count that moves with every piece of work. */
+export const StatusCell = { CurrentTask: 0, Work: 1, Count: 2 } as const;
+
+/** Whether a message can change what tasks would say of themselves: questions and receipts do not. */
+export function makesWork(message: ToHost): boolean {
+  if (message.kind === 'request') {
+    return message.request.name !== 'stats' && message.request.name !== 'output';
+  }
+  return message.kind !== 'ping' && message.kind !== 'handled';
+}
 
 export type Endpoint = {
   readonly url: string;

@@ -25,7 +25,7 @@ import type {
   TaskStart,
   ToHost,
 } from './protocol.ts';
-import { StatusCell } from './protocol.ts';
+import { makesWork, StatusCell } from './protocol.ts';
 import { udfConnector } from './udf-connector.ts';
 
 /** Items that the engine's thread has not handled yet; beyond it tasks wait, and taps lose messages earlier. */
@@ -43,7 +43,7 @@ type Call = {
 
 export type TaskHostOptions = Pick<HostData, 'functions' | 'server'> & {
   readonly clock: Clock;
-  /** `[current task, beat]`. */
+  /** See `StatusCell`. */
   readonly status: Int32Array;
   readonly post: (message: FromHost) => void;
 };
@@ -75,6 +75,7 @@ export class TaskHost implements Outside {
   }
 
   handle(message: ToHost): void {
+    if (makesWork(message)) this.#works();
     switch (message.kind) {
       case 'request':
         this.#request(message.id, message.task, message.request);
@@ -131,6 +132,7 @@ export class TaskHost implements Outside {
   }
 
   tell(item: HostItem): void {
+    if (item.kind !== 'answer' && item.kind !== 'fault') this.#works();
     this.#items.push(item);
     this.#scheduleFlush();
   }
@@ -371,6 +373,7 @@ export class TaskHost implements Outside {
         series: this.#series,
         enter: () => {
           status[StatusCell.CurrentTask] = hostTask.id;
+          this.#works();
         },
       },
     );
@@ -395,6 +398,11 @@ export class TaskHost implements Outside {
     hostTask.begin(task);
     this.#leave();
     return task.httpEndpoints;
+  }
+
+  /** Counters change in this turn: nodes are entered, are answered or tell something, a failure at least. */
+  #works(): void {
+    Atomics.add(this.#options.status, StatusCell.Work, 1);
   }
 
   /** No task is being worked for. */
