@@ -2,11 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 
 import { expect, test } from 'vitest';
 
-import { IdleWatch, YoungBuffers } from './idle-collection.ts';
+import { IdleWatch, YoungBuffers, collectAll } from './idle-collection.ts';
 
 test('collects once after work, and not before there was any', () => {
   const watch = new IdleWatch();
@@ -48,6 +49,25 @@ test('what nobody holds any more goes when the thread has nothing to do', async 
   child.kill();
 
   expect(chunk.toString()).toBe('collected');
+});
+
+/** What the heap of this thread takes for young objects, in bytes. */
+function youngSpaceBytes(): number {
+  return (
+    getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0
+  );
+}
+
+test('a collection gives the pages of young objects back', async () => {
+  const held: object[] = [];
+  while (youngSpaceBytes() < 8 << 20) {
+    for (let i = 0; i < 10_000; i++) held.push({ i });
+  }
+  held.length = 0;
+
+  await collectAll();
+
+  expect(youngSpaceBytes()).toBeLessThan(8 << 20);
 });
 
 test('young buffers are collected when so many were noted that the old objects would be', () => {

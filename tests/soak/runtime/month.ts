@@ -1,6 +1,6 @@
 // A month of virtual time in one thread: tasks of every kind, hosts that come and go, and the memory of each day.
 import { systemClock } from '@tidemark/core';
-import { garbageCollector } from '@tidemark/core/idle-collection';
+import { collectAll } from '@tidemark/core/idle-collection';
 import { buildPipeline } from '@tidemark/pipeline';
 import { createTask, PointBatchBuilder, SeriesTable, VirtualTimers } from '@tidemark/runtime';
 import type { InlineTask, PointBatch, TaskServices } from '@tidemark/runtime';
@@ -50,7 +50,7 @@ export async function runMonth(options: MonthOptions): Promise<MonthResult> {
   for (let step = 0; step < options.days * stepsPerDay; step++) {
     await month.step(step);
     if ((step + 1) % stepsPerDay !== 0) continue;
-    heapMiB.push(heapAfterCollection());
+    heapMiB.push(await heapAfterCollection());
     groupCounts.push(month.count(({ groupCount }) => groupCount));
     heldCounts.push(month.count(({ heldPointCount }) => heldPointCount));
     options.onDay(heapMiB.length, heapMiB.at(-1) ?? 0, groupCounts.at(-1) ?? 0);
@@ -196,11 +196,7 @@ class Month {
   }
 }
 
-const collect = garbageCollector();
-
-function heapAfterCollection(): number {
-  if (collect === undefined) throw new Error('garbage can not be collected here');
-  collect();
-  collect();
+async function heapAfterCollection(): Promise<number> {
+  await collectAll();
   return process.memoryUsage().heapUsed / 1024 / 1024;
 }
