@@ -4,6 +4,12 @@ import { columnValue } from '@tidemark/core';
 
 const FIRST_CAPACITY = 64;
 
+/**
+ * Texts that are looked for when one is appended. A map of hundreds of thousands stops its thread when it doubles; a
+ * dictionary may hold a text twice.
+ */
+const MOST_KNOWN_TEXTS = 1 << 14;
+
 const NO_BYTES = new Uint8Array(0);
 const NO_TIMES = new BigInt64Array(0);
 
@@ -103,6 +109,7 @@ export class ColumnBuilder {
   #codeFor(text: string): number {
     let code = this.#codeOf.get(text);
     if (code === undefined) {
+      if (this.#codeOf.size === MOST_KNOWN_TEXTS) this.#codeOf = new Map();
       code = this.#dictionary.push(text) - 1;
       this.#codeOf.set(text, code);
     }

@@ -1,111 +1,135 @@
 // distinct, count(distinct()) and mode: reducers that keep one entry per different value of the window.
-import type { FieldValue } from '@tidemark/core';
-import { columnValue, compareBytes } from '@tidemark/core';
+import type { FieldType } from '@tidemark/core';
 
 import type { LeafWriter } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import type { Steps } from './steps.ts';
-import { finishSteps, isStepped, sortInSteps, STEP_ITEMS } from './steps.ts';
+import { finishSteps, isStepped, orderInSteps, STEP_ITEMS } from './steps.ts';
+import { NO_VALUE, ValueTable } from './value-table.ts';
 
 const EPOCH = 0n;
 
-/** Bytes that one entry takes, about. */
-const ENTRY_BYTES = 100;
+const FIRST_CAPACITY = 16;
+/** Arrays that are not longer are kept for the next window. */
+const KEPT_CAPACITY = 1024;
 
-type Entry = {
-  count: number;
-  /** Time of the first one in the order of the query. */
-  readonly first: bigint;
-  earliest: bigint;
-  latest: bigint;
-};
+/** Something of each value of a window, by the value's number. */
+class PerValue<A extends BigInt64Array | Uint32Array> {
+  readonly #make: (length: number) => A;
+  readonly #hold: (bytes: number) => void;
+  #array: A;
 
-/** Order of values of one type: numbers by size, false before true, strings by bytes. */
-export function compareValues(a: FieldValue, b: FieldValue): number {
-  if (typeof a === 'string' && typeof b === 'string') return compareBytes(a, b);
-  if (a < b) return -1;
-  return a > b ? 1 : 0;
-}
+  constructor(make: (length: number) => A, hold: (bytes: number) => void) {
+    this.#make = make;
+    this.#hold = hold;
+    this.#array = make(0);
+  }
 
-function compareTimes(a: Entry, b: Entry): number {
-  if (a.first < b.first) return -1;
-  return a.first > b.first ? 1 : 0;
+  /** The array, with room for `count` values. What it holds of new ones is unspecified. */
+  forValues(count: number): A {
+    const before = this.#array;
+    if (before.length >= count) return before;
+    const after = this.#make(Math.max(FIRST_CAPACITY, count, 2 * before.length));
+    // Both are of one type, which the compiler does not relate.
+    (after as Uint32Array).set(before as Uint32Array);
+    this.#hold(after.byteLength - before.byteLength);
+    this.#array = after;
+    return after;
+  }
+
+  clear(): void {
+    if (this.#array.length <= KEPT_CAPACITY) return;
+    this.#hold(-this.#array.byteLength);
+    this.#array = this.#make(0);
+  }
 }
 
 abstract class PerValueAccumulator implements Accumulator {
-  #entries = new Map<FieldValue, Entry>();
-  readonly #hold: (bytes: number) => void;
+  readonly values: ValueTable;
 
-  constructor({ hold }: AccumulatorContext) {
-    this.#hold = hold;
+  constructor({ inputType, hold }: AccumulatorContext) {
+    this.values = new ValueTable(inputType, hold);
   }
 
   add({ times, column }: ReducerInput, from: number, to: number): void {
-    for (let i = from; i < to; i++) {
-      const value = columnValue(column, i);
-      if (value === null) continue;
-      const time = times[i]!;
-      const entry = this.#entries.get(value);
-      if (entry === undefined) {
-        this.#hold(ENTRY_BYTES);
-        this.#entries.set(value, { count: 1, first: time, earliest: time, latest: time });
-        continue;
-      }
-      entry.count++;
-      if (time < entry.earliest) entry.earliest = time;
-      if (time > entry.latest) entry.latest = time;
-    }
+    const known = this.values.size;
+    const numbers = this.values.add(column, from, to);
+    this.see(numbers, times.subarray(from, to), known);
   }
 
   emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
     const steps = this.#emitInSteps(stamp ?? EPOCH, out);
-    if (isStepped(this.#entries.size)) return steps;
+    if (isStepped(this.values.size)) return steps;
     finishSteps(steps);
     return undefined;
   }
 
   *#emitInSteps(stamp: bigint, out: LeafWriter): Steps {
-    const entries = this.#entries;
-    if (entries.size > 0) yield* this.reduce(entries, stamp, out);
-    this.#entries = new Map();
-    this.#hold(-entries.size * ENTRY_BYTES);
+    if (this.values.size > 0) yield* this.reduce(stamp, out);
+    this.values.clear();
+    this.forget();
   }
 
+  /** Rows by the numbers of their values; those below `known` have been seen before, new ones come in order. */
+  protected abstract see(numbers: Uint32Array, times: BigInt64Array, known: number): void;
+
   /** Appends what the values of a window come to. There is at least one. */
-  protected abstract reduce(
-    entries: ReadonlyMap<FieldValue, Entry>,
-    stamp: bigint,
-    out: LeafWriter,
-  ): Steps;
+  protected abstract reduce(stamp: bigint, out: LeafWriter): Steps;
+
+  /** The window has ended. */
+  protected abstract forget(): void;
 }
 
 /** The different values by the time of their first occurrence in the query's order, among equal times the smaller one first. */
 export class DistinctAccumulator extends PerValueAccumulator {
-  protected *reduce(
-    entries: ReadonlyMap<FieldValue, Entry>,
-    stamp: bigint,
-    out: LeafWriter,
-  ): Steps {
-    const ordered = yield* sortInSteps(
-      [...entries],
-      ([a, first], [b, second]) => compareTimes(first, second) || compareValues(a, b),
-    );
-    for (const [i, [value]] of ordered.entries()) {
-      out.append(stamp, value);
+  readonly #firsts: PerValue<BigInt64Array>;
+
+  constructor(context: AccumulatorContext) {
+    super(context);
+    this.#firsts = new PerValue((length) => new BigInt64Array(length), context.hold);
+  }
+
+  protected see(numbers: Uint32Array, times: BigInt64Array, known: number): void {
+    const firsts = this.#firsts.forValues(this.values.size);
+    let next = known;
+    for (let i = 0; i < numbers.length; i++) {
+      if (numbers[i] === next) firsts[next++] = times[i]!;
+    }
+  }
+
+  protected *reduce(stamp: bigint, out: LeafWriter): Steps {
+    const { values } = this;
+    const firsts = this.#firsts.forValues(values.size);
+    const ordered = yield* orderInSteps(values.size, (a, b) => {
+      const x = firsts[a]!;
+      const y = firsts[b]!;
+      if (x === y) return values.compare(a, b);
+      return x < y ? -1 : 1;
+    });
+    for (let i = 0; i < ordered.length; i++) {
+      out.append(stamp, values.valueOf(ordered[i]!));
       if ((i + 1) % STEP_ITEMS === 0) yield;
     }
+  }
+
+  protected forget(): void {
+    this.#firsts.clear();
   }
 }
 
 /** The number of different values. */
 export class CountDistinctAccumulator extends PerValueAccumulator {
+  protected see(): void {
+    // The values themselves are enough.
+  }
+
   // oxlint-disable-next-line require-yield -- its size is known
-  protected *reduce(
-    entries: ReadonlyMap<FieldValue, Entry>,
-    stamp: bigint,
-    out: LeafWriter,
-  ): Steps {
-    out.append(stamp, BigInt(entries.size));
+  protected *reduce(stamp: bigint, out: LeafWriter): Steps {
+    out.append(stamp, BigInt(this.values.size));
+  }
+
+  protected forget(): void {
+    // Nothing is kept besides the values.
   }
 }
 
@@ -114,28 +138,102 @@ export class CountDistinctAccumulator extends PerValueAccumulator {
  * value wins when it began before the smaller one had ended (recorded). Of booleans that tie, true.
  */
 export class ModeAccumulator extends PerValueAccumulator {
-  protected *reduce(
-    entries: ReadonlyMap<FieldValue, Entry>,
-    stamp: bigint,
-    out: LeafWriter,
-  ): Steps {
-    const ordered = yield* sortInSteps([...entries], ([a], [b]) => compareValues(a, b));
-    let best = ordered[0];
+  readonly #type: FieldType;
+  readonly #counts: PerValue<Uint32Array>;
+  /** Times of the first and the last occurrence in the query's order, which may be descending. */
+  readonly #firsts: PerValue<BigInt64Array>;
+  readonly #lasts: PerValue<BigInt64Array>;
+
+  constructor(context: AccumulatorContext) {
+    super(context);
+    const { inputType, hold } = context;
+    this.#type = inputType;
+    this.#counts = new PerValue((length) => new Uint32Array(length), hold);
+    this.#firsts = new PerValue((length) => new BigInt64Array(length), hold);
+    this.#lasts = new PerValue((length) => new BigInt64Array(length), hold);
+  }
+
+  protected see(numbers: Uint32Array, times: BigInt64Array, known: number): void {
+    const { size } = this.values;
+    const counts = this.#counts.forValues(size);
+    const firsts = this.#firsts.forValues(size);
+    const lasts = this.#lasts.forValues(size);
+    let next = known;
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i]!;
+      if (number === NO_VALUE) continue;
+      if (number === next) {
+        next++;
+        counts[number] = 1;
+        firsts[number] = times[i]!;
+      } else {
+        counts[number]!++;
+      }
+      lasts[number] = times[i]!;
+    }
+  }
+
+  protected *reduce(stamp: bigint, out: LeafWriter): Steps {
+    const { values } = this;
+    const tied = yield* this.#mostFrequent();
+    const [first] = tied;
+    if (first === undefined) return;
+    if (this.#counts.forValues(values.size)[first] === 1 && this.#type !== 'boolean') {
+      out.append(stamp, values.valueOf(yield* this.#smallestOf(tied)));
+      return;
+    }
+    const ordered = yield* orderInSteps(tied.length, (a, b) => values.compare(tied[a]!, tied[b]!));
+    let best = tied[ordered[0]!]!;
     for (let i = 1; i < ordered.length; i++) {
-      const candidate = ordered[i]!;
-      if (best === undefined || isMoreFrequent(candidate, best)) best = candidate;
+      const larger = tied[ordered[i]!]!;
+      if (this.#type === 'boolean' || this.#beganBeforeEndOf(larger, best)) best = larger;
       if (i % STEP_ITEMS === 0) yield;
     }
-    if (best !== undefined) out.append(stamp, best[0]);
+    out.append(stamp, values.valueOf(best));
+  }
+
+  protected forget(): void {
+    this.#counts.clear();
+    this.#firsts.clear();
+    this.#lasts.clear();
+  }
+
+  /** Numbers of the values that occur most often, in the order in which they came. */
+  *#mostFrequent(): Steps<readonly number[]> {
+    const { size } = this.values;
+    const counts = this.#counts.forValues(size);
+    let most = 0;
+    let tied: number[] = [];
+    for (let number = 0; number < size; number++) {
+      const count = counts[number]!;
+      if (count > most) {
+        most = count;
+        tied = [];
+      }
+      if (count === most) tied.push(number);
+      if ((number + 1) % STEP_ITEMS === 0) yield;
+    }
+    return tied;
+  }
+
+  *#smallestOf(numbers: readonly number[]): Steps<number> {
+    let smallest = numbers[0]!;
+    for (let i = 1; i < numbers.length; i++) {
+      if (this.values.compare(numbers[i]!, smallest) < 0) smallest = numbers[i]!;
+      if (i % STEP_ITEMS === 0) yield;
+    }
+    return smallest;
+  }
+
+  #beganBeforeEndOf(larger: number, smaller: number): boolean {
+    const { size } = this.values;
+    const firsts = this.#firsts.forValues(size);
+    const lasts = this.#lasts.forValues(size);
+    const began = earlier(firsts[larger]!, lasts[larger]!);
+    return began <= firsts[smaller]! || began <= lasts[smaller]!;
   }
 }
 
-/** Whether the larger of two values takes the place of the smaller one. */
-function isMoreFrequent(
-  [value, larger]: readonly [FieldValue, Entry],
-  [, smaller]: readonly [FieldValue, Entry],
-): boolean {
-  if (larger.count !== smaller.count) return larger.count > smaller.count;
-  if (typeof value === 'boolean') return true;
-  return larger.count > 1 && larger.earliest <= smaller.latest;
+function earlier(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

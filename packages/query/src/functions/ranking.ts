@@ -7,6 +7,7 @@ import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.t
 import { RetainedRows } from './retained-rows.ts';
 import type { Steps } from './steps.ts';
 import { finishSteps, isStepped, sortInSteps, STEP_ITEMS } from './steps.ts';
+import { ValueTable } from './value-table.ts';
 
 type Candidate = {
   readonly time: bigint;
@@ -28,37 +29,51 @@ export class RankingAccumulator implements Accumulator {
   readonly #retained: RetainedRows;
   /** A heap: no candidate is better than those below it, and the worst one is the first. */
   #heap: Candidate[] = [];
-  #perCombination = new Map<string, Candidate>();
+  /** Combinations of tags by number, and the best candidate of each. */
+  readonly #combinations: ValueTable;
+  #bestOf: Candidate[] = [];
   #sequence = 0;
 
   constructor(spec: RankingSpec, { hold }: AccumulatorContext) {
     this.#spec = spec;
     this.#retained = new RetainedRows(hold);
+    this.#combinations = new ValueTable('string', hold);
   }
 
   add({ times, column, columns }: ReducerInput, from: number, to: number): void {
     for (let i = from; i < to; i++) {
       const value = columnValue(column, i);
       if (value === null) continue;
+      const sequence = this.#sequence++;
+      if (this.#isHopeless(value)) continue;
       const row = { columns, row: i };
-      const candidate: Candidate = { time: times[i]!, value, row, sequence: this.#sequence++ };
+      const candidate: Candidate = { time: times[i]!, value, row, sequence };
       if (this.#spec.distinctInputs.length === 0) this.#keep(candidate);
       else this.#keepPerCombination(candidate);
     }
   }
 
+  /** Whether a value is worse than all that are kept, of which there are enough: most rows of a long window. */
+  #isHopeless(value: FieldValue): boolean {
+    const { kind, size, distinctInputs } = this.#spec;
+    const worst = this.#heap[0];
+    if (worst === undefined || this.#heap.length < size || distinctInputs.length > 0) return false;
+    return kind === 'top' ? value < worst.value : value > worst.value;
+  }
+
   emit(_stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
     const steps = this.#emitInSteps(out);
-    if (isStepped(this.#heap.length + this.#perCombination.size)) return steps;
+    if (isStepped(this.#heap.length + this.#bestOf.length)) return steps;
     finishSteps(steps);
     return undefined;
   }
 
   *#emitInSteps(out: LeafWriter): Steps {
-    const combinations = this.#perCombination;
-    this.#perCombination = new Map();
+    const candidates = this.#bestOf;
+    this.#bestOf = [];
+    this.#combinations.clear();
     let count = 0;
-    for (const candidate of combinations.values()) {
+    for (const candidate of candidates) {
       this.#retained.drop(candidate.row);
       this.#keep(candidate);
       if (++count % STEP_ITEMS === 0) yield;
@@ -131,13 +146,14 @@ export class RankingAccumulator implements Accumulator {
     const combination = this.#spec.distinctInputs
       .map((input) => JSON.stringify(columnValue(columns[input]!, row)))
       .join();
-    const known = this.#perCombination.get(combination);
+    const number = this.#combinations.numberOfText(combination);
+    const known = this.#bestOf[number];
     if (known !== undefined) {
       if (!this.#isBetter(candidate, known)) return;
       this.#retained.drop(known.row);
     }
     this.#retained.add(candidate.row);
-    this.#perCombination.set(combination, candidate);
+    this.#bestOf[number] = candidate;
   }
 }
 

@@ -30,6 +30,21 @@ describe('sorting', () => {
     expect(steps).toBeGreaterThanOrEqual(4 + 2 * 4);
   });
 
+  test('costs next to no steps where everything is in order already', () => {
+    const items = Array.from({ length: STEP_ITEMS * 4 }, (_, i) => i);
+    let comparisons = 0;
+    const steps = countSteps(
+      sortInSteps(items, (a, b) => {
+        comparisons++;
+        return a - b;
+      }),
+    );
+
+    expect(comparisons).toBeLessThan(items.length * 1.1);
+    // A block each, three merges, and the answer.
+    expect(steps).toBe(4 + 3 + 4);
+  });
+
   test('of nothing is nothing', () => {
     expect(finishSteps(sortInSteps([], () => 0))).toEqual([]);
   });

@@ -4,8 +4,8 @@
 /** Work in steps; what it returns is its result. It may be left at any step. */
 export type Steps<T = void> = Generator<undefined, T>;
 
-/** Items that are looked at in one step. */
-export const STEP_ITEMS = 1 << 14;
+/** Items that are looked at, or sorted, in one step: a millisecond of either, a few when others share the processor. */
+export const STEP_ITEMS = 1 << 12;
 
 /** Fewer items than this are not worth several steps. */
 export function isStepped(count: number): boolean {
@@ -25,36 +25,63 @@ export function* sortInSteps<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
 ): Steps<readonly T[]> {
-  let runs: T[][] = [];
-  for (let from = 0; from < items.length; from += STEP_ITEMS) {
-    runs.push(items.slice(from, from + STEP_ITEMS).sort(compare));
-    yield;
+  const order = yield* orderInSteps(items.length, (a, b) => compare(items[a]!, items[b]!));
+  const sorted: T[] = [];
+  for (let i = 0; i < order.length; i++) {
+    sorted.push(items[order[i]!]!);
+    if ((i + 1) % STEP_ITEMS === 0) yield;
   }
-  while (runs.length > 1) {
-    const merged: T[][] = [];
-    for (let i = 0; i < runs.length; i += 2) {
-      const [left, right] = [runs[i]!, runs[i + 1]];
-      merged.push(right === undefined ? left : yield* merge(left, right, compare));
-    }
-    runs = merged;
-  }
-  return runs[0] ?? [];
+  return sorted;
 }
 
-function* merge<T>(
-  left: readonly T[],
-  right: readonly T[],
-  compare: (a: T, b: T) => number,
-): Steps<T[]> {
-  const merged: T[] = [];
-  let i = 0;
-  let j = 0;
-  while (i < left.length || j < right.length) {
-    const isLeft = j === right.length || (i < left.length && compare(left[i]!, right[j]!) <= 0);
-    merged.push(isLeft ? left[i++]! : right[j++]!);
-    if (merged.length % STEP_ITEMS === 0) yield;
+/** The numbers from 0 to `count - 1` in the order of what `compare` says of them, equal ones as they come. */
+export function* orderInSteps(
+  count: number,
+  compare: (a: number, b: number) => number,
+): Steps<Uint32Array> {
+  let from = new Uint32Array(count);
+  for (let start = 0; start < count; start += STEP_ITEMS) {
+    const run = Array.from({ length: Math.min(STEP_ITEMS, count - start) }, (_, i) => start + i);
+    from.set(run.sort(compare), start);
+    if (count > STEP_ITEMS) yield;
   }
-  return merged;
+  let to = count > STEP_ITEMS ? new Uint32Array(count) : from;
+  for (let length = STEP_ITEMS; length < count; length *= 2) {
+    for (let start = 0; start < count; start += 2 * length) {
+      const middle = Math.min(count, start + length);
+      yield* merge({ from, start, middle, end: Math.min(count, middle + length) }, to, compare);
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+/** Two sorted runs that lie one behind the other, from `start` and `middle` on. */
+type Runs = {
+  readonly from: Uint32Array;
+  readonly start: number;
+  readonly middle: number;
+  readonly end: number;
+};
+
+function* merge(
+  { from, start, middle, end }: Runs,
+  to: Uint32Array,
+  compare: (a: number, b: number) => number,
+): Steps {
+  // What came in order is not compared one by one.
+  if (middle === end || compare(from[middle - 1]!, from[middle]!) <= 0) {
+    to.set(from.subarray(start, end), start);
+    yield;
+    return;
+  }
+  let left = start;
+  let right = middle;
+  for (let at = start; at < end; at++) {
+    const isLeft = right === end || (left < middle && compare(from[left]!, from[right]!) <= 0);
+    to[at] = isLeft ? from[left++]! : from[right++]!;
+    if ((at + 1) % STEP_ITEMS === 0) yield;
+  }
 }
 
 type Numbers = Float64Array | BigInt64Array | BigUint64Array;

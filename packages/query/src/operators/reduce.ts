@@ -1,8 +1,9 @@
 // Cuts the rows of a group into windows and reduces each of them.
 import type { FieldType } from '@tidemark/core';
 
-import type { Accumulator } from '../functions/reducers.ts';
+import type { Accumulator, ReducerInput } from '../functions/reducers.ts';
 import type { Steps } from '../functions/steps.ts';
+import { STEP_ITEMS } from '../functions/steps.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { LeafWriter } from './leaf-writer.ts';
 import type { Run } from './merge-runs.ts';
@@ -41,9 +42,10 @@ export class Reduction {
     if (column === undefined) return undefined;
     const rows = { times, column, columns };
     if (windows === undefined) {
-      this.#accumulator.add(rows, 0, times.length);
+      yield* this.#add(rows, 0, times.length);
       return undefined;
     }
+    let pause = STEP_ITEMS;
     for (let row = 0; row < times.length;) {
       const time = times[row]!;
       if (this.#window === undefined || !contains(this.#window, time)) {
@@ -53,8 +55,12 @@ export class Reduction {
         this.#window = next;
       }
       const end = windowEnd(times, row, this.#window, descending);
-      this.#accumulator.add(rows, row, end);
+      if (end - row <= STEP_ITEMS) this.#accumulator.add(rows, row, end);
+      else yield* this.#add(rows, row, end);
       row = end;
+      if (row < pause) continue;
+      pause = row + STEP_ITEMS;
+      yield;
     }
     return this.#out.rowCount > 0 ? this.#out.take() : undefined;
   }
@@ -68,6 +74,14 @@ export class Reduction {
       yield* this.#close() ?? [];
     }
     return this.#out.rowCount > 0 ? this.#out.take() : undefined;
+  }
+
+  /** Rows of one window, which may be very many. */
+  *#add(rows: ReducerInput, from: number, to: number): Steps {
+    for (let start = from; start < to; start += STEP_ITEMS) {
+      if (start > from) yield;
+      this.#accumulator.add(rows, start, Math.min(to, start + STEP_ITEMS));
+    }
   }
 
   #close(): Steps | undefined {

@@ -1,0 +1,294 @@
+// The different values of a window, numbered in the order in which they came.
+//
+// A hash table that grows by one bucket with each new value (linear hashing): a `Map` of half a million values stops its
+// thread for tens of milliseconds when it doubles. Values of 64 bits are compared by their words, texts once per
+// dictionary.
+import type { Column, FieldType, FieldValue, StringColumn } from '@tidemark/core';
+import { assert, compareBytes } from '@tidemark/core';
+
+/** Stands for a row without a value. */
+export const NO_VALUE = 0xffffffff;
+
+const FIRST_CAPACITY = 16;
+/** Tables that are not larger keep their memory for the next window. */
+const KEPT_CAPACITY = 1024;
+/** Words of a value, its hash, its bucket and the next one of the bucket. */
+const ENTRY_BYTES = 20;
+/** Bytes of a text besides its characters, about. */
+const TEXT_BYTES = 40;
+/** A dictionary with more entries for each row is not gone through: the texts of the rows are. */
+const CODES_PER_ROW = 4;
+
+const NO_WORDS: Uint32Array = new Uint32Array(0);
+const NO_TEXTS: readonly string[] = [];
+
+const FNV_PRIME = 0x01000193;
+const FNV_START = 0x811c9dc5;
+const SIGN = 0x80000000;
+const EXPONENT = 0x7ff00000;
+const MANTISSA = 0x000fffff;
+const NAN_HIGH = 0x7ff80000;
+
+type Numbers = Float64Array | BigInt64Array | BigUint64Array;
+
+export class ValueTable {
+  readonly #type: FieldType;
+  readonly #hold: (bytes: number) => void;
+  #size = 0;
+  #textBytes = 0;
+  #heldBytes = 0;
+  /** Two words per value, lower one first; of a boolean the lower one is 0 or 1. */
+  #words = NO_WORDS;
+  /** The words as the numbers that they are. */
+  #numbers: Numbers = new Float64Array(0);
+  #texts: string[] = [];
+  #hashes = NO_WORDS;
+  /** First value of each bucket and the next one of the same bucket, counted from 1. */
+  #buckets = NO_WORDS;
+  #next = NO_WORDS;
+  /** There are `#mask + 1 + #split` buckets: those below `#split` have been split in two. */
+  #mask = 0;
+  #split = 0;
+  /** Answer of `add`. */
+  #numbered = NO_WORDS;
+  /** The dictionary that texts came from last, and the numbers of those that have one, counted from 1. */
+  #dictionary = NO_TEXTS;
+  #numberOfCode = NO_WORDS;
+
+  /** `hold` is told the memory that the table takes (or, negative, gives back). */
+  constructor(type: FieldType, hold: (bytes: number) => void) {
+    this.#type = type;
+    this.#hold = hold;
+  }
+
+  /** Different values so far; their numbers are below. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Per row in `[from, to)` the number of its value, `NO_VALUE` for nulls. It holds until the next call. */
+  add(column: Column, from: number, to: number): Uint32Array {
+    const count = to - from;
+    if (this.#numbered.length < count) this.#numbered = new Uint32Array(count);
+    const { valid } = column;
+    if (column.type !== this.#type) {
+      assert(valid?.subarray(from, to).includes(1) === false, 'values of a window have one type');
+      return this.#numbered.subarray(0, count).fill(NO_VALUE);
+    }
+    if (column.type === 'string') this.#addTexts(column, from, to);
+    else if (column.type === 'boolean') this.#addBytes(column.values, valid, from, to);
+    else this.#addNumbers(column.values, valid, from, to);
+    return this.#numbered.subarray(0, count);
+  }
+
+  /** The number of a text, which is added when it is new. Only for tables of texts. */
+  numberOfText(text: string): number {
+    const hash = hashOfText(text);
+    for (let at = this.#firstOf(hash); at !== 0; at = this.#next[at - 1]!) {
+      if (this.#hashes[at - 1] === hash && this.#texts[at - 1] === text) return at - 1;
+    }
+    this.#texts.push(text);
+    this.#textBytes += TEXT_BYTES + text.length;
+    this.#countBytes();
+    return this.#insert(hash);
+  }
+
+  valueOf(number: number): FieldValue {
+    if (this.#type === 'string') return this.#texts[number]!;
+    return this.#type === 'boolean' ? this.#words[2 * number] === 1 : this.#numbers[number]!;
+  }
+
+  /** Order of two values, by their numbers: numbers by size, false before true, texts by bytes. */
+  compare(a: number, b: number): number {
+    if (this.#type === 'string') return compareBytes(this.#texts[a]!, this.#texts[b]!);
+    if (this.#type === 'boolean') return this.#words[2 * a]! - this.#words[2 * b]!;
+    const x = this.#numbers[a]!;
+    const y = this.#numbers[b]!;
+    if (x < y) return -1;
+    return x > y ? 1 : 0;
+  }
+
+  /** Forgets all values. */
+  clear(): void {
+    this.#size = 0;
+    this.#mask = 0;
+    this.#split = 0;
+    this.#texts = [];
+    this.#textBytes = 0;
+    this.#dictionary = NO_TEXTS;
+    if (this.#hashes.length > KEPT_CAPACITY) {
+      this.#numberOfCode = NO_WORDS;
+      this.#words = NO_WORDS;
+      this.#hashes = NO_WORDS;
+      this.#buckets = NO_WORDS;
+      this.#next = NO_WORDS;
+    }
+    this.#buckets.fill(0);
+    this.#countBytes();
+  }
+
+  #addBytes(values: Uint8Array, valid: Column['valid'], from: number, to: number): void {
+    const numbered = this.#numbered;
+    for (let i = from; i < to; i++) {
+      const isNull = valid !== undefined && valid[i] !== 1;
+      numbered[i - from] = isNull ? NO_VALUE : this.#numberOfWords(values[i]!, 0);
+    }
+  }
+
+  #addNumbers(values: Numbers, valid: Column['valid'], from: number, to: number): void {
+    const numbered = this.#numbered;
+    const isFloat = values instanceof Float64Array;
+    const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+    for (let i = from; i < to; i++) {
+      if (valid !== undefined && valid[i] !== 1) {
+        numbered[i - from] = NO_VALUE;
+        continue;
+      }
+      let low = words[2 * i]!;
+      let high = words[2 * i + 1]!;
+      if (isFloat) {
+        // Both zeros are one value, and so is all that is no number.
+        if (low === 0 && high === SIGN) high = 0;
+        else if ((high & EXPONENT) === EXPONENT && (low !== 0 || (high & MANTISSA) !== 0)) {
+          low = 0;
+          high = NAN_HIGH;
+        }
+      }
+      numbered[i - from] = this.#numberOfWords(low, high);
+    }
+  }
+
+  #addTexts({ codes, dictionary, valid }: StringColumn, from: number, to: number): void {
+    const numbered = this.#numbered;
+    const known = this.#knownCodes(dictionary, to - from);
+    for (let i = from; i < to; i++) {
+      if (valid !== undefined && valid[i] !== 1) {
+        numbered[i - from] = NO_VALUE;
+        continue;
+      }
+      const code = codes[i]!;
+      let number = known === undefined ? 0 : known[code]!;
+      if (number === 0) {
+        number = this.numberOfText(dictionary[code]!) + 1;
+        if (known !== undefined) known[code] = number;
+      }
+      numbered[i - from] = number - 1;
+    }
+  }
+
+  /** Numbers by codes; `undefined` when a dictionary is too long for so few rows to be worth it. */
+  #knownCodes(dictionary: readonly string[], rowCount: number): Uint32Array | undefined {
+    const { length } = dictionary;
+    if (dictionary === this.#dictionary) return this.#numberOfCode;
+    if (length > rowCount * CODES_PER_ROW) return undefined;
+    this.#dictionary = dictionary;
+    if (this.#numberOfCode.length < length) this.#numberOfCode = new Uint32Array(length);
+    else this.#numberOfCode.fill(0, 0, length);
+    return this.#numberOfCode;
+  }
+
+  #numberOfWords(low: number, high: number): number {
+    const hash = hashOfWords(low, high);
+    const words = this.#words;
+    for (let at = this.#firstOf(hash); at !== 0; at = this.#next[at - 1]!) {
+      if (words[2 * at - 2] === low && words[2 * at - 1] === high) return at - 1;
+    }
+    const number = this.#insert(hash);
+    this.#words[2 * number] = low;
+    this.#words[2 * number + 1] = high;
+    return number;
+  }
+
+  #bucketOf(hash: number): number {
+    const bucket = hash & this.#mask;
+    return bucket < this.#split ? hash & (2 * this.#mask + 1) : bucket;
+  }
+
+  #firstOf(hash: number): number {
+    return this.#size === 0 ? 0 : this.#buckets[this.#bucketOf(hash)]!;
+  }
+
+  /** Gives a new value its number. */
+  #insert(hash: number): number {
+    if (this.#size === this.#hashes.length) this.#grow(Math.max(FIRST_CAPACITY, this.#size * 2));
+    const number = this.#size++;
+    const bucket = this.#bucketOf(hash);
+    this.#hashes[number] = hash;
+    this.#next[number] = this.#buckets[bucket]!;
+    this.#buckets[bucket] = number + 1;
+    if (this.#size > this.#mask + 1 + this.#split) this.#splitOne();
+    return number;
+  }
+
+  /** Moves what no longer belongs to bucket `#split` into the one that is added. */
+  #splitOne(): void {
+    const [buckets, next, hashes] = [this.#buckets, this.#next, this.#hashes];
+    const added = this.#split + this.#mask + 1;
+    const mask = 2 * this.#mask + 1;
+    let at = buckets[this.#split]!;
+    buckets[this.#split] = 0;
+    while (at !== 0) {
+      const following = next[at - 1]!;
+      const bucket = hashes[at - 1]! & mask;
+      next[at - 1] = buckets[bucket]!;
+      buckets[bucket] = at;
+      at = following;
+    }
+    this.#split++;
+    if (added === mask) {
+      this.#mask = mask;
+      this.#split = 0;
+    }
+  }
+
+  /** Makes room for so many values, and a bucket for each. */
+  #grow(capacity: number): void {
+    this.#words = grown(this.#words, capacity * 2);
+    this.#numbers = numbersIn(this.#words, this.#type);
+    this.#hashes = grown(this.#hashes, capacity);
+    this.#next = grown(this.#next, capacity);
+    this.#buckets = grown(this.#buckets, capacity);
+    this.#countBytes();
+  }
+
+  #countBytes(): void {
+    const bytes = this.#hashes.length * ENTRY_BYTES + this.#textBytes;
+    this.#hold(bytes - this.#heldBytes);
+    this.#heldBytes = bytes;
+  }
+}
+
+function grown(words: Uint32Array, length: number): Uint32Array {
+  const larger = new Uint32Array(length);
+  larger.set(words);
+  return larger;
+}
+
+function numbersIn({ buffer }: Uint32Array, type: FieldType): Numbers {
+  switch (type) {
+    case 'integer':
+      return new BigInt64Array(buffer);
+    case 'unsigned':
+      return new BigUint64Array(buffer);
+    default:
+      return new Float64Array(buffer);
+  }
+}
+
+function hashOfWords(low: number, high: number): number {
+  return mixed(Math.imul(low, 0x9e3779b1) ^ Math.imul(high, 0x85ebca77));
+}
+
+/** FNV-1a over the characters. */
+function hashOfText(text: string): number {
+  let hash = FNV_START;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);
+  return mixed(hash);
+}
+
+/** Every bit of a hash in its lower ones, 31 bits. */
+function mixed(hash: number): number {
+  let bits = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+  bits = Math.imul(bits ^ (bits >>> 15), 0x846ca68b);
+  return (bits ^ (bits >>> 16)) & 0x7fffffff;
+}
