@@ -51,10 +51,10 @@ const YOUNG_BUFFER_BYTES = 6 << 20;
  * writes to tasks from 3.2 to 2.3 s per million rows (docs/benchmarks.md, "Task hosts").
  */
 export class YoungBuffers {
-  readonly #collect: (() => void) | undefined;
+  readonly #collect: () => void;
   #sizeBytes = 0;
 
-  constructor(collect = youngCollector()) {
+  constructor(collect = collectYoung) {
     this.#collect = collect;
   }
 
@@ -63,23 +63,19 @@ export class YoungBuffers {
     this.#sizeBytes += sizeBytes;
     if (this.#sizeBytes < YOUNG_BUFFER_BYTES) return;
     this.#sizeBytes = 0;
-    this.#collect?.();
+    this.#collect();
   }
 }
 
-function youngCollector(): (() => void) | undefined {
-  const collect = exposedCollector();
-  return collect === undefined ? undefined : () => collect({ type: 'minor' });
-}
+type Collect = (options: { readonly type: 'minor' }) => void;
 
-type Collect = (options?: { readonly type: 'minor' }) => void;
-
-/** One for the thread: it keeps a context of its own alive. */
+/** One for the thread, made when it is needed: it keeps a context of its own alive. */
 let exposed: Collect | undefined;
 
-function exposedCollector(): Collect | undefined {
-  exposed ??= exposeCollector();
-  return exposed;
+function collectYoung(): void {
+  // Where the engine does not hand it out, collections come when it wants them.
+  exposed ??= exposeCollector() ?? (() => undefined);
+  exposed({ type: 'minor' });
 }
 
 // Eight threads that did nothing else needed three at most, on two cores.
@@ -93,7 +89,7 @@ export function exposeCollector(): Collect | undefined {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     setFlagsFromString('--expose-gc');
     const collect: unknown = runInNewContext('globalThis.gc');
-    // V8 refuses code that was compiled under other flags: threads and modules that are loaded later would be compiled anew.
+    // V8 refuses code that was kept under other flags: what is loaded meanwhile is compiled anew, therefore not at start.
     setFlagsFromString('--no-expose-gc');
     if (typeof collect === 'function') return (options) => void collect(options);
   }
