@@ -136,6 +136,17 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
     wrong: ['', '{absent}'],
     isLocal: true,
   },
+  'task pipeline': {
+    ok: '{cpu.tick} --to script',
+    prints: /^stream\n {4}\|from\(\)\n {8}\.measurement\('cpu'\)\n {4}\|log\(\)\n/,
+    json: {
+      type: 'stream',
+      nodes: [{ type: 'stream' }, { type: 'from' }, {}, {}, { name: 'alert4' }],
+    },
+    refused: '{broken.tick}',
+    wrong: ['', '{absent.tick}', '{cpu.tick} --to yaml', '{cpu.tick} --vars {absent.json}'],
+    isLocal: true,
+  },
   'template define': {
     ok: 'verb_above --script {above.tick} --type stream',
     prints: /^defined verb_above \(stream\)\n$/,

@@ -54,6 +54,8 @@ export type * from './nodes/window.ts';
 export { parseVars, printVars } from './vars-json.ts';
 export type { JsonVar, JsonVarValue, VarsResult } from './vars-json.ts';
 export { parsePipeline, printPipeline } from './pipeline-json.ts';
+export { printPipelineScript } from './pipeline-script.ts';
+export type { PipelineScriptResult } from './pipeline-script.ts';
 export type {
   JsonCall,
   JsonHandler,

@@ -1,6 +1,13 @@
-// Every property of every node and handler of the registries survives JSON.
+// Every property of every node and handler of the registries survives JSON, and the script that a pipeline is printed as.
 import { expect, test } from 'vitest';
-import { buildPipeline, HANDLERS, NODES, parsePipeline, printPipeline } from './index.ts';
+import {
+  buildPipeline,
+  HANDLERS,
+  NODES,
+  parsePipeline,
+  printPipeline,
+  printPipelineScript,
+} from './index.ts';
 import type { Parameter } from './index.ts';
 
 /** Calls without which a node is refused. */
@@ -127,4 +134,7 @@ test.each(scripts)('%s', (script) => {
             : value,
     );
   expect(options(again.pipeline)).toBe(options(built.pipeline));
+
+  const rewritten = buildPipeline(printPipelineScript(built.pipeline!).script ?? '');
+  expect(printPipeline(rewritten.pipeline!)).toEqual(json);
 });

@@ -54,6 +54,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'task tap': ['task tap hot where2 --group host=a', 'task tap hot alert4 --replay REPLAY'],
   'task push': ['task push ./definitions --enable'],
   'task test': ['task test ./tests --junit junit.xml', 'task test ./tests --watch'],
+  'task pipeline': [
+    'task pipeline hot.tick > hot.json',
+    'task pipeline hot.json > hot.tick',
+    'task pipeline hot.tick --vars vars.yaml --to script',
+  ],
   'template define': ['template define above --script above.tick'],
   'template list': ["template list 'a*'"],
   'template show': ['template show above'],

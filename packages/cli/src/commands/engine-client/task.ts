@@ -1,5 +1,5 @@
 // `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats, watch; push is in push.ts,
-// test in ../task-test.ts.
+// test in ../task-test.ts, pipeline in ../task-pipeline.ts.
 import { printLossless } from '@tidemark/client';
 import type { Task, TaskChange } from '@tidemark/client';
 import { Command } from 'commander';
@@ -26,6 +26,7 @@ import { eachIdCommand } from './each-id.ts';
 import { followLog } from './follow-log.ts';
 import { pushCommand } from './push.ts';
 import { tapCommand } from './tap.ts';
+import { taskPipelineCommand } from '../task-pipeline.ts';
 import { taskTestCommand } from '../task-test.ts';
 
 type DefineFlags = ClientFlags & {
@@ -58,6 +59,7 @@ export function taskCommand(finish: Finish): Command {
   group.addCommand(tapCommand());
   group.addCommand(pushCommand(finish));
   group.addCommand(taskTestCommand(finish));
+  group.addCommand(taskPipelineCommand());
   return group;
 }
 

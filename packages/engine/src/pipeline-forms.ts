@@ -1,0 +1,48 @@
+// A pipeline in each of the forms that people and programs have of it: script, JSON, DOT. Loads no server, so that a
+// command can do it by itself.
+import { InvalidRequest } from '@tidemark/core';
+import {
+  buildPipeline,
+  definitionErrorText,
+  formatDot,
+  parsePipeline,
+  printPipelineScript,
+} from '@tidemark/pipeline';
+import type { Pipeline } from '@tidemark/pipeline';
+import { readVars } from './definition.ts';
+import { parseJson } from './http/json.ts';
+
+export { printPipeline } from '@tidemark/pipeline';
+
+/** The form of a text: the JSON form is an object, and no script begins with a brace. */
+export function formOf(text: string): 'script' | 'json' {
+  return text.trimStart().startsWith('{') ? 'json' : 'script';
+}
+
+/**
+ * Reads a script, with the values of its vars in the form of the API, or the JSON form. Throws `InvalidRequest` with
+ * what is wrong and where.
+ */
+export function readPipeline(text: string, vars?: unknown): Pipeline {
+  if (formOf(text) === 'json') {
+    const { pipeline, error } = parsePipeline(parseJson(Buffer.from(text), 'invalid JSON: '));
+    if (pipeline === undefined) throw new InvalidRequest(error);
+    return pipeline;
+  }
+  const { pipeline, error, diagnostics } = buildPipeline(text, { vars: readVars(vars) });
+  if (pipeline !== undefined) return pipeline;
+  const message = error === undefined ? 'invalid task type: invalid' : definitionErrorText(error);
+  throw new InvalidRequest(message, { diagnostics });
+}
+
+/** The script that makes a pipeline. Throws `InvalidRequest` for what only JSON can say. */
+export function printAsScript(pipeline: Pipeline): string {
+  const { script, error } = printPipelineScript(pipeline);
+  if (script === undefined) throw new InvalidRequest(error);
+  return script;
+}
+
+/** The graph of a pipeline in the language of GraphViz. */
+export function printAsDot(pipeline: Pipeline): string {
+  return formatDot('pipeline', pipeline);
+}

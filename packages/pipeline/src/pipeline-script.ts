@@ -1,0 +1,196 @@
+// A pipeline as a script that makes it again: the same nodes with the same names, vars put in. The other way than
+// `buildPipeline`; comments and vars of the script that a pipeline came from are not in it.
+import { formatExpression, formatScript } from '@tidemark/tickscript';
+import type { ExpressionNode } from '@tidemark/tickscript';
+import { literalOf } from './evaluate/value.ts';
+import { HANDLERS } from './handlers/registry.ts';
+import type { AlertOptions } from './nodes/alert.ts';
+import { findNode } from './nodes/registry.ts';
+import type { StatsOptions } from './nodes/stats.ts';
+import type { UdfOptions } from './nodes/udf.ts';
+import type { LambdaSpec, NodeSpec, Pipeline, PropertyCall, SpecValue } from './pipeline.ts';
+
+export type PipelineScriptResult =
+  | { readonly script: string; readonly error?: undefined }
+  | { readonly error: string; readonly script?: undefined };
+
+/** Thrown inside this file only. */
+class NoScript extends Error {
+  override readonly name = 'NoScript';
+}
+
+/** The script in canonical layout. `error` says what of the pipeline no script can say; only JSON can have that. */
+export function printPipelineScript(pipeline: Pipeline): PipelineScriptResult {
+  try {
+    return { script: formatScript(new ScriptWriter(pipeline).write()) };
+  } catch (error) {
+    // Everything else is a bug and goes up.
+    if (!(error instanceof NoScript)) throw error;
+    return { error: error.message };
+  }
+}
+
+class ScriptWriter {
+  readonly #pipeline: Pipeline;
+  readonly #lines: string[] = [];
+  /** How often other nodes are written behind or with a node. */
+  readonly #useCounts: readonly number[];
+  /** Lambdas inside of lambdas are vars. */
+  #lambdaCount = 0;
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline;
+    const counts = pipeline.nodes.map(() => 0);
+    for (const node of pipeline.nodes) {
+      if (this.#isImplied(node)) continue;
+      for (const id of inputsOf(node)) counts[id] = (counts[id] ?? 0) + 1;
+    }
+    this.#useCounts = counts;
+  }
+
+  write(): string {
+    const { type, dbrps, nodes } = this.#pipeline;
+    for (const { database, retentionPolicy } of dbrps) {
+      this.#lines.push(`dbrp ${quoted(database)}.${quoted(retentionPolicy)}`);
+    }
+    let chain = '';
+    let last: NodeSpec | undefined;
+    for (const node of nodes.slice(1)) {
+      if (this.#isImplied(node)) continue;
+      const [receiver] = inputsOf(node);
+      if (receiver === undefined)
+        throw new NoScript(`a script has one source; ${node.name} is another`);
+      const link = this.#link(node);
+      if (last?.id === receiver && this.#useCounts[receiver] === 1) chain += link;
+      else {
+        this.#end(last, chain);
+        chain = this.#nameOf(receiver) + link;
+      }
+      last = node;
+    }
+    this.#end(last, chain);
+    // A script must name its source.
+    if (last === undefined) this.#lines.push(`var source = ${type}`);
+    return this.#lines.join('\n');
+  }
+
+  /** Ends a statement; other statements that go on from its last node need a name for it. */
+  #end(last: NodeSpec | undefined, chain: string): void {
+    if (last === undefined) return;
+    const isNamed = (this.#useCounts[last.id] ?? 0) > 0;
+    this.#lines.push(isNamed ? `var ${last.name} = ${chain}` : chain);
+  }
+
+  #nameOf(id: number): string {
+    const { type, nodes } = this.#pipeline;
+    return id === 0 ? type : (nodes[id]?.name ?? '');
+  }
+
+  /** `|stats()` of a node without children makes a node that does nothing, so that something is counted. */
+  #isImplied(node: NodeSpec): boolean {
+    const before = this.#pipeline.nodes[node.id - 1];
+    if (node.type !== 'noOp' || before === undefined || !isOf<StatsOptions>(before, 'stats'))
+      return false;
+    const source = before.options.sourceNodeId;
+    return node.parents[0] === source && this.#pipeline.nodes[source]?.children[0] === node.id;
+  }
+
+  #link(node: NodeSpec): string {
+    const { arguments: given = [], properties = [] } = node.calls ?? {};
+    const [, ...others] = inputsOf(node);
+    const list = [
+      ...given.map((each) => this.#value(each)),
+      ...others.map((id) => this.#nameOf(id)),
+    ];
+    const method = isOf<UdfOptions>(node, 'udf')
+      ? `@${node.options.functionName}`
+      : `|${node.type}`;
+    const handlers = isOf<AlertOptions>(node, 'alert') ? node.options.handlers : [];
+    return [
+      `${method}(${list.join(', ')})`,
+      ...properties.map((call) => this.#call(call)),
+      ...handlers.flatMap(({ kind, arguments: values, properties: ofHandler }) => [
+        this.#call({ name: handlerName(kind), values }),
+        ...ofHandler.map((call) => this.#call(call)),
+      ]),
+    ].join('');
+  }
+
+  #call({ name, values }: Pick<PropertyCall, 'name' | 'values'>): string {
+    return `.${name}(${values.map((each) => this.#value(each)).join(', ')})`;
+  }
+
+  #value(value: SpecValue): string {
+    if (value.kind === 'lambda') return this.#lambda(value);
+    const [length, offset] = value.kind === 'list' ? value.items : [];
+    if (length?.kind === 'duration' && offset?.kind === 'duration') {
+      return `time(${[length, offset].map((each) => this.#value(each)).join(', ')})`;
+    }
+    if (value.kind === 'string') return text(value.value);
+    const literal = literalOf(value);
+    if (literal === undefined) throw new NoScript(`a ${value.kind} can not be written`);
+    return formatExpression(literal);
+  }
+
+  #lambda({ expression }: LambdaSpec): string {
+    return `lambda: ${formatExpression(this.#withoutLambdas(expression))}`;
+  }
+
+  /** A lambda that is an operand came from a var, and is declared as one again. */
+  #withoutLambdas(node: ExpressionNode): ExpressionNode {
+    switch (node.kind) {
+      case 'lambda': {
+        const text = this.#lambda(node);
+        const name = `lambda_${++this.#lambdaCount}`;
+        this.#lines.push(`var ${name} = ${text}`);
+        return { kind: 'identifier', name, span: node.span };
+      }
+      case 'unary':
+        return { ...node, operand: this.#withoutLambdas(node.operand) };
+      case 'binary': {
+        const [left, right] = [this.#withoutLambdas(node.left), this.#withoutLambdas(node.right)];
+        return { ...node, left, right };
+      }
+      case 'function':
+        return { ...node, arguments: node.arguments.map((each) => this.#withoutLambdas(each)) };
+      default:
+        return node;
+    }
+  }
+}
+
+/** The node behind which a node is written, and those that it is given. */
+function inputsOf(node: NodeSpec): readonly number[] {
+  if (isOf<StatsOptions>(node, 'stats')) return [node.options.sourceNodeId];
+  const takesNodes = findNode(node.type)?.parameters.some((each) => each.type === 'node') === true;
+  if (node.parents.length > 1 && !takesNodes)
+    throw new NoScript(`${node.name} has more than one parent`);
+  return node.parents;
+}
+
+function handlerName(kind: string): string {
+  const row = HANDLERS.find((each) => each.kind === kind);
+  if (row === undefined) throw new NoScript(`no handler kind ${kind}`);
+  return row.name;
+}
+
+/** Neither single nor triple quotes can hold three quotes and a backslash at the end: it is put behind. */
+function text(value: string): string {
+  const [backslashes = ''] = /\\*$/.exec(value) ?? [];
+  const isSplit = backslashes !== '' && value.includes("'''");
+  const parts = isSplit ? [value.slice(0, -backslashes.length), backslashes] : [value];
+  return parts.map((part) => formatExpression(stringLiteral(part))).join(' + ');
+}
+
+function stringLiteral(value: string): ExpressionNode {
+  return { kind: 'string', value, isTripleQuoted: false, span: { start: 0, end: 0 } };
+}
+
+function quoted(name: string): string {
+  return formatExpression({ kind: 'reference', name, span: { start: 0, end: 0 } });
+}
+
+/** The options of a node have the type which its row gives them. */
+function isOf<Options>(node: NodeSpec, type: string): node is NodeSpec<Options> {
+  return node.type === type;
+}
