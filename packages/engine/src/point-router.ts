@@ -1,5 +1,6 @@
 // From writes to tasks: every task gets the points of its database and retention policy pairs, in the order in which
 // they were acknowledged. A slow task delays only itself, until the points that wait for it are too many.
+import { measurementsOf } from '@tidemark/runtime';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { TASK_QUEUE } from './limits.ts';
 import type { Dbrp } from './records.ts';
@@ -89,18 +90,17 @@ export class PointRouter {
   }
 
   #count(batch: PointBatch): void {
-    const { database, retentionPolicy, series, seriesOfRow } = batch;
-    const [first] = series;
-    if (first === undefined) return;
-    if (series.every(({ name }) => name === first.name)) {
-      this.#ingressOf(database, retentionPolicy, first.name).points += seriesOfRow.length;
+    const { database, retentionPolicy, seriesOfRow } = batch;
+    const names = measurementsOf(batch);
+    if (typeof names === 'string') {
+      this.#ingressOf(database, retentionPolicy, names).points += seriesOfRow.length;
       return;
     }
     // Series of one measurement mostly follow each other.
-    let last = this.#ingressOf(database, retentionPolicy, first.name);
-    const counts = series.map(({ name }) => {
-      if (name !== last.measurement) last = this.#ingressOf(database, retentionPolicy, name);
-      return last;
+    let last: IngressCount | undefined;
+    const counts = names.map((name) => {
+      if (name === last?.measurement) return last;
+      return (last = this.#ingressOf(database, retentionPolicy, name));
     });
     for (let row = 0; row < seriesOfRow.length; row++) {
       (counts[seriesOfRow[row] as number] as IngressCount).points++;

@@ -4,6 +4,9 @@
 //
 // Values lie in one column per field, eight bytes each: doubles, 64-bit integers, booleans as integers, strings as start
 // and end within the body.
+//
+// New series are nearly always spelled as the one before them: the bytes between the values of their tags are compared, and
+// the values are put behind each other, from where the caller takes those of a whole write at once.
 import { hashBytes } from './hash';
 import { allocateRun, freeRun, scratch } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
@@ -11,7 +14,7 @@ import { TYPE_FLOAT, TYPE_INTEGER } from './table';
 
 /** Results of `runRows`. */
 const ROWS_END: i32 = 0;
-/** A series that is not in the table: add it with `addRowSeries` and run again. */
+/** A series that is neither in the table nor of the expected shape: add it with `addRowSeries` and run again. */
 const ROWS_NEW_SERIES: i32 = 1;
 /** The line at the cursor has other fields, or is not plain. */
 const ROWS_OTHER: i32 = 2;
@@ -29,6 +32,7 @@ const BODY_SLOT = 10;
 const FIELD_SLOT = 0;
 const ROW_SLOT = 1;
 const COLUMN_SLOT = 2;
+const SHAPE_SLOT = 3;
 
 /** Bytes behind the body that may be loaded. */
 const SLACK: usize = 32;
@@ -73,6 +77,19 @@ let writeEntryCount: u32 = 0;
 /** The series of the line before; -1 when it is not known. */
 let lastEntry: i32 = -1;
 
+/** Longer keys are checked by the caller, as src/rows.ts has it. */
+const EXPECTED_KEY_MAX: usize = 16384;
+// The expected shape of new keys: what lies before each of the values, as address and length (4 bytes each).
+let shape: usize = 0;
+let shapeParts: i32 = 0;
+// Values of the series that this write brought: their bytes, and where each of them ends (4 bytes each).
+let values: usize = 0;
+let valueBytes: usize = 0;
+let valueByteCapacity: usize = 0;
+let valueEnds: usize = 0;
+let valueCount: u32 = 0;
+let valueCapacity: u32 = 0;
+
 let keyStart: usize = 0;
 let keyEnd: usize = 0;
 
@@ -105,6 +122,21 @@ export function getWriteSeriesCount(): u32 {
 }
 export function getWriteSeries(): usize {
   return writeEntries;
+}
+export function getRowSeriesCount(): u32 {
+  return entryCount;
+}
+export function getRowValues(): usize {
+  return values;
+}
+export function getRowValueBytes(): usize {
+  return valueBytes;
+}
+export function getRowValueEnds(): usize {
+  return valueEnds;
+}
+export function getRowValueCount(): u32 {
+  return valueCount;
 }
 
 /** Where a body of so many bytes is to be put; 0 when memory is exhausted. Series of the last write are forgotten. */
@@ -163,6 +195,30 @@ export function clearRowSeries(newSeed: u64): void {
   entryCount = 0;
   keyBytes = 0;
   lastEntry = -1;
+  shapeParts = 0;
+  takeRowValues();
+}
+
+/** Values of new series have been copied; there are none. */
+export function takeRowValues(): void {
+  valueBytes = 0;
+  valueCount = 0;
+}
+
+/** The shape of the keys to come, of so many parts; where their bytes are to be put, 0 when memory is exhausted. */
+export function beginRowShape(parts: i32, bytes: usize): usize {
+  shapeParts = 0;
+  shape = scratch(SHAPE_SLOT, <usize>parts * 8 + bytes);
+  if (shape === 0) return 0;
+  shapeParts = parts;
+  return shape + <usize>parts * 8;
+}
+
+/** What lies before a value, where the loader has written it. */
+export function setRowShapePart(part: i32, address: usize, length: u32): void {
+  const at = shape + <usize>part * 8;
+  store<u32>(at, <u32>address);
+  store<u32>(at, length, 4);
 }
 
 function grown(address: usize, bytes: usize, larger: usize): usize {
@@ -203,12 +259,11 @@ function isSame(a: usize, b: usize, length: usize): bool {
   return length === 0 || (load<u64>(a) ^ load<u64>(b)) << (64 - (<u64>length << 3)) === 0;
 }
 
-/** Entry of the key in [start, end), -1 when there is none. */
+/** Entry of the key in [start, end) with this hash, -1 when there is none. */
 @inline
-function find(start: usize, end: usize): i32 {
+function find(start: usize, end: usize, hash: u64): i32 {
   if (slotCount === 0) return -1;
   const length = end - start;
-  const hash = hashBytes(start, length, seed);
   const mask = slotCount - 1;
   let slot = <u32>hash & mask;
   let found = load<u32>(slots + <usize>slot * 4);
@@ -265,12 +320,76 @@ function indexInWrite(entry: i32): i32 {
 
 /** Index in this write of the series whose key is body[start, end); -1 when it is not in the table. */
 export function rowSeriesIndex(start: usize, end: usize): i32 {
-  const entry = find(body + start, body + end);
+  const from = body + start;
+  const to = body + end;
+  const entry = find(from, to, hashBytes(from, to - from, seed));
   return entry < 0 ? -1 : indexInWrite(entry);
 }
 
 /** Adds the series with the key body[start, end); the entry's number, -1 when memory is exhausted. */
 export function addRowSeries(start: usize, end: usize): i32 {
+  const from = body + start;
+  return addEntry(from, end - start, hashBytes(from, end - start, seed));
+}
+
+/** As `addRowSeries` when the key has the expected shape; -1 when it has not, -2 when memory is exhausted. */
+export function readRowSeries(start: usize, end: usize): i32 {
+  const from = body + start;
+  return addExpected(from, body + end, hashBytes(from, end - start, seed));
+}
+
+/** Adds the series with a key of the expected shape and takes its values; results as those of `readRowSeries`. */
+function addExpected(start: usize, end: usize, hash: u64): i32 {
+  if (shapeParts === 0 || end - start > EXPECTED_KEY_MAX) return -1;
+  if (!reserveValues(end - start)) return -2;
+  let at = start;
+  let to = valueBytes;
+  for (let part = 0; part < shapeParts; part++) {
+    const expected = shape + <usize>part * 8;
+    const length = <usize>load<u32>(expected, 4);
+    if (end - at <= length || !isSame(at, <usize>load<u32>(expected), length)) return -1;
+    at += length;
+    const from = to;
+    while (at < end) {
+      const byte = <u32>load<u8>(at);
+      if (byte === 44) break;
+      // Quotes, escapes and blanks were looked for when the end of the key was; what is not ASCII counts differently in texts.
+      if (byte === 61 || byte >= 127) return -1;
+      store<u8>(values + to, byte);
+      at++;
+      to++;
+    }
+    if (to === from) return -1;
+    store<u32>(valueEnds + (<usize>valueCount + <usize>part) * 4, <u32>to);
+  }
+  if (at !== end) return -1;
+  const entry = addEntry(start, end - start, hash);
+  if (entry < 0) return -2;
+  valueBytes = to;
+  valueCount += shapeParts;
+  return entry;
+}
+
+/** Room for the values of one more key of so many bytes. False without memory. */
+function reserveValues(bytes: usize): bool {
+  if (valueBytes + bytes > valueByteCapacity) {
+    const wanted = max(valueByteCapacity * 2, valueBytes + bytes + 65536);
+    const larger = grown(values, valueByteCapacity, wanted);
+    if (larger === 0) return false;
+    values = larger;
+    valueByteCapacity = wanted;
+  }
+  if (valueCount + shapeParts > valueCapacity) {
+    const wanted = max(valueCapacity * 2, valueCount + shapeParts + 16384);
+    const larger = grown(valueEnds, <usize>valueCapacity * 4, <usize>wanted * 4);
+    if (larger === 0) return false;
+    valueEnds = larger;
+    valueCapacity = wanted;
+  }
+  return true;
+}
+
+function addEntry(start: usize, length: usize, hash: u64): i32 {
   if (entryCount * 2 >= slotCount && !growSlots()) return -1;
   if (entryCount === entryCapacity) {
     const count: u32 = entryCapacity === 0 ? 2048 : entryCapacity * 2;
@@ -279,7 +398,6 @@ export function addRowSeries(start: usize, end: usize): i32 {
     entries = larger;
     entryCapacity = count;
   }
-  const length = end - start;
   // Comparisons load whole words.
   if (keyBytes + length + 8 > keyCapacity) {
     const wanted = max(keyCapacity * 2, keyBytes + length + 65536);
@@ -288,7 +406,6 @@ export function addRowSeries(start: usize, end: usize): i32 {
     keys = larger;
     keyCapacity = wanted;
   }
-  const hash = hashBytes(body + start, length, seed);
   const mask = slotCount - 1;
   let slot = <u32>hash & mask;
   while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
@@ -300,7 +417,7 @@ export function addRowSeries(start: usize, end: usize): i32 {
   store<u32>(at, <u32>length, 12);
   store<u32>(at, 0, 16);
   store<u32>(at, 0, 24);
-  memory.copy(keys + keyBytes, body + start, length);
+  memory.copy(keys + keyBytes, start, length);
   keyBytes += length;
   return <i32>entry;
 }
@@ -417,8 +534,11 @@ export function runRows(): i32 {
       let byte = <u32>load<u8>(p);
       while (byte > 32 && byte !== 34 && byte !== 92) byte = <u32>load<u8>(++p);
       if (byte !== 32 || p === cursor) return ROWS_OTHER;
-      entry = find(cursor, p);
+      const hash = hashBytes(cursor, p - cursor, seed);
+      entry = find(cursor, p, hash);
+      if (entry < 0) entry = addExpected(cursor, p, hash);
       if (entry < 0) {
+        if (entry === -2) return ROWS_NO_MEMORY;
         keyStart = cursor;
         keyEnd = p;
         return ROWS_NEW_SERIES;

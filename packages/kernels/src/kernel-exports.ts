@@ -242,6 +242,15 @@ type RowExports = {
   takeRows(): void;
   rowSeriesIndex(start: number, end: number): number;
   addRowSeries(start: number, end: number): number;
+  readRowSeries(start: number, end: number): number;
+  beginRowShape(parts: number, bytes: number): number;
+  setRowShapePart(part: number, address: number, length: number): void;
+  takeRowValues(): void;
+  getRowSeriesCount(): number;
+  getRowValues(): number;
+  getRowValueBytes(): number;
+  getRowValueEnds(): number;
+  getRowValueCount(): number;
   clearRowSeries(seed: bigint): void;
   getRowCount(): number;
   getRowCursor(): number;

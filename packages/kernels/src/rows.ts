@@ -10,7 +10,7 @@ export type RowFieldKind = 'float' | 'integer' | 'boolean' | 'string';
 export type RowField = { readonly name: Uint8Array; readonly kind: RowFieldKind };
 
 /**
- * Why a run stopped: at the end; at a series that is not known; at a line with other fields or of another form; or
+ * Why a run stopped: at the end; at a series that is not known and not of the expected shape; at a line with other fields or of another form; or
  * because the columns are full.
  */
 export type RowStop = 'end' | 'new-series' | 'other' | 'full';
@@ -36,7 +36,7 @@ export class RowScanner {
     this.forgetSeries();
   }
 
-  /** Forgets all series; numbers of new ones begin at 0 again. */
+  /** Forgets all series and the expected shape; numbers of new ones begin at 0 again. */
   forgetSeries(): void {
     // Clients must not be able to choose keys whose hashes collide.
     const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
@@ -141,6 +141,61 @@ export class RowScanner {
     const entry = this.#kernels.exports.addRowSeries(start, end);
     if (entry < 0) throw outOfMemory(end - start);
     return entry;
+  }
+
+  /**
+   * The keys of new series to come: what lies before each value of their tags, the measurement included. Runs add such
+   * series by themselves.
+   */
+  expectKeys(parts: readonly Uint8Array[]): void {
+    const { exports } = this.#kernels;
+    const sizeBytes = parts.reduce((sum, part) => sum + ((part.length + 7) & ~7), 0);
+    let address = exports.beginRowShape(parts.length, sizeBytes) >>> 0;
+    if (address === 0) throw outOfMemory(sizeBytes);
+    const { bytes } = this.#kernels;
+    for (const [i, part] of parts.entries()) {
+      bytes.set(part, address);
+      exports.setRowShapePart(i, address, part.length);
+      address += (part.length + 7) & ~7;
+    }
+  }
+
+  /** Adds the series whose key is `body[start, end)` and is not known yet, if it has the expected shape. */
+  readSeries(start: number, end: number): boolean {
+    const entry = this.#kernels.exports.readRowSeries(start, end);
+    if (entry === -2) throw outOfMemory(end - start);
+    return entry >= 0;
+  }
+
+  /** All series that were added. */
+  get seriesCount(): number {
+    return this.#kernels.exports.getRowSeriesCount();
+  }
+
+  /** Tag values of the series of the expected shapes that were added, one behind the other: ASCII. A view. */
+  get newValues(): Uint8Array {
+    const { exports } = this.#kernels;
+    const address = exports.getRowValues() >>> 0;
+    return new Uint8Array(this.#kernels.buffer, address, exports.getRowValueBytes());
+  }
+
+  get newValueCount(): number {
+    return this.#kernels.exports.getRowValueCount();
+  }
+
+  /** Where each of them ends. A view. */
+  get newValueEnds(): Uint32Array {
+    const { exports } = this.#kernels;
+    return new Uint32Array(
+      this.#kernels.buffer,
+      exports.getRowValueEnds() >>> 0,
+      exports.getRowValueCount(),
+    );
+  }
+
+  /** The values have been copied. */
+  takeValues(): void {
+    this.#kernels.exports.takeRowValues();
   }
 
   /** Index in `writeSeries` of the series whose key is `body[start, end)`; -1 when it is not known. */

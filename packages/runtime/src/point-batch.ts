@@ -12,6 +12,12 @@ export type SeriesRef = {
   readonly stableId?: number | undefined;
 };
 
+/** Series of a batch. Those of the write path are made when somebody asks for one. */
+export interface SeriesList extends Iterable<SeriesRef> {
+  readonly length: number;
+  at(index: number): SeriesRef | undefined;
+}
+
 /** Rows of one field set: every row has a value in every column. Unsigned columns are read as integers. */
 export type RowBlock = {
   readonly fieldNames: readonly string[];
@@ -23,7 +29,7 @@ export type PointBatch = {
   readonly database: string;
   readonly retentionPolicy: string;
   readonly rowCount: number;
-  readonly series: readonly SeriesRef[];
+  readonly series: SeriesList;
   /** Index into `series` by row. */
   readonly seriesOfRow: Uint32Array;
   /** Nanoseconds by row. */

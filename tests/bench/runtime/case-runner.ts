@@ -114,14 +114,14 @@ async function start(bench: BenchCase, onEvent: () => void): Promise<RunningTask
 function queryResult(batch: PointBatch): QueryResultSeries[] {
   const [block] = batch.blocks;
   const columns = ['time', ...(block?.fieldNames ?? [])];
-  const rows = batch.series.map(() => [] as (bigint | number)[][]);
+  const rows = Array.from(batch.series, () => [] as (bigint | number)[][]);
   for (let row = 0; row < batch.rowCount; row++) {
     const values = (block?.columns ?? []).map((column) =>
       column.type === 'float' ? (column.values[row] ?? 0) : 0,
     );
     rows[batch.seriesOfRow[row] ?? 0]?.push([batch.times[row] ?? 0n, ...values]);
   }
-  return batch.series.map(({ name, tagKeys, tagValues }, i) => ({
+  return Array.from(batch.series, ({ name, tagKeys, tagValues }, i) => ({
     name,
     tags: { hostname: tagValues[tagKeys.indexOf('hostname')] ?? '' },
     columns,

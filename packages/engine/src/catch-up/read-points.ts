@@ -44,7 +44,7 @@ export class ReadPoints {
 
   /** The batch without the rows that were read; itself when there are none, `undefined` when nothing is left. */
   without(batch: PointBatch): PointBatch | undefined {
-    const keys: (string | undefined)[] = batch.series.map(() => undefined);
+    const keys: (string | undefined)[] = [];
     const kept: number[] = [];
     for (let row = 0; row < batch.rowCount; row++) {
       const index = batch.seriesOfRow[row] as number;
@@ -53,7 +53,7 @@ export class ReadPoints {
         kept.push(row);
         continue;
       }
-      const key = (keys[index] ??= keyOf(batch, batch.series[index] as SeriesRef));
+      const key = (keys[index] ??= keyOf(batch, batch.series.at(index) as SeriesRef));
       if (!this.#has(key, time)) kept.push(row);
     }
     if (kept.length === batch.rowCount) return batch;

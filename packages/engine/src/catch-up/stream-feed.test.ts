@@ -65,7 +65,7 @@ class World {
       for (let row = 0; row < batch.rowCount; row++) {
         const block = batch.blocks[batch.blockOfRow?.[row] ?? 0];
         const [column] = block?.columns ?? [];
-        const series = batch.series[batch.seriesOfRow[row] as number]?.tagValues[0] ?? '';
+        const series = batch.series.at(batch.seriesOfRow[row] as number)?.tagValues[0] ?? '';
         const values = column?.type === 'float' ? column.values : [];
         const value = values[batch.rowInBlock?.[row] ?? row] ?? Number.NaN;
         this.given.push({ how, series, time: batch.times[row] as bigint, value });

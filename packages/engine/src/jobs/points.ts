@@ -13,7 +13,7 @@ export function* recordedPoints(
 ): Iterable<RecordedPoint & { readonly time: bigint }> {
   const { database, retentionPolicy } = batch;
   for (let row = 0; row < batch.rowCount; row++) {
-    const series = batch.series[batch.seriesOfRow[row] ?? 0];
+    const series = batch.series.at(batch.seriesOfRow[row] ?? 0);
     const block = batch.blocks[batch.blockOfRow?.[row] ?? 0];
     if (series === undefined || block === undefined) continue;
     if (measurements.size > 0 && !measurements.has(series.name)) continue;

@@ -1,11 +1,12 @@
 // A point batch opened in a thread: series interned, columns ready to be read. Opened once, read by all tasks there.
 import type { Column } from '@tidemark/core';
 import { assert } from '@tidemark/core';
-import type { PointBatch } from '../point-batch.ts';
+import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';
 import type { Origin, Point } from './point.ts';
 import type { Rows, Schema, ValueType } from './schema.ts';
 import { columnSchema } from './schema.ts';
 import type { Series, SeriesTable } from './series.ts';
+import { BookSeries } from './series-book.ts';
 
 export type OpenBlock = { readonly schema: Schema; readonly rows: Rows };
 
@@ -41,7 +42,7 @@ export class RowSource {
     this.batch = batch;
     this.rowCount = batch.rowCount;
     this.origin = { database: batch.database, retentionPolicy: batch.retentionPolicy };
-    this.series = batch.series.map((ref) => table.intern(ref));
+    this.series = interned(batch.series, table);
     this.measurement = commonName(this.series);
     this.seriesOfRow = batch.seriesOfRow;
     this.blocks = batch.blocks.map((block) => ({
@@ -83,6 +84,15 @@ export class RowSource {
     for (const point of this.held) if (point.holdCount > 0) point.detach();
     this.held.length = 0;
   }
+}
+
+function interned(list: SeriesList, table: SeriesTable): readonly Series[] {
+  const series: Series[] = [];
+  for (let i = 0; i < list.length; i++) {
+    const known = list instanceof BookSeries ? table.known(list.stableIdAt(i)) : undefined;
+    series.push(known ?? table.intern(list.at(i) as SeriesRef));
+  }
+  return series;
 }
 
 function commonName(series: readonly Series[]): string | undefined {

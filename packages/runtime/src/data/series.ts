@@ -130,6 +130,14 @@ export class SeriesTable {
     return series ?? this.#internStable(ref, stableId);
   }
 
+  /** The series with a stable id, when it has been interned by it. */
+  known(stableId: number): Series | undefined {
+    const at = stableId - this.#firstStableId;
+    const series = at >= 0 ? this.#byStableId[at] : undefined;
+    if (series !== undefined) this.#lookUpCount++;
+    return series;
+  }
+
   #internStable(ref: SeriesRef, stableId: number): Series {
     // Ids are given out in order, so that gaps are few; one far away or from before the epoch is found by its key.
     const gap = stableId - this.#firstStableId - this.#byStableId.length;

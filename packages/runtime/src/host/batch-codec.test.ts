@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { WriteParser } from '../ingest/parse-write.ts';
-import type { PointBatch } from '../point-batch.ts';
+import type { PointBatch, SeriesRef } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
 import { appendMovable, BatchPacker, BatchUnpacker } from './batch-codec.ts';
 
@@ -17,7 +17,7 @@ function sent(packer: BatchPacker, unpacker: BatchUnpacker, batch: PointBatch): 
 /** As data: texts of series are read out of their pages. */
 const withTexts = (batch: PointBatch): PointBatch => ({
   ...batch,
-  series: batch.series.map(({ name, tagKeys, tagValues, stableId }) => ({
+  series: Array.from(batch.series, ({ name, tagKeys, tagValues, stableId }) => ({
     name,
     tagKeys,
     tagValues,
@@ -28,7 +28,7 @@ const withTexts = (batch: PointBatch): PointBatch => ({
 /** Without numbers of series, which each parser gives anew. */
 const plain = (batch: PointBatch): unknown => ({
   ...batch,
-  series: withTexts(batch).series.map((ref) => ({ ...ref, stableId: undefined })),
+  series: Array.from(withTexts(batch).series, (ref) => ({ ...ref, stableId: undefined })),
 });
 
 const word = fc.string({ minLength: 1, maxLength: 3 });
@@ -58,7 +58,7 @@ test('any sequence of batches arrives as it was sent, whether series carry numbe
         const built = builder.build();
         const batch = {
           ...built,
-          series: built.series.map((ref, i) => {
+          series: Array.from(built.series, (ref, i) => {
             if (write[i]?.isParsed !== true) return ref;
             const key = JSON.stringify(ref);
             if (!numbers.has(key)) numbers.set(key, numbers.size + 1);
@@ -83,7 +83,10 @@ test('a series that the host knows is sent as a number alone', () => {
   expect(first.series?.text).toBe('ab');
   expect(second.series?.text).toBe('c');
   unpacker.unpack(first);
-  expect(unpacker.unpack(second).series.map(({ tagValues }) => tagValues)).toEqual([['b'], ['c']]);
+  expect(Array.from(unpacker.unpack(second).series, ({ tagValues }) => tagValues)).toEqual([
+    ['b'],
+    ['c'],
+  ]);
 });
 
 test('numbers beyond the range start over, and earlier ones cross as texts', () => {
@@ -95,14 +98,17 @@ test('numbers beyond the range start over, and earlier ones cross as texts', () 
       builder.add({ name: `m${id}`, tags: [], fields: [['f', 1]], time: 0n });
     }
     const built = builder.build();
-    return { ...built, series: built.series.map((ref, i) => ({ ...ref, stableId: ids[i] })) };
+    return {
+      ...built,
+      series: Array.from(built.series, (ref, i) => ({ ...ref, stableId: ids[i] })),
+    };
   };
 
   const names = [
     [1, 2],
     [5_000_000, 2],
     [5_000_000, 2, 12_000_000],
-  ].map((ids) => sent(packer, unpacker, batch(ids)).series.map(({ name }) => name));
+  ].map((ids) => Array.from(sent(packer, unpacker, batch(ids)).series, ({ name }) => name));
 
   expect(names).toEqual([
     ['m1', 'm2'],
@@ -154,3 +160,74 @@ test('series of several writes arrive, whether they come in the order of their w
     expect(plain(sent(packer, unpacker, batch))).toEqual(plain(batch));
   }
 });
+
+/** Spellings of series: of a few shapes, out of order, with more than ASCII, without tags. */
+const spelling = fc
+  .record({
+    form: fc.constantFrom(
+      (n: number) => `m,h=a${n}`,
+      (n: number) => `m,h=a${n},r=${n % 3}`,
+      (n: number) => `n,h=a${n}`,
+      (n: number) => `m,r=b,h=a${n}`,
+      (n: number) => `m,h=é${n}`,
+      (n: number) => `m,hh=a${n}`,
+      (n: number) => `m${n}`,
+    ),
+    n: fc.nat(20),
+  })
+  .map(({ form, n }) => form(n));
+
+test('rows arrive with the series of their lines, at hosts that know them or not', () => {
+  const writes = fc.array(
+    fc.record({
+      lines: fc.array(spelling, { minLength: 1, maxLength: 12 }),
+      isForBoth: fc.boolean(),
+      /** The whole body is left to the general parser, after some of its series were read. */
+      isGivenUp: fc.constantFrom(false, false, false, true),
+    }),
+    { maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(writes, (list) => {
+      const parser = new WriteParser();
+      const ends = [0, 1].map(() => ({ packer: new BatchPacker(), unpacker: new BatchUnpacker() }));
+      for (const { lines, isForBoth, isGivenUp } of list) {
+        const text = lines.map((line, i) => `${line} v=${i}`).join('\n');
+        const batch = parse(parser, isGivenUp ? `${text}\nm,h=a\\,b v=99` : text);
+        for (const { packer, unpacker } of isForBoth ? ends : ends.slice(0, 1)) {
+          const received = sent(packer, unpacker, batch);
+
+          const expected = isGivenUp ? [...lines, 'm,h=a,b'] : lines;
+          expect(Array.from(received.seriesOfRow, (i) => spelled(received.series.at(i)))).toEqual(
+            expected.map(sortedKey),
+          );
+        }
+      }
+    }),
+  );
+});
+
+test('a batch keeps its series when the parser has started over', () => {
+  const parser = new WriteParser();
+  const first = parse(parser, 'm,h=a,r=b v=1\nn v=1');
+  const many = Array.from({ length: 200_001 }, (_, i) => `m,h=${i},r=c v=1`);
+  parse(parser, many.join('\n'));
+
+  const later = parse(parser, 'm,h=7,r=c v=1\nm,r=b,h=a v=1');
+
+  expect(Array.from(first.series, spelled)).toEqual(['m,h=a,r=b', 'n']);
+  expect(Array.from(later.series, spelled)).toEqual(['m,h=7,r=c', 'm,h=a,r=b']);
+  const ids = [...first.series, ...later.series].map(({ stableId }) => stableId);
+  expect(new Set(ids).size).toBe(4);
+});
+
+function spelled(ref: SeriesRef | undefined): string {
+  return [ref?.name, ...(ref?.tagKeys ?? []).map((key, i) => `${key}=${ref?.tagValues[i]}`)].join();
+}
+
+function sortedKey(key: string): string {
+  // The escaped comma of the line that only the general parser reads.
+  if (key === 'm,h=a,b') return key;
+  const [name, ...tags] = key.split(',');
+  return [name, ...tags.toSorted()].join();
+}

@@ -3,13 +3,14 @@
 import { assert } from '@tidemark/core';
 import { PagedSeries, SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
-import type { PointBatch, RowBlock, SeriesRef } from '../point-batch.ts';
+import { BookSeries } from '../data/series-book.ts';
+import type { PointBatch, RowBlock, SeriesList, SeriesRef } from '../point-batch.ts';
 
 /** Series as one text, which crosses many times faster than texts for each of them. */
 type PackedSeries = {
   readonly shapes: readonly SeriesShape[];
-  /** Index into `shapes` by series. */
-  readonly shapeOf: Uint32Array;
+  /** Index into `shapes` by series; `undefined` when there is one shape. */
+  readonly shapeOf: Uint32Array | undefined;
   /** Tag values of all series, see `SeriesPage`. */
   readonly text: string;
   readonly ends: Uint32Array;
@@ -32,6 +33,8 @@ export type PackedBatch = {
 };
 
 const UNNUMBERED = 0xffffffff;
+/** In place of a stable id. */
+const NO_ID = -1;
 
 /** Numbers that are remembered: a bit more than one index of series hands out before it starts over. */
 const NUMBERS_MAX = 1 << 20;
@@ -46,38 +49,52 @@ export class BatchPacker {
   #known = new Uint8Array(1024);
 
   pack(batch: PointBatch): PackedBatch {
-    const { series } = batch;
-    const numbers = new Uint32Array(series.length);
-    const unknown: SeriesRef[] = [];
-    // The base must not change within a batch.
-    for (const { stableId } of series) if (stableId !== undefined) this.#reach(stableId);
-    for (let i = 0; i < series.length; i++) {
-      const ref = series[i] as SeriesRef;
-      const number = ref.stableId === undefined ? -1 : ref.stableId - this.#base;
-      if (number < 0) {
-        numbers[i] = UNNUMBERED;
-        unknown.push(ref);
-        continue;
-      }
-      numbers[i] = number;
-      if (this.#known[number] === 1) continue;
-      this.#known[number] = 1;
-      unknown.push(ref);
-    }
-    const { database, retentionPolicy, rowCount, seriesOfRow, times, blocks } = batch;
+    const { database, retentionPolicy, rowCount, series, seriesOfRow, times, blocks } = batch;
+    const numbers = this.#numbers(stableIds(series));
+    const unknown = this.#learn(numbers);
     return {
       database,
       retentionPolicy,
       rowCount,
       base: this.#base,
       numbers,
-      series: unknown.length === 0 ? undefined : packSeries(unknown),
+      series: unknown.length === 0 ? undefined : packSeries(series, unknown),
       seriesOfRow,
       times,
       blocks,
       blockOfRow: batch.blockOfRow,
       rowInBlock: batch.rowInBlock,
     };
+  }
+
+  #numbers(ids: Float64Array): Uint32Array {
+    let newest = NO_ID;
+    for (let i = 0; i < ids.length; i++) newest = Math.max(newest, ids[i] as number);
+    // The base must not change within a batch.
+    if (newest !== NO_ID) this.#reach(newest);
+    const numbers = new Uint32Array(ids.length);
+    const base = this.#base;
+    for (let i = 0; i < ids.length; i++) {
+      const number = (ids[i] as number) - base;
+      numbers[i] = number < 0 ? UNNUMBERED : number;
+    }
+    return numbers;
+  }
+
+  /** Indexes of the series that the host does not know yet. */
+  #learn(numbers: Uint32Array): Uint32Array {
+    const unknown = new Uint32Array(numbers.length);
+    const known = this.#known;
+    let count = 0;
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number;
+      if (number !== UNNUMBERED) {
+        if (known[number] === 1) continue;
+        known[number] = 1;
+      }
+      unknown[count++] = i;
+    }
+    return unknown.subarray(0, count);
   }
 
   /** Makes room for a number. */
@@ -92,6 +109,17 @@ export class BatchPacker {
     larger.set(this.#known);
     this.#known = larger;
   }
+}
+
+/** By series; `NO_ID` for those without. */
+function stableIds(series: SeriesList): Float64Array {
+  const ids = new Float64Array(series.length);
+  if (series instanceof BookSeries) {
+    for (let i = 0; i < ids.length; i++) ids[i] = series.stableIdAt(i);
+  } else {
+    for (let i = 0; i < ids.length; i++) ids[i] = series.at(i)?.stableId ?? NO_ID;
+  }
+  return ids;
 }
 
 /** The receiving end. */
@@ -154,48 +182,44 @@ export function appendMovable(batch: PackedBatch, buffers: Set<ArrayBuffer>): vo
   }
 }
 
-function packSeries(refs: readonly SeriesRef[]): PackedSeries {
+/** The series of a batch with these indexes. */
+function packSeries(series: SeriesList, indexes: Uint32Array): PackedSeries {
+  return (
+    (series instanceof BookSeries ? wholeSection(series, indexes) : undefined) ??
+    packRefs(Array.from(indexes, (i) => series.at(i) as SeriesRef))
+  );
+}
+
+/** The page that consists of just these series: the rule, when a write brings new ones. */
+function wholeSection(series: BookSeries, indexes: Uint32Array): PackedSeries | undefined {
+  const section = series.sectionFrom(indexes[0] as number);
+  if (section === undefined || section.count !== indexes.length) return undefined;
+  const { shape, page } = section;
+  if (page.ends.length !== section.count * shape.tagKeys.length) return undefined;
+  for (let i = 1; i < indexes.length; i++) {
+    if (!series.isSuccessor(indexes[i] as number, indexes[i - 1] as number)) return undefined;
+  }
+  return { shapes: [shape], shapeOf: undefined, text: page.text, ends: page.ends };
+}
+
+function packRefs(refs: readonly SeriesRef[]): PackedSeries {
   const shapes: SeriesShape[] = [];
   const shapeOf = new Uint32Array(refs.length);
+  const ends: number[] = [];
   let last: SeriesShape | undefined;
-  let valueCount = 0;
+  let text = '';
   for (let i = 0; i < refs.length; i++) {
-    const ref = refs[i] as SeriesRef;
-    const { name, tagKeys } = ref;
+    const { name, tagKeys, tagValues } = refs[i] as SeriesRef;
     if (last === undefined || name !== last.name || tagKeys !== last.tagKeys) {
       shapes.push((last = { name, tagKeys }));
     }
     shapeOf[i] = shapes.length - 1;
-    valueCount += tagKeys.length;
-  }
-  const page = wholePage(refs, valueCount) ?? pageOf(refs, valueCount);
-  return { shapes, shapeOf, text: page.text, ends: page.ends };
-}
-
-/** The page that consists of just these series: the rule, when a write brings new ones. */
-function wholePage(refs: readonly SeriesRef[], valueCount: number): SeriesPage | undefined {
-  const [first] = refs;
-  if (!(first instanceof PagedSeries) || first.page.ends.length !== valueCount) return undefined;
-  const { page } = first;
-  let next = 0;
-  for (const ref of refs) {
-    if (!(ref instanceof PagedSeries) || ref.page !== page || ref.first !== next) return undefined;
-    next += ref.shape.tagKeys.length;
-  }
-  return page;
-}
-
-function pageOf(refs: readonly SeriesRef[], valueCount: number): SeriesPage {
-  const ends = new Uint32Array(valueCount);
-  let text = '';
-  let at = 0;
-  for (const { tagValues } of refs) {
     for (const value of tagValues) {
       text += value;
-      ends[at++] = text.length;
+      ends.push(text.length);
     }
   }
-  return SeriesPage.of(text, ends);
+  return { shapes, shapeOf, text, ends: Uint32Array.from(ends) };
 }
 
 /** Takes series out of what was packed, in its order. */
@@ -212,7 +236,7 @@ class PackedSeriesReader {
 
   take(stableId: number | undefined): SeriesRef {
     const { shapes, shapeOf } = this.#packed;
-    const shape = shapes[shapeOf[this.#next++] ?? shapes.length];
+    const shape = shapes[shapeOf === undefined ? 0 : (shapeOf[this.#next++] ?? shapes.length)];
     assert(shape !== undefined, 'series without a known number are in the batch');
     const first = this.#nextValue;
     this.#nextValue += shape.tagKeys.length;

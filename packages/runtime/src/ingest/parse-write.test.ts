@@ -14,7 +14,7 @@ const options = { database: 'd', retentionPolicy: 'r', precision: 'ns' as Precis
 /** The rows of a batch as values. */
 function rows(batch: PointBatch): unknown[] {
   return Array.from({ length: batch.rowCount }, (_, row) => {
-    const series = batch.series[batch.seriesOfRow[row] ?? 0];
+    const series = batch.series.at(batch.seriesOfRow[row] ?? 0);
     const block = batch.blocks[batch.blockOfRow?.[row] ?? 0];
     const inBlock = batch.rowInBlock?.[row] ?? row;
     const fields = block?.columns.map((column, i) => [

@@ -1,41 +1,65 @@
 // Finds series by the bytes of measurement and tags as clients write them, from one write to the next. Bounded. The
-// table of the bytes is the scanner's; here are the references that its numbers stand for.
+// table of the bytes is the scanner's, which also takes the tag values of new series that are spelled as the one before;
+// here is what its numbers stand for.
 import { compareBytes } from '@tidemark/core';
 import type { RowScanner } from '@tidemark/kernels';
-import type { SeriesRef } from '../point-batch.ts';
-import { KeyReader } from './key-reader.ts';
+import { SeriesPage } from '../data/paged-series.ts';
+import type { SeriesShape } from '../data/paged-series.ts';
+import { BookSeries, SeriesBook } from '../data/series-book.ts';
+import type { SeriesList } from '../point-batch.ts';
 import { textOf } from './text.ts';
 
 /** Beyond this many spellings the index starts over. */
 const ENTRIES_MAX = 200_000;
-/** Longer keys are checked by the general parser. */
+/** Longer keys are checked by the general parser. In step with assembly/rows.ts of the kernels. */
 const KEY_BYTES_MAX = 16_384;
 
-/** One numbering for all indexes of the thread. */
-let nextStableId = 1;
+/** A key that was taken apart. */
+type ParsedKey = SeriesShape & {
+  readonly tagValues: readonly string[];
+  /** Its tags are spelled in their order. */
+  readonly isSorted: boolean;
+};
 
 export class SeriesIndex {
   readonly #scanner: RowScanner;
-  readonly #reader = new KeyReader();
-  #refs: SeriesRef[] = [];
+  #book = new SeriesBook();
   #lastKeys: readonly string[] = [];
+  /** The shape that the scanner expects. */
+  #shape: SeriesShape | undefined;
+  #page = new SeriesPage();
+  /** Number of the first series that is not in the book yet, and index of its first value in the page. */
+  #sectionStart = 0;
+  #sectionValue = 0;
 
   constructor(scanner: RowScanner) {
     this.#scanner = scanner;
   }
 
   begin(): void {
-    if (this.#refs.length <= ENTRIES_MAX) return;
+    // What a write left that was not read to its end.
+    this.end();
+    if (this.#scanner.seriesCount <= ENTRIES_MAX) return;
     this.#scanner.forgetSeries();
-    this.#refs = [];
+    this.#book = new SeriesBook();
+    this.#shape = undefined;
+    this.#sectionStart = 0;
   }
 
   /** Adds the series that `body[start, end)` spells; false when its spelling is not plain. */
   add(body: Uint8Array, start: number, end: number): boolean {
-    const ref = this.#reader.read(body, start, end, nextStableId) ?? this.#parse(body, start, end);
-    if (ref === undefined) return false;
-    nextStableId++;
-    this.#refs[this.#scanner.addSeries(start, end)] = ref;
+    if (this.#scanner.readSeries(start, end)) return true;
+    const key = this.#parse(body, start, end);
+    if (key === undefined) return false;
+    this.#endSection();
+    if (key.isSorted && key.tagKeys.length > 0) {
+      this.#expect(key);
+      if (this.#scanner.readSeries(start, end)) return true;
+    }
+    this.#scanner.addSeries(start, end);
+    this.#sectionStart++;
+    const { name, tagKeys, tagValues } = key;
+    this.#book.addSeries({ name, tagKeys, tagValues });
     return true;
   }
 
@@ -48,20 +72,39 @@ export class SeriesIndex {
 
   /** The write has been read, or given up: series that it brought can be used from now on. */
   end(): void {
-    this.#reader.endPage();
+    this.#endSection();
+    const scanner = this.#scanner;
+    if (scanner.newValueCount === 0) return;
+    this.#page.fill(ascii.decode(scanner.newValues), scanner.newValueEnds.slice());
+    scanner.takeValues();
+    this.#page = new SeriesPage();
+    this.#sectionValue = 0;
   }
 
   /** The series of the present write. */
-  take(): readonly SeriesRef[] {
-    const { writeSeries } = this.#scanner;
-    const series: SeriesRef[] = [];
-    for (let i = 0; i < writeSeries.length; i++) {
-      series.push(this.#refs[writeSeries[i] as number] as SeriesRef);
-    }
-    return series;
+  take(): SeriesList {
+    return new BookSeries(this.#book, this.#scanner.writeSeries.slice());
   }
 
-  #parse(body: Uint8Array, start: number, end: number): SeriesRef | undefined {
+  /** The series that the scanner has read since the last section are one. */
+  #endSection(): void {
+    const count = this.#scanner.seriesCount - this.#sectionStart;
+    const shape = this.#shape;
+    if (count === 0 || shape === undefined) return;
+    this.#book.addSection({ count, shape, page: this.#page, firstValue: this.#sectionValue });
+    this.#sectionStart += count;
+    this.#sectionValue += count * shape.tagKeys.length;
+  }
+
+  #expect({ name, tagKeys }: SeriesShape): void {
+    const encoder = new TextEncoder();
+    this.#shape = { name, tagKeys };
+    this.#scanner.expectKeys(
+      tagKeys.map((key, i) => encoder.encode(`${i === 0 ? name : ''},${key}=`)),
+    );
+  }
+
+  #parse(body: Uint8Array, start: number, end: number): ParsedKey | undefined {
     if (end - start > KEY_BYTES_MAX) return undefined;
     const text = textOf(body, start, end);
     if (text === undefined || text.startsWith('#') || text.includes('\u007f')) return undefined;
@@ -96,9 +139,7 @@ export class SeriesIndex {
       values = tags.map(([, value]) => value);
       if (keys.some((key, i) => key === keys[i - 1])) return undefined;
     }
-    const tagKeys = this.#sharedKeys(keys);
-    if (isSorted) this.#reader.expect({ name, tagKeys });
-    return { name, tagKeys, tagValues: values, stableId: nextStableId };
+    return { name, tagKeys: this.#sharedKeys(keys), tagValues: values, isSorted };
   }
 
   /** Most series have the same tag keys: one array for all of them. */
@@ -109,3 +150,6 @@ export class SeriesIndex {
     return keys;
   }
 }
+
+/** Nothing else comes here, so that offsets in bytes are offsets in the text. */
+const ascii = new TextDecoder();

@@ -1,0 +1,168 @@
+// Series that a parser knows, by the numbers that it gave them: tag values in the pages of the writes that brought them.
+// Series of one write have numbers in a row, so that nothing is kept for each of them.
+import { assert } from '@tidemark/core';
+import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';
+import type { SeriesPage, SeriesShape } from './paged-series.ts';
+import { PagedSeries } from './paged-series.ts';
+
+/** Series with numbers in a row, whose values lie one behind the other in a page. */
+export type BookSection = {
+  readonly count: number;
+  readonly shape: SeriesShape;
+  readonly page: SeriesPage;
+  /** Index of the first one's first value in the page. */
+  readonly firstValue: number;
+};
+
+/** A section, or one series that lies in no page. */
+type Entry = {
+  /** Number of the first series, and its stable id. */
+  readonly first: number;
+  readonly end: number;
+  readonly stableId: number;
+  readonly section: BookSection | undefined;
+  readonly ref: SeriesRef | undefined;
+};
+
+/** One numbering for all books of the thread. */
+let nextStableId = 1;
+
+/** Grows only; a parser that starts over begins another one, while batches hold on to the one they were read with. */
+export class SeriesBook {
+  readonly #entries: Entry[] = [];
+  #last: Entry | undefined;
+  #names = new Set<string>();
+
+  /** Number of the next series. */
+  get count(): number {
+    return this.#entries.at(-1)?.end ?? 0;
+  }
+
+  addSection(section: BookSection): void {
+    this.#names.add(section.shape.name);
+    this.#add({ count: section.count, section, ref: undefined });
+  }
+
+  /** A series that is spelled in an unusual way. */
+  addSeries(ref: SeriesRef): void {
+    this.#names.add(ref.name);
+    const known = { ...ref, stableId: nextStableId };
+    this.#add({ count: 1, section: undefined, ref: known });
+  }
+
+  #add({ count, section, ref }: Pick<Entry, 'section' | 'ref'> & { readonly count: number }): void {
+    const first = this.count;
+    this.#entries.push({ first, end: first + count, stableId: nextStableId, section, ref });
+    nextStableId += count;
+  }
+
+  /** Made anew by every call. */
+  series(number: number): SeriesRef {
+    const { first, stableId, section, ref } = this.#entryOf(number);
+    if (section === undefined) return ref as SeriesRef;
+    const { shape, page, firstValue } = section;
+    const place = { page, first: firstValue + (number - first) * shape.tagKeys.length };
+    return new PagedSeries(shape, place, stableId + number - first);
+  }
+
+  stableId(number: number): number {
+    const { first, stableId } = this.#entryOf(number);
+    return stableId + number - first;
+  }
+
+  /** The section that begins with a series. */
+  sectionFrom(number: number): BookSection | undefined {
+    const { first, section } = this.#entryOf(number);
+    return first === number ? section : undefined;
+  }
+
+  name(number: number): string {
+    const { section, ref } = this.#entryOf(number);
+    return section === undefined ? (ref as SeriesRef).name : section.shape.name;
+  }
+
+  /** The measurement of all series; `undefined` when there are several. */
+  get commonName(): string | undefined {
+    const [name] = this.#names;
+    return this.#names.size === 1 ? name : undefined;
+  }
+
+  #entryOf(number: number): Entry {
+    const last = this.#last;
+    // Those of one write are asked for one after the other.
+    if (last !== undefined && number >= last.first && number < last.end) return last;
+    const entries = this.#entries;
+    let low = 0;
+    let high = entries.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (number < (entries[middle] as Entry).end) high = middle;
+      else low = middle + 1;
+    }
+    const entry = entries[low];
+    assert(entry !== undefined && number < entry.end, 'the series is in the book');
+    this.#last = entry;
+    return entry;
+  }
+}
+
+/** The measurements of a batch by its series; one for all of them when they have the same. */
+export function measurementsOf({ series }: PointBatch): string | readonly string[] {
+  if (series instanceof BookSeries) {
+    const { commonName } = series;
+    if (commonName !== undefined) return commonName;
+  }
+  const names: string[] = [];
+  for (let i = 0; i < series.length; i++) {
+    names.push(series instanceof BookSeries ? series.nameAt(i) : (series.at(i)?.name ?? ''));
+  }
+  const [first] = names;
+  return first !== undefined && names.every((name) => name === first) ? first : names;
+}
+
+/** The series of a write: numbers in a book. */
+export class BookSeries implements SeriesList {
+  readonly #book: SeriesBook;
+  readonly #numbers: Uint32Array;
+
+  constructor(book: SeriesBook, numbers: Uint32Array) {
+    this.#book = book;
+    this.#numbers = numbers;
+  }
+
+  get length(): number {
+    return this.#numbers.length;
+  }
+
+  at(index: number): SeriesRef | undefined {
+    const number = this.#numbers[index];
+    return number === undefined ? undefined : this.#book.series(number);
+  }
+
+  stableIdAt(index: number): number {
+    return this.#book.stableId(this.#numbers[index] as number);
+  }
+
+  /** Whether a series was brought right after another. */
+  isSuccessor(index: number, of: number): boolean {
+    return this.#numbers[index] === (this.#numbers[of] as number) + 1;
+  }
+
+  /** The section that begins with a series. */
+  sectionFrom(index: number): BookSection | undefined {
+    return this.#book.sectionFrom(this.#numbers[index] as number);
+  }
+
+  nameAt(index: number): string {
+    return this.#book.name(this.#numbers[index] as number);
+  }
+
+  /** The measurement of all series, if that can be told without looking at each. */
+  get commonName(): string | undefined {
+    return this.#book.commonName;
+  }
+
+  *[Symbol.iterator](): IterableIterator<SeriesRef> {
+    for (const number of this.#numbers) yield this.#book.series(number);
+  }
+}
