@@ -75,7 +75,8 @@ let eventNew: u32 = 0;
 let eventOld: u32 = 0;
 let eventShard: u32 = 0;
 let asksForSeries: bool = false;
-let isAdmitted: bool = false;
+/** Series that may be created before the caller is asked again. */
+let admitted: u32 = 0;
 let bytesLimit: usize = 0;
 let oldestTime: i64 = 0;
 let newestTime: i64 = 0;
@@ -182,7 +183,7 @@ export function beginBatch(
   shardSlot = 0;
   shardStart = 0;
   shardEnd = 0;
-  isAdmitted = false;
+  admitted = 0;
   clearStage();
 }
 
@@ -223,15 +224,14 @@ export function forgetTables(): void {
   memory.fill(currentTables, 0, <usize>currentCapacity * 4);
 }
 
-/** Answers EVENT_SERIES with yes. */
-export function admitSeries(): void {
-  isAdmitted = true;
+/** Answers EVENT_SERIES with yes, for the staged series and so many others of this batch. */
+export function admitSeries(others: u32): void {
+  admitted = others + 1;
 }
 
 /** Drops the staged point. */
 export function dropPoint(): void {
   clearStage();
-  isAdmitted = false;
 }
 
 /** Begins a point whose key (canonical; `measurementLength` bytes are the measurement) lies at `key`. */
@@ -328,12 +328,12 @@ function addColumns(table: Table): i32 {
 
 /** Creates the staged series. Returns 0 or an event. */
 function createSeries(): i32 {
-  if (asksForSeries && !isAdmitted) return EVENT_SERIES;
+  if (asksForSeries && admitted === 0) return EVENT_SERIES;
   const id = nextSeriesId();
   if (!addSeries(stagedKey, stagedKeyLength, stagedKeyHash, stagedMeasurement, id)) {
     return EVENT_MEMORY;
   }
-  isAdmitted = false;
+  if (asksForSeries) admitted--;
   resolveSeries(id);
   if (stagedTextLength !== 0) addCached(stagedText, stagedTextLength, stagedTextHash, id);
   return 0;

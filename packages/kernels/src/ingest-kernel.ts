@@ -193,11 +193,12 @@ export class IngestKernel implements Ingest {
         return;
       }
       case IngestEvent.Series: {
-        const reason = host.admitSeries?.(this.#stagedKey());
-        if (reason === undefined) {
-          exports.admitSeries();
+        assert(host.admitSeries !== undefined, 'only a host that admits series is asked');
+        const answer = host.admitSeries(this.#stagedKey());
+        if (typeof answer === 'number') {
+          exports.admitSeries(Math.min(answer, ADMITTED_MAX));
         } else {
-          refusals.drop('series', reason, place());
+          refusals.drop('series', answer, place());
           exports.dropPoint();
         }
         return;
@@ -455,6 +456,8 @@ type BodySource = {
   readonly options: ParseOptions;
 };
 
+/** More series than these do not fit a batch. */
+const ADMITTED_MAX = 2 ** 30;
 // A body of 25 MB must not hold as much memory for ever.
 const SCRATCH_KEPT_BYTES = 4 << 20;
 // Bounds what a writer to many shards and measurements leaves behind.

@@ -18,7 +18,7 @@ export type IngestShard = {
   readonly end: Timestamp;
 };
 
-/** What the kernel asks its caller while it appends. Called synchronously; rarely, except `admitSeries`. */
+/** What the kernel asks its caller while it appends. Called synchronously, and rarely. */
 export interface IngestHost {
   /** Points before this time are refused as beyond retention; `undefined` takes all. */
   readonly oldestAccepted?: Timestamp | undefined;
@@ -38,10 +38,10 @@ export interface IngestHost {
     measurement: string,
   ): Iterable<readonly [field: string, type: FieldType]>;
   /**
-   * Asked before a series is created when present; a text refuses the point and is the reason. `key` is valid during
-   * the call only. Leave it out where no limit is set: it costs a call for each new series.
+   * Asked before a series is created when present. A text refuses the point and is the reason; a number lets the series
+   * in, and so many others of the batch that are not asked for any more. `key` is valid during the call only.
    */
-  admitSeries?: ((key: Uint8Array) => string | undefined) | undefined;
+  admitSeries?: ((key: Uint8Array) => string | number) | undefined;
 }
 
 export type IngestPrecision = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';

@@ -542,6 +542,24 @@ describe('refusals', () => {
     expect(opened.series.nextId).toBe(1);
   });
 
+  test('one answer lets so many other series of the batch in, and of that batch only', () => {
+    const opened = open();
+    const asked: string[] = [];
+    const host = hostWith({
+      admitSeries: (key) => {
+        asked.push(text.decode(key));
+        return asked.length === 1 ? 2 : asked.length === 2 ? 'full' : 0;
+      },
+    });
+
+    const batch = write(opened, 'm,t=a f=1\nm,t=a f=2\nm,t=b f=1\nm,t=c f=1\nm,t=d f=1', host);
+    write(opened, 'm,t=a f=3\nm,t=e f=1\nm,t=f f=1', host);
+
+    expect(batch.newSeriesCount).toBe(3);
+    expect(batch.dropped).toEqual({ count: 1, reason: 'full' });
+    expect(asked).toEqual(['m,t=a', 'm,t=d', 'm,t=e', 'm,t=f']);
+  });
+
   test('points before the oldest accepted time are counted as beyond retention', () => {
     const opened = open();
     const host = hostWith({ oldestAccepted: 10n });

@@ -40,7 +40,7 @@ type IngestExports = {
   addShard(id: number, start: bigint, end: bigint): void;
   setTable(table: number): number;
   forgetTables(): void;
-  admitSeries(): void;
+  admitSeries(others: number): void;
   dropPoint(): void;
   beginPoint(key: number, length: number, measurementLength: number): void;
   addPointField(name: number, length: number, type: number, bits: bigint): number;

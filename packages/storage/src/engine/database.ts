@@ -6,6 +6,7 @@ import type { PostingsCache } from '../series/postings-cache.ts';
 import { Renewal } from '../series/renewal.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesId } from '../series/series-index.ts';
+import { SeriesSet } from '../shard/series-set.ts';
 import type { DatabaseRef, IndexAdditions } from '../wal/wal-record.ts';
 import { Ingest } from '../write/ingest.ts';
 import type { IngestSettings } from '../write/ingest.ts';
@@ -28,7 +29,7 @@ export class Database {
   readonly instance: number;
   readonly ingest: Ingest;
   /** New series that were let in under a limit and are not applied yet. */
-  readonly admitted = new Set<SeriesId>();
+  readonly admitted = new SeriesSet();
   #stored: StoredIndex;
   #pending: PendingIndex | undefined;
   #tagValues: TagValueCounter;

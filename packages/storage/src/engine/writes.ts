@@ -3,8 +3,10 @@
 import { Unavailable } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
+import type { RowBlock } from '../memtable/row-block.ts';
 import { stretchStarts } from '../memtable/stretches.ts';
 import type { StorageOptions } from '../options.ts';
+import type { SeriesSet } from '../shard/series-set.ts';
 import type {
   PolicyRef,
   WriteLinesRequest,
@@ -125,15 +127,14 @@ export class Writes {
   }
 
   #apply(database: Database, batch: WriteBatch): void {
+    const { admitted } = database;
     for (const { shard, tables } of batch.parts) {
+      if (admitted.size > 0) for (const table of tables) removeSeries(table, admitted);
       // Dropped while the batch was on its way to the disk: the drop came later, so it wins.
       if (this.#engine.shards.get(shard.descriptor.id) !== shard) continue;
       shard.lastWriteMs = this.#engine.environment.clock.monotonicMs();
       for (const table of tables) {
         this.#engine.memtableBytes += applyRows(database.index, shard, table);
-        if (database.admitted.size === 0) continue;
-        const { series, rows } = table;
-        for (const start of stretchStarts(series, rows)) database.admitted.delete(series[start]!);
       }
     }
   }
@@ -171,4 +172,9 @@ function admitSeries({ index, admitted }: Database, { parts }: WriteBatch): void
       }
     }
   }
+}
+
+/** Series of a batch that is applied are counted by the index, or nowhere when their shard is gone. */
+function removeSeries({ series, rows }: RowBlock, admitted: SeriesSet): void {
+  for (const start of stretchStarts(series, rows)) admitted.delete(series[start]!);
 }

@@ -5,6 +5,9 @@ const PAGE_BITS = 1 << 15;
 export class SeriesSet {
   readonly #pages = new Map<number, Uint32Array>();
   #size = 0;
+  /** The page that was asked for last, because ids mostly come one after the other. */
+  #lastNumber = -1;
+  #lastPage: Uint32Array | undefined;
 
   get size(): number {
     return this.#size;
@@ -16,7 +19,7 @@ export class SeriesSet {
   }
 
   has(id: number): boolean {
-    const page = this.#pages.get(Math.floor(id / PAGE_BITS));
+    const page = this.#pageOf(Math.floor(id / PAGE_BITS));
     if (page === undefined) return false;
     const bit = id % PAGE_BITS;
     return ((page[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
@@ -25,11 +28,7 @@ export class SeriesSet {
   /** `true` when the id was not a member. */
   add(id: number): boolean {
     const pageNumber = Math.floor(id / PAGE_BITS);
-    let page = this.#pages.get(pageNumber);
-    if (page === undefined) {
-      page = new Uint32Array(PAGE_BITS / 32);
-      this.#pages.set(pageNumber, page);
-    }
+    const page = this.#pageOf(pageNumber) ?? this.#addPage(pageNumber);
     const bit = id % PAGE_BITS;
     const mask = 1 << (bit & 31);
     if ((page[bit >>> 5]! & mask) !== 0) return false;
@@ -41,7 +40,7 @@ export class SeriesSet {
   /** `true` when the id was a member. */
   delete(id: number): boolean {
     if (!this.has(id)) return false;
-    const page = this.#pages.get(Math.floor(id / PAGE_BITS))!;
+    const page = this.#pageOf(Math.floor(id / PAGE_BITS))!;
     const bit = id % PAGE_BITS;
     page[bit >>> 5]! &= ~(1 << (bit & 31));
     this.#size--;
@@ -55,6 +54,13 @@ export class SeriesSet {
     return copy;
   }
 
+  clear(): void {
+    this.#pages.clear();
+    this.#size = 0;
+    this.#lastNumber = -1;
+    this.#lastPage = undefined;
+  }
+
   /** Members in no particular order. */
   *[Symbol.iterator](): Generator<number> {
     for (const [pageNumber, page] of this.#pages) {
@@ -64,5 +70,21 @@ export class SeriesSet {
         }
       }
     }
+  }
+
+  #pageOf(number: number): Uint32Array | undefined {
+    if (number !== this.#lastNumber) {
+      this.#lastNumber = number;
+      this.#lastPage = this.#pages.get(number);
+    }
+    return this.#lastPage;
+  }
+
+  #addPage(number: number): Uint32Array {
+    const page = new Uint32Array(PAGE_BITS / 32);
+    this.#pages.set(number, page);
+    this.#lastNumber = number;
+    this.#lastPage = page;
+    return page;
   }
 }
