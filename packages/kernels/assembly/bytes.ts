@@ -102,3 +102,18 @@ export function zigzag(value: i64): u64 {
 export function unzigzag(value: u64): i64 {
   return <i64>(value >> 1) ^ -<i64>(value & 1);
 }
+
+/** What `copyText` may touch behind both ends. */
+export const LOOSE_BYTES: usize = 15;
+
+/** Copies a short text sixteen bytes at a time, which for those is several times cheaper than `memory.copy`. */
+@inline
+export function copyText(to: usize, from: usize, length: usize): void {
+  for (let i: usize = 0; i < length; i += 16) v128.store(to + i, v128.load(from + i));
+}
+
+/** A one for each of the first `count` bytes of a vector, at most sixteen. */
+@inline
+export function firstBits(count: usize): i32 {
+  return count >= 16 ? 0xffff : (1 << <i32>count) - 1;
+}

@@ -107,8 +107,8 @@ export {
   seriesMemory,
   seriesPresent,
   setSeriesSeed,
-  truncateSeries,
 } from './series';
+export { truncateSeries } from './series-guess';
 export {
   addText,
   encodeSeriesList,

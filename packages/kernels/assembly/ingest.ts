@@ -3,7 +3,8 @@
 import { appendedRows, appendedValues, appendLines, setDirectBounds } from './direct-lines';
 import { bodyEnd, lineEnd, scanLine } from './line-scan';
 import { allocateRun, freeRun } from './memory';
-import { addCached, addSeries, findSeries, hashKey, nextSeriesId, NO_SERIES } from './series';
+import { addSeries, findSeries, hashKey, nextSeriesId, NO_SERIES } from './series';
+import { addCached } from './series-guess';
 import {
   clearStage,
   finishStage,

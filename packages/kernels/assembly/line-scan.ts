@@ -3,24 +3,11 @@
 import { LAYOUT_PLACES, layoutOf, Place, placeAt, setCount, setPlace } from './layouts';
 import { scratch } from './memory';
 import { appendDigits, digitsEnd, numberBits, numberType, scanNumber } from './number';
-import {
-  addCached,
-  findCached,
-  findSeries,
-  guessedLength,
-  guessSeries,
-  hashKey,
-  NO_SERIES,
-  seriesMeasurement,
-} from './series';
-import { finishStage, stagedMeasurement, stageField, stageKey, stageSeries, stageText } from './stage';
-import {
-  fieldName,
-  fieldNameLength,
-  fieldOf,
-  measurementOf,
-  sameBytes,
-} from './symbols';
+import { isUtf8, stageSection } from './sections';
+import { hashKey, NO_SERIES, seriesMeasurement } from './series';
+import { findCached, guessedLength, guessSeries } from './series-guess';
+import { finishStage, stagedMeasurement, stageField, stageSeries } from './stage';
+import { fieldName, fieldNameLength, fieldOf, sameBytes } from './symbols';
 import { TYPE_BOOLEAN, TYPE_STRING } from './table';
 
 const NEWLINE: u32 = 10;
@@ -34,7 +21,6 @@ const BACKSLASH: u32 = 92;
 // Together below the 65,535 bytes that key, four and field name may have; the slow path checks the exact sum.
 const SECTION_MAX: usize = 60000;
 const FIELD_NAME_MAX: usize = 4096;
-const TAGS_MAX: i32 = 256;
 
 const SCRATCH_BODY = 10;
 const SCRATCH_TEXT = 11;
@@ -64,174 +50,6 @@ export function setTimes(unit: i64, now: i64): void {
   unitNanos = unit;
   unitsMax = 9223372036854775806 / unit;
   defaultTime = now;
-}
-
-/** Whether the bytes are well-formed UTF-8. */
-function isUtf8(p: usize, length: usize): bool {
-  const end = p + length;
-  while (p < end) {
-    const byte = <u32>load<u8>(p++);
-    if (byte < 0x80) continue;
-    let more: u32;
-    let min: u32;
-    let code: u32;
-    if (byte >>> 5 === 6) {
-      more = 1;
-      min = 0x80;
-      code = byte & 31;
-    } else if (byte >>> 4 === 14) {
-      more = 2;
-      min = 0x800;
-      code = byte & 15;
-    } else if (byte >>> 3 === 30) {
-      more = 3;
-      min = 0x10000;
-      code = byte & 7;
-    } else return false;
-    for (; more > 0; more--) {
-      if (p >= end) return false;
-      const next = <u32>load<u8>(p++);
-      if (next >>> 6 !== 2) return false;
-      code = (code << 6) | (next & 63);
-    }
-    if (code < min || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
-  }
-  return true;
-}
-
-// Tags of the section that is being made canonical: start u32, length u32, length of the key u32.
-const tags: usize = memory.data(256 * 12, 16);
-const keyBuffer: usize = memory.data(65536 + 64, 16);
-let tagCount: i32 = 0;
-
-@inline
-function tagStart(index: i32): usize {
-  return <usize>load<u32>(tags + <usize>index * 12);
-}
-
-/** Order of two tag keys by their bytes. */
-function compareKeys(a: i32, b: i32): i32 {
-  const aStart = tagStart(a);
-  const bStart = tagStart(b);
-  const aLength = load<u32>(tags + <usize>a * 12, 8);
-  const bLength = load<u32>(tags + <usize>b * 12, 8);
-  const length = <usize>min<u32>(aLength, bLength);
-  for (let i: usize = 0; i < length; i++) {
-    const difference = <i32>load<u8>(aStart + i) - <i32>load<u8>(bStart + i);
-    if (difference !== 0) return difference;
-  }
-  return <i32>aLength - <i32>bLength;
-}
-
-function swapTags(a: i32, b: i32): void {
-  const x = tags + <usize>a * 12;
-  const y = tags + <usize>b * 12;
-  const low = load<u64>(x);
-  const high = load<u32>(x, 8);
-  memory.copy(x, y, 12);
-  store<u64>(y, low);
-  store<u32>(y, high, 8);
-}
-
-/** Sorts the tags. 1 = they were in order, 0 = they were not, -1 = one occurs twice. */
-function sortTags(): i32 {
-  let wasSorted = 1;
-  for (let i = 1; i < tagCount; i++) {
-    for (let k = i; k > 0; k--) {
-      const order = compareKeys(k - 1, k);
-      if (order === 0) return -1;
-      if (order < 0) break;
-      swapTags(k - 1, k);
-      wasSorted = 0;
-    }
-  }
-  return wasSorted;
-}
-
-/** Splits `section` into measurement and tags; returns the measurement's length, 0 for the slow path. */
-function splitSection(section: usize, length: usize): usize {
-  const end = section + length;
-  let p = section;
-  let highBits: u32 = 0;
-  if (load<u8>(p) === COMMA) return 0;
-  for (; p < end; p++) {
-    const byte = <u32>load<u8>(p);
-    highBits |= byte;
-    if (byte === COMMA) break;
-    if (byte === BACKSLASH) {
-      // `\=` loses its backslash in a measurement, so the text would not be canonical.
-      if (load<u8>(p + 1) === EQUALS) return 0;
-      p++;
-    }
-  }
-  const measurementLength = p - section;
-  tagCount = 0;
-  let hasEscapedKey = false;
-  while (p < end) {
-    const start = ++p;
-    while (p < end) {
-      const byte = <u32>load<u8>(p);
-      highBits |= byte;
-      if (byte === EQUALS) break;
-      if (byte === COMMA) return 0;
-      if (byte === BACKSLASH) {
-        hasEscapedKey = true;
-        p++;
-      }
-      p++;
-    }
-    const keyLength = p - start;
-    const valueStart = ++p;
-    if (keyLength === 0 || p >= end) return 0;
-    while (p < end) {
-      const byte = <u32>load<u8>(p);
-      highBits |= byte;
-      if (byte === COMMA) break;
-      if (byte === EQUALS) return 0;
-      p += byte === BACKSLASH ? 2 : 1;
-    }
-    if (p === valueStart || p > end || tagCount === TAGS_MAX) return 0;
-    // A tag named time refuses the point, with a text.
-    if (keyLength === 4 && load<u32>(start) === 0x656d6974) return 0;
-    const entry = tags + <usize>tagCount * 12;
-    store<u32>(entry, <u32>start);
-    store<u32>(entry, <u32>(p - start), 4);
-    store<u32>(entry, <u32>keyLength, 8);
-    tagCount++;
-  }
-  // Canonical order is that of unescaped keys.
-  if (hasEscapedKey && tagCount > 1) return 0;
-  if (highBits >= 0x80 && !isUtf8(section, length)) return 0;
-  return measurementLength;
-}
-
-/** Stages the series that a section names. False for the slow path. */
-function stageSection(section: usize, length: usize, hash: u32): bool {
-  const measurementLength = splitSection(section, length);
-  if (measurementLength === 0) return false;
-  const order = sortTags();
-  if (order < 0) return false;
-  let key = section;
-  let keyHash = hash;
-  if (order === 0) {
-    memory.copy(keyBuffer, section, measurementLength);
-    let out = keyBuffer + measurementLength;
-    for (let i = 0; i < tagCount; i++) {
-      store<u8>(out++, <u8>COMMA);
-      const bytes = <usize>load<u32>(tags + <usize>i * 12, 4);
-      memory.copy(out, tagStart(i), bytes);
-      out += bytes;
-    }
-    key = keyBuffer;
-    keyHash = hashKey(key, length);
-  }
-  const measurement = measurementOf(section, <u32>measurementLength);
-  const series = findSeries(key, <u32>length, keyHash);
-  stageSeries(series, measurement);
-  stageKey(key, <u32>length, keyHash);
-  if (series === NO_SERIES) stageText(section, <u32>length, hash);
-  else addCached(section, <u32>length, hash, series);
-  return true;
 }
 
 /** Reads the field name at `p`, which ends with `=`; returns the position behind that, 0 for the slow path. */

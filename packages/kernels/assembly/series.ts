@@ -1,6 +1,6 @@
 // The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 4 bytes per slot.
-// In front of it a small cache from the text that clients send (tags in their order) to the id.
-import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
+// What leads from the text that clients send (tags in their order) to the id without a look-up: series-guess.ts.
+import { copyText, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
 import {
@@ -229,7 +229,8 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
   }
   store<u32>(keyAt, measurement);
   store<u16>(keyAt, <u16>length, 4);
-  memory.copy(keyAt + KEY_HEADER, key, <usize>length);
+  if (keyAt + size + LOOSE_BYTES <= keyEnd) copyText(keyAt + KEY_HEADER, key, <usize>length);
+  else memory.copy(keyAt + KEY_HEADER, key, <usize>length);
   store<u32>(placeOf(id), <u32>keyAt);
   present++;
   keyAt += size;
@@ -280,14 +281,11 @@ function removeSeries(id: u32): void {
   present--;
 }
 
-/** Takes back series from `first` on, newest first: their ids are free again. */
-export function truncateSeries(first: u32): void {
+/** Takes back series from `first` on, newest first: their ids are free again. Called through series-guess.ts. */
+export function truncateTable(first: u32): void {
   if (nextId <= first) return;
   while (nextId > first) removeSeries(--nextId);
   truncateSlots(table(), first);
-  // Texts must not lead to the series that get these ids next.
-  if (cache !== 0) memory.fill(cache, 0, <usize>CACHE_SLOTS * SLOT_BYTES);
-  lastSlot = 0;
 }
 
 /** Takes over `count` ids whose entries lie one behind the other at `src`, as `exportSeries` writes them. 0 or an error. */
@@ -387,124 +385,4 @@ let exported: usize = 0;
 /** Bytes that `exportSeries` wrote. */
 export function exportedSeriesBytes(): usize {
   return exported;
-}
-
-// The cache: direct-mapped, 20 bytes a slot: hash, id, position, length, slot of the series that came after this one.
-// Texts lie in a ring; a slot whose text was overwritten is recognised by its position, which only ever grows (modulo 2^32).
-const CACHE_SLOTS: u32 = 16384;
-const SLOT_BYTES: usize = 20;
-const RING_BYTES: u32 = 1 << 22;
-// Longer texts are looked up in the table each time.
-const CACHED_LENGTH_MAX: u32 = 4096;
-let cache: usize = 0;
-let ring: usize = 0;
-let ringAt: u32 = 0;
-
-/** Slot of the series that was found last, 0 for none. */
-let lastSlot: usize = 0;
-/** Guesses that were wrong since one was right. */
-let wrongGuesses: u32 = 0;
-const WRONG_GUESSES_MAX: u32 = 8;
-/** After so many wrong guesses only one line of these is guessed. */
-const GUESS_SELDOM: u32 = 16;
-
-/** Bytes of the section that `guessSeries` recognised. */
-export let guessedLength: usize = 0;
-
-@inline
-function slotOf(hash: u32): usize {
-  return cache + <usize>(hash & (CACHE_SLOTS - 1)) * SLOT_BYTES;
-}
-
-@inline
-function isKept(slot: usize): bool {
-  return ringAt - load<u32>(slot, 8) <= RING_BYTES;
-}
-
-@inline
-function textOf(slot: usize): usize {
-  return ring + <usize>(load<u32>(slot, 8) & (RING_BYTES - 1));
-}
-
-/** The series of `slot` follows the one that was found last. */
-@inline
-function follow(slot: usize): void {
-  if (lastSlot !== 0) store<u32>(lastSlot, <u32>slot, 16);
-  lastSlot = slot;
-}
-
-@inline
-function isUsable(id: u32): bool {
-  return seriesExists(id) && !isForgotten(id);
-}
-
-/** Whether two ranges hold the same bytes; sixteen at a time. */
-@inline
-function sameText(a: usize, b: usize, length: usize): bool {
-  if (length < 16) return sameBytes(a, b, length);
-  const last = length - 16;
-  for (let i: usize = 0; i < last; i += 16) {
-    if (v128.any_true(v128.xor(v128.load(a + i), v128.load(b + i)))) return false;
-  }
-  return !v128.any_true(v128.xor(v128.load(a + last), v128.load(b + last)));
-}
-
-/**
- * Id of the series of the line at `text`, if it is the one that came after the last one before: writers mostly name their
- * series in the same order, and comparing bytes is cheaper than finding their end and hashing them. NO_SERIES otherwise.
- */
-export function guessSeries(text: usize, end: usize): u32 {
-  if (lastSlot === 0) return NO_SERIES;
-  if (wrongGuesses > WRONG_GUESSES_MAX && ++wrongGuesses % GUESS_SELDOM !== 0) return NO_SERIES;
-  const slot = <usize>load<u32>(lastSlot, 16);
-  if (slot !== 0) {
-    const length = <usize>load<u32>(slot, 12);
-    // The text of a slot ends at the first space that is not escaped, and so do the same bytes here.
-    if (text + length < end && load<u8>(text + length) === 32 && isKept(slot)) {
-      const id = load<u32>(slot, 4);
-      if (sameText(textOf(slot), text, length) && isUsable(id)) {
-        lastSlot = slot;
-        guessedLength = length;
-        wrongGuesses = 0;
-        return id;
-      }
-    }
-  }
-  wrongGuesses++;
-  return NO_SERIES;
-}
-
-/** Id of a series by the text of its section; NO_SERIES when it is not in the cache. */
-export function findCached(text: usize, length: u32, hash: u32): u32 {
-  if (cache === 0) return NO_SERIES;
-  const slot = slotOf(hash);
-  if (load<u32>(slot) !== hash || load<u32>(slot, 12) !== length || !isKept(slot)) return NO_SERIES;
-  const id = load<u32>(slot, 4);
-  if (!sameText(textOf(slot), text, <usize>length) || !isUsable(id)) return NO_SERIES;
-  follow(slot);
-  return id;
-}
-
-export function addCached(text: usize, length: u32, hash: u32, id: u32): void {
-  if (length > CACHED_LENGTH_MAX) return;
-  if (cache === 0) {
-    cache = allocateRun(<usize>CACHE_SLOTS * SLOT_BYTES);
-    ring = allocateRun(<usize>RING_BYTES);
-    if (cache === 0 || ring === 0) {
-      cache = 0;
-      return;
-    }
-    memory.fill(cache, 0, <usize>CACHE_SLOTS * SLOT_BYTES);
-  }
-  const offset = ringAt & (RING_BYTES - 1);
-  // A text never wraps around the end of the ring.
-  if (offset + length > RING_BYTES) ringAt += RING_BYTES - offset;
-  const slot = slotOf(hash);
-  store<u32>(slot, hash);
-  store<u32>(slot, id, 4);
-  store<u32>(slot, ringAt, 8);
-  store<u32>(slot, length, 12);
-  memory.copy(textOf(slot), text, <usize>length);
-  ringAt += length;
-  follow(slot);
 }
