@@ -3,6 +3,7 @@ import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
 import { presenceColumn } from '../read/presence.ts';
 import { columnOf } from '../read/run.ts';
+import { firstNotBelow } from '../search.ts';
 import { copyValues, newFieldArray } from './row-block.ts';
 import type { BlockColumn, FieldArray, RowBlock } from './row-block.ts';
 
@@ -130,14 +131,7 @@ function stretchesOf({ blocks, firstRows }: Blocks, rows: Uint32Array): readonly
 
 /** The last block that begins at the row or before it. */
 function blockOf(firstRows: readonly number[], row: number): number {
-  let low = 0;
-  let high = firstRows.length;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (firstRows[middle]! <= row) low = middle;
-    else high = middle;
-  }
-  return low;
+  return firstNotBelow(firstRows, row + 1) - 1;
 }
 
 function codeIn(

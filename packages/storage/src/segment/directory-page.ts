@@ -1,6 +1,7 @@
 // A directory page in memory: its bytes as they lie in the file, and where every few entries begin. The entry of one
 // series is found without decoding its neighbours, and a page takes a twentieth of what its entries take as objects.
 import { ByteReader, DecodeError } from '../bytes.ts';
+import { firstNotBelow } from '../search.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { readChunks, skipChunks } from './format.ts';
 import type { ChunkMeta, PageMeta, SegmentField } from './format.ts';
@@ -99,14 +100,7 @@ export class DirectoryPage {
 
   /** The last mark whose series is not above `series`, -1 when there is none. */
   #markBefore(series: SeriesId): number {
-    let low = 0;
-    let high = this.#series.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#series[middle]! <= series) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return firstNotBelow(this.#series, series + 1) - 1;
   }
 }
 

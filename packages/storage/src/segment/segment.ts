@@ -9,6 +9,7 @@ import { codecs, columnCache, crc32c } from '../codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
 import { newFieldArray } from '../memtable/row-block.ts';
 import { columnOf, valuesOf } from '../read/run.ts';
+import { firstBeyond } from '../search.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import {
   BLOCK_CHECKSUM_BYTES,
@@ -334,12 +335,5 @@ const NO_CHUNKS: readonly ChunkMeta[] = [];
 
 /** The last page whose first series is not above `series`. */
 function findPage(pages: readonly PageMeta[], series: SeriesId): PageMeta | undefined {
-  let low = 0;
-  let high = pages.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (pages[middle]!.firstSeries <= series) low = middle + 1;
-    else high = middle;
-  }
-  return pages[low - 1];
+  return pages[firstBeyond(pages.length, (i) => pages[i]!.firstSeries > series) - 1];
 }

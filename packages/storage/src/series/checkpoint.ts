@@ -4,7 +4,7 @@ import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import { noteShortLived } from '../short-lived.ts';
 import { crc32c } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { firstNotBelow } from './ordinal-set.ts';
+import { firstNotBelow } from '../search.ts';
 import type { SeriesIndex } from './series-index.ts';
 
 const MAGIC = 0x435853_4d4454n; // "TDMSXC" little-endian

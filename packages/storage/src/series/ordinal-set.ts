@@ -1,5 +1,6 @@
 // Sets of series of one measurement, by ordinal: an ascending list, or everything but such a list. What a condition
 // selects is mostly one or the other, so that `host != 'a'` over a million series is a list of one.
+import { firstNotBelow } from '../search.ts';
 
 export type OrdinalSet = {
   /** Strictly ascending. */
@@ -78,16 +79,4 @@ function unite(a: Uint32Array, b: Uint32Array): Uint32Array {
     if (right <= left) j++;
   }
   return result.subarray(0, length);
-}
-
-/** Position of the first element of an ascending list, from `from` on, that is not below `value`. */
-export function firstNotBelow(list: Uint32Array, value: number, from = 0): number {
-  let low = from;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (list[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -3,6 +3,8 @@
 // later are looked for in the column itself until there are enough of them to make the postings anew.
 //
 // Values are stored as in columns: text id + 1, and 0 for series that lack the tag, which have a list like any other.
+import { firstNotBelow } from '../search.ts';
+
 /** Elements between two pauses: a fraction of a millisecond. */
 const STEP = 1 << 15;
 
@@ -131,14 +133,8 @@ export class TagPostings {
   }
 
   #position(value: number): number {
-    let low = 0;
-    let high = this.values.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.values[middle]! < value) low = middle + 1;
-      else high = middle;
-    }
-    return this.values[low] === value ? low : -1;
+    const position = firstNotBelow(this.values, value);
+    return this.values[position] === value ? position : -1;
   }
 }
 

@@ -3,6 +3,7 @@ import { assert } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
 import { schemaChanged } from '../schema-version.ts';
+import { firstBeyond } from '../search.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import { shardBounds } from './shard-bounds.ts';
 import { Shard } from './shard.ts';
@@ -56,14 +57,7 @@ export class ShardStore {
 
   find(policyId: number, time: Timestamp): Shard | undefined {
     const shards = this.ofPolicy(policyId);
-    let low = 0;
-    let high = shards.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (shards[middle]!.descriptor.end <= time) low = middle + 1;
-      else high = middle;
-    }
-    const shard = shards[low];
+    const shard = shards[firstBeyond(shards.length, (i) => shards[i]!.descriptor.end > time)];
     return shard !== undefined && shard.descriptor.start <= time ? shard : undefined;
   }
 

@@ -3,7 +3,7 @@ import type { TimeRange } from '@tidemark/core';
 
 import { filterRun, lowerBound } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
-import { firstNotBelow } from '../series/ordinal-set.ts';
+import { firstNotBelow } from '../search.ts';
 import type { SeriesId } from '../series/series-index.ts';
 
 export type Tombstone = {
