@@ -87,15 +87,27 @@ export class Metadata {
 
   /** A table of JSON values by id. */
   table<V>(name: string): Table<V> {
-    return new Table(this, this.root.openDB<V, string>({ name, encoding: 'json' }));
+    // The table prints its values itself, because it has to know how long they are; they are stored as LMDB's own JSON.
+    return new Table(this, this.root.openDB<string, string>({ name, encoding: 'string' }));
   }
 
   /**
-   * Runs changes of several tables (`Table.stage`) in one transaction; resolves when it is on disk. `size` is the size
-   * of all of them together. Throws `Unavailable` with the reason when they can not be written.
+   * Runs changes in one transaction; resolves when it is on disk. `size` is the size of all of them together. Throws
+   * `Unavailable` with the reason when they can not be written.
    */
   async atomically(size: WriteSize, changes: () => void): Promise<void> {
     await this.write(size, () => this.root.transaction(changes));
+  }
+
+  /** Makes changes of several tables, all or none. Throws as `atomically` does. */
+  async changeAll(...lists: readonly StagedChanges[]): Promise<void> {
+    const size = {
+      entries: lists.reduce((sum, each) => sum + each.size.entries, 0),
+      bytes: lists.reduce((sum, each) => sum + each.size.bytes, 0),
+    };
+    await this.atomically(size, () => {
+      for (const { apply } of lists) apply();
+    });
   }
 
   /** Begins one write when there is room for it and resolves when it is on disk. Throws as `atomically` does. */
@@ -159,18 +171,25 @@ async function backupFile(path: string): Promise<string> {
   }
 }
 
+/** Changes of one table whose values have been printed; `apply` makes them, only inside a transaction. */
+export type StagedChanges = { readonly size: WriteSize; readonly apply: () => void };
+
+/** What becomes of one id; `undefined` removes it. */
+export type TableChange<V> = { readonly id: string; readonly value: V | undefined };
+
 /** JSON values by id. Reads are synchronous, writes resolve when they are on disk. */
 export class Table<V> {
   readonly #metadata: Metadata;
-  readonly #database: Database<V, string>;
+  readonly #database: Database<string, string>;
 
-  constructor(metadata: Metadata, database: Database<V, string>) {
+  constructor(metadata: Metadata, database: Database<string, string>) {
     this.#metadata = metadata;
     this.#database = database;
   }
 
   get(id: string): V | undefined {
-    return this.#database.get(id);
+    const text = this.#database.get(id);
+    return text === undefined ? undefined : (JSON.parse(text) as V);
   }
 
   has(id: string): boolean {
@@ -179,27 +198,44 @@ export class Table<V> {
 
   /** All values in order of their ids. */
   *values(): Iterable<V> {
-    for (const { value } of this.#database.getRange()) yield value;
+    for (const { value } of this.#database.getRange()) yield JSON.parse(value) as V;
   }
 
   count(): number {
     return this.#database.getKeysCount();
   }
 
-  /** One change of a transaction; only inside `Metadata.atomically`. `undefined` removes. */
-  stage(id: string, value: V | undefined): void {
-    if (value === undefined) void this.#database.remove(id);
-    else void this.#database.put(id, value);
+  /** Prints changes, for `Metadata.changeAll`. */
+  staged(changes: readonly TableChange<V>[]): StagedChanges {
+    const texts = changes.map(({ value }) =>
+      value === undefined ? undefined : JSON.stringify(value),
+    );
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
+    return {
+      size: { entries: changes.length, bytes },
+      apply: () => {
+        for (const [i, { id }] of changes.entries()) {
+          const text = texts[i];
+          if (text === undefined) void this.#database.remove(id);
+          else void this.#database.put(id, text);
+        }
+      },
+    };
   }
 
   async put(id: string, value: V): Promise<void> {
-    await this.#metadata.write(sizeOf([{ id, value }]), () => this.#database.put(id, value));
+    await this.#put(id, value, false);
   }
 
   /** As `put`, of a value that ends something: it may use the room that is kept for that on a full disk. */
   async putEnd(id: string, value: V): Promise<void> {
-    const size = { ...sizeOf([{ id, value }]), isEnd: true };
-    await this.#metadata.write(size, () => this.#database.put(id, value));
+    await this.#put(id, value, true);
+  }
+
+  async #put(id: string, value: V, isEnd: boolean): Promise<void> {
+    const text = JSON.stringify(value);
+    const size = { entries: 1, bytes: Buffer.byteLength(text), isEnd };
+    await this.#metadata.write(size, () => this.#database.put(id, text));
   }
 
   async remove(id: string): Promise<void> {
@@ -208,20 +244,6 @@ export class Table<V> {
 
   /** Several changes, all or none. Throws `Unavailable` with the reason when they can not be written. */
   async change(changes: readonly TableChange<V>[]): Promise<void> {
-    await this.#metadata.atomically(sizeOf(changes), () => {
-      for (const { id, value } of changes) this.stage(id, value);
-    });
+    await this.#metadata.changeAll(this.staged(changes));
   }
-}
-
-/** What becomes of one id; `undefined` removes it. */
-export type TableChange<V> = { readonly id: string; readonly value: V | undefined };
-
-/** The size of changes, as `Metadata.atomically` wants to know it. */
-export function sizeOf(changes: readonly TableChange<unknown>[]): WriteSize {
-  let bytes = 0;
-  for (const { value } of changes) {
-    if (value !== undefined) bytes += Buffer.byteLength(JSON.stringify(value));
-  }
-  return { entries: changes.length, bytes };
 }

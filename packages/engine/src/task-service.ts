@@ -20,7 +20,7 @@ import { defineTask, readVars } from './definition.ts';
 import type { Executor } from './executor.ts';
 import { idOrRandom } from './ids.ts';
 import { parseJson, printJson } from './http/json.ts';
-import { sizeOf } from './metadata.ts';
+
 import type { Metadata, Table } from './metadata.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from './records.ts';
 import { ZERO_TIME } from './records.ts';
@@ -232,13 +232,13 @@ export class TaskService {
     try {
       const changed: TaskRecord[] = [];
       for (const task of users) changed.push(await this.#follow(task, after, restarted));
-      const values = [...changed, after].map((value) => ({ id: value.id, value }));
-      const size = sizeOf([...values, { id: before.id, value: undefined }]);
-      await metadata.atomically(size, () => {
-        for (const task of changed) tasks.stage(task.id, task);
-        templates.stage(before.id, undefined);
-        templates.stage(after.id, after);
-      });
+      await metadata.changeAll(
+        tasks.staged(changed.map((task) => ({ id: task.id, value: task }))),
+        templates.staged([
+          { id: before.id, value: undefined },
+          { id: after.id, value: after },
+        ]),
+      );
     } catch (error) {
       await this.#runAgain(restarted);
       throw error;
