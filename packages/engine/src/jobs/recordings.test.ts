@@ -43,6 +43,25 @@ test('a disk that refuses fails the recording with its reason, and neither write
   expect((await engine.call('POST', '/write?db=d&rp=r', 'm v=7 99999999')).status).toBe(204);
   const { json } = await engine.call('GET', '/engine/v1/tasks/t/out');
   expect(json.series[0].values[0][1]).toBe(7);
+
+  const replay = { id: 'p', task: 't', recording: 'r' };
+  expect((await engine.call('POST', '/engine/v1/replays/', replay)).status).toBe(201);
+  const ended = await eventually('the end of the replay', async () => {
+    const answer = await engine.call('GET', '/engine/v1/replays/p');
+    return answer.status === 200 ? answer.json : undefined;
+  });
+  expect(ended.error).toMatch(/^running replay: recording r has no data: .*ENOENT/);
+});
+
+test('a recording that goes on can not be replayed yet', async () => {
+  expect((await record('on')).status).toBe(201);
+
+  const replay = { task: 't', recording: 'on' };
+  expect(await engine.call('POST', '/engine/v1/replays/', replay)).toMatchObject({
+    status: 400,
+    json: { error: 'recording is not finished: on' },
+  });
+  await engine.call('DELETE', '/engine/v1/recordings/on');
 });
 
 test('of two recordings that want one id at the same time one gets it', async () => {

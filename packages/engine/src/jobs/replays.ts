@@ -121,9 +121,16 @@ export class Replays {
         `cannot replay ${recording.type} recording to ${task.type} task: ${task.id}`,
       );
     }
+    if (recording.status === 'running') {
+      throw new InvalidRequest(`recording is not finished: ${recording.id}`);
+    }
     const path = this.#options.recordings.path(recording.id);
     return this.#start({ ...input, id }, task, recording.id, async function* entries({ progress }) {
-      const { size } = await stat(path);
+      const size = await sizeOf(path);
+      if (size === undefined) {
+        const reason = recording.error === '' ? '' : `: ${recording.error}`;
+        throw new NotFound(`recording ${recording.id} has no data${reason}`);
+      }
       yield* readRecording(path, (bytesRead) => progress(bytesRead / Math.max(1, size)));
     });
   }
@@ -428,6 +435,16 @@ async function framed<T>(prefix: string, work: () => Promise<T>): Promise<T> {
     if (cause instanceof AppError || cause instanceof Error) {
       throw new InvalidRequest(`${prefix}${message}`, { cause });
     }
+    throw cause;
+  }
+}
+
+/** Bytes of a file; `undefined` when there is none. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
     throw cause;
   }
 }
