@@ -313,7 +313,10 @@ describe('errors', () => {
     ['var limit = 1\nstream|from().where(lambda: "x" > limt)', 'did you mean limit?'],
     ['stream|from().where(lambda: TRUE && FALSE)', 'write AND for a logical and'],
     ['var a = true\nstream|from()', 'write TRUE'],
-    ['var a = 1', 'a script has either stream|from() or batch|query(), not both'],
+    [
+      'var a = 1',
+      'a script reads points with stream|from(), or asks a database with batch|query()',
+    ],
   ])('%j has a hint', (script, hint) => {
     expect(buildPipeline(script).diagnostics[0]?.hint).toBe(hint);
   });

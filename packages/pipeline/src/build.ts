@@ -6,7 +6,7 @@ import { Evaluator } from './evaluate/evaluator.ts';
 import { EvaluationFailure } from './evaluate/failure.ts';
 import { DEFAULT_DEADMAN } from './evaluate/graph.ts';
 import type { DeadmanConfig } from './evaluate/graph.ts';
-import { declaredDbrps, deriveTaskType } from './evaluate/task-type.ts';
+import { declaredDbrps, deriveTaskType, sourceTypes } from './evaluate/task-type.ts';
 import { checkStart, validateNodes } from './evaluate/validate.ts';
 import { checkVarTexts } from './evaluate/var-values.ts';
 import { finishPipeline } from './evaluate/finish.ts';
@@ -77,7 +77,7 @@ export function buildPipeline(
     const error = { kind: 'syntax', text: parsed.error } as const;
     return { ...common, diagnostics: parsed.diagnostics, error };
   }
-  if (taskType === undefined) return { ...common, ...TASK_TYPE_ERROR };
+  if (taskType === undefined) return { ...common, ...taskTypeError(program) };
   const vars = options.vars ?? new Map();
   const problem = checkVarTexts(vars);
   if (problem !== undefined) {
@@ -108,21 +108,23 @@ export function buildPipeline(
   };
 }
 
-const TASK_TYPE_ERROR = {
-  error: { kind: 'task-type', text: 'invalid task type: invalid' },
-  diagnostics: [
-    {
-      code: 'TICK_TASK_TYPE',
-      message: 'invalid task type: invalid',
-      span: { start: 0, end: 0 },
-      line: 1,
-      column: 1,
-      found: 'neither',
-      expected: ['stream', 'batch'],
-      hint: 'a script has either stream|from() or batch|query(), not both',
-    },
-  ],
-} as const;
+function taskTypeError(program: Program): Pick<BuildResult, 'error' | 'diagnostics'> {
+  const isBoth = sourceTypes(program).size > 1;
+  const text = 'invalid task type: invalid';
+  const finding = {
+    code: 'TICK_TASK_TYPE',
+    message: text,
+    span: { start: 0, end: 0 },
+    line: 1,
+    column: 1,
+    found: isBoth ? 'both' : 'neither',
+    expected: ['stream', 'batch'],
+    hint: isBoth
+      ? 'a script has either stream|from() or batch|query(), not both'
+      : 'a script reads points with stream|from(), or asks a database with batch|query()',
+  };
+  return { error: { kind: 'task-type', text }, diagnostics: [finding] };
+}
 
 /** The first failure is the error that existing tools see; all of them are diagnostics. */
 function refused(

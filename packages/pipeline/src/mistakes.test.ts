@@ -9,6 +9,8 @@ type Findings = readonly (readonly [string, string, string, string])[];
 /** Where any expression may begin. */
 const OPERAND_KINDS = 4;
 
+const NAMES_HINT = 'names of fields and tags stand in double quotes, texts in single quotes';
+
 const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
   ['stream|frm()', [['1:8', '|frm', '', 'did you mean from?']]],
   ["stream|from().mesurement('cpu')", [['1:15', '.mesurement', '', 'did you mean measurement?']]],
@@ -176,7 +178,7 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
         '1:1',
         'neither',
         'stream batch',
-        'a script has either stream|from() or batch|query(), not both',
+        'a script reads points with stream|from(), or asks a database with batch|query()',
       ],
     ],
   ],
@@ -211,7 +213,7 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
         '1:1',
         'neither',
         'stream batch',
-        'a script has either stream|from() or batch|query(), not both',
+        'a script reads points with stream|from(), or asks a database with batch|query()',
       ],
     ],
   ],
@@ -252,7 +254,7 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
         '1:1',
         'neither',
         'stream batch',
-        'a script has either stream|from() or batch|query(), not both',
+        'a script reads points with stream|from(), or asks a database with batch|query()',
       ],
     ],
   ],
@@ -263,7 +265,7 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
         '1:1',
         'neither',
         'stream batch',
-        'a script has either stream|from() or batch|query(), not both',
+        'a script reads points with stream|from(), or asks a database with batch|query()',
       ],
     ],
   ],
@@ -285,6 +287,82 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
   [
     'stream|from()|deadman()',
     [['1:15', '', '', 'write |deadman(threshold float, interval duration, condition lambda...)']],
+  ],
+  ['stream|from().wehre(lambda: TRUE)', [['1:15', '.wehre', '', 'did you mean where?']]],
+  ["var a = stream|from()\na|join(b).as('x', 'y')", [['2:8', 'b', 'a stream time', NAMES_HINT]]],
+  [
+    'stream|from().where(lambda: not "a")',
+    [['1:33', 'reference', ')', 'write ! for a logical not']],
+  ],
+  [
+    'stream|from().where(lambda: "a" IN (1))',
+    [['1:33', 'identifier', ')', 'compare with == and OR, or match a pattern with =~']],
+  ],
+  [
+    'stream|from()|window().period(1.5h)',
+    [['1:34', 'identifier', ')', 'write a duration with a whole number, 90m instead of 1.5h']],
+  ],
+  ['x = 5\nstream|from()', [['1:3', '=', 'an operand', 'write var x = …']]],
+  ['var 1x = 5\nstream|from()', [['1:5', 'number', 'identifier', 'names begin with a letter']]],
+  [
+    'dbrp "d"\nstream|from()',
+    [['2:1', 'identifier', '.', 'write database and policy: dbrp "database"."policy"']],
+  ],
+  ['/* why */ stream|from()', [['1:1', '', '', 'comments begin with //']]],
+  ['stream|from())|log()', [['1:14', ')', 'an operand', 'one parenthesis too many']]],
+  ['stream|from().where(lambda: "a" >)', [['1:34', ')', 'an operand', 'an operand is missing']]],
+  [
+    'stream|from()|sample(1.5)',
+    [
+      [
+        '1:15',
+        'float',
+        'int duration',
+        'write |sample(10) for each tenth point, |sample(10s) for one every 10 s',
+      ],
+    ],
+  ],
+  [
+    'stream|from()|window().period(1s)|window().period(1m)',
+    [['1:35', 'batch', '', "make points of the batches first, with |trickle() or |mean('field')"]],
+  ],
+  ['stream|from()|trickle()', [['1:15', 'stream', '', 'leave it out: these are points already']]],
+  [
+    'stream|from()|influxDBOut()|log()',
+    [['1:29', '|log', '', 'nothing follows |influxDBOut(): begin a new chain before it']],
+  ],
+  [
+    "batch|query('SELECT v FROM m')|from()",
+    [
+      [
+        '1:32',
+        '|from',
+        '',
+        'written points are read by stream|from(); what follows a query has its answer',
+      ],
+    ],
+  ],
+  [
+    "stream|from()\nbatch|query('SELECT v FROM m')",
+    [
+      [
+        '1:1',
+        'both',
+        'stream batch',
+        'a script has either stream|from() or batch|query(), not both',
+      ],
+    ],
+  ],
+  [
+    'var x = 5',
+    [
+      [
+        '1:1',
+        'neither',
+        'stream batch',
+        'a script reads points with stream|from(), or asks a database with batch|query()',
+      ],
+    ],
   ],
 ];
 

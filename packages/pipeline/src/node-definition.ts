@@ -47,7 +47,9 @@ export type NodeDefinition<Options> = {
   readonly wants: EdgeType | 'any';
   readonly provides: EdgeType | 'same' | 'none';
   /** Refused on this edge, with the recorded text. */
-  readonly refuses?: { readonly edge: EdgeType; readonly text: string } | undefined;
+  readonly refuses?:
+    | { readonly edge: EdgeType; readonly text: string; readonly hint: string }
+    | undefined;
   readonly parameters: readonly Parameter[];
   /** Options of a node whose method was called with these arguments and without properties. */
   readonly create: (values: Arguments) => Options;

@@ -103,6 +103,8 @@ function regexOf(text: string, token: Token): Literal {
   throw syntaxFailure(text, token, {
     code: 'TICK_INVALID_REGEX',
     message,
-    hint: 'regular expressions have the syntax of RE2; a backslash takes the meaning from a character',
+    hint: pattern.startsWith('*')
+      ? 'comments begin with //'
+      : 'regular expressions have the syntax of RE2; a backslash takes the meaning from a character',
   });
 }

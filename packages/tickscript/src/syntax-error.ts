@@ -130,6 +130,10 @@ function hintFor(text: string, token: Token, expected: readonly string[]): strin
     if (token.kind === 'duration')
       return 'write a duration with a single unit, 90m instead of 1h30m';
     if (token.text === 'and' || token.text === 'or') return 'write AND and OR in capital letters';
+    if (/\d\.\d*$/.test(before) && /^(?:u|ms|[smhdw])$/.test(token.text))
+      return 'write a duration with a whole number, 90m instead of 1.5h';
+    if (/\bnot$/i.test(before)) return 'write ! for a logical not';
+    if (/^in$/i.test(token.text)) return 'compare with == and OR, or match a pattern with =~';
     return 'a closing parenthesis, a comma or an operator is missing';
   }
   if (wants(']')) return 'a closing bracket or a comma is missing';
@@ -137,18 +141,27 @@ function hintFor(text: string, token: Token, expected: readonly string[]): strin
     return 'a node is made by a call: write parentheses, even if there are no arguments';
   if (wants('reference')) return 'write the name in double quotes';
   if (wants('identifier') && token.kind === 'TRUE') return 'TRUE is a keyword; choose another name';
+  if (wants('identifier') && token.kind === 'number') return 'names begin with a letter';
+  if (wants('.')) return 'write database and policy: dbrp "database"."policy"';
   if (expected.includes('number')) {
     if (token.kind === 'EOF') return 'the statement is not complete';
     if (token.kind === 'var' || token.kind === 'dbrp')
       return 'the statement before is not complete';
+    if (token.kind === ')')
+      return MISSING_OPERAND.test(before) ? 'an operand is missing' : 'one parenthesis too many';
   }
   if (expected.includes('*') && token.kind === 'number') return 'lists hold texts, names and stars';
   if (token.kind === '|' && token.start > 0) return 'only nodes and names can be chained';
   return undefined;
 }
 
+/** What an operand has to follow. */
+const MISSING_OPERAND = /(?:[-+*/%=<>~!,:]|\b(?:AND|OR))$/;
+
 /** A single `=` where none can stand. */
 function assignmentHint(before: string, expected: readonly string[]): string | undefined {
   if (/\bvar\s+\w+\s+\w+$/.test(before)) return 'a var has either a type or a value';
+  const name = /(?:^|\n)\s*(\w+)$/.exec(before)?.[1];
+  if (name !== undefined && expected.includes('number')) return `write var ${name} = …`;
   return expected.includes(')') ? 'write == to compare' : undefined;
 }

@@ -6,7 +6,9 @@ const MAX_COMPARED_LENGTH = 64;
 export function closestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_COMPARED_LENGTH) return undefined;
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
+  // Of a single letter nothing would be left.
+  const most = Math.min(name.length - 1, Math.max(1, Math.floor(name.length / 3)));
+  let bestDistance = most + 1;
   for (const each of known) {
     if (each.length > MAX_COMPARED_LENGTH) continue;
     const distance = editDistance(name.toLowerCase(), each.toLowerCase());

@@ -50,7 +50,8 @@ export class Graph {
     const incoming = parents[0]?.provides;
     const wants = row.wants === 'any' ? (incoming === 'batch' ? 'batch' : 'stream') : row.wants;
     if (row.refuses !== undefined && incoming === row.refuses.edge) {
-      throw new ArgumentFailure(row.refuses.text);
+      const { text, edge, hint } = row.refuses;
+      throw new ArgumentFailure(text, { found: edge, hint });
     }
     const options = row.draft(values);
     // A node with several parents uses up one number per parent and keeps the last, as recorded.

@@ -247,17 +247,22 @@ export class Methods {
       ...chainMethodsOf(node.row),
       ...this.#udfs.keys(),
     ];
-    const hint =
-      call.operator === '@'
-        ? 'user-defined functions are named in the configuration, in [udf.functions]'
-        : (SOURCE_HINTS.get(`${node.row.type}|${call.name}`) ?? didYouMean(call.name, names));
-    return { found, hint };
+    return { found, hint: hintFor(node, call) ?? didYouMean(call.name, names) };
   }
+}
+
+function hintFor({ row }: DraftNode, { operator, name }: MethodCall): string | undefined {
+  if (operator === '@')
+    return 'user-defined functions are named in the configuration, in [udf.functions]';
+  if (operator === '|' && row.provides === 'none')
+    return `nothing follows |${row.type}(): begin a new chain before it`;
+  return SOURCE_HINTS.get(`${row.type}|${name}`);
 }
 
 /** Nodes of one source that are asked of the other. */
 const SOURCE_HINTS: ReadonlyMap<string, string> = new Map([
   ['batch|from', 'written points are read by stream|from()'],
+  ['query|from', 'written points are read by stream|from(); what follows a query has its answer'],
   ['stream|query', 'a database is read by batch|query()'],
   ['stream|queryFlux', 'a database is read by batch|query(), in InfluxQL'],
 ]);

@@ -4,6 +4,13 @@ import type { EdgeType, Pipeline } from '../pipeline.ts';
 
 /** `undefined` when the script has no source, or sources of both kinds. */
 export function deriveTaskType(program: Program): EdgeType | undefined {
+  const types = sourceTypes(program);
+  const [only] = types;
+  return types.size === 1 ? only : undefined;
+}
+
+/** The sources that chains of the script begin with. */
+export function sourceTypes(program: Program): ReadonlySet<EdgeType> {
   const types = new Set<EdgeType>();
   for (const statement of program.statements) {
     const expression =
@@ -15,8 +22,7 @@ export function deriveTaskType(program: Program): EdgeType | undefined {
     const name = expression === undefined ? undefined : leftmostName(expression);
     if (name === 'stream' || name === 'batch') types.add(name);
   }
-  const [only] = types;
-  return types.size === 1 ? only : undefined;
+  return types;
 }
 
 function leftmostName(node: ExpressionNode): string | undefined {

@@ -2,9 +2,12 @@
 import { parameter } from '../evaluate/parameter.ts';
 import { defineNode } from '../node-definition.ts';
 import { ArgumentFailure } from '../evaluate/failure.ts';
+import { scriptTypeName } from '../evaluate/hints.ts';
 
 /** Exactly one is not zero, unless the script is refused at start. */
 export type SampleOptions = { readonly count: bigint; readonly everyNanos: bigint };
+
+const EXAMPLES = 'write |sample(10) for each tenth point, |sample(10s) for one every 10 s';
 
 export const sampleNode = defineNode<SampleOptions>({
   type: 'sample',
@@ -22,7 +25,11 @@ export const sampleNode = defineNode<SampleOptions>({
       case 'duration':
         return { count: 0n, everyNanos: rate.nanos };
       default:
-        throw new ArgumentFailure('must pass int64 or duration to new sample node');
+        throw new ArgumentFailure('must pass int64 or duration to new sample node', {
+          found: rate === undefined ? undefined : scriptTypeName(rate),
+          expected: ['int', 'duration'],
+          hint: EXAMPLES,
+        });
     }
   },
   properties: [],
@@ -33,7 +40,7 @@ export const sampleNode = defineNode<SampleOptions>({
             text: 'invalid sample rate: must be positive integer or duration',
             found: '0',
             expected: ['int', 'duration'],
-            hint: 'write |sample(10) for each tenth point, |sample(10s) for one every 10 s',
+            hint: EXAMPLES,
           },
         ]
       : [],

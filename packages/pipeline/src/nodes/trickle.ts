@@ -11,7 +11,11 @@ export const trickleNode = defineNode<TrickleOptions>({
   summary: 'turns batches into single points',
   wants: 'batch',
   provides: 'stream',
-  refuses: { edge: 'stream', text: 'cannot Trickle stream edge' },
+  refuses: {
+    edge: 'stream',
+    text: 'cannot Trickle stream edge',
+    hint: 'leave it out: these are points already',
+  },
   parameters: [],
   create: () => ({}),
   properties: [],

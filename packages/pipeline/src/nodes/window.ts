@@ -19,7 +19,11 @@ export const windowNode = defineNode<WindowOptions>({
   summary: 'collects points and emits them as batches',
   wants: 'stream',
   provides: 'batch',
-  refuses: { edge: 'batch', text: 'cannot Window batch edge' },
+  refuses: {
+    edge: 'batch',
+    text: 'cannot Window batch edge',
+    hint: "make points of the batches first, with |trickle() or |mean('field')",
+  },
   parameters: [],
   create: () => ({
     periodNanos: 0n,
