@@ -111,6 +111,8 @@ export class GroupTable {
   readonly #freeIndexes: number[] = [];
   readonly #series: SeriesTable;
   readonly #countMax: number;
+  #prefixName: string | undefined;
+  #prefixHash = 0;
 
   constructor(series: SeriesTable, countMax: number) {
     this.#series = series;
@@ -135,7 +137,7 @@ export class GroupTable {
 
   /** The group of a series under dimensions; `undefined` when the task has too many groups. */
   of(series: Series, dimensions: GroupDimensions): Group | undefined {
-    const hash = hashOfId(this.#seed, series, dimensions);
+    const hash = this.#hashOf(series, dimensions);
     let id: string | undefined;
     for (let place = this.#index.find(hash); place >= 0;) {
       const group = this.at(this.#index.at(place));
@@ -145,6 +147,21 @@ export class GroupTable {
       place = this.#index.find(hash, place + 1);
     }
     return this.#open(hash, { id, dimensions, tags: series });
+  }
+
+  /** Hash of `groupId`, which is not made. */
+  #hashOf(series: Series, dimensions: GroupDimensions): number {
+    const { isByName, tagNames, idNames } = dimensions;
+    const [name] = tagNames;
+    if (isByName || name === undefined || tagNames.length > 1 || idNames !== undefined) {
+      return hashOfId(this.#seed, series, dimensions);
+    }
+    // Groups by one tag are the rule, and open by the thousand: what their ids begin with is hashed once.
+    if (name !== this.#prefixName) {
+      this.#prefixName = name;
+      this.#prefixHash = hashText(hashText(this.#seed, name), '=');
+    }
+    return series.hashTag(this.#prefixHash, name);
   }
 
   /** A group by its parts, for restored state and results of queries. */

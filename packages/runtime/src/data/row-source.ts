@@ -38,11 +38,12 @@ export class RowSource {
   #lastLow = 0;
   #lastHigh = 0;
 
-  constructor(batch: PointBatch, table: SeriesTable) {
+  /** `series` are those of the batch, when they are interned already. */
+  constructor(batch: PointBatch, table: SeriesTable, series?: readonly Series[]) {
     this.batch = batch;
     this.rowCount = batch.rowCount;
     this.origin = { database: batch.database, retentionPolicy: batch.retentionPolicy };
-    this.series = interned(batch.series, table);
+    this.series = series ?? interned(batch.series, table);
     this.measurement = commonName(this.series);
     this.seriesOfRow = batch.seriesOfRow;
     this.blocks = batch.blocks.map((block) => ({

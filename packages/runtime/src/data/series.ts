@@ -1,6 +1,7 @@
 // Series inside the runtime: measurement and tags of points, interned so that nodes compare and cache by identity.
 import type { SeriesRef } from '../point-batch.ts';
 import { PagedSeries } from './paged-series.ts';
+import type { SeriesPage } from './paged-series.ts';
 import { hashText } from './text-hash.ts';
 
 /** A set of tag keys, sorted; interned: equal sets are one object. */
@@ -16,26 +17,56 @@ export class TagKeys {
 
 /**
  * Measurement and tags of a point. Interned per table. No two series of a table have the same `id`; those of an epoch
- * are dense from its `firstId` on, for caches that are arrays.
+ * are dense from its `firstId` on, for caches that are arrays. One object: there are as many as series come.
  */
-export class Series {
+export class Series implements SeriesRef {
   readonly id: number;
   readonly name: string;
   readonly keys: TagKeys;
-  readonly #ref: SeriesRef;
+  readonly #page: SeriesPage | undefined;
+  readonly #first: number;
   #values: readonly string[] | undefined;
   #record: Readonly<Record<string, string>> | undefined;
 
-  constructor(id: number, keys: TagKeys, ref: SeriesRef) {
+  /** Its tags lie in a page, or are given. */
+  constructor(
+    id: number,
+    name: string,
+    keys: TagKeys,
+    page: SeriesPage | undefined,
+    first: number,
+    values: readonly string[] | undefined,
+  ) {
     this.id = id;
-    this.name = ref.name;
+    this.name = name;
     this.keys = keys;
-    this.#ref = ref;
+    this.#page = page;
+    this.#first = first;
+    this.#values = values;
   }
 
   /** In the order of `keys.names`. Made when first asked for. */
   get values(): readonly string[] {
-    return (this.#values ??= this.#ref.tagValues);
+    return (this.#values ??= this.keys.names.map((_, i) => this.#value(i)));
+  }
+
+  get tagKeys(): readonly string[] {
+    return this.keys.names;
+  }
+
+  get tagValues(): readonly string[] {
+    return this.values;
+  }
+
+  /** The same series under another id. */
+  withId(id: number): Series {
+    return new Series(id, this.name, this.keys, this.#page, this.#first, this.#values);
+  }
+
+  #value(index: number): string {
+    const page = this.#page;
+    if (page === undefined || this.#values !== undefined) return this.#values?.[index] ?? '';
+    return page.values(this.#first + index, this.#first + index + 1);
   }
 
   tag(key: string): string | undefined {
@@ -45,21 +76,18 @@ export class Series {
 
   /** As `tag`, for a single question: takes nothing else apart and remembers nothing. */
   tagOnce(key: string): string | undefined {
-    const ref = this.#ref;
-    if (this.#values !== undefined || !(ref instanceof PagedSeries)) return this.tag(key);
     const i = this.keys.indexOf.get(key);
-    return i === undefined ? undefined : ref.tagValue(i);
+    return i === undefined ? undefined : this.#value(i);
   }
 
   /** Goes on with the hash of a tag's value, '' when there is none. Takes nothing apart. */
   hashTag(hash: number, key: string): number {
     const i = this.keys.indexOf.get(key);
     if (i === undefined) return hash;
-    const ref = this.#ref;
-    if (!(ref instanceof PagedSeries)) return hashText(hash, this.values[i] ?? '');
-    const value = ref.first + i;
-    const { text, ends } = ref.page;
-    return hashText(hash, text, ref.page.start(value), ends[value]);
+    const page = this.#page;
+    if (page === undefined) return hashText(hash, this.#value(i));
+    const value = this.#first + i;
+    return hashText(hash, page.text, page.start(value), page.ends[value]);
   }
 
   /** Whether another series has the same value of a tag. */
@@ -78,7 +106,7 @@ export class Series {
   }
 }
 
-/** One series costs about 150 bytes, as much again when its tags were asked for, and its key when it has no stable id. */
+/** One series costs about 80 bytes, twice as much again when its tags were asked for, and its key when it has no stable id. */
 const FIRST_COUNT_MAX = 131_072;
 const COUNT_MAX = 1_048_576;
 /** Ids in a row that the table of stable ids may leave empty: 8 bytes each. */
@@ -138,6 +166,22 @@ export class SeriesTable {
     return series;
   }
 
+  /** A series that the caller remembers, and has not given before. `first` is the index of its first value in the page. */
+  add(
+    shape: { readonly name: string; readonly keys: TagKeys },
+    page: SeriesPage,
+    first: number,
+  ): Series {
+    this.#lookUpCount++;
+    return new Series(this.#nextId(), shape.name, shape.keys, page, first, undefined);
+  }
+
+  /** A series that the caller has remembered, as it is in the present epoch. */
+  present(series: Series): Series {
+    this.#lookUpCount++;
+    return series.id >= this.#firstId ? series : series.withId(this.#nextId());
+  }
+
   #internStable(ref: SeriesRef, stableId: number): Series {
     // Ids are given out in order, so that gaps are few; one far away or from before the epoch is found by its key.
     const gap = stableId - this.#firstStableId - this.#byStableId.length;
@@ -164,9 +208,16 @@ export class SeriesTable {
   }
 
   #add(ref: SeriesRef): Series {
+    const id = this.#nextId();
+    const keys = this.internKeys(ref.tagKeys);
+    if (ref instanceof PagedSeries)
+      return new Series(id, ref.name, keys, ref.page, ref.first, undefined);
+    return new Series(id, ref.name, keys, undefined, 0, ref.tagValues);
+  }
+
+  #nextId(): number {
     if (this.#count >= this.#countMax) this.#startEpoch();
-    const id = this.#firstId + this.#count++;
-    return new Series(id, this.internKeys(ref.tagKeys), ref);
+    return this.#firstId + this.#count++;
   }
 
   internKeys(names: readonly string[]): TagKeys {

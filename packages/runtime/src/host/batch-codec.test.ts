@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { SeriesTable } from '../data/series.ts';
 import { WriteParser } from '../ingest/parse-write.ts';
 import type { PointBatch, SeriesRef } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
@@ -11,24 +12,17 @@ const parse = (parser: WriteParser, text: string): PointBatch =>
 
 /** The batch after it was sent, its columns copied. */
 function sent(packer: BatchPacker, unpacker: BatchUnpacker, batch: PointBatch): PointBatch {
-  return unpacker.unpack(structuredClone(packer.pack(batch)));
+  return unpacker.unpack(structuredClone(packer.pack(batch))).batch;
 }
 
-/** As data: texts of series are read out of their pages. */
-const withTexts = (batch: PointBatch): PointBatch => ({
+/** As data, without numbers of series: each parser gives others, and the receiver has none. */
+const plain = (batch: PointBatch): unknown => ({
   ...batch,
-  series: Array.from(batch.series, ({ name, tagKeys, tagValues, stableId }) => ({
+  series: Array.from(batch.series, ({ name, tagKeys, tagValues }) => ({
     name,
     tagKeys,
     tagValues,
-    stableId,
   })),
-});
-
-/** Without numbers of series, which each parser gives anew. */
-const plain = (batch: PointBatch): unknown => ({
-  ...batch,
-  series: Array.from(withTexts(batch).series, (ref) => ({ ...ref, stableId: undefined })),
 });
 
 const word = fc.string({ minLength: 1, maxLength: 3 });
@@ -43,7 +37,7 @@ test('any sequence of batches arrives as it was sent, whether series carry numbe
   fc.assert(
     fc.property(fc.array(fc.array(point, { minLength: 1 })), (writes) => {
       const packer = new BatchPacker();
-      const unpacker = new BatchUnpacker();
+      const unpacker = new BatchUnpacker(new SeriesTable());
       const numbers = new Map<string, number>();
       for (const write of writes) {
         const builder = new PointBatchBuilder('d', 'r');
@@ -66,7 +60,7 @@ test('any sequence of batches arrives as it was sent, whether series carry numbe
           }),
         };
 
-        expect(withTexts(sent(packer, unpacker, batch))).toEqual(withTexts(batch));
+        expect(plain(sent(packer, unpacker, batch))).toEqual(plain(batch));
       }
     }),
   );
@@ -75,7 +69,7 @@ test('any sequence of batches arrives as it was sent, whether series carry numbe
 test('a series that the host knows is sent as a number alone', () => {
   const parser = new WriteParser();
   const packer = new BatchPacker();
-  const unpacker = new BatchUnpacker();
+  const unpacker = new BatchUnpacker(new SeriesTable());
 
   const first = packer.pack(parse(parser, 'm,h=a v=1 1\nm,h=b v=2 2'));
   const second = packer.pack(parse(parser, 'm,h=b v=3 3\nm,h=c v=4 4'));
@@ -83,7 +77,7 @@ test('a series that the host knows is sent as a number alone', () => {
   expect(first.series?.text).toBe('ab');
   expect(second.series?.text).toBe('c');
   unpacker.unpack(first);
-  expect(Array.from(unpacker.unpack(second).series, ({ tagValues }) => tagValues)).toEqual([
+  expect(Array.from(unpacker.unpack(second).batch.series, ({ tagValues }) => tagValues)).toEqual([
     ['b'],
     ['c'],
   ]);
@@ -91,7 +85,7 @@ test('a series that the host knows is sent as a number alone', () => {
 
 test('numbers beyond the range start over, and earlier ones cross as texts', () => {
   const packer = new BatchPacker();
-  const unpacker = new BatchUnpacker();
+  const unpacker = new BatchUnpacker(new SeriesTable());
   const batch = (ids: readonly number[]): PointBatch => {
     const builder = new PointBatchBuilder('d', 'r');
     for (const id of ids) {
@@ -142,7 +136,7 @@ test('what was moved has the values that were sent', () => {
 
   const moved = structuredClone(packed, { transfer: [...movable] });
 
-  expect(plain(new BatchUnpacker().unpack(moved))).toEqual(expected);
+  expect(plain(new BatchUnpacker(new SeriesTable()).unpack(moved).batch)).toEqual(expected);
   expect(packed.times.length).toBe(0);
 });
 
@@ -153,7 +147,7 @@ test('series of several writes arrive, whether they come in the order of their w
   const again = parse(parser, 'm,h=dd,r=4 v=1\nn,h=c v=1\nm,h=bb,r=22 v=1\nm,h=new,r=5 v=1');
   // Another host gets only the last write: it knows none of the series.
   const packer = new BatchPacker();
-  const unpacker = new BatchUnpacker();
+  const unpacker = new BatchUnpacker(new SeriesTable());
 
   expect(plain(sent(packer, unpacker, again))).toEqual(plain(again));
   for (const batch of batches) {
@@ -190,7 +184,10 @@ test('rows arrive with the series of their lines, at hosts that know them or not
   fc.assert(
     fc.property(writes, (list) => {
       const parser = new WriteParser();
-      const ends = [0, 1].map(() => ({ packer: new BatchPacker(), unpacker: new BatchUnpacker() }));
+      const ends = [0, 1].map(() => ({
+        packer: new BatchPacker(),
+        unpacker: new BatchUnpacker(new SeriesTable()),
+      }));
       for (const { lines, isForBoth, isGivenUp } of list) {
         const text = lines.map((line, i) => `${line} v=${i}`).join('\n');
         const batch = parse(parser, isGivenUp ? `${text}\nm,h=a\\,b v=99` : text);

@@ -4,6 +4,8 @@ import { assert } from '@tidemark/core';
 import { PagedSeries, SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
 import { BookSeries } from '../data/series-book.ts';
+import { TagKeys } from '../data/series.ts';
+import type { Series, SeriesTable } from '../data/series.ts';
 import type { PointBatch, RowBlock, SeriesList, SeriesRef } from '../point-batch.ts';
 
 /** Series as one text, which crosses many times faster than texts for each of them. */
@@ -122,46 +124,64 @@ function stableIds(series: SeriesList): Float64Array {
   return ids;
 }
 
-/** The receiving end. */
-export class BatchUnpacker {
-  #base = 0;
-  #refs: (SeriesRef | undefined)[] = [];
+/** A batch as it arrived, and its series in the table of the receiver. */
+export type UnpackedBatch = { readonly batch: PointBatch; readonly series: readonly Series[] };
 
-  unpack(packed: PackedBatch): PointBatch {
+/** The receiving end. Series that it was given numbers of are in the table and nowhere else. */
+export class BatchUnpacker {
+  readonly #table: SeriesTable;
+  #base = 0;
+  #series: (Series | undefined)[] = [];
+
+  constructor(table: SeriesTable) {
+    this.#table = table;
+  }
+
+  unpack(packed: PackedBatch): UnpackedBatch {
     if (packed.base !== this.#base) {
       this.#base = packed.base;
-      this.#refs = [];
+      this.#series = [];
     }
-    const refs = this.#refs;
-    const next = packed.series === undefined ? undefined : new PackedSeriesReader(packed.series);
-    const series: SeriesRef[] = [];
-    for (const number of packed.numbers) {
-      if (number === UNNUMBERED) {
-        series.push(taken(next, undefined));
-        continue;
-      }
-      let ref = refs[number];
-      if (ref === undefined) {
-        ref = taken(next, number + this.#base);
-        // Without holes: a sparse array is a table, several times slower to read.
-        while (refs.length < number) refs.push(undefined);
-        refs[number] = ref;
-      }
-      series.push(ref);
-    }
+    const series = this.#unpackSeries(packed);
     const { database, retentionPolicy, rowCount, seriesOfRow, times, blocks } = packed;
     const { blockOfRow, rowInBlock } = packed;
     return {
-      database,
-      retentionPolicy,
-      rowCount,
       series,
-      seriesOfRow,
-      times,
-      blocks,
-      blockOfRow,
-      rowInBlock,
+      batch: {
+        database,
+        retentionPolicy,
+        rowCount,
+        series,
+        seriesOfRow,
+        times,
+        blocks,
+        blockOfRow,
+        rowInBlock,
+      },
     };
+  }
+
+  #unpackSeries({ numbers, series: packed }: PackedBatch): Series[] {
+    const table = this.#table;
+    const known = this.#series;
+    const next = packed === undefined ? undefined : new PackedSeriesReader(packed);
+    const series: Series[] = [];
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number;
+      if (number === UNNUMBERED) {
+        series.push(table.intern(taken(next).ref()));
+        continue;
+      }
+      const found = known[number];
+      const one = found === undefined ? taken(next).add(table) : table.present(found);
+      if (one !== found) {
+        // Without holes: a sparse array is a table, several times slower to read.
+        while (known.length < number) known.push(undefined);
+        known[number] = one;
+      }
+      series.push(one);
+    }
+    return series;
   }
 }
 
@@ -222,29 +242,53 @@ function packRefs(refs: readonly SeriesRef[]): PackedSeries {
   return { shapes, shapeOf, text, ends: Uint32Array.from(ends) };
 }
 
+const NO_SHAPE = { name: '', keys: new TagKeys([]) };
+
 /** Takes series out of what was packed, in its order. */
 class PackedSeriesReader {
   readonly #packed: PackedSeries;
   readonly #page: SeriesPage;
   #next = 0;
   #nextValue = 0;
+  #lastShape: SeriesShape | undefined;
+  #last: { readonly name: string; readonly keys: TagKeys } = NO_SHAPE;
 
   constructor(packed: PackedSeries) {
     this.#packed = packed;
     this.#page = SeriesPage.of(packed.text, packed.ends);
   }
 
-  take(stableId: number | undefined): SeriesRef {
+  /** The next series, interned. */
+  add(table: SeriesTable): Series {
+    const shape = this.#shape();
+    if (shape !== this.#lastShape) {
+      this.#lastShape = shape;
+      this.#last = { name: shape.name, keys: table.internKeys(shape.tagKeys) };
+    }
+    return table.add(this.#last, this.#page, this.#takeValues(shape));
+  }
+
+  /** The next series, as it is named where it has no number. */
+  ref(): SeriesRef {
+    const shape = this.#shape();
+    return new PagedSeries(shape, { page: this.#page, first: this.#takeValues(shape) }, undefined);
+  }
+
+  #shape(): SeriesShape {
     const { shapes, shapeOf } = this.#packed;
     const shape = shapes[shapeOf === undefined ? 0 : (shapeOf[this.#next++] ?? shapes.length)];
     assert(shape !== undefined, 'series without a known number are in the batch');
+    return shape;
+  }
+
+  #takeValues({ tagKeys }: SeriesShape): number {
     const first = this.#nextValue;
-    this.#nextValue += shape.tagKeys.length;
-    return new PagedSeries(shape, { page: this.#page, first }, stableId);
+    this.#nextValue += tagKeys.length;
+    return first;
   }
 }
 
-function taken(packed: PackedSeriesReader | undefined, stableId: number | undefined): SeriesRef {
+function taken(packed: PackedSeriesReader | undefined): PackedSeriesReader {
   assert(packed !== undefined, 'a batch with unknown series brings them');
-  return packed.take(stableId);
+  return packed;
 }

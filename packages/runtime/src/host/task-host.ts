@@ -51,7 +51,7 @@ export type TaskHostOptions = Pick<HostData, 'functions' | 'server'> & {
 export class TaskHost implements Outside {
   readonly #options: TaskHostOptions;
   readonly #series = new SeriesTable();
-  readonly #unpacker = new BatchUnpacker();
+  readonly #unpacker = new BatchUnpacker(this.#series);
   readonly #eventStates = new EventStates();
   readonly #sideloaded = new Sideloaded();
   readonly #udf: ReturnType<typeof udfConnector>;
@@ -185,9 +185,10 @@ export class TaskHost implements Outside {
     });
   }
 
-  #rows({ tasks, batch, dueOffset }: RowsEntry): void {
+  #rows({ tasks, batch: packed, dueOffset }: RowsEntry): void {
     // Series must be learned even when no task is left for the rows.
-    const source = new RowSource(this.#unpacker.unpack(batch), this.#series);
+    const { batch, series } = this.#unpacker.unpack(packed);
+    const source = new RowSource(batch, this.#series, series);
     const shared = new SharedRows(source, tasks.length);
     for (const id of tasks) {
       const task = this.#tasks.get(id);

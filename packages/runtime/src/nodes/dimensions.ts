@@ -46,6 +46,8 @@ const PAGE_SERIES = 1 << PAGE_BITS;
 
 type Page<G> = (G | undefined)[];
 
+const EMPTY_PAGE: readonly undefined[] = Array.from({ length: PAGE_SERIES }, () => undefined);
+
 /**
  * Groups by series id, while the series table keeps its epoch, which is named by the id of its first series. Ids only
  * rise, and with series that come and go an array in each node of hundreds of tasks would rise with them; pages without
@@ -103,7 +105,8 @@ export class GroupCache<G extends { readonly isReleased: boolean }> {
     while (this.#pages.length <= index) this.#pages.push(undefined);
     let page = this.#pages[index];
     if (page === undefined) {
-      page = Array.from({ length: PAGE_SERIES }, () => undefined);
+      // A copy is made many times faster than an array is filled place by place.
+      page = EMPTY_PAGE.slice();
       this.#pages[index] = page;
     }
     return page;
