@@ -13,7 +13,8 @@ export const PROBE_WRITES_EVERY_MS = 250;
 
 /** Environment of a server that tells the rounds of its threads in a directory. */
 export function probed(directory: string): Readonly<Record<string, string>> {
-  return { NODE_OPTIONS: `--import ${PROBE}`, ROUNDS_FILE: join(directory, NAME) };
+  const options = `--disable-warning=ExperimentalWarning --import ${PROBE}`;
+  return { NODE_OPTIONS: options, ROUNDS_FILE: join(directory, NAME) };
 }
 
 /** One round: when it ended (ms since 1970) and the processor time that it took. */

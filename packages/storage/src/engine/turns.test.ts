@@ -43,6 +43,7 @@ test('work goes on at once while there is time, and nobody is left to be called'
   expect(turns.isOver).toBe(true);
 
   await nextRound();
+  await nextRound();
   expect(rounds).toEqual([]);
   expect(turns.enter('background')).toBeUndefined();
 });
@@ -53,8 +54,10 @@ test('who comes when the slice is used up waits one round, not for the end of th
 
   void work('query', 'query', 1);
   expect(order).not.toContain('query');
+  // The rest of the round in which the flush began, and the next one.
   await nextRound();
-  expect(order.at(-1)).toBe('query');
+  await nextRound();
+  expect(order.slice(3)).toEqual(['query']);
   while (rounds.length > 0) await nextRound();
   expect(order.filter((name) => name === 'flush')).toHaveLength(9);
 });
@@ -67,8 +70,35 @@ test('kinds of work take turns, those of one kind come in order', async () => {
   while (rounds.length > 0) await nextRound();
 
   const slices = order.filter((_, i) => i % SLICE_MS === 0);
-  // The first found nobody; then a query, a write, background, and again.
-  expect(slices).toEqual(['a', 'b', 'w', 'f', 'c', 'x', 'f']);
+  // The first found nobody, and every second turn is a query's as long as there is one.
+  expect(slices).toEqual(['a', 'w', 'b', 'f', 'c', 'x', 'f']);
+});
+
+test('a query that comes alone is next, however many others wait', async () => {
+  for (const kind of ['write', 'background', 'flush'] as const) {
+    for (let i = 0; i < 5; i++) void work(kind, kind, 2 * SLICE_MS);
+  }
+  for (let round = 0; round < 12; round++) {
+    await nextRound();
+    const before = order.length;
+    void work('query', `query ${round}`, 1);
+    await nextRound();
+    expect(order.slice(before)).toEqual([`query ${round}`]);
+    // Others have the turn behind it.
+    await nextRound();
+    expect(order.length).toBeGreaterThan(before + 1);
+  }
+});
+
+test('what comes while messages are read is among those that wait for the next turn', async () => {
+  void work('write', 'first', 2 * SLICE_MS);
+  void work('write', 'second', SLICE_MS);
+  // The round in which the first has begun ends; messages are read again.
+  await nextRound();
+  void work('query', 'query', 1);
+  await nextRound();
+
+  expect(order.slice(SLICE_MS)).toEqual(['query']);
 });
 
 test('no slice is longer than allowed, whatever is under way', async () => {

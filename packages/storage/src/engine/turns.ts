@@ -1,12 +1,11 @@
 // Who may work next in the storage thread. What is done between two rounds of the event loop shares one slice of a few
-// milliseconds; when it is used up, whoever wants more waits for a later round, where writes, queries and background
-// work take turns. So nobody waits longer than for a slice of each of the others.
+// milliseconds; when it is used up, whoever wants more waits for a later round. A query that waits comes next, unless a
+// query has had the turn before and others wait: those take turns. So a query that comes alone waits for the slice under
+// way and no other, and nobody waits longer than for three slices of the other kinds.
 import type { Clock } from '@tidemark/core';
 
 export type Work = 'write' | 'query' | 'flush' | 'background';
 
-/** Flushes and other background work share one place in the round. */
-const ROUND: readonly Work[] = ['query', 'write', 'background'];
 /** Turns of a flush for each of a compaction when both wait: writes may wait for the room that the flush makes. */
 const FLUSH_TURNS = 3;
 
@@ -29,8 +28,10 @@ export class Turns {
   };
   /** Turns that a flush had since other background work had one. */
   #flushTurns = 0;
-  /** Place in `ROUND` of the kind of work that comes next. */
-  #next = 0;
+  /** The last turn was a query's. */
+  #wasQuery = false;
+  /** Of writes and background work, writes come next. */
+  #areWritesNext = true;
   #sliceEnd = Number.NEGATIVE_INFINITY;
   /** Something has begun to work in this round of the event loop. */
   #isTaken = false;
@@ -49,7 +50,10 @@ export class Turns {
   /** Resolves when work of this kind may begin or go on; at once, without a promise, while there is time. */
   enter(work: Work): Promise<void> | undefined {
     if (!this.#isTaken) {
-      this.#open();
+      this.#wasQuery = work === 'query';
+      // Messages are read once more before the next turn, so that a query that has come meanwhile is among those that
+      // wait: whoever begins at once does so while they are read, and the next round follows right behind.
+      this.#open(() => this.#nextRound(() => this.#nextTurn()));
       return undefined;
     }
     if (!this.#hasWaiting() && !this.isOver) return undefined;
@@ -58,30 +62,40 @@ export class Turns {
     });
   }
 
-  #open(): void {
+  #open(afterRound: () => void): void {
     this.#isTaken = true;
     this.#sliceEnd = this.#clock.monotonicMs() + this.#sliceMs;
-    this.#nextRound(() => this.#nextTurn());
+    this.#nextRound(afterRound);
   }
 
   #nextTurn(): void {
     this.#isTaken = false;
-    for (let i = 0; i < ROUND.length; i++) {
-      const at = (this.#next + i) % ROUND.length;
-      const proceed = this.#waiting[this.#kindAt(at)].shift();
-      if (proceed === undefined) continue;
-      this.#next = at + 1;
-      this.#open();
-      proceed();
-      return;
-    }
+    const work = this.#choose();
+    const proceed = work === undefined ? undefined : this.#waiting[work].shift();
+    if (proceed === undefined) return;
+    this.#wasQuery = work === 'query';
+    this.#open(() => this.#nextTurn());
+    proceed();
   }
 
-  /** Whose turn it is at a place of the round. */
-  #kindAt(place: number): Work {
-    const kind = ROUND[place]!;
+  /** Whose turn it is of those that wait. */
+  #choose(): Work | undefined {
+    const { query, write, flush, background } = this.#waiting;
+    const hasWrite = write.length > 0;
+    const hasBackground = flush.length + background.length > 0;
+    if (query.length > 0 && !(this.#wasQuery && (hasWrite || hasBackground))) return 'query';
+    if (hasWrite && (this.#areWritesNext || !hasBackground)) {
+      this.#areWritesNext = false;
+      return 'write';
+    }
+    this.#areWritesNext = true;
+    return this.#chooseBackground();
+  }
+
+  /** Flushes and other background work share a place. */
+  #chooseBackground(): Work {
     const { flush, background } = this.#waiting;
-    if (kind !== 'background' || flush.length === 0) return kind;
+    if (flush.length === 0) return 'background';
     if (background.length > 0 && this.#flushTurns === FLUSH_TURNS) {
       this.#flushTurns = 0;
       return 'background';

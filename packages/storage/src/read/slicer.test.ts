@@ -37,6 +37,8 @@ test('a query works a slice per round of the event loop', async () => {
   await playRound([]);
   expect(state.steps).toBe(SLICE_MS);
 
+  // The rest of the round in which it came.
+  await playRound(state.rounds);
   for (let round = 2; round <= 10; round++) {
     await playRound(state.rounds);
     expect(state.steps).toBe(round * SLICE_MS);
@@ -47,6 +49,7 @@ test('a cancelled query makes no further step and is closed', async () => {
   const abort = new AbortController();
   const { state, first } = endlessWork(abort.signal);
   await playRound([]);
+  await playRound(state.rounds);
   await playRound(state.rounds);
 
   abort.abort(new Error('enough'));
