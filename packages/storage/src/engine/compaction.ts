@@ -127,7 +127,7 @@ async function compactMeasurement(
   if (inputs.length === 0) return;
   writer.beginMeasurement(work.id, fields);
   for (const series of mergedIds(inputs)) {
-    compactSeries(writer, series, { fields, inputs, work });
+    await pacer.run(compactSeries(writer, series, { fields, inputs, work }));
     writer.endSeries(series);
     await pacer.pause();
   }
@@ -189,17 +189,22 @@ type Source = {
   readonly load: () => Run;
 };
 
-function compactSeries(writer: SegmentWriter, series: SeriesId, work: SeriesWork): void {
+/** Pauses behind each chunk, of which a series may have any number. */
+function* compactSeries(
+  writer: SegmentWriter,
+  series: SeriesId,
+  work: SeriesWork,
+): Generator<undefined, void> {
   const sources = sourcesOf(series, work);
   sources.sort((a, b) => (a.meta.minTime < b.meta.minTime ? -1 : 1));
   // Rows that wait to become chunks together; chunks that are full already are copied as they are.
   let pending: Run[] = [];
   let pendingRows = 0;
-  const flush = (): void => {
-    if (pending.length > 0) writer.addRun(joinRuns(pending));
+  function* flush(): Generator<undefined, void> {
+    if (pending.length > 0) yield* writer.addRunInSteps(joinRuns(pending));
     pending = [];
     pendingRows = 0;
-  };
+  }
   for (let i = 0; i < sources.length;) {
     let end = i + 1;
     let maxTime = sources[i]!.meta.maxTime;
@@ -213,17 +218,18 @@ function compactSeries(writer: SegmentWriter, series: SeriesId, work: SeriesWork
     const isAlone = cluster.length === 1 && only !== undefined && !only.isTouched;
     const isFull = (rows: number): boolean => rows >= MAX_CHUNK_ROWS / 2;
     if (isAlone && isFull(only.meta.rows) && (pendingRows === 0 || isFull(pendingRows))) {
-      flush();
+      yield* flush();
       copyChunk(writer, only);
+      yield undefined;
       continue;
     }
     const run = mergeRuns(cluster.map((source) => source.load()));
     if (run.times.length === 0) continue;
     pending.push(run);
     pendingRows += run.times.length;
-    if (pendingRows >= MAX_CHUNK_ROWS) flush();
+    if (pendingRows >= MAX_CHUNK_ROWS) yield* flush();
   }
-  flush();
+  yield* flush();
 }
 
 function joinRuns(runs: readonly Run[]): Run {

@@ -5,6 +5,8 @@ import type { RowPick } from '../memtable/row-pick.ts';
 import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
 import { isStrictlyAscending, mergeRuns, sliceRun } from '../read/run.ts';
+import type { Run } from '../read/run.ts';
+import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
 import type { SegmentField } from '../segment/format.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
@@ -39,7 +41,7 @@ export async function writeTables(
 
 /** What a series costs beside its rows, in rows; looking at the clock for each of them would cost as much again. */
 const SERIES_COST_ROWS = 4;
-/** Rows that are copied out of the memtable at once; encoding them takes a millisecond or two. */
+/** Rows that are copied out of the memtable at once; those of one series in any case. */
 const PORTION_ROWS = 1 << 13;
 
 async function writeTable(
@@ -61,7 +63,7 @@ async function writeTable(
     ordinal = table.nextOrdinal(ordinal + 1);
     const isLast = ordinal === table.ordinalEnd;
     if (length + portion.ends.length * SERIES_COST_ROWS < PORTION_ROWS && !isLast) continue;
-    writePortion(writer, portion, { table, fields, measurement });
+    await pacer.run(writePortion(writer, portion, { table, fields, measurement }));
     await pacer.pause();
     onRows(length);
     portion.rows.clear();
@@ -74,29 +76,75 @@ async function writeTable(
 /** Some neighbouring series and their rows, one behind the other. */
 type Portion = { readonly rows: Uint32List; readonly ordinals: number[]; readonly ends: number[] };
 
-function writePortion(
+type PortionSource = {
+  readonly table: Table;
+  readonly fields: readonly SegmentField[];
+  readonly measurement: MeasurementIndex;
+};
+
+/** Ten fields of a portion take five milliseconds, and a series may have any number of rows: pauses per field and chunk. */
+function* writePortion(
   writer: SegmentWriter,
   { rows, ordinals, ends }: Portion,
-  source: {
-    readonly table: Table;
-    readonly fields: readonly SegmentField[];
-    readonly measurement: MeasurementIndex;
-  },
-): void {
-  const { pick, times } = pickInOrder(source.table, rows.toArray(), ends);
-  const columns = source.fields.map((field) => pick.column(field));
+  { table, fields, measurement }: PortionSource,
+): Generator<undefined, void> {
+  const { pick, times } = pickInOrder(table, rows.toArray(), ends);
+  yield undefined;
+  const columns: Run['columns'][number][] = [];
+  for (const field of fields) {
+    columns.push(pick.column(field));
+    yield undefined;
+  }
   // Times and numbers of rows besides the columns.
   noteShortLived(times.byteLength * (2 + columns.length));
-  const ids = Uint32Array.from(ordinals, (ordinal) => source.measurement.seriesId(ordinal));
-  const present = columns.flatMap((column, field) =>
+  const ids = Uint32Array.from(ordinals, (ordinal) => measurement.seriesId(ordinal));
+  const all = { ids, ends: Uint32Array.from(ends), times, columns };
+  for (let first = 0; first < ids.length;) {
+    const next = endOfShort(all.ends, first);
+    if (next > first) writeShort(writer, seriesBetween(all, first, next));
+    else {
+      const run = sliceRun(all, first === 0 ? 0 : ends[first - 1]!, ends[first]!);
+      yield* writer.addRunInSteps(inOrder(run));
+      writer.endSeries(ids[first]!);
+    }
+    yield undefined;
+    first = Math.max(next, first + 1);
+  }
+}
+
+/** Series whose rows lie one behind the other; columns as `fields`. */
+type Series = Run & { readonly ids: Uint32Array; readonly ends: Uint32Array };
+
+/** From `first` on, the first series that has too many rows to be encoded together with others. */
+function endOfShort(ends: Uint32Array, first: number): number {
+  for (let i = first, start = first === 0 ? 0 : ends[first - 1]!; i < ends.length; i++) {
+    if (ends[i]! - start >= MIN_STATISTICS_ROWS) return i;
+    start = ends[i]!;
+  }
+  return ends.length;
+}
+
+function seriesBetween(all: Series, first: number, next: number): Series {
+  if (first === 0 && next === all.ids.length) return all;
+  const start = first === 0 ? 0 : all.ends[first - 1]!;
+  const ends = all.ends.slice(first, next).map((end) => end - start);
+  return { ...sliceRun(all, start, all.ends[next - 1]!), ids: all.ids.subarray(first, next), ends };
+}
+
+function writeShort(writer: SegmentWriter, series: Series): void {
+  const { ids, ends, times } = series;
+  const columns = series.columns.flatMap((column, field) =>
     column === undefined ? [] : [{ field, column }],
   );
-  const all = { ids, ends: Uint32Array.from(ends), times, columns: present };
-  writer.addSeriesRows(all, (index) => {
-    const run = sliceRun({ times, columns }, index === 0 ? 0 : ends[index - 1]!, ends[index]!);
-    writer.addRun(isStrictlyAscending(run.times) ? run : mergeRuns([run]));
+  writer.addSeriesRows({ ids, ends, times, columns }, (index) => {
+    const run = sliceRun(series, index === 0 ? 0 : ends[index - 1]!, ends[index]!);
+    writer.addRun(inOrder(run));
     writer.endSeries(ids[index]!);
   });
+}
+
+function inOrder(run: Run): Run {
+  return isStrictlyAscending(run.times) ? run : mergeRuns([run]);
 }
 
 /** The rows of some series, each in the order of its times where that is a matter of whole batches. */

@@ -23,4 +23,18 @@ export class Pacer {
     this.#signal?.throwIfAborted();
     if (this.#turns.isOver) await this.#turns.enter(this.#work);
   }
+
+  /** Does work to its end that tells where it may pause. It is left when the signal is aborted. */
+  async run(work: Generator<undefined>): Promise<void> {
+    while (work.next().done !== true) {
+      // A promise for each step would cost more than many of them.
+      if (!this.#turns.isOver) continue;
+      try {
+        await this.pause();
+      } catch (error) {
+        work.return(undefined);
+        throw error;
+      }
+    }
+  }
 }

@@ -8,6 +8,7 @@ import { codecs, crc32c, scans, shortSeries } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, valuesOf } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
+import { finish } from '../read/steps.ts';
 import type { SeriesRows } from '@tidemark/kernels';
 import { newFieldArray } from '../memtable/row-block.ts';
 import type { SeriesId } from '../series/series-index.ts';
@@ -90,6 +91,11 @@ export class SegmentWriter {
 
   /** Rows of the present series: strictly ascending and behind all that it has so far. Columns as `fields`. */
   addRun(run: Run): void {
+    finish(this.addRunInSteps(run));
+  }
+
+  /** As `addRun`, pausing behind each chunk. */
+  *addRunInSteps(run: Run): Generator<undefined, void> {
     const { length } = run.times;
     // Even parts: 4,100 rows become two chunks of 2,050, not one full and one of four rows.
     const parts = Math.ceil(length / MAX_CHUNK_ROWS);
@@ -97,6 +103,7 @@ export class SegmentWriter {
       const start = Math.floor((length * i) / parts);
       const end = Math.floor((length * (i + 1)) / parts);
       this.#chunks.push(this.#writeChunk(sliceRun(run, start, end)));
+      yield undefined;
     }
   }
 
