@@ -43,7 +43,7 @@ import { runtimeModule } from './stats/runtime.ts';
 import { AccessLog } from './log/access-log.ts';
 import { AuditLog } from './log/audit-log.ts';
 import { RunningQueries } from './query/running-queries.ts';
-import { rehearsalOf } from './rehearsal/rehearsal.ts';
+import { Rehearsal } from './rehearsal/rehearsal.ts';
 import type { RehearsalOptions } from './rehearsal/rehearsal.ts';
 import { RequestTracker } from './stats/request-counts.ts';
 import {
@@ -311,7 +311,7 @@ function startRehearsal(
     ...config,
     http: { ...config.http, authEnabled: false, accessLogPath: '', auditLogPath: '' },
   };
-  const rehearsal = rehearsalOf({
+  const rehearsal = new Rehearsal({
     ...settings,
     clock,
     openStorage,

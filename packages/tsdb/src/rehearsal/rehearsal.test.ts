@@ -4,13 +4,13 @@ import { join } from 'node:path';
 
 import { systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Rehearsal } from '@tidemark/core/rehearsal';
 import { openStorageInline } from '@tidemark/storage';
 import { expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
-import { rehearsalOf } from './rehearsal.ts';
+import { RehearsalConnection } from './connection.ts';
+import { Rehearsal } from './rehearsal.ts';
 import { rehearsalStatements } from './script.ts';
 
 /** Pauses of the rehearsal take no time; `onPause` is told about each. */
@@ -79,7 +79,7 @@ test('a request ends it between two statements until it is quiet again, closing 
   await withDirectory(async (directory) => {
     const events: string[] = [];
     let requests = 0;
-    const rehearsal: Rehearsal = rehearsalOf({
+    const rehearsal: Rehearsal = new Rehearsal({
       clock: clockOf(() => events.push('pause')),
       openStorage: () => openStorageInline({ directory, hasBackgroundWork: false }),
       serve: () => (_request, response) => {
@@ -102,7 +102,7 @@ test('a request ends it between two statements until it is quiet again, closing 
 
 test('a statement that fails ends it with a reason', async () => {
   await withDirectory(async (directory) => {
-    const rehearsal = rehearsalOf({
+    const rehearsal = new Rehearsal({
       clock: clockOf(() => undefined),
       openStorage: () => openStorageInline({ directory, hasBackgroundWork: false }),
       serve: () => (_request, response) => {
@@ -114,4 +114,19 @@ test('a statement that fails ends it with a reason', async () => {
 
     await expect(rehearsal.run()).rejects.toThrow('status=400');
   });
+});
+
+test('a server sees a request of the connection as any other', async () => {
+  const seen: (string | undefined)[] = [];
+  const connection = new RehearsalConnection((request, response) => {
+    seen.push(request.method, request.url, request.headers.host);
+    response.statusCode = 204;
+    response.end();
+  });
+
+  expect(await connection.get('/a?b=c')).toBe(204);
+  expect(await connection.get('/d')).toBe(204);
+  connection.close();
+
+  expect(seen).toEqual(['GET', '/a?b=c', 'rehearsal', 'GET', '/d', 'rehearsal']);
 });

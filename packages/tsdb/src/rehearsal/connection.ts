@@ -3,9 +3,6 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { Duplex } from 'node:stream';
 
-/** As sockets read. */
-const PIECE_BYTES = 64 * 1024;
-
 /** Sends requests one after the other and forgets what is answered. The server listens nowhere. */
 export class RehearsalConnection {
   readonly #socket: Duplex;
@@ -26,29 +23,13 @@ export class RehearsalConnection {
 
   /** Resolves with the status when the answer is complete. */
   get(path: string): Promise<number> {
-    return this.#send(`GET ${path} HTTP/1.1\r\nHost: rehearsal\r\n\r\n`);
-  }
-
-  /** As `get`, with a body, which comes in pieces as from a socket. */
-  post(path: string, body: Uint8Array): Promise<number> {
-    const answer = this.#send(
-      `POST ${path} HTTP/1.1\r\nHost: rehearsal\r\nContent-Length: ${body.length}\r\n\r\n`,
-    );
-    for (let at = 0; at < body.length; at += PIECE_BYTES) {
-      // Pieces of a socket are buffers of their own, which whoever reads them may keep.
-      this.#socket.push(Buffer.from(body.subarray(at, at + PIECE_BYTES)));
-    }
-    return answer;
+    return new Promise((resolve) => {
+      this.#answered = resolve;
+      this.#socket.push(`GET ${path} HTTP/1.1\r\nHost: rehearsal\r\n\r\n`);
+    });
   }
 
   close(): void {
     this.#socket.destroy();
-  }
-
-  #send(head: string): Promise<number> {
-    return new Promise((resolve) => {
-      this.#answered = resolve;
-      this.#socket.push(head);
-    });
   }
 }
