@@ -101,6 +101,53 @@ function pointOf({ tags, group, values, value, isOfWrite, time }: Made): Point {
   return point;
 }
 
+test('rows of writes that went by long ago stay what they were', () => {
+  const write = fc.record({
+    from: fc.nat(60),
+    count: fc.integer({ min: 1, max: 60 }),
+    value: fc.float({ noNaN: true }),
+  });
+  fc.assert(
+    fc.property(fc.array(write, { minLength: 20, maxLength: 60 }), (writes) => {
+      const series = new SeriesTable();
+      const groups = new GroupTable(series, 1000);
+      const latest = new LatestMessages(groups);
+      const model = new Map<string, unknown>();
+      writes.forEach(({ from, count, value }, w) => {
+        const schema = columnSchema([
+          { name: 'f', type: 'float' },
+          { name: 'i', type: 'int' },
+          { name: 'b', type: 'boolean' },
+          { name: 's', type: 'string' },
+        ]);
+        const rows = {
+          columns: [
+            Float64Array.from({ length: count }, (_, row) => value + row),
+            BigInt64Array.from({ length: count }, (_, row) => BigInt(w * 100 + row)),
+            Uint8Array.from({ length: count }, (_, row) => (row + w) % 2),
+            {
+              codes: Uint32Array.from({ length: count }, (_, row) => row % 3),
+              dictionary: ['x', 'y', 'z'].map((text) => `${text}${w}`),
+            },
+          ],
+        };
+        for (let row = 0; row < count; row++) {
+          const tags = series.of('m', [['host', `h${(from + row) % 100}`]]);
+          const group = groups.of(tags, { isByName: false, tagNames: ['host'] })!;
+          const point = Point.of({ time: BigInt(w), series: tags, group, schema });
+          point.rows = rows;
+          point.row = row;
+          latest.set(group, point, { writeSequence: w + 1, writeRowCount: 60_000 });
+          model.set(group.id, rowOf(point));
+        }
+      });
+
+      expect(latest.messages().map(rowOf)).toEqual([...model.values()]);
+    }),
+    { numRuns: 30 },
+  );
+});
+
 test('a write that comes in slices with timers between them is kept once', () => {
   const series = new SeriesTable();
   const groups = new GroupTable(series, 1000);

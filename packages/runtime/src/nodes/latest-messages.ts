@@ -5,6 +5,7 @@ import type { Origin } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
 import type { Group, GroupTable } from '../data/group.ts';
 import type { Rows, Schema, Value, ValueType } from '../data/schema.ts';
+import { gatherRows } from '../data/gather-rows.ts';
 import { SchemaCache } from '../data/schema.ts';
 import type { Series } from '../data/series.ts';
 import { GroupMembers } from '../group-members.ts';
@@ -13,8 +14,13 @@ import { GroupMembers } from '../group-members.ts';
 const KEPT_ROWS_MAX = 200_000;
 const KEPT_WRITES_MAX = 256;
 
-/** In place of a write's sequence. */
+/** In place of a write's sequence. Those of packed writes lie below. */
 const NO_WRITE = -1;
+
+/** Fewer rows of a block than this weigh less as points with values of their own. */
+const PACKED_ROWS_MIN = 16;
+/** Packed rows that have been replaced and are not worth packing the others again. */
+const PACKED_ROWS_SLACK = 1000;
 
 /** Values of their own that points may have to lie in columns; others are kept as objects. */
 const CELLS_MAX = 8;
@@ -22,7 +28,7 @@ const CELLS_MAX = 8;
 /** What is known of the write, timer or answer that messages come with. */
 type PresentWrite = { readonly writeSequence: number; readonly writeRowCount: number };
 
-/** A write of which latest messages are left. */
+/** A write of which latest messages are left, or just its rows that are. */
 class KeptWrite {
   readonly sequence: number;
   readonly rowCount: number;
@@ -48,6 +54,12 @@ class KeptWrite {
       this.#numbers.set(rows, number);
     }
     return number;
+  }
+
+  /** Takes the place of a block of another write. */
+  addBlock(rows: Rows, origin: Origin): number {
+    this.#origins.push(origin);
+    return this.#blocks.push(rows) - 1;
   }
 
   rows(number: number): Rows {
@@ -84,6 +96,10 @@ export class LatestMessages {
   readonly #writes = new Map<number, KeptWrite>();
   #newest: KeptWrite | undefined;
   #keptRows = 0;
+  /** What is left of older writes: rows that were the latest ones when it was packed. By their sequence. */
+  readonly #packed = new Map<number, KeptWrite>();
+  #packedRows = 0;
+  #lastPacked = NO_WRITE;
   readonly #groups: GroupTable;
 
   constructor(groups: GroupTable) {
@@ -191,7 +207,8 @@ export class LatestMessages {
     for (const { index: cell, type } of this.#layouts.get(schema) ?? []) {
       own[cell] = this.#value(index * this.#stride + cell, type);
     }
-    const write = this.#writes.get(this.#sequences[index] as number);
+    const sequence = this.#sequences[index] as number;
+    const write = this.#writes.get(sequence) ?? this.#packed.get(sequence);
     assert(write !== undefined, 'the write of a point in the columns is kept');
     const block = this.#blocks[index] as number;
     return new Point(
@@ -213,8 +230,8 @@ export class LatestMessages {
   }
 
   /**
-   * Messages point into the columns of their write. Most are replaced before that matters; the few whose write is the
-   * oldest of too many get values of their own.
+   * Messages point into the columns of their write. Most are replaced before that matters; of the oldest of too many
+   * writes those rows are kept that are still the latest.
    */
   #keep(index: number, present: PresentWrite): KeptWrite {
     let write = this.#newest;
@@ -241,11 +258,62 @@ export class LatestMessages {
     for (const [sequence, write] of this.#writes) {
       if (this.#keptRows <= KEPT_ROWS_MAX && this.#writes.size <= KEPT_WRITES_MAX) return;
       if (write === this.#newest) return;
-      for (const index of write.touched) {
-        if (this.#sequences[index] === sequence) this.#detach(index);
-      }
+      this.#pack(write);
       this.#keptRows -= write.rowCount;
       this.#writes.delete(sequence);
+      this.#repack();
+    }
+  }
+
+  /** Copies what is left of a write, so that the rest of it can go. */
+  #pack(write: KeptWrite): void {
+    const blocks = new Map<number, number[]>();
+    for (const index of write.touched) {
+      if (this.#sequences[index] !== write.sequence) continue;
+      if (this.#objects[index] !== undefined) {
+        this.#detach(index);
+        continue;
+      }
+      const block = this.#blocks[index] as number;
+      const indexes = blocks.get(block);
+      if (indexes === undefined) blocks.set(block, [index]);
+      else indexes.push(index);
+    }
+    const packed = new KeptWrite({ writeSequence: this.#lastPacked - 1, writeRowCount: 0 });
+    for (const [block, indexes] of blocks) {
+      if (indexes.length < PACKED_ROWS_MIN) for (const index of indexes) this.#detach(index);
+      else this.#packBlock(write, block, { indexes, packed });
+    }
+    if (packed.touched.length === 0) return;
+    this.#lastPacked = packed.sequence;
+    this.#packed.set(packed.sequence, packed);
+    this.#packedRows += packed.touched.length;
+  }
+
+  #packBlock(
+    write: KeptWrite,
+    block: number,
+    into: { readonly indexes: readonly number[]; readonly packed: KeptWrite },
+  ): void {
+    const { indexes, packed } = into;
+    const picked = Uint32Array.from(indexes, (index) => this.#rows[index] as number);
+    const number = packed.addBlock(gatherRows(write.rows(block), picked), write.origin(block));
+    for (const [row, index] of indexes.entries()) {
+      this.#sequences[index] = packed.sequence;
+      this.#blocks[index] = number;
+      this.#rows[index] = row;
+      packed.touched.push(index);
+    }
+  }
+
+  /** When most packed rows have been replaced, what is left of them is packed again: O(1) for each that was. */
+  #repack(): void {
+    if (this.#packedRows <= 2 * this.count + PACKED_ROWS_SLACK) return;
+    this.#packedRows = 0;
+    // A copy: what is packed comes into the same map.
+    for (const write of Array.from(this.#packed.values())) {
+      this.#pack(write);
+      this.#packed.delete(write.sequence);
     }
   }
 

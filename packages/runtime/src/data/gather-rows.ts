@@ -1,0 +1,44 @@
+// Some rows of the columns of a write, in columns of their own.
+import type { Rows, StringValues } from './schema.ts';
+
+/** Row `i` of the result is row `picked[i]`. Texts that are in none of them are let go of. */
+export function gatherRows({ columns }: Rows, picked: Uint32Array): Rows {
+  return { columns: columns.map((column) => gathered(column, picked)) };
+}
+
+function gathered(column: Rows['columns'][number], picked: Uint32Array): typeof column {
+  if (column instanceof Float64Array)
+    return copied(column, picked, new Float64Array(picked.length));
+  if (column instanceof BigInt64Array) {
+    return copied(column, picked, new BigInt64Array(picked.length));
+  }
+  if (column instanceof Uint8Array) return copied(column, picked, new Uint8Array(picked.length));
+  return gatheredTexts(column, picked);
+}
+
+function copied<A extends { [index: number]: number | bigint }>(
+  values: A,
+  picked: Uint32Array,
+  copy: A,
+): A {
+  for (let i = 0; i < picked.length; i++) {
+    copy[i] = values[picked[i] as number] as A[number];
+  }
+  return copy;
+}
+
+function gatheredTexts({ codes, dictionary }: StringValues, picked: Uint32Array): StringValues {
+  const known = new Map<number, number>();
+  const texts: string[] = [];
+  const copy = new Uint32Array(picked.length);
+  for (let i = 0; i < picked.length; i++) {
+    const code = codes[picked[i] as number] as number;
+    let place = known.get(code);
+    if (place === undefined) {
+      place = texts.push(dictionary[code] as string) - 1;
+      known.set(code, place);
+    }
+    copy[i] = place;
+  }
+  return { codes: copy, dictionary: texts };
+}
