@@ -1,5 +1,5 @@
 // Byte strings to dense ids, in the order in which they came. An entry costs its bytes, 6 bytes and 4 bytes per slot.
-import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
+import { copyText, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
 import { fillSlots, makeSlots, placeInSlot, reserveSlot, slotBytes, SlotTable, waitForSlot } from './slots';
@@ -42,7 +42,7 @@ export function entryLength(dictionary: Dictionary, id: u32): u32 {
 }
 
 @inline
-function hashText(dictionary: Dictionary, bytes: usize, length: u32): u32 {
+export function hashText(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   return <u32>hashBytes(bytes, <usize>length, dictionary.seed);
 }
 
@@ -126,7 +126,8 @@ function append(dictionary: Dictionary, bytes: usize, length: u32): bool {
   }
   const at = dictionary.at;
   store<u16>(at, <u16>length);
-  memory.copy(at + HEADER, bytes, <usize>length);
+  if (at + size + LOOSE_BYTES <= dictionary.end) copyText(at + HEADER, bytes, <usize>length);
+  else memory.copy(at + HEADER, bytes, <usize>length);
   store<u32>(dictionary.entries + <usize>id * 4, <u32>at);
   dictionary.at = at + size;
   dictionary.count = id + 1;
@@ -142,10 +143,14 @@ export function findEntry(dictionary: Dictionary, bytes: usize, length: u32): u3
 
 /** Id of the bytes, which are copied in when they are new. NO_ENTRY when memory is exhausted. */
 export function addEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
+  return addHashed(dictionary, bytes, length, hashText(dictionary, bytes, length));
+}
+
+/** The same with the hash that `hashText` gave. */
+export function addHashed(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
   placeAll(dictionary);
   const id = dictionary.count;
   if (!reserveSlot(dictionary, id, id, hashOfEntry, changetype<usize>(dictionary))) return NO_ENTRY;
-  const hash = hashText(dictionary, bytes, length);
   const known = findText(dictionary, bytes, length, hash);
   if (known !== NO_ENTRY) return known;
   if (!append(dictionary, bytes, length)) return NO_ENTRY;

@@ -2,12 +2,14 @@
 import { at, failed, openReader, readVarint, moveTo, remaining, writeVarint, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import {
   addEntry,
+  addHashed,
   Dictionary,
   dictionaryBytes,
   entryBytes,
   entryLength,
   exportEntries,
   findEntry,
+  hashText,
   loadEntries,
   NO_ENTRY,
   placeEntries,
@@ -29,7 +31,8 @@ import {
   seriesMeasurement,
   setNextSeriesId,
 } from './series';
-import { measurementName, measurementNameLength } from './symbols';
+import { touchSlots } from './slots';
+import { measurementName, measurementNameLength, sameBytes } from './symbols';
 
 const BACKSLASH: u32 = 92;
 const COMMA: u32 = 44;
@@ -110,9 +113,8 @@ function partEnd(p: usize, limit: usize, stop: u32): usize {
   return p;
 }
 
-/** Id of a part of a key without its escapes. */
-function intern(dictionary: Dictionary, from: usize, to: usize): u32 {
-  if (!hasEscapes) return addEntry(dictionary, from, <u32>(to - from));
+/** Id of a part of a key without its escapes, of which it has some. */
+function internEscaped(dictionary: Dictionary, from: usize, to: usize): u32 {
   const text = scratch(SCRATCH_TEXT, to - from);
   if (text === 0) return NO_ENTRY;
   let out = text;
@@ -121,6 +123,71 @@ function intern(dictionary: Dictionary, from: usize, to: usize): u32 {
     store<u8>(out++, load<u8>(p));
   }
   return addEntry(dictionary, text, <u32>(out - text));
+}
+
+// Keys that the last series had at each place of their tags: mostly the next one has the same there.
+const KEYS_KEPT: u32 = 16;
+const lastKeys: usize = memory.data(16 * 4, 16);
+
+function internKey(from: usize, to: usize, place: u32): u32 {
+  if (hasEscapes) return internEscaped(tagKeys(), from, to);
+  const length = <u32>(to - from);
+  if (place >= KEYS_KEPT) return addEntry(tagKeys(), from, length);
+  const last = load<u32>(lastKeys + (<usize>place << 2));
+  if (
+    last < tagKeys().count &&
+    entryLength(tagKeys(), last) === length &&
+    sameBytes(entryBytes(tagKeys(), last), from, <usize>length)
+  ) {
+    return last;
+  }
+  const id = addEntry(tagKeys(), from, length);
+  store<u32>(lastKeys + (<usize>place << 2), id);
+  return id;
+}
+
+// Values wait for their ids, 16 bytes each: address, length, hash and where the id belongs. Their slots lie all over a table
+// that does not fit the caches; when those of many are read one after the other, the processor waits for them at once.
+const WAITING_MAX: u32 = 64;
+const waiting: usize = memory.data(64 * 16, 16);
+let waitingCount: u32 = 0;
+/** Keeps the reads of `touchSlots` from being left out. */
+let touchedSum: u32 = 0;
+
+/** Notes a value of a tag whose id is wanted at `place`. False when memory is exhausted. */
+function waitForValue(from: usize, to: usize, place: usize): bool {
+  if (hasEscapes) {
+    // Ids are given in the order of values.
+    if (!internWaiting()) return false;
+    const id = internEscaped(tagValues(), from, to);
+    store<u32>(place, id);
+    return id !== NO_ENTRY;
+  }
+  const entry = waiting + (<usize>waitingCount << 4);
+  const length = <u32>(to - from);
+  store<u32>(entry, <u32>from);
+  store<u32>(entry, length, 4);
+  store<u32>(entry, hashText(tagValues(), from, length), 8);
+  store<u32>(entry, <u32>place, 12);
+  return ++waitingCount < WAITING_MAX || internWaiting();
+}
+
+/** Gives ids to the values that wait. False when memory is exhausted. */
+function internWaiting(): bool {
+  const end = waiting + (<usize>waitingCount << 4);
+  waitingCount = 0;
+  let touched: u32 = 0;
+  for (let entry = waiting; entry < end; entry += 16) {
+    touched += touchSlots(tagValues(), load<u32>(entry, 8));
+  }
+  touchedSum = touched;
+  for (let entry = waiting; entry < end; entry += 16) {
+    const from = <usize>load<u32>(entry);
+    const id = addHashed(tagValues(), from, load<u32>(entry, 4), load<u32>(entry, 8));
+    if (id === NO_ENTRY) return false;
+    store<u32>(<usize>load<u32>(entry, 12), id);
+  }
+  return true;
 }
 
 let splitAt: usize = 0;
@@ -138,6 +205,7 @@ export function splitSeries(first: u32, end: u32): i32 {
   splitAt = scratch(SCRATCH_TAGS, <usize>TAG_WORDS * 4);
   if (splitAt === 0) return ERROR_TOO_LARGE;
   const last = splitAt + <usize>(TAG_WORDS - SERIES_WORDS_MAX) * 4;
+  waitingCount = 0;
   let out = splitAt;
   let id = first;
   for (; id < end && out <= last; id++) {
@@ -155,13 +223,11 @@ export function splitSeries(first: u32, end: u32): i32 {
     let p = key + <usize>measurementNameLength(measurement);
     while (p < limit) {
       const keyEnd = partEnd(p + 1, limit, EQUALS);
-      const tagKey = intern(tagKeys(), p + 1, keyEnd);
+      const tagKey = internKey(p + 1, keyEnd, tags);
       const valueAt = keyEnd < limit ? keyEnd + 1 : limit;
       const valueEnd = partEnd(valueAt, limit, COMMA);
-      const value = intern(tagValues(), valueAt, valueEnd);
-      if (tagKey === NO_ENTRY || value === NO_ENTRY) return ERROR_TOO_LARGE;
+      if (tagKey === NO_ENTRY || !waitForValue(valueAt, valueEnd, out + 4)) return ERROR_TOO_LARGE;
       store<u32>(out, tagKey);
-      store<u32>(out, value, 4);
       out += 8;
       tags++;
       p = valueEnd;
@@ -169,6 +235,7 @@ export function splitSeries(first: u32, end: u32): i32 {
     store<u32>(head, measurement);
     store<u32>(head, tags, 4);
   }
+  if (!internWaiting()) return ERROR_TOO_LARGE;
   return <i32>(id - first);
 }
 
