@@ -6,11 +6,11 @@ import type { PostingsCache } from '../series/postings-cache.ts';
 import { Renewal } from '../series/renewal.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesId } from '../series/series-index.ts';
-import { SeriesSet } from '../shard/series-set.ts';
 import type { DatabaseRef, IndexAdditions } from '../wal/wal-record.ts';
 import { Ingest } from '../write/ingest.ts';
 import type { IngestSettings } from '../write/ingest.ts';
 import { TagValueCounter } from '../write/tag-value-counter.ts';
+import type { WriteBatch } from '../write/write-batch.ts';
 import { StoredIndex } from './stored-index.ts';
 
 export type DatabaseSettings = IngestSettings & { readonly postings: PostingsCache };
@@ -28,8 +28,8 @@ export class Database {
   /** Tells this database from an earlier one of the same name. */
   readonly instance: number;
   readonly ingest: Ingest;
-  /** New series that were let in under a limit and are not applied yet. */
-  readonly admitted = new SeriesSet();
+  /** Batches that are not applied yet: their series count against a limit already. */
+  readonly pendingBatches = new Set<WriteBatch>();
   #stored: StoredIndex;
   #pending: PendingIndex | undefined;
   #tagValues: TagValueCounter;

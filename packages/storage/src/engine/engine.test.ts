@@ -170,6 +170,21 @@ test('limits refuse new series only and name themselves', async () => {
   });
 });
 
+test('series of writes that are under way count against the limit', async () => {
+  const limit = { maxSeriesPerDatabase: 2 };
+  const lines = [
+    'm,t=a f=1 1',
+    'm,t=b f=1 1\nm,t=c f=1 1',
+    'm,t=c f=2 2\nm,t=a f=2 2',
+    'm,t=b f=3 3',
+  ];
+
+  const outcomes = await Promise.all(lines.map((line) => write(storage.engine, line, limit)));
+
+  expect(outcomes.map(({ dropped }) => dropped?.count ?? 0)).toEqual([0, 1, 1, 0]);
+  expect((await write(storage.engine, 'm,t=d f=1 1', limit)).dropped?.count).toBe(1);
+});
+
 test('a series that was deleted is new when it is written again, for the limits too', async () => {
   const limit = { maxSeriesPerDatabase: 2 };
   const remove = (value: string): Promise<void> =>

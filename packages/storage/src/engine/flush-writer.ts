@@ -4,7 +4,7 @@ import { Uint32List } from '../uint32-list.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
-import { isStrictlyAscending, mergeRuns, sliceRun } from '../read/run.ts';
+import { isStrictlyAscending, mergeRuns, sliceRun, unorderedStretches } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
 import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
 import type { SegmentField } from '../segment/format.ts';
@@ -54,7 +54,11 @@ async function writeTable(
   if (measurement === undefined || table.rows === 0) return;
   const fields: SegmentField[] = Array.from(table.fields, ([name, type]) => ({ name, type }));
   writer.beginMeasurement(table.measurementId, fields);
-  const portion: Portion = { rows: new Uint32List(), ordinals: [], ends: [] };
+  const portion: Portion = {
+    rows: new Uint32List(),
+    ordinals: new Uint32List(),
+    ends: new Uint32List(),
+  };
   for (let ordinal = table.nextOrdinal(0); ordinal < table.ordinalEnd;) {
     table.listRows(ordinal, table.rows, portion.rows);
     const { length } = portion.rows;
@@ -67,14 +71,18 @@ async function writeTable(
     await pacer.pause();
     onRows(length);
     portion.rows.clear();
-    portion.ordinals.length = 0;
-    portion.ends.length = 0;
+    portion.ordinals.clear();
+    portion.ends.clear();
   }
   writer.endMeasurement();
 }
 
 /** Some neighbouring series and their rows, one behind the other. */
-type Portion = { readonly rows: Uint32List; readonly ordinals: number[]; readonly ends: number[] };
+type Portion = {
+  readonly rows: Uint32List;
+  readonly ordinals: Uint32List;
+  readonly ends: Uint32List;
+};
 
 type PortionSource = {
   readonly table: Table;
@@ -85,10 +93,11 @@ type PortionSource = {
 /** Ten fields of a portion take five milliseconds, and a series may have any number of rows: pauses per field and chunk. */
 function* writePortion(
   writer: SegmentWriter,
-  { rows, ordinals, ends }: Portion,
+  portion: Portion,
   { table, fields, measurement }: PortionSource,
 ): Generator<undefined, void> {
-  const { pick, times } = pickInOrder(table, rows.toArray(), ends);
+  const ends = portion.ends.toArray();
+  const { pick, times } = pickInOrder(table, portion.rows.toArray(), ends);
   yield undefined;
   const columns: Run['columns'][number][] = [];
   for (const field of fields) {
@@ -97,10 +106,11 @@ function* writePortion(
   }
   // Times and numbers of rows besides the columns.
   noteShortLived(times.byteLength * (2 + columns.length));
-  const ids = Uint32Array.from(ordinals, (ordinal) => measurement.seriesId(ordinal));
-  const all = { ids, ends: Uint32Array.from(ends), times, columns };
+  const ids = portion.ordinals.toArray();
+  for (let i = 0; i < ids.length; i++) ids[i] = measurement.seriesId(ids[i]!);
+  const all = { ids, ends, times, columns };
   for (let first = 0; first < ids.length;) {
-    const next = endOfShort(all.ends, first);
+    const next = endOfShort(ends, first);
     if (next > first) writeShort(writer, seriesBetween(all, first, next));
     else {
       const run = sliceRun(all, first === 0 ? 0 : ends[first - 1]!, ends[first]!);
@@ -151,17 +161,14 @@ function inOrder(run: Run): Run {
 function pickInOrder(
   table: Table,
   rows: Uint32Array,
-  ends: readonly number[],
+  ends: Uint32Array,
 ): { readonly pick: RowPick; readonly times: BigInt64Array } {
   const pick = table.pick(rows);
   const times = pick.times();
-  let start = 0;
   let hasMoved = false;
-  for (const end of ends) {
-    if (!isStrictlyAscending(times.subarray(start, end))) {
-      hasMoved = orderStretches(rows, times, { start, end }) || hasMoved;
-    }
-    start = end;
+  for (const index of unorderedStretches(times, ends)) {
+    const start = index === 0 ? 0 : ends[index - 1]!;
+    hasMoved = orderStretches(rows, times, { start, end: ends[index]! }) || hasMoved;
   }
   if (!hasMoved) return { pick, times };
   const moved = table.pick(rows);

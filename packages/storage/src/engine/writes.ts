@@ -3,10 +3,7 @@
 import { Unavailable } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
-import type { RowBlock } from '../memtable/row-block.ts';
-import { stretchStarts } from '../memtable/stretches.ts';
 import type { StorageOptions } from '../options.ts';
-import type { SeriesSet } from '../shard/series-set.ts';
 import type {
   PolicyRef,
   WriteLinesRequest,
@@ -79,7 +76,6 @@ export class Writes {
     const target = { shards: this.#engine.shards, policy, admission };
     this.counters.writeRequests++;
     for (const batch of parse(database.ingest, target)) {
-      if (admission.hasLimits) admitSeries(database, batch);
       admission.endBatch();
       if (batch.parts.length > 0) {
         await this.#logBatch(wal, database, batch);
@@ -107,6 +103,7 @@ export class Writes {
     const framed = encodeFramed({ kind: 'rows', database: database.ref, additions, parts });
     this.#queuedBytes += framed.length;
     const endWrite = database.beginWrite();
+    database.pendingBatches.add(batch);
     try {
       await wal.append(framed, () => {
         this.#apply(database, batch);
@@ -116,20 +113,18 @@ export class Writes {
       endWrite();
       this.counters.writeErrors++;
       database.returnAdditions(additions);
-      database.admitted.clear();
       for (const { shard, measurementId, field } of batch.definedFields) {
         shard.fields.remove(measurementId, field);
       }
       throw error;
     } finally {
       this.#queuedBytes -= framed.length;
+      database.pendingBatches.delete(batch);
     }
   }
 
   #apply(database: Database, batch: WriteBatch): void {
-    const { admitted } = database;
     for (const { shard, tables } of batch.parts) {
-      if (admitted.size > 0) for (const table of tables) removeSeries(table, admitted);
       // Dropped while the batch was on its way to the disk: the drop came later, so it wins.
       if (this.#engine.shards.get(shard.descriptor.id) !== shard) continue;
       shard.lastWriteMs = this.#engine.environment.clock.monotonicMs();
@@ -161,20 +156,4 @@ export class Writes {
       this.#engine.log('error', 'flush failed', { error });
     });
   }
-}
-
-/** Series that are not visible yet count against the limit until their batch is applied. */
-function admitSeries({ index, admitted }: Database, { parts }: WriteBatch): void {
-  for (const { tables } of parts) {
-    for (const { series, rows } of tables) {
-      for (const start of stretchStarts(series, rows)) {
-        if (!index.isLive(series[start]!)) admitted.add(series[start]!);
-      }
-    }
-  }
-}
-
-/** Series of a batch that is applied are counted by the index, or nowhere when their shard is gone. */
-function removeSeries({ series, rows }: RowBlock, admitted: SeriesSet): void {
-  for (const start of stretchStarts(series, rows)) admitted.delete(series[start]!);
 }

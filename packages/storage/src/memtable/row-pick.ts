@@ -17,7 +17,8 @@ type Field = { readonly name: string; readonly type: FieldType };
 
 /** Neighbours in the list of rows that lie in one block: [start, end) of the list. */
 type Stretch = {
-  readonly block: RowBlock;
+  /** Index of the block among those that the rows lie in. */
+  readonly block: number;
   /** Number of the block's first row. */
   readonly firstRow: number;
   readonly start: number;
@@ -32,38 +33,68 @@ const DENSE_ROWS = 8;
 /** The rows may be in any order; neighbours of one block are what makes it fast. */
 export class RowPick {
   readonly #rows: Uint32Array;
+  /** Those that the rows lie in, each once. */
+  readonly #blocks: readonly RowBlock[];
   readonly #stretches: readonly Stretch[];
 
   constructor(blocks: Blocks, rows: Uint32Array) {
     this.#rows = rows;
-    this.#stretches = stretchesOf(blocks, rows);
+    const { used, stretches } = stretchesOf(blocks, rows);
+    this.#blocks = used;
+    this.#stretches = stretches;
   }
 
   times(): BigInt64Array {
-    const rows = this.#rows;
-    const times = new BigInt64Array(rows.length);
-    for (const stretch of this.#stretches) copyStretch(times, stretch.block.times, stretch, rows);
+    const times = new BigInt64Array(this.#rows.length);
+    this.#copy(
+      this.#blocks.map((block) => block.times),
+      times,
+    );
     return times;
   }
 
   /** `undefined` when the field has no value in any of the blocks. */
   column({ name, type }: Field): Column | undefined {
-    const columns = this.#stretches.map(({ block }) => block.column(name));
+    const columns = this.#blocks.map((block) => block.column(name));
     if (columns.every((column) => column === undefined)) return undefined;
     const valid = this.#validity(columns);
     if (type === 'string') return this.#strings(columns, valid);
-    const rows = this.#rows;
-    const values = newFieldArray(type, rows.length);
-    for (let s = 0; s < columns.length; s++) {
-      const column = columns[s];
-      if (column !== undefined) copyStretch(values, column.values, this.#stretches[s]!, rows);
-    }
+    const values = newFieldArray(type, this.#rows.length);
+    this.#copy(
+      columns.map((column) => column?.values),
+      values,
+    );
     return columnOf(type, { values, valid });
+  }
+
+  /** Copies the rows out of the arrays of the blocks, all of one kind, to their places in the list. */
+  #copy(from: readonly (FieldArray | undefined)[], to: FieldArray): void {
+    const rows = this.#rows;
+    // As two words: one by one each integer would become a bigint on the heap.
+    const isWide = to.BYTES_PER_ELEMENT === 8;
+    const sources = isWide ? from.map((array) => array && wordsOf(array)) : from;
+    const target = isWide ? wordsOf(to) : to;
+    for (const { block, firstRow, start, end, isDense } of this.#stretches) {
+      const source = sources[block];
+      if (source === undefined) continue;
+      if (isDense) {
+        const first = rows[start]! - firstRow;
+        copyValues(to, from[block]!.subarray(first, first + end - start) as FieldArray, start);
+      } else if (isWide) {
+        for (let at = start; at < end; at++) {
+          const row = (rows[at]! - firstRow) * 2;
+          target[2 * at] = source[row]!;
+          target[2 * at + 1] = source[row + 1]!;
+        }
+      } else {
+        for (let at = start; at < end; at++) target[at] = source[rows[at]! - firstRow]!;
+      }
+    }
   }
 
   /** Which rows have a value of the field; `undefined` when none of the blocks has one. */
   presence(name: string): Column | undefined {
-    const columns = this.#stretches.map(({ block }) => block.column(name));
+    const columns = this.#blocks.map((block) => block.column(name));
     if (columns.every((column) => column === undefined)) return undefined;
     return presenceColumn(this.#rows.length, this.#validity(columns));
   }
@@ -73,14 +104,16 @@ export class RowPick {
     if (columns.every((column) => column !== undefined && column.valid === undefined)) {
       return undefined;
     }
-    const rows = this.#rows;
-    const valid = new Uint8Array(rows.length);
-    this.#stretches.forEach((stretch, s) => {
-      const column = columns[s];
-      if (column === undefined) return;
-      if (column.valid === undefined) valid.fill(1, stretch.start, stretch.end);
-      else copyStretch(valid, column.valid, stretch, rows);
-    });
+    const valid = new Uint8Array(this.#rows.length);
+    this.#copy(
+      columns.map((column) => column?.valid),
+      valid,
+    );
+    for (const { block, start, end } of this.#stretches) {
+      if (columns[block] !== undefined && columns[block].valid === undefined) {
+        valid.fill(1, start, end);
+      }
+    }
     return valid;
   }
 
@@ -93,29 +126,38 @@ export class RowPick {
     const codes = new Uint32Array(rows.length);
     const texts = new Map<string, number>();
     const codesOf = new Map<BlockColumn, Map<number, number>>();
-    this.#stretches.forEach(({ firstRow, start, end }, s) => {
-      const column = columns[s];
-      if (column === undefined) return;
+    for (const { block, firstRow, start, end } of this.#stretches) {
+      const column = columns[block];
+      if (column === undefined) continue;
       const known = codesOf.get(column) ?? new Map<number, number>();
       codesOf.set(column, known);
       for (let at = start; at < end; at++) {
         if (valid?.[at] === 0) continue;
         codes[at] = codeIn(texts, known, { column, code: column.values[rows[at]! - firstRow]! });
       }
-    });
+    }
     // Codes of nulls point somewhere too.
     const dictionary = texts.size === 0 ? [''] : [...texts.keys()];
     return { type: 'string', codes, dictionary, valid };
   }
 }
 
-function stretchesOf({ blocks, firstRows }: Blocks, rows: Uint32Array): readonly Stretch[] {
+function stretchesOf(
+  { blocks, firstRows }: Blocks,
+  rows: Uint32Array,
+): { readonly used: readonly RowBlock[]; readonly stretches: readonly Stretch[] } {
   const stretches: Stretch[] = [];
+  const used: RowBlock[] = [];
+  const places = new Map<number, number>();
   for (let at = 0; at < rows.length;) {
     const number = blockOf(firstRows, rows[at]!);
-    const block = blocks[number]!;
     const firstRow = firstRows[number]!;
-    const rowEnd = firstRow + block.rows;
+    const rowEnd = firstRow + blocks[number]!.rows;
+    let block = places.get(number);
+    if (block === undefined) {
+      block = used.push(blocks[number]!) - 1;
+      places.set(number, block);
+    }
     let end = at + 1;
     let isDense = true;
     while (end < rows.length && rows[end]! >= firstRow && rows[end]! < rowEnd) {
@@ -126,7 +168,7 @@ function stretchesOf({ blocks, firstRows }: Blocks, rows: Uint32Array): readonly
     stretches.push({ block, firstRow, start: at, end, isDense });
     at = end;
   }
-  return stretches;
+  return { used, stretches };
 }
 
 /** The last block that begins at the row or before it. */
@@ -147,30 +189,6 @@ function codeIn(
   texts.set(text, made);
   known.set(from, made);
   return made;
-}
-
-/** Copies the rows of a stretch to their places in the list. Both arrays are of one kind. */
-function copyStretch(
-  to: FieldArray,
-  from: FieldArray,
-  { firstRow, start, end, isDense }: Stretch,
-  rows: Uint32Array,
-): void {
-  if (isDense) {
-    const first = rows[start]! - firstRow;
-    copyValues(to, from.subarray(first, first + end - start) as FieldArray, start);
-  } else if (to.BYTES_PER_ELEMENT !== 8) {
-    for (let at = start; at < end; at++) to[at] = from[rows[at]! - firstRow]!;
-  } else {
-    // As two words: one by one each integer would become a bigint on the heap.
-    const target = wordsOf(to);
-    const source = wordsOf(from);
-    for (let at = start; at < end; at++) {
-      const row = (rows[at]! - firstRow) * 2;
-      target[2 * at] = source[row]!;
-      target[2 * at + 1] = source[row + 1]!;
-    }
-  }
 }
 
 function wordsOf(array: FieldArray): Int32Array {

@@ -194,6 +194,21 @@ export function isStrictlyAscending(times: BigInt64Array): boolean {
   return true;
 }
 
+/** Which of the stretches that end at `ends`, one behind the other, do not ascend strictly. */
+export function unorderedStretches(times: BigInt64Array, ends: Uint32Array): number[] {
+  const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
+  const unordered: number[] = [];
+  let start = 0;
+  for (let stretch = 0; stretch < ends.length; stretch++) {
+    const end = ends[stretch]!;
+    let i = start + 1;
+    while (i < end && isBefore(halves, i - 1, i)) i++;
+    if (i < end) unordered.push(stretch);
+    start = end;
+  }
+  return unordered;
+}
+
 /** Rows of all runs one behind the other. */
 export function concatRuns(runs: readonly Run[]): Run {
   const first = runs[0];

@@ -54,13 +54,6 @@ export class SeriesSet {
     return copy;
   }
 
-  clear(): void {
-    this.#pages.clear();
-    this.#size = 0;
-    this.#lastNumber = -1;
-    this.#lastPage = undefined;
-  }
-
   /** Members in no particular order. */
   *[Symbol.iterator](): Generator<number> {
     for (const [pageNumber, page] of this.#pages) {

@@ -1,9 +1,12 @@
 // Whether a new series may be created: the soft limits of a policy. Series that exist are never refused.
+import { stretchStarts } from '../memtable/stretches.ts';
 import { seriesLimit, tagValueLimit } from '../messages.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { parseSeriesKey } from '../series/series-key.ts';
+import { SeriesSet } from '../shard/series-set.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import type { TagValueCounter } from './tag-value-counter.ts';
+import type { WriteBatch } from './write-batch.ts';
 
 /** A batch does not bring as many. */
 const GRANTED_MAX = 2 ** 30;
@@ -11,8 +14,8 @@ const GRANTED_MAX = 2 ** 30;
 export type AdmissionParts = {
   readonly index: SeriesIndex;
   readonly tagValues: TagValueCounter;
-  /** New series of requests that are not applied yet: they count against the limit. */
-  readonly admitted: { readonly size: number };
+  /** What is not applied yet: series that it brings count against the limit. */
+  readonly pendingBatches: Iterable<WriteBatch>;
 };
 
 /** The admission of one request. */
@@ -23,6 +26,8 @@ export class SeriesAdmission {
   #hasFullTag: boolean | undefined;
   /** Series that the present batch of the request may have added. */
   #granted = 0;
+  /** Series of other batches that are not applied yet; known when the limit is near. */
+  #pendingCount: number | undefined;
 
   constructor(parts: AdmissionParts, policy: PolicyRef) {
     this.#parts = parts;
@@ -38,31 +43,50 @@ export class SeriesAdmission {
    * again when all of them are there.
    */
   admit(key: Uint8Array): string | number {
-    const reason = this.#seriesReason() ?? this.#tagValueReason(key);
+    const left = this.#seriesLeft();
+    if (left <= 0) return seriesLimit(this.#policy.maxSeriesPerDatabase);
+    const reason = this.#tagValueReason(key);
     if (reason !== undefined) return reason;
-    this.#granted++;
     // Next to a full tag each series has to be looked at.
-    const others = this.#hasFullTag === true ? 0 : Math.min(this.#seriesLeft(), GRANTED_MAX);
-    this.#granted += others;
-    return others;
+    const granted = this.#hasFullTag === true ? 1 : Math.min(left, GRANTED_MAX);
+    this.#granted += granted;
+    return granted - 1;
   }
 
-  /** What was admitted is counted elsewhere from now on: in the index, or among the admitted. */
+  /** What was admitted is counted elsewhere from now on: in the index, or in a pending batch. */
   endBatch(): void {
     this.#granted = 0;
+    this.#pendingCount = undefined;
     this.#hasFullTag = undefined;
   }
 
-  #seriesReason(): string | undefined {
-    return this.#seriesLeft() > 0 ? undefined : seriesLimit(this.#policy.maxSeriesPerDatabase);
-  }
-
-  /** How many series may be added to those that there are or will be. */
+  /**
+   * How many series may be added to those that have data or will have it. Fewer, but some, while all that are known do not
+   * reach the limit: the others are counted one by one.
+   */
   #seriesLeft(): number {
     const limit = this.#policy.maxSeriesPerDatabase;
-    const { index, admitted } = this.#parts;
+    const { index } = this.#parts;
     if (limit === 0) return Number.POSITIVE_INFINITY;
-    return limit - index.liveSeries - admitted.size - this.#granted;
+    if (this.#granted === 0) {
+      const left = limit - (index.keys.presentCount - index.forgottenCount);
+      if (left > 0) return left;
+    }
+    this.#pendingCount ??= this.#countPending();
+    return limit - index.liveSeries - this.#pendingCount - this.#granted;
+  }
+
+  #countPending(): number {
+    const { index, pendingBatches } = this.#parts;
+    const pending = new SeriesSet();
+    for (const { parts } of pendingBatches) {
+      for (const { series, rows } of parts.flatMap(({ tables }) => tables)) {
+        for (const start of stretchStarts(series, rows)) {
+          if (!index.isLive(series[start]!)) pending.add(series[start]!);
+        }
+      }
+    }
+    return pending.size;
   }
 
   // The index is not changed before the request is parsed: this looks at the values known before it, so one request
