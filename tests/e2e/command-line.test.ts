@@ -294,6 +294,17 @@ describe('task', () => {
     );
     await output('task', 'delete', 'unfit');
 
+    // What may be enabled but fails on every point is told, too.
+    await writeFile(file('doomed.tick'), 'stream|from()\n    |where(lambda: nofn("a"))\n');
+    const doomed = ['--script', file('doomed.tick'), '--dbrp', 'metrics.autogen'];
+    expect((await tidemark('task', 'define', 'doomed', ...doomed)).stderr).toBe(
+      'tidemark: task doomed fails on every point:\n  line 2, column 20: where2: undefined function: "nofn"\n',
+    );
+    expect(await output('task', 'show', 'doomed')).toMatch(
+      /^Error: \nFails on every point:\n  line 2, column 20: where2: undefined/m,
+    );
+    await output('task', 'delete', 'doomed');
+
     // Inside the text of a query it is the word that is pointed at.
     await writeFile(
       file('asking.tick'),

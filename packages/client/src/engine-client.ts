@@ -23,14 +23,17 @@ const ALL = -1;
 
 const part = encodeURIComponent;
 
-type AnsweredTask = Omit<Task, 'diagnostics'> & {
+type AnsweredTask = Omit<Task, 'diagnostics' | 'warnings'> & {
   readonly diagnostics?: readonly ResponseDiagnostic[] | undefined;
+  readonly warnings?: readonly ResponseDiagnostic[] | undefined;
 };
 
-function taskOf({ diagnostics, ...task }: AnsweredTask): Task {
-  return diagnostics === undefined
-    ? task
-    : { ...task, diagnostics: diagnostics.map((each) => diagnosticOf(each)) };
+function taskOf({ diagnostics, warnings, ...task }: AnsweredTask): Task {
+  return {
+    ...task,
+    ...(diagnostics === undefined ? {} : { diagnostics: diagnostics.map(diagnosticOf) }),
+    ...(warnings === undefined ? {} : { warnings: warnings.map(diagnosticOf) }),
+  };
 }
 
 /** A script is answered with all that is wrong with it, whether it is refused or only could not run. */

@@ -26,6 +26,8 @@ export type Task = {
   readonly 'last-enabled'?: string | undefined;
   /** What keeps it from starting, where it was asked for. */
   readonly diagnostics?: readonly ScriptDiagnostic[] | undefined;
+  /** What lets it start but fails for every point, where it was asked for. */
+  readonly warnings?: readonly ScriptDiagnostic[] | undefined;
 };
 
 /** What a definition or a change may set. */

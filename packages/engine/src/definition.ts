@@ -22,6 +22,8 @@ export type Definition = {
   readonly pipeline: Pipeline;
   /** What keeps the task from starting; the first message is the recorded text. */
   readonly checkStart: () => readonly SyntaxDiagnostic[];
+  /** What lets the task start but fails for every point. */
+  readonly warnings: () => readonly SyntaxDiagnostic[];
 };
 
 export type DefinitionInput = {
@@ -51,7 +53,13 @@ export function defineTask(input: DefinitionInput, environment: BuildEnvironment
   const context = {
     dbrps: dbrps.map(({ db, rp }) => ({ database: db, retentionPolicy: rp })),
   };
-  return { type, dbrps, pipeline, checkStart: () => built.checkStart?.(context) ?? [] };
+  return {
+    type,
+    dbrps,
+    pipeline,
+    checkStart: () => built.checkStart?.(context) ?? [],
+    warnings: () => built.warnings?.() ?? [],
+  };
 }
 
 /** Reads the vars of a request. Throws `InvalidRequest` in the recorded words. */

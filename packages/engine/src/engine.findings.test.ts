@@ -58,6 +58,25 @@ test('enabling it is refused with the recorded sentence, its place beside it', a
   expect([asked.status, asked.json]).toEqual([500, { error: MISMATCH, diagnostics: [FINDING] }]);
 });
 
+test('what fails on every point is told of a task that runs, and of one that could', async () => {
+  const script = 'stream|from()|where(lambda: strLenght("a") > 1)';
+  const warning = {
+    code: 'TICK_FAILS_ON_POINTS',
+    message: 'where2: undefined function: "strLenght"',
+    line: 1,
+    column: 29,
+    position: 28,
+    length: 14,
+    hint: 'did you mean strLength?',
+  };
+
+  const { id, answer } = await define(script, 'enabled');
+  expect(answer.json).toMatchObject({ executing: true, diagnostics: [], warnings: [warning] });
+  expect(await shown(id)).toMatchObject({ error: '', warnings: [warning] });
+  expect(await shown(id, '')).not.toHaveProperty('warnings');
+  expect((await define(WRONG_TYPES)).answer.json).toMatchObject({ warnings: [] });
+});
+
 test('a task that runs has nothing against it', async () => {
   const { answer } = await define('stream|from()', 'enabled');
 

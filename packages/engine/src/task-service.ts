@@ -332,6 +332,18 @@ export class TaskService {
     }
   }
 
+  /** What lets a task start but fails for every point; nothing when it can not start at all. */
+  warnings(record: TaskRecord): readonly Diagnostic[] {
+    try {
+      const definition = this.definitionOf(record);
+      return definition.checkStart().length > 0 ? [] : definition.warnings();
+    } catch (error) {
+      // Told by `findings`.
+      if (error instanceof InvalidRequest) return [];
+      throw error;
+    }
+  }
+
   #findingsOf(error: unknown, record: TaskRecord): readonly Diagnostic[] {
     const { script } = record;
     return findingsOf(error, { script, pipeline: () => this.definitionOf(record).pipeline });

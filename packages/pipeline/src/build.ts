@@ -9,6 +9,7 @@ import type { DeadmanConfig } from './evaluate/graph.ts';
 import { declaredDbrps, deriveTaskType, sourceTypes } from './evaluate/task-type.ts';
 import { checkStart, validateNodes } from './evaluate/validate.ts';
 import { checkVarTexts } from './evaluate/var-values.ts';
+import { warningsOf } from './evaluate/warnings.ts';
 import { finishPipeline } from './evaluate/finish.ts';
 import type { StartContext } from './node-definition.ts';
 import type { EdgeType, Pipeline } from './pipeline.ts';
@@ -51,6 +52,11 @@ export type BuildResult = {
    * what keeps it from starting; the first message is the recorded text. Absent when `error` is present.
    */
   readonly checkStart?: ((context: StartContext) => readonly SyntaxDiagnostic[]) | undefined;
+  /**
+   * What lets the task start but fails for every point, so that somebody should know: unknown functions, operands that
+   * they do not take, conditions that are none. Absent when `error` is present.
+   */
+  readonly warnings?: (() => readonly SyntaxDiagnostic[]) | undefined;
 };
 
 /** A script that has been parsed before, with its text. */
@@ -105,6 +111,7 @@ export function buildPipeline(
     vars: declared,
     pipeline: finishPipeline(taskType, nodes, dbrps),
     checkStart: (context) => diagnosticsOf(text, checkStart(nodes, context)),
+    warnings: () => diagnosticsOf(text, warningsOf(nodes)),
   };
 }
 

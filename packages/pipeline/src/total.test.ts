@@ -17,6 +17,7 @@ function exercise(text: string, isTemplate: boolean): BuildResult {
   expect(result.pipeline === undefined).toBe(result.error !== undefined);
   expect(result.diagnostics.length > 0).toBe(result.error !== undefined);
   result.checkStart?.({ dbrps });
+  result.warnings?.();
   printVars(result.vars);
   if (result.pipeline !== undefined) formatDot('task', result.pipeline);
   return result;

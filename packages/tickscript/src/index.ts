@@ -12,6 +12,8 @@ export type { SyntaxDiagnostic } from './syntax-error.ts';
 export type { Token, TokenKind } from './token.ts';
 export { checkLambda } from './lambda/check.ts';
 export type { LambdaCheck, LambdaProblem } from './lambda/check.ts';
+export { doomedParts } from './lambda/doomed.ts';
+export type { DoomedPart } from './lambda/doomed.ts';
 export {
   callResultType,
   callTypeError,

@@ -58,6 +58,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     ...times,
     'last-enabled': time,
     diagnostics: list(reference('Finding')),
+    warnings: list(reference('Finding')),
   }),
   Finding: object({
     code: text,

@@ -21,7 +21,7 @@ const DIAGNOSTICS: QueryParameter = {
   type: 'boolean',
   default: false,
   description:
-    'Whether answers carry `diagnostics`: what is wrong with the script, and what keeps the task from starting.',
+    'Whether answers carry `diagnostics`: what is wrong with the script, and what keeps the task from starting; those that show a task also `warnings`: what lets it start but fails for every point.',
   methods: ['GET', 'HEAD', 'POST', 'PATCH'],
 };
 /** Where a list is read, nothing is found. */

@@ -58,7 +58,10 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
       link: links(request, 'tasks', record.id),
       ...show(taskView(record, view, options), undefined),
       ...(wantsDiagnostics(request.query)
-        ? { diagnostics: printDiagnostics(tasks.findings(record), options.redact) }
+        ? {
+            diagnostics: printDiagnostics(tasks.findings(record), options.redact),
+            warnings: printDiagnostics(tasks.warnings(record), options.redact),
+          }
         : {}),
     },
   });

@@ -173,10 +173,15 @@ export async function findTask(client: EngineClient, id: string): Promise<Task |
   }
 }
 
-/** Says what keeps a task from starting: defining it succeeds all the same. */
-export function warnOfFindings({ id, diagnostics = [] }: Task): void {
+/** Says what keeps a task from starting, or makes it useless: defining it succeeds all the same. */
+export function warnOfFindings({ id, diagnostics = [], warnings = [] }: Task): void {
   const [first] = diagnostics;
-  if (first === undefined) return;
-  const text = `${first.message}${describeFindings(diagnostics, first.message)}`;
-  process.stderr.write(`tidemark: task ${id} can not be enabled: ${text}\n`);
+  if (first !== undefined) {
+    const text = `${first.message}${describeFindings(diagnostics, first.message)}`;
+    process.stderr.write(`tidemark: task ${id} can not be enabled: ${text}\n`);
+  }
+  if (warnings.length > 0) {
+    const text = describeFindings(warnings, '');
+    process.stderr.write(`tidemark: task ${id} fails on every point:${text}\n`);
+  }
 }

@@ -179,11 +179,16 @@ function showCommand(): Command {
     });
 }
 
+function warningsOf({ warnings = [] }: Task): readonly string[] {
+  return warnings.length === 0 ? [] : [`Fails on every point:${describeFindings(warnings, '')}`];
+}
+
 function describeTask(task: Task): string {
   const vars = Object.entries(task.vars ?? {});
   const lines = [
     `ID: ${task.id}`,
     `Error: ${task.error}${describeFindings(task.diagnostics ?? [], task.error)}`,
+    ...warningsOf(task),
     `Template: ${task['template-id'] ?? ''}`,
     `Type: ${task.type}`,
     `Status: ${task.status}`,

@@ -1,0 +1,135 @@
+// What of a lambda fails for every point, whatever it holds: functions that do not exist, operands that no signature
+// takes, a result of another type than the node needs. The recorded engine lets such a task start and counts an error
+// for each point, so these are warnings beside what `checkLambda` refuses.
+import type { Span } from '@tidemark/core';
+import type { ExpressionNode } from '../ast.ts';
+import { MAX_DIAGNOSTICS } from '../limits.ts';
+import { LAMBDA_FUNCTIONS, MATCH_FUNCTIONS } from './functions.ts';
+import type { LambdaFunction } from './functions.ts';
+import {
+  acceptedLeft,
+  acceptedOperands,
+  acceptedRight,
+  binaryResultType,
+  binaryTypeError,
+  isAlwaysBoolean,
+  unaryResultType,
+} from './types.ts';
+import type { LambdaType } from './types.ts';
+
+/** A part that can not be evaluated. */
+export type DoomedPart = {
+  readonly text: string;
+  readonly span: Span;
+  readonly found?: string | undefined;
+  readonly expected?: readonly string[] | undefined;
+  readonly hint?: string | undefined;
+};
+
+const TIME_HINT = 'times have no operators; take unixNano("time"), hour("time") and the like';
+
+/** The type of the result where it is the same for all points, and what fails for all of them. */
+type Fate = { readonly type: LambdaType | undefined; readonly parts: readonly DoomedPart[] };
+
+/** What fails for every point of an expression without identifiers; `wanted` is the type that the node needs. */
+export function doomedParts(
+  expression: ExpressionNode,
+  wanted: LambdaType | undefined,
+): readonly DoomedPart[] {
+  const { type, parts } = fateOf(expression);
+  if (parts.length > 0) return parts.slice(0, MAX_DIAGNOSTICS.value);
+  if (type === undefined || wanted === undefined || type === wanted) return [];
+  const text = `the result is ${type}, where ${wanted} is needed`;
+  return [{ text, span: expression.span, found: type, expected: [wanted] }];
+}
+
+function fateOf(node: ExpressionNode): Fate {
+  switch (node.kind) {
+    case 'boolean':
+    case 'float':
+    case 'string':
+    case 'regex':
+    case 'duration':
+      return { type: node.kind, parts: [] };
+    case 'integer':
+      return { type: 'int', parts: [] };
+    case 'reference':
+      return { type: node.name === 'time' ? 'time' : undefined, parts: [] };
+    case 'lambda':
+      return fateOf(node.expression);
+    case 'function':
+      return fateOfCall(node);
+    case 'unary': {
+      const { type, parts } = fateOf(node.operand);
+      const result = type === undefined ? undefined : unaryResultType(node.operator, type);
+      if (type === undefined || result !== undefined) return { type: result, parts };
+      const text = `invalid unary operator ${node.operator} for type ${type}`;
+      const expected = acceptedOperands(node.operator);
+      return doomed({ text, span: node.operand.span, found: type, expected });
+    }
+    case 'binary':
+      return fateOfBinary(node);
+    default:
+      // Other expressions are refused when the task starts.
+      return { type: undefined, parts: [] };
+  }
+}
+
+function doomed(part: DoomedPart): Fate {
+  return { type: undefined, parts: [part] };
+}
+
+function fateOfBinary(node: Extract<ExpressionNode, { kind: 'binary' }>): Fate {
+  const [left, right] = [fateOf(node.left), fateOf(node.right)];
+  const parts = [...left.parts, ...right.parts];
+  const usual = isAlwaysBoolean(node.operator) ? 'boolean' : undefined;
+  if (parts.length > 0 || left.type === undefined || right.type === undefined)
+    return { type: usual, parts };
+  const type = binaryResultType(node.operator, left.type, right.type);
+  if (type !== undefined) return { type, parts };
+  const text = binaryTypeError(node.operator, left.type, right.type);
+  const accepted = acceptedRight(node.operator, left.type);
+  return accepted.length === 0
+    ? doomed({
+        text,
+        span: node.left.span,
+        found: left.type,
+        expected: acceptedLeft(node.operator),
+        hint: left.type === 'time' ? TIME_HINT : undefined,
+      })
+    : doomed({ text, span: node.right.span, found: right.type, expected: accepted });
+}
+
+function fateOfCall(node: Extract<ExpressionNode, { kind: 'function' }>): Fate {
+  const fates = node.arguments.map(fateOf);
+  const fn = LAMBDA_FUNCTIONS.get(node.name);
+  if (fn === undefined) {
+    const hint = MATCH_FUNCTIONS.has(node.name)
+      ? 'it is known in match expressions of handlers only'
+      : undefined;
+    const text = `undefined function: "${node.name}"`;
+    return doomed({ text, span: node.span, found: node.name, hint });
+  }
+  const parts = fates.flatMap((each) => each.parts);
+  if (parts.length > 0) return { type: undefined, parts };
+  const types = fates.map(({ type }) => type);
+  const results = new Set(fitting(fn, types).map(({ result }) => result));
+  const [only] = results;
+  if (results.size > 0) return { type: results.size === 1 ? only : undefined, parts };
+  const given = types.map((type) => type ?? 'any').join(', ');
+  const expected = fn.signatures.map((each) => `${fn.name}(${each.arguments.join(', ')})`);
+  const text = `no signature of ${fn.name} takes (${given})`;
+  return doomed({ text, span: node.span, found: `${fn.name}(${given})`, expected });
+}
+
+/** The signatures that take operands of these types; what only points decide fits all of them. */
+function fitting(
+  fn: LambdaFunction,
+  types: readonly (LambdaType | undefined)[],
+): LambdaFunction['signatures'] {
+  return fn.signatures.filter(
+    (signature) =>
+      signature.arguments.length === types.length &&
+      signature.arguments.every((type, i) => types[i] === undefined || types[i] === type),
+  );
+}
