@@ -1,4 +1,4 @@
-// Writes a segment file: chunks as they come, directory pages per measurement, footer. The file exists for others
+// Writes a segment file: chunks as they come, a directory page behind those it describes, footer. The file exists for others
 // only after `finish`, which syncs it; the caller makes its name durable.
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
@@ -63,8 +63,6 @@ export class SegmentWriter {
   #pageFirst = 0;
   #pageLast = 0;
   #chunks: ChunkMeta[] = [];
-  /** Encoded pages of the measurement; they follow its chunks in the file. */
-  #encodedPages: { readonly firstSeries: SeriesId; readonly bytes: Uint8Array }[] = [];
 
   constructor(disk: Disk, path: string, shardId: number) {
     this.#disk = disk;
@@ -85,7 +83,6 @@ export class SegmentWriter {
     this.#fields = fields;
     this.#series.clear();
     this.#pages = [];
-    this.#encodedPages = [];
     this.#rows = 0;
   }
 
@@ -191,17 +188,19 @@ export class SegmentWriter {
 
   #closePage(): void {
     if (this.#page.length === 0) return;
-    // Of its own size: they wait in memory until the last chunk is written.
-    this.#encodedPages.push({ firstSeries: this.#pageFirst, bytes: this.#page.drain().slice() });
+    // Right behind its chunks: of a million series all pages are 22 MiB.
+    const bytes = this.#page.drain();
+    this.#pages.push({
+      firstSeries: this.#pageFirst,
+      offset: this.bytesWritten,
+      length: bytes.length,
+    });
+    this.#writeBlock(bytes);
   }
 
   endMeasurement(): void {
     assert(this.#chunks.length === 0, 'the last series is ended');
     this.#closePage();
-    for (const { firstSeries, bytes } of this.#encodedPages) {
-      this.#pages.push({ firstSeries, offset: this.bytesWritten, length: bytes.length });
-      this.#writeBlock(bytes);
-    }
     this.#measurements.push({
       measurementId: this.#measurementId,
       fields: this.#fields,
