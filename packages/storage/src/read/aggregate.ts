@@ -27,10 +27,10 @@ export function* aggregate(
 ): Generator<AggregateBatch | undefined> {
   const { counters } = budget;
   const memory = new RequestMemory(budget.memoryLimitBytes);
-  const selection = yield* select(snapshot, request, memory);
+  const countsOnly = request.aggregates.every(({ functions }) => isCountOnly(functions));
+  const selection = yield* select(snapshot, { ...request, isUnordered: countsOnly }, memory);
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
-  const countsOnly = request.aggregates.every(({ functions }) => isCountOnly(functions));
   const windows = new GroupWindows(request);
   try {
     for (const group of selection.groups) {

@@ -167,15 +167,33 @@ describe('memory of a request is limited', () => {
   };
 
   test.each([
-    ['series', { ...rows, groupBy: [] }, 16 * SERIES],
+    ['series', { ...rows, groupBy: ['absent'] }, 16 * SERIES],
     ['groups', rows, 300 * SERIES],
-    ['series in their order', { ...rows, groupBy: [] }, 40 * SERIES],
+    ['series without groups', { ...rows, groupBy: [] }, 3 * SERIES],
+    ['series in their order', { ...rows, groupBy: [] }, 19 * SERIES],
   ])('of its %s', async (_, request, memoryLimitBytes) => {
     await withSnapshot(async (snapshot) => {
       const work = drain(snapshot.scan(request, { signal, memoryLimitBytes }));
 
       await expect(work).rejects.toThrow(LimitExceeded);
       await expect(work).rejects.toThrow('coordinator.query-memory-limit');
+    });
+  });
+
+  test('where nothing but their number is asked for, series are not put in order', async () => {
+    const aggregateOf = (name: 'count' | 'sum') =>
+      ({
+        ...rows,
+        groupBy: [],
+        aggregates: [{ field: 'f', type: 'float', functions: [name] }],
+      }) as const;
+    await withSnapshot(async (snapshot) => {
+      const read = (name: 'count' | 'sum', memoryLimitBytes: number): Promise<number> =>
+        drain(snapshot.aggregate(aggregateOf(name), { signal, memoryLimitBytes }));
+
+      expect(await read('count', 5 * SERIES)).toBe(1);
+      await expect(read('sum', 19 * SERIES)).rejects.toThrow('order of series');
+      expect(await read('sum', 21 * SERIES)).toBe(1);
     });
   });
 

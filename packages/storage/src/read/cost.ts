@@ -23,10 +23,11 @@ export function* cost(snapshot: Snapshot, request: CostRequest): Generator<Sourc
     blocks: 0,
     blockBytes: 0,
   };
-  const all = { ...request, groupBy: [], descending: false };
+  const all = { ...request, groupBy: [], descending: false, isUnordered: true };
   const selection = yield* select(snapshot, all, new RequestMemory(undefined));
   if (selection !== undefined) {
-    const series = new Set(selection.groups.flatMap((group) => group.series));
+    const series = new Set<SeriesId>();
+    for (const group of selection.groups) for (const id of group.series) series.add(id);
     tally.series = series.size;
     for (const view of selection.shards) {
       yield undefined;

@@ -14,9 +14,12 @@ import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
 export type SeriesGroup = {
   /** Values of the grouping tags; missing ones are empty. */
   readonly tags: ReadonlyMap<string, string>;
-  /** In the order of their keys. */
-  readonly series: readonly SeriesId[];
+  /** In the order of their keys, unless the request says that it does not matter. */
+  readonly series: SeriesIds;
 };
+
+/** An array where groups are many and small. */
+export type SeriesIds = readonly SeriesId[] | Uint32Array;
 
 export type Selection = {
   readonly database: DatabaseView;
@@ -32,6 +35,8 @@ export type SelectionRequest = {
   readonly where?: Predicate | undefined;
   readonly groupBy: SeriesGrouping;
   readonly descending: boolean;
+  /** What is asked of a group is the same in whichever order its series come: they are not put in order. */
+  readonly isUnordered?: boolean | undefined;
 };
 
 /** `undefined` when nothing can match. Pauses; what the groups take counts as the request's memory. */
@@ -51,24 +56,36 @@ export function* select(
       return isSource && d.start <= timeRange.end && d.end > timeRange.start;
     })
     .sort((a, b) => (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1));
-  const ordinals = yield* ordinalsInSteps(database.index, measurement, request.where);
-  const ids: SeriesId[] = [];
-  for (const ordinal of ordinals) {
-    const id = measurement.seriesId(ordinal);
-    if (isHeld(shards, id)) ids.push(id);
-  }
-  memory.hold(ids.length * SERIES_BYTES, 'series of a request');
-  const groups = yield* groupSeries(database, measurement, {
-    ids,
-    groupBy: request.groupBy,
-    memory,
-  });
+  const selected = yield* ordinalsInSteps(database.index, measurement, request.where);
+  const ids = yield* heldIds(selected, measurement, shards);
+  const { groupBy, isUnordered = false } = request;
+  const seriesBytes = groupBy.length === 0 ? ids.BYTES_PER_ELEMENT : SERIES_BYTES;
+  memory.hold(ids.length * seriesBytes, 'series of a request');
+  const groups = yield* groupSeries(database, measurement, { ids, groupBy, memory, isUnordered });
   if (request.descending) {
     shards.reverse();
     groups.reverse();
     for (const group of groups) group.series.reverse();
   }
   return { database, measurement, shards, groups };
+}
+
+/** Series that look-ups of shards take some milliseconds for. */
+const STEP_SERIES = 1 << 15;
+
+/** Ids of the series that have rows in the shards. Takes the array of their ordinals over. */
+function* heldIds(
+  ordinals: Uint32Array,
+  measurement: MeasurementIndex,
+  shards: readonly ShardView[],
+): Generator<undefined, Uint32Array> {
+  let count = 0;
+  for (let i = 0; i < ordinals.length; i++) {
+    if ((i + 1) % STEP_SERIES === 0) yield undefined;
+    const id = measurement.seriesId(ordinals[i]!);
+    if (isHeld(shards, id)) ordinals[count++] = id;
+  }
+  return ordinals.subarray(0, count);
 }
 
 /** Whether one of the shards has rows of the series. */
@@ -80,23 +97,35 @@ export function isHeld(shards: readonly ShardView[], id: SeriesId): boolean {
 /** A series in a group, and a group with its tags, roughly. */
 const SERIES_BYTES = 32;
 const GROUP_BYTES = 320;
-/** A series while many are put in order. */
-const SORTED_BYTES = 24;
+/** A series while many are put in order: twice in linear memory, and in the list that comes out. */
+const SORTED_BYTES = 16;
+/** A list of fewer series is smaller, and faster to make, as an array. */
+const LONG_LIST = 1024;
 
-type MutableGroup = { tags: ReadonlyMap<string, string>; values: string[]; series: SeriesId[] };
+type MutableGroup = {
+  tags: ReadonlyMap<string, string>;
+  values: string[];
+  series: SeriesId[] | Uint32Array;
+};
 
 type Grouping = {
-  readonly ids: readonly SeriesId[];
+  readonly ids: Uint32Array;
   readonly groupBy: SeriesGrouping;
   readonly memory: RequestMemory;
+  readonly isUnordered: boolean;
 };
 
 function* groupSeries(
   database: DatabaseView,
   measurement: MeasurementIndex,
-  { ids, groupBy, memory }: Grouping,
+  { ids, groupBy, memory, isUnordered }: Grouping,
 ): Generator<undefined, MutableGroup[]> {
   const { index } = database;
+  if (groupBy.length === 0) {
+    if (ids.length === 0) return [];
+    const series = isUnordered ? ids : yield* byKey(database, ids, memory);
+    return [{ tags: new Map(), values: [], series }];
+  }
   if (groupBy === 'all') {
     const groups: MutableGroup[] = [];
     memory.hold(ids.length * GROUP_BYTES, 'groups of a request');
@@ -107,7 +136,7 @@ function* groupSeries(
     return groups;
   }
   const columns = groupBy.map((name) => measurement.column(name)?.values);
-  const groups = new Map<string, MutableGroup>();
+  const groups = new Map<string, MutableGroup & { readonly series: SeriesId[] }>();
   let seen = 0;
   for (const id of ids) {
     if (++seen % STEP_ELEMENTS === 0) yield undefined;
@@ -124,7 +153,7 @@ function* groupSeries(
     const tags = new Map(groupBy.map((name, i) => [name, values[i] ?? '']));
     groups.set(key, { tags, values, series: [id] });
   }
-  const result = yield* sortInSteps([...groups.values()], (a, b) => {
+  const result: MutableGroup[] = yield* sortInSteps([...groups.values()], (a, b) => {
     for (let i = 0; i < a.values.length; i++) {
       const order = compareBytes(a.values[i]!, b.values[i]!);
       if (order !== 0) return order;
@@ -132,7 +161,10 @@ function* groupSeries(
     return 0;
   });
   for (const group of result) {
-    if (group.series.length > 1) group.series = yield* byKey(database, group.series, memory);
+    if (group.series.length > 1 && !isUnordered) {
+      const ordered = yield* byKey(database, group.series, memory);
+      group.series = ordered.length < LONG_LIST ? Array.from(ordered) : ordered;
+    }
   }
   return result;
 }
@@ -140,9 +172,9 @@ function* groupSeries(
 /** Series in the order of their keys. */
 function* byKey(
   { index }: DatabaseView,
-  ids: readonly SeriesId[],
+  ids: SeriesIds,
   memory: RequestMemory,
-): Generator<undefined, SeriesId[]> {
+): Generator<undefined, Uint32Array> {
   memory.check(ids.length * SORTED_BYTES, 'order of series');
-  return Array.from(yield* sortedByKey(index.keys, Uint32Array.from(ids)));
+  return yield* sortedByKey(index.keys, ids instanceof Uint32Array ? ids : Uint32Array.from(ids));
 }
