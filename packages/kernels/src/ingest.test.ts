@@ -349,7 +349,7 @@ describe('a body means what the exact parser says', () => {
           expect(contents).toEqual(model.contents);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 120 },
     );
   });
 

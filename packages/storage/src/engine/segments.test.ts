@@ -234,7 +234,7 @@ test('any order of writes, flushes, compactions, deletes and restarts equals a p
         await own.dispose();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   );
 });
 
