@@ -14,7 +14,8 @@ export async function followLines(
   if (Number.isNaN(remaining) || remaining < 1)
     throw new UsageError(`--lines must be a positive number; got ${lines}`);
   const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
+  const interrupt = (): void => stop.abort();
+  process.once('SIGINT', interrupt);
   try {
     for await (const line of linesOf(await open(stop.signal))) {
       process.stdout.write(`${print(line)}\n`);
@@ -25,6 +26,7 @@ export async function followLines(
     // Ctrl-C is how following ends.
     if (!stop.signal.aborted) throw error;
   } finally {
+    process.off('SIGINT', interrupt);
     stop.abort();
   }
 }
