@@ -197,6 +197,7 @@ describe('task', () => {
   });
 
   test('tap shows what leaves a node and why an alert decided as it did', async () => {
+    const listenerCount = process.listenerCount('SIGINT');
     const tapped = await followed(tidemark('task', 'tap', 'cpu_hot', 'alert4', '--lines', '1'));
     expect(tapped).toMatchObject({ status: 0, stderr: '' });
     expect(tapped.stdout).toMatch(/ -> CRITICAL\n  crit: "usage" > 90 is true \(usage=97\)\n$/);
@@ -213,6 +214,7 @@ describe('task', () => {
       status: 1,
       stderr: expect.stringContaining('no node "nothing"'),
     });
+    expect(process.listenerCount('SIGINT')).toBe(listenerCount);
   });
 
   test('enable, disable, reload and delete take several ids and globs', async () => {

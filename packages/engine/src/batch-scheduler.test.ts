@@ -76,8 +76,13 @@ class VirtualClock implements Clock {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const at = this.#now + BigInt(Math.round(delayMs * 1e6));
-      this.#sleepers.push({ at, wake: resolve });
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const onAbort = (): void => reject(signal?.reason);
+      const wake = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      this.#sleepers.push({ at, wake });
+      signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 
