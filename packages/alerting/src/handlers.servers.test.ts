@@ -63,13 +63,17 @@ afterEach(async () => {
 });
 
 /** Starts a server and collects what it prints. */
-function start(file: string, args: readonly string[]): () => string {
+type Printed = { readonly lines: () => readonly string[]; readonly all: () => string };
+
+/** Starts a program; the whole lines of its standard output so far, and everything of both streams. */
+function start(file: string, args: readonly string[]): Printed {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
-  let printed = '';
-  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  return () => printed;
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  return { lines: () => stdout.split('\n').slice(0, -1), all: () => `${stdout}\n${stderr}` };
 }
 
 async function freePort(): Promise<number> {
@@ -176,15 +180,21 @@ describe.runIf(hasKcat)('kafka to a broker of librdkafka', () => {
       'mock',
     ]);
     const address = await eventually('the broker', async () =>
-      /bootstrap\.servers=(\S+)/.exec(printed())?.at(1),
+      /bootstrap\.servers=(\S+)\n/.exec(printed.all())?.at(1),
     );
 
     const section = { enabled: true, id: 'default', brokers: [address] };
     await send('kafka', { cluster: 'default', topic: 'events' }, section);
     await send('kafka', { cluster: 'default', topic: 'events' }, section, { ...EVENT, id: 'b' });
 
-    await eventually('both messages', async () => (printed().includes('<b|') ? true : undefined));
-    expect(printed()).toContain(`<cpu:host=a|${printEventJson(EVENT)}`);
+    const messages = await eventually('both messages', async () => {
+      const lines = printed.lines().filter((line) => line.startsWith('<'));
+      return lines.length === 2 ? lines.toSorted() : undefined;
+    });
+    expect(messages).toEqual([
+      `<b|${printEventJson({ ...EVENT, id: 'b' })}>`,
+      `<cpu:host=a|${printEventJson(EVENT)}>`,
+    ]);
   });
 
   test('a broker that is away is a failure that may pass', async () => {
@@ -211,7 +221,7 @@ describe.runIf(hasTrapd)('snmptrap to snmptrapd', () => {
       `udp:127.0.0.1:${port}`,
     ]);
     await eventually('snmptrapd', async () =>
-      /NET-SNMP version/.test(printed()) ? true : undefined,
+      /NET-SNMP version/.test(printed.all()) ? true : undefined,
     );
     const data = [
       ['s', 'too hot'],
@@ -228,9 +238,7 @@ describe.runIf(hasTrapd)('snmptrap to snmptrapd', () => {
     );
 
     const line = await eventually('the trap', async () =>
-      printed()
-        .split('\n')
-        .find((each) => each.includes('.8072.9.5')),
+      printed.lines().find((each) => each.includes('.8072.9.5')),
     );
     expect(line).toContain('.1.3.6.1.6.3.1.1.4.1.0 = OID: .1.3.6.1.4.1.8072.2.3.0.1');
     expect(line).toContain('.1.3.6.1.4.1.8072.9.1 = STRING: "too hot"');

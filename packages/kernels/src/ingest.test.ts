@@ -373,6 +373,13 @@ describe('a body means what the exact parser says', () => {
   });
 });
 
+/** Rows are encoded as they came; copies of them lie by series where that costs little, those of a series as they came. */
+function orderOfCopy(encodedIds: readonly number[], copiedIds: Uint32Array): readonly number[] {
+  const order = [...encodedIds.keys()];
+  if (encodedIds.every((id, row) => id === copiedIds[row])) return order;
+  return order.sort((a, b) => encodedIds[a]! - encodedIds[b]!);
+}
+
 describe('batches', () => {
   test('the blocks of a table decode to its rows', () => {
     const codecs = new Codecs();
@@ -383,9 +390,15 @@ describe('batches', () => {
           for (const table of write(opened, content).tables) {
             const rows = table.copyRows(new RowRoom());
 
-            const ids = codecs.decodeIntegers(table.encodeSeriesIds().slice());
-            expect(Array.from(ids, Number)).toEqual([...rows.seriesIds]);
-            expect(codecs.decodeTimes(table.encodeTimes().slice())).toEqual(rows.times);
+            const ids = Array.from(codecs.decodeIntegers(table.encodeSeriesIds().slice()), Number);
+            const order = orderOfCopy(ids, rows.seriesIds);
+            const inOrder = <T>(values: Iterable<T>): T[] => {
+              const all = [...values];
+              return order.map((row) => all[row]!);
+            };
+            expect(inOrder(ids)).toEqual([...rows.seriesIds]);
+            const times = codecs.decodeTimes(table.encodeTimes().slice());
+            expect(inOrder(times)).toEqual([...rows.times]);
             table.fields.forEach((field, c) => {
               const column = rows.columns[c]!;
               const valid =
@@ -395,13 +408,13 @@ describe('batches', () => {
               const block = table.encodeValues(field).slice();
               const decoded = codecs.decodeColumn(field.type, block, valid);
               for (let row = 0; row < table.rowCount; row++) {
-                expect(columnValue(decoded, row)).toEqual(columnValue(column, row));
+                expect(columnValue(decoded, order[row]!)).toEqual(columnValue(column, row));
               }
             });
           }
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 100, examples: [[['m f=1 1', 'm,a=v g=t 1\nm h="" 1']]] },
     );
   });
 
