@@ -9,21 +9,32 @@ import { expect, test } from 'vitest';
 
 import { IdleWatch, YoungBuffers, collectAll } from './idle-collection.ts';
 
-test('collects once after work, and not before there was any', () => {
+/** What is due in each of a row of intervals. */
+const dueIn = (utilizations: readonly number[]): readonly (string | undefined)[] => {
   const watch = new IdleWatch();
-  const utilizations = [0, 0.01, 0.5, 0.9, 0.05, 0.01, 0, 0, 0.2, 0.001];
+  return utilizations.map((utilization) => watch.next(utilization));
+};
+const idle = (count: number): number[] => Array.from({ length: count }, () => 0);
+const nothing = (count: number): undefined[] => Array.from({ length: count }, () => undefined);
 
-  expect(utilizations.map((utilization) => watch.isDue(utilization))).toEqual([
-    false,
-    false,
-    false,
-    false,
-    false,
-    true,
-    false,
-    false,
-    false,
-    true,
+test('collects once after work, and not before there was any', () => {
+  const due = dueIn([0, 0.01, 0.5, 0.9, 0.05, 0.01, 0, 0, 0.2, 0.001]);
+
+  expect(due).toEqual([...nothing(5), 'collect', ...nothing(3), 'collect']);
+});
+
+test('gives pages back once after a minute of rest, which some work begins anew', () => {
+  const due = dueIn([1, ...idle(11), 1, ...idle(6), 0.05, ...idle(20)]);
+
+  const rest = ['collect', ...nothing(10)];
+  expect(due).toEqual([
+    undefined,
+    ...rest,
+    undefined,
+    ...rest,
+    undefined,
+    'shrink',
+    ...nothing(14),
   ]);
 });
 
