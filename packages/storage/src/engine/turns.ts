@@ -1,13 +1,19 @@
 // Who may work next in the storage thread. What is done between two rounds of the event loop shares one slice of a few
 // milliseconds; when it is used up, whoever wants more waits for a later round. A query that waits comes next, unless a
-// query has had the turn before and others wait: those take turns. So a query that comes alone waits for the slice under
-// way and no other, and nobody waits longer than for three slices of the other kinds.
+// query has had the turn before and others wait: those take turns, a flush two for each of the writes. So a query that
+// comes alone waits for the slice under way and no other, and a write for five slices at most.
 import type { Clock } from '@tidemark/core';
 
 export type Work = 'write' | 'query' | 'flush' | 'background';
 
 /** Turns of a flush for each of a compaction when both wait: writes may wait for the room that the flush makes. */
 const FLUSH_TURNS = 3;
+
+/**
+ * Turns of a flush for each of the writes when both wait. With one, a load fills the next memtable before the last one is
+ * in its file: more memory, and more of the log to read after a crash.
+ */
+const FLUSH_TURNS_PER_WRITE = 2;
 
 export type TurnsOptions = {
   readonly clock: Clock;
@@ -30,8 +36,8 @@ export class Turns {
   #flushTurns = 0;
   /** The last turn was a query's. */
   #wasQuery = false;
-  /** Of writes and background work, writes come next. */
-  #areWritesNext = true;
+  /** Turns of background work since writes had one. */
+  #turnsSinceWrite = FLUSH_TURNS_PER_WRITE;
   #sliceEnd = Number.NEGATIVE_INFINITY;
   /** Something has begun to work in this round of the event loop. */
   #isTaken = false;
@@ -84,11 +90,12 @@ export class Turns {
     const hasWrite = write.length > 0;
     const hasBackground = flush.length + background.length > 0;
     if (query.length > 0 && !(this.#wasQuery && (hasWrite || hasBackground))) return 'query';
-    if (hasWrite && (this.#areWritesNext || !hasBackground)) {
-      this.#areWritesNext = false;
+    const share = flush.length > 0 ? FLUSH_TURNS_PER_WRITE : 1;
+    if (hasWrite && (this.#turnsSinceWrite >= share || !hasBackground)) {
+      this.#turnsSinceWrite = 0;
       return 'write';
     }
-    this.#areWritesNext = true;
+    this.#turnsSinceWrite++;
     return this.#chooseBackground();
   }
 
