@@ -4,7 +4,7 @@
 // thread for tens of milliseconds when it doubles. Values of 64 bits are compared by their words, texts once per
 // dictionary.
 import type { Column, FieldType, FieldValue, StringColumn } from '@tidemark/core';
-import { assert, compareBytes } from '@tidemark/core';
+import { assert, compareBytes, hashSeed, hashText } from '@tidemark/core';
 
 /** Stands for a row without a value. */
 export const NO_VALUE = 0xffffffff;
@@ -22,8 +22,6 @@ const CODES_PER_ROW = 4;
 const NO_WORDS: Uint32Array = new Uint32Array(0);
 const NO_TEXTS: readonly string[] = [];
 
-const FNV_PRIME = 0x01000193;
-const FNV_START = 0x811c9dc5;
 const SIGN = 0x80000000;
 const EXPONENT = 0x7ff00000;
 const MANTISSA = 0x000fffff;
@@ -34,6 +32,7 @@ type Numbers = Float64Array | BigInt64Array | BigUint64Array;
 export class ValueTable {
   readonly #type: FieldType;
   readonly #hold: (bytes: number) => void;
+  readonly #seed = hashSeed();
   #size = 0;
   #textBytes = 0;
   #heldBytes = 0;
@@ -83,7 +82,7 @@ export class ValueTable {
 
   /** The number of a text, which is added when it is new. Only for tables of texts. */
   numberOfText(text: string): number {
-    const hash = hashOfText(text);
+    const hash = mixed(hashText(this.#seed, text));
     for (let at = this.#firstOf(hash); at !== 0; at = this.#next[at - 1]!) {
       if (this.#hashes[at - 1] === hash && this.#texts[at - 1] === text) return at - 1;
     }
@@ -188,7 +187,7 @@ export class ValueTable {
   }
 
   #numberOfWords(low: number, high: number): number {
-    const hash = hashOfWords(low, high);
+    const hash = mixed(mixed(this.#seed ^ low) ^ high);
     const words = this.#words;
     for (let at = this.#firstOf(hash); at !== 0; at = this.#next[at - 1]!) {
       if (words[2 * at - 2] === low && words[2 * at - 1] === high) return at - 1;
@@ -273,17 +272,6 @@ function numbersIn({ buffer }: Uint32Array, type: FieldType): Numbers {
     default:
       return new Float64Array(buffer);
   }
-}
-
-function hashOfWords(low: number, high: number): number {
-  return mixed(Math.imul(low, 0x9e3779b1) ^ Math.imul(high, 0x85ebca77));
-}
-
-/** FNV-1a over the characters. */
-function hashOfText(text: string): number {
-  let hash = FNV_START;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);
-  return mixed(hash);
 }
 
 /** Every bit of a hash in its lower ones, 31 bits. */

@@ -1,9 +1,8 @@
 // Groups: interned per task, with a dense index for the per-group state arrays of nodes.
-import { assert } from '@tidemark/core';
+import { assert, hashSeed, hashText } from '@tidemark/core';
 import { GroupIndex } from './group-index.ts';
 import type { SeriesTable } from './series.ts';
 import { Series } from './series.ts';
-import { hashSeed, hashText } from './text-hash.ts';
 
 /** How points are grouped: by tags, and by measurement too. */
 export type GroupDimensions = {

@@ -1,8 +1,8 @@
 // Series inside the runtime: measurement and tags of points, interned so that nodes compare and cache by identity.
+import { hashText } from '@tidemark/core';
 import type { SeriesRef } from '../point-batch.ts';
 import { PagedSeries } from './paged-series.ts';
 import type { SeriesPage } from './paged-series.ts';
-import { hashText } from './text-hash.ts';
 
 /** A set of tag keys, sorted; interned: equal sets are one object. */
 export class TagKeys {
