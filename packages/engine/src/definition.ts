@@ -78,7 +78,8 @@ export function defineTemplate(
   return { ...requirePipeline(built), vars: built.vars };
 }
 
-function requirePipeline(built: BuildResult): {
+/** What a script makes. Throws `InvalidRequest` as the API answers it when that is nothing. */
+export function requirePipeline(built: BuildResult): {
   readonly pipeline: Pipeline;
   readonly type: EdgeType;
 } {

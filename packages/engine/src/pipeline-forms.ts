@@ -1,15 +1,9 @@
 // A pipeline in each of the forms that people and programs have of it: script, JSON, DOT. Loads no server, so that a
 // command can do it by itself.
 import { InvalidRequest } from '@tidemark/core';
-import {
-  buildPipeline,
-  definitionErrorText,
-  formatDot,
-  parsePipeline,
-  printPipelineScript,
-} from '@tidemark/pipeline';
+import { buildPipeline, formatDot, parsePipeline, printPipelineScript } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
-import { readVars } from './definition.ts';
+import { readVars, requirePipeline } from './definition.ts';
 import { parseJson } from './http/json.ts';
 
 export { printPipeline } from '@tidemark/pipeline';
@@ -29,10 +23,7 @@ export function readPipeline(text: string, vars?: unknown): Pipeline {
     if (pipeline === undefined) throw new InvalidRequest(error);
     return pipeline;
   }
-  const { pipeline, error, diagnostics } = buildPipeline(text, { vars: readVars(vars) });
-  if (pipeline !== undefined) return pipeline;
-  const message = error === undefined ? 'invalid task type: invalid' : definitionErrorText(error);
-  throw new InvalidRequest(message, { diagnostics });
+  return requirePipeline(buildPipeline(text, { vars: readVars(vars) })).pipeline;
 }
 
 /** The script that makes a pipeline. Throws `InvalidRequest` for what only JSON can say. */

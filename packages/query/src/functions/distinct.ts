@@ -4,7 +4,7 @@ import type { FieldType } from '@tidemark/core';
 import type { LeafWriter } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import type { Steps } from './steps.ts';
-import { finishSteps, isStepped, orderInSteps, STEP_ITEMS } from './steps.ts';
+import { orderInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { NO_VALUE, ValueTable } from './value-table.ts';
 
 const EPOCH = 0n;
@@ -58,10 +58,7 @@ abstract class PerValueAccumulator implements Accumulator {
   }
 
   emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
-    const steps = this.#emitInSteps(stamp ?? EPOCH, out);
-    if (isStepped(this.values.size)) return steps;
-    finishSteps(steps);
-    return undefined;
+    return stepsIfMany(this.values.size, this.#emitInSteps(stamp ?? EPOCH, out));
   }
 
   *#emitInSteps(stamp: bigint, out: LeafWriter): Steps {

@@ -6,7 +6,7 @@ import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
 import type { Steps } from './steps.ts';
-import { finishSteps, isStepped, sortInSteps, STEP_ITEMS } from './steps.ts';
+import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { ValueTable } from './value-table.ts';
 
 type Candidate = {
@@ -62,10 +62,7 @@ export class RankingAccumulator implements Accumulator {
   }
 
   emit(_stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
-    const steps = this.#emitInSteps(out);
-    if (isStepped(this.#heap.length + this.#bestOf.length)) return steps;
-    finishSteps(steps);
-    return undefined;
+    return stepsIfMany(this.#heap.length + this.#bestOf.length, this.#emitInSteps(out));
   }
 
   *#emitInSteps(out: LeafWriter): Steps {

@@ -6,7 +6,7 @@ import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
 import type { Steps } from './steps.ts';
-import { finishSteps, isStepped, sortInSteps, STEP_ITEMS } from './steps.ts';
+import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 
 type Kept = {
   readonly sequence: number;
@@ -44,10 +44,7 @@ export class SampleAccumulator implements Accumulator {
   }
 
   emit(_stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
-    const steps = this.#emitInSteps(out);
-    if (isStepped(this.#kept.length)) return steps;
-    finishSteps(steps);
-    return undefined;
+    return stepsIfMany(this.#kept.length, this.#emitInSteps(out));
   }
 
   *#emitInSteps(out: LeafWriter): Steps {

@@ -20,6 +20,13 @@ export function finishSteps<T>(steps: Steps<T>): T {
   }
 }
 
+/** The steps when so many items are worth several; `undefined` when the work was done at once. */
+export function stepsIfMany(count: number, steps: Steps): Steps | undefined {
+  if (isStepped(count)) return steps;
+  finishSteps(steps);
+  return undefined;
+}
+
 /** Sorts like `Array.prototype.sort`: stable, by `compare`. The items are not changed. */
 export function* sortInSteps<T>(
   items: readonly T[],

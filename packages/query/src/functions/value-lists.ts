@@ -2,7 +2,7 @@
 import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import type { Steps } from './steps.ts';
-import { finishSteps, isStepped, selectInSteps, STEP_ITEMS } from './steps.ts';
+import { selectInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { ValueList } from './value-list.ts';
 
 const EPOCH = 0n;
@@ -21,10 +21,7 @@ abstract class ListAccumulator implements Accumulator {
   }
 
   emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
-    const steps = this.#emitInSteps(stamp, out);
-    if (isStepped(this.list.length)) return steps;
-    finishSteps(steps);
-    return undefined;
+    return stepsIfMany(this.list.length, this.#emitInSteps(stamp, out));
   }
 
   *#emitInSteps(stamp: bigint | undefined, out: LeafWriter): Steps {

@@ -19,6 +19,10 @@ export class Members {
     this.#run = run;
   }
 
+  get texts(): ReadonlySet<string> {
+    return this.#texts;
+  }
+
   get size(): number {
     return this.#texts.size;
   }

@@ -8,7 +8,7 @@ import { RunContext } from '../operators/run-context.ts';
 import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import type { Predicate, SchemaFilter } from '../series-source.ts';
-import { memberBytes } from './members.ts';
+import { memberBytes, Members } from './members.ts';
 import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';
 import { listed, oneSeriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
@@ -66,15 +66,12 @@ async function measurementsWhere(
       return new Set([...left].filter((name) => right.has(name)));
     }
     case 'constant': {
-      const all = new Set<string>();
-      if (!where.value) return all;
+      const all = new Members(run);
+      if (!where.value) return all.texts;
       for await (const names of measurementNames(filter, run)) {
-        for (const name of names) {
-          run.hold(memberBytes(name));
-          all.add(name);
-        }
+        for (const name of names) all.add(name);
       }
-      return all;
+      return all.texts;
     }
     case 'tag':
       return byTagValues(where.key, filter, run, {

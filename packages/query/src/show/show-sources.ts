@@ -6,7 +6,7 @@ import type { MeasurementSource } from '@tidemark/influxql';
 import { lookUp } from '../look-up.ts';
 import type { RunContext } from '../operators/run-context.ts';
 import type { SchemaFilter } from '../series-source.ts';
-import { memberBytes } from './members.ts';
+import { Members } from './members.ts';
 
 /** Entries of a merged piece. */
 const PIECE_ENTRIES = 2048;
@@ -47,23 +47,18 @@ async function namesOf(
   if (sources.length === 1 && only?.pattern !== undefined) {
     return { measurementPattern: only.pattern };
   }
-  const names = new Set<string>();
-  const add = (name: string): void => {
-    if (names.has(name)) return;
-    run.hold(memberBytes(name));
-    names.add(name);
-  };
+  const members = new Members(run);
   for (const { name, pattern } of sources) {
     if (pattern === undefined) {
-      add(name ?? '');
+      members.add(name ?? '');
       continue;
     }
     const filter = { database, measurementPattern: pattern };
     for await (const found of lookUp(run.query, 'measurements', { filter }, run.pace)) {
-      for (const each of found.names) add(each);
+      for (const each of found.names) members.add(each);
     }
   }
-  return { measurements: [...names] };
+  return { measurements: [...members.texts] };
 }
 
 /** Entries of one measurement, in order; pieces of one measurement follow each other. */

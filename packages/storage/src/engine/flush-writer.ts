@@ -4,7 +4,13 @@ import { Uint32List } from '../uint32-list.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
-import { isStrictlyAscending, mergeRuns, sliceRun, unorderedStretches } from '../read/run.ts';
+import {
+  isStrictlyAscending,
+  mergeRuns,
+  sliceRun,
+  stretchStart,
+  unorderedStretches,
+} from '../read/run.ts';
 import type { Run } from '../read/run.ts';
 import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
 import type { SegmentField } from '../segment/format.ts';
@@ -113,7 +119,7 @@ function* writePortion(
     const next = endOfShort(ends, first);
     if (next > first) writeShort(writer, seriesBetween(all, first, next));
     else {
-      const run = sliceRun(all, first === 0 ? 0 : ends[first - 1]!, ends[first]!);
+      const run = sliceRun(all, stretchStart(ends, first), ends[first]!);
       yield* writer.addRunInSteps(inOrder(run));
       writer.endSeries(ids[first]!);
     }
@@ -127,7 +133,7 @@ type Series = Run & { readonly ids: Uint32Array; readonly ends: Uint32Array };
 
 /** From `first` on, the first series that has too many rows to be encoded together with others. */
 function endOfShort(ends: Uint32Array, first: number): number {
-  for (let i = first, start = first === 0 ? 0 : ends[first - 1]!; i < ends.length; i++) {
+  for (let i = first, start = stretchStart(ends, first); i < ends.length; i++) {
     if (ends[i]! - start >= MIN_STATISTICS_ROWS) return i;
     start = ends[i]!;
   }
@@ -136,7 +142,7 @@ function endOfShort(ends: Uint32Array, first: number): number {
 
 function seriesBetween(all: Series, first: number, next: number): Series {
   if (first === 0 && next === all.ids.length) return all;
-  const start = first === 0 ? 0 : all.ends[first - 1]!;
+  const start = stretchStart(all.ends, first);
   const ends = all.ends.slice(first, next).map((end) => end - start);
   return { ...sliceRun(all, start, all.ends[next - 1]!), ids: all.ids.subarray(first, next), ends };
 }
@@ -147,7 +153,7 @@ function writeShort(writer: SegmentWriter, series: Series): void {
     column === undefined ? [] : [{ field, column }],
   );
   writer.addSeriesRows({ ids, ends, times, columns }, (index) => {
-    const run = sliceRun(series, index === 0 ? 0 : ends[index - 1]!, ends[index]!);
+    const run = sliceRun(series, stretchStart(ends, index), ends[index]!);
     writer.addRun(inOrder(run));
     writer.endSeries(ids[index]!);
   });
@@ -167,7 +173,7 @@ function pickInOrder(
   const times = pick.times();
   let hasMoved = false;
   for (const index of unorderedStretches(times, ends)) {
-    const start = index === 0 ? 0 : ends[index - 1]!;
+    const start = stretchStart(ends, index);
     hasMoved = orderStretches(rows, times, { start, end: ends[index]! }) || hasMoved;
   }
   if (!hasMoved) return { pick, times };

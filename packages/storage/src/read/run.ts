@@ -194,6 +194,11 @@ export function isStrictlyAscending(times: BigInt64Array): boolean {
   return true;
 }
 
+/** Where a stretch begins, of those that lie one behind the other and end at `ends`. */
+export function stretchStart(ends: Uint32Array, stretch: number): number {
+  return stretch === 0 ? 0 : ends[stretch - 1]!;
+}
+
 /** Which of the stretches that end at `ends`, one behind the other, do not ascend strictly. */
 export function unorderedStretches(times: BigInt64Array, ends: Uint32Array): number[] {
   const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);

@@ -6,7 +6,7 @@ import type { Column } from '@tidemark/core';
 import { ByteWriter } from '../bytes.ts';
 import { codecs, crc32c, scans, shortSeries } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { columnOf, sliceRun, valuesOf } from '../read/run.ts';
+import { columnOf, sliceRun, stretchStart, valuesOf } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
 import { finish } from '../read/steps.ts';
 import type { SeriesRows } from '@tidemark/kernels';
@@ -137,7 +137,7 @@ export class SegmentWriter {
       this.#page.raw(entries);
       for (let i = from; i < next; i++) this.#listSeries(rows.ids[i]!);
       this.#pageLast = rows.ids[next - 1]!;
-      this.#rows += rows.ends[next - 1]! - (from === 0 ? 0 : rows.ends[from - 1]!);
+      this.#rows += rows.ends[next - 1]! - stretchStart(rows.ends, from);
       if (minTime < this.#minTime) this.#minTime = minTime;
       if (maxTime > this.#maxTime) this.#maxTime = maxTime;
       this.#flushBuffer();

@@ -8,9 +8,6 @@ import type { PolicyRef } from '../storage-engine.ts';
 import type { TagValueCounter } from './tag-value-counter.ts';
 import type { WriteBatch } from './write-batch.ts';
 
-/** A batch does not bring as many. */
-const GRANTED_MAX = 2 ** 30;
-
 export type AdmissionParts = {
   readonly index: SeriesIndex;
   readonly tagValues: TagValueCounter;
@@ -48,7 +45,7 @@ export class SeriesAdmission {
     const reason = this.#tagValueReason(key);
     if (reason !== undefined) return reason;
     // Next to a full tag each series has to be looked at.
-    const granted = this.#hasFullTag === true ? 1 : Math.min(left, GRANTED_MAX);
+    const granted = this.#hasFullTag === true ? 1 : left;
     this.#granted += granted;
     return granted - 1;
   }
