@@ -1,27 +1,68 @@
 // Multipart forms, for statements that are sent as a file. Bounded by the body's limit; nothing is written to disk.
-import { Parameters } from './parameters.ts';
-import { LIMITS } from '../limits.ts';
+// A form that is not complete is refused as a whole: the statement that was cut might do more than the whole one.
+import { InvalidRequest } from '@tidemark/core';
 
-/** The boundary of a `multipart/form-data` content type. */
+import { LIMITS } from '../limits.ts';
+import { Parameters } from './parameters.ts';
+
+/** The boundary of a `multipart/form-data` content type; absent for other types. */
 export function multipartBoundary(contentType: string): string | undefined {
   if (!/^multipart\/form-data\b/i.test(contentType)) return undefined;
   const match = /;\s*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
-  return match?.[1] ?? match?.[2];
+  const boundary = match?.[1] ?? match?.[2];
+  if (boundary === undefined) throw unusable('its content type names no boundary');
+  return boundary;
 }
 
-/** The fields of a form by name. Files count as fields. Parts that make no sense are left out. */
+/**
+ * The fields of a form by name. Files count as fields; parts without a name are left out. Throws InvalidRequest where
+ * the form does not end with its closing boundary, or has more parts than `LIMITS.multipartParts`.
+ */
 export function parseMultipart(body: Uint8Array, boundary: string): Parameters {
   const parameters = new Parameters();
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  const parts = text.split(`--${boundary}`).slice(1, LIMITS.multipartParts.value + 1);
-  for (const part of parts) {
-    if (part.startsWith('--')) break;
-    const headerEnd = part.indexOf('\r\n\r\n');
-    if (headerEnd < 0) continue;
-    const disposition = /^content-disposition:(.*)$/im.exec(part.slice(0, headerEnd))?.[1] ?? '';
-    const name = /;\s*name="((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1];
-    if (name === undefined) continue;
-    parameters.add(name.replace(/\\(.)/g, '$1'), part.slice(headerEnd + 4).replace(/\r\n$/, ''));
+  const [first, ...others] = findDelimiters(text, boundary);
+  let start = first;
+  for (const next of others) {
+    if (start === undefined || start.isClosing) break;
+    addPart(parameters, text.slice(start.end, next.start));
+    start = next;
+  }
+  if (start?.isClosing !== true) {
+    throw unusable(`it does not end with its closing boundary --${boundary}--`);
   }
   return parameters;
+}
+
+/** A boundary on a line of its own; the line break before it belongs to it, the one behind it does not. */
+type Delimiter = { readonly start: number; readonly end: number; readonly isClosing: boolean };
+
+function findDelimiters(text: string, boundary: string): readonly Delimiter[] {
+  const literal = boundary.replace(/[^\w]/g, String.raw`\$&`);
+  const pattern = new RegExp(`(?:^|\r?\n)--${literal}(--)?[ \t]*(?=\r?\n|$)`, 'g');
+  const delimiters: Delimiter[] = [];
+  for (const match of text.matchAll(pattern)) {
+    if (delimiters.length > LIMITS.multipartParts.value) {
+      throw unusable(`it has more than ${LIMITS.multipartParts.value} parts`);
+    }
+    const isClosing = match[1] !== undefined;
+    delimiters.push({ start: match.index, end: match.index + match[0].length, isClosing });
+    if (isClosing) break;
+  }
+  return delimiters;
+}
+
+function addPart(parameters: Parameters, part: string): void {
+  const separator = /\r?\n\r?\n/.exec(part);
+  if (separator === null) throw unusable('a part has no empty line behind its headers');
+  const headers = part.slice(0, separator.index);
+  const disposition = /^content-disposition:(.*)$/im.exec(headers)?.[1] ?? '';
+  const match = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition);
+  const name = match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2];
+  if (name === undefined) return;
+  parameters.add(name, part.slice(separator.index + separator[0].length));
+}
+
+function unusable(reason: string): InvalidRequest {
+  return new InvalidRequest(`multipart form can not be read: ${reason}; nothing was executed`);
 }

@@ -97,6 +97,62 @@ describe('a parameter', () => {
   });
 });
 
+describe('a multipart form', () => {
+  const part = '--X\r\nContent-Disposition: form-data; name="q"\r\n\r\n';
+  const post = (body: string, type = 'multipart/form-data; boundary=X') =>
+    service.get('/query?db=d', { method: 'POST', headers: { 'Content-Type': type }, body });
+
+  test.each([
+    ['within a value', `${part}DELETE FROM kept`],
+    ['within the line behind a value', `${part}DELETE FROM kept\r`],
+    ['before its closing boundary', `${part}DELETE FROM kept\r\n`],
+    ['within its closing boundary', `${part}DELETE FROM kept\r\n--X-`],
+    ['behind a boundary that is not the closing one', `${part}DELETE FROM kept\r\n--X\r\n`],
+    ['within the headers of another part', `${part}DELETE FROM kept\r\n--X\r\nContent-Dis`],
+  ])('that is cut %s is refused, and nothing of it executed', async (_, body) => {
+    await service.write('kept f=1 1', { db: 'd' });
+    const answer = await post(body);
+    expect([answer.status, answer.json.error]).toEqual([
+      400,
+      'multipart form can not be read: it does not end with its closing boundary --X--; nothing was executed',
+    ]);
+    const { json } = await service.query('SELECT f FROM kept', { db: 'd' });
+    expect(firstRow(json)[1]).toBe(1);
+  });
+
+  test('keeps texts in a value that only look like its boundary', async () => {
+    const value = 'SELECT f FROM m /* \r\n --X--\r\n--Xa */ -- --X--';
+    const answer = await post(`${part}${value}\r\n--X--\r\nbehind it`);
+    expect(firstRow(answer.json)[1]).toBe(1);
+  });
+
+  test('may have names without quotes, blanks behind boundaries, and line feeds alone', async () => {
+    const body = [
+      'before it',
+      '--a.b+c  ',
+      'Content-Disposition: form-data; name=q; filename="name=db.iql"',
+      'Content-Type: text/plain',
+      '',
+      'SELECT f FROM m',
+      '--a.b+c--',
+    ].join('\n');
+    const answer = await post(body, 'multipart/form-data; boundary="a.b+c"');
+    expect(firstRow(answer.json)[1]).toBe(1);
+  });
+
+  test.each([
+    ['its content type names no boundary', `${part}SHOW DATABASES\r\n--X--`, 'multipart/form-data'],
+    ['a part has no empty line behind its headers', '--X\r\nq\r\n--X--', undefined],
+    ['it has more than 100 parts', `${`${part}\r\n`.repeat(101)}--X--`, undefined],
+  ])('is refused because %s', async (reason, body, type) => {
+    const answer = await post(body, type);
+    expect([answer.status, answer.json.error]).toEqual([
+      400,
+      `multipart form can not be read: ${reason}; nothing was executed`,
+    ]);
+  });
+});
+
 describe('the answer', () => {
   test('is indented on demand', async () => {
     const { text } = await service.query('SHOW DATABASES', { pretty: 'true' });
