@@ -1,7 +1,7 @@
 // The executable itself: usage, configuration, ready line, exit statuses.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { makeDirectory, removeDirectory, runTidemark, startTidemark } from '@tidemark/testkit';
@@ -105,6 +105,27 @@ describe('configuration', () => {
       await removeDirectory(server.directory);
     }
   }, 60_000);
+});
+
+test.each([
+  ['engine', (to: string) => `data_dir = "${to}"\n`, 'engine.mdb'],
+  ['tsdb', (to: string) => `[data]\ndir = "${to}"\n`, 'tsdb'],
+])('%s keeps its data where the file says when no flag does', async (command, text, kept) => {
+  const folder = join(directory, `kept-${command}`);
+  const file = join(directory, `folder-${command}.toml`);
+  await writeFile(file, text(join(folder, 'data')));
+  const blocker = createServer();
+  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
+  const { port } = blocker.address() as AddressInfo;
+  const bind = `127.0.0.1:${port}`;
+
+  // The address is taken, so that the service opens its data and ends.
+  const started = await runTidemark([command, '--config', file, '--bind', bind], { directory });
+
+  blocker.close();
+  expect(started.status).toBe(1);
+  expect(await readdir(join(folder, 'data'))).toContain(kept);
+  expect(await readdir(directory)).not.toContain('data');
 });
 
 describe('starting', () => {

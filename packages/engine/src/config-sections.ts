@@ -10,7 +10,7 @@ export const FIXED_SECTIONS = {
       'localhost',
       'Name under which the database reaches this engine; also shown by templates.',
     ),
-    data_dir: key.text('./data/engine', 'Directory of everything that the engine keeps.'),
+    data_dir: key.text('./data', 'Directory of everything that the engine keeps.'),
     'skip-config-overrides': key.boolean(
       false,
       'Start without applying overrides that were stored through the API.',

@@ -34,25 +34,29 @@ export type ReadyUrls = readonly (readonly [name: 'tsdb' | 'engine' | 'ui', url:
 
 /** A command with the options that all services have. */
 export function serviceCommand(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .option('--config <file>', 'TOML configuration (see `tidemark config default`)')
-    .option(
-      '--data-dir <dir>',
-      'folder of all data; created when missing',
-      process.env['TIDEMARK_DATA_DIR'] ?? './data',
-    )
-    .addOption(
-      new Option('--log-level <level>', 'how much to log')
-        .choices([...LOG_LEVELS])
-        .default(process.env['TIDEMARK_LOG_LEVEL'] ?? 'info'),
-    )
-    .addOption(
-      new Option('--profile <name>', 'settings that belong together; small: runs in 256 MiB')
-        .choices([...PROFILES])
-        .env('TIDEMARK_PROFILE'),
-    )
-    .option('--insecure-no-auth', 'allow other addresses than loopback without authentication');
+  return (
+    new Command(name)
+      .description(description)
+      .option('--config <file>', 'TOML configuration (see `tidemark config default`)')
+      // Without a default: it would win over what a configuration file says.
+      .addOption(
+        new Option(
+          '--data-dir <dir>',
+          `folder of all data; created when missing (default ${DEFAULT_DATA_DIRECTORY})`,
+        ).env('TIDEMARK_DATA_DIR'),
+      )
+      .addOption(
+        new Option('--log-level <level>', 'how much to log')
+          .choices([...LOG_LEVELS])
+          .default(process.env['TIDEMARK_LOG_LEVEL'] ?? 'info'),
+      )
+      .addOption(
+        new Option('--profile <name>', 'settings that belong together; small: runs in 256 MiB')
+          .choices([...PROFILES])
+          .env('TIDEMARK_PROFILE'),
+      )
+      .option('--insecure-no-auth', 'allow other addresses than loopback without authentication')
+  );
 }
 
 /** Starts services, prints the ready line, and resolves with the exit status once a signal has stopped everything. */
