@@ -1,7 +1,7 @@
 // Bounds of alerting.
-import type { Limit } from '@tidemark/core';
+import type { Limit, SettingLimit } from '@tidemark/core';
 
-export const QUEUE_LENGTH: Limit = {
+export const QUEUE_LENGTH: SettingLimit = {
   setting: 'alert.topic-buffer-length',
   value: 5000,
   unit: 'count',
@@ -9,7 +9,6 @@ export const QUEUE_LENGTH: Limit = {
 };
 
 export const OUTBOX_LENGTH: Limit = {
-  setting: 'alert.outbox-length',
   value: 1_000_000,
   unit: 'count',
   reason:
@@ -18,7 +17,6 @@ export const OUTBOX_LENGTH: Limit = {
 
 /** OK events older than this are forgotten at the next start; what is not OK is kept for ever. */
 export const OK_EVENT_AGE: Limit = {
-  setting: 'alert.ok-event-age',
   value: 7 * 24 * 3_600_000,
   unit: 'ms',
   reason: 'ids that come and go, such as those of containers, must not gather in topics',
@@ -27,21 +25,18 @@ export const OK_EVENT_AGE: Limit = {
 export const QUEUE_LENGTH_MIN = 1000;
 
 export const RETRY_DELAY_FIRST: Limit = {
-  setting: 'alert.retry-delay',
   value: 1000,
   unit: 'ms',
   reason: 'long enough for a restarting receiver, short enough to go unnoticed',
 };
 
 export const RETRY_DELAY_MAX: Limit = {
-  setting: 'alert.retry-delay-max',
   value: 300_000,
   unit: 'ms',
   reason: 'a receiver that was away for hours is found again within five minutes',
 };
 
 export const RETRY_COUNT: Limit = {
-  setting: 'alert.retry-count',
   value: 20,
   unit: 'count',
   reason:
@@ -49,14 +44,12 @@ export const RETRY_COUNT: Limit = {
 };
 
 export const SEND_TIMEOUT: Limit = {
-  setting: 'alert.send-timeout',
   value: 30_000,
   unit: 'ms',
   reason: 'a receiver that does not answer must not hold its queue longer',
 };
 
 export const DEAD_LETTERS: Limit = {
-  setting: 'alert.dead-letters',
   value: 10_000,
   unit: 'count',
   reason:

@@ -57,9 +57,10 @@ export class Forbidden extends AppError {
 export class LimitExceeded extends AppError {
   override readonly name = 'LimitExceeded';
   readonly code = 'LIMIT_EXCEEDED';
-  readonly setting: string;
+  /** The key of the configuration that raises the limit; absent where nothing does. */
+  readonly setting: string | undefined;
 
-  constructor(message: string, setting: string, options: AppErrorOptions = {}) {
+  constructor(message: string, setting?: string, options: AppErrorOptions = {}) {
     super(message, options);
     this.setting = setting;
   }

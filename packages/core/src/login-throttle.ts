@@ -5,32 +5,27 @@ import type { Limit } from './limits.ts';
 
 export const LOGIN_LIMITS = {
   freeLoginFailures: {
-    setting: 'free login failures',
     value: 10,
     unit: 'count',
     reason: 'people mistype; guessing takes more attempts',
   },
   freeAddressFailures: {
-    setting: 'free failures of an address',
     value: 100,
     unit: 'count',
     reason:
       'a company behind one address mistypes too; trying a password with many users takes more',
   },
   loginForgetMs: {
-    setting: 'login memory',
     value: 600_000,
     unit: 'ms',
     reason: 'failures are forgotten when none follows for this time',
   },
   loginBlockMs: {
-    setting: 'login block',
     value: 60_000,
     unit: 'ms',
     reason: 'longest time for which further attempts of an address and user are refused',
   },
   trackedLogins: {
-    setting: 'tracked logins',
     value: 10_000,
     unit: 'count',
     reason: 'pairs of address and user whose failures are remembered; the oldest is forgotten',

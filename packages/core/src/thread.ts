@@ -13,7 +13,7 @@ declare const tidemarkBundle: { readonly directory: string } | undefined;
 
 /**
  * A thread that runs the module `name` (without ending) beside the module at `moduleUrl` (its `import.meta.url`).
- * In a bundled program that is the bundle of that module (packages/cli/bundle/programs.mjs lists them).
+ * In a bundled program that is the bundle of that module (packages/cli/bundle/programs.cjs lists them).
  *
  * From sources each thread would translate the whole program again, which takes it half a second of CPU.
  * `TIDEMARK_TEST_BUILT_THREADS`, which the tests' set-up sets after it has built the packages, runs the bundle in that

@@ -1,6 +1,7 @@
 // Sections of the engine's configuration as one table: names, types, defaults, documents. What handlers and other
 // overridable services need is added from their own tables (overridable-sections.ts).
 import { configKey as key, configSection, configSections } from '@tidemark/core';
+import { QUERY_RESPONSE_BYTES, TASK_QUEUE } from './limits.ts';
 import { LISTENER_SECTIONS } from '@tidemark/line-protocol/listeners';
 
 /** Sections that take effect at start and can not be overridden through the API. */
@@ -129,11 +130,19 @@ export const FIXED_SECTIONS = {
       '10s',
       'A thread that is stuck in one task for this long is ended; the task is started again alone, and stopped when it happens again.',
     ),
+    'max-waiting-points': key.integer(
+      TASK_QUEUE.value,
+      'Points that were acknowledged and wait for a slow task; writes wait for room beyond it.',
+    ),
     'stop-timeout': key.duration(
       '10s',
       'A task that makes no progress for this long when it is stopped is given up.',
     ),
     'query-timeout': key.duration('5m', 'Longest time of a query of a batch task.'),
+    'max-query-response': key.size(
+      QUERY_RESPONSE_BYTES.value,
+      'Largest answer of a database to a query of a task; it is held in memory as a whole.',
+    ),
   }),
   alert: configSection('Alerting.', {
     'persist-topics': key.boolean(true, 'Keep the state of events over a restart.'),
@@ -168,8 +177,11 @@ export const FIXED_SECTIONS = {
       '_internal',
       'Database of the default cluster they are written to; empty writes none.',
     ),
-    'timing-sample-rate': key.number(0.1, 'Share of messages whose processing time is measured.'),
-    'timing-movavg-size': key.integer(1000, 'Measurements that the average time is taken over.'),
+    'timing-sample-rate': key.number(0.1, 'Accepted for old files: one row in 4,096 is timed.'),
+    'timing-movavg-size': key.integer(
+      1000,
+      'Accepted for old files: the average is taken over what was timed lately.',
+    ),
   }),
   reporting: configSection('Nothing is ever reported to anybody; accepted for old files.', {
     enabled: key.boolean(false, 'Has no effect.'),

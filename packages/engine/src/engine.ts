@@ -132,8 +132,8 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     redactor.redact,
   );
   const http = httpSender();
-  const clusters = new Clusters(http);
-  const router = new PointRouter();
+  const clusters = new Clusters(http, config.task.maxQueryResponseBytes);
+  const router = new PointRouter(config.task.maxWaitingPoints);
   const access = accessPolicy({
     programs: config.alert.allowedPrograms,
     files: config.alert.allowedFiles,

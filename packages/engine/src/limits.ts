@@ -1,9 +1,9 @@
 // Bounds of the engine.
-import type { Limit } from '@tidemark/core';
+import type { Limit, SettingLimit } from '@tidemark/core';
 
 export const LIST_LIMIT_DEFAULT = 100;
 
-export const TASK_QUEUE: Limit = {
+export const TASK_QUEUE: SettingLimit = {
   setting: 'task.max-waiting-points',
   value: 1_000_000,
   unit: 'rows',
@@ -11,14 +11,12 @@ export const TASK_QUEUE: Limit = {
 };
 
 export const HEADERS_MS: Limit = {
-  setting: 'headers timeout',
   value: 20_000,
   unit: 'ms',
   reason: 'slow clients are cut off: headers must be complete by then',
 };
 
 export const CONNECTION_CHECK_MS: Limit = {
-  setting: 'connection check',
   value: 5000,
   unit: 'ms',
   reason:
@@ -26,35 +24,30 @@ export const CONNECTION_CHECK_MS: Limit = {
 };
 
 export const LOG_SUBSCRIBER_QUEUE: Limit = {
-  setting: 'logging.subscriber-queue',
   value: 10_000,
   unit: 'count',
   reason: 'lines that a slow reader of the log stream may leave; older ones are dropped for it',
 };
 
 export const LOG_SUBSCRIBERS: Limit = {
-  setting: 'logging.subscribers',
   value: 64,
   unit: 'count',
   reason: 'each follows every line that is logged',
 };
 
 export const TAP_READERS: Limit = {
-  setting: 'task.taps',
   value: 64,
   unit: 'count',
   reason: 'each follows everything that leaves a node',
 };
 
 export const TAP_WAITING_BYTES: Limit = {
-  setting: 'task.tap-queue',
   value: 1024 * 1024,
   unit: 'bytes',
   reason: 'what a slow reader of a tap may leave; further messages are dropped and counted for it',
 };
 
 export const RUNNING_JOBS: Limit = {
-  setting: 'replay.max-running',
   value: 32,
   unit: 'count',
   reason: 'recordings and replays that may run at the same time',
@@ -66,7 +59,7 @@ export const QUERY_RETRY_DELAY_MAX_MS = 60_000;
 export const QUERY_RETRY_COUNT = 3;
 
 /** Bytes of a database's answer to one query. */
-export const QUERY_RESPONSE_BYTES: Limit = {
+export const QUERY_RESPONSE_BYTES: SettingLimit = {
   setting: 'task.max-query-response',
   value: 256 * 1024 * 1024,
   unit: 'bytes',
@@ -75,21 +68,18 @@ export const QUERY_RESPONSE_BYTES: Limit = {
 
 /** Points of one answer of the database, about: reading it is one piece of work of the API's thread, 20 µs each. */
 export const CATCH_UP_PAGE_ROWS: Limit = {
-  setting: 'task.catch-up-page',
   value: 1_000,
   unit: 'rows',
   reason: 'missed points that are read at once; more of them keep requests waiting',
 };
 
 export const CATCH_UP_PAGE_BYTES: Limit = {
-  setting: 'task.catch-up-page-size',
   value: 32 * 1024 * 1024,
   unit: 'bytes',
   reason: 'an answer with missed points; a larger one is asked for in parts',
 };
 
 export const REMEMBERED_POINTS: Limit = {
-  setting: 'task.catch-up-remembered',
   value: 1_000_000,
   unit: 'count',
   reason: 'points that were read and may come from the stream as well, by their times',

@@ -94,7 +94,7 @@ export class LogHub {
   /** Follows what is logged from now on, whatever the sink's level is. A reader that is too slow loses lines. */
   follow(filter: LogFilter, format: 'json' | 'logfmt', signal: AbortSignal): PassThrough {
     if (this.#subscribers.size >= LOG_SUBSCRIBERS.value) {
-      throw new LimitExceeded('too many readers follow the log', LOG_SUBSCRIBERS.setting);
+      throw new LimitExceeded(`too many readers follow the log: ${LOG_SUBSCRIBERS.value} may`);
     }
     const stream = new PassThrough({ highWaterMark: 1 << 20 });
     const print = format === 'json' ? printJsonLine : printLogfmt;

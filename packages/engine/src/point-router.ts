@@ -29,10 +29,16 @@ export type IngressCount = {
 export class PointRouter {
   readonly #routes = new Map<string, Set<Queue>>();
   readonly #ingress = new Map<string, IngressCount>();
+  readonly #waitingRowsMax: number;
+
+  /** @param waitingRowsMax `task.max-waiting-points`: rows that wait for one consumer before writes wait, too. */
+  constructor(waitingRowsMax = TASK_QUEUE.value) {
+    this.#waitingRowsMax = waitingRowsMax;
+  }
 
   /** Adds a consumer; a pair with an empty policy matches writes without one only. */
   add(dbrps: readonly Dbrp[], consumer: PointConsumer): Route {
-    const queue = new Queue(consumer);
+    const queue = new Queue(consumer, this.#waitingRowsMax);
     const keys = new Set(dbrps.map(({ db, rp }) => keyOf(db, rp)));
     for (const key of keys) {
       const queues = this.#routes.get(key) ?? new Set();
@@ -159,12 +165,14 @@ function commonTaker(queues: Iterable<Queue>): BatchTaker | undefined {
 /** Batches that wait for one consumer. */
 class Queue {
   readonly #consumer: PointConsumer;
+  readonly #waitingRowsMax: number;
   readonly #waiting: Write[] = [];
   #waitingRows = 0;
   #pump: Promise<void> | undefined;
 
-  constructor(consumer: PointConsumer) {
+  constructor(consumer: PointConsumer, waitingRowsMax: number) {
     this.#consumer = consumer;
+    this.#waitingRowsMax = waitingRowsMax;
   }
 
   get taker(): BatchTaker | undefined {
@@ -186,7 +194,7 @@ class Queue {
     this.#pump ??= this.#run().finally(() => {
       this.#pump = undefined;
     });
-    return this.#waitingRows > TASK_QUEUE.value ? this.#pump : undefined;
+    return this.#waitingRows > this.#waitingRowsMax ? this.#pump : undefined;
   }
 
   /** What the consumer has been given is on its way through it; `undefined` when nobody needs to wait for that. */

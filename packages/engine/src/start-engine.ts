@@ -329,6 +329,7 @@ class RunningEngine implements EngineService {
       writes,
       defaultRetentionPolicy: config[''].defaultRetentionPolicy,
       logs,
+      isTracingWrites: config.http.writeTracing,
       debugVars: async () => {
         await this.#reporter.refresh();
         return debugVars(this.#parts, this.#reporter, {

@@ -1,6 +1,6 @@
 // The parser's view of a text: one token of look-ahead, the common ways to ask for tokens, and how parsing stops.
 import { lineAndColumn } from '@tidemark/core';
-import type { Diagnostic, Limit, Span } from '@tidemark/core';
+import type { Diagnostic, SettingLimit, Span } from '@tidemark/core';
 
 import { parseDuration } from './duration.ts';
 import { hintFor } from './hints.ts';
@@ -245,7 +245,7 @@ export class Cursor {
 
   /** Stops with `max-… limit exceeded: …`, which names the setting to raise. */
   failLimit(
-    limit: Limit,
+    limit: SettingLimit,
     fault: { readonly reason: string; readonly span: Span; readonly hint: string },
   ): never {
     throw new ParseFailure({

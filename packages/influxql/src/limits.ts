@@ -1,5 +1,5 @@
 // Limits of the parser. Reaching one is a diagnostic, like every other finding about a text, that names the setting.
-import type { Limit } from '@tidemark/core';
+import type { Limit, SettingLimit } from '@tidemark/core';
 
 /** What one text may ask of the parser and of everything that walks its tree. Absent is the default. */
 export type ParseLimits = {
@@ -13,7 +13,7 @@ export type ParseLimits = {
   readonly maxRegexLength?: number | undefined;
 };
 
-export const MAX_DEPTH: Limit = {
+export const MAX_DEPTH: SettingLimit = {
   setting: 'coordinator.max-query-depth',
   value: 200,
   unit: 'levels',
@@ -27,7 +27,7 @@ export const HIGHEST_DEPTH = 500;
  * Height of an expression tree. A chain of arithmetic is as high as it is long, so this bounds it too. Chains of AND
  * and OR are built balanced and do not count.
  */
-export const MAX_OPERATORS: Limit = {
+export const MAX_OPERATORS: SettingLimit = {
   setting: 'coordinator.max-query-operators',
   value: 1000,
   unit: 'levels',
@@ -37,14 +37,14 @@ export const MAX_OPERATORS: Limit = {
 /** What the stack bears, whatever is configured. */
 export const HIGHEST_OPERATORS = 1000;
 
-export const MAX_TOKENS: Limit = {
+export const MAX_TOKENS: SettingLimit = {
   setting: 'coordinator.max-query-tokens',
   value: 100_000,
   unit: 'count',
   reason: 'a text is parsed in one go, about a microsecond per token, while others wait',
 };
 
-export const MAX_REGEX_LENGTH: Limit = {
+export const MAX_REGEX_LENGTH: SettingLimit = {
   setting: 'coordinator.max-regex-length',
   value: 64 * 1024,
   unit: 'count',
@@ -52,7 +52,6 @@ export const MAX_REGEX_LENGTH: Limit = {
 };
 
 export const MAX_DIAGNOSTICS: Limit = {
-  setting: 'maxDiagnostics',
   value: 50,
   unit: 'count',
   reason: 'more findings in one text help nobody',
@@ -65,6 +64,6 @@ export function limitOf(given: number | undefined, limit: Limit, highest = Infin
 }
 
 /** `coordinator.max-query-depth` as messages name it: `max-query-depth`. */
-export function nameOf({ setting }: Limit): string {
+export function nameOf({ setting }: SettingLimit): string {
   return setting.slice(setting.indexOf('.') + 1);
 }

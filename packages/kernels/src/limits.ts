@@ -2,7 +2,6 @@
 import type { Limit } from '@tidemark/core';
 
 export const BLOCK_VALUES_MAX: Limit = {
-  setting: 'kernels.block-values-max',
   value: 1 << 22,
   unit: 'count',
   reason:
@@ -10,21 +9,18 @@ export const BLOCK_VALUES_MAX: Limit = {
 };
 
 export const FIELDS_PER_POINT_MAX: Limit = {
-  setting: 'kernels.fields-per-point-max',
   value: 65_536,
   unit: 'count',
   reason: 'one point is staged in a buffer of fixed size; in step with assembly/stage.ts',
 };
 
 export const PARSE_ERRORS_MAX: Limit = {
-  setting: 'kernels.parse-errors-max',
   value: 10_000,
   unit: 'count',
   reason: 'a large body of rubbish must not become a larger answer',
 };
 
 export const BATCH_BYTES_MAX: Limit = {
-  setting: 'kernels.batch-bytes-max',
   value: 32 << 20,
   unit: 'bytes',
   reason:
@@ -32,7 +28,6 @@ export const BATCH_BYTES_MAX: Limit = {
 };
 
 export const BATCH_BYTES_KEPT: Limit = {
-  setting: 'kernels.batch-bytes-kept',
   value: 8 << 20,
   unit: 'bytes',
   reason: 'tables up to this size are kept for the next batch, larger ones are made anew',

@@ -24,7 +24,7 @@ export function conjunction(
     span: { start: left.span.start, end: right.span.end },
   };
   if (measureExpression(expression).depth > MAX_EXPRESSION_DEPTH.value) {
-    throw new ArgumentFailure(`too many conditions (${MAX_EXPRESSION_DEPTH.setting})`);
+    throw new ArgumentFailure(`too many conditions: ${MAX_EXPRESSION_DEPTH.value} may be joined`);
   }
   return { kind: 'lambda', expression };
 }

@@ -2,21 +2,18 @@
 import type { Limit } from '@tidemark/core';
 
 export const MAX_NODES: Limit = {
-  setting: 'task.max-nodes',
   value: 10_000,
   unit: 'count',
   reason: 'nodes of one task; each costs about 1 kB at rest and a queue while running',
 };
 
 export const MAX_CALLS_PER_NODE: Limit = {
-  setting: 'task.max-calls-per-node',
   value: 5_000,
   unit: 'count',
   reason: 'properties and handlers of one node; lists and maps are copied with every call',
 };
 
 export const MAX_EXPRESSION_SIZE: Limit = {
-  setting: 'task.max-expression-size',
   value: 500_000,
   unit: 'count',
   reason:
@@ -24,14 +21,12 @@ export const MAX_EXPRESSION_SIZE: Limit = {
 };
 
 export const MAX_EXPRESSION_DEPTH: Limit = {
-  setting: 'task.max-expression-depth',
   value: 2_000,
   unit: 'levels',
   reason: 'lambdas are checked, printed and compiled by recursion',
 };
 
 export const MAX_STRING_LENGTH: Limit = {
-  setting: 'task.max-string-length',
   value: 65_536,
   unit: 'count',
   reason: 'UTF-16 code units of a text that a script computes; a var added to itself doubles',

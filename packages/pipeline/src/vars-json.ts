@@ -1,4 +1,4 @@
-// Vars as JSON, in and out. Facts: docs/reference/tickscript.md, vars over the API.
+// Vars as JSON, in and out.
 import { parseDuration } from '@tidemark/tickscript';
 import { MAX_INT64, MIN_INT64, unreachable } from '@tidemark/core';
 import { isVarType } from './evaluate/var-values.ts';

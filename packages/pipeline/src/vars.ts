@@ -1,5 +1,4 @@
 // Vars: values that a task gives to the `var` names of its script, and the defaults that the script declares.
-// Facts: docs/reference/tickscript.md, vars over the API.
 import type { VarType } from '@tidemark/tickscript';
 
 /** A var's value. Lambdas and regular expressions are kept as the text that was supplied. */

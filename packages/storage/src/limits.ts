@@ -1,5 +1,5 @@
 // Bounds of the storage engine that are not per-request settings. Settings override those that have a key.
-import type { Limit } from '@tidemark/core';
+import type { Limit, SettingLimit } from '@tidemark/core';
 
 export const LIMITS = {
   walBytes: {
@@ -22,13 +22,11 @@ export const LIMITS = {
     reason: 'bodies that wait for the log; beyond it writes are refused as unavailable',
   },
   snapshotAgeMs: {
-    setting: 'storage.snapshot-max-age',
     value: 15 * 60_000,
     unit: 'ms',
     reason: 'a forgotten snapshot must not hold back deleted files for ever',
   },
   openSnapshots: {
-    setting: 'storage.max-open-snapshots',
     value: 10_000,
     unit: 'count',
     reason: 'each pins memory and files',
@@ -54,24 +52,21 @@ export const LIMITS = {
       'postings of the tag keys that conditions ask for; a million series take 1-11 MiB per key',
   },
   deadSeries: {
-    setting: 'storage.dead-series',
     value: 10_000,
     unit: 'count',
     reason:
       'deleted series take a megabyte in the index before it is made anew without them (and half as many as the others)',
   },
   closingFlushMs: {
-    setting: 'storage.closing-flush-time',
     value: 4_000,
     unit: 'ms',
     reason:
       'rows in memory are flushed within this time of a stop, which has nine seconds; what is left is in the log',
   },
   sliceMs: {
-    setting: 'storage.slice',
     value: 3,
     unit: 'ms',
     reason:
       'what writes, queries and background work may take together before the next one gets its turn',
   },
-} as const satisfies Record<string, Limit>;
+} as const satisfies Record<string, Limit | SettingLimit>;

@@ -1,5 +1,4 @@
 // Syntax tree of the script language: immutable data with spans, and everything that the formatter must remember.
-// Facts about the language: docs/reference/tickscript.md.
 import type { Span } from '@tidemark/core';
 
 /** One comment: blocks of lines; an empty source line separates blocks. Text without `//` and one leading space. */

@@ -1,6 +1,6 @@
 // Expressions of the script language: chains, calls, lists, lambdas and operators with their precedence.
 import { assert } from '@tidemark/core';
-import type { Span } from '@tidemark/core';
+import type { Limit, Span } from '@tidemark/core';
 import type {
   BinaryNode,
   BinaryOperator,
@@ -341,7 +341,7 @@ export class ExpressionParser {
   }
 
   #enter(): void {
-    if (++this.#nesting > MAX_NESTING.value) throw this.#tooDeep(MAX_NESTING.setting);
+    if (++this.#nesting > MAX_NESTING.value) throw this.#tooDeep(MAX_NESTING);
   }
 
   #leave(): void {
@@ -352,19 +352,19 @@ export class ExpressionParser {
   #grown<T extends ExpressionNode>(node: T, parts: readonly ExpressionNode[]): T {
     let depth = 0;
     for (const part of parts) depth = Math.max(depth, this.#depths.get(part) ?? 0);
-    if (depth >= MAX_TREE_DEPTH.value) throw this.#tooDeep(MAX_TREE_DEPTH.setting);
+    if (depth >= MAX_TREE_DEPTH.value) throw this.#tooDeep(MAX_TREE_DEPTH);
     this.#depths.set(node, depth + 1);
     return node;
   }
 
-  #tooDeep(setting: string): SyntaxFailure {
+  #tooDeep(limit: Limit): SyntaxFailure {
     const { start, end } = this.peek();
     return syntaxFailure(
       this.#text,
       { start, end },
       {
         code: 'TICK_TOO_DEEP',
-        message: `parser: script is nested too deeply (${setting})`,
+        message: `parser: script is nested more than ${limit.value} levels deep`,
         hint: 'split the expression with var statements',
       },
     );

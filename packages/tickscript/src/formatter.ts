@@ -1,5 +1,5 @@
 // Canonical layout of scripts: a deterministic printer of the tree, idempotent on its own output. Comments and some of
-// the author's line breaks are kept. Rules: docs/reference/tickscript.md, canonical formatter.
+// the author's line breaks are kept.
 import { unreachable } from '@tidemark/core';
 import type {
   BinaryNode,

@@ -2,7 +2,6 @@
 import type { Limit } from '@tidemark/core';
 
 export const MAX_SCRIPT_LENGTH: Limit = {
-  setting: 'tickscript.max-script-length',
   value: 1_000_000,
   unit: 'count',
   reason:
@@ -10,7 +9,6 @@ export const MAX_SCRIPT_LENGTH: Limit = {
 };
 
 export const MAX_TREE_DEPTH: Limit = {
-  setting: 'tickscript.max-tree-depth',
   value: 2_000,
   unit: 'levels',
   reason:
@@ -18,7 +16,6 @@ export const MAX_TREE_DEPTH: Limit = {
 };
 
 export const MAX_NESTING: Limit = {
-  setting: 'tickscript.max-nesting',
   value: 200,
   unit: 'levels',
   reason:
@@ -26,7 +23,6 @@ export const MAX_NESTING: Limit = {
 };
 
 export const MAX_DIAGNOSTICS: Limit = {
-  setting: 'tickscript.max-diagnostics',
   value: 20,
   unit: 'count',
   reason: 'more findings about one script help nobody',

@@ -87,7 +87,7 @@ function lengthFailure(text: string): SyntaxDiagnostic | undefined {
     { start: 0, end: 0 },
     {
       code: 'TICK_TOO_LONG',
-      message: `parser: script is longer than ${MAX_SCRIPT_LENGTH.value} characters (${MAX_SCRIPT_LENGTH.setting})`,
+      message: `parser: script is longer than ${MAX_SCRIPT_LENGTH.value} characters`,
     },
   );
   return failure.diagnostic;

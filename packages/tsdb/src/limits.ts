@@ -3,129 +3,108 @@ import type { Limit } from '@tidemark/core';
 
 export const LIMITS = {
   cachedLogins: {
-    setting: 'cached logins',
     value: 10_000,
     unit: 'count',
     reason: 'a right password is remembered as a digest; beyond this many users all are forgotten',
   },
   concurrentBackups: {
-    setting: 'concurrent backups',
     value: 2,
     unit: 'count',
     reason: 'each reads everything once and holds back files that compaction has replaced',
   },
   backupIdleMs: {
-    setting: 'backup idle time',
     value: 5 * 60_000,
     unit: 'ms',
     reason: 'a client that does not read for so long has gone',
   },
   restoreIdleMs: {
-    setting: 'restore idle time',
     value: 5 * 60_000,
     unit: 'ms',
     reason: 'a client that brings nothing for so long has gone; what it brought is removed',
   },
   rejectedEntries: {
-    setting: 'rejected lines',
     value: 1000,
     unit: 'count',
     reason: 'refused lines that /debug/rejected shows; the oldest goes first',
   },
   rejectedTextCharacters: {
-    setting: 'rejected text',
     value: 500,
     unit: 'bytes',
     reason: 'a line may be megabytes long; the log is for reading',
   },
   rejectedSources: {
-    setting: 'rejected sources',
     value: 10_000,
     unit: 'count',
     reason: 'sources whose refused lines are counted; further ones are counted together',
   },
   multipartParts: {
-    setting: 'form parts',
     value: 100,
     unit: 'count',
     reason: 'forms of this interface have three; thousands of tiny parts are an attack',
   },
   discardedBytes: {
-    setting: 'discarded bytes',
     value: 256 * 1024 * 1024,
     unit: 'bytes',
     reason: 'what a client may go on sending after 413 before its connection is broken',
   },
   headersMs: {
-    setting: 'headers timeout',
     value: 20_000,
     unit: 'ms',
     reason: 'slow clients are cut off: headers must be complete by then',
   },
   connectionCheckMs: {
-    setting: 'connection check',
     value: 5_000,
     unit: 'ms',
     reason:
       'how often connections over their time are looked for; a slow client lasts this much longer',
   },
   keepAliveMs: {
-    setting: 'keep-alive',
     value: 75_000,
     unit: 'ms',
     reason: 'longer than the idle time of usual proxies and clients',
   },
   headerBytes: {
-    setting: 'header size',
     value: 1024 * 1024,
     unit: 'bytes',
     reason: 'GET requests carry whole queries in the URL',
   },
   profileSeconds: {
-    setting: 'profile seconds',
     value: 300,
     unit: 'count',
     reason: 'samples are held in memory',
   },
   watchSeconds: {
-    setting: 'watch seconds',
     value: 6 * 3600,
     unit: 'count',
     reason: 'what clients of /debug/requests know as the maximum',
   },
   continuousRunWindows: {
-    setting: 'windows of a step',
     value: 500,
     unit: 'count',
     reason:
       'a run over a past range is cut into steps: each is one query, says how far it is, and may be ended',
   },
   deliveryBytes: {
-    setting: 'delivery size',
     value: 1024 * 1024,
     unit: 'bytes',
     reason: 'a backlog is sent in large requests; one per batch would never catch up',
   },
   datagramBytes: {
-    setting: 'datagram size',
     value: 1400,
     unit: 'bytes',
     reason: 'passes most networks unbroken; a line that is longer goes alone',
   },
   subscriberDrainMs: {
-    setting: 'subscriber drain',
     value: 1000,
     unit: 'ms',
     reason: 'receivers that are gone must not hold up a stop',
   },
   drainMs: {
-    setting: 'drain',
     value: 3000,
     unit: 'ms',
     reason: 'requests may end by themselves; then queries are ended',
   },
   cutMs: {
-    setting: 'cut',
     value: 2000,
     unit: 'ms',
     reason: 'ended queries say so; then connections are cut off',

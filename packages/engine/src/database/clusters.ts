@@ -28,11 +28,14 @@ type ClusterRequest = {
 
 export class Clusters implements DatabaseClient {
   readonly #http: HttpSender;
+  readonly #queryResponseBytesMax: number;
   #elements: readonly Options[] = [];
   #turn = 0;
 
-  constructor(http: HttpSender) {
+  /** @param queryResponseBytesMax `task.max-query-response`: bytes of the answer to one query. */
+  constructor(http: HttpSender, queryResponseBytesMax = QUERY_RESPONSE_BYTES.value) {
     this.#http = http;
+    this.#queryResponseBytesMax = queryResponseBytesMax;
   }
 
   /** Takes over changed settings; requests that run finish with the old ones. */
@@ -201,11 +204,11 @@ export class Clusters implements DatabaseClient {
         method,
         path: '/query',
         params: { q: statement },
-        responseBytesMax: QUERY_RESPONSE_BYTES.value + 1,
+        responseBytesMax: this.#queryResponseBytesMax + 1,
       },
       signal,
     );
-    if (response.body.length > QUERY_RESPONSE_BYTES.value) {
+    if (response.body.length > this.#queryResponseBytesMax) {
       throw new InvalidRequest(
         `answer of the database is too large. setting=\`${QUERY_RESPONSE_BYTES.setting}\``,
       );

@@ -12,6 +12,8 @@ export type MiscRoutesOptions = {
   readonly writes: WritePath;
   readonly defaultRetentionPolicy: string;
   readonly logs: LogHub;
+  /** `http.write-tracing`: bodies of writes are logged. */
+  readonly isTracingWrites: boolean;
   readonly debugVars: () => Promise<unknown>;
   readonly metrics: () => Promise<string>;
   /** Reads the load directory and sideload sources again. */
@@ -81,6 +83,7 @@ async function acceptWrite(
   server.counters.write_req++;
   const database = request.query.get('db');
   if (database === '') return plainText(400, 'database is required');
+  if (options.isTracingWrites) traceWrite(request, options.logs);
   try {
     await options.writes.write(request.body, {
       database,
@@ -93,6 +96,14 @@ async function acceptWrite(
     if (error instanceof BadLine) return plainText(400, error.message);
     throw error;
   }
+}
+
+function traceWrite(request: ApiRequest, logs: LogHub): void {
+  logs.logger('http')('info', 'write', {
+    db: request.query.get('db'),
+    rp: request.query.get('rp'),
+    body: Buffer.from(request.body).toString(),
+  });
 }
 
 function plainText(status: number, message: string): ApiResponse {

@@ -1,4 +1,4 @@
-// The HTTP server: fastify set up for this API (docs/adr/0005). Endpoints register themselves through `Api`; they get
+// The HTTP server: fastify set up for this API (docs/adr/0005-http-stack.md). Endpoints register themselves through `Api`; they get
 // a decoded request and return a value, everything else happens here.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';

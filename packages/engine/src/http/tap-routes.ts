@@ -26,7 +26,7 @@ export function addTapRoutes(api: Api, options: TapRoutesOptions): void {
     const nodeName = request.params['node'] ?? '';
     checkNode(executing, nodeName);
     if (readerCount >= TAP_READERS.value) {
-      throw new LimitExceeded('too many taps are open', TAP_READERS.setting);
+      throw new LimitExceeded(`too many taps are open: ${TAP_READERS.value} may be`);
     }
     readerCount++;
     const stream = new PassThrough({ highWaterMark: TAP_WAITING_BYTES.value });

@@ -95,7 +95,7 @@ export class JobStore<R extends JobRecord> {
       this.#running.has(record.id) || (!this.#isRepeatable && this.#table.has(record.id));
     if (isTaken) throw new Internal(`${this.#kind} already exists`);
     if (this.#running.size >= RUNNING_JOBS.value) {
-      throw new LimitExceeded(`too many ${this.#kind}s are running`, RUNNING_JOBS.setting);
+      throw new LimitExceeded(`too many ${this.#kind}s are running`);
     }
     const running: Running = {
       abort: new AbortController(),

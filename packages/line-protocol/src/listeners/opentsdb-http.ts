@@ -86,5 +86,5 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 function tooLarge(): LimitExceeded {
   const message = `request body is larger than ${PUT_BYTES.value} bytes`;
-  return new LimitExceeded(message, PUT_BYTES.setting);
+  return new LimitExceeded(message);
 }

@@ -137,7 +137,7 @@ function combine(operator: BinaryOperator, left: Constant, right: Constant): Con
 function arithmetic(operator: Int64Operator, left: Constant, right: Constant): Constant {
   if (left.kind === 'string' && right.kind === 'string') {
     if (left.value.length + right.value.length > MAX_STRING_LENGTH.value) {
-      throw new ConstantFailure(`text is longer than ${MAX_STRING_LENGTH.setting}`);
+      throw new ConstantFailure(`text is longer than ${MAX_STRING_LENGTH.value} characters`);
     }
     return { kind: 'string', value: left.value + right.value };
   }

@@ -329,7 +329,7 @@ export class Evaluator {
 }
 
 function tooLarge(limit: Limit, span: Span): EvaluationFailure {
-  const text = `expressions are too large with the vars put in (${limit.setting} is ${limit.value})`;
+  const text = `expressions are too large with the vars put in: ${limit.value} is the limit of ${limit.unit === 'levels' ? 'depth' : 'size'}`;
   return new EvaluationFailure('TICK_TOO_LARGE', text, { span, isPositioned: true });
 }
 

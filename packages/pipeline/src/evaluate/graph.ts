@@ -45,7 +45,7 @@ export class Graph {
   /** Adds a node below its parents, which may be none. Throws `ArgumentFailure` where the row refuses them. */
   add(row: NodeRow, { parents, values, span }: Connection): DraftNode {
     if (this.nodes.length >= MAX_NODES.value) {
-      throw new ArgumentFailure(`too many nodes (${MAX_NODES.setting} is ${MAX_NODES.value})`);
+      throw new ArgumentFailure(`too many nodes: a task may have ${MAX_NODES.value}`);
     }
     const incoming = parents[0]?.provides;
     const wants = row.wants === 'any' ? (incoming === 'batch' ? 'batch' : 'stream') : row.wants;

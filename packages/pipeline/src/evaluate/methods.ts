@@ -86,7 +86,7 @@ export class Methods {
   #dispatch(target: Target, call: MethodCall): Value {
     const { node } = target;
     if (node.properties.length + node.handlers.length >= MAX_CALLS_PER_NODE.value) {
-      const text = `too many properties on one node (${MAX_CALLS_PER_NODE.setting})`;
+      const text = `too many properties on one node: it may have ${MAX_CALLS_PER_NODE.value}`;
       throw refused('TICK_TOO_LARGE', text, call);
     }
     const handlerProperty = target.handler?.row.properties.find((each) =>
@@ -155,7 +155,7 @@ export class Methods {
     call: MethodCall,
   ): Value {
     if (handler.properties.length >= MAX_CALLS_PER_NODE.value) {
-      const text = `too many properties on one handler (${MAX_CALLS_PER_NODE.setting})`;
+      const text = `too many properties on one handler: it may have ${MAX_CALLS_PER_NODE.value}`;
       throw refused('TICK_TOO_LARGE', text, call);
     }
     checkValues(target, property, call);

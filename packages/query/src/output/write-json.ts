@@ -208,7 +208,7 @@ export function located(error: AppError, span: Span | undefined): readonly Diagn
 
 function hintOf(error: AppError): string | undefined {
   if (error.hint !== undefined || !(error instanceof LimitExceeded)) return error.hint;
-  return `ask for less, or raise ${error.setting}`;
+  return error.setting === undefined ? 'ask for less' : `ask for less, or raise ${error.setting}`;
 }
 
 /** The text of a statement's error; what is no error of a statement is thrown on. */

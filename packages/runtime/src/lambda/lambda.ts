@@ -1,5 +1,5 @@
 // Lambdas: compiled once per task, specialised once per shape of points (schema and tag keys), then run as closures
-// over typed slots. Facts: docs/reference/tickscript.md, lambda evaluation.
+// over typed slots. Functions: docs/reference/lambda-functions.md.
 import type { LambdaSpec } from '@tidemark/pipeline';
 import { checkLambda } from '@tidemark/tickscript';
 import type { ExpressionNode, FunctionNode } from '@tidemark/tickscript';

@@ -1,5 +1,5 @@
 // alert: decides a level for each point or batch, publishes events and hands on what caused them.
-// Facts: docs/reference/alerts.md.
+// Guide: docs/guide/engine-alerts.md.
 import type { AlertOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';

@@ -1,4 +1,4 @@
-// Parser of text templates. Facts: docs/reference/alerts.md, templates.
+// Parser of text templates.
 import type { Command, Operand, Pipeline, TemplateNode } from './ast.ts';
 import type { ActionToken, Piece } from './lex.ts';
 import { lexAction, splitTemplate, TemplateSyntaxError } from './lex.ts';

@@ -1,5 +1,5 @@
 // The protocol of user-defined functions: requests out, responses in, protobuf with a varint length in front.
-// Field numbers: docs/reference/engine-http-and-ops.md, UDF protocol.
+// Guide: docs/guide/user-functions.md.
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { UdfInfo, UdfValueType } from '@tidemark/pipeline';
 

@@ -10,7 +10,6 @@ import type {
   SourceSnapshot,
 } from '@tidemark/query';
 
-import { LIMITS } from '../limits.ts';
 import { aggregate } from '../read/aggregate.ts';
 import { cost } from '../read/cost.ts';
 import { scan } from '../read/scan.ts';
@@ -69,7 +68,7 @@ function localSnapshot(
   const use = (): Snapshot => {
     if (held === undefined) throw new Unavailable('snapshot is closed');
     if (clock.monotonicMs() > deadline) {
-      throw new Unavailable(`snapshot is too old. setting=\`${LIMITS.snapshotAgeMs.setting}\``);
+      throw new Unavailable(`snapshot is too old. ageMs=${snapshotMaxAgeMs}`);
     }
     return held;
   };

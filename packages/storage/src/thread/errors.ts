@@ -47,7 +47,7 @@ export function errorFromMessage(error: ErrorMessage): AppError {
     case 'CONFLICT':
       return new Conflict(message, { hint });
     case 'LIMIT_EXCEEDED':
-      return new LimitExceeded(message, error.setting ?? '', { hint });
+      return new LimitExceeded(message, error.setting, { hint });
     case 'UNAVAILABLE':
       return new Unavailable(message, { hint });
     case 'CORRUPTION':

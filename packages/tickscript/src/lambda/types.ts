@@ -1,5 +1,4 @@
 // Types of lambda expressions as data: which operator takes which operands and what comes out.
-// Facts: docs/reference/tickscript.md, operator type table.
 import type { BinaryOperator, UnaryOperator } from '../ast.ts';
 
 /** Names as error texts print them. `missing`: a reference that is neither field nor tag of the point. */

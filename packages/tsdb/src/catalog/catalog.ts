@@ -1,4 +1,4 @@
-// The catalog on disk: one small file that is replaced with every change (docs/adr/0006). A change is answered after it
+// The catalog on disk: one small file that is replaced with every change (docs/adr/0006-catalog-file.md). A change is answered after it
 // is synced; what it changes becomes visible at the same moment.
 import { assert, Corruption, messageOf, Unavailable } from '@tidemark/core';
 import { readCheckedFile, writeCheckedFile } from '@tidemark/storage';

@@ -25,7 +25,7 @@ import { chooseEncoding } from './query-parameters.ts';
 import type { HttpServices } from './services.ts';
 import { Throttled, WriteGate } from './write-gate.ts';
 
-/** Answers requests. Hot paths do not pass through fastify (docs/adr/0005). */
+/** Answers requests. Hot paths do not pass through fastify (docs/adr/0005-http-stack.md). */
 export class Dispatch {
   readonly #services: HttpServices;
   readonly #settings: HeaderSettings;

@@ -14,7 +14,7 @@ import { OPENAPI_ENDPOINT } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Exchange } from './exchange.ts';
 
-// Ids of other services are up to 1,024 bytes; the two share their traps (docs/adr/0005).
+// Ids of other services are up to 1,024 bytes; the two share their traps (docs/adr/0005-http-stack.md).
 const MAX_PARAMETER_BYTES = 1100;
 
 const ErrorBody = Type.Object({ error: Type.String() }, { description: 'What is wrong' });
