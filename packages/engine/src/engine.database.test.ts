@@ -239,6 +239,28 @@ describe('the database as a sink', () => {
     });
   });
 
+  test.each([
+    ['s', 's', 'm a=1 10'],
+    ['n', 'n', 'm a=1 10000000000'],
+    ['us', 'ns', 'm a=1 10000000000'],
+  ])('influxDBOut with precision `%s` tells the unit of the times it writes', async (...row) => {
+    const [precision, told, line] = row;
+    await start();
+    await call('POST', '/engine/v1/tasks', {
+      id: 't',
+      dbrps: DBRPS,
+      script: `stream|from()|influxDBOut().database('out').precision('${precision}').buffer(1)`,
+      status: 'enabled',
+    });
+    await call('POST', '/write?db=d&rp=r&precision=s', 'm a=1 10');
+    await database.until(() => database.writes.length > 0);
+
+    expect(database.writes[0]).toEqual({
+      params: { db: 'out', rp: 'r', precision: told },
+      lines: [line],
+    });
+  });
+
   test('own statistics reach tasks and the database', async () => {
     await start({ stats: { enabled: true, 'stats-interval': '100ms' } });
     await call('POST', '/engine/v1/tasks', {

@@ -336,6 +336,12 @@ describe('stream tasks', () => {
     expect((await call('GET', '/engine/v1/tasks/t/out')).json.series).toBeNull();
   });
 
+  test('a write with a unit of times that nobody knows is refused', async () => {
+    const { status, json } = await call('POST', '/write?db=d&rp=r&precision=sec', 'm v=1 10');
+
+    expect([status, json]).toEqual([400, 'invalid precision "sec" (use n, u, ms, s, m or h)\n']);
+  });
+
   test('tasks, events and ids of the engine survive a restart', async () => {
     const alert =
       "stream|from().measurement('m')|alert().id('e').crit(lambda: \"v\" > 1).topic('top')";

@@ -1,8 +1,8 @@
 // Writes: line protocol in, batches of points to the router.
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock, FieldValue } from '@tidemark/core';
-import { lineErrorMessage, parsePrecision, SeriesCache } from '@tidemark/line-protocol';
-import type { LineFieldValue } from '@tidemark/line-protocol';
+import { lineErrorMessage, SeriesCache } from '@tidemark/line-protocol';
+import type { LineFieldValue, Precision } from '@tidemark/line-protocol';
 import type { ListenerPoint } from '@tidemark/line-protocol/listeners';
 import { PointBatchBuilder, WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
@@ -11,7 +11,7 @@ import type { PointRouter } from './point-router.ts';
 export type WriteTarget = {
   readonly database: string;
   readonly retentionPolicy: string;
-  readonly precision: string;
+  readonly precision: Precision;
 };
 
 /** Thrown for a body with a bad line: nothing of it is written. Clients expect the bare text. */
@@ -64,8 +64,7 @@ export class WritePath {
     const { batch, errors } = this.#parser.parse(body, {
       database: target.database,
       retentionPolicy: target.retentionPolicy,
-      // An unknown unit means nanoseconds, as recorded.
-      precision: parsePrecision(target.precision) ?? 'ns',
+      precision: target.precision,
       now: this.#clock.now(),
     });
     if (errors.length > 0) {

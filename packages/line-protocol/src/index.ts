@@ -3,7 +3,12 @@ export { parseLines } from './parser.ts';
 export type { ParsedLines, ParseLinesOptions } from './parser.ts';
 export { lineErrorMessage } from './point.ts';
 export type { LineError, LineFieldValue, LinePoint, LineSeries, UnsignedValue } from './point.ts';
-export { parsePrecision, PRECISION_NANOS, truncateToPrecision } from './precision.ts';
+export {
+  parsePrecision,
+  PRECISION_NANOS,
+  truncateToPrecision,
+  unknownPrecision,
+} from './precision.ts';
 export type { Precision } from './precision.ts';
 export { printFieldValue, printLine, printLineOfSeries } from './print.ts';
 export type { PrintablePoint } from './print.ts';

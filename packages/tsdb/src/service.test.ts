@@ -164,20 +164,26 @@ describe('writes', () => {
     ]);
   });
 
-  test('an unknown precision means nanoseconds, unless it is refused', async () => {
-    expect((await service.write('unit f=1 7', { db: 'w', precision: 'd' })).status).toBe(204);
-    const read = await service.query('SELECT f FROM unit', { db: 'w', epoch: 'ns' });
-    expect(read.json.results[0].series[0].values).toEqual([[7, 1]]);
+  test.each(['d', 'sec', 'us', 'S', ' s'])(
+    'the unknown precision `%s` is refused, unless it may mean nanoseconds',
+    async (precision) => {
+      const lines = 'unit f=1 7';
+      const refused = await service.write(lines, { db: 'w', precision });
+      expect([refused.status, refused.json]).toEqual([
+        400,
+        { error: `invalid precision "${precision}" (use n, u, ms, s, m or h)` },
+      ]);
+      const nothing = await service.query('SELECT f FROM unit', { db: 'w' });
+      expect(nothing.json).toEqual({ results: [{ statement_id: 0 }] });
 
-    const strict = await startTestService({ config: { http: { 'strict-precision': true } } });
-    await strict.query('CREATE DATABASE w');
-    const refused = await strict.write('unit f=1 7', { db: 'w', precision: 'd' });
-    expect([refused.status, refused.json]).toEqual([
-      400,
-      { error: 'invalid precision "d" (use n, u, ms, s, m or h)' },
-    ]);
-    await strict.close();
-  });
+      const lax = await startTestService({ config: { http: { 'strict-precision': false } } });
+      await lax.query('CREATE DATABASE w');
+      expect((await lax.write(lines, { db: 'w', precision })).status).toBe(204);
+      const read = await lax.query('SELECT f FROM unit', { db: 'w', epoch: 'ns' });
+      expect(read.json.results[0].series[0].values).toEqual([[7, 1]]);
+      await lax.close();
+    },
+  );
 
   test('the good lines of a partial write are kept and the bad ones listed when asked', async () => {
     const answer = await service.write('q f=1 1\nbad\nq f=x 2', { db: 'w', errors: 'detailed' });

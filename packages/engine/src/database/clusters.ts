@@ -7,6 +7,7 @@ import type { FieldValue } from '@tidemark/core';
 import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
 import type { HttpSender, IncomingResponse, Options } from '@tidemark/alerting';
 import type { DatabaseClient, DatabaseWrite, QueryResultSeries } from '@tidemark/runtime';
+import { parsePrecision } from '@tidemark/line-protocol';
 import { printPoints } from '@tidemark/runtime';
 import { parseJson } from '../http/json.ts';
 import { QUERY_RESPONSE_BYTES } from '../limits.ts';
@@ -79,7 +80,8 @@ export class Clusters implements DatabaseClient {
       params: {
         ...(consistency === '' ? {} : { consistency }),
         db: database,
-        precision: precision === '' ? 'ns' : precision,
+        // Times of a unit that nobody knows are printed in nanoseconds.
+        precision: precision === '' || parsePrecision(precision) === undefined ? 'ns' : precision,
         ...(retentionPolicy === '' ? {} : { rp: retentionPolicy }),
       },
       body,

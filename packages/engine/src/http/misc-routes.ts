@@ -1,5 +1,6 @@
 // Endpoints beside the resources: writing, ping, routes, logs, statistics.
 import { InvalidRequest } from '@tidemark/core';
+import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import type { LogFilter, LogHub, LogLevel } from '../log-hub.ts';
 import { BadLine } from '../write-path.ts';
 import type { WritePath } from '../write-path.ts';
@@ -84,11 +85,14 @@ async function acceptWrite(
   const database = request.query.get('db');
   if (database === '') return plainText(400, 'database is required');
   if (options.isTracingWrites) traceWrite(request, options.logs);
+  const unit = request.query.get('precision');
+  const precision = parsePrecision(unit);
+  if (precision === undefined) return plainText(400, unknownPrecision(unit));
   try {
     await options.writes.write(request.body, {
       database,
       retentionPolicy: request.query.get('rp') || options.defaultRetentionPolicy,
-      precision: request.query.get('precision'),
+      precision,
     });
     return DONE;
   } catch (error) {

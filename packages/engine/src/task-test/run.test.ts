@@ -46,6 +46,7 @@ describe('an expectation that does not hold', () => {
     ['a topic that is not there', `topic t\n    collected 1 level OK\n`],
     ['a log line that is not there', `log /x.log\n    x\n`],
     ['a failure that does not come', `fails something\n`],
+    ['a unit of times that nobody knows', `precision sec\n`],
   ])('%s is found', async (_what, sections) => {
     expect((await run(SCRIPT + sections)).failures).toHaveLength(1);
   });

@@ -3,7 +3,8 @@ import { AppError, InvalidRequest, messageOf, parseRfc3339 } from '@tidemark/cor
 import type { Clock } from '@tidemark/core';
 import { readHandlerSpec } from '@tidemark/alerting';
 import type { HttpOutOptions, Pipeline, Var } from '@tidemark/pipeline';
-import { lineErrorMessage, parsePrecision } from '@tidemark/line-protocol';
+import { lineErrorMessage, parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
+import type { Precision } from '@tidemark/line-protocol';
 import { createTask, rowsJson, StartError, VirtualTimers, WriteParser } from '@tidemark/runtime';
 import type { InlineTask, QueryResultSeries, ResultRow, TapMessage } from '@tidemark/runtime';
 import { parseDuration } from '@tidemark/tickscript';
@@ -91,7 +92,7 @@ class CaseRun {
   #given: Dbrp | undefined;
   #isWithoutDbrp = false;
   #source: Dbrp = { db: 'd', rp: 'r' };
-  #precision = 's';
+  #precision: Precision = 's';
   #vars = new Map<string, Var>();
   #varsJson: string | undefined;
   #pipeline: Pipeline | undefined;
@@ -135,7 +136,7 @@ class CaseRun {
         break;
       }
       case 'precision':
-        this.#precision = argument;
+        this.#setPrecision(section);
         break;
       case 'var':
         this.#var(section);
@@ -233,6 +234,12 @@ class CaseRun {
 
   #fail(section: Section, message: string): void {
     this.#failures.push(failure(section.line, message));
+  }
+
+  #setPrecision(section: Section): void {
+    const precision = parsePrecision(section.argument);
+    if (precision === undefined) this.#fail(section, unknownPrecision(section.argument));
+    else this.#precision = precision;
   }
 
   /** `var name type value`, types and values as in the API. */
@@ -335,7 +342,7 @@ class CaseRun {
       {
         database: db,
         retentionPolicy: rp,
-        precision: parsePrecision(this.#precision) ?? 'ns',
+        precision: this.#precision,
         now: this.#timers.now(),
       },
     );

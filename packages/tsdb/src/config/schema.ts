@@ -168,8 +168,8 @@ export const TSDB_CONFIG = {
       'Refuse statements that change something when they come by GET.',
     ),
     'strict-precision': boolean(
-      false,
-      'Refuse unknown values of `precision` in writes; otherwise they mean nanoseconds.',
+      true,
+      'Refuse unknown values of `precision` in writes; otherwise they mean nanoseconds, as in old versions.',
     ),
     'compat-routes': boolean(
       true,

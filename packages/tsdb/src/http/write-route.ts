@@ -1,6 +1,6 @@
 // POST /write and its relatives: line protocol in, 204 or a reason out.
 import { InvalidRequest } from '@tidemark/core';
-import { parsePrecision } from '@tidemark/line-protocol';
+import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import type { WriteOutcome } from '@tidemark/storage';
 
@@ -39,12 +39,12 @@ export async function handleWrite(exchange: Exchange, services: HttpServices): P
   });
 }
 
-/** Unknown units are nanoseconds, as recorded, unless `http.strict-precision` refuses them. */
+/** Unknown units are refused, unless `http.strict-precision` lets them be nanoseconds, as in versions before 1.7. */
 function precisionOf(text: string, isStrict: boolean): Precision {
   const precision = parsePrecision(text);
   if (precision !== undefined) return precision;
   if (!isStrict) return 'ns';
-  throw new InvalidRequest(`invalid precision "${text}" (use n, u, ms, s, m or h)`);
+  throw new InvalidRequest(unknownPrecision(text));
 }
 
 const V2_PRECISIONS: Readonly<Record<string, Precision>> = {
