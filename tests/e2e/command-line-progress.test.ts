@@ -1,5 +1,5 @@
 // Waiting for recordings and replays on a terminal: the bar, and Ctrl-C. The terminal is made by util-linux' `script`.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import {
   EXECUTABLE,
   eventually,
+  hasPrograms,
   removeDirectory,
   run,
   startTidemark,
@@ -15,8 +16,7 @@ import {
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const SCRIPT = '/usr/bin/script';
-const hasTerminals = spawnSync(SCRIPT, ['--version']).stdout?.toString().includes('util-linux');
+const hasTerminals = hasPrograms('script');
 
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
@@ -60,7 +60,7 @@ function onTerminal(line: string): {
 } {
   // `script` starts the command with the user's shell, which not every shell leaves to it; Ctrl-C would reach both.
   const command = `exec '${process.execPath}' '${EXECUTABLE}' ${line} --url ${server.engine}`;
-  const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], { stdio: 'pipe' });
+  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   return {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import {
-  hasPeer,
+  hasPrograms,
   makeDirectory,
   query,
   removeDirectory,
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => removeDirectory(directory));
 
-test.skipIf(!hasPeer('influxdb', 'influxd', ['version']))(
+test.skipIf(!hasPrograms('influxd'))(
   'the configuration that InfluxDB 1.6 prints runs the database',
   async () => {
     const old = execFileSync('influxd', ['config'], {

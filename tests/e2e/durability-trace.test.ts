@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 
 import {
   EXECUTABLE,
-  hasPeer,
+  hasPrograms,
   makeDirectory,
   query,
   removeDirectory,
@@ -74,7 +74,7 @@ const isSyncStarted = (line: string): boolean => /\bfdatasync\(\d+/.test(line);
 const isSyncDone = (line: string): boolean =>
   /\bfdatasync\(\d+\)\s+= 0$/.test(line) || /fdatasync resumed>\)\s+= 0$/.test(line);
 
-describe.skipIf(!hasPeer('strace', 'strace', ['-V']))('a trace of system calls', () => {
+describe.skipIf(!hasPrograms('strace'))('a trace of system calls', () => {
   test('shows that the log is synced between a write and its 204', async () => {
     const spans = betweenRequestAndAnswer(await traceWrites({}));
     expect(spans).toHaveLength(WRITES);

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import {
   canMountTmpfs,
-  hasPeer,
+  hasPrograms,
   makeDirectory,
   query,
   removeDirectory,
@@ -95,7 +95,7 @@ function limitDescriptors(spare: number): number {
   return limit;
 }
 
-describe.skipIf(!hasPeer('util-linux', 'prlimit', ['--version']))('few file descriptors', () => {
+describe.skipIf(!hasPrograms('prlimit'))('few file descriptors', () => {
   test('clients that take all of them are survived', async () => {
     directory = await makeDirectory();
     server = await startTidemark({ command: 'tsdb', directory, args: NO_MONITOR });

@@ -2,7 +2,7 @@
 import {
   eventually,
   EXECUTABLE,
-  hasPeer,
+  hasPrograms,
   removeDirectory,
   run,
   send,
@@ -70,7 +70,7 @@ test('or from the environment; what is missing is said', async () => {
   expect(await users('ana', 'secret')).toEqual([['ana', true]]);
 });
 
-describe.skipIf(!hasPeer('tmux', 'tmux', ['-V']))('on a terminal', () => {
+describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
   const socket = `tidemark-setup-${process.pid}`;
   const tmux = async (...args: string[]): Promise<string> => {
     const result = await run('tmux', ['-L', socket, '-f', '/dev/null', ...args]);

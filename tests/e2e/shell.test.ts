@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import {
   eventually,
   EXECUTABLE,
-  hasPeer,
+  hasPrograms,
   query,
   removeDirectory,
   run,
@@ -310,7 +310,7 @@ describe('other inputs', () => {
   });
 });
 
-describe.skipIf(!hasPeer('tmux', 'tmux', ['-V']))('on a terminal', () => {
+describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
   // A server ends with its last window, which a new one must not run into: every terminal has its own.
   let terminals = 0;
   const socketOf = (terminal: number) => `tidemark-${process.pid}-${terminal}`;

@@ -3,7 +3,8 @@ import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import {
   eventually,
-  hasPeer,
+  hasPrograms,
+  programPath,
   query,
   removeDirectory,
   send,
@@ -12,8 +13,6 @@ import {
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-const BROWSER = '/usr/bin/chromium';
 
 // Without a display, a sandbox or a network of its own, as in a container.
 const BROWSER_ARGUMENTS = [
@@ -35,7 +34,7 @@ const SCRIPT = `stream
         .topic('hot')
 `;
 
-describe.skipIf(!hasPeer('chromium', BROWSER, ['--version']))('the web application', () => {
+describe.skipIf(!hasPrograms('chromium'))('the web application', () => {
   let server: Tidemark;
   let browser: Browser;
   let page: Page;
@@ -62,7 +61,10 @@ describe.skipIf(!hasPeer('chromium', BROWSER, ['--version']))('the web applicati
         ? true
         : undefined,
     );
-    browser = await chromium.launch({ executablePath: BROWSER, args: BROWSER_ARGUMENTS });
+    browser = await chromium.launch({
+      executablePath: programPath('chromium') ?? '',
+      args: BROWSER_ARGUMENTS,
+    });
     page = await browser.newPage();
     page.on('pageerror', (error) => faults.push(error.message));
     await page.goto(server.ui);

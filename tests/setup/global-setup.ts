@@ -1,11 +1,16 @@
 // Runs once before all tests: compiles the kernels, and the executable that end-to-end tests start. Both take next to
 // nothing when they are up to date.
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Brings the WebAssembly kernels and the built packages up to date. */
-export function setup(): void {
+// By path: this runs before the packages are built.
+import { linkPrograms } from '../../packages/testkit/src/programs.ts';
+
+/** Brings the WebAssembly kernels and the built packages up to date. Returns what to do after the last test. */
+export function setup(): () => void {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const typescript = fileURLToPath(
     new URL('../../node_modules/typescript/bin/tsc', import.meta.url),
@@ -27,4 +32,9 @@ export function setup(): void {
     // Tests of single packages run from source all the same; those of the executable run what was built last.
     process.stderr.write('the packages do not compile: end-to-end tests run an older build\n');
   }
+  // What tests start is known (packages/testkit/programs.json): they find nothing else.
+  const programs = mkdtempSync(join(tmpdir(), 'tidemark-programs-'));
+  linkPrograms(programs);
+  process.env['PATH'] = programs;
+  return () => rmSync(programs, { recursive: true, force: true });
 }

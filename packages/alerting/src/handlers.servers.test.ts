@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { InvalidRequest, systemClock, Unavailable } from '@tidemark/core';
-import { eventually, hasPeer, run } from '@tidemark/testkit';
+import { eventually, hasPrograms, run } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
@@ -37,9 +37,9 @@ const EVENT: TopicEvent = {
   context: { name: 'cpu', taskName: 'watch', group: '', category: '', tags: {}, fields: {} },
 };
 
-const hasMosquitto = hasPeer('mosquitto', 'sh', ['-c', 'command -v mosquitto']);
-const hasKcat = hasPeer('kcat', 'kcat', ['-V']);
-const hasTrapd = hasPeer('snmptrapd', 'snmptrapd', ['-v']);
+const hasMosquitto = hasPrograms('mosquitto', 'mosquitto_passwd', 'mosquitto_sub');
+const hasKcat = hasPrograms('kcat');
+const hasTrapd = hasPrograms('snmptrapd');
 
 let directory = '';
 let sections: Record<string, Options> = {};

@@ -5,7 +5,7 @@ import http from 'node:http';
 import { systemClock } from '@tidemark/core';
 import {
   eventually,
-  hasPeer,
+  hasPrograms,
   query,
   removeDirectory,
   send,
@@ -23,7 +23,7 @@ type Database = { readonly url: string; stop(): Promise<void> };
 const DATABASES = [
   {
     name: 'InfluxDB 1.6',
-    isThere: hasPeer('influxdb', 'influxd', ['version']),
+    isThere: hasPrograms('influxd'),
     takesTokens: false,
     open: (): Promise<Database> => startInfluxdb({ isAuthenticated: true }),
   },

@@ -11,12 +11,12 @@ import http from 'node:http';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { eventually, hasPeer } from '@tidemark/testkit';
+import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from './testing/engine.ts';
 
-const hasMosquitto = hasPeer('mosquitto', 'sh', ['-c', 'command -v mosquitto']);
-const hasKcat = hasPeer('kcat', 'kcat', ['-V']);
+const hasMosquitto = hasPrograms('mosquitto', 'mosquitto_sub');
+const hasKcat = hasPrograms('kcat');
 const START_TIMEOUT_MS = 60_000;
 
 const engine = new TestEngine();

@@ -3,7 +3,13 @@ export { eventually, query, send, write } from './http.ts';
 export type { Answer, QuerySeries } from './http.ts';
 export { startInfluxdb } from './influxdb.ts';
 export type { Influxdb } from './influxdb.ts';
-export { canMountTmpfs, hasPeer } from './peers.ts';
+export {
+  canMountTmpfs,
+  ESSENTIAL_PROGRAMS,
+  hasPrograms,
+  PEER_PACKAGES,
+  programPath,
+} from './programs.ts';
 export {
   EXECUTABLE,
   makeDirectory,

@@ -3,7 +3,13 @@
 // node --conditions=source --import tsx tests/bench/server/patterns.ts
 import { Agent } from 'node:http';
 
-import { hasPeer, query, removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
+import {
+  hasPrograms,
+  query,
+  removeDirectory,
+  startInfluxdb,
+  startTidemark,
+} from '@tidemark/testkit';
 
 import { manySeries, quantile } from './lines.ts';
 import { processorMs } from './processor.ts';
@@ -33,7 +39,7 @@ const tidemark = await startTidemark({
   command: 'tsdb',
   args: ['--monitor-store-enabled', 'false', '--data-max-values-per-tag', '0'],
 });
-const influxdb = hasPeer('influxdb', 'influxd', ['version']) ? await startInfluxdb() : undefined;
+const influxdb = hasPrograms('influxd') ? await startInfluxdb() : undefined;
 try {
   await compare({ name: 'Tidemark', url: tidemark.tsdb, pid: tidemark.process.pid ?? 0 });
   if (influxdb !== undefined)

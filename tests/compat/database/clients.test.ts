@@ -1,12 +1,11 @@
 // Existing clients, unchanged, against the real executable: each creates a database, writes and reads back.
 import { InfluxDB as ModernClient, Point } from '@influxdata/influxdb-client';
 import { InfluxDB } from 'influx';
-import { hasPeer, query, removeDirectory, run, startTidemark } from '@tidemark/testkit';
+import { hasPrograms, query, removeDirectory, run, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 // The distribution's own interpreter: another one in the path does not see the distribution's packages.
-const PYTHON = '/usr/bin/python3';
 
 let server: Tidemark;
 
@@ -93,7 +92,7 @@ describe('the npm package @influxdata/influxdb-client', () => {
   });
 });
 
-describe.skipIf(!hasPeer('influxdb-client', 'influx', ['-version']))('the influx shell', () => {
+describe.skipIf(!hasPrograms('influx'))('the influx shell', () => {
   const shell = (statement: string, ...args: string[]) => {
     const { hostname, port } = new URL(server.tsdb);
     return run('influx', ['-host', hostname, '-port', port, ...args, '-execute', statement]);
@@ -123,7 +122,7 @@ describe.skipIf(!hasPeer('influxdb-client', 'influx', ['-version']))('the influx
   });
 });
 
-describe.skipIf(!hasPeer('python3-influxdb', PYTHON, ['-c', 'import influxdb']))(
+describe.skipIf(!hasPrograms('python3', '/usr/lib/python3/dist-packages/influxdb/__init__.py'))(
   'python3-influxdb',
   () => {
     test('creates a database, writes and reads back', async () => {
@@ -137,7 +136,7 @@ describe.skipIf(!hasPeer('python3-influxdb', PYTHON, ['-c', 'import influxdb']))
         'print(json.dumps({"ping": c.ping() != "", "dbs": [d["name"] for d in c.get_list_database()], "rows": list(c.query("SELECT * FROM m").get_points())}))',
       ].join('\n');
 
-      const result = await run(PYTHON, ['-c', program]);
+      const result = await run('python3', ['-c', program]);
 
       expect(result.stderr).toBe('');
       expect(JSON.parse(result.stdout)).toMatchObject({

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import {
   eventually,
-  hasPeer,
+  hasPrograms,
   makeDirectory,
   query,
   removeDirectory,
@@ -16,14 +16,12 @@ import { afterEach, expect, test } from 'vitest';
 
 import { freeUdpPort } from './free-port.ts';
 
-const COLLECTD = '/usr/sbin/collectd';
-
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-test.skipIf(!hasPeer('collectd-core', COLLECTD, ['-h'])).each(['none', 'sign', 'encrypt'] as const)(
+test.skipIf(!hasPrograms('collectd')).each(['none', 'sign', 'encrypt'] as const)(
   'values of collectd arrive with security level %s',
   async (level) => {
     const directory = await makeDirectory();
@@ -77,7 +75,7 @@ LoadPlugin network
 </Plugin>
 `,
     );
-    const collectd = spawn(COLLECTD, ['-f', '-C', peerSettings], { stdio: 'ignore' });
+    const collectd = spawn('collectd', ['-f', '-C', peerSettings], { stdio: 'ignore' });
     const ended = once(collectd, 'exit');
     cleanups.push(async () => {
       collectd.kill('SIGTERM');

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 import {
   eventually,
-  hasPeer,
+  hasPrograms,
   makeDirectory,
   query,
   removeDirectory,
@@ -64,115 +64,109 @@ const TASK = `stream
         .topic('agents')
 `;
 
-describe.skipIf(!hasPeer('icinga2-bin', ICINGA, ['--version']))(
-  'icinga2 with its InfluxdbWriter',
-  () => {
-    let server: Tidemark;
-    let directory: string;
-    let icinga: ChildProcess;
+describe.skipIf(!hasPrograms('icinga2'))('icinga2 with its InfluxdbWriter', () => {
+  let server: Tidemark;
+  let directory: string;
+  let icinga: ChildProcess;
 
-    beforeAll(async () => {
-      server = await startTidemark();
-      directory = await makeDirectory();
-      await query(server.tsdb, 'CREATE DATABASE icinga2');
-      const defined = await send(`${server.engine}/engine/v1/tasks`, {
-        method: 'POST',
-        body: JSON.stringify({
-          id: 'agents',
-          type: 'stream',
-          dbrps: [{ db: 'icinga2', rp: 'autogen' }],
-          script: TASK,
-          status: 'enabled',
-        }),
-      });
-      expect(defined.status, defined.text).toBe(200);
-      await eventually(
-        'the subscription of the task engine',
-        async () => {
-          const shown = await query(server.tsdb, 'SHOW SUBSCRIPTIONS');
-          return shown.some((series) => series.name === 'icinga2') ? true : undefined;
-        },
-        90_000,
-      );
-      for (const name of ['lib', 'run', 'cache', 'log', 'spool'])
-        await mkdir(join(directory, name));
-      await writeFile(join(directory, 'icinga2.conf'), configuration(server.tsdb, directory));
-      const folders = {
-        DataDir: 'lib',
-        InitRunDir: 'run',
-        CacheDir: 'cache',
-        LogDir: 'log',
-        ConfigDir: '.',
-        SpoolDir: 'spool',
-      };
-      const defines = Object.entries(folders).map(
-        ([name, folder]) => `-D${name}=${join(directory, folder)}`,
-      );
-      icinga = spawn(
-        ICINGA,
-        [
-          'daemon',
-          '-c',
-          join(directory, 'icinga2.conf'),
-          ...defines,
-          '-DRunAsUser=root',
-          '-DRunAsGroup=root',
-        ],
-        {
-          stdio: ['ignore', 'pipe', 'pipe'],
-          detached: true,
-        },
-      );
-    }, 120_000);
-
-    afterAll(async () => {
-      if (icinga.pid !== undefined && icinga.exitCode === null) {
-        process.kill(-icinga.pid, 'SIGKILL');
-        await once(icinga, 'exit');
-      }
-      await server.stop();
-      await removeDirectory(server.directory);
-      await removeDirectory(directory);
+  beforeAll(async () => {
+    server = await startTidemark();
+    directory = await makeDirectory();
+    await query(server.tsdb, 'CREATE DATABASE icinga2');
+    const defined = await send(`${server.engine}/engine/v1/tasks`, {
+      method: 'POST',
+      body: JSON.stringify({
+        id: 'agents',
+        type: 'stream',
+        dbrps: [{ db: 'icinga2', rp: 'autogen' }],
+        script: TASK,
+        status: 'enabled',
+      }),
     });
+    expect(defined.status, defined.text).toBe(200);
+    await eventually(
+      'the subscription of the task engine',
+      async () => {
+        const shown = await query(server.tsdb, 'SHOW SUBSCRIPTIONS');
+        return shown.some((series) => series.name === 'icinga2') ? true : undefined;
+      },
+      90_000,
+    );
+    for (const name of ['lib', 'run', 'cache', 'log', 'spool']) await mkdir(join(directory, name));
+    await writeFile(join(directory, 'icinga2.conf'), configuration(server.tsdb, directory));
+    const folders = {
+      DataDir: 'lib',
+      InitRunDir: 'run',
+      CacheDir: 'cache',
+      LogDir: 'log',
+      ConfigDir: '.',
+      SpoolDir: 'spool',
+    };
+    const defines = Object.entries(folders).map(
+      ([name, folder]) => `-D${name}=${join(directory, folder)}`,
+    );
+    icinga = spawn(
+      ICINGA,
+      [
+        'daemon',
+        '-c',
+        join(directory, 'icinga2.conf'),
+        ...defines,
+        '-DRunAsUser=root',
+        '-DRunAsGroup=root',
+      ],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      },
+    );
+  }, 120_000);
 
-    test('delivers its metrics over HTTP/1.0', async () => {
-      const series = await eventually(
-        'metrics in the database',
-        async () => {
-          const found = await query(
-            server.tsdb,
-            'SELECT count(value) FROM random GROUP BY hostname',
-            'icinga2',
-          );
-          return found.length > 0 ? found : undefined;
-        },
-        60_000,
-      );
+  afterAll(async () => {
+    if (icinga.pid !== undefined && icinga.exitCode === null) {
+      process.kill(-icinga.pid, 'SIGKILL');
+      await once(icinga, 'exit');
+    }
+    await server.stop();
+    await removeDirectory(server.directory);
+    await removeDirectory(directory);
+  });
 
-      expect(series[0]?.tags).toEqual({ hostname: 'web one' });
-      expect(Number(series[0]?.values?.[0]?.[1])).toBeGreaterThan(0);
-    }, 90_000);
+  test('delivers its metrics over HTTP/1.0', async () => {
+    const series = await eventually(
+      'metrics in the database',
+      async () => {
+        const found = await query(
+          server.tsdb,
+          'SELECT count(value) FROM random GROUP BY hostname',
+          'icinga2',
+        );
+        return found.length > 0 ? found : undefined;
+      },
+      60_000,
+    );
 
-    test('feeds a task whose alert event is read through the API', async () => {
-      const events = await eventually(
-        'an alert event',
-        async () => {
-          const answer = await send(
-            `${server.engine}/engine/v1preview/alerts/topics/agents/events`,
-          );
-          if (answer.status !== 200) return undefined;
-          const list = (
-            JSON.parse(answer.text) as {
-              events: { id: string; state: { level: string; message: string } }[];
-            }
-          ).events;
-          return list.length > 0 ? list : undefined;
-        },
-        60_000,
-      );
+    expect(series[0]?.tags).toEqual({ hostname: 'web one' });
+    expect(Number(series[0]?.values?.[0]?.[1])).toBeGreaterThan(0);
+  }, 90_000);
 
-      expect(events[0]).toMatchObject({ id: 'random/web one', state: { level: 'CRITICAL' } });
-      expect(events[0]?.state.message).toMatch(/^random\/web one is CRITICAL: \d/);
-    }, 90_000);
-  },
-);
+  test('feeds a task whose alert event is read through the API', async () => {
+    const events = await eventually(
+      'an alert event',
+      async () => {
+        const answer = await send(`${server.engine}/engine/v1preview/alerts/topics/agents/events`);
+        if (answer.status !== 200) return undefined;
+        const list = (
+          JSON.parse(answer.text) as {
+            events: { id: string; state: { level: string; message: string } }[];
+          }
+        ).events;
+        return list.length > 0 ? list : undefined;
+      },
+      60_000,
+    );
+
+    expect(events[0]).toMatchObject({ id: 'random/web one', state: { level: 'CRITICAL' } });
+    expect(events[0]?.state.message).toMatch(/^random\/web one is CRITICAL: \d/);
+  }, 90_000);
+});

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import {
   eventually,
-  hasPeer,
+  hasPrograms,
   makeDirectory,
   query,
   removeDirectory,
@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { freeTcpPort } from './free-port.ts';
 
-describe.skipIf(!hasPeer('prometheus', 'prometheus', ['--version']))('prometheus', () => {
+describe.skipIf(!hasPrograms('prometheus'))('prometheus', () => {
   let server: Tidemark;
   let url: string;
   const cleanups: (() => Promise<unknown>)[] = [];

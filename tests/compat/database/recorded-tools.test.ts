@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 
 import {
   eventually,
-  hasPeer,
+  hasPrograms,
   query,
   removeDirectory,
   run,
@@ -18,7 +18,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freeUdpPort } from './free-port.ts';
 
 // The distribution's own interpreter: another one in the path does not see the distribution's packages.
-const PYTHON = '/usr/bin/python3';
 
 let server: Tidemark;
 let udpPort: number;
@@ -223,7 +222,7 @@ describe('Proxmox VE', () => {
 });
 
 describe('Home Assistant', () => {
-  test.skipIf(!hasPeer('python3-influxdb', PYTHON, ['-c', 'import influxdb']))(
+  test.skipIf(!hasPrograms('python3', '/usr/lib/python3/dist-packages/influxdb/__init__.py'))(
     'tests with an empty write, writes states by unit, and reads databases',
     async () => {
       const { hostname, port } = new URL(server.tsdb);
@@ -248,7 +247,7 @@ except Exception as e:
   bad = e.code
 print(json.dumps({"rows": rows, "dbs": dbs, "bad": bad}))
 `;
-      const result = await run(PYTHON, ['-c', program]);
+      const result = await run('python3', ['-c', program]);
       expect(result.stderr).toBe('');
       expect(JSON.parse(result.stdout)).toEqual({
         rows: [
