@@ -72,7 +72,9 @@ export class AttachedHandlers {
     const actions = spec.actions.map(({ kind, options }) =>
       checkAction(kind, options, this.#options.context),
     );
-    return { actions, match: compileMatch(spec.match) };
+    const { clock, random } = this.#options;
+    const match = compileMatch(spec.match, { now: () => clock.now(), random });
+    return { actions, match };
   }
 
   /** Puts a handler to work; it begins when `predecessor` has let go of the entries that wait. */

@@ -1,9 +1,13 @@
 // Public face of @tidemark/runtime: what a task does.
 export { printPoints } from './data/print-points.ts';
-export { rowJson, rowsJson, UnencodableFloat } from './data/rows.ts';
+export { jsonFloat, rowJson, rowsJson } from './data/rows.ts';
 export { RowSource } from './data/row-source.ts';
 export { SeriesTable } from './data/series.ts';
 export { measurementsOf } from './data/series-book.ts';
+export { CompileError, EvaluationError } from './lambda/errors.ts';
+export { single } from './lambda/function.ts';
+export type { CallContext, FunctionRow } from './lambda/function.ts';
+export { TagCondition } from './lambda/tag-condition.ts';
 export { DEFAULT_TASK_LIMITS } from './limits.ts';
 export { NodeFailed, StartError } from './node.ts';
 export { EXECUTABLE_NODE_TYPES } from './nodes/create.ts';

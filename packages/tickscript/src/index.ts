@@ -12,8 +12,8 @@ export type { SyntaxDiagnostic } from './syntax-error.ts';
 export type { Token, TokenKind } from './token.ts';
 export { checkLambda } from './lambda/check.ts';
 export type { LambdaCheck, LambdaProblem } from './lambda/check.ts';
-export { doomedParts } from './lambda/doomed.ts';
-export type { DoomedPart } from './lambda/doomed.ts';
+export { doomedParts, MATCH_WORLD } from './lambda/doomed.ts';
+export type { DoomedPart, LambdaWorld } from './lambda/doomed.ts';
 export {
   callResultType,
   callTypeError,

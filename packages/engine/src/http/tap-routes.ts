@@ -2,6 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { formatRfc3339, InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { jsonFloat } from '@tidemark/runtime';
 import type { OutputPoint, TapMessage } from '@tidemark/runtime';
 import type { Executing, Executor } from '../executor.ts';
 import { TAP_READERS, TAP_WAITING_BYTES } from '../limits.ts';
@@ -171,6 +172,8 @@ function mapped(
   return Object.fromEntries(entries.map(([name, value]) => [name, printable(value)]));
 }
 
+/** NaN and infinities as the texts that they are everywhere else. */
 function printable(value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  const isStrange = typeof value === 'number' && !Number.isFinite(value);
+  return isStrange ? (JSON.parse(jsonFloat(value)) as unknown) : value;
 }

@@ -1,6 +1,7 @@
 // Result rows: what httpOut, httpPost and alert data show of points and batches, and their JSON.
 import type { FieldValue } from '@tidemark/core';
 import { formatRfc3339 } from '@tidemark/core';
+import { formatFloatPlain } from '../lambda/text.ts';
 import type { ResultRow } from '../services.ts';
 import type { Batch, Point } from './point.ts';
 import { outputValue } from './point.ts';
@@ -52,19 +53,12 @@ export function batchRow(batch: Batch): ResultRow {
   return tags === undefined ? row : { ...row, tags };
 }
 
-/** A float that JSON cannot hold. */
-export class UnencodableFloat extends Error {
-  override readonly name = 'UnencodableFloat';
-
-  constructor(value: number) {
-    const text = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
-    super(`json: unsupported value: ${text}`);
-  }
-}
-
-/** A float as Go's JSON encoder prints it: exponents below 1e-6 and from 1e21. */
+/**
+ * A float as Go's JSON encoder prints it: exponents below 1e-6 and from 1e21. What JSON has no number for is a text,
+ * `"+Inf"`, `"-Inf"` or `"NaN"`: an alert must neither be lost nor hide what it is about.
+ */
 export function jsonFloat(value: number): string {
-  if (!Number.isFinite(value)) throw new UnencodableFloat(value);
+  if (!Number.isFinite(value)) return `"${formatFloatPlain(value)}"`;
   if (Object.is(value, -0)) return '-0';
   return String(value);
 }
@@ -92,7 +86,7 @@ export function jsonString(text: string): string {
   return json.replace(HTML, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A row as JSON. Throws `UnencodableFloat`. */
+/** A row as JSON. */
 export function rowJson(row: ResultRow): string {
   let json = `{"name":${jsonString(row.name)}`;
   if (row.tags !== undefined && Object.keys(row.tags).length > 0) {
@@ -110,7 +104,7 @@ export function rowJson(row: ResultRow): string {
   return `${json}}`;
 }
 
-/** The whole body: `{"series":[…]}`, or `{"series":null}` without rows. Throws `UnencodableFloat`. */
+/** The whole body: `{"series":[…]}`, or `{"series":null}` without rows. */
 export function rowsJson(rows: readonly ResultRow[]): string {
   if (rows.length === 0) return '{"series":null}';
   return `{"series":[${rows.map(rowJson).join(',')}]}`;

@@ -20,6 +20,9 @@ export type EarlierResults = ReadonlyMap<
 
 const NO_RESULTS: EarlierResults = new Map();
 
+/** Functions by name. */
+export type FunctionTable = ReadonlyMap<string, FunctionRow>;
+
 /** A lambda specialised for points of one shape. */
 export type Specialised = {
   readonly typed: Typed;
@@ -47,9 +50,12 @@ export class Lambda {
   #last: Specialised | undefined;
   readonly #specialised = new Map<Schema, Map<TagKeys, Specialised>>();
 
+  readonly #functions: FunctionTable;
+
   /** Throws `CompileError` when operands whose types are known from the script do not fit. */
-  constructor(spec: LambdaSpec) {
+  constructor(spec: LambdaSpec, functions: FunctionTable = FUNCTIONS) {
     this.expression = spec.expression;
+    this.#functions = functions;
     const [problem] = checkLambda(spec.expression).problems;
     if (problem !== undefined) throw new CompileError(problem.text);
     const references = new Set<string>();
@@ -103,7 +109,13 @@ export class Lambda {
   /** Specialises without remembering; `eval` keeps its own by the shapes it sees. */
   specialise(schema: Schema, keys: TagKeys, earlier: EarlierResults): Specialised {
     const scopeFailure = this.#scopeFailure(schema, keys);
-    const typed = specialise(this.expression, { schema, keys, earlier, slots: this.#slots });
+    const typed = specialise(this.expression, {
+      schema,
+      keys,
+      earlier,
+      slots: this.#slots,
+      functions: this.#functions,
+    });
     const isTagOnly =
       !this.isStateful &&
       !this.#isContextual &&
@@ -154,7 +166,7 @@ export class Lambda {
     owner: ExpressionNode,
     found: { references: Set<string>; slots: Map<ExpressionNode, Map<string, number>> },
   ): boolean {
-    const row = FUNCTIONS.get(node.name);
+    const row = this.#functions.get(node.name);
     if (row?.init !== undefined) {
       let slots = found.slots.get(owner);
       if (slots === undefined) found.slots.set(owner, (slots = new Map()));

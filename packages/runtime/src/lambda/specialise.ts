@@ -6,8 +6,7 @@ import type { Schema, Value } from '../data/schema.ts';
 import type { TagKeys } from '../data/series.ts';
 import { EvaluationError } from './errors.ts';
 import type { CallContext, FunctionRow, FunctionState, Signature } from './function.ts';
-import { FUNCTIONS } from './functions.ts';
-import type { EarlierResults, StateSlots } from './lambda.ts';
+import type { EarlierResults, FunctionTable, StateSlots } from './lambda.ts';
 import { binary, unary } from './operators.ts';
 import type { Regex } from './regex.ts';
 import { compileRegex } from './regex.ts';
@@ -19,6 +18,7 @@ export type Shape = {
   readonly keys: TagKeys;
   readonly earlier: EarlierResults;
   readonly slots: StateSlots;
+  readonly functions: FunctionTable;
 };
 
 /** Specialises the expression of a lambda. */
@@ -95,7 +95,7 @@ function reference(name: string, shape: Shape): Typed {
 const ARGUMENTS_MAX = 4;
 
 function call(node: FunctionNode, shape: Shape, owner: ExpressionNode): Typed {
-  const row = FUNCTIONS.get(node.name);
+  const row = shape.functions.get(node.name);
   if (row === undefined) return failing(`undefined function: "${node.name}"`);
   const args = node.arguments.map((argument) => expr(argument, shape, owner));
   const broken = args.findIndex((arg) => arg.failure !== undefined);

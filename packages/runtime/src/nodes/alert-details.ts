@@ -19,7 +19,7 @@ export type DetailsParts = {
   readonly message: string;
 };
 
-/** Floats from here on are printed with an exponent, whose plus sign is escaped. */
+/** Floats from here on are printed with an exponent, whose plus sign is escaped; infinities are quoted texts. */
 const EXPONENT_MIN = 1e21;
 
 const FIELDS = escapeText(',"Fields":{');
@@ -36,23 +36,20 @@ export class DetailsWriter {
     return escapeText(templateJson(common).slice(0, -1));
   }
 
-  /** `undefined` when the template has to say what is wrong: a number that JSON does not have, or too long a text. */
+  /** `undefined` when the text is too long: the template says so. */
   write(start: string, parts: DetailsParts): string | undefined {
     const fields = this.#fields(parts.point);
-    if (fields === undefined) return undefined;
     const { level, time, durationNanos, message } = parts;
     const text = `${start}${FIELDS}${fields}${LEVEL}${level}${TIME}${formatRfc3339(time)}${DURATION}${durationNanos}${MESSAGE}${escapeText(jsonString(message))}}\n`;
     return text.length > OUTPUT_LENGTH_MAX ? undefined : text;
   }
 
-  #fields(point: Point): string | undefined {
+  #fields(point: Point): string {
     const names = this.#names.get(point.schema);
     const { sorted } = point.schema;
     let text = '';
     for (let i = 0; i < sorted.length; i++) {
-      const value = escapedJson((sorted[i] as Field).read(point));
-      if (value === undefined) return undefined;
-      text += `${names[i]}${value}`;
+      text += `${names[i]}${escapedJson((sorted[i] as Field).read(point))}`;
     }
     return text;
   }
@@ -65,10 +62,9 @@ function namesOf(schema: Schema): readonly string[] {
   );
 }
 
-function escapedJson(value: Value): string | undefined {
+function escapedJson(value: Value): string {
   switch (typeof value) {
     case 'number': {
-      if (!Number.isFinite(value)) return undefined;
       const text = jsonFloat(value);
       return Math.abs(value) < EXPONENT_MIN ? text : escapeText(text);
     }

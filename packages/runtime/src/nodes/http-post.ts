@@ -5,7 +5,8 @@ import { AsyncQueue } from '../async-queue.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
-import { batchRow, pointRow, rowsJson, UnencodableFloat } from '../data/rows.ts';
+import { batchRow, pointRow, rowsJson } from '../data/rows.ts';
+import { formatFloatPlain } from '../lambda/text.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import type { ResultRow } from '../services.ts';
@@ -108,13 +109,16 @@ export class HttpPostNode implements RunningNode {
     try {
       const data = templateRow(row);
       const url = this.#target.url.execute(data);
-      const body = this.#target.row?.execute(data) ?? `${rowsJson([row])}\n`;
-      return { url, body };
-    } catch (cause) {
-      if (cause instanceof UnencodableFloat) {
-        this.#ctx.fail('failed to POST data', `failed to marshal row data json: ${cause.message}`);
+      const template = this.#target.row;
+      if (template !== undefined) return { url, body: template.execute(data) };
+      const strange = notANumberOfJson(row);
+      if (strange !== undefined) {
+        const reason = `json: unsupported value: ${formatFloatPlain(strange)}`;
+        this.#ctx.fail('failed to POST data', `failed to marshal row data json: ${reason}`);
         return undefined;
       }
+      return { url, body: `${rowsJson([row])}\n` };
+    } catch (cause) {
       if (!(cause instanceof TemplateExecutionError)) throw cause;
       this.#ctx.fail('failed to POST data', cause.message);
       return undefined;
@@ -182,6 +186,19 @@ function findTarget(ctx: NodeContext<HttpPostOptions>): Target {
     if (cause instanceof TemplateSyntaxError) throw new StartError(cause.message, { cause });
     throw cause;
   }
+}
+
+/**
+ * The first infinite or NaN value: receivers of rows expect numbers in columns of numbers, so such a row is not sent, as
+ * recorded. It is counted as an error, and what stands below gets it.
+ */
+function notANumberOfJson(row: ResultRow): number | undefined {
+  for (const line of row.values ?? []) {
+    for (const value of line) {
+      if (typeof value === 'number' && !Number.isFinite(value)) return value;
+    }
+  }
+  return undefined;
 }
 
 /** What row templates see: `.Name`, `.Tags` and `.Values`, one map by column for each line. */

@@ -163,7 +163,7 @@ function slice(value: TemplateValue, ...bounds: TemplateValue[]): TemplateValue 
   return value.slice(start, end) as TemplateValue;
 }
 
-/** JSON with sorted keys of maps and the field order of records. Throws for floats that JSON cannot hold. */
+/** JSON with sorted keys of maps and the field order of records. */
 export function templateJson(value: TemplateValue): string {
   switch (typeof value) {
     case 'string':

@@ -3,7 +3,6 @@ import type { Command, Operand, Pipeline, TemplateNode } from './ast.ts';
 import type { TemplateFunction } from './functions.ts';
 import { BUILTINS, TemplateFunctionError } from './functions.ts';
 import { HtmlContext } from './html.ts';
-import { UnencodableFloat } from '../data/rows.ts';
 import type { ParsedTemplate } from './parse.ts';
 import { parseTemplate } from './parse.ts';
 import type { TemplateValue } from './value.ts';
@@ -282,8 +281,7 @@ class Execution {
     try {
       return callee?.(...args);
     } catch (cause) {
-      if (!(cause instanceof TemplateFunctionError) && !(cause instanceof UnencodableFloat))
-        throw cause;
+      if (!(cause instanceof TemplateFunctionError)) throw cause;
       throw this.#error(at, `error calling ${name}: ${cause.message}`);
     }
   }

@@ -31,19 +31,35 @@ const TIME_HINT = 'times have no operators; take unixNano("time"), hour("time") 
 /** The type of the result where it is the same for all points, and what fails for all of them. */
 type Fate = { readonly type: LambdaType | undefined; readonly parts: readonly DoomedPart[] };
 
+/** Where an expression is evaluated. */
+export type LambdaWorld = {
+  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  /** Type of all references but `"time"`; `undefined` when each point decides it. */
+  readonly references: LambdaType | undefined;
+};
+
+const SCRIPT: LambdaWorld = { functions: LAMBDA_FUNCTIONS, references: undefined };
+
+/** Match expressions of handlers: references are tags. */
+export const MATCH_WORLD: LambdaWorld = {
+  functions: new Map([...LAMBDA_FUNCTIONS, ...MATCH_FUNCTIONS]),
+  references: 'string',
+};
+
 /** What fails for every point of an expression without identifiers; `wanted` is the type that the node needs. */
 export function doomedParts(
   expression: ExpressionNode,
   wanted: LambdaType | undefined,
+  world = SCRIPT,
 ): readonly DoomedPart[] {
-  const { type, parts } = fateOf(expression);
+  const { type, parts } = fateOf(expression, world);
   if (parts.length > 0) return parts.slice(0, MAX_DIAGNOSTICS.value);
   if (type === undefined || wanted === undefined || type === wanted) return [];
   const text = `the result is ${type}, where ${wanted} is needed`;
   return [{ text, span: expression.span, found: type, expected: [wanted] }];
 }
 
-function fateOf(node: ExpressionNode): Fate {
+function fateOf(node: ExpressionNode, world: LambdaWorld): Fate {
   switch (node.kind) {
     case 'boolean':
     case 'float':
@@ -54,13 +70,13 @@ function fateOf(node: ExpressionNode): Fate {
     case 'integer':
       return { type: 'int', parts: [] };
     case 'reference':
-      return { type: node.name === 'time' ? 'time' : undefined, parts: [] };
+      return { type: node.name === 'time' ? 'time' : world.references, parts: [] };
     case 'lambda':
-      return fateOf(node.expression);
+      return fateOf(node.expression, world);
     case 'function':
-      return fateOfCall(node);
+      return fateOfCall(node, world);
     case 'unary': {
-      const { type, parts } = fateOf(node.operand);
+      const { type, parts } = fateOf(node.operand, world);
       const result = type === undefined ? undefined : unaryResultType(node.operator, type);
       if (type === undefined || result !== undefined) return { type: result, parts };
       const text = `invalid unary operator ${node.operator} for type ${type}`;
@@ -68,7 +84,7 @@ function fateOf(node: ExpressionNode): Fate {
       return doomed({ text, span: node.operand.span, found: type, expected });
     }
     case 'binary':
-      return fateOfBinary(node);
+      return fateOfBinary(node, world);
     default:
       // Other expressions are refused when the task starts.
       return { type: undefined, parts: [] };
@@ -79,8 +95,8 @@ function doomed(part: DoomedPart): Fate {
   return { type: undefined, parts: [part] };
 }
 
-function fateOfBinary(node: Extract<ExpressionNode, { kind: 'binary' }>): Fate {
-  const [left, right] = [fateOf(node.left), fateOf(node.right)];
+function fateOfBinary(node: Extract<ExpressionNode, { kind: 'binary' }>, world: LambdaWorld): Fate {
+  const [left, right] = [fateOf(node.left, world), fateOf(node.right, world)];
   const parts = [...left.parts, ...right.parts];
   const usual = isAlwaysBoolean(node.operator) ? 'boolean' : undefined;
   if (parts.length > 0 || left.type === undefined || right.type === undefined)
@@ -100,9 +116,9 @@ function fateOfBinary(node: Extract<ExpressionNode, { kind: 'binary' }>): Fate {
     : doomed({ text, span: node.right.span, found: right.type, expected: accepted });
 }
 
-function fateOfCall(node: Extract<ExpressionNode, { kind: 'function' }>): Fate {
-  const fates = node.arguments.map(fateOf);
-  const fn = LAMBDA_FUNCTIONS.get(node.name);
+function fateOfCall(node: Extract<ExpressionNode, { kind: 'function' }>, world: LambdaWorld): Fate {
+  const fates = node.arguments.map((argument) => fateOf(argument, world));
+  const fn = world.functions.get(node.name);
   if (fn === undefined) {
     const hint = MATCH_FUNCTIONS.has(node.name)
       ? 'it is known in match expressions of handlers only'
