@@ -166,6 +166,18 @@ describe('starting', () => {
     expect(started.stderr).toContain('--insecure-no-auth');
   });
 
+  test.each([
+    ['--database-http-auth-enabled', 'engine.http.auth-enabled'],
+    ['--engine-http-auth-enabled', 'database.http.auth-enabled'],
+  ])('the page stays on loopback when only %s is given', async (option, missing) => {
+    const data = ['--data-dir', join(directory, `page-${missing}`)];
+    const started = await runTidemark(['up', ...data, option, 'true', '--ui-bind', '0.0.0.0:0']);
+
+    expect(started.status).toBe(2);
+    expect(started.stderr).toContain('ui.bind-address is 0.0.0.0:0');
+    expect(started.stderr).toContain(`Turn it on (${missing} = true)`);
+  });
+
   test('the ready line names what runs; metrics are served for Prometheus, the heap for browsers', async () => {
     const server = await startTidemark();
     try {

@@ -1,5 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,21 +14,35 @@ import type { UiServer } from './ui-server.ts';
 
 const service = createServer((incoming, response) => {
   response.writeHead(202, {
-    'X-Seen': `${incoming.method} ${incoming.url} ${incoming.headers.host} ${incoming.headers.origin}`,
+    'X-Tsdb-Version': JSON.stringify([incoming.method, incoming.url, incoming.headers]),
+    'Content-Security-Policy': 'default-src *',
+    'Set-Cookie': 'a=b',
+    'Content-Type': 'text/html',
   });
   incoming.pipe(response);
+});
+// Another server of this machine: nothing may come here.
+let strayed = 0;
+const stranger = createServer((_request, response) => {
+  strayed++;
+  response.end('strange');
 });
 let directory: string;
 let ui: UiServer;
 let serviceHost: string;
+let strangerHost: string;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   serviceHost = `127.0.0.1:${(service.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  strangerHost = `127.0.0.1:${(stranger.address() as AddressInfo).port}`;
   directory = await mkdtemp(join(tmpdir(), 'tidemark-ui-'));
   await writeFile(join(directory, 'index.html'), '<title>Tidemark</title>');
   ui = await startUiServer({
     bind: { host: '127.0.0.1', port: 0 },
+    allowedHosts: ['shown.example'],
+    allowedOrigins: [],
     directory: pathToFileURL(`${directory}/`),
     tsdbUrl: `http://${serviceHost}`,
   });
@@ -35,47 +51,126 @@ beforeAll(async () => {
 afterAll(async () => {
   await ui.close();
   service.close();
+  stranger.close();
   await rm(directory, { recursive: true });
 });
 
-/** fetch does not let a test choose Host and Origin freely. */
+type Answer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+};
+
+/** fetch does not let a test choose path and headers freely. */
 function send(
   path: string,
-  headers: Record<string, string>,
-): Promise<{ status: number; seen: string; text: string }> {
+  headers: Record<string, string | string[]> = {},
+  { method = 'POST', body = 'body' } = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(ui.url, { path, method: 'POST', headers }, (response) => {
+    const outgoing = request(ui.url, { path, method, headers }, (response) => {
       let text = '';
       response.on('data', (chunk) => (text += String(chunk)));
       response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          seen: String(response.headers['x-seen']),
-          text,
-        }),
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
       );
     });
     outgoing.on('error', reject);
-    outgoing.end('body');
+    outgoing.end(body);
   });
 }
 
-test('forwards to the service what the page sends, with the path behind the prefix', async () => {
-  const { host } = new URL(ui.url);
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-  expect(await send('/api/tsdb/query?q=a%20b', { Origin: `http://${host}` })).toEqual({
-    status: 202,
-    seen: `POST /query?q=a%20b ${serviceHost} undefined`,
-    text: 'body',
+test('forwards what the page sends, with the path behind the prefix and the headers that are needed', async () => {
+  const { host } = new URL(ui.url);
+  const answer = await send('/api/tsdb/query?q=a%20b', {
+    ...FORM,
+    Origin: `http://${host}`,
+    Authorization: 'Basic eDp5',
+    Cookie: 'secret=1',
+    'X-Forwarded-For': '10.9.9.9',
+    'X-HTTP-Method-Override': 'DELETE',
+    'Content-Length': '4',
   });
+
+  expect([answer.status, answer.text]).toEqual([202, 'body']);
+  expect(JSON.parse(String(answer.headers['x-tsdb-version']))).toEqual([
+    'POST',
+    '/query?q=a%20b',
+    {
+      host: serviceHost,
+      authorization: 'Basic eDp5',
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': '4',
+      connection: 'keep-alive',
+    },
+  ]);
 });
 
-test('refuses other origins, other host names and services that do not run', async () => {
-  const { port } = new URL(ui.url);
+test('a body without a length is no second request', async () => {
+  const smuggled = 'GET /second HTTP/1.1\r\nHost: x\r\n\r\n';
+  const headers = { ...FORM, 'Transfer-Encoding': 'chunked' };
+  for (const method of ['DELETE', 'GET', 'POST']) {
+    const answer = await send('/api/tsdb/first', headers, { method, body: smuggled });
+    expect([method, answer.status, answer.text]).toEqual([method, 202, smuggled]);
+  }
+});
 
-  expect((await send('/api/tsdb/query', { Origin: 'http://evil.example' })).status).toBe(403);
-  expect((await send('/api/tsdb/query', { Host: `evil.example:${port}` })).status).toBe(421);
-  expect((await send('/api/engine/engine/v1/ping', {})).status).toBe(502);
+test('answers of services come as data, without headers that are not needed', async () => {
+  const { headers } = await send('/api/tsdb/query', FORM);
+
+  expect(headers['content-security-policy']).toBe(DATA_POLICY);
+  expect(headers['x-content-type-options']).toBe('nosniff');
+  expect([headers['content-type'], headers['set-cookie']]).toEqual(['text/html', undefined]);
+});
+
+test('nothing in a path leads to another server', async () => {
+  const paths = ['//HOST/x', '/\\\\HOST/x', '/\\HOST', '/@HOST/', '/http://HOST/', '/../../HOST'];
+  for (const prefix of ['/api/tsdb', '/api/tsdb/..', '/x/../api/tsdb']) {
+    for (const path of paths.map((text) => prefix + text.replace('HOST', strangerHost))) {
+      const answer = await send(path, { Authorization: 'Basic eDp5' }, { method: 'GET', body: '' });
+      expect(answer.text, path).not.toBe('strange');
+      expect(answer.headers['content-security-policy'], path).toMatch(/^default-src '(self|none)'/);
+      expect(answer.headers['x-content-type-options'], path).toBe('nosniff');
+      if (answer.status === 202) {
+        const [, seenPath, seen] = JSON.parse(String(answer.headers['x-tsdb-version']));
+        expect([seen.host, seenPath], path).toEqual([serviceHost, path.slice('/api/tsdb'.length)]);
+      } else expect(answer.status, path).toBe(404);
+    }
+  }
+  expect((await send(`http://${strangerHost}/x`, FORM)).status).toBe(400);
+  expect(strayed).toBe(0);
+});
+
+test('refuses other origins, other host names, text and services that do not run', async () => {
+  const { port, origin } = new URL(ui.url);
+  const query = (headers: Record<string, string>) => send('/api/tsdb/query', headers);
+
+  expect((await query({ ...FORM, Origin: 'http://evil.example' })).status).toBe(403);
+  expect((await query({ ...FORM, 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+  expect((await query({ Origin: origin, 'Content-Type': 'text/plain' })).status).toBe(415);
+  const rebound = await query({ Host: `evil.example:${port}` });
+  expect([rebound.status, rebound.text]).toEqual([
+    421,
+    expect.stringContaining('ui.allowed-hosts'),
+  ]);
+  expect((await query({ ...FORM, Host: 'shown.example' })).status).toBe(202);
+  expect((await send('/api/engine/engine/v1/ping')).status).toBe(502);
+});
+
+test('what is no request is answered with the same headers', async () => {
+  const { port } = new URL(ui.url);
+  const answer = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    const socket = net.connect(Number(port), '127.0.0.1', () => socket.write('nonsense\r\n\r\n'));
+    socket.on('data', (chunk) => (text += String(chunk)));
+    socket.on('end', () => resolve(text)).on('error', reject);
+  });
+
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toContain('X-Content-Type-Options: nosniff\r\n');
 });
 
 test('serves the start page with a content security policy, and nothing outside its folder', async () => {

@@ -1,21 +1,24 @@
 // Serves the web application and forwards its calls to both services, so that a browser needs one origin.
 //
-// Security: the services may be open on loopback, so this server must not make them reachable for other origins. It
-// answers only to the host names it is bound to (a name that was rebound by DNS is refused) and refuses requests that
-// a page of another origin sent.
+// Security: the services may be open on loopback, so this server must not make them reachable for other origins; its
+// border (docs/guide/running.md) is that of the services. Where a call goes is fixed at the start, and only what a call
+// of the page needs is passed on and back.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer, request as httpRequest } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { extname, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { BorderGuard } from '@tidemark/core';
 import type { Bind } from '@tidemark/core';
 
 import { listen, urlOf } from './listen.ts';
 
 export type UiServerOptions = {
   readonly bind: Bind;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
   /** Folder of the built application. */
   readonly directory: URL;
   /** Base URLs of the services that are forwarded to; a missing one answers 502. */
@@ -38,19 +41,72 @@ const SECURITY_HEADERS = {
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
 };
+
+/** Of what a service answers: data, whatever it looks like when it is opened as a page. */
+const DATA_SECURITY_HEADERS = {
+  ...SECURITY_HEADERS,
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+};
+
+/** What of a call a service gets. `User-Agent` tells it that a browser asks. */
+const REQUEST_HEADERS: readonly string[] = [
+  'accept',
+  'accept-encoding',
+  'authorization',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'request-id',
+  'user-agent',
+  'x-request-id',
+];
+
+/** What of a service's answer the page gets. */
+const RESPONSE_HEADERS: readonly string[] = [
+  'allow',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'request-id',
+  'retry-after',
+  'www-authenticate',
+  'x-engine-version',
+  'x-influxdb-build',
+  'x-influxdb-error',
+  'x-influxdb-version',
+  'x-request-id',
+  'x-tsdb-diagnostics',
+  'x-tsdb-version',
+];
+
+const FORWARDED_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const FORWARD_TIMEOUT_MS = 60_000;
 
 /** Starts the server. Resolves when it listens. */
 export async function startUiServer(options: UiServerOptions): Promise<UiServer> {
+  const { bind, allowedHosts, allowedOrigins } = options;
+  const border = new BorderGuard({
+    section: 'ui',
+    boundHost: bind.host,
+    allowedHosts,
+    allowedOrigins,
+  });
   const server = createServer((request, response) => {
-    handle(options, server, request, response).catch((error: unknown) => {
+    handle(options, border, request, response).catch((error: unknown) => {
       // Whatever went wrong belongs to this one request.
       if (!response.headersSent)
         sendError(response, 500, error instanceof Error ? error.message : 'failed');
       else response.destroy();
     });
+  });
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(MALFORMED);
+    else socket.destroy();
   });
   await listen(server, options.bind);
   return {
@@ -63,65 +119,83 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   };
 }
 
+const MALFORMED = [
+  'HTTP/1.1 400 Bad Request',
+  ...Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}`),
+  'Content-Length: 0',
+  'Connection: close',
+  '\r\n',
+].join('\r\n');
+
 async function handle(
   options: UiServerOptions,
-  server: Server,
+  border: BorderGuard,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (!isOwnHost(options.bind.host, server, request.headers.host)) {
-    sendError(response, 421, 'this host name is not served here');
+  const refusal = border.refusal(request);
+  if (refusal !== undefined) {
+    sendError(response, refusal.status, refusal.message);
     return;
   }
-  const origin = request.headers.origin;
-  if (origin !== undefined && origin !== `http://${request.headers.host}`) {
-    sendError(response, 403, 'requests from other origins are refused');
+  for (const [name, value] of Object.entries(border.corsHeaders(request))) {
+    response.setHeader(name, value);
+  }
+  if (request.method === 'OPTIONS') {
+    response.writeHead(204, SECURITY_HEADERS).end();
     return;
   }
-  const url = new URL(request.url ?? '/', 'http://ui');
-  if (url.pathname.startsWith('/api/tsdb/')) {
-    forward(options.tsdbUrl, '/api/tsdb', request, response);
-  } else if (url.pathname.startsWith('/api/engine/')) {
-    forward(options.engineUrl, '/api/engine', request, response);
+  // As it was sent: what a parser of URLs makes of it may lead elsewhere.
+  const target = request.url ?? '';
+  if (target.startsWith('/api/tsdb/')) {
+    forward(options.tsdbUrl, target.slice('/api/tsdb'.length), request, response);
+  } else if (target.startsWith('/api/engine/')) {
+    forward(options.engineUrl, target.slice('/api/engine'.length), request, response);
+  } else if (target.startsWith('/')) {
+    await sendFile(options.directory, target.split('?', 1)[0] ?? '/', request, response);
   } else {
-    await sendFile(options.directory, url.pathname, request, response);
+    sendError(response, 400, 'only paths of this server are served');
   }
 }
 
-/** Whether the Host header names this server: loopback names, the bound host, with the right port. */
-function isOwnHost(boundHost: string, server: Server, header: string | undefined): boolean {
-  const address = server.address();
-  if (header === undefined || address === null || typeof address === 'string') return false;
-  const port = String(address.port);
-  const names = ['localhost', '127.0.0.1', '[::1]', boundHost, `[${boundHost}]`];
-  if (names.some((name) => header === `${name}:${port}` || (port === '80' && header === name)))
-    return true;
-  // Bound to every address: the operator chose to be reachable under names that are not known here.
-  return boundHost === '' || boundHost === '0.0.0.0' || boundHost === '::';
-}
-
+/** `target` is path and query of the service's own; nothing in it can name another host. */
 function forward(
   base: string | undefined,
-  prefix: string,
+  target: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
+  const method = request.method ?? '';
   if (base === undefined) {
     sendError(response, 502, 'this service is not run here');
     return;
   }
-  const target = new URL((request.url ?? '/').slice(prefix.length), base);
-  // The services apply rules of their own to other origins; this one was checked here.
-  const { origin: _origin, ...headers } = request.headers;
+  if (!FORWARDED_METHODS.includes(method)) {
+    sendError(response, 405, `only ${FORWARDED_METHODS.join(', ')}`);
+    return;
+  }
+  const { hostname, port, host } = new URL(base);
+  // Without a length a body has to be sent in chunks; otherwise its bytes would be read as a request of their own.
+  const isChunked = request.headers['transfer-encoding'] !== undefined;
   const outgoing = httpRequest(
-    target,
     {
-      method: request.method ?? 'GET',
-      headers: { ...headers, host: target.host },
+      // Of an IPv6 address without the brackets.
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port,
+      path: target,
+      method,
+      headers: {
+        ...pick(request.headers, REQUEST_HEADERS),
+        ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
+        host,
+      },
       timeout: FORWARD_TIMEOUT_MS,
     },
     (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, incoming.headers);
+      response.writeHead(incoming.statusCode ?? 502, {
+        ...pick(incoming.headers, RESPONSE_HEADERS),
+        ...DATA_SECURITY_HEADERS,
+      });
       incoming.pipe(response);
     },
   );
@@ -132,6 +206,15 @@ function forward(
   });
   response.on('close', () => outgoing.destroy());
   request.pipe(outgoing);
+}
+
+function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === 'string') picked[name] = value;
+  }
+  return picked;
 }
 
 async function sendFile(

@@ -2,6 +2,8 @@
 export { assert, AssertionFailed, unreachable } from './assert.ts';
 export { bindUrl, isLoopback, listenError, parseBind } from './bind-address.ts';
 export type { Bind } from './bind-address.ts';
+export { BORDER_KEYS, BorderGuard, isFromBrowser } from './border.ts';
+export type { BorderRefusal, BorderSettings } from './border.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './config-sources.ts';

@@ -1,6 +1,6 @@
 // Sections of the engine's configuration as one table: names, types, defaults, documents. What handlers and other
 // overridable services need is added from their own tables (overridable-sections.ts).
-import { configKey as key, configSection, configSections } from '@tidemark/core';
+import { BORDER_KEYS, configKey as key, configSection, configSections } from '@tidemark/core';
 import { QUERY_RESPONSE_BYTES, TASK_QUEUE } from './limits.ts';
 import { LISTENER_SECTIONS } from '@tidemark/line-protocol/listeners';
 
@@ -24,6 +24,7 @@ export const FIXED_SECTIONS = {
       'Where the API listens, host:port. Port 0 takes a free one.',
     ),
     'auth-enabled': key.boolean(false, 'Ask every request for a user and a password or a token.'),
+    ...BORDER_KEYS,
     realm: key.text(
       'InfluxDB',
       'Name that a browser shows when it asks for a password; it asks once for services with the same one.',

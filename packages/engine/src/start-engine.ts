@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { Resolver } from 'node:dns/promises';
 import { join } from 'node:path';
-import { InvalidRequest, systemClock } from '@tidemark/core';
+import { BorderGuard, InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { lockDirectory } from '@tidemark/core/directory-lock';
 import type { DirectoryLock } from '@tidemark/core/directory-lock';
@@ -405,6 +405,14 @@ function makeServer(
     log: logs.logger('http'),
     redact,
     authorize: (request) => authenticator?.authorize(request),
+    border: new BorderGuard({
+      section: 'http',
+      boundHost: listenAddress(config.http.bindAddress).host,
+      // The database delivers under this name.
+      ownNames: [config[''].hostname],
+      allowedHosts: config.http.allowedHosts,
+      allowedOrigins: config.http.allowedOrigins,
+    }),
     realm: config.http.realm,
     tls: config.http.httpsEnabled
       ? {

@@ -1,7 +1,7 @@
 // The service from start to stop: what is opened, in which order, and how it is closed again.
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,7 +29,8 @@ import type { CatalogState } from './catalog/model.ts';
 import type { TsdbConfig } from './config/schema.ts';
 import { Dispatch } from './http/dispatch.ts';
 import type { Exchange } from './http/exchange.ts';
-import { Listeners } from './http/listen.ts';
+import { borderOf, Listeners } from './http/listen.ts';
+import type { BorderedListener } from './http/listen.ts';
 import { Refuser } from './http/malformed.ts';
 import { answerWhileRecovering } from './http/recovering.ts';
 import type { HttpServices, ServiceState } from './http/services.ts';
@@ -315,8 +316,8 @@ function startRehearsal(
     ...settings,
     clock,
     openStorage,
-    serve: (emptyStorage, catalog) =>
-      requestListener(
+    serve: (emptyStorage, catalog) => {
+      const listener = requestListener(
         buildServices(own, {
           log: silent,
           clock,
@@ -326,7 +327,11 @@ function startRehearsal(
           state: () => 'ready',
           tokenKeys: undefined,
         }),
-      ),
+      );
+      // Nobody else reaches it.
+      const border = borderOf(own, undefined);
+      return (request, response) => listener(request, response, border);
+    },
     requests: {
       count: () => counters.req + writeCounters.req,
       isActive: () => counters.reqActive > 0,
@@ -473,7 +478,7 @@ class HttpServer {
   readonly #config: TsdbConfig;
   readonly #clock: Clock;
   readonly #listeners: Listeners;
-  #onRequest: RequestListener;
+  #onRequest: BorderedListener;
   #queries: RunningQueries | undefined;
   #closing: Promise<void> | undefined;
 
@@ -483,7 +488,8 @@ class HttpServer {
     this.#config = config;
     this.#clock = clock;
     this.#listeners = new Listeners(new Refuser(settings, clock));
-    this.#onRequest = (request, response) => answerWhileRecovering(request, response, settings);
+    this.#onRequest = (request, response, border) =>
+      answerWhileRecovering(request, response, settings, border);
   }
 
   /** Of the first address; empty when HTTP is switched off. */
@@ -498,9 +504,7 @@ class HttpServer {
   /** Starts to listen. Until `serve`, only liveness is answered. What was opened stays open when it throws. */
   async open(): Promise<void> {
     if (!this.#config.http.enabled) return;
-    await this.#listeners.open(this.#config, (request, response) => {
-      this.#onRequest(request, response);
-    });
+    await this.#listeners.open(this.#config, (...request) => this.#onRequest(...request));
   }
 
   /** Answers everything from now on. */
@@ -538,7 +542,7 @@ class HttpServer {
  * Hot paths directly, everything else through fastify. That is loaded with the first request that needs it: some 400
  * files of it and what it brings take longer than opening the data.
  */
-function requestListener(services: HttpServices): RequestListener {
+function requestListener(services: HttpServices): BorderedListener {
   const dispatch = new Dispatch(services);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const exchangeOf = (request: IncomingMessage): Exchange => {
@@ -552,8 +556,9 @@ function requestListener(services: HttpServices): RequestListener {
   };
   let routes: Promise<FastifyInstance> | undefined;
   const hot = new Set(['/write', '/query', '/ping']);
-  return (request, response) => {
-    const exchange = dispatch.open(request, response);
+  return (request, response, border) => {
+    const exchange = dispatch.open(request, response, border);
+    if (exchange.refusal !== undefined) return dispatch.refuse(exchange, exchange.refusal);
     if (hot.has(exchange.path)) {
       void dispatch.answer(dispatch.endpoint(exchange.path), exchange); // Never rejects.
       return;

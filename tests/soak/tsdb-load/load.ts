@@ -184,7 +184,7 @@ class Load {
   async #ping(socket: Socket): Promise<void> {
     if (socket.destroyed) return;
     const text = firstData(socket);
-    socket.write('GET /ping HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.write('GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const answer = await Promise.race([text, closeOf(socket), after(REQUEST_TIMEOUT_MS)]);
     if (answer === undefined) this.unanswered.push('GET /ping on an idle connection');
   }
@@ -219,7 +219,7 @@ class Load {
       let text: string | undefined;
       void firstData(socket).then((data) => (text = data)); // Never rejects.
       socket.write(
-        `POST /write?db=${DATABASE} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
+        `POST /write?db=${DATABASE} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`,
       );
       while (!socket.destroyed && !this.#isOver) {
         if (!socket.write(chunk)) await Promise.race([closed, drainOf(socket), this.#over]);
@@ -237,7 +237,7 @@ class Load {
     while (!this.#isOver) {
       const socket = await this.#connect();
       socket.write(
-        `POST /write?db=${DATABASE} HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\nm f=1`,
+        `POST /write?db=${DATABASE} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\nm f=1`,
       );
       const text = await Promise.race([firstData(socket), closeOf(socket)]);
       this.oversized.push(statusOf(text));

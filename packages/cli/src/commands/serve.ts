@@ -95,15 +95,18 @@ function stopOnFault(shutdown: Shutdown, log: Logger): void {
   process.on('unhandledRejection', onFault);
 }
 
-/** Refuses an address that others can reach while authentication is off, unless the operator insists. */
+/**
+ * Refuses an address that others can reach while authentication is off somewhere behind it, unless the operator insists.
+ * `unauthenticated` names the settings that would have to be true.
+ */
 export function requireSafeBind(
   bindAddress: string,
   setting: string,
-  safety: { readonly isAuthenticated: boolean; readonly isInsecureAllowed: boolean },
+  safety: { readonly unauthenticated: readonly string[]; readonly isInsecureAllowed: boolean },
 ): void {
   const { host } = parseBind(bindAddress, setting);
-  if (isLoopback(host) || safety.isAuthenticated || safety.isInsecureAllowed) return;
+  if (isLoopback(host) || safety.unauthenticated.length === 0 || safety.isInsecureAllowed) return;
   throw new UsageError(
-    `${setting} is ${bindAddress}, which others can reach, and authentication is off. Turn it on (http.auth-enabled = true), listen on 127.0.0.1, or insist with --insecure-no-auth`,
+    `${setting} is ${bindAddress}, which others can reach, and authentication is off. Turn it on (${safety.unauthenticated.join(' = true, ')} = true), listen on 127.0.0.1, or insist with --insecure-no-auth`,
   );
 }

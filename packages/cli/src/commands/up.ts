@@ -37,8 +37,12 @@ export function upCommand(
             environment: process.env,
             flags: withShortcuts(flags, shortcuts(options)),
           });
+          // The page leads to both.
           requireSafeBind(config.ui.ui.bindAddress, 'ui.bind-address', {
-            isAuthenticated: config.tsdb.http.authEnabled,
+            unauthenticated: [
+              ...(config.tsdb.http.authEnabled ? [] : ['database.http.auth-enabled']),
+              ...(config.engine.http.authEnabled ? [] : ['engine.http.auth-enabled']),
+            ],
             isInsecureAllowed: options.insecureNoAuth === true,
           });
           const { startTsdb } = await import('@tidemark/tsdb');
@@ -66,6 +70,7 @@ export function upCommand(
           );
           const { UI_DIRECTORY } = await import('@tidemark/ui');
           const ui = await startUiServer({
+            ...config.ui.ui,
             bind: parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
             directory: UI_DIRECTORY,
             tsdbUrl: tsdb.url,

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 
 import {
+  BORDER_KEYS,
   configFlags,
   configKey,
   configSection,
@@ -28,6 +29,7 @@ export type ServiceCommand = 'up' | 'tsdb' | 'engine';
 const UI_CONFIG = {
   ui: configSection('The web application.', {
     'bind-address': configKey.text('127.0.0.1:8888', 'Address and port of the web application.'),
+    ...BORDER_KEYS,
   }),
 } as const satisfies ConfigSchema;
 

@@ -16,7 +16,7 @@ import {
   TIDEMARK_VERSION,
   Unavailable,
 } from '@tidemark/core';
-import type { Diagnostic } from '@tidemark/core';
+import type { BorderGuard, Diagnostic } from '@tidemark/core';
 import { YoungBuffers } from '@tidemark/core/idle-collection';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
@@ -112,6 +112,7 @@ export type ServerOptions = {
   /** Hides secrets in errors that are answered. */
   readonly redact: (text: string) => string;
   readonly authorize: Authorize;
+  readonly border: BorderGuard;
   /** Of challenges for a password. */
   readonly realm: string;
   readonly tls?:
@@ -196,12 +197,15 @@ export class HttpServer implements Api {
     );
     app.addHook('onRequest', (request, reply, done) => {
       this.counters.req++;
+      const { border } = this.#options;
+      const refusal = border.refusal(request.raw);
       // InfluxDB 1.6 sends an empty one to its subscribers, which would be refused before a parser is asked.
       delete request.raw.headers['content-type'];
       void reply.header('X-Engine-Version', TIDEMARK_VERSION);
       void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
-      setCorsHeaders(request, reply);
-      if (request.method === 'OPTIONS') void reply.code(200).send();
+      void reply.headers(border.corsHeaders(request.raw));
+      if (refusal !== undefined) void this.#fail(reply, refusal.status, refusal.message);
+      else if (request.method === 'OPTIONS') void reply.code(200).send();
       else done();
     });
     if (this.#options.isLogging) {
@@ -366,17 +370,6 @@ function pathOf(url: string): string {
 
 function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
-}
-
-function setCorsHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  const origin = headerText(request.headers.origin);
-  if (origin === undefined) return;
-  void reply.headers({
-    'Access-Control-Allow-Origin': origin,
-    'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, POST, PATCH, PUT',
-    'Access-Control-Allow-Headers':
-      'Accept, Accept-Encoding, Authorization, Content-Length, Content-Type, X-CSRF-Token, X-HTTP-Method-Override',
-  });
 }
 
 /** A URL for the log, without the password that some clients put there. */

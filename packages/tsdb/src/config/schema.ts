@@ -1,6 +1,6 @@
 // Every setting of the database service: section, key, type, default and meaning in one table. The commented default
 // file, validation, environment variables, flags and the type TsdbConfig all follow from it.
-import { configKey, configSection } from '@tidemark/core';
+import { BORDER_KEYS, configKey, configSection } from '@tidemark/core';
 import type { ConfigOf } from '@tidemark/core';
 import { LISTENER_SECTIONS } from '@tidemark/line-protocol/listeners';
 
@@ -126,6 +126,7 @@ export const TSDB_CONFIG = {
       false,
       'Listen on other addresses than loopback although no credentials are asked for.',
     ),
+    ...BORDER_KEYS,
     realm: text('InfluxDB', 'Realm of basic authentication.'),
     'log-enabled': boolean(true, 'Log every request, at level debug.'),
     'suppress-write-log': boolean(false, 'Do not log writes.'),
@@ -165,7 +166,7 @@ export const TSDB_CONFIG = {
     'request-timeout': duration('5m', 'A request must have arrived completely after this time.'),
     'strict-verbs': boolean(
       false,
-      'Refuse statements that change something when they come by GET.',
+      'Refuse statements that change something when they come by GET; from browsers they are refused in any case.',
     ),
     'strict-precision': boolean(
       true,

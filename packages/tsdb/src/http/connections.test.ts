@@ -38,7 +38,7 @@ async function ask(socket: Socket, text: string): Promise<string> {
 
 test('more connections than allowed are closed; the others go on, and a free place is given again', async () => {
   await start({ 'max-connection-limit': 2 });
-  const ping = 'GET /ping HTTP/1.1\r\nHost: x\r\n\r\n';
+  const ping = 'GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n';
   const [first, second] = [await open(), await open()];
   expect(await ask(first, ping)).toMatch(/^HTTP\/1\.1 204/);
   const third = await open();
@@ -65,7 +65,7 @@ test('a body that does not come is cut off with 408', async () => {
   const socket = await open();
   const answer = await ask(
     socket,
-    'POST /write?db=d HTTP/1.1\r\nHost: x\r\nContent-Length: 7\r\n\r\nm f',
+    'POST /write?db=d HTTP/1.1\r\nHost: localhost\r\nContent-Length: 7\r\n\r\nm f',
   );
   expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
   expect(answer).toMatch(/\r\n\r\n\{"error":"the request did not arrive in time"\}\n$/);
@@ -121,7 +121,7 @@ describe('without limits', () => {
       const socket = await open();
       let answer = '';
       socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
-      socket.write(`HEAD ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      socket.write(`HEAD ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
       await once(socket, 'close');
       expect([path, answer.slice(9, 12)]).toEqual([path, String(status)]);
       expect(answer.slice(answer.indexOf('\r\n\r\n') + 4), path).toBe('');

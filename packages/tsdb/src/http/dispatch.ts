@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { AppError, Forbidden, Unauthorized } from '@tidemark/core';
+import type { BorderGuard, BorderRefusal } from '@tidemark/core';
 
 import { requireAdmin } from '../auth/identity.ts';
 import { METHOD_NOT_ALLOWED, PAGE_NOT_FOUND } from '../compat/messages.ts';
@@ -47,9 +48,9 @@ export class Dispatch {
   }
 
   /** Opens the exchange of a request and counts it. */
-  open(request: IncomingMessage, response: ServerResponse): Exchange {
+  open(request: IncomingMessage, response: ServerResponse, border: BorderGuard): Exchange {
     const { counters, clock } = this.#services;
-    const exchange = openExchange(request, response, this.#settings);
+    const exchange = openExchange(request, response, this.#settings, border);
     const startedMs = clock.monotonicMs();
     counters.req++;
     counters.reqActive++;
@@ -62,6 +63,13 @@ export class Dispatch {
       this.#logAccess(exchange, durationMs);
     });
     return exchange;
+  }
+
+  /** Answers a request that its listener does not serve, whatever it asks for. */
+  refuse(exchange: Exchange, { status, message }: BorderRefusal): void {
+    this.#services.audit.refused(exchange, 'request refused', message);
+    sendError(exchange, status, message);
+    discardRest(exchange.request);
   }
 
   /** The endpoint of a path, if it is served. */

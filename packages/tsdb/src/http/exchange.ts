@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { COMPAT_VERSION, TIDEMARK_VERSION } from '@tidemark/core';
+import type { BorderGuard, BorderRefusal } from '@tidemark/core';
 import type { DiagnosticDocument } from '@tidemark/query';
 
 import { Parameters } from './parameters.ts';
@@ -26,6 +27,8 @@ export type Exchange = {
   /** Address of the client, without port. */
   readonly remoteAddress: string;
   readonly settings: HeaderSettings;
+  /** Why the listener that it came to does not serve it. */
+  readonly refusal: BorderRefusal | undefined;
   /** Set by authentication, for logs and counters. */
   userName: string;
   /** What is wrong with the text of a query that is refused as a whole; set where the client asks for it. */
@@ -37,6 +40,7 @@ export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
   settings: HeaderSettings,
+  border: BorderGuard,
 ): Exchange {
   const url = request.url ?? '/';
   const question = url.indexOf('?');
@@ -51,8 +55,9 @@ export function openExchange(
     response.setHeader('X-Influxdb-Build', 'OSS');
   }
   for (const [name, value] of Object.entries(settings.extra)) response.setHeader(name, value);
-  const origin = request.headers.origin;
-  if (origin !== undefined) setCorsHeaders(response, origin);
+  for (const [name, value] of Object.entries(border.corsHeaders(request))) {
+    response.setHeader(name, value);
+  }
   return {
     request,
     response,
@@ -62,6 +67,7 @@ export function openExchange(
     requestId,
     remoteAddress: plainAddress(request.socket.remoteAddress),
     settings,
+    refusal: border.refusal(request),
     userName: '',
   };
 }
@@ -77,17 +83,4 @@ function textHeader(request: IncomingMessage, name: string): string | undefined 
 function plainAddress(address: string | undefined): string {
   if (address === undefined) return 'unix';
   return address.startsWith('::ffff:') ? address.slice(7) : address;
-}
-
-function setCorsHeaders(response: ServerResponse, origin: string): void {
-  response.setHeader('Access-Control-Allow-Origin', origin);
-  response.setHeader('Access-Control-Allow-Methods', 'DELETE, GET, OPTIONS, POST, PUT');
-  response.setHeader(
-    'Access-Control-Allow-Headers',
-    'Accept, Accept-Encoding, Authorization, Content-Length, Content-Type, X-CSRF-Token, X-HTTP-Method-Override',
-  );
-  response.setHeader(
-    'Access-Control-Expose-Headers',
-    'Date, X-Tsdb-Version, X-InfluxDB-Version, X-InfluxDB-Build',
-  );
 }

@@ -54,7 +54,7 @@ describe('bodies', () => {
 
   test('a declared length over the limit is refused before it is sent', async () => {
     const answer = await raw(
-      'POST /write?db=d HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\nConnection: close\r\n\r\n',
+      'POST /write?db=d HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\nConnection: close\r\n\r\n',
     );
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain('{"error":"Request Entity Too Large"}');
@@ -69,7 +69,7 @@ describe('bodies', () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     const chunk = `3e8\r\n${'x'.repeat(1000)}\r\n`;
     socket.write(
-      `POST /write?db=d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
+      `POST /write?db=d HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
     );
     const [first] = (await once(socket, 'data')) as [Buffer];
     expect(first.toString()).toMatch(/^HTTP\/1\.1 413 /);
@@ -101,7 +101,7 @@ describe('clients', () => {
 
   test('Expect: 100-continue', async () => {
     const answer = await raw(
-      'POST /write?db=d HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 7\r\nConnection: close\r\n\r\nm f=1 1',
+      'POST /write?db=d HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 7\r\nConnection: close\r\n\r\nm f=1 1',
     );
     expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 204 /);
   });
@@ -111,12 +111,12 @@ describe('clients', () => {
     ['bytes beyond ASCII in the URL', 'GET /query?q=µ HTTP/1.1\r\n\r\n', 400, /written as %/],
     [
       'a wrong length',
-      'POST /write?db=d HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n',
+      'POST /write?db=d HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n',
       400,
       /^malformed request: /,
     ],
     ['a header without end', `GET /${'a'.repeat(1 << 20)} HTTP/1.1\r\n`, 431, /too large/],
-    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405, /Method Not Allowed/],
+    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: localhost\r\n\r\n', 405, /Method Not Allowed/],
   ])('%s is answered like everything else, and harms nobody', async (_, text, status, error) => {
     const [head = '', body = ''] = (await raw(text)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -289,7 +289,7 @@ test('more writes than allowed at once wait, and are refused when the queue is f
     let answer = '';
     open.on('data', (chunk) => (answer += chunk.toString()));
     // The first one occupies the only place until its body is complete.
-    open.write('POST /write?db=d HTTP/1.1\r\nHost: x\r\nContent-Length: 7\r\n\r\nm f=');
+    open.write('POST /write?db=d HTTP/1.1\r\nHost: localhost\r\nContent-Length: 7\r\n\r\nm f=');
     await untilDefined('the first write', async () => {
       const { json } = await narrow.get('/debug/vars');
       return json.httpd.values.writeReqActive === 1 ? true : undefined;

@@ -1,19 +1,39 @@
 // Sockets of the service: several addresses, a unix socket, HTTPS; limits of connections; a stop that drains.
 import { readFileSync, unlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureVersion } from 'node:tls';
 
-import { bindUrl, InvalidRequest, listenError, messageOf, parseBind } from '@tidemark/core';
+import {
+  bindUrl,
+  BorderGuard,
+  InvalidRequest,
+  listenError,
+  messageOf,
+  parseBind,
+} from '@tidemark/core';
 import type { Bind } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClientError, Refuser } from './malformed.ts';
+
+/** Answers a request; `border` is that of the listener that it came to. */
+export type BorderedListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  border: BorderGuard,
+) => void;
+
+/** `boundHost` is `undefined` where only programs of this machine come in. */
+export function borderOf({ http }: TsdbConfig, boundHost: string | undefined): BorderGuard {
+  const { allowedHosts, allowedOrigins } = http;
+  return new BorderGuard({ section: 'http', boundHost, allowedHosts, allowedOrigins });
+}
 
 /** Servers that are listening. */
 export class Listeners {
@@ -36,14 +56,18 @@ export class Listeners {
   }
 
   /** Starts to listen everywhere. What was opened stays open when it throws: call `close`. */
-  async open(config: TsdbConfig, onRequest: RequestListener): Promise<void> {
+  async open(config: TsdbConfig, onRequest: BorderedListener): Promise<void> {
     const { http } = config;
-    const listener: RequestListener = (request, response) => {
-      this.#track(request.socket, response);
-      onRequest(request, response);
+    const listenerAt = (boundHost: string | undefined): RequestListener => {
+      const border = borderOf(config, boundHost);
+      return (request, response) => {
+        this.#track(request.socket, response);
+        onRequest(request, response, border);
+      };
     };
     for (const text of http.bindAddress.split(',')) {
       const bind = parseBind(text, 'http.bind-address');
+      const listener = listenerAt(bind.host);
       const server = http.httpsEnabled
         ? secureServer(config, listener)
         : plainServer(config, listener);
@@ -52,7 +76,7 @@ export class Listeners {
       this.#urls.push(urlOf(server, bind, http.httpsEnabled));
     }
     if (!http.unixSocketEnabled) return;
-    const server = plainServer(config, listener);
+    const server = plainServer(config, listenerAt(undefined));
     this.#follow(server);
     removeStaleSocket(http.bindSocket);
     await listenOn(server, { path: http.bindSocket });

@@ -209,7 +209,7 @@ describe('the answer', () => {
     });
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.pause();
-    socket.write(`GET /query?${search.toString()} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.write(`GET /query?${search.toString()} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     const sent = async (): Promise<number> =>
       (await service.get('/debug/vars')).json.httpd.values.queryRespBytes;
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 
-import { AppError, InvalidRequest } from '@tidemark/core';
+import { AppError, InvalidRequest, isFromBrowser } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
 import type { ParseLimits, Query, Statement } from '@tidemark/influxql';
@@ -65,7 +65,8 @@ function checkQuery(
 ): void {
   limitStatements(query, services.config.coordinator.maxStatementsPerRequest);
   authorizeQuery(query, identity, request.database);
-  if (services.config.http.strictVerbs && exchange.method === 'GET') refuseChanges(query);
+  const isStrict = services.config.http.strictVerbs || isFromBrowser(exchange.request);
+  if (isStrict && exchange.method === 'GET') refuseChanges(query);
 }
 
 function parseLimits(config: HttpServices['config']['coordinator']): ParseLimits {

@@ -1,6 +1,8 @@
 // What the HTTP interface answers while storage reads its log: alive, but not ready.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { BorderGuard } from '@tidemark/core';
+
 import { askToRetry, sendEmpty, sendError } from './answer.ts';
 import { openExchange } from './exchange.ts';
 import type { HeaderSettings } from './exchange.ts';
@@ -14,9 +16,12 @@ export function answerWhileRecovering(
   request: IncomingMessage,
   response: ServerResponse,
   settings: HeaderSettings,
+  border: BorderGuard,
 ): void {
-  const exchange = openExchange(request, response, settings);
+  const exchange = openExchange(request, response, settings, border);
   request.resume();
+  const { refusal } = exchange;
+  if (refusal !== undefined) return sendError(exchange, refusal.status, refusal.message);
   const isLiveness = exchange.path === '/ping' || exchange.path === '/status';
   if (isLiveness && (exchange.method === 'GET' || exchange.method === 'HEAD')) {
     return sendEmpty(exchange);

@@ -1,0 +1,157 @@
+// Who may speak to an HTTP listener at all, before credentials are looked at. A browser on the operator's machine
+// reaches loopback for every page it shows, and adds cached credentials by itself; so pages of other origins, and names
+// that somebody else's name server leads here, are refused. Programs send none of the headers that tell a page.
+import type { IncomingMessage } from 'node:http';
+
+import { isLoopback } from './bind-address.ts';
+import { configKey } from './config-schema.ts';
+import { InvalidRequest } from './errors.ts';
+
+/** Keys of every section that configures a listener. */
+export const BORDER_KEYS = {
+  'allowed-hosts': configKey.textList(
+    'Names in the header Host that are served besides localhost, loopback addresses and the bind address. None: no others on a loopback address, all on another one.',
+  ),
+  'allowed-origins': configKey.textList(
+    'Origins, written https://host:port, of pages that browsers may let use this API besides its own; only these get CORS headers.',
+  ),
+} as const;
+
+export type BorderSettings = {
+  /** Section of the configuration that has `BORDER_KEYS`, for messages. */
+  readonly section: string;
+  /** What the listener is bound to; `undefined` for a socket that browsers can not reach. */
+  readonly boundHost: string | undefined;
+  /** Other names under which programs of this product reach it. */
+  readonly ownNames?: readonly string[] | undefined;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+};
+
+/** An answer in place of what was asked for. */
+export type BorderRefusal = { readonly status: 400 | 403 | 415 | 421; readonly message: string };
+
+/** Decides for one listener. */
+export class BorderGuard {
+  readonly #section: string;
+  /** Lower case, without port and brackets; `undefined` serves all. */
+  readonly #hosts: ReadonlySet<string> | undefined;
+  readonly #origins: ReadonlySet<string>;
+
+  /** Throws `InvalidRequest` naming the setting when an origin is none. */
+  constructor({ section, boundHost, ownNames = [], ...allowed }: BorderSettings) {
+    const { allowedHosts, allowedOrigins } = allowed;
+    const isClosed = boundHost !== undefined && (isLoopback(boundHost) || allowedHosts.length > 0);
+    this.#section = section;
+    this.#hosts = isClosed
+      ? new Set([boundHost, ...ownNames, ...allowedHosts].map(hostName))
+      : undefined;
+    this.#origins = new Set(allowedOrigins.map((text) => originOf(text, section)));
+  }
+
+  /** Why a request is not served; `undefined` when it is. */
+  refusal(request: IncomingMessage): BorderRefusal | undefined {
+    return this.#hostRefusal(request) ?? this.#originRefusal(request);
+  }
+
+  /** Headers that let a page of an allowed origin use the answer; none for everybody else. */
+  corsHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+    const { origin } = headers;
+    if (origin === undefined || !this.#origins.has(origin)) return {};
+    return { ...CORS_HEADERS, 'Access-Control-Allow-Origin': origin };
+  }
+
+  #hostRefusal({ headers, rawHeaders }: IncomingMessage): BorderRefusal | undefined {
+    if (isDoubled(rawHeaders, 'host')) {
+      return { status: 400, message: 'malformed request: more than one Host header' };
+    }
+    // Old programs send none; browsers always do.
+    if (headers.host === undefined || this.#hosts === undefined) return undefined;
+    const name = hostName(headers.host);
+    if (isLoopback(name) || this.#hosts.has(name)) return undefined;
+    return {
+      status: 421,
+      message: `host ${JSON.stringify(name)} is not served here; if it should be, add it to ${this.#section}.allowed-hosts`,
+    };
+  }
+
+  #originRefusal({ headers, method }: IncomingMessage): BorderRefusal | undefined {
+    const { origin, host } = headers;
+    const site = headers['sec-fetch-site'];
+    if (origin === undefined && site === undefined) return undefined;
+    if (origin !== undefined && this.#origins.has(origin)) return undefined;
+    // Pages can not write this header, and browsers send it to loopback and over TLS. Elsewhere there is the origin.
+    const isOwn =
+      site === undefined
+        ? origin !== undefined && origin.replace(/^https?:\/\//, '') === host
+        : site === 'same-origin' || site === 'none';
+    if (!isOwn) {
+      const page = origin === undefined ? 'pages of other origins' : `pages of ${origin}`;
+      return {
+        status: 403,
+        message: `requests from ${page} are refused; origins that may send them are listed in ${this.#section}.allowed-origins`,
+      };
+    }
+    if (isReading(method) || !hasPlainBody(headers)) return undefined;
+    return {
+      status: 415,
+      message:
+        'from a browser a body must have the type application/… (JSON, a form, bytes) or multipart/form-data',
+    };
+  }
+}
+
+/**
+ * Whether a page may have caused a request: what changes something must not come by GET then, which links and images
+ * send without the headers that tell an origin. All browsers call themselves Mozilla.
+ */
+export function isFromBrowser({ headers }: IncomingMessage): boolean {
+  return (
+    headers.origin !== undefined ||
+    headers['sec-fetch-site'] !== undefined ||
+    headers['user-agent']?.startsWith('Mozilla/') === true
+  );
+}
+
+const CORS_HEADERS = {
+  'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
+  'Access-Control-Allow-Headers':
+    'Accept, Accept-Encoding, Authorization, Content-Encoding, Content-Type, X-CSRF-Token, X-HTTP-Method-Override',
+  'Access-Control-Expose-Headers':
+    'Date, Request-Id, X-Engine-Version, X-Influxdb-Build, X-Influxdb-Error, X-Influxdb-Version, X-Tsdb-Diagnostics, X-Tsdb-Version',
+  Vary: 'Origin',
+};
+
+function isDoubled(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const raw = rawHeaders[i];
+    if (raw?.length === name.length && raw.toLowerCase() === name) count++;
+  }
+  return count > 1;
+}
+
+/** `[::1]:8086` to `::1`, `LocalHost.:8086` to `localhost`. */
+function hostName(text: string): string {
+  const match = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(text.trim());
+  // What is neither is an address without brackets, as settings have it, or nothing that is served.
+  return (match?.[1] ?? match?.[2] ?? text.trim()).toLowerCase().replace(/\.$/, '');
+}
+
+function originOf(text: string, section: string): string {
+  if (/^https?:\/\/[^/\s]+$/.test(text)) return text.toLowerCase();
+  throw new InvalidRequest(
+    `${section}.allowed-origins must be origins, for example https://grafana.example:3000; got ${JSON.stringify(text)}`,
+  );
+}
+
+function isReading(method: string | undefined): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+}
+
+/** Whether there is a body that a page may send anywhere without asking first: plain text, or of no type. */
+function hasPlainBody(headers: IncomingMessage['headers']): boolean {
+  const type = headers['content-type'];
+  if (type !== undefined) return !/^(?:application\/|multipart\/form-data\b)/i.test(type.trim());
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
