@@ -2,7 +2,7 @@
 // overridable services need is added from their own tables (overridable-sections.ts).
 import { BORDER_KEYS, configKey as key, configSection, configSections } from '@tidemark/core';
 import { QUERY_RESPONSE_BYTES, TASK_QUEUE } from './limits.ts';
-import { LISTENER_SECTIONS } from '@tidemark/line-protocol/listeners';
+import { LISTENER_SECTIONS } from '@tidemark/listeners';
 
 /** Sections that take effect at start and can not be overridden through the API. */
 export const FIXED_SECTIONS = {

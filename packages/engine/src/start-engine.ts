@@ -35,7 +35,7 @@ import { Scrapers } from './scrape/scrapers.ts';
 import type { ScrapersOptions } from './scrape/scrapers.ts';
 import { ServiceTests } from './service-tests.ts';
 import { definitionOf, Snapshots } from './snapshots.ts';
-import { ProtocolListeners } from '@tidemark/line-protocol/listeners';
+import { ProtocolListeners } from '@tidemark/listeners';
 import type { LogSink } from './log-hub.ts';
 import { checkTemplate, renderTemplate } from './render.ts';
 import { repairStore } from './store-repair.ts';

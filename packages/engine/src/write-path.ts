@@ -3,7 +3,7 @@ import { InvalidRequest } from '@tidemark/core';
 import type { Clock, FieldValue } from '@tidemark/core';
 import { lineErrorMessage, SeriesCache } from '@tidemark/line-protocol';
 import type { LineFieldValue, Precision } from '@tidemark/line-protocol';
-import type { ListenerPoint } from '@tidemark/line-protocol/listeners';
+import type { ListenerPoint } from '@tidemark/listeners';
 import { PointBatchBuilder, WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import type { PointRouter } from './point-router.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { defaultOptions, httpSender } from '@tidemark/alerting';
 import type { Options } from '@tidemark/alerting';
 import { systemClock } from '@tidemark/core';
-import type { ListenerPoint } from '@tidemark/line-protocol/listeners';
+import type { ListenerPoint } from '@tidemark/listeners';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discover } from './discover.ts';
 import { parsePrometheusText } from './prometheus-text.ts';

@@ -4,7 +4,7 @@ import { AppError, NotFound, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
 import type { HttpSender, Options } from '@tidemark/alerting';
-import type { ListenerPoint } from '@tidemark/line-protocol/listeners';
+import type { ListenerPoint } from '@tidemark/listeners';
 import type { Logger } from '../log-hub.ts';
 import type { Statistic } from '../reporter.ts';
 import { Ticker } from '../ticker.ts';

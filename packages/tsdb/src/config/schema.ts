@@ -2,7 +2,7 @@
 // file, validation, environment variables, flags and the type TsdbConfig all follow from it.
 import { BORDER_KEYS, configKey, configSection } from '@tidemark/core';
 import type { ConfigOf } from '@tidemark/core';
-import { LISTENER_SECTIONS } from '@tidemark/line-protocol/listeners';
+import { LISTENER_SECTIONS } from '@tidemark/listeners';
 
 const { boolean, duration, integer, size, text, textList, textMap } = configKey;
 

@@ -1,6 +1,6 @@
-// The database behind the listeners that it shares with the task engine (`@tidemark/line-protocol/listeners`).
+// The database behind the listeners that it shares with the task engine (`@tidemark/listeners`).
 import type { Clock } from '@tidemark/core';
-import { ProtocolListeners } from '@tidemark/line-protocol/listeners';
+import { ProtocolListeners } from '@tidemark/listeners';
 import type { Logger } from 'pino';
 
 import type { Catalog } from '../catalog/catalog.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { LISTENER_KINDS } from '@tidemark/line-protocol/listeners';
-import type { ListenerKind } from '@tidemark/line-protocol/listeners';
+import { LISTENER_KINDS } from '@tidemark/listeners';
+import type { ListenerKind } from '@tidemark/listeners';
 import { TSDB_CONFIG } from '../config/schema.ts';
 import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';

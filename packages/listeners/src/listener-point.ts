@@ -1,6 +1,6 @@
 // What listeners make of what they receive.
 import type { Timestamp } from '@tidemark/core';
-import type { LineFieldValue } from '../point.ts';
+import type { LineFieldValue } from '@tidemark/line-protocol';
 
 /** A point of any protocol. */
 export type ListenerPoint = {

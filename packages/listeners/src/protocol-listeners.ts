@@ -11,9 +11,7 @@ import {
   parseBind,
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { parseLines } from '../parser.ts';
-import { parsePrecision } from '../precision.ts';
-import { SeriesCache } from '../series.ts';
+import { parseLines, parsePrecision, SeriesCache } from '@tidemark/line-protocol';
 import { Batcher } from './batcher.ts';
 import type { ListenerCounters, ListenerLog, ListenerSink } from './batcher.ts';
 import { parseCollectd } from './collectd.ts';

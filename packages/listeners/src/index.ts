@@ -1,5 +1,4 @@
-// Public face of @tidemark/line-protocol/listeners: what the database and the task engine take besides HTTP. Needs
-// sockets and files, so it is no part of the package's main entry.
+// Public face of @tidemark/listeners: what the database and the task engine take besides HTTP.
 export type { ListenerCounters, ListenerLog, ListenerSink } from './batcher.ts';
 export { LISTENER_KINDS } from './listener-kinds.ts';
 export type { ListenerKind } from './listener-kinds.ts';
