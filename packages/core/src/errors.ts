@@ -76,11 +76,14 @@ export class Unavailable extends AppError {
 export class Corruption extends AppError {
   override readonly name = 'Corruption';
   readonly code = 'CORRUPTION';
+  /** The message without the place. */
+  readonly reason: string;
   readonly file: string;
   readonly offset: number;
 
   constructor(message: string, place: { readonly file: string; readonly offset: number }) {
     super(`${message}. file=\`${place.file}\` offset=${place.offset}`);
+    this.reason = message;
     this.file = place.file;
     this.offset = place.offset;
   }

@@ -57,6 +57,8 @@ export type QueryContext = {
   /** Needed by statements with INTO. */
   readonly sink?: PointSink | undefined;
   readonly counters?: SourceCounters | undefined;
+  /** Told what the answer lacks (`RequestOptions`); absent where an answer can not say so. */
+  readonly onPartial?: ((reason: string) => void) | undefined;
   /** Told about names that nothing is known by: such a statement runs, and answers nothing for them. */
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
   /**

@@ -12,10 +12,10 @@ type Answer<K extends Kind> = Extract<SchemaBatch, { readonly kind: K }>;
 
 /** Options of every request that a statement makes. */
 export function requestOptions(context: QueryContext): RequestOptions {
-  const { signal, counters, limits } = context;
+  const { signal, counters, limits, onPartial } = context;
   const { maxQueryMemoryBytes } = limits;
   const memoryLimitBytes = maxQueryMemoryBytes === 0 ? undefined : maxQueryMemoryBytes;
-  return { signal, counters, memoryLimitBytes };
+  return { signal, counters, memoryLimitBytes, onPartial };
 }
 
 /**

@@ -259,6 +259,11 @@ export type RequestOptions = {
   readonly counters?: SourceCounters | undefined;
   /** Ends the request with `LimitExceeded` when it would hold more than this at once. */
   readonly memoryLimitBytes?: number | undefined;
+  /**
+   * Told, with a sentence, what the answer lacks because it can not be read, where the source is set to answer
+   * nevertheless. A request without it fails then: nobody gets a part for the whole unawares.
+   */
+  readonly onPartial?: ((reason: string) => void) | undefined;
 };
 
 /** A scan whose cost is asked for. Only tag leaves in `where`. */

@@ -5,7 +5,8 @@ export { readCheckedFile, writeCheckedFile } from './disk/checked-file.ts';
 export { lockStorage } from './disk/storage-lock.ts';
 export type { StorageEnvironment, StorageLog, StorageOptions } from './options.ts';
 export type * from './storage-engine.ts';
-export type { Damage, ToolOptions, ToolProgress } from './tools/directory.ts';
+export type { Damage } from './damage.ts';
+export type { ToolOptions, ToolProgress } from './tools/directory.ts';
 export { inspectDirectory } from './tools/inspect.ts';
 export type {
   ColumnReport,

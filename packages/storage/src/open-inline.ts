@@ -41,6 +41,7 @@ export async function openStorageInline(
     dropShard: (shardId) => engine.dropShard(shardId),
     shards: () => engine.shardInfos(),
     statistics: () => engine.statistics(),
+    damage: () => engine.damage(),
     flush: () => engine.flush(),
     compact: () => engine.compact(),
     backup: (request) => engine.backup(request),

@@ -33,6 +33,8 @@ export type StorageOptions = {
   readonly allowUnsigned?: boolean | undefined;
   /** `measurement`: a field has one type in all shards of a measurement; default per shard. */
   readonly fieldTypes?: 'shard' | 'measurement' | undefined;
+  /** Reads leave out what is damaged, and say so, instead of failing. */
+  readonly servesDamaged?: boolean | undefined;
   /** `false`: flush and compaction run only when asked, for tests and offline tools. */
   readonly hasBackgroundWork?: boolean | undefined;
   readonly log?: StorageLog | undefined;

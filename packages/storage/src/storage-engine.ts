@@ -2,6 +2,8 @@
 import type { FieldValue, TimeRange, Timestamp } from '@tidemark/core';
 import type { Predicate, SeriesSource } from '@tidemark/query';
 
+import type { Damage } from './damage.ts';
+
 /**
  * A retention policy as storage knows it. `id` is assigned by the catalog, unique for ever: a database that is
  * dropped and created again gets other ids, so that leftovers of the old one are never seen.
@@ -168,6 +170,8 @@ export interface StorageEngine {
   dropShard(shardId: number): Promise<boolean>;
   shards(): Promise<readonly ShardInfo[]>;
   statistics(): Promise<StorageStatistics>;
+  /** What could not be read when the directory was opened; reads that need it fail. Empty is well. */
+  damage(): Promise<readonly Damage[]>;
   /** Writes everything in memory to segments. Not needed for durability. */
   flush(): Promise<void>;
   /** Merges segments until nothing needs to be done. Runs by itself too; here for tools and tests. */

@@ -141,6 +141,7 @@ async function open(
     indexCacheBytes: config.data.indexCacheSizeBytes,
     columnCacheBytes: config.data.columnCacheSizeBytes,
     fieldTypes: config.data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
+    servesDamaged: config.storage.serveDamaged,
     log: (level, message, details) => log[level]({ ...details, part: 'storage' }, message),
     onFatal: (reason) => {
       log.fatal({ err: reason }, 'storage is lost; the service can not go on');

@@ -1,5 +1,5 @@
 // CSV answers: one table per list of columns. Statements without rows and failing statements print nothing.
-import { columnValue, escapeTagPart } from '@tidemark/core';
+import { columnValue, Corruption, escapeTagPart } from '@tidemark/core';
 
 import { eachBatch } from '../result.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
@@ -43,6 +43,8 @@ export async function* writeCsv(
       statement.onEnd?.({ rowCount, error: undefined });
     } catch (cause) {
       statement.onEnd?.({ rowCount, error: cause });
+      // Nothing at all, or a part, would look like the answer.
+      if (cause instanceof Corruption) throw cause;
       // The text has no place in a table; `statementError` throws on what is no error of the statement.
       statementError(cause);
       break;

@@ -91,7 +91,7 @@ export async function* writeDocument(
     writer.closeStatement({
       hasSeries: state.hasSeries,
       messages: statement.messages?.() ?? [],
-      isPartial: false,
+      isPartial: error === undefined && statement.isPartial?.() === true,
       error,
       diagnostics: diagnosticsOf(statement, faults, format),
     });
@@ -153,7 +153,8 @@ export async function* writeChunkedDocuments(
           }
           writer.closeSeries(chunk.continuesSeries);
           const messages = chunk.isLast ? (statement.messages?.() ?? []) : [];
-          const isPartial = moreFollows(chunk);
+          const isPartial =
+            moreFollows(chunk) || (chunk.isLast && statement.isPartial?.() === true);
           writer.closeStatement({ hasSeries: true, messages, isPartial, error: undefined });
           out.ascii(']}\n');
           yield out.take();
@@ -177,7 +178,8 @@ export async function* writeChunkedDocuments(
     out.ascii('{"results":[');
     writer.openStatement(statementId);
     const messages = error === undefined ? (statement.messages?.() ?? []) : [];
-    writer.closeStatement({ hasSeries: false, messages, isPartial: false, error, diagnostics });
+    const isPartial = error === undefined && statement.isPartial?.() === true;
+    writer.closeStatement({ hasSeries: false, messages, isPartial, error, diagnostics });
     out.ascii(']}\n');
     yield out.take();
   }

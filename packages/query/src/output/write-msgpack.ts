@@ -51,17 +51,18 @@ export async function* writeMsgpack(
       if (format.chunkRows === undefined) {
         const series = await gather(statement.run(), budget);
         rowCount = countRows(series);
-        const messages = statement.messages?.() ?? [];
-        gathered.push({ ...base, series, messages });
+        gathered.push({ ...base, series, ...endOf(statement) });
       } else {
         let hasChunk = false;
         for await (const chunk of responseChunks(statement.run(), format.chunkRows)) {
           const series = [{ pieces: [...chunk.pieces], isPartial: chunk.continuesSeries }];
           rowCount += countRows(series);
           hasChunk = true;
-          yield writer.document([{ ...base, series, isPartial: moreFollows(chunk) }]);
+          const end = chunk.isLast ? endOf(statement) : { messages: [], isPartial: false };
+          const isPartial = moreFollows(chunk) || end.isPartial;
+          yield writer.document([{ ...base, series, ...end, isPartial }]);
         }
-        if (!hasChunk) yield writer.document([base]);
+        if (!hasChunk) yield writer.document([{ ...base, ...endOf(statement) }]);
       }
       statement.onEnd?.({ rowCount, error: undefined });
     } catch (cause) {
@@ -72,6 +73,11 @@ export async function* writeMsgpack(
   }
   if (format.chunkRows === undefined) yield writer.document(gathered);
   else for (const result of gathered) yield writer.document([result]);
+}
+
+/** What a statement says of its answer when it has ended. */
+function endOf({ messages, isPartial }: StatementRun): Pick<Result, 'messages' | 'isPartial'> {
+  return { messages: messages?.() ?? [], isPartial: isPartial?.() === true };
 }
 
 function countRows(series: readonly Series[]): number {

@@ -47,6 +47,8 @@ export type StatementRun = {
   readonly span?: Span | undefined;
   /** Read after the statement has ended. */
   readonly messages?: (() => readonly ResultMessage[]) | undefined;
+  /** Whether the answer lacks something that `messages` tell of; read after the statement has ended. */
+  readonly isPartial?: (() => boolean) | undefined;
   /** Findings about the statement's text; read after it has ended. */
   readonly findings?: (() => readonly Diagnostic[]) | undefined;
   /** Told how the statement ended, before the next one is run. */

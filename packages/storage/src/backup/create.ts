@@ -67,7 +67,6 @@ function segmentsOf(engine: Engine, manifest: Manifest): Place[] {
     if (shard?.damage !== undefined) {
       throw new Unavailable(
         `shard ${descriptor.id} is damaged and can not be backed up; repair it first: ${shard.damage.message}`,
-        { cause: shard.damage },
       );
     }
     return (shard?.segments ?? []).map((segment) => ({

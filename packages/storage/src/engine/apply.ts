@@ -104,6 +104,8 @@ export function dropEmptySeries(index: SeriesIndex, shard: Shard, record: Delete
 
 /** Whether a segment of the shard holds rows of the series that no tombstone covers. */
 export function hasRowsInSegments(shard: Shard, measurementId: number, series: number): boolean {
+  // What is in a segment that can not be opened is not known.
+  if (shard.damage !== undefined) return true;
   try {
     return findRowsInSegments(shard, measurementId, series);
   } catch {

@@ -4,6 +4,7 @@ import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
+import { unchangeable } from '../damage.ts';
 import { selectMeasurements, selectOrdinals } from '../series/select.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { DeleteRequest } from '../storage-engine.ts';
@@ -15,7 +16,7 @@ import type { Engine } from './engine.ts';
 
 const ALL_INT64: TimeRange = { start: MIN_INT64, end: MAX_INT64 };
 
-/** Deletes rows of the series that match, durable when it resolves. */
+/** Deletes rows of the series that match, durable when it resolves. Throws `Corruption` where a shard of them is damaged. */
 export async function deleteRows(engine: Engine, request: DeleteRequest): Promise<void> {
   const database = engine.databases.get(request.database);
   if (database === undefined) return;
@@ -67,10 +68,11 @@ async function logDelete(
   const wal = engine.openWal();
   const { rows } = what;
   const timeRange = what.timeRange ?? ALL_INT64;
-  const shardIds = engine.shards
+  const shards = engine.shards
     .ofDatabase(database.name, what.retentionPolicy)
-    .filter(({ descriptor: d }) => d.start <= timeRange.end && d.end > timeRange.start)
-    .map((shard) => shard.descriptor.id);
+    .filter(({ descriptor: d }) => d.start <= timeRange.end && d.end > timeRange.start);
+  for (const { damage } of shards) if (damage !== undefined) throw unchangeable(damage);
+  const shardIds = shards.map((shard) => shard.descriptor.id);
   if (rows.length === 0 || shardIds.length === 0) return;
   const record: DeleteRecord = {
     kind: 'delete',
@@ -106,7 +108,8 @@ export function applyDelete(engine: Engine, record: DeleteRecord): void {
 }
 
 function addTombstones(engine: Engine, shard: Shard, record: DeleteRecord): void {
-  if (shard.segments.length === 0 && shard.frozen === undefined) return;
+  const hasSegments = shard.segments.length > 0 || shard.unreadable.length > 0;
+  if (!hasSegments && shard.frozen === undefined) return;
   const { timeRange, freesTypes } = record;
   const sequence = engine.takeSequence();
   const added = record.rows.map(({ measurementId, series }) => ({

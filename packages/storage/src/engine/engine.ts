@@ -1,6 +1,7 @@
 // The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage thread or inline.
 import { assert, Conflict, Unavailable } from '@tidemark/core';
 
+import type { Damage } from '../damage.ts';
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -98,6 +99,15 @@ export class Engine {
   /** Deleted series that an index is renewed for. */
   get deadSeriesMin(): number {
     return this.#options.deadSeriesMin ?? LIMITS.deadSeries.value;
+  }
+
+  get servesDamaged(): boolean {
+    return this.#options.servesDamaged ?? false;
+  }
+
+  /** What could not be read when the engine was opened. */
+  async damage(): Promise<readonly Damage[]> {
+    return [...this.shards.all()].flatMap(({ unreadable }) => unreadable.map((one) => one.damage));
   }
 
   /** `undefined` until the engine is open. */
@@ -314,6 +324,7 @@ export class Engine {
       ...this.#maintenance?.counters,
       shards: this.shards.count,
       segments: this.#segments().length,
+      damagedFiles: (await this.damage()).length,
       segmentBytes: this.#segments().reduce((sum, segment) => sum + segment.info.sizeBytes, 0),
       memtableBytes: this.memtableBytes,
       indexBytes: [...this.databases.values()].reduce(

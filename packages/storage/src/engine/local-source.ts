@@ -80,16 +80,10 @@ function localSnapshot(
   return {
     schema: (request, o) => run((snapshot) => schema(snapshot, request, o), o),
     scan: (request, o) =>
-      run((snapshot, counters) => {
-        const { memoryLimitBytes } = o;
-        return scan(snapshot, request, { counters, memoryLimitBytes });
-      }, o),
+      run((snapshot, counters) => scan(snapshot, request, { ...o, counters }), o),
     aggregate: (request, o) =>
-      run((snapshot, counters) => {
-        const { memoryLimitBytes } = o;
-        return aggregate(snapshot, request, { counters, memoryLimitBytes });
-      }, o),
-    cost: (request, o) => only(run((snapshot) => cost(snapshot, request), o)),
+      run((snapshot, counters) => aggregate(snapshot, request, { ...o, counters }), o),
+    cost: (request, o) => only(run((snapshot) => cost(snapshot, request, o), o)),
     close: async () => {
       held?.release();
       held = undefined;

@@ -532,7 +532,8 @@ function withUnreadable(
   segments: readonly SegmentInfo[],
 ): readonly SegmentInfo[] {
   if (unreadable.length === 0) return segments;
-  return [...segments, ...unreadable].sort((a, b) => a.sequence - b.sequence);
+  const hidden = unreadable.map(({ info }) => info);
+  return [...segments, ...hidden].sort((a, b) => a.sequence - b.sequence);
 }
 
 function isNeeded(tombstone: Tombstone, segments: readonly Segment[]): boolean {

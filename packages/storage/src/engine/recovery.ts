@@ -5,6 +5,8 @@ import { Corruption } from '@tidemark/core';
 import { CodecError } from '@tidemark/kernels';
 
 import { DecodeError } from '../bytes.ts';
+import { damageOf } from '../damage.ts';
+import type { Damage } from '../damage.ts';
 import type { RowBlock } from '../memtable/row-block.ts';
 import { NewerFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
@@ -14,9 +16,10 @@ import { lacksManifest } from '../manifest/rebuild.ts';
 import { SHARD_FILE_NAME } from '../manifest/shard-file.ts';
 import type { StorageLog } from '../options.ts';
 import { PageCache } from '../segment/page-cache.ts';
-import type { Segment, SegmentInfo } from '../segment/segment.ts';
+import type { Segment } from '../segment/segment.ts';
 import { checkpointPath } from '../series/checkpoint.ts';
 import { IndexLog } from '../series/index-log.ts';
+import type { UnreadableSegment } from '../shard/shard.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
@@ -51,7 +54,15 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   for (const ref of manifest.databases) await openDatabase(engine, ref, log);
   for (const shard of manifest.shards) openShard(engine, shard, { maintenance, log });
   const nextWalFileId = await replayLog(engine, { log, walStart: manifest.walStart });
-  for (const { index } of engine.databases.values()) index.forgetAllDead();
+  // Series of segments that can not be opened look dead: repair may bring them back.
+  const hidden = new Set(
+    [...engine.shards.all()].flatMap(({ damage, descriptor }) =>
+      damage === undefined ? [] : [descriptor.database],
+    ),
+  );
+  for (const { name, index } of engine.databases.values()) {
+    if (!hidden.has(name)) index.forgetAllDead();
+  }
   removeOrphans(engine);
   engine.removeOrphanIndexes();
   return { maintenance, nextWalFileId };
@@ -110,14 +121,15 @@ function openShard(
   const shard = engine.shards.add(stored.descriptor);
   const { id, database: name } = stored.descriptor;
   const segments: Segment[] = [];
-  const unreadable: SegmentInfo[] = [];
+  const unreadable: UnreadableSegment[] = [];
   for (const info of stored.segments) {
     try {
       segments.push(options.maintenance.openSegment(id, info));
     } catch (error) {
-      shard.damage = asCorruption(error, segmentPath(engine.directory, id, info.fileId));
-      unreadable.push(info);
-      options.log('error', 'segment can not be opened', { error });
+      if (REFUSALS.has((error as NodeJS.ErrnoException).code)) throw error;
+      const damage = segmentDamage(error, segmentPath(engine.directory, id, info.fileId));
+      unreadable.push({ info, damage });
+      options.log('error', 'segment can not be opened', { ...damage });
     }
   }
   shard.segments = segments;
@@ -131,10 +143,11 @@ function openShard(
 /** Reasons that say nothing about the file: the start fails with them instead of leaving shards out. */
 const REFUSALS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']);
 
-function asCorruption(error: unknown, file: string): Corruption {
-  if (error instanceof Corruption) return error;
-  if (REFUSALS.has((error as NodeJS.ErrnoException).code)) throw error;
-  return new Corruption(`segment can not be opened: ${String(error)}`, { file, offset: 0 });
+function segmentDamage(error: unknown, file: string): Damage {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+    return { file, offset: 0, message: 'segment is missing' };
+  }
+  return damageOf(error, file);
 }
 
 /** Files that a crash left behind: written, but not part of the manifest. */

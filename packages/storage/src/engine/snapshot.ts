@@ -26,6 +26,8 @@ export type Snapshot = {
   readonly shards: readonly ShardView[];
   /** By name. */
   readonly databases: ReadonlyMap<string, DatabaseView>;
+  /** What is damaged is left out of answers that say so (`storage.serve-damaged`); without it requests fail. */
+  readonly servesDamaged: boolean;
   /** Allows the files that were replaced since to be removed. Idempotent. */
   readonly release: () => void;
 };
@@ -38,7 +40,7 @@ export function takeSnapshot(engine: Engine): Snapshot {
     databases.set(name, { instance, index });
   }
   const release = engine.reclaimer.enter();
-  return { shards, databases, release };
+  return { shards, databases, servesDamaged: engine.servesDamaged, release };
 }
 
 export function viewOf(shard: Shard): ShardView {

@@ -2,6 +2,7 @@
 // the segments beside them, and the log. Nothing is written here.
 import { Corruption, messageOf } from '@tidemark/core';
 
+import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
 import {
   indexDirectory,
@@ -18,12 +19,9 @@ import { EMPTY_MANIFEST } from './manifest.ts';
 import type { Manifest, ManifestDatabase, ManifestShard } from './manifest.ts';
 import { readShardFile } from './shard-file.ts';
 
-/** Something that can not be read, or is not known any more. */
-export type Loss = { readonly file: string; readonly offset: number; readonly message: string };
-
 export type RebuiltManifest = {
   readonly manifest: Manifest;
-  readonly lost: readonly Loss[];
+  readonly lost: readonly Damage[];
   /** Files of shards that are not part of it. */
   readonly leftOut: readonly string[];
 };
@@ -42,7 +40,7 @@ export function lacksManifest(disk: Disk, directory: string): boolean {
 
 /** Databases, shards and segments as far as the disk tells them. */
 export function rebuildManifest(disk: Disk, directory: string): RebuiltManifest {
-  const lost: Loss[] = [];
+  const lost: Damage[] = [];
   const leftOut: string[] = [];
   const owned: { readonly shard: ManifestShard; readonly owner: ManifestDatabase }[] = [];
   const databases = new Map<string, ManifestDatabase>();
@@ -91,7 +89,7 @@ export function rebuildManifest(disk: Disk, directory: string): RebuiltManifest 
 type FoundShard = {
   readonly shard: ManifestShard | undefined;
   readonly database: ManifestDatabase | undefined;
-  readonly lost: readonly Loss[];
+  readonly lost: readonly Damage[];
   readonly leftOut: readonly string[];
 };
 
@@ -122,7 +120,7 @@ function withPresent(
 ): Omit<FoundShard, 'database'> {
   const { shard, present } = stored;
   const { id } = shard.descriptor;
-  const lost: Loss[] = [];
+  const lost: Damage[] = [];
   const leftOut: string[] = [];
   const segments: SegmentInfo[] = [];
   for (const info of shard.segments) {

@@ -9,6 +9,7 @@ import { isCountOnly } from './count-windows.ts';
 import { GroupWindows } from './group-windows.ts';
 import { select } from './groups.ts';
 import type { Selection, SeriesGroup } from './groups.ts';
+import type { ReadOptions } from './need.ts';
 import {
   conditionColumn,
   evaluate,
@@ -23,12 +24,13 @@ import type { WantedField } from './series-reader.ts';
 export function* aggregate(
   snapshot: Snapshot,
   request: AggregateRequest,
-  budget: { readonly counters: SourceCounters; readonly memoryLimitBytes?: number | undefined },
+  budget: ReadOptions,
 ): Generator<AggregateBatch | undefined> {
   const { counters } = budget;
   const memory = new RequestMemory(budget.memoryLimitBytes);
   const countsOnly = request.aggregates.every(({ functions }) => isCountOnly(functions));
-  const selection = yield* select(snapshot, { ...request, isUnordered: countsOnly }, memory);
+  const unordered = { ...request, isUnordered: countsOnly };
+  const selection = yield* select(snapshot, unordered, { ...budget, memory });
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
   const windows = new GroupWindows(request);

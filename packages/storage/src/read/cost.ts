@@ -7,6 +7,7 @@ import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { select } from './groups.ts';
+import type { ReadOptions } from './need.ts';
 import { RequestMemory } from './request-memory.ts';
 import type { Selection } from './groups.ts';
 import { STEP_ELEMENTS } from './steps.ts';
@@ -14,7 +15,11 @@ import { STEP_ELEMENTS } from './steps.ts';
 type Tally = { -readonly [K in keyof SourceCost]: SourceCost[K] };
 
 /** Yields the costs once; `undefined` where the slicer may pause it. */
-export function* cost(snapshot: Snapshot, request: CostRequest): Generator<SourceCost | undefined> {
+export function* cost(
+  snapshot: Snapshot,
+  request: CostRequest,
+  { onPartial }: Pick<ReadOptions, 'onPartial'>,
+): Generator<SourceCost | undefined> {
   const tally: Tally = {
     shards: 0,
     series: 0,
@@ -24,7 +29,10 @@ export function* cost(snapshot: Snapshot, request: CostRequest): Generator<Sourc
     blockBytes: 0,
   };
   const all = { ...request, groupBy: [], descending: false, isUnordered: true };
-  const selection = yield* select(snapshot, all, new RequestMemory(undefined));
+  const selection = yield* select(snapshot, all, {
+    memory: new RequestMemory(undefined),
+    onPartial,
+  });
   if (selection !== undefined) {
     const series = new Set<SeriesId>();
     for (const group of selection.groups) for (const id of group.series) series.add(id);

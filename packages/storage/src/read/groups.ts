@@ -8,6 +8,8 @@ import type { DatabaseView, ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
+import { needShards } from './need.ts';
+import type { OnPartial } from './need.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
 
@@ -43,7 +45,7 @@ export type SelectionRequest = {
 export function* select(
   snapshot: Snapshot,
   request: SelectionRequest,
-  memory: RequestMemory,
+  { memory, onPartial }: { readonly memory: RequestMemory; readonly onPartial?: OnPartial },
 ): Generator<undefined, Selection | undefined> {
   const { source, timeRange } = request;
   const database = snapshot.databases.get(source.database);
@@ -56,6 +58,7 @@ export function* select(
       return isSource && d.start <= timeRange.end && d.end > timeRange.start;
     })
     .sort((a, b) => (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1));
+  needShards(snapshot, shards, onPartial);
   const selected = yield* ordinalsInSteps(database.index, measurement, request.where);
   const ids = yield* heldIds(selected, measurement, shards);
   const { groupBy, isUnordered = false } = request;

@@ -94,7 +94,6 @@ function isOf({ segments, tombstones }: Kept, view: ShardView): boolean {
 }
 
 function isInSegmentsOnly({ view, measurementId, ordinal }: LastRowPlace): boolean {
-  if (view.shard.damage !== undefined) return false;
   for (const { table, rows } of view.tables.get(measurementId) ?? []) {
     if (table.hasRows(ordinal, rows)) return false;
   }

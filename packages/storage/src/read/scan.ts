@@ -1,7 +1,7 @@
 // SeriesSource.scan over a snapshot. Generators yield batches, and `undefined` where the slicer may pause them.
 import type { Column } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
-import type { FieldRef, ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';
+import type { FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
 
 import { scans } from '../codecs.ts';
 import type { ShardView, Snapshot } from '../engine/snapshot.ts';
@@ -12,6 +12,7 @@ import { select } from './groups.ts';
 import type { Selection } from './groups.ts';
 import { lastRows } from './last-rows.ts';
 import type { LastRowPlace } from './last-rows.ts';
+import type { ReadOptions } from './need.ts';
 import {
   conditionColumn,
   evaluate,
@@ -28,11 +29,11 @@ import type { SeriesPart, WantedField } from './series-reader.ts';
 export function* scan(
   snapshot: Snapshot,
   request: ScanRequest,
-  budget: { readonly counters: SourceCounters; readonly memoryLimitBytes?: number | undefined },
+  budget: ReadOptions,
 ): Generator<SeriesBatch | undefined> {
   const { counters } = budget;
   const memory = new RequestMemory(budget.memoryLimitBytes);
-  const selection = yield* select(snapshot, request, memory);
+  const selection = yield* select(snapshot, request, { ...budget, memory });
   if (selection === undefined) return;
   const { database, shards } = selection;
   const lastFields =

@@ -18,6 +18,8 @@ import {
   STEP_SERIES,
 } from './held-series.ts';
 import type { Scope, Selected } from './held-series.ts';
+import { needShards } from './need.ts';
+import type { OnPartial, ReadOptions } from './need.ts';
 import { RequestMemory } from './request-memory.ts';
 import { sortInSteps } from './steps.ts';
 
@@ -28,9 +30,9 @@ const BATCH_ENTRIES = 2048;
 export function* schema(
   snapshot: Snapshot,
   request: SchemaRequest,
-  { memoryLimitBytes }: { readonly memoryLimitBytes?: number | undefined } = {},
+  { memoryLimitBytes, onPartial }: Omit<ReadOptions, 'counters'> = {},
 ): Generator<SchemaBatch | undefined> {
-  const scope = scopeOf(snapshot, request.filter);
+  const scope = scopeOf(snapshot, request.filter, onPartial);
   const memory = new RequestMemory(memoryLimitBytes);
   if (request.kind === 'cardinality') {
     yield yield* cardinality(scope, request, memory);
@@ -99,7 +101,11 @@ function* pieces<T>(entries: readonly T[]): Iterable<readonly T[]> {
   }
 }
 
-function scopeOf(snapshot: Snapshot, filter: SchemaFilter): Scope | undefined {
+function scopeOf(
+  snapshot: Snapshot,
+  filter: SchemaFilter,
+  onPartial: OnPartial,
+): Scope | undefined {
   const database = snapshot.databases.get(filter.database);
   if (database === undefined) return undefined;
   const { timeRange } = filter;
@@ -110,6 +116,7 @@ function scopeOf(snapshot: Snapshot, filter: SchemaFilter): Scope | undefined {
     }
     return timeRange === undefined || (d.start <= timeRange.end && d.end > timeRange.start);
   });
+  needShards(snapshot, shards, onPartial);
   return { database, shards };
 }
 

@@ -121,7 +121,6 @@ function piecesOf(view: ShardView, request: SeriesRequest): Piece[] {
   const { index } = request.database;
   const measurement = index.measurementOf(request.series);
   const pieces: Piece[] = [];
-  if (view.shard.damage !== undefined) throw view.shard.damage;
   for (const segment of view.segments) {
     segmentPieces(pieces, segment, { ...request, measurement, tombstones: view.tombstones });
   }

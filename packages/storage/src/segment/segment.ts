@@ -72,6 +72,9 @@ export class Segment {
     const damaged = (what: string, offset: number): Corruption =>
       new Corruption(`segment is damaged: ${what}`, { file: file.path, offset });
     if (size < SEGMENT_HEADER_BYTES + SEGMENT_TRAILER_BYTES) throw damaged('too short', size);
+    if (size !== info.sizeBytes) {
+      throw damaged(`it has ${size} bytes instead of ${info.sizeBytes}`, size);
+    }
     const trailerAt = size - SEGMENT_TRAILER_BYTES;
     const trailer = new Uint8Array(SEGMENT_TRAILER_BYTES);
     file.read(trailer, trailerAt);

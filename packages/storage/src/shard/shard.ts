@@ -1,7 +1,8 @@
 // A shard: what one retention policy holds for one range of time.
 import { assert } from '@tidemark/core';
-import type { Corruption, Timestamp } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
 
+import type { Damage } from '../damage.ts';
 import { Table } from '../memtable/table.ts';
 import type { SeriesOrdinals } from '../memtable/table.ts';
 import { FieldRegistry } from './field-registry.ts';
@@ -22,6 +23,8 @@ export type ShardDescriptor = {
 /** Tables of the memtable by measurement id. */
 export type MemtableTables = Map<number, Table>;
 
+export type UnreadableSegment = { readonly info: SegmentInfo; readonly damage: Damage };
+
 export class Shard {
   readonly descriptor: ShardDescriptor;
   readonly fields = new FieldRegistry();
@@ -35,15 +38,18 @@ export class Shard {
   segments: readonly Segment[] = [];
   /** Replaced, never changed. */
   tombstones: readonly Tombstone[] = [];
-  /** Set when a file of the shard can not be opened: its rows are unknown, so reading the shard fails. */
-  damage: Corruption | undefined;
   /** Segments that can not be opened. They stay part of the state, for `repair` and for another look. */
-  unreadable: readonly SegmentInfo[] = [];
+  unreadable: readonly UnreadableSegment[] = [];
   /** Monotonic time of the last applied write, for compaction of shards that have come to rest. */
   lastWriteMs = 0;
 
   constructor(descriptor: ShardDescriptor) {
     this.descriptor = descriptor;
+  }
+
+  /** Set when a segment can not be opened: what rows it holds is unknown, so reading the shard fails. */
+  get damage(): Damage | undefined {
+    return this.unreadable[0]?.damage;
   }
 
   get diskBytes(): number {

@@ -29,10 +29,8 @@ export function errorToMessage(error: unknown): ErrorMessage {
   const { code, message, hint } = error;
   if (error instanceof LimitExceeded) return { code, message, hint, setting: error.setting };
   if (error instanceof Corruption) {
-    // The constructor writes the place into the message.
-    const end = message.lastIndexOf('. file=');
-    const { file, offset } = error;
-    return { code, message: end < 0 ? message : message.slice(0, end), file, offset };
+    const { reason, file, offset } = error;
+    return { code, message: reason, file, offset };
   }
   return { code, message, hint };
 }

@@ -37,6 +37,8 @@ type Stream = {
   readonly abort: AbortController;
   readonly iterator: AsyncIterator<StreamBatch>;
   readonly counters: SourceCounters;
+  /** What the answer lacks and the reader was not told yet. */
+  readonly partial: string[];
   readonly finish: (() => Promise<SchemaState | undefined>) | undefined;
 };
 
@@ -141,15 +143,25 @@ class Host {
     const counters = emptyCounters();
     const snapshot = await held;
     const version = schemaVersion();
+    const partial: string[] = [];
+    let isPartial = false;
+    const onPartial = (reason: string): void => {
+      isPartial = true;
+      partial.push(reason);
+    };
     const batches = start(snapshot, message.request, {
       signal: abort.signal,
       counters,
       memoryLimitBytes: message.memoryLimitBytes,
+      onPartial: message.takesPartial ? onPartial : undefined,
     });
     const iterator = batches[Symbol.asyncIterator]();
     const isSchema = message.request.kind === 'schema';
-    const finish = isSchema ? () => this.#schemaState(message, version) : undefined;
-    this.#streams.set(message.id, { abort, iterator, counters, finish });
+    // An answer that lacks something is not one to keep.
+    const finish = isSchema
+      ? async () => (isPartial ? undefined : this.#schemaState(message, version))
+      : undefined;
+    this.#streams.set(message.id, { abort, iterator, counters, partial, finish });
     this.#pull(message.id);
   }
 
@@ -197,7 +209,11 @@ class Host {
     const { counters } = stream;
     const state = isLast ? await stream.finish?.() : undefined;
     const { prepared, transfer } = prepareBatches(batches);
-    send({ kind: 'batches', id, batches: prepared, isLast, counters, schema: state }, transfer);
+    const partial = stream.partial.length === 0 ? undefined : stream.partial.splice(0);
+    send(
+      { kind: 'batches', id, batches: prepared, isLast, counters, partial, schema: state },
+      transfer,
+    );
   }
 }
 

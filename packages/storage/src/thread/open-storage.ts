@@ -55,6 +55,7 @@ function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'bodyBuffer' 
     dropShard: call('dropShard'),
     shards: call('shards'),
     statistics: call('statistics'),
+    damage: call('damage'),
     flush: call('flush'),
     compact: call('compact'),
     backup: (request) => remoteBackup(callStream, request),

@@ -117,6 +117,8 @@ export type ToThread =
       /** Asks for `schema` with the last batch of a schema look-up. */
       readonly wantsShards?: boolean | undefined;
       readonly memoryLimitBytes: number | undefined;
+      /** Whether the reader can be told that the answer is not complete. */
+      readonly takesPartial: boolean;
     }
   | {
       readonly kind: 'write-points';
@@ -164,6 +166,8 @@ export type FromThread =
       readonly batches: readonly SentBatch[];
       readonly isLast: boolean;
       readonly counters: SourceCounters;
+      /** What the answer lacks; with the first batches. */
+      readonly partial?: readonly string[] | undefined;
       /** With the last batch of a schema look-up that nothing has changed meanwhile. */
       readonly schema?: SchemaState | undefined;
     }

@@ -70,7 +70,7 @@ async function* readStream<T extends StreamBatch>(
   connection: SourceConnection,
   { snapshot, request, options }: StreamParts,
 ): AsyncGenerator<T> {
-  const { signal, counters, memoryLimitBytes } = options;
+  const { signal, counters, memoryLimitBytes, onPartial } = options;
   const { schemas } = connection;
   const lookup = request.kind === 'schema' ? request.request : undefined;
   /** Everything received, while it may be kept: large answers are not. */
@@ -95,6 +95,7 @@ async function* readStream<T extends StreamBatch>(
         isLast = message.isLast;
         if (counters !== undefined) addDifference(counters, seen, message.counters);
         seen = message.counters;
+        for (const reason of message.partial ?? []) onPartial?.(reason);
         if (lookup !== undefined && answer !== undefined) {
           answer.push(...(batches as readonly SchemaBatch[]));
           if (message.schema !== undefined) schemas.set(lookup, answer, message.schema);
@@ -113,6 +114,7 @@ async function* readStream<T extends StreamBatch>(
       snapshot: snapshot.id,
       request,
       memoryLimitBytes,
+      takesPartial: onPartial !== undefined,
       ...(lookup === undefined ? {} : { wantsShards: schemas.lacksShards(lookup) }),
     }),
   );

@@ -1,6 +1,9 @@
 // What the offline tools share: the files of an engine's directory as the manifest names them. The directory is locked
 // while a tool looks at it, so that no engine changes it.
-import { Corruption, messageOf } from '@tidemark/core';
+import { Corruption } from '@tidemark/core';
+
+import { damageOf } from '../damage.ts';
+import type { Damage } from '../damage.ts';
 import { NewerFormat } from '../disk/checked-file.ts';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
@@ -9,7 +12,6 @@ import { indexDirectory, segmentPath, walDirectory } from '../engine/paths.ts';
 import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
-import type { Loss } from '../manifest/rebuild.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
@@ -26,9 +28,6 @@ export type ToolOptions = {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
   readonly disk?: Disk | undefined;
 };
-
-/** Something that can not be read. */
-export type Damage = Loss;
 
 export type OpenDirectory = {
   readonly disk: Disk;
@@ -112,13 +111,4 @@ export function indexFiles({ disk, directory }: OpenDirectory): string[] {
   const path = indexDirectory(directory);
   const names = disk.list(path).filter((name) => name.endsWith('.series'));
   return names.map((name) => `${path}/${name}`);
-}
-
-export function damageOf(error: unknown, file: string): Damage {
-  const place = error as { file?: string; offset?: number };
-  return {
-    file: place.file ?? file,
-    offset: place.offset ?? 0,
-    message: messageOf(error),
-  };
 }

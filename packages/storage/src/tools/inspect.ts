@@ -2,6 +2,8 @@
 import type { FieldType } from '@tidemark/core';
 
 import { ByteReader } from '../bytes.ts';
+import { damageOf } from '../damage.ts';
+import type { Damage } from '../damage.ts';
 import { indexDirectory, segmentPath } from '../engine/paths.ts';
 import type { ManifestShard } from '../manifest/manifest.ts';
 import type { SegmentMeasurement } from '../segment/format.ts';
@@ -10,8 +12,8 @@ import { indexFileName } from '../series/index-log.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
 import { decodeAdditions } from '../wal/wal-record.ts';
-import { damageOf, openSegment, withDirectory } from './directory.ts';
-import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
+import { openSegment, withDirectory } from './directory.ts';
+import type { OpenDirectory, ToolOptions } from './directory.ts';
 import { encodingName } from './encodings.ts';
 
 export type ColumnReport = {

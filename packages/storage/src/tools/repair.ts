@@ -1,6 +1,8 @@
 // Repair: rewrites damaged segments with what can be read, and lists what can not. Damaged files are kept aside.
 import type { Column } from '@tidemark/core';
 
+import { damageOf } from '../damage.ts';
+import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
 import { segmentPath, shardDirectory } from '../engine/paths.ts';
 import { writeManifest } from '../manifest/manifest.ts';
@@ -11,15 +13,8 @@ import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import { frameRecord, scanWalFile, walHeader } from '../wal/wal-file.ts';
 import type { WalScan } from '../wal/wal-file.ts';
-import {
-  damageOf,
-  indexFiles,
-  logFiles,
-  manifestPath,
-  openSegment,
-  withDirectory,
-} from './directory.ts';
-import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
+import { indexFiles, logFiles, manifestPath, openSegment, withDirectory } from './directory.ts';
+import type { OpenDirectory, ToolOptions } from './directory.ts';
 
 export type RepairReport = {
   readonly segmentsChecked: number;

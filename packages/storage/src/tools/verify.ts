@@ -1,17 +1,12 @@
 // Reads every block of every file and says what is damaged.
+import { damageOf } from '../damage.ts';
+import type { Damage } from '../damage.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
 import { segmentPath } from '../engine/paths.ts';
 import type { Segment } from '../segment/segment.ts';
-import {
-  damageOf,
-  indexFiles,
-  logFiles,
-  manifestPath,
-  openSegment,
-  withDirectory,
-} from './directory.ts';
-import type { Damage, OpenDirectory, ToolOptions } from './directory.ts';
+import { indexFiles, logFiles, manifestPath, openSegment, withDirectory } from './directory.ts';
+import type { OpenDirectory, ToolOptions } from './directory.ts';
 
 export type VerifyReport = {
   readonly files: number;

@@ -59,6 +59,12 @@ export const TSDB_CONFIG = {
       'After the start, while there are no requests, run statements on sample points in memory, so that the first real ones find compiled code. Takes about four seconds of processor time.',
     ),
   }),
+  storage: configSection('What is done about damaged files.', {
+    'serve-damaged': boolean(
+      false,
+      'Answer queries without what can not be read; the answer has a message and `partial`. Without it they fail.',
+    ),
+  }),
   coordinator: configSection('Limits of queries and writes.', {
     'write-timeout': duration('10s', 'A write that storage has not taken by then ends with 500.'),
     'max-concurrent-queries': integer(0, 'Queries that run at once; 0 is no limit.'),

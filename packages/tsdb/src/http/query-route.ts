@@ -215,7 +215,10 @@ class QueryRun {
     const { exchange, services, identity, request } = this.#options;
     const messages: ResultMessage[] = [];
     const findings: Diagnostic[] = [];
-    const { hasDiagnostics } = request.format;
+    const missing = new Set<string>();
+    const { encoding, hasDiagnostics } = request.format;
+    // A table has no place for them, and of an asynchronous request nobody reads them: it is answered in full or fails.
+    const readsMessages = encoding !== 'csv' && !request.isAsync;
     if (exchange.method === 'GET' && isDeprecatedByGet(statement)) {
       const shown = qualifyForDisplay(statement, services.catalog.state, request.database);
       const text = printStatement(shown, { redactPasswords: true });
@@ -223,7 +226,11 @@ class QueryRun {
     }
     return {
       span: statement.span,
-      messages: () => messages,
+      messages: () => [
+        ...messages,
+        ...Array.from(missing, (text): ResultMessage => ({ level: 'warning', text })),
+      ],
+      isPartial: () => missing.size > 0,
       findings: () => findings,
       onEnd: ({ error }) => {
         if (error !== undefined) this.#logFailure(error);
@@ -237,6 +244,7 @@ class QueryRun {
           retentionPolicy: request.retentionPolicy,
           signal: this.#start().signal,
           messages,
+          onPartial: readsMessages ? (reason) => missing.add(reason) : undefined,
           onFinding: hasDiagnostics === true ? (finding) => findings.push(finding) : undefined,
         };
         return runStatement(statement, context);

@@ -1,5 +1,6 @@
 // Endpoints that say how the service is: ping, status, health, debug, metrics.
 import { InvalidRequest, TIDEMARK_VERSION, COMPAT_VERSION } from '@tidemark/core';
+import type { Damage } from '@tidemark/storage';
 
 import { sendBody, sendEmpty, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -23,21 +24,43 @@ export async function handleStatus(exchange: Exchange): Promise<void> {
   sendEmpty(exchange);
 }
 
-/** Readiness: `fail` and 503 while storage recovers. */
+/** Readiness: `fail` and 503 while storage recovers, `warn` and 200 when a part of the data can not be read. */
 export async function handleHealth(exchange: Exchange, services: HttpServices): Promise<void> {
-  sendHealth(exchange, services.state());
+  const state = services.state();
+  sendHealth(exchange, state, state === 'ready' ? await services.storage.damage() : []);
 }
 
+/** Damaged files that one answer names. */
+const LISTED_DAMAGE = 100;
+
 /** The answer of /health in one of the service's states. */
-export function sendHealth(exchange: Exchange, state: ServiceState): void {
+export function sendHealth(
+  exchange: Exchange,
+  state: ServiceState,
+  damage: readonly Damage[] = [],
+): void {
   const isReady = state === 'ready';
+  const isWhole = damage.length === 0;
   sendJson(exchange, isReady ? 200 : 503, {
-    checks: [],
-    message: isReady ? 'ready for queries and writes' : state,
+    checks: damage.slice(0, LISTED_DAMAGE).map(({ file, message }) => ({
+      name: file,
+      status: 'fail',
+      message,
+    })),
+    message: isReady ? (isWhole ? READY : damagedText(damage.length)) : state,
     name: exchange.settings.hasCompatHeaders ? 'influxdb' : 'tidemark',
-    status: isReady ? 'pass' : 'fail',
+    status: isReady ? (isWhole ? 'pass' : 'warn') : 'fail',
     version: versionFor(exchange),
   });
+}
+
+const READY = 'ready for queries and writes';
+
+function damagedText(count: number): string {
+  return (
+    `${READY}, but ${count} damaged ${count === 1 ? 'file' : 'files'}: queries that need them fail; ` +
+    'stop the service and run `tidemark tsdb repair`'
+  );
 }
 
 const DEFAULT_WATCH_SECONDS = 10;

@@ -48,6 +48,8 @@ export type StatementContext = {
   readonly signal: AbortSignal;
   readonly messages: ResultMessage[];
   readonly counters?: SourceCounters | undefined;
+  /** Told what an answer lacks; absent where the answer can not say so. */
+  readonly onPartial?: ((reason: string) => void) | undefined;
   /** Told about unknown names, when the client wants to hear of them. */
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
 };

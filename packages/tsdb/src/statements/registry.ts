@@ -86,6 +86,7 @@ function withSnapshot<S>(
         random: services.random,
         sink: pointSink(services.writer),
         counters: context.counters,
+        onPartial: context.onPartial,
         onFinding: context.onFinding,
         canRead: identity.kind === 'open' ? undefined : (database) => canRead(identity, database),
       });
