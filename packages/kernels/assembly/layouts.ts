@@ -6,9 +6,10 @@ import { Column, columnOf, Table } from './table';
 
 /** Fields of a line that are remembered; those behind them are looked up each time. */
 export const LAYOUT_PLACES: u32 = 64;
-const HEADER_BYTES: usize = 32;
 const PLACE_BYTES: usize = 16;
-const LAYOUT_BYTES: usize = 32 + 64 * 16;
+// Places are made as fields come: whoever makes up names of measurements gets a layout for each of them.
+const FIRST_PLACES: u32 = 4;
+const PLACES_GROWTH: u32 = 4;
 
 /** A line that is not as the last one costs its scan twice: after this many in one batch nobody tries any more. */
 const MISSES_MAX: u32 = 8;
@@ -22,6 +23,9 @@ export class Layout {
   table: usize;
   missBatch: u32;
   misses: u32;
+  /** Address of the places that there are. */
+  places: usize;
+  placeCount: u32;
 }
 
 @unmanaged
@@ -57,22 +61,45 @@ export function layoutOf(measurement: u32): usize {
   const entry = layouts + <usize>measurement * 4;
   let layout = <usize>load<u32>(entry);
   if (layout === 0) {
-    if (at + LAYOUT_BYTES > end) {
-      at = allocateRun(65536);
-      if (at === 0) unreachable();
-      end = at + 65536;
-    }
-    layout = at;
-    at += LAYOUT_BYTES;
-    memory.fill(layout, 0, LAYOUT_BYTES);
+    layout = allocateZeroed((offsetof<Layout>() + 7) & ~7);
     store<u32>(entry, <u32>layout);
   }
   return layout;
 }
 
+/** Bytes that are kept for ever; a multiple of 8 is wanted. */
+function allocateZeroed(bytes: usize): usize {
+  if (at + bytes > end) {
+    at = allocateRun(65536);
+    if (at === 0) unreachable();
+    end = at + 65536;
+  }
+  const address = at;
+  at += bytes;
+  memory.fill(address, 0, bytes);
+  return address;
+}
+
 @inline
 export function placeAt(layout: usize, index: u32): usize {
-  return layout + HEADER_BYTES + <usize>index * PLACE_BYTES;
+  return changetype<Layout>(layout).places + <usize>index * PLACE_BYTES;
+}
+
+/** Places that can be read; all others have had no field yet. */
+@inline
+export function placeCount(layout: usize): u32 {
+  return changetype<Layout>(layout).placeCount;
+}
+
+/** Those that there were are abandoned: they are less than a third of what follows them. */
+function growPlaces(layoutAddress: usize): void {
+  const layout = changetype<Layout>(layoutAddress);
+  const known = layout.placeCount;
+  const wanted: u32 = known === 0 ? FIRST_PLACES : known * PLACES_GROWTH;
+  const address = allocateZeroed(<usize>wanted * PLACE_BYTES);
+  memory.copy(address, layout.places, <usize>known * PLACE_BYTES);
+  layout.places = address;
+  layout.placeCount = wanted;
 }
 
 @inline
@@ -80,8 +107,9 @@ export function nextPlace(place: usize): usize {
   return place + PLACE_BYTES;
 }
 
-/** Another field came at a place. */
+/** Another field came at a place, below `LAYOUT_PLACES` and right behind those that have had one. */
 export function setPlace(layout: usize, index: u32, name: usize, nameLength: u32, field: u32): void {
+  if (index >= placeCount(layout)) growPlaces(layout);
   const place = changetype<Place>(placeAt(layout, index));
   place.name = name;
   place.nameLength = nameLength;

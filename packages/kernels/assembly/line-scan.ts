@@ -1,6 +1,6 @@
 // The fast path of line protocol: accepts lines that are certainly right and leaves all others, errors among them, to
 // the slow path, which parses the line again. So nothing here knows an error text.
-import { LAYOUT_PLACES, layoutOf, Place, placeAt, setCount, setPlace } from './layouts';
+import { LAYOUT_PLACES, layoutOf, Place, placeAt, placeCount, setCount, setPlace } from './layouts';
 import { scratch } from './memory';
 import { appendDigits, digitsEnd, numberBits, numberType, scanNumber } from './number';
 import { isUtf8, stageSection } from './sections';
@@ -264,7 +264,7 @@ export function scanLine(line: usize): usize {
   let index: u32 = 0;
   while (true) {
     const place = changetype<Place>(placeAt(layout, index));
-    const nameLength: usize = index < LAYOUT_PLACES ? <usize>place.nameLength : 0;
+    const nameLength: usize = index < placeCount(layout) ? <usize>place.nameLength : 0;
     if (
       nameLength !== 0 &&
       p + nameLength < bodyEnd &&

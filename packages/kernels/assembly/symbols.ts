@@ -103,7 +103,7 @@ function addField(measurement: u32, symbol: Symbol): void {
   const capacity = load<u32>(entry, 12);
   if (count === capacity) {
     // Lists of up to 128 fields lie between the names; abandoned ones are not worth a free list.
-    const wanted: u32 = capacity === 0 ? 16 : capacity * 2;
+    const wanted: u32 = capacity === 0 ? 4 : capacity * 2;
     const bytes = <usize>wanted * 4;
     if (at + bytes > end) {
       const chunk = bytes > CHUNK ? bytes : CHUNK;

@@ -34,8 +34,14 @@ export class Names {
   }
 
   field(measurement: number, number: number): string {
-    const fields = (this.#fields[measurement] ??= []);
-    return (fields[number] ??= this.decode(this.fieldBytes(measurement, number)));
+    const known = this.#fields[measurement]?.[number];
+    if (known !== undefined) return known;
+    const name = this.decode(this.fieldBytes(measurement, number));
+    const fields = this.#fields[measurement];
+    // A list of one is made as such: one that grows takes room for seventeen.
+    if (fields === undefined && number === 0) this.#fields[measurement] = [name];
+    else (this.#fields[measurement] ??= [])[number] = name;
+    return name;
   }
 
   /** A view: copy it before the next kernel call. */

@@ -35,7 +35,7 @@ import { Refuser } from './http/malformed.ts';
 import { answerWhileRecovering } from './http/recovering.ts';
 import type { HttpServices, ServiceState } from './http/services.ts';
 import { BackgroundJobs } from './background/jobs.ts';
-import { prepareMonitor, storeStart, storeStatistics } from './background/monitor.ts';
+import { storeStart, storeStatistics } from './background/monitor.ts';
 import { enforceRetention } from './background/retention.ts';
 import { ContinuousQueries } from './continuous/continuous-queries.ts';
 import { openListeners } from './listeners/listeners.ts';
@@ -288,8 +288,10 @@ async function startBackground(
       database: config.monitor.storeDatabase,
       hostname: hostNameOf(config),
     };
-    await prepareMonitor(monitor);
-    await storeStart(monitor);
+    // What nobody asked for does not keep the service from starting: a full disk, say, or rows that wait for one.
+    await storeStart(monitor).catch((error: unknown) => {
+      log.error({ err: error }, 'statistics could not be stored; the next interval tries again');
+    });
     jobs.start({
       name: 'monitor',
       intervalMs: config.monitor.storeIntervalMs,

@@ -17,8 +17,8 @@ export function applyRows(index: SeriesIndex, shard: Shard, block: RowBlock): nu
     if (shard.series.add(id)) index.addedToShard(id);
   }
   if (shard.active.size === 0) shard.activeSinceMs = shard.lastWriteMs;
+  const before = shard.active.get(block.measurementId)?.memoryBytes ?? 0;
   const target = shard.activeTable(block.measurementId, index);
-  const before = target.memoryBytes;
   target.append(block, starts);
   return target.memoryBytes - before;
 }

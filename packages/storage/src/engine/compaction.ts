@@ -6,7 +6,7 @@
 import type { Disk } from '../disk/disk.ts';
 import { concatRuns, mergeRuns } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
-import { MAX_CHUNK_ROWS } from '../segment/format.ts';
+import { chunkRowsMax } from '../segment/format.ts';
 import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
 import { holdsChunk } from '../segment/segment.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
@@ -146,13 +146,16 @@ function mergeFields(work: MeasurementWork): {
       .map((t) => t.sequence),
   );
   const fields: SegmentField[] = [];
+  const places = new Map<string, number>();
   const inputs: Input[] = [];
   for (const segment of work.inputs) {
     const measurement = segment.measurement(work.id);
     if (measurement === undefined || segment.info.sequence < freedAt) continue;
     const fieldMap = measurement.fields.map((field) => {
-      const known = fields.findIndex((other) => other.name === field.name);
-      return known >= 0 ? known : fields.push(field) - 1;
+      const known = places.get(field.name);
+      if (known !== undefined) return known;
+      places.set(field.name, fields.length);
+      return fields.push(field) - 1;
     });
     inputs.push({ segment, measurement, fieldMap, reader: new ChunksInOrder(segment) });
   }
@@ -216,7 +219,8 @@ function* compactSeries(
     i = end;
     const [only] = cluster;
     const isAlone = cluster.length === 1 && only !== undefined && !only.isTouched;
-    const isFull = (rows: number): boolean => rows >= MAX_CHUNK_ROWS / 2;
+    const rowsMax = chunkRowsMax(work.fields.length);
+    const isFull = (rows: number): boolean => rows >= rowsMax / 2;
     if (isAlone && isFull(only.meta.rows) && (pendingRows === 0 || isFull(pendingRows))) {
       yield* flush();
       copyChunk(writer, only);
@@ -227,7 +231,7 @@ function* compactSeries(
     if (run.times.length === 0) continue;
     pending.push(run);
     pendingRows += run.times.length;
-    if (pendingRows >= MAX_CHUNK_ROWS) yield* flush();
+    if (pendingRows >= rowsMax) yield* flush();
   }
   yield* flush();
 }

@@ -20,6 +20,7 @@ import type { SeriesIndex } from '../series/series-index.ts';
 import type { MemtableTables } from '../shard/shard.ts';
 import { noteShortLived } from '../short-lived.ts';
 import type { Pacer } from './pacer.ts';
+import { wideRuns } from './wide-series.ts';
 
 export type FlushTarget = { readonly disk: Disk; readonly path: string; readonly shardId: number };
 
@@ -49,6 +50,8 @@ export async function writeTables(
 const SERIES_COST_ROWS = 4;
 /** Rows that are copied out of the memtable at once; those of one series in any case. */
 const PORTION_ROWS = 1 << 13;
+/** Places for values that are copied at once, of which a row has one for each field: more than a full memtable holds. */
+const PORTION_PLACES = 1 << 23;
 
 async function writeTable(
   writer: SegmentWriter,
@@ -65,6 +68,7 @@ async function writeTable(
     ordinals: new Uint32List(),
     ends: new Uint32List(),
   };
+  const rowsMax = Math.min(PORTION_ROWS, PORTION_PLACES / Math.max(1, fields.length));
   for (let ordinal = table.nextOrdinal(0); ordinal < table.ordinalEnd;) {
     table.listRows(ordinal, table.rows, portion.rows);
     const { length } = portion.rows;
@@ -72,8 +76,13 @@ async function writeTable(
     portion.ends.push(length);
     ordinal = table.nextOrdinal(ordinal + 1);
     const isLast = ordinal === table.ordinalEnd;
-    if (length + portion.ends.length * SERIES_COST_ROWS < PORTION_ROWS && !isLast) continue;
-    await pacer.run(writePortion(writer, portion, { table, fields, measurement }));
+    if (length + portion.ends.length * SERIES_COST_ROWS < rowsMax && !isLast) continue;
+    const source = { table, fields, measurement };
+    await pacer.run(
+      length * fields.length > PORTION_PLACES
+        ? writeWide(writer, portion, source)
+        : writePortion(writer, portion, source),
+    );
     await pacer.pause();
     onRows(length);
     portion.rows.clear();
@@ -125,6 +134,23 @@ function* writePortion(
     }
     yield undefined;
     first = Math.max(next, first + 1);
+  }
+}
+
+/** As `writePortion`, of series whose columns do not fit into memory. */
+function* writeWide(
+  writer: SegmentWriter,
+  portion: Portion,
+  { table, fields, measurement }: PortionSource,
+): Generator<undefined, void> {
+  const rows = portion.rows.toArray();
+  const ends = portion.ends.toArray();
+  for (const [i, ordinal] of portion.ordinals.toArray().entries()) {
+    for (const run of wideRuns(table, rows.subarray(stretchStart(ends, i), ends[i]), fields)) {
+      if (run === undefined) yield undefined;
+      else yield* writer.addRunInSteps(run);
+    }
+    writer.endSeries(measurement.seriesId(ordinal));
   }
 }
 

@@ -134,26 +134,36 @@ export class Writes {
     }
   }
 
-  /** Holds writes back that come faster than the flush gets on. */
+  /** Holds writes back that come faster than the flush gets on; refuses them when there is none that succeeds. */
   async #awaitMemory(): Promise<void> {
     await this.#engine.backPressure.enter();
-    if (this.#engine.memtableBytes > this.#memtableMaxBytes * 4) {
+    // After a start all of the log is in memory, however much that is.
+    while (this.#engine.memtableBytes > this.#memtableMaxBytes * 4) {
+      if (await this.#hasFlushed()) continue;
       throw new Unavailable(
         `memtable is full and can not be flushed. setting=\`${LIMITS.memtableBytes.setting}\``,
       );
     }
   }
 
+  /** Whether a flush that begins now, or runs, succeeds. */
+  async #hasFlushed(): Promise<boolean> {
+    const { maintenance } = this.#engine;
+    if (this.#options.hasBackgroundWork === false || maintenance === undefined) return false;
+    try {
+      await maintenance.flushOnce();
+      return true;
+    } catch (error) {
+      this.#engine.log('error', 'flush failed', { error });
+      return false;
+    }
+  }
+
   /** Starts a flush when memtable or log are large enough; failures are logged and tried again later. */
   #flushIfLarge(): void {
-    if (this.#options.hasBackgroundWork === false) return;
     const walLimit = this.#options.walMaxBytes ?? LIMITS.walBytes.value;
     const isLarge =
       this.#engine.memtableBytes > this.#memtableMaxBytes || this.#engine.wal.fileBytes > walLimit;
-    const { maintenance } = this.#engine;
-    if (!isLarge || maintenance?.isFlushing !== false) return;
-    maintenance.flushOnce().catch((error: unknown) => {
-      this.#engine.log('error', 'flush failed', { error });
-    });
+    if (isLarge && this.#engine.maintenance?.isFlushing === false) void this.#hasFlushed(); // Never rejects.
   }
 }

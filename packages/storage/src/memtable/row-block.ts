@@ -34,15 +34,15 @@ export class StringPool {
     }
     return code;
   }
-
-  /** Takes over all texts of another pool with their codes. Only for an empty pool. */
-  adopt(other: StringPool): void {
-    assert(this.texts.length === 0, 'only an empty pool adopts');
-    for (const text of other.texts) this.code(text);
-  }
 }
 
 const INITIAL_ROWS = 16;
+/** Blocks with more columns have a map of their names. */
+const NAMED_COLUMNS = 8;
+/** What a block and each of its columns take beside rows and texts; measured. */
+const BLOCK_BYTES = 380;
+const COLUMN_BYTES = 220;
+const NO_COLUMNS: readonly BlockColumn[] = [];
 
 export type TimeBounds = { readonly min: bigint; readonly max: bigint };
 
@@ -50,8 +50,9 @@ export class RowBlock {
   readonly measurementId: number;
   series: Uint32Array;
   times: BigInt64Array;
-  readonly columns: BlockColumn[] = [];
-  readonly #columnOf = new Map<string, number>();
+  columns: readonly BlockColumn[] = NO_COLUMNS;
+  /** Places of the columns by name, once there are so many that looking through them takes longer. */
+  #columnOf: Map<string, number> | undefined;
   #rows = 0;
   #capacity: number;
   #minTime = MAX_INT64;
@@ -91,10 +92,10 @@ export class RowBlock {
     return { min: this.#minTime, max: this.#maxTime };
   }
 
-  /** Bytes of the rows and of the texts; room for further rows is not counted. */
+  /** Bytes of the rows, the texts and what holds them; room for further rows is not counted. */
   get memoryBytes(): number {
     let rowBytes = 12;
-    let poolBytes = 0;
+    let poolBytes = BLOCK_BYTES + this.columns.length * COLUMN_BYTES;
     for (const column of this.columns) {
       rowBytes += column.values.BYTES_PER_ELEMENT + (column.valid === undefined ? 0 : 1);
       poolBytes += column.pool?.bytes ?? 0;
@@ -103,30 +104,39 @@ export class RowBlock {
   }
 
   columnIndex(name: string): number {
-    return this.#columnOf.get(name) ?? -1;
+    if (this.#columnOf !== undefined) return this.#columnOf.get(name) ?? -1;
+    for (let i = 0; i < this.columns.length; i++) if (this.columns[i]!.name === name) return i;
+    return -1;
   }
 
   column(name: string): BlockColumn | undefined {
-    const index = this.#columnOf.get(name);
-    return index === undefined ? undefined : this.columns[index];
+    return this.columns[this.columnIndex(name)];
   }
 
   /** Index of the column, which is added (all null so far) when it is new. */
   addColumn(name: string, type: FieldType): number {
-    const known = this.#columnOf.get(name);
-    if (known !== undefined) {
+    const known = this.columnIndex(name);
+    if (known >= 0) {
       assert(this.columns[known]?.type === type, 'a field has one type within a block');
       return known;
     }
-    const index = this.columns.length;
-    this.columns.push({
+    return this.#pushColumn({
       name,
       type,
       values: newFieldArray(type, this.#capacity),
       valid: this.#rows === 0 ? undefined : new Uint8Array(this.#capacity),
       pool: type === 'string' ? new StringPool() : undefined,
     });
-    this.#columnOf.set(name, index);
+  }
+
+  #pushColumn(column: BlockColumn): number {
+    const index = this.columns.length;
+    // A list of one is made as such: one that grows takes room for seventeen.
+    if (index === 0) this.columns = [column];
+    else (this.columns as BlockColumn[]).push(column);
+    if (index === NAMED_COLUMNS) {
+      this.#columnOf = new Map(this.columns.map(({ name }, at) => [name, at]));
+    } else this.#columnOf?.set(column.name, index);
     return index;
   }
 
@@ -171,11 +181,17 @@ export class RowBlock {
   setColumn(name: string, from: Column): void {
     assert(this.columnIndex(name) < 0, 'the field is new');
     assert(columnLength(from) === this.#rows, 'one value per row');
-    const column = this.columns[this.addColumn(name, from.type)]!;
-    column.valid = from.valid === undefined ? undefined : this.#padded(from.valid);
-    if (from.type !== 'string') {
-      if (from.values.length === this.#capacity) column.values = from.values;
-      else copyValues(column.values, from.values, 0);
+    const valid = from.valid === undefined ? undefined : this.#padded(from.valid);
+    const { type } = from;
+    if (type !== 'string' && from.values.length === this.#capacity) {
+      this.#pushColumn({ name, type, values: from.values, valid, pool: undefined });
+      return;
+    }
+    const index = this.addColumn(name, type);
+    const column = this.columns[index]!;
+    column.valid = valid;
+    if (type !== 'string') {
+      copyValues(column.values, from.values, 0);
       return;
     }
     const { pool } = column;
@@ -210,10 +226,9 @@ export class RowBlock {
         }
       }
       if (!hasValue) continue;
-      const target = result.columns[result.addColumn(column.name, column.type)]!;
-      target.values = values;
-      target.valid = picked;
-      if (column.pool !== undefined) target.pool!.adopt(column.pool);
+      const { name, type } = column;
+      const pool = column.pool && poolOf(column.pool, values);
+      result.#pushColumn({ name, type, values, valid: picked, pool });
     }
     return result;
   }
@@ -254,6 +269,15 @@ export class RowBlock {
     }
     this.#capacity = capacity;
   }
+}
+
+/** A pool of the texts that the codes name, which become codes of it. */
+function poolOf(from: StringPool, codes: FieldArray): StringPool {
+  const pool = new StringPool();
+  for (let i = 0; i < codes.length; i++) {
+    codes[i] = pool.code(from.texts[Number(codes[i])] ?? '');
+  }
+  return pool;
 }
 
 export function newFieldArray(type: FieldType, length: number): FieldArray {

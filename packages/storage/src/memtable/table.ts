@@ -1,16 +1,18 @@
 // Rows of one measurement in one shard's memtable: blocks of rows in arrival order, and per series a chain through its
-// stretches, newest first: neighbouring rows of one batch, as batches mostly come by series. Batches of some size become blocks as they are, nothing of them is copied; smaller ones are
-// gathered in blocks of a bounded size. So neither a write nor a reader ever waits for work on the whole table.
+// stretches: neighbouring rows of one batch, as batches mostly come by series. Batches of some size become blocks as they
+// are, nothing of them is copied; smaller ones are gathered in blocks of a bounded size. So neither a write nor a reader
+// ever waits for work on the whole table. A table of few rows has no chains, its rows are looked through: whoever makes up
+// names of measurements gets a table for each of them.
 //
 // Append-only, so that a snapshot is a number of rows. Rows are numbered through all blocks.
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 
-import { PagedNumbers } from './paged-numbers.ts';
-import { RowBlock } from './row-block.ts';
-import type { TimeBounds } from './row-block.ts';
+import type { RowBlock, TimeBounds } from './row-block.ts';
 import type { Uint32List } from '../uint32-list.ts';
 import { RowPick } from './row-pick.ts';
+import { isSparse, SPARSE_PART_ROWS, wouldBeSparse } from './sparse-rows.ts';
+import { StretchChains } from './stretch-chains.ts';
 import { stretchStarts } from './stretches.ts';
 
 /** Finds the place of a series within its measurement. */
@@ -20,23 +22,22 @@ export type SeriesOrdinals = { ordinalOf(series: number): number };
 const OWN_BLOCK_ROWS = 1024;
 /** Small batches are gathered in blocks of at most so many rows: growing one copies little. */
 const SHARED_BLOCK_ROWS = 8192;
+/** Tables with more rows have chains: looking through fewer takes no longer. */
+const UNCHAINED_ROWS = 64;
+/** What a table takes beside its blocks, entries in maps included; measured. */
+const TABLE_BYTES = 280;
 
 export class Table {
   readonly measurementId: number;
   readonly #index: SeriesOrdinals;
-  readonly #blocks: RowBlock[] = [];
+  // Lists of one are made as such: one that grows takes room for seventeen.
+  #blocks: RowBlock[] = NO_BLOCKS;
   /** Number of each block's first row. */
-  readonly #firstRows: number[] = [];
-  /** Fields of all blocks, in the order in which they came. */
-  readonly #fields = new Map<string, FieldType>();
-  /**
-   * Stretch of a series (plus one, 0 is none): its newest by ordinal, and the one before it by stretch. Stretches cover all
-   * rows: each ends where the next one begins.
-   */
-  readonly #newest = new PagedNumbers();
-  readonly #before = new PagedNumbers();
-  readonly #firstOf = new PagedNumbers();
-  #stretches = 0;
+  #firstRows: number[] = FIRST_ROWS;
+  /** Fields of all blocks, in the order in which they came; `undefined` while there is one block, which knows them. */
+  #fields: Map<string, FieldType> | undefined;
+  /** `undefined` while there are few rows. */
+  #chains: StretchChains | undefined;
   #ordinalEnd = 0;
   #rows = 0;
   #blockBytes = 0;
@@ -64,7 +65,7 @@ export class Table {
   }
 
   get fields(): ReadonlyMap<string, FieldType> {
-    return this.#fields;
+    return this.#fields ?? fieldsOf(this.#blocks);
   }
 
   /** Bounds of the rows; minimum above maximum when there are none. */
@@ -72,102 +73,121 @@ export class Table {
     return { min: this.#minTime, max: this.#maxTime };
   }
 
+  /** What the table takes, fixed costs included: many small ones fill the memory too. */
   get memoryBytes(): number {
-    const chainBytes =
-      this.#newest.memoryBytes + this.#before.memoryBytes + this.#firstOf.memoryBytes;
-    return this.#blockBytes + chainBytes;
+    return TABLE_BYTES + this.#blockBytes + (this.#chains?.memoryBytes ?? 0);
   }
 
-  /**
-   * Appends rows. A block of some size is taken over: it is not the caller's any more. `starts` are `stretchStarts` of it.
-   */
+  /** Appends rows. The block is not the caller's any more. `starts` are `stretchStarts` of it. */
   append(block: RowBlock, starts = stretchStarts(block.series, block.rows)): void {
-    const count = block.rows;
-    if (count === 0) return;
-    for (const { name, type } of block.columns) this.#addField(name, type);
+    if (block.rows === 0) return;
     this.#chain(block.series, starts);
     const { min, max } = block.timeBounds;
     if (min < this.#minTime) this.#minTime = min;
     if (max > this.#maxTime) this.#maxTime = max;
-    if (count >= OWN_BLOCK_ROWS) {
+    if (!isSparse(block)) this.#addBlock(block);
+    else {
+      // As one block, each field of a measurement would take memory for each row of it.
+      for (let row = 0; row < block.rows; row += SPARSE_PART_ROWS) {
+        const count = Math.min(SPARSE_PART_ROWS, block.rows - row);
+        this.#addBlock(block.select(Array.from({ length: count }, (_, i) => row + i)));
+      }
+    }
+    if (this.#chains === undefined && this.#rows > UNCHAINED_ROWS) this.#makeChains();
+  }
+
+  /** The block becomes one of the table's or is copied to the last. */
+  #addBlock(block: RowBlock): void {
+    const count = block.rows;
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && this.#takesRows(last, block)) {
+      const before = last.memoryBytes;
+      if (this.#fields !== undefined) addFields(this.#fields, block);
+      last.append(block);
+      this.#blockBytes += last.memoryBytes - before;
+    } else {
       this.#push(block);
       this.#blockBytes += block.memoryBytes;
-      this.#isOpen = false;
-    } else {
-      const shared = this.#sharedBlock(count);
-      const before = shared.memoryBytes;
-      shared.append(block);
-      this.#blockBytes += shared.memoryBytes - before;
+      this.#isOpen = count < OWN_BLOCK_ROWS;
     }
     this.#rows += count;
   }
 
-  #addField(name: string, type: FieldType): void {
-    const known = this.#fields.get(name);
-    if (known === undefined) this.#fields.set(name, type);
-    else assert(known === type, 'a field has one type within a table');
+  #takesRows(last: RowBlock, block: RowBlock): boolean {
+    if (!this.#isOpen || block.rows >= OWN_BLOCK_ROWS) return false;
+    return last.rows + block.rows <= SHARED_BLOCK_ROWS && !wouldBeSparse(last, block);
   }
 
   #push(block: RowBlock): void {
+    if (this.#blocks.length === 0) {
+      this.#blocks = [block];
+      this.#firstRows = FIRST_ROWS;
+      return;
+    }
+    if (this.#firstRows === FIRST_ROWS) this.#firstRows = [...FIRST_ROWS];
+    this.#fields ??= fieldsOf(this.#blocks);
+    addFields(this.#fields, block);
     this.#blocks.push(block);
     this.#firstRows.push(this.#rows);
   }
 
-  #sharedBlock(count: number): RowBlock {
-    const last = this.#blocks.at(-1);
-    if (this.#isOpen && last !== undefined && last.rows + count <= SHARED_BLOCK_ROWS) return last;
-    const block = new RowBlock(this.measurementId);
-    this.#push(block);
-    this.#isOpen = true;
-    return block;
-  }
-
   #chain(series: Uint32Array, starts: Uint32Array): void {
-    const newest = this.#newest;
+    const chains = this.#chains;
     for (const start of starts) {
-      const stretch = this.#stretches++;
       const ordinal = this.#index.ordinalOf(series[start]!);
       if (ordinal >= this.#ordinalEnd) this.#ordinalEnd = ordinal + 1;
-      this.#firstOf.set(stretch, this.#rows + start);
-      this.#before.set(stretch, newest.get(ordinal));
-      newest.set(ordinal, stretch + 1);
+      chains?.add(ordinal, this.#rows + start);
     }
   }
 
-  #endOf(stretch: number): number {
-    return stretch + 1 < this.#stretches ? this.#firstOf.get(stretch + 1) : this.#rows;
+  #makeChains(): void {
+    const chains = new StretchChains();
+    this.#blocks.forEach(({ series, rows }, i) => {
+      for (const start of stretchStarts(series, rows)) {
+        chains.add(this.#index.ordinalOf(series[start]!), this.#firstRows[i]! + start);
+      }
+    });
+    this.#chains = chains;
   }
 
-  /** The newest stretch of a series that begins below `limit`, plus one; 0 for none. */
-  #newestBelow(ordinal: number, limit: number): number {
-    let stretch = this.#newest.get(ordinal);
-    while (stretch > 0 && this.#firstOf.get(stretch - 1) >= limit) {
-      stretch = this.#before.get(stretch - 1);
+  /** Ordinals of the rows of a table without chains, in arrival order. */
+  *#ordinals(): Generator<number> {
+    for (const { series, rows } of this.#blocks) {
+      for (let row = 0; row < rows; row++) yield this.#index.ordinalOf(series[row]!);
     }
-    return stretch;
   }
 
   /** Adds the rows below `limit` of the series with this ordinal to the list, in arrival order. */
   listRows(ordinal: number, limit: number, list: Uint32List): void {
-    const newest = this.#newestBelow(ordinal, limit);
-    let count = 0;
-    for (let s = newest; s > 0; s = this.#before.get(s - 1)) {
-      count += Math.min(limit, this.#endOf(s - 1)) - this.#firstOf.get(s - 1);
+    if (this.#chains !== undefined) {
+      this.#chains.listRows(ordinal, { limit, rows: this.#rows }, list);
+      return;
     }
-    let at = list.extend(count);
-    for (let s = newest; s > 0; s = this.#before.get(s - 1)) {
-      at = list.fillBefore(at, this.#firstOf.get(s - 1), Math.min(limit, this.#endOf(s - 1)));
+    let row = 0;
+    for (const other of this.#ordinals()) {
+      if (row === limit) return;
+      if (other === ordinal) list.push(row);
+      row++;
     }
   }
 
   /** The first ordinal from `from` on whose series has rows; `ordinalEnd` when there is none. */
   nextOrdinal(from: number): number {
-    return this.#newest.nextSet(from, this.#ordinalEnd);
+    if (this.#chains !== undefined) return this.#chains.nextOrdinal(from, this.#ordinalEnd);
+    let next = this.#ordinalEnd;
+    for (const ordinal of this.#ordinals()) if (ordinal >= from && ordinal < next) next = ordinal;
+    return next;
   }
 
   /** Whether the series with this ordinal has rows below `limit`. */
   hasRows(ordinal: number, limit: number): boolean {
-    return this.#newestBelow(ordinal, limit) > 0;
+    if (this.#chains !== undefined) return this.#chains.hasRows(ordinal, limit);
+    let row = 0;
+    for (const other of this.#ordinals()) {
+      if (row++ === limit) return false;
+      if (other === ordinal) return true;
+    }
+    return false;
   }
 
   /** The given rows, to be copied column by column. */
@@ -178,12 +198,12 @@ export class Table {
   /** The same rows for an index that gives series other ordinals. This table must not get rows any more. */
   withOrdinals(index: SeriesOrdinals): Table {
     const table = new Table(this.measurementId, index);
-    for (const [name, type] of this.#fields) table.#addField(name, type);
     for (const block of this.#blocks) {
       table.#chain(block.series, stretchStarts(block.series, block.rows));
       table.#push(block);
       table.#rows += block.rows;
     }
+    if (this.#chains !== undefined) table.#makeChains();
     table.#blockBytes = this.#blockBytes;
     table.#minTime = this.#minTime;
     table.#maxTime = this.#maxTime;
@@ -200,5 +220,23 @@ export class Table {
       if (rows.length > 0) kept.append(block.select(rows));
     }
     return kept.rows === this.rows ? this : kept;
+  }
+}
+
+const NO_BLOCKS: RowBlock[] = [];
+/** Of every table that has one block. */
+const FIRST_ROWS: number[] = [0];
+
+function fieldsOf(blocks: readonly RowBlock[]): Map<string, FieldType> {
+  const fields = new Map<string, FieldType>();
+  for (const block of blocks) addFields(fields, block);
+  return fields;
+}
+
+function addFields(fields: Map<string, FieldType>, { columns }: RowBlock): void {
+  for (const { name, type } of columns) {
+    const known = fields.get(name);
+    if (known === undefined) fields.set(name, type);
+    else assert(known === type, 'a field has one type within a table');
   }
 }

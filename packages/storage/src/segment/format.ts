@@ -14,10 +14,18 @@ export const SEGMENT_HEADER_BYTES = 16;
 export const SEGMENT_TRAILER_BYTES = 24;
 /** Rows per chunk at most: one hour at one point per second, and small enough that reading a part is cheap. */
 export const MAX_CHUNK_ROWS = 4096;
+/** Places for values in a chunk at most, of which a row has one for each field: some twenty megabytes, decoded. */
+const CHUNK_PLACES_MAX = 1 << 21;
 /** Chunks below this many rows carry no statistics: decoding them is as fast as reading those. */
 export const MIN_STATISTICS_ROWS = 32;
 /** A directory page is closed when it is longer than this. */
 export const DIRECTORY_PAGE_BYTES = 16 << 10;
+
+/** Rows per chunk of a measurement: fewer where it has so many fields that decoding a chunk would fill the memory. */
+export function chunkRowsMax(fieldCount: number): number {
+  const fitting = Math.floor(CHUNK_PLACES_MAX / Math.max(1, fieldCount));
+  return Math.min(MAX_CHUNK_ROWS, Math.max(MIN_STATISTICS_ROWS, fitting));
+}
 
 export type NumericStatistics = {
   readonly min: number | bigint;

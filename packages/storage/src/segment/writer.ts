@@ -14,9 +14,9 @@ import { newFieldArray } from '../memtable/row-block.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { Uint32List } from '../uint32-list.ts';
 import {
+  chunkRowsMax,
   DIRECTORY_PAGE_BYTES,
   encodeFooter,
-  MAX_CHUNK_ROWS,
   MIN_STATISTICS_ROWS,
   SEGMENT_HEADER_BYTES,
   SEGMENT_MAGIC,
@@ -95,7 +95,7 @@ export class SegmentWriter {
   *addRunInSteps(run: Run): Generator<undefined, void> {
     const { length } = run.times;
     // Even parts: 4,100 rows become two chunks of 2,050, not one full and one of four rows.
-    const parts = Math.ceil(length / MAX_CHUNK_ROWS);
+    const parts = Math.ceil(length / chunkRowsMax(this.#fields.length));
     for (let i = 0; i < parts; i++) {
       const start = Math.floor((length * i) / parts);
       const end = Math.floor((length * (i + 1)) / parts);

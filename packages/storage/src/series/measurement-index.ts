@@ -22,11 +22,14 @@ export class MeasurementIndex {
   removals = 0;
   /** Series that are not in it. */
   removedSeries = 0;
-  readonly #columns = new Map<string, TagColumn>();
+  // Made with the first tag and the second series: whoever makes up names of measurements has mostly neither.
+  #columns: Map<string, TagColumn> | undefined;
   #sorted: NamedColumn[] | undefined;
   /** The column that series had at a position of their tags, with the number of its key. */
-  readonly #byPosition: { readonly keyNumber: number; readonly column: TagColumn }[] = [];
-  #seriesIds: Uint32Array = new Uint32Array(4);
+  #byPosition: { readonly keyNumber: number; readonly column: TagColumn }[] | undefined;
+  #seriesIds: Uint32Array = NO_IDS;
+  /** While there is no array. */
+  #firstId = 0;
   #count = 0;
 
   constructor(id: number, name: string, number: number) {
@@ -42,26 +45,27 @@ export class MeasurementIndex {
 
   get memoryBytes(): number {
     let bytes = this.#seriesIds.byteLength;
-    for (const column of this.#columns.values()) bytes += column.values.byteLength;
-    return bytes;
+    for (const column of this.#columns?.values() ?? []) bytes += column.values.byteLength;
+    return MEASUREMENT_BYTES + bytes;
   }
 
   /** Ids by ordinal, ascending. A view, valid until the next `addSeries`. */
   seriesIds(): Uint32Array {
+    if (this.#count === 1) return Uint32Array.of(this.seriesId(0));
     return this.#seriesIds.subarray(0, this.#count);
   }
 
   seriesId(ordinal: number): SeriesId {
-    return this.#seriesIds[ordinal]!;
+    return ordinal < this.#seriesIds.length ? this.#seriesIds[ordinal]! : this.#firstId;
   }
 
   column(key: string): TagColumn | undefined {
-    return this.#columns.get(key);
+    return this.#columns?.get(key);
   }
 
   /** Columns in bytewise order of their keys. */
   sortedTagColumns(): readonly NamedColumn[] {
-    this.#sorted ??= [...this.#columns]
+    this.#sorted ??= [...(this.#columns ?? [])]
       .map(([key, column]) => ({ key, column }))
       .sort((a, b) => compareBytes(a.key, b.key));
     return this.#sorted;
@@ -72,12 +76,22 @@ export class MeasurementIndex {
     assert(this.#count === 0, 'a measurement is loaded once');
     this.#seriesIds = ids;
     this.#count = ids.length;
-    for (const { key, values } of columns) this.#columns.set(key, { values });
+    if (columns.length > 0) {
+      this.#columns = new Map(columns.map(({ key, values }) => [key, { values }]));
+    }
     this.#sorted = undefined;
   }
 
   addSeries(id: SeriesId): number {
     const ordinal = this.#count++;
+    if (ordinal === 0) {
+      this.#firstId = id;
+      return ordinal;
+    }
+    if (ordinal === 1 && this.#seriesIds.length === 0) {
+      this.#seriesIds = new Uint32Array(4);
+      this.#seriesIds[0] = this.#firstId;
+    }
     if (ordinal >= this.#seriesIds.length) this.#seriesIds = grow(this.#seriesIds, ordinal + 1);
     this.#seriesIds[ordinal] = id;
     return ordinal;
@@ -85,15 +99,17 @@ export class MeasurementIndex {
 
   /** The column of a tag key; series mostly have the same keys at the same positions. */
   columnAt(position: number, keyNumber: number, keyOf: (number: number) => string): TagColumn {
-    const guess = this.#byPosition[position];
+    const guess = this.#byPosition?.[position];
     if (guess !== undefined && guess.keyNumber === keyNumber) return guess.column;
     const key = keyOf(keyNumber);
-    let column = this.#columns.get(key);
+    let column = this.#columns?.get(key);
     if (column === undefined) {
       column = { values: new Uint32Array(Math.max(4, this.#count)) };
+      this.#columns ??= new Map();
       this.#columns.set(key, column);
       this.#sorted = undefined;
     }
+    this.#byPosition ??= [];
     this.#byPosition[position] = { keyNumber, column };
     return column;
   }
@@ -103,6 +119,10 @@ export class MeasurementIndex {
     column.values[ordinal] = value + 1;
   }
 }
+
+const NO_IDS = new Uint32Array(0);
+/** What a measurement takes beside its series and tags, entries in maps included; measured. */
+const MEASUREMENT_BYTES = 320;
 
 function grow(array: Uint32Array, needed: number): Uint32Array<ArrayBuffer> {
   const result = new Uint32Array(Math.max(needed, Math.ceil(array.length * 1.5)));

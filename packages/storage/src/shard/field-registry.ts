@@ -10,29 +10,36 @@ export function fieldRemovals(): number {
   return removals;
 }
 
+/** The fields of most measurements that somebody makes up: a map of one takes four times as much. */
+type OneField = readonly [field: string, type: FieldType];
+
 export class FieldRegistry {
-  readonly #fields = new Map<number, Map<string, FieldType>>();
+  readonly #fields = new Map<number, Map<string, FieldType> | OneField>();
 
   get(measurementId: number, field: string): FieldType | undefined {
-    return this.#fields.get(measurementId)?.get(field);
+    const fields = this.#fields.get(measurementId);
+    if (fields === undefined || fields instanceof Map) return fields?.get(field);
+    return fields[0] === field ? fields[1] : undefined;
   }
 
   set(measurementId: number, field: string, type: FieldType): void {
-    let fields = this.#fields.get(measurementId);
-    if (fields === undefined) {
-      fields = new Map();
-      this.#fields.set(measurementId, fields);
-    }
-    fields.set(field, type);
+    const fields = this.#fields.get(measurementId);
+    if (fields === undefined) this.#fields.set(measurementId, [field, type]);
+    else if (fields instanceof Map) fields.set(field, type);
+    else this.#fields.set(measurementId, new Map([fields, [field, type]]));
     schemaChanged();
   }
 
   of(measurementId: number): ReadonlyMap<string, FieldType> {
-    return this.#fields.get(measurementId) ?? NO_FIELDS;
+    const fields = this.#fields.get(measurementId);
+    if (fields === undefined || fields instanceof Map) return fields ?? NO_FIELDS;
+    return new Map([fields]);
   }
 
   remove(measurementId: number, field: string): void {
-    this.#fields.get(measurementId)?.delete(field);
+    const fields = this.#fields.get(measurementId);
+    if (fields instanceof Map) fields.delete(field);
+    else if (fields?.[0] === field) this.#fields.delete(measurementId);
     removals++;
     schemaChanged();
   }

@@ -21,7 +21,7 @@ export type MonitorOptions = {
 };
 
 /** Makes the database if it is missing: seven days, one shard a day. */
-export async function prepareMonitor({ catalog, database }: MonitorOptions): Promise<void> {
+async function prepareMonitor({ catalog, database }: MonitorOptions): Promise<void> {
   if (catalog.state.databases.has(database)) return;
   await catalog.change((state) =>
     createDatabase(state, {
@@ -36,6 +36,7 @@ export async function prepareMonitor({ catalog, database }: MonitorOptions): Pro
 
 /** The first point: when the service started. With it the database has a shard that later points can speak of. */
 export async function storeStart(options: MonitorOptions): Promise<void> {
+  await prepareMonitor(options);
   await storeModules(options, [runtimeModule()]);
 }
 

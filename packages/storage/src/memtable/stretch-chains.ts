@@ -1,0 +1,64 @@
+// Per series a chain through its stretches, newest first: how the rows of a series are found in a table of many. Stretches
+// cover all rows: each ends where the next one begins.
+import type { Uint32List } from '../uint32-list.ts';
+import { PagedNumbers } from './paged-numbers.ts';
+
+export class StretchChains {
+  /** Stretch of a series (plus one, 0 is none): its newest by ordinal, and the one before it by stretch. */
+  readonly #newest = new PagedNumbers();
+  readonly #before = new PagedNumbers();
+  readonly #firstOf = new PagedNumbers();
+  #stretches = 0;
+
+  get memoryBytes(): number {
+    return this.#newest.memoryBytes + this.#before.memoryBytes + this.#firstOf.memoryBytes;
+  }
+
+  /** Adds the stretch that begins with this row; rows ascend. */
+  add(ordinal: number, firstRow: number): void {
+    const stretch = this.#stretches++;
+    this.#firstOf.set(stretch, firstRow);
+    this.#before.set(stretch, this.#newest.get(ordinal));
+    this.#newest.set(ordinal, stretch + 1);
+  }
+
+  /** Adds the rows below `limit` of a series to the list, in arrival order; the table has `rows`. */
+  listRows(ordinal: number, bounds: RowBounds, list: Uint32List): void {
+    const { limit } = bounds;
+    const newest = this.#newestBelow(ordinal, limit);
+    let count = 0;
+    for (let s = newest; s > 0; s = this.#before.get(s - 1)) {
+      count += Math.min(limit, this.#endOf(s - 1, bounds)) - this.#firstOf.get(s - 1);
+    }
+    let at = list.extend(count);
+    for (let s = newest; s > 0; s = this.#before.get(s - 1)) {
+      const end = Math.min(limit, this.#endOf(s - 1, bounds));
+      at = list.fillBefore(at, this.#firstOf.get(s - 1), end);
+    }
+  }
+
+  /** The first ordinal from `from` on, below `end`, whose series has rows; `end` when there is none. */
+  nextOrdinal(from: number, end: number): number {
+    return this.#newest.nextSet(from, end);
+  }
+
+  hasRows(ordinal: number, limit: number): boolean {
+    return this.#newestBelow(ordinal, limit) > 0;
+  }
+
+  #endOf(stretch: number, { rows }: RowBounds): number {
+    return stretch + 1 < this.#stretches ? this.#firstOf.get(stretch + 1) : rows;
+  }
+
+  /** The newest stretch of a series that begins below `limit`, plus one; 0 for none. */
+  #newestBelow(ordinal: number, limit: number): number {
+    let stretch = this.#newest.get(ordinal);
+    while (stretch > 0 && this.#firstOf.get(stretch - 1) >= limit) {
+      stretch = this.#before.get(stretch - 1);
+    }
+    return stretch;
+  }
+}
+
+/** Rows wanted: those below `limit` of `rows` that there are. */
+export type RowBounds = { readonly limit: number; readonly rows: number };
