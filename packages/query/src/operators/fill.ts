@@ -32,7 +32,6 @@ export class Filler {
   readonly #builders: readonly ColumnBuilder[];
   /** Start of the next window; undefined before the first point. */
   #next: bigint | undefined;
-  #zoneOffset = 0n;
   #previous: Known | undefined;
   #last: (FieldValue | null)[] | undefined;
 
@@ -101,26 +100,16 @@ export class Filler {
   #firstWindow(time: bigint): bigint {
     const { descending, firstStart, lastStart, windows } = this.#options;
     const start = descending ? lastStart : firstStart;
-    const first = start === MIN_TIME ? windows.of(time).start : start;
-    this.#zoneOffset = windows.offsetAt(first);
-    return first;
+    return start === MIN_TIME ? windows.of(time).start : start;
   }
 
   #isBefore(window: bigint, time: bigint): boolean {
     return this.#options.descending ? window > time : window < time;
   }
 
-  /** The window behind. Over a change of the zone's offset the step is corrected, once it has been made. */
   #step(window: bigint): bigint {
     const { windows, descending } = this.#options;
-    let next = descending ? window - windows.everyNanos : window + windows.everyNanos;
-    if (!windows.hasZone) return next;
-    const offset = windows.offsetAt(next - 1n);
-    if (offset !== this.#zoneOffset) {
-      next += windows.correction(this.#zoneOffset, offset);
-      this.#zoneOffset = offset;
-    }
-    return next;
+    return descending ? windows.before(window) : windows.after(window);
   }
 
   #appendPoint(time: bigint, columns: readonly Column[], row: number): void {

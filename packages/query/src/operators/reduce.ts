@@ -49,10 +49,8 @@ export class Reduction {
     for (let row = 0; row < times.length;) {
       const time = times[row]!;
       if (this.#window === undefined || !contains(this.#window, time)) {
-        const next = windows.of(time);
-        // Around a change of the zone's offset two stretches of time can belong to one window.
-        if (next.start !== this.#window?.start) yield* this.#close() ?? [];
-        this.#window = next;
+        yield* this.#close() ?? [];
+        this.#window = windows.of(time);
       }
       const end = windowEnd(times, row, this.#window, descending);
       if (end - row <= STEP_ITEMS) this.#accumulator.add(rows, row, end);

@@ -1,4 +1,9 @@
 // Windows of GROUP BY time: where they start and end, with and without a time zone (query semantics §2).
+//
+// With a zone, borders are times of its wall clock. A window begins with the first instant at which the clock shows its
+// border or more, so that windows follow each other without gaps, whatever the clock does: one that lies over a change is
+// shorter or longer. Windows no longer than the change itself, hours where the clock moves by one, keep their length and
+// count from midnight on either side: an hour that comes twice is two windows, and the change is a border.
 import { floorMod, MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Interval } from '../analyse/dimensions.ts';
@@ -7,15 +12,16 @@ import type { Zone } from '../analyse/zone.ts';
 /** A window `[start, end)`. */
 export type Window = { readonly start: bigint; readonly end: bigint };
 
-function absolute(value: bigint): bigint {
-  return value < 0n ? -value : value;
-}
+/** No clock has ever been moved by more than a day, nor twice within two. */
+const CHANGE_NANOS = 24n * 3_600_000_000_000n;
+const NEAR_NANOS = CHANGE_NANOS + 2n * 3_600_000_000_000n;
 
 /** The windows of one query. */
 export class Windows {
   readonly everyNanos: bigint;
   readonly #offset: bigint;
   readonly #zone: Zone | undefined;
+  #calm: Calm | undefined;
 
   constructor(interval: Interval, zone: Zone | undefined) {
     this.everyNanos = interval.everyNanos;
@@ -23,44 +29,104 @@ export class Windows {
     this.#zone = zone;
   }
 
-  /** The window that holds a time. With a zone, windows follow its wall clock. */
+  /** The window that holds a time. */
   of(time: bigint): Window {
-    const every = this.everyNanos;
-    const shifted = time - this.#offset;
-    const zone = this.#zone;
-    const offset = zone === undefined ? 0n : zone.offsetNanos(shifted);
-    const into = floorMod(shifted + offset, every);
-    let start = shifted - into;
-    let end = shifted + (every - into);
-    if (zone !== undefined) {
-      // The offset may have changed between the border and the time; a change that is longer than the window stays.
-      start += this.#shift(offset, zone.offsetNanos(start));
-      end += this.#shift(offset, zone.offsetNanos(end));
-    }
-    start += this.#offset;
-    end += this.#offset;
-    return {
-      start: start < MIN_TIME ? MIN_TIME : start,
-      end: end > MAX_TIME ? MAX_TIME + 1n : end,
-    };
+    if (this.#zone !== undefined) return this.#ofClock(time, this.#zone);
+    const start = this.#alignedStart(time);
+    return within(start, start + this.everyNanos);
   }
 
-  /** Offset from UTC that `step` has to be told about; 0 without a zone. */
-  offsetAt(time: bigint): bigint {
-    return this.#zone === undefined ? 0n : this.#zone.offsetNanos(time);
+  /** Start of the window behind the one that begins at `start`. */
+  after(start: bigint): bigint {
+    return this.#zone === undefined ? start + this.everyNanos : this.of(start).end;
   }
 
-  /** How far a step over a change of the offset is corrected. */
-  correction(before: bigint, after: bigint): bigint {
-    return this.#shift(before, after);
+  /** Start of the window before the one that begins at `start`. */
+  before(start: bigint): bigint {
+    return this.#zone === undefined ? start - this.everyNanos : this.of(start - 1n).start;
   }
 
   get hasZone(): boolean {
     return this.#zone !== undefined;
   }
 
-  #shift(before: bigint, after: bigint): bigint {
-    const difference = before - after;
-    return difference !== 0n && absolute(difference) < this.everyNanos ? difference : 0n;
+  #alignedStart(time: bigint): bigint {
+    return time - floorMod(time - this.#offset, this.everyNanos);
   }
+
+  #ofClock(time: bigint, zone: Zone): Window {
+    if (this.#calm !== undefined) {
+      const { offset, from, to } = this.#calm;
+      const start = this.#alignedStart(time + offset) - offset;
+      if (start >= from && start + this.everyNanos <= to)
+        return within(start, start + this.everyNanos);
+    }
+    const offset = zone.offsetNanos(time);
+    let local = this.#alignedStart(time + offset);
+    let start = this.#instantOf(local, { time, offset, zone });
+    local += this.everyNanos;
+    let end = this.#instantOf(local, { time, offset, zone });
+    // Set back over a border, the clock shows times of the window before it; the border was reached all the same.
+    while (end <= time) {
+      start = end;
+      local += this.everyNanos;
+      end = this.#instantOf(local, { time, offset, zone });
+    }
+    return within(start, end);
+  }
+
+  /** When the clock first shows a time, as seen from a time in the window that begins or ends with it. */
+  #instantOf(local: bigint, { time, offset, zone }: Seen): bigint {
+    const near = local - offset;
+    const before = zone.offsetNanos(near - NEAR_NANOS);
+    const after = zone.offsetNanos(near + NEAR_NANOS);
+    if (before === after) {
+      this.#calm = {
+        offset: before,
+        from: near - NEAR_NANOS + CHANGE_NANOS,
+        to: near + NEAR_NANOS,
+      };
+      return local - before;
+    }
+    const early = local - before;
+    const late = local - after;
+    if (absolute(after - before) >= this.everyNanos) {
+      const change = firstWith(after, { from: near - NEAR_NANOS, to: near + NEAR_NANOS, zone });
+      if (time < change) return early < change ? early : change;
+      return late > change ? late : change;
+    }
+    if (zone.offsetNanos(early) === before) return early;
+    if (zone.offsetNanos(late) === after) return late;
+    return firstWith(after, { from: late, to: early, zone });
+  }
+}
+
+/** A span of time without a change, nor one so shortly before it that the clock shows times of the span twice. */
+type Calm = { readonly offset: bigint; readonly from: bigint; readonly to: bigint };
+
+type Seen = { readonly time: bigint; readonly offset: bigint; readonly zone: Zone };
+
+/** The first instant of an offset that is in force at `to`, and not at `from`. */
+function firstWith(
+  offset: bigint,
+  { from, to, zone }: { readonly from: bigint; readonly to: bigint; readonly zone: Zone },
+): bigint {
+  let [low, high] = [from, to];
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n;
+    if (zone.offsetNanos(middle) === offset) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+function within(start: bigint, end: bigint): Window {
+  return {
+    start: start < MIN_TIME ? MIN_TIME : start,
+    end: end > MAX_TIME ? MAX_TIME + 1n : end,
+  };
+}
+
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
 }
