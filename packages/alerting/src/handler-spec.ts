@@ -34,10 +34,11 @@ export function checkTopicId(topic: string): void {
   );
 }
 
-/** Reads a definition. `fallbackId` is used when the client left the id away. Throws `InvalidRequest`. */
+/** Reads a definition. `fallbackId` is used when the client left the id away or empty. Throws `InvalidRequest`. */
 export function readHandlerSpec(value: unknown, fallbackId?: string): HandlerSpec {
   const object = asObject(value, 'handler');
-  const id = object['id'] ?? fallbackId ?? '';
+  const given = object['id'] ?? '';
+  const id = given === '' ? (fallbackId ?? '') : given;
   if (typeof id !== 'string' || !ID.test(id) || Buffer.byteLength(id) > ID_BYTES_MAX) {
     throw new InvalidRequest(
       `invalid handler spec: handler ID must contain only letters, numbers, '-', '.' and '_'. ${JSON.stringify(id)}`,

@@ -162,7 +162,7 @@ export class ConfigOverrides {
     const place = `${sectionName}/${element ?? ''}`;
     checkShape(section, element, update);
     const overrides = new Map(this.#overrides);
-    for (const name of update.remove ?? []) overrides.delete(keyOf(section.name, name));
+    for (const name of update.remove ?? []) this.#remove(section, name, overrides);
     if (update.add !== undefined) this.#add(section, update.add, overrides);
     if (update.set !== undefined || update.delete !== undefined) {
       this.#set(section, { element: element ?? '', place }, update, overrides);
@@ -193,6 +193,23 @@ export class ConfigOverrides {
       throw new Internal(`failed to update configuration ${place}: ${reason}`, { cause: error });
     }
     this.#overrides = next.overrides;
+  }
+
+  #remove(section: SectionSpec, name: string, overrides: Map<string, OverrideRecord>): void {
+    const id = keyOf(section.name, name);
+    if (this.#overrides.get(id)?.isAdded === true) {
+      overrides.delete(id);
+      return;
+    }
+    const place = `${section.name}/${name}`;
+    const key = section.elementKey ?? '';
+    const file = this.#options.file.get(section.name) ?? [];
+    if (!file.some((options) => text(options, key) === name)) {
+      throw new NotFound(`unknown section/element: ${place}`);
+    }
+    throw new InvalidRequest(
+      `failed to apply update: ${place} is an element of the configuration file, which cannot be removed; "delete" takes its options back to those of the file`,
+    );
   }
 
   #add(

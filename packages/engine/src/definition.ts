@@ -69,6 +69,12 @@ export function readVars(json: unknown): Vars {
   return vars;
 }
 
+/** Refuses a type that is not what the script makes. */
+export function checkType(given: EdgeType | undefined, made: EdgeType): void {
+  if (given === undefined || given === made) return;
+  throw new InvalidRequest(`type is ${given}, but the script is that of a ${made} task`);
+}
+
 /** Checks a template's script. */
 export function defineTemplate(
   script: string,

@@ -50,12 +50,12 @@ test('enabling it is refused with the recorded sentence, its place beside it', a
   const enable = { status: 'enabled' };
 
   const plain = await engine.call('PATCH', path, enable);
-  expect([plain.status, plain.json]).toEqual([500, { error: MISMATCH }]);
+  expect([plain.status, plain.json]).toEqual([400, { error: MISMATCH }]);
   expect(await shown(id)).toMatchObject({ error: MISMATCH, diagnostics: [FINDING] });
 
   await engine.call('PATCH', path, { status: 'disabled' });
   const asked = await engine.call('PATCH', `${path}?diagnostics=true`, enable);
-  expect([asked.status, asked.json]).toEqual([500, { error: MISMATCH, diagnostics: [FINDING] }]);
+  expect([asked.status, asked.json]).toEqual([400, { error: MISMATCH, diagnostics: [FINDING] }]);
 });
 
 test('what fails on every point is told of a task that runs, and of one that could', async () => {
@@ -98,7 +98,7 @@ describe('what only the start finds is placed', () => {
   ])('%s', async (script, place) => {
     const { id, answer } = await define(script, 'enabled');
 
-    expect(answer.status).toBe(500);
+    expect(answer.status).toBe(400);
     const { error, diagnostics } = answer.json;
     expect(diagnostics).toEqual([
       expect.objectContaining({
@@ -121,7 +121,7 @@ test('in a thread of its own a task is refused with the same place', async () =>
 
     const { status, json } = await threaded.call('POST', '/engine/v1/tasks?diagnostics=true', task);
 
-    expect(status).toBe(500);
+    expect(status).toBe(400);
     expect(json.diagnostics).toMatchObject([{ message: json.error, column: 23 }]);
   } finally {
     await threaded.close();

@@ -239,7 +239,7 @@ describe.each(CASES)('$name', ({ name, answer, sections, node }) => {
 
     const { status, text } = await define(url, node + REPLICAS);
 
-    expect(status).toBe(500);
+    expect(status).toBe(400);
     expect(text).toContain('is configured');
   });
 });

@@ -12,11 +12,12 @@ import {
 import type { Clock, Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import { printVars } from '@tidemark/pipeline';
-import type { HandlerSpec, NodeSpec, Pipeline, Vars } from '@tidemark/pipeline';
+import type { EdgeType, HandlerSpec, NodeSpec, Pipeline, Vars } from '@tidemark/pipeline';
+import { StartError } from '@tidemark/runtime';
 import type { TaskState } from '@tidemark/runtime';
 import type { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment, Definition } from './definition.ts';
-import { defineTask, readVars } from './definition.ts';
+import { checkType, defineTask, readVars } from './definition.ts';
 import type { Executor } from './executor.ts';
 import { idOrRandom } from './ids.ts';
 import { parseJson, printJson } from './http/json.ts';
@@ -31,6 +32,8 @@ import { checkAt, findingsOf, spanOf } from './start-findings.ts';
 export type TaskInput = {
   readonly id?: string | undefined;
   readonly templateId?: string | undefined;
+  /** What the client takes the script for. */
+  readonly type?: EdgeType | undefined;
   readonly dbrps?: readonly Dbrp[] | undefined;
   readonly script?: string | undefined;
   readonly status?: TaskStatus | undefined;
@@ -112,6 +115,7 @@ export class TaskService {
         { script, vars, dbrps: input.dbrps ?? [] },
         this.#options.environment(),
       );
+      checkType(input.type, defined.type);
       const now = this.#now();
       const status = input.status ?? 'disabled';
       const record: TaskRecord = {
@@ -180,6 +184,7 @@ export class TaskService {
           this.#options.environment(),
         )
       : before;
+    checkType(input.type, defined.type);
     const now = this.#now();
     return {
       ...before,
@@ -258,8 +263,7 @@ export class TaskService {
       }
       return after;
     } catch (error) {
-      // Starting forgets an earlier state, which a full disk refuses: that can be tried again.
-      const Kind = error instanceof Unavailable ? Unavailable : Internal;
+      const Kind = kindOf(error);
       throw new Kind(`error reloading associated task ${task.id}: ${plainReason(error)}`, {
         cause: error,
       });
@@ -362,7 +366,8 @@ export class TaskService {
       const findings = this.#findingsOf(error, record);
       this.#refusals.set(record.id, { reason, findings });
       await this.#setError(record.id, reason);
-      throw new Internal(reason, { cause: error, diagnostics: findings });
+      const Kind = kindOf(error);
+      throw new Kind(reason, { cause: error, diagnostics: findings });
     }
   }
 
@@ -427,6 +432,13 @@ export function scriptHandlersOf(pipeline: Pipeline): readonly HandlerSpec[] {
     if (options === null || typeof options !== 'object' || !('handlers' in options)) return [];
     return Array.isArray(options.handlers) ? (options.handlers as HandlerSpec[]) : [];
   });
+}
+
+// What a script has wrong stays so when the request is repeated. Starting forgets an earlier state, which a full disk
+// refuses: that can be tried again.
+function kindOf(error: unknown): typeof InvalidRequest | typeof Unavailable | typeof Internal {
+  if (error instanceof InvalidRequest || error instanceof StartError) return InvalidRequest;
+  return error instanceof Unavailable ? Unavailable : Internal;
 }
 
 // What reloading says is the reason alone, without the frame that defining puts around it.

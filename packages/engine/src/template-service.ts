@@ -2,8 +2,9 @@
 import { formatRfc3339, InvalidRequest, Conflict, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ChangeLock } from './change-lock.ts';
+import type { EdgeType } from '@tidemark/pipeline';
 import type { BuildEnvironment } from './definition.ts';
-import { defineTemplate } from './definition.ts';
+import { checkType, defineTemplate } from './definition.ts';
 import { idOrRandom } from './ids.ts';
 import type { Table } from './metadata.ts';
 import type { TemplateRecord } from './records.ts';
@@ -11,6 +12,8 @@ import type { TaskService } from './task-service.ts';
 
 export type TemplateInput = {
   readonly id?: string | undefined;
+  /** What the client takes the script for. */
+  readonly type?: EdgeType | undefined;
   readonly script?: string | undefined;
 };
 
@@ -52,6 +55,7 @@ export class TemplateService {
       // Recorded so: an absent script is found as a script without a source.
       if (script === '') throw new InvalidRequest('invalid task type: invalid');
       const { type } = defineTemplate(script, environment());
+      checkType(input.type, type);
       const now = this.#now();
       const record = { id, type, script, error: '', created: now, modified: now };
       await templates.put(id, record);
@@ -73,6 +77,7 @@ export class TemplateService {
       const script =
         input.script === undefined || input.script === '' ? before.script : input.script;
       const { type } = defineTemplate(script, environment());
+      checkType(input.type, type);
       const after = { ...before, id: newId, type, script, modified: this.#now() };
       await tasks.followTemplate(before, after);
       return after;

@@ -177,11 +177,11 @@ function printValue(value: VarValue): JsonVarValue {
     case 'lambda':
       return value.text;
     case 'star':
-      return null;
+      return '';
     case 'list':
       return value.items.map((item) => ({
         type: item.kind,
-        value: item.kind === 'string' ? item.value : null,
+        value: item.kind === 'string' ? item.value : '',
         description: '',
       }));
     default:

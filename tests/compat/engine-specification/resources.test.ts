@@ -103,7 +103,7 @@ table('Task', [
       expect((await define()).error).toBe('');
       const id = newId();
       const body = { id, script: BATCH, dbrps: [{ db: 'x', rp: 'y' }], status: 'enabled' };
-      expect((await call('POST', 'tasks', body)).status).toBe(500);
+      expect((await call('POST', 'tasks', body)).status).toBe(400);
       expect((await get(`tasks/${id}`)).json).toMatchObject({
         status: 'enabled',
         executing: false,
@@ -162,7 +162,7 @@ const goodVars: readonly (readonly [string, unknown, unknown])[] = [
   ['string', 'any', 'any'],
   ['regex', '^a+$', '^a+$'],
   ['lambda', '"a" > 1', '"a" > 1'],
-  ['star', '', null],
+  ['star', '', ''],
   [
     'list',
     [

@@ -121,7 +121,7 @@ table('Templates', [
       expect((await call('PATCH', `templates/${id}`, { script: good })).status).toBe(200);
       expect((await get(`tasks/${task.id}?script-format=raw`)).json.script).toBe(good);
       const bad = 'var x int\nstream|from()|where(lambda: x > 1)';
-      expect((await call('PATCH', `templates/${id}`, { script: bad })).status).toBe(500);
+      expect((await call('PATCH', `templates/${id}`, { script: bad })).status).toBe(400);
       expect((await get(`tasks/${task.id}?script-format=raw`)).json).toMatchObject({
         script: good,
         executing: true,

@@ -70,8 +70,7 @@ export class AlertsModel {
     const isTaken = this.#topics.get(topic)?.handlers.has(id) === true;
     const body = { id, actions: this.#actions(action, mark) };
     const call = { method: 'POST', path: `${PATH}/${topic}/handlers`, body } as const;
-    if (action === 'none') return { ...call, status: 400, json: FAILURE };
-    if (isTaken || action === 'unknown') return { ...call, status: 500, json: FAILURE };
+    if (isTaken || action !== 'post') return { ...call, status: 400, json: FAILURE };
     this.#topic(topic).handlers.set(id, { action, mark });
     return { ...call, status: 200, json: this.#handlerView(topic, id, mark) };
   }
@@ -82,8 +81,7 @@ export class AlertsModel {
     const call = { method: 'PUT', path: `${PATH}/${topic}/handlers/${id}`, body } as const;
     const handler = this.#topics.get(topic)?.handlers.get(id);
     if (handler === undefined) return { ...call, status: 404, json: FAILURE };
-    if (action === 'none') return { ...call, status: 400, json: FAILURE };
-    if (action === 'unknown') return { ...call, status: 500, json: FAILURE };
+    if (action !== 'post') return { ...call, status: 400, json: FAILURE };
     handler.mark = mark;
     return { ...call, status: 200, json: this.#handlerView(topic, id, mark) };
   }
@@ -203,7 +201,9 @@ export class AlertsModel {
 
   #actions(action: string, mark: number): readonly object[] {
     if (action === 'none') return [];
-    return [action === 'post' ? this.#action(mark) : { kind: 'carrier-pigeon' }];
+    if (action === 'unknown') return [{ kind: 'carrier-pigeon' }];
+    const { kind, options } = this.#action(mark);
+    return [{ kind, options: action === 'post' ? options : { ...options, nonsense: 1 } }];
   }
 
   #action(mark: number): { readonly kind: string; readonly options: { readonly url: string } } {
@@ -231,7 +231,7 @@ function levelOf(topic: Topic): Level {
 function eventView(topic: string, id: string, { level, time, duration }: EventState): Expected {
   return {
     id,
-    link: { rel: 'self', href: `@/${PATH}/${topic}/events/${id}` },
+    link: { rel: 'self', href: `@/${PATH}/${topic}/events/${encodeURIComponent(id)}` },
     state: {
       level,
       message: level,

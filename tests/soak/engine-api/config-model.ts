@@ -95,7 +95,11 @@ export class ConfigModel {
     const body = { ...(added === undefined ? {} : { add: added }), remove };
     const call = { method: 'POST', path: 'config/tsdb', body } as const;
     const next = new Map(this.#clusters);
-    for (const name of remove) next.delete(name);
+    for (const name of remove) {
+      if (name === FILE_CLUSTER) return { ...call, status: 400, json: FAILURE };
+      if (!this.#clusters.has(name)) return { ...call, status: 404, json: FAILURE };
+      next.delete(name);
+    }
     if (add !== undefined) {
       const name = add['name'];
       if (typeof name !== 'string') return { ...call, status: 400, json: FAILURE };

@@ -91,6 +91,7 @@ async function checkCall(client: Client, call: Call): Promise<readonly string[]>
     return problems.length === 0 || call.isSettling !== true ? answer : undefined;
   };
   const answer = await eventually('agreement', attempt, client.settleMs).catch(() => undefined);
+  if (answer !== undefined && problems.length === 0) problems = await client.follow(answer);
   if (answer !== undefined && problems.length === 0) call.onAnswer?.(answer.json);
   return problems;
 }
@@ -135,6 +136,18 @@ class Client {
     return { status: response.status, json: jsonOf(text), base: base.links };
   }
 
+  /** Takes one link of an answer, as it is; what is wrong with where it leads. */
+  async follow({ status, json }: Answer): Promise<readonly string[]> {
+    const links = status === 200 || status === 201 ? linksOf(json) : [];
+    const link = links[this.count % Math.max(1, links.length)];
+    if (link === undefined) return [];
+    const response = await fetch(this.#subject.url + link);
+    const target: unknown = await response.json();
+    // What runs answers 202.
+    if (![200, 202].includes(response.status)) return [`${link} answers ${response.status}`];
+    return linksOf(target)[0] === link ? [] : [`${link} leads to ${JSON.stringify(target)}`];
+  }
+
   // Alerts are preview endpoints; everything else is served under both paths, and under the older name.
   #baseOf(path: string): { readonly path: string; readonly links: string } {
     const turn = this.count++ % 3;
@@ -145,6 +158,14 @@ class Client {
     if (turn === 0) return { path: '/kapacitor/v1', links: '/kapacitor/v1' };
     return { path: turn === 1 ? '/engine/v1' : '/engine/v1preview', links: '/engine/v1' };
   }
+}
+
+/** Links to itself of an answer and of what it lists. */
+function linksOf(json: unknown): readonly string[] {
+  if (json === null || typeof json !== 'object') return [];
+  const own = 'link' in json ? [(json.link as { readonly href: string }).href] : [];
+  const lists = Object.values(json).filter((value) => Array.isArray(value));
+  return [...own, ...lists.flat().flatMap(linksOf)];
 }
 
 function jsonOf(text: string): unknown {

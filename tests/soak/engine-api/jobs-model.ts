@@ -118,10 +118,12 @@ export class JobsModel {
     const { id, type, cluster } = step;
     const body = { id, type, query: QUERIES[step.query], cluster };
     const call = { method: 'POST', path: 'recordings/query', body } as const;
-    const problem = type === '' || step.query === '' ? 400 : undefined;
+    let problem: number | undefined;
+    if (type === '' || step.query === '') problem = 400;
+    else if (cluster === 'nope') problem = 404;
     const refused = this.#refusedRecording(id, call, problem);
     if (refused !== undefined || type === '') return refused === undefined ? [] : [refused];
-    const status = step.query === 'good' && cluster !== 'nope' ? 'finished' : 'failed';
+    const status = step.query === 'good' ? 'finished' : 'failed';
     const content = type === 'batch' ? { results: 1 } : { points: QUERY_POINTS };
     return this.#started(id, { type, status, content }, call);
   }
@@ -133,7 +135,7 @@ export class JobsModel {
   ): Call | undefined {
     if (!isIdAllowed(id)) return { ...call, status: 400, json: FAILURE };
     if (problem !== undefined) return { ...call, status: problem, json: FAILURE };
-    if (this.recordings.has(id)) return { ...call, status: 500, json: FAILURE };
+    if (this.recordings.has(id)) return { ...call, status: 400, json: FAILURE };
     return undefined;
   }
 
@@ -184,10 +186,12 @@ export class JobsModel {
     const call = { method: 'POST', path: 'replays/query', body } as const;
     const script = this.#tasks.tasks.get(replay.task)?.script;
     // A body without a query is refused before ids and tasks are looked at.
-    const problem = step.query === '' ? 400 : script === undefined ? 404 : undefined;
+    let problem: number | undefined;
+    if (step.query === '') problem = 400;
+    else if (script === undefined || cluster === 'nope') problem = 404;
     const refused = this.#refusedReplay(replay.id, call, problem);
     if (refused !== undefined) return [refused];
-    const isGood = step.query === 'good' && cluster !== 'nope';
+    const isGood = step.query === 'good';
     const content = script?.form === 'batch' ? { results: 1 } : { points: QUERY_POINTS };
     return this.#play(replay, { content: isGood ? content : undefined, recordingId: '', call });
   }
@@ -199,8 +203,7 @@ export class JobsModel {
   ): Call | undefined {
     if (!isIdAllowed(id)) return { ...call, status: 400, json: FAILURE };
     if (problem !== undefined) return { ...call, status: problem, json: FAILURE };
-    // A replay that has ended gives its id to a new one.
-    if (this.replays.get(id)?.status === 'running') return { ...call, status: 500, json: FAILURE };
+    if (this.replays.has(id)) return { ...call, status: 400, json: FAILURE };
     return undefined;
   }
 

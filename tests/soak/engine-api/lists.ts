@@ -6,7 +6,7 @@ import type { Step } from './steps.ts';
 type ListStep = Extract<Step, { kind: 'list' }>;
 
 const FIELDS: Readonly<Record<ListStep['what'], readonly string[]>> = {
-  tasks: ['type', 'status', 'script', 'error', 'created'],
+  tasks: ['template-id', 'type', 'status', 'script', 'error', 'created'],
   templates: ['type', 'script', 'error', 'created'],
   recordings: ['type', 'status', 'error', 'progress'],
   replays: ['status', 'error', 'progress', 'task'],
@@ -58,6 +58,17 @@ function pageOf(
       const shown = Object.keys(item).sort();
       return fields.length === 0 ? shown.length > 5 : shown.join() === names.join();
     });
-    return isPage && hasFields;
+    return isPage && hasFields && (isOrdered || isNewestFirst(items));
   };
+}
+
+/** Whether dates fall, as far as they are shown. All have the same form, with or without a fraction of a second. */
+function isNewestFirst(items: readonly Readonly<Record<string, unknown>>[]): boolean {
+  const dates = items.flatMap(({ date }) => (date === undefined ? [] : [nanosOf(String(date))]));
+  return dates.every((date, i) => i === 0 || (dates[i - 1] ?? 0n) >= date);
+}
+
+function nanosOf(date: string): bigint {
+  const [seconds = '', fraction = ''] = date.replace('Z', '').split('.');
+  return BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
 }

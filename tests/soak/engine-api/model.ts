@@ -90,11 +90,9 @@ export class Model {
       path: `${form === 'alias' ? '/' : ''}write?${search}`,
       body: form === 'gzip' ? gzipSync(text) : text,
     } as const;
-    if (form === 'bad-line' || form === 'no-db') {
+    if (form === 'bad-line' || form === 'no-db' || form === 'no-rp') {
       return [{ ...call, status: 400, json: isAnything }];
     }
-    // Points are scoped by database and policy: those of the empty policy come to no task.
-    if (form === 'no-rp') return [{ ...call, status: 204 }];
     const at = { seconds: this.#now, shift: '' };
     const points = values.map((value) => ({ db, measurement, time: at, value }));
     return [{ ...call, status: 204 }, ...this.#tasks.write(points), ...this.#jobs.write(points)];

@@ -25,6 +25,7 @@ const answer = (
 const isObject = (actual: unknown): boolean => actual !== null && typeof actual === 'object';
 const LONG_ID = 'i'.repeat(1025);
 const SCRIPT = 'stream|from()';
+const POST = { kind: 'post', options: { url: 'http://127.0.0.1:1/' } };
 /** The id that the engine chose last. */
 let randomId = '';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -106,6 +107,69 @@ export const FIXED_REQUESTS: readonly (readonly Call[])[] = [
   [failure('GET', 'tasks?script-format=pretty', 400)],
   [failure('GET', 'tasks?dot-view=picture', 400)],
   [failure('GET', 'alerts/topics?min-level=SEVERE', 400)],
+  ...['alerts/topics', 'alerts/topics/t0/handlers', 'service-tests'].map((path) => [
+    failure('GET', `${path}?fields=nonsense`, 400),
+  ]),
+  [
+    answer('GET', 'service-tests?limit=1&offset=0&fields=name', 200, {
+      json: {
+        services: [
+          (item) =>
+            Object.keys(item as object)
+              .sort()
+              .join() === 'link,name',
+        ],
+      },
+    }),
+  ],
+  [
+    answer('GET', 'alerts/topics?fields=level&pattern=t*', 200, {
+      json: {
+        topics: (list) =>
+          (list as readonly object[]).every(
+            (item) => Object.keys(item).sort().join() === 'id,level,link',
+          ),
+      },
+    }),
+  ],
+  // Paths that can not be decoded, and types that are not those of the script.
+  [failure('GET', 'tasks/%zz', 400)],
+  [failure('GET', 'tasks/%ff', 400)],
+  [failure('POST', 'templates', 400, { id: 'x', script: SCRIPT, type: 'batch' })],
+  [
+    failure('POST', 'tasks', 400, {
+      id: 'x',
+      script: SCRIPT,
+      type: 'batch',
+      dbrps: [{ db: 'd', rp: 'r' }],
+    }),
+  ],
+  // A star var is what definitions accept; a bad id of a topic; a handler without an id.
+  [
+    {
+      method: 'POST',
+      path: 'templates',
+      body: { script: 'var all = *\nstream|from()|groupBy(all)' },
+      status: 200,
+      json: { vars: { all: { type: 'star', value: '' } } },
+      onAnswer: (json) => (randomId = (json as { readonly id: string }).id),
+    },
+    { method: 'DELETE', path: () => `templates/${randomId}`, status: 204 },
+  ],
+  [failure('POST', 'alerts/topics/bad%20id/handlers', 400, { id: 'h', actions: [POST] })],
+  [
+    {
+      method: 'POST',
+      path: 'alerts/topics/tx/handlers',
+      body: { actions: [POST] },
+      status: 200,
+      json: { id: (actual) => UUID.test(String(actual)) },
+      onAnswer: (json) => (randomId = (json as { readonly id: string }).id),
+    },
+    { method: 'DELETE', path: () => `alerts/topics/tx/handlers/${randomId}`, status: 204 },
+    // A topic stays when its handlers go.
+    { method: 'DELETE', path: 'alerts/topics/tx', status: 204 },
+  ],
   // A random id, which is given back.
   [
     {
@@ -131,6 +195,9 @@ export const FIXED_REQUESTS: readonly (readonly Call[])[] = [
   [failure('POST', 'config/tsdb/fake', 400, { add: { name: 'x' } })],
   [failure('POST', 'config/tsdb/fake', 400, { remove: ['x'] })],
   [failure('POST', 'config/smtp/', 400, '{')],
+  [failure('POST', 'config/smtp/', 400, { sett: { host: 'x' } })],
+  [failure('POST', 'config/tsdb', 400, { remove: ['fake'] })],
+  [failure('POST', 'config/tsdb', 404, { remove: ['absent'] })],
   [
     answer('GET', 'config', 200, {
       json: { link: { rel: 'self', href: '@/config' }, sections: isObject },
@@ -145,6 +212,11 @@ export const FIXED_REQUESTS: readonly (readonly Call[])[] = [
   [failure('POST', 'service-tests/absent', 404, {})],
   [answer('GET', 'service-tests?pattern=smtp', 200, { json: { services: [{ name: 'smtp' }] } })],
   [answer('GET', 'service-tests?pattern=none*', 200, { json: { services: [] } })],
+  [
+    answer('GET', 'service-tests/smtp', 200, {
+      json: { options: { to: (to) => Array.isArray(to) } },
+    }),
+  ],
   [
     answer('POST', 'service-tests/talk', 200, {
       body: {},

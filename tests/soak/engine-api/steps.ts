@@ -23,6 +23,8 @@ export type TaskChange = {
   readonly vars?: VarsSpec | undefined;
   readonly dbrps?: readonly DbrpSpec[] | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;
+  /** What the client takes the script for, rightly or not. */
+  readonly type?: 'stream' | 'batch' | undefined;
 };
 
 export type ReplaySpec = {
@@ -88,7 +90,7 @@ export type Step =
       readonly kind: 'create-handler' | 'replace-handler';
       readonly topic: string;
       readonly id: string;
-      readonly action: 'post' | 'unknown' | 'none';
+      readonly action: 'post' | 'unknown' | 'unknown-option' | 'none';
       readonly mark: number;
     }
   | {
@@ -222,6 +224,7 @@ function taskChange(random: Random, share: number): TaskChange {
     ...(random.chance(share * 0.5) ? { vars: vars(random) } : {}),
     ...(random.chance(share) ? { dbrps: dbrps(random) } : {}),
     ...(random.chance(0.6) ? { status: random.pick(['enabled', 'enabled', 'disabled']) } : {}),
+    ...(random.chance(0.2) ? { type: random.pick(['stream', 'stream', 'batch']) } : {}),
   };
 }
 
@@ -311,7 +314,9 @@ function handlerStep(random: Random): Step {
   const topic = random.pick(TOPICS);
   const id = random.pick(HANDLERS);
   const mark = random.below(100);
-  const action = random.chance(0.8) ? 'post' : random.pick(['unknown', 'none'] as const);
+  const action = random.chance(0.8)
+    ? 'post'
+    : random.pick(['unknown', 'unknown-option', 'none'] as const);
   return random.pick<Step>([
     { kind: 'create-handler', topic, id, action, mark },
     { kind: 'create-handler', topic, id, action, mark },
@@ -373,7 +378,17 @@ function clusterStep(random: Random): Step {
   };
 }
 
-const FIELDS = ['type', 'status', 'script', 'error', 'progress', 'created', 'task', 'nonsense'];
+const FIELDS = [
+  'template-id',
+  'type',
+  'status',
+  'script',
+  'error',
+  'progress',
+  'created',
+  'task',
+  'nonsense',
+];
 
 function list(random: Random): Step {
   const what = random.pick(['tasks', 'templates', 'recordings', 'replays'] as const);

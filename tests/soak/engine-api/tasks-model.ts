@@ -86,6 +86,7 @@ export class TasksModel {
       script !== undefined &&
       areVarsReadable(vars) &&
       isDefinable(script, vars) &&
+      isOfType(input, script) &&
       dbrps.length > 0;
     if (!isGood) return { ...call, status: 400, json: FAILURE };
     const enabling = status === 'enabled' ? ++this.#enablings : 0;
@@ -114,7 +115,7 @@ export class TasksModel {
     if (before === undefined) return { ...call, status: 404, json: FAILURE };
     const newId = change.id ?? id;
     if (!isIdAllowed(newId)) return { ...call, status: 400, json: FAILURE };
-    if (newId !== id && this.tasks.has(newId)) return { ...call, status: 500, json: FAILURE };
+    if (newId !== id && this.tasks.has(newId)) return { ...call, status: 400, json: FAILURE };
     const after = this.#changed(before, change);
     if (after === undefined) return { ...call, status: 400, json: FAILURE };
     after.id = newId;
@@ -145,11 +146,12 @@ export class TasksModel {
       dbrps: dbrps ?? before.dbrps,
       enabling: before.enabling,
     };
-    if (!isRedefined && !isTurnedOn) return after;
+    if (!isRedefined && !isTurnedOn) return isOfType(change, before.script) ? after : undefined;
     if (isTurnedOn) after.enabling = ++this.#enablings;
     const found =
       template === '' ? (script ?? before.script) : this.templates.get(template)?.script;
     if (found === undefined || !isDefinable(found, after.vars)) return undefined;
+    if (!isOfType(change, found)) return undefined;
     return { ...after, script: found };
   }
 
@@ -161,14 +163,18 @@ export class TasksModel {
   ): Call {
     if (isStarted && !isStartable(task)) {
       task.running = undefined;
-      return { ...call, status: 500, json: FAILURE };
+      return { ...call, status: 400, json: FAILURE };
     }
     if (isStarted) task.running = new RunningModel(task.id, task);
     return { ...call, status: 200, json: taskView(task), onAnswer: rememberCreation(task) };
   }
 
   #defineTemplate(id: string, script: ScriptSpec): Call {
-    const body = { id, type: 'stream', script: written(script) };
+    const body = {
+      id,
+      type: script.form === 'batch' ? 'batch' : 'stream',
+      script: written(script),
+    };
     const call = { method: 'POST', path: 'templates', body } as const;
     if (!isIdAllowed(id) || this.templates.has(id) || !isTemplateScript(script)) {
       return { ...call, status: 400, json: FAILURE };
@@ -189,11 +195,11 @@ export class TasksModel {
     const before = this.templates.get(id);
     if (before === undefined) return { ...call, status: 404, json: FAILURE };
     if (!isIdAllowed(newId)) return { ...call, status: 400, json: FAILURE };
-    if (newId !== id && this.templates.has(newId)) return { ...call, status: 500, json: FAILURE };
+    if (newId !== id && this.templates.has(newId)) return { ...call, status: 400, json: FAILURE };
     const isSaid = step.script !== undefined && step.script.form !== 'empty';
     const script = isSaid ? (step.script ?? before.script) : before.script;
     if (!isTemplateScript(script)) return { ...call, status: 400, json: FAILURE };
-    if (!this.#follow(id, newId, script)) return { ...call, status: 500, json: FAILURE };
+    if (!this.#follow(id, newId, script)) return { ...call, status: 400, json: FAILURE };
     const after = { ...before, script };
     this.templates.delete(id);
     this.templates.set(newId, after);
@@ -258,7 +264,7 @@ export class TasksModel {
         method: 'GET' as const,
         path: `tasks/${encodeURIComponent(task.id)}?script-format=raw`,
         status: 200,
-        json: { ...taskView(task), script: written(task.script), 'template-id': task.template },
+        json: { ...taskView(task), script: written(task.script) },
         isSettling: true,
       },
       ...(task.running === undefined
@@ -266,7 +272,6 @@ export class TasksModel {
         : [outputCall(task.id, task.running)]),
     ]);
     return [
-      // A list does not name the template.
       { method: 'GET', path: 'tasks', status: 200, json: { tasks }, isSettling: true },
       { method: 'GET', path: 'templates', status: 200, json: { templates } },
       ...single,
@@ -284,6 +289,10 @@ function outputCall(id: string, running: RunningModel | undefined): Call {
   };
 }
 
+function isOfType({ type }: TaskChange, { form }: ScriptSpec): boolean {
+  return type === undefined || type === form;
+}
+
 function rememberCreation(record: { created: string }): (json: unknown) => void {
   return (json) => {
     if (record.created !== '') return;
@@ -292,7 +301,7 @@ function rememberCreation(record: { created: string }): (json: unknown) => void 
 }
 
 function bodyOf(change: TaskChange): object {
-  const { id, template, script, vars, dbrps, status } = change;
+  const { id, template, script, vars, dbrps, status, type } = change;
   return {
     ...(id === undefined ? {} : { id }),
     ...(template === undefined ? {} : { 'template-id': template }),
@@ -300,6 +309,7 @@ function bodyOf(change: TaskChange): object {
     ...(vars === undefined ? {} : { vars }),
     ...(dbrps === undefined ? {} : { dbrps }),
     ...(status === undefined ? {} : { status }),
+    ...(type === undefined ? {} : { type }),
   };
 }
 
@@ -312,7 +322,8 @@ function taskView(task: ModelTask): Readonly<Record<string, Expected>> {
     task.enabling > 0 ? isTime(actual) && actual !== NEVER : actual === NEVER;
   return {
     id: task.id,
-    link: { rel: 'self', href: `@/tasks/${task.id}` },
+    link: { rel: 'self', href: `@/tasks/${encodeURIComponent(task.id)}` },
+    'template-id': task.template,
     type: task.script.form,
     dbrps: task.dbrps,
     script: formatted(task.script),

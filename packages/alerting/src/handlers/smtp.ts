@@ -83,7 +83,7 @@ export const smtp: HandlerKind = {
   aliases: ['email'],
   doc: 'Sends a mail.',
   options: [
-    list('to', 'Recipients; none means the configured ones.'),
+    list('to', 'Recipients; none means the configured ones.', []),
     list('to-field', 'More recipients, as templates over the event.'),
   ],
   section,
@@ -110,7 +110,7 @@ export const smtp: HandlerKind = {
       name: 'smtp',
       configured: ['to'],
       options: [
-        list('to', 'Recipients; none means the configured ones.'),
+        list('to', 'Recipients; none means the configured ones.', []),
         str('subject', 'Subject.', 'test subject'),
         str('body', 'HTML body.', 'test body'),
       ],

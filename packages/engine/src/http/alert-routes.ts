@@ -1,5 +1,6 @@
 // Endpoints of alerting: topics, events, handlers. Preview only.
-import { AppError, Conflict, Internal, InvalidRequest, NotFound } from '@tidemark/core';
+import { randomUUID } from 'node:crypto';
+import { Conflict, InvalidRequest } from '@tidemark/core';
 import { applyPatch } from 'rfc6902';
 import type { Operation } from 'rfc6902';
 import {
@@ -14,12 +15,16 @@ import type { AlertService, EventState, Glob, HandlerSpec, TopicView } from '@ti
 import type { AlertLevelName } from '@tidemark/runtime';
 import { formatRfc3339 } from '@tidemark/core';
 import { asObject, parseJson } from './json.ts';
-import { readPage } from './params.ts';
+import { pickFields, readFields, readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
+import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 const TOPICS = '/alerts/topics';
 const DEAD_LETTERS_SHOWN = 1000;
+
+const TOPIC_FIELDS = ['level', 'collected', 'events-link', 'handlers-link'];
+const HANDLER_FIELDS = ['actions', 'kind', 'options', 'match'];
 
 export function addAlertRoutes(api: Api, alerts: AlertService): void {
   addTopicRoutes(api, alerts);
@@ -49,12 +54,15 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
       matches: readPattern(request.query),
       minLevel: readLevel(request.query),
     });
+    const fields = readFields(request.query, TOPIC_FIELDS);
     const { offset, limit } = readPage(request.query);
     return {
       status: 200,
       json: {
         link: { rel: 'self', href: request.url },
-        topics: topics.slice(offset, offset + limit).map((topic) => topicView(topic, request)),
+        topics: topics
+          .slice(offset, offset + limit)
+          .map((topic) => pickFields(topicView(topic, request), fields)),
       },
     };
   });
@@ -69,6 +77,7 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
   api.onPreview('GET', `${TOPICS}/:topic/events`, async (request) => {
     await alerts.stored();
     const topic = topicOf(request);
+    const fields = readFields(request.query, ['state']);
     const events = alerts.events(topic, {
       minLevel: readLevel(request.query),
       matches: readPattern(request.query),
@@ -79,7 +88,9 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
       json: {
         link: { rel: 'self', href: `${topicHref(request, topic)}/events` },
         topic,
-        events: events.map(([id, state]) => eventView({ topic, id, state }, request)),
+        events: events.map(([id, state]) =>
+          pickFields(eventView({ topic, id, state }, request), fields),
+        ),
       },
     };
   });
@@ -113,6 +124,7 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
   api.onPreview('GET', list, (request) => {
     const topic = topicOf(request);
     const matches = readPattern(request.query);
+    const fields = readFields(request.query, HANDLER_FIELDS);
     const { offset, limit } = readPage(request.query);
     const specs = alerts.handlers(topic);
     return {
@@ -125,12 +137,12 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
           specs
             ?.filter((spec) => matches(spec.id))
             .slice(offset, offset + limit)
-            .map((spec) => handlerView(topic, spec, request)) ?? null,
+            .map((spec) => pickFields(handlerView(topic, spec, request), fields)) ?? null,
       },
     };
   });
   api.onPreview('POST', list, async (request) => {
-    const spec = readHandlerSpec(parseJson(request.body, 'invalid handler json: '));
+    const spec = readHandlerSpec(parseJson(request.body, 'invalid handler json: '), randomUUID());
     await refusedAs('failed to create handler: ', () =>
       alerts.createHandler(topicOf(request), spec),
     );
@@ -180,17 +192,14 @@ async function replace(
   );
 }
 
-// Recorded so: a handler that is refused is answered as a failure of the server.
+/** What the definition says wrong is told as a refusal to create or to update. */
 async function refusedAs(prefix: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (error instanceof NotFound) throw error;
-    if (error instanceof Conflict || error instanceof InvalidRequest) {
-      throw new Internal(prefix + error.message, { cause: error });
-    }
-    if (error instanceof AppError) throw error;
-    throw new Internal(prefix + String(error), { cause: error });
+    const isRefused = error instanceof Conflict || error instanceof InvalidRequest;
+    if (!isRefused) throw error;
+    throw new InvalidRequest(prefix + error.message, { cause: error });
   }
 }
 
@@ -215,10 +224,10 @@ function handlerOf(request: ApiRequest): string {
 }
 
 function topicHref(request: ApiRequest, topic: string): string {
-  return `${request.preview}${TOPICS}/${topic}`;
+  return pathTo(`${request.preview}${TOPICS}`, topic);
 }
 
-function topicView(topic: TopicView, request: ApiRequest): object {
+function topicView(topic: TopicView, request: ApiRequest): Readonly<Record<string, unknown>> {
   const href = topicHref(request, topic.id);
   return {
     link: { rel: 'self', href },
@@ -233,13 +242,17 @@ function topicView(topic: TopicView, request: ApiRequest): object {
 function eventView(
   event: { readonly topic: string; readonly id: string; readonly state: EventState },
   request: ApiRequest,
-): object {
-  const href = `${topicHref(request, event.topic)}/events/${event.id}`;
+): Readonly<Record<string, unknown>> {
+  const href = pathTo(`${topicHref(request, event.topic)}/events`, event.id);
   return { link: { rel: 'self', href }, id: event.id, state: printState(event.state) };
 }
 
-function handlerView(topic: string, spec: HandlerSpec, request: ApiRequest): object {
-  const href = `${topicHref(request, topic)}/handlers/${spec.id}`;
+function handlerView(
+  topic: string,
+  spec: HandlerSpec,
+  request: ApiRequest,
+): Readonly<Record<string, unknown>> {
+  const href = pathTo(`${topicHref(request, topic)}/handlers`, spec.id);
   return { link: { rel: 'self', href }, ...printHandlerSpec(spec) };
 }
 

@@ -3,6 +3,7 @@ import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { ConfigOverrides, ConfigUpdate, ElementView } from '../config-overrides.ts';
 import { OVERRIDABLE_SECTIONS } from '../overridable-sections.ts';
 import { asObject, parseJson } from './json.ts';
+import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
@@ -61,9 +62,17 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
   });
 }
 
+const UPDATE_KEYS: readonly string[] = ['set', 'delete', 'add', 'remove'];
+
 function readUpdate(body: Uint8Array): ConfigUpdate {
   const value = parseJson(body, 'failed to decode JSON:');
   const object = asObject(value, 'failed to decode JSON:expected an object');
+  const unknown = Object.keys(object).find((name) => !UPDATE_KEYS.includes(name));
+  if (unknown !== undefined) {
+    throw new InvalidRequest(
+      `failed to decode JSON:unknown key ${JSON.stringify(unknown)}; known are ${UPDATE_KEYS.join(', ')}`,
+    );
+  }
   return {
     set: optional(object['set'], readMap),
     delete: optional(object['delete'], readNames),
@@ -87,14 +96,14 @@ function readNames(value: unknown): readonly string[] {
 
 function sectionView(request: ApiRequest, section: string, views: readonly ElementView[]): object {
   return {
-    link: { rel: 'self', href: `${request.base}/config/${section}` },
+    link: { rel: 'self', href: pathTo(`${request.base}/config`, section) },
     elements: views.map((view) => elementView(request, section, view)),
   };
 }
 
 function elementView(request: ApiRequest, section: string, view: ElementView): object {
   return {
-    link: { rel: 'self', href: `${request.base}/config/${section}/${view.element}` },
+    link: { rel: 'self', href: pathTo(`${request.base}/config`, section, view.element) },
     options: view.options,
     redacted: view.redacted,
   };

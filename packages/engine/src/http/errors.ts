@@ -18,13 +18,12 @@ export function answerOf(error: unknown): { readonly status: number; readonly me
 }
 
 function statusOf(error: unknown): number {
-  if (error instanceof InvalidRequest) return 400;
+  if (error instanceof InvalidRequest || error instanceof Conflict) return 400;
   if (error instanceof Unauthorized) return 401;
   if (error instanceof Forbidden) return 403;
   if (error instanceof NotFound) return 404;
-  // Recorded so: what clashes with something that exists is answered as a failure of the server.
-  if (error instanceof Conflict) return 500;
-  if (error instanceof LimitExceeded) return error.setting === 'http.auth-enabled' ? 429 : 413;
+  // A body that is too large stays so; where others take all there is, there is room later.
+  if (error instanceof LimitExceeded) return error.setting === 'http.max-body-size' ? 413 : 429;
   if (error instanceof Unavailable) return 503;
   if (error instanceof Corruption) return 500;
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;

@@ -7,6 +7,7 @@ import type { ReplayInput, Replays } from '../jobs/replays.ts';
 import type { RecordingRecord, ReplayRecord } from '../records.ts';
 import { asObject, parseJson } from './json.ts';
 import { pickFields, readFields, readPage } from './params.ts';
+import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 import { takePage } from './task-routes.ts';
 
@@ -159,7 +160,7 @@ function recordingView(
   record: RecordingRecord,
 ): Readonly<Record<string, unknown>> {
   return {
-    link: { rel: 'self', href: `${request.base}/recordings/${record.id}` },
+    link: { rel: 'self', href: pathTo(`${request.base}/recordings`, record.id) },
     id: record.id,
     type: record.type,
     size: record.sizeBytes,
@@ -172,7 +173,7 @@ function recordingView(
 
 function replayView(request: ApiRequest, record: ReplayRecord): Readonly<Record<string, unknown>> {
   return {
-    link: { rel: 'self', href: `${request.base}/replays/${record.id}` },
+    link: { rel: 'self', href: pathTo(`${request.base}/replays`, record.id) },
     id: record.id,
     task: record.task,
     recording: record.recording,

@@ -25,6 +25,10 @@ export type MiscRoutesOptions = {
 
 const DONE: ApiResponse = { status: 204 };
 
+// Tasks are for databases with a policy: without one no task would see the points.
+const RETENTION_POLICY_REQUIRED =
+  'retention policy is required: add rp=NAME, or set default-retention-policy in the configuration';
+
 export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): void {
   const write = (request: ApiRequest): Promise<ApiResponse> =>
     acceptWrite(request, server, options);
@@ -85,13 +89,15 @@ async function acceptWrite(
   const database = request.query.get('db');
   if (database === '') return plainText(400, 'database is required');
   if (options.isTracingWrites) traceWrite(request, options.logs);
+  const retentionPolicy = request.query.get('rp') || options.defaultRetentionPolicy;
+  if (retentionPolicy === '') return plainText(400, RETENTION_POLICY_REQUIRED);
   const unit = request.query.get('precision');
   const precision = parsePrecision(unit);
   if (precision === undefined) return plainText(400, unknownPrecision(unit));
   try {
     await options.writes.write(request.body, {
       database,
-      retentionPolicy: request.query.get('rp') || options.defaultRetentionPolicy,
+      retentionPolicy,
       precision,
     });
     return DONE;

@@ -51,6 +51,23 @@ test('the query of a tap is described, that of its path too', () => {
   ]);
 });
 
+test.each([
+  '/engine/v1/tasks',
+  '/engine/v1/recordings',
+  '/engine/v1/service-tests',
+  '/engine/v1preview/alerts/topics/:topic/handlers',
+])('the query of the list %s is described', (pattern) => {
+  const { paths } = openApiDocument({ [pattern]: ['GET'] }) as Document;
+
+  expect(Object.values(paths)[0]?.['get']?.parameters).toEqual(
+    expect.arrayContaining(
+      ['pattern', 'fields', 'offset', 'limit'].map((name) =>
+        expect.objectContaining({ name, in: 'query', required: false }),
+      ),
+    ),
+  );
+});
+
 test('bodies of resources have schemas, and every reference leads somewhere', () => {
   const document = openApiDocument({
     '/engine/v1/tasks': ['GET', 'POST'],

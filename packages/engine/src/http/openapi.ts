@@ -1,6 +1,7 @@
 // The API's description in OpenAPI 3.1, made from the routes that are registered, so that it cannot forget one.
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { requestSchema, RESOURCE_SCHEMAS, responseSchema } from './openapi-schemas.ts';
+import { LIST_LIMIT_DEFAULT } from '../limits.ts';
 import { BASE, PREVIEW } from './routes.ts';
 
 type Operation = Readonly<Record<string, unknown>>;
@@ -8,13 +9,54 @@ type Operation = Readonly<Record<string, unknown>>;
 type QueryParameter = {
   readonly name: string;
   readonly description: string;
-  readonly type: 'string' | 'boolean';
-  readonly default?: boolean;
+  readonly type: 'string' | 'boolean' | 'integer' | 'array';
+  readonly default?: boolean | number | string;
+  /** Of a parameter that may be repeated. */
+  readonly items?: { readonly type: 'string' };
   /** Methods that take it; only those that read where nothing is said. */
   readonly methods?: readonly string[];
 };
 
 const READING = ['GET', 'HEAD'];
+
+const LIST: readonly QueryParameter[] = [
+  { name: 'pattern', type: 'string', default: '*', description: 'Shell glob that ids match.' },
+  {
+    name: 'fields',
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Fields to show besides those that name an item; all when none is given.',
+  },
+  { name: 'offset', type: 'integer', default: 0, description: 'How many to leave out.' },
+  {
+    name: 'limit',
+    type: 'integer',
+    default: LIST_LIMIT_DEFAULT,
+    description: 'How many to show; a negative number is all.',
+  },
+];
+const MIN_LEVEL: QueryParameter = {
+  name: 'min-level',
+  type: 'string',
+  default: 'OK',
+  description: 'Lowest level to show: OK, INFO, WARNING or CRITICAL.',
+};
+const WRITE: readonly QueryParameter[] = [
+  { name: 'db', type: 'string', methods: ['POST'], description: 'Database; required.' },
+  {
+    name: 'rp',
+    type: 'string',
+    methods: ['POST'],
+    description: 'Retention policy; required unless `default-retention-policy` is configured.',
+  },
+  {
+    name: 'precision',
+    type: 'string',
+    default: 'ns',
+    methods: ['POST'],
+    description: 'Unit of the times: ns, u, ms, s, m or h.',
+  },
+];
 
 const DIAGNOSTICS: QueryParameter = {
   name: 'diagnostics',
@@ -30,9 +72,17 @@ const DIAGNOSTICS_OF_CHANGED: QueryParameter = { ...DIAGNOSTICS, methods: ['PATC
 
 /** What can be said in the query of an endpoint; by pattern of the route. */
 const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
-  [`${BASE}/tasks`]: [DIAGNOSTICS_OF_NEW],
+  '/write': WRITE,
+  [`${BASE}/write`]: WRITE,
+  [`${BASE}/tasks`]: [...LIST, DIAGNOSTICS_OF_NEW],
   [`${BASE}/tasks/:id`]: [DIAGNOSTICS],
-  [`${BASE}/templates`]: [DIAGNOSTICS_OF_NEW],
+  [`${BASE}/templates`]: [...LIST, DIAGNOSTICS_OF_NEW],
+  [`${BASE}/recordings`]: LIST,
+  [`${BASE}/replays`]: LIST,
+  [`${BASE}/service-tests`]: LIST,
+  [`${PREVIEW}/alerts/topics`]: [...LIST, MIN_LEVEL],
+  [`${PREVIEW}/alerts/topics/:topic/events`]: [...LIST, MIN_LEVEL],
+  [`${PREVIEW}/alerts/topics/:topic/handlers`]: LIST,
   [`${BASE}/templates/:id`]: [DIAGNOSTICS_OF_CHANGED],
   [`${BASE}/taps/:id/:node`]: [
     {

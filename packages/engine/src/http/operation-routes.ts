@@ -6,6 +6,8 @@ import { METADATA_FILE } from '../metadata.ts';
 import type { Metadata } from '../metadata.ts';
 import type { ServiceTests, ServiceTestView } from '../service-tests.ts';
 import { asObject, parseJson } from './json.ts';
+import { pickFields, readFields, readPage } from './params.ts';
+import { pathTo } from './routes.ts';
 import type { Api, ApiRequest } from './server.ts';
 
 /** Names of stores that clients know. Their indexes are part of the file's trees, hence always whole. */
@@ -75,12 +77,17 @@ function addServiceTestRoutes(api: Api, tests: ServiceTests): void {
     const pattern = request.query.get('pattern') || '*';
     const matches = compileGlob(pattern);
     if (matches === undefined) throw new InvalidRequest('bad pattern: syntax error in pattern');
-    const services = tests.list().filter(({ name }) => matches(name));
+    const fields = readFields(request.query, ['options'], 'name');
+    const { offset, limit } = readPage(request.query);
+    const services = tests
+      .list()
+      .filter(({ name }) => matches(name))
+      .slice(offset, offset + limit);
     return {
       status: 200,
       json: {
         link: { rel: 'self', href: `${request.base}/service-tests` },
-        services: services.map((test) => testView(request, test)),
+        services: services.map((test) => pickFields(testView(request, test), fields)),
       },
     };
   });
@@ -100,9 +107,9 @@ function addServiceTestRoutes(api: Api, tests: ServiceTests): void {
   });
 }
 
-function testView(request: ApiRequest, test: ServiceTestView): object {
+function testView(request: ApiRequest, test: ServiceTestView): Readonly<Record<string, unknown>> {
   return {
-    link: { rel: 'self', href: `${request.base}/service-tests/${test.name}` },
+    link: { rel: 'self', href: pathTo(`${request.base}/service-tests`, test.name) },
     name: test.name,
     options: test.options,
   };

@@ -72,19 +72,22 @@ function readInteger(params: QueryParams, name: string, fallback: number): numbe
   return value;
 }
 
-/** The fields that a list shows: all, or `id`, `link` and the asked ones. Throws for a name that is not known. */
+/**
+ * The fields that a list shows: all, or `link`, the `key` that names an item and the asked ones. Throws for a name that
+ * is not known.
+ */
 export function readFields(
   params: QueryParams,
   known: readonly string[],
+  key = 'id',
 ): ReadonlySet<string> | undefined {
   const asked = params.all('fields');
   if (asked.length === 0) return undefined;
-  for (const field of asked) {
-    if (!known.includes(field) && field !== 'id' && field !== 'link') {
-      throw new InvalidRequest(`unsupported field ${JSON.stringify(field)}`);
-    }
+  const unknown = asked.find((field) => ![...known, key, 'link'].includes(field));
+  if (unknown !== undefined) {
+    throw new InvalidRequest(`unsupported field ${JSON.stringify(unknown)}`);
   }
-  return new Set(['id', 'link', ...asked]);
+  return new Set([key, 'link', ...asked]);
 }
 
 /** Keeps the chosen fields of an answer. */

@@ -34,6 +34,13 @@ export function rewriteUrl(url: string, hasCompatPaths: boolean): RewrittenUrl {
 
 const PREVIEW_ONLY = [`${PREVIEW}/alerts`, `${PREVIEW}/logs`];
 
+/** A path that can be followed as it is: what ids and names hold is escaped, other segments are left as they are. */
+export function pathTo(base: string, ...segments: readonly string[]): string {
+  // A colon means itself in a path, and ids of topics have many.
+  const escaped = segments.map((segment) => encodeURIComponent(segment).replaceAll('%3A', ':'));
+  return [base, ...escaped].join('/');
+}
+
 /** Remembers which routes exist, to tell an unknown path from a wrong method and to list them. */
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>();

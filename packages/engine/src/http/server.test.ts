@@ -19,12 +19,26 @@ function answerTo(text: string): Promise<string> {
   });
 }
 
+test.each([
+  ['GET /engine/v1/tasks/%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
+  ['GET /engine/v1/tasks/%ff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
+  ['GET /engine/v1/ping HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['what is this\r\n\r\n', 400],
+  [`GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+])('%j is refused with an error and the version', async (text, status) => {
+  const [head = '', body = ''] = (await answerTo(text)).split('\r\n\r\n');
+
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(head).toMatch(/^x-engine-version: \d+\.\d+\.\d+/im);
+  expect(JSON.parse(body)).toEqual({ error: expect.any(String) });
+});
+
 const HEAD = 'POST /write?db=d HTTP/1.1\r\nHost: localhost\r\n';
 
 test('clients that never end their headers or their body are cut off, and others are served', async () => {
   const cutOff = Promise.all([answerTo(HEAD), answerTo(`${HEAD}Content-Length: 100\r\n\r\nm v=1`)]);
   expect((await engine.call('GET', '/engine/v1/ping')).status).toBe(204);
 
-  for (const answer of await cutOff) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  for (const answer of await cutOff) expect(answer).toMatch(/^HTTP\/1\.1 408 .*X-Engine-Version/s);
   expect((await engine.call('GET', '/engine/v1/ping')).status).toBe(204);
 });

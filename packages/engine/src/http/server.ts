@@ -24,6 +24,7 @@ import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
 import { QueryParams } from './params.ts';
 import { BASE, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
+import { refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
 
 const gunzipAsync = promisify(gunzip);
 const gzipAsync = promisify(gzip);
@@ -136,6 +137,12 @@ export class HttpServer implements Api {
       keepAliveTimeout: 60_000,
       requestTimeout: options.requestTimeoutMs,
       forceCloseConnections: true as const,
+      clientErrorHandler: refuseUnreadable,
+      // A path that can not be decoded.
+      frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
+        this.#begin(request, reply);
+        this.#fail(reply, 400, 'the path of the request can not be decoded');
+      },
       rewriteUrl: (request: IncomingMessage) => {
         const rewritten = rewriteUrl(request.url ?? '/', options.hasCompatPaths);
         products.set(request, rewritten.product);
@@ -144,11 +151,11 @@ export class HttpServer implements Api {
     };
     this.#app = (
       options.tls === undefined
-        ? fastify({ ...common, http: deadlinesOf(options) })
+        ? fastify({ ...common, http: connectionOptions(options) })
         : fastify({
             ...common,
             https: {
-              ...deadlinesOf(options),
+              ...connectionOptions(options),
               ...options.tls.options,
               cert: readFileSync(options.tls.certificateFile),
               key: readFileSync(options.tls.keyFile || options.tls.certificateFile),
@@ -196,15 +203,11 @@ export class HttpServer implements Api {
       done(null, body),
     );
     app.addHook('onRequest', (request, reply, done) => {
-      this.counters.req++;
-      const { border } = this.#options;
-      const refusal = border.refusal(request.raw);
-      // InfluxDB 1.6 sends an empty one to its subscribers, which would be refused before a parser is asked.
-      delete request.raw.headers['content-type'];
-      void reply.header('X-Engine-Version', TIDEMARK_VERSION);
-      void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
-      void reply.headers(border.corsHeaders(request.raw));
-      if (refusal !== undefined) void this.#fail(reply, refusal.status, refusal.message);
+      const refusal = isHostMissing(request)
+        ? { status: 400, message: 'the request has no Host header' }
+        : this.#options.border.refusal(request.raw);
+      this.#begin(request, reply);
+      if (refusal !== undefined) this.#fail(reply, refusal.status, refusal.message);
       else if (request.method === 'OPTIONS') void reply.code(200).send();
       else done();
     });
@@ -245,6 +248,16 @@ export class HttpServer implements Api {
       const isAsked = found.length > 0 && wantsDiagnostics(new QueryParams(request.url));
       return this.#fail(reply, status, message, isAsked ? found : undefined);
     });
+  }
+
+  /** Counts a request and gives its answer the headers that all have. */
+  #begin(request: FastifyRequest, reply: FastifyReply): void {
+    this.counters.req++;
+    // InfluxDB 1.6 sends an empty one to its subscribers, which would be refused before a parser is asked.
+    delete request.raw.headers['content-type'];
+    void reply.header(VERSION_HEADER, TIDEMARK_VERSION);
+    void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
+    void reply.headers(this.#options.border.corsHeaders(request.raw));
   }
 
   #register(method: ApiMethod, path: string, handler: ApiHandler): void {
@@ -350,14 +363,21 @@ export class HttpServer implements Api {
   }
 }
 
-// A limit means little when it is looked at less often than it is long.
-function deadlinesOf({ requestTimeoutMs }: ServerOptions) {
+// What is to be known of a connection before its first request. A limit means little when it is looked at less often than it is long.
+function connectionOptions({ requestTimeoutMs }: ServerOptions) {
   const requestMs = requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : requestTimeoutMs;
   return {
+    // Looked at here, so that the refusal has the headers of all answers.
+    requireHostHeader: false,
     requestTimeout: requestTimeoutMs,
     headersTimeout: Math.min(HEADERS_MS.value, requestMs),
     connectionsCheckingInterval: Math.min(CONNECTION_CHECK_MS.value, requestMs),
   };
+}
+
+// HTTP/1.1 demands it of every request.
+function isHostMissing({ raw }: FastifyRequest): boolean {
+  return raw.httpVersion === '1.1' && raw.headers.host === undefined;
 }
 
 /** Which base path a request came by; the request object itself belongs to Node. */

@@ -14,6 +14,7 @@ import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';
 import { readFields, readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
+import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 export type TaskRoutesOptions = {
@@ -28,6 +29,7 @@ export type TaskRoutesOptions = {
 };
 
 const TASK_FIELDS = [
+  'template-id',
   'type',
   'dbrps',
   'script',
@@ -50,7 +52,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
   const { tasks, templates } = options;
   const links = (request: ApiRequest, kind: string, id: string): object => ({
     rel: 'self',
-    href: `${request.base}/${kind}/${id}`,
+    href: pathTo(`${request.base}/${kind}`, id),
   });
   const showTask = (record: TaskRecord, request: ApiRequest, view: View): ApiResponse => ({
     status: 200,
@@ -91,10 +93,10 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     return {
       status: 200,
       json: {
-        tasks: page.map((record) => {
-          const { 'template-id': _, ...listed } = taskView(record, view, options);
-          return { link: links(request, 'tasks', record.id), ...show(listed, fields) };
-        }),
+        tasks: page.map((record) => ({
+          link: links(request, 'tasks', record.id),
+          ...show(taskView(record, view, options), fields),
+        })),
       },
     };
   });
@@ -319,9 +321,9 @@ async function httpOutput(request: ApiRequest, options: TaskRoutesOptions): Prom
 
 function readTaskInput(body: Uint8Array): TaskInput {
   const object = readBody(body);
-  checkType(object['type']);
   return {
     id: optionalText(object['id']),
+    type: readType(object['type']),
     templateId: optionalText(object['template-id']),
     dbrps: readDbrps(object['dbrps']),
     script: optionalText(object['script']),
@@ -335,8 +337,11 @@ function readTaskInput(body: Uint8Array): TaskInput {
 
 function readTemplateInput(body: Uint8Array): TemplateInput {
   const object = readBody(body);
-  checkType(object['type']);
-  return { id: optionalText(object['id']), script: optionalText(object['script']) };
+  return {
+    id: optionalText(object['id']),
+    type: readType(object['type']),
+    script: optionalText(object['script']),
+  };
 }
 
 function readBody(body: Uint8Array): Readonly<Record<string, unknown>> {
@@ -362,13 +367,11 @@ function readStatus(value: unknown): TaskStatus | undefined {
   return status;
 }
 
-// The type follows from the script; what a client says is only checked to be a type.
-function checkType(value: unknown): void {
+function readType(value: unknown): EdgeType | undefined {
   const type = optionalText(value);
-  const types: readonly (EdgeType | '')[] = ['', 'stream', 'batch'];
-  if (type !== undefined && !types.some((known) => known === type)) {
-    throw new InvalidRequest(WRONG_SHAPE);
-  }
+  if (type === undefined || type === '') return undefined;
+  if (type !== 'stream' && type !== 'batch') throw new InvalidRequest(WRONG_SHAPE);
+  return type;
 }
 
 function readDbrps(value: unknown): readonly Dbrp[] | undefined {

@@ -1,8 +1,8 @@
 // What recordings and replays have in common: records on disk, live progress in memory, one run at a time per id.
 import {
   Cancelled,
+  Conflict,
   formatRfc3339,
-  Internal,
   LimitExceeded,
   messageOf,
   parseRfc3339,
@@ -44,16 +44,9 @@ export class JobStore<R extends JobRecord> {
   readonly #table: Table<R>;
   readonly #clock: Clock;
   readonly #kind: string;
-  readonly #isRepeatable: boolean;
   readonly #running = new Map<string, Running>();
 
-  /** With `isRepeatable` a job that has ended gives its id to a new one. */
-  constructor(
-    table: Table<R>,
-    clock: Clock,
-    { kind, isRepeatable }: { readonly kind: string; readonly isRepeatable: boolean },
-  ) {
-    this.#isRepeatable = isRepeatable;
+  constructor(table: Table<R>, clock: Clock, { kind }: { readonly kind: string }) {
     this.#table = table;
     this.#clock = clock;
     this.#kind = kind;
@@ -77,13 +70,16 @@ export class JobStore<R extends JobRecord> {
     return { ...record, progress: running.progress, error: running.storeError };
   }
 
-  /** Newest first; within a second by id, backwards. */
+  /** Newest first; of one instant by id, backwards. */
   list(): readonly R[] {
-    const second = (record: R): number =>
-      Math.floor(Number((parseRfc3339(record.date) ?? 0n) / 1_000_000_000n));
     return [...this.#table.values()]
-      .map((record) => this.get(record.id) ?? record)
-      .sort((a, b) => second(b) - second(a) || (a.id < b.id ? 1 : -1));
+      .map((stored) => this.get(stored.id) ?? stored)
+      .map((record) => ({ record, time: parseRfc3339(record.date) ?? 0n }))
+      .sort((a, b) => {
+        if (a.time !== b.time) return a.time < b.time ? 1 : -1;
+        return a.record.id < b.record.id ? 1 : -1;
+      })
+      .map(({ record }) => record);
   }
 
   /**
@@ -91,9 +87,8 @@ export class JobStore<R extends JobRecord> {
    * it throws becomes its error.
    */
   async start(record: R, work: (control: JobControl) => Promise<Partial<R>>): Promise<void> {
-    const isTaken =
-      this.#running.has(record.id) || (!this.#isRepeatable && this.#table.has(record.id));
-    if (isTaken) throw new Internal(`${this.#kind} already exists`);
+    const isTaken = this.#running.has(record.id) || this.#table.has(record.id);
+    if (isTaken) throw new Conflict(`${this.#kind} ${record.id} already exists`);
     if (this.#running.size >= RUNNING_JOBS.value) {
       throw new LimitExceeded(`too many ${this.#kind}s are running`);
     }

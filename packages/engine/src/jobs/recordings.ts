@@ -50,7 +50,7 @@ export class Recordings {
     this.#store = new JobStore(
       options.metadata.table<RecordingRecord>('recordings'),
       options.clock,
-      { kind: 'recording', isRepeatable: false },
+      { kind: 'recording' },
     );
   }
 
@@ -133,6 +133,7 @@ export class Recordings {
     readonly cluster: string;
   }): Promise<RecordingRecord> {
     const id = idOrRandom(input.id, 'recording');
+    this.#options.clusters.cluster(input.cluster);
     const record = this.#record(id, input.type);
     await this.#store.start(record, ({ signal }) =>
       this.#write(id, input.type, async (writer) => {

@@ -70,7 +70,6 @@ export class Replays {
     this.#options = options;
     this.#store = new JobStore(options.metadata.table<ReplayRecord>('replays'), options.clock, {
       kind: 'replay',
-      isRepeatable: true,
     });
   }
 
@@ -163,6 +162,7 @@ export class Replays {
     const id = idOrRandom(input.id, 'replay');
     const task = this.#task(input.task);
     const { clusters, clock } = this.#options;
+    clusters.cluster(input.cluster);
     return this.#start({ ...input, id }, task, '', async function* entries({ signal }) {
       const source = sourceOf(input.query);
       const series = await clusters.query(input.cluster, input.query, signal);

@@ -1,0 +1,43 @@
+// Answers to requests that no endpoint ever sees: what is no HTTP, headers that are too long, clients that are too slow.
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { TIDEMARK_VERSION } from '@tidemark/core';
+
+/** Tells which version answers; on every answer. */
+export const VERSION_HEADER = 'X-Engine-Version';
+
+/** Answers to what could not be read as a request, and ends the connection. */
+export function refuseUnreadable(
+  error: Error & { readonly code?: string | undefined },
+  socket: Socket,
+): void {
+  // Nobody is left to be told.
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (socket.writable) socket.write(answerTo(error.code));
+  socket.destroy(error);
+}
+
+function answerTo(code: string | undefined): string {
+  const { status, reason } = refusalOf(code);
+  const body = `${JSON.stringify({ error: reason })}\n`;
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `${VERSION_HEADER}: ${TIDEMARK_VERSION}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+}
+
+function refusalOf(code: string | undefined): { readonly status: number; readonly reason: string } {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, reason: 'the request did not arrive in time (http.request-timeout)' };
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, reason: 'the headers of the request are too long' };
+    default:
+      return { status: 400, reason: 'this is not an HTTP request' };
+  }
+}
