@@ -322,7 +322,7 @@ recent f=1 1700000000000000000
 
     const report = JSON.parse(imported.stdout);
     expect([imported.status, report.failedInserts, report.errors.length]).toEqual([1, 1, 1]);
-    expect(report.errors[0]).toContain("unable to parse 'm,host=a f=broken'");
+    expect(report.errors[0]).toBe(`${path}:14: invalid boolean: m,host=a f=broken`);
     expect(await query(server.tsdb, 'SELECT * FROM m', 'plant', { epoch: 's' })).toEqual([
       {
         name: 'm',

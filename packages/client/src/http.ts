@@ -69,7 +69,7 @@ export class HttpConnection {
   /** The response; a status of 400 or more throws with the service's own text. */
   async send(path: string, options: RequestOptions = {}): Promise<Response> {
     const response = await this.sendRaw(path, options);
-    if (response.status >= 400) throw await errorOf(response);
+    if (response.status >= 400) throw (await readFailure(response)).error;
     return response;
   }
 
@@ -121,18 +121,38 @@ function causeOf(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-async function errorOf(response: Response): Promise<Error> {
+/** The error that a response of status 400 or more means, and the document it came with (empty when it is no JSON). */
+export async function readFailure(
+  response: Response,
+): Promise<{ readonly error: Error; readonly document: FailureDocument }> {
   const text = await response.text();
-  let message = text.trim() === '' ? `${response.status} ${response.statusText}` : text.trim();
-  let diagnostics: readonly ScriptDiagnostic[] | undefined;
+  const plain = text.trim() === '' ? `${response.status} ${response.statusText}` : text.trim();
+  const document = documentOf(text);
+  const message = typeof document.error === 'string' ? document.error : plain;
+  const diagnostics = Array.isArray(document.diagnostics)
+    ? document.diagnostics.map(diagnosticOf)
+    : undefined;
+  return { error: errorOf(response.status, message, diagnostics), document };
+}
+
+type FailureDocument = Readonly<Record<string, unknown>>;
+
+function documentOf(text: string): FailureDocument {
   try {
-    const document = JSON.parse(text) as { error?: unknown; diagnostics?: unknown };
-    if (typeof document.error === 'string') message = document.error;
-    if (Array.isArray(document.diagnostics)) diagnostics = document.diagnostics.map(diagnosticOf);
+    const document: unknown = JSON.parse(text);
+    return typeof document === 'object' && document !== null ? { ...document } : {};
   } catch {
     // Not JSON: the text itself is the message.
+    return {};
   }
-  switch (response.status) {
+}
+
+function errorOf(
+  status: number,
+  message: string,
+  diagnostics: readonly ScriptDiagnostic[] | undefined,
+): Error {
+  switch (status) {
     case 401:
       return new Unauthorized(message);
     case 403:
@@ -145,7 +165,7 @@ async function errorOf(response: Response): Promise<Error> {
     case 503:
       return new Unavailable(message);
     default:
-      return response.status >= 500
+      return status >= 500
         ? new Internal(message, { diagnostics })
         : new InvalidRequest(message, { diagnostics });
   }

@@ -6,6 +6,7 @@ export { parseLossless, printLossless } from './lossless.ts';
 export { TsdbClient } from './tsdb-client.ts';
 export type {
   Cell,
+  PartialWrite,
   QueryOptions,
   QueryResponse,
   ResponseDiagnostic,

@@ -1,7 +1,7 @@
 // Typed client of the database (specification: time-series database HTTP API).
 import { Internal } from '@tidemark/core';
 
-import { HttpConnection } from './http.ts';
+import { HttpConnection, readFailure } from './http.ts';
 import { parseLossless } from './lossless.ts';
 import type { ClientOptions } from './http.ts';
 
@@ -53,6 +53,23 @@ export type WriteOptions = {
   readonly retentionPolicy?: string | undefined;
   readonly precision?: string | undefined;
   readonly consistency?: string | undefined;
+  /** `false` keeps the points from subscriptions, and so from tasks: they are not news. */
+  readonly notify?: boolean | undefined;
+};
+
+/** A write of which some lines were not taken. */
+export type PartialWrite = {
+  readonly written: number;
+  readonly rejected: readonly RejectedLine[];
+  /** Rejected lines that are not in the list, which is bounded. */
+  readonly unlisted?: number | undefined;
+};
+
+/** A line that was not written; the first line of a body is 1. */
+export type RejectedLine = {
+  readonly line: number;
+  readonly text: string;
+  readonly reason: string;
 };
 
 /** Methods throw an `AppError` when the service refuses or does not answer; statement errors are in the results. */
@@ -98,15 +115,43 @@ export class TsdbClient {
     lines: string | Uint8Array<ArrayBuffer>,
     options: WriteOptions = {},
   ): Promise<void> {
-    await this.http.send('/write', {
-      method: 'POST',
-      body: lines,
-      search: {
-        db: database,
-        rp: options.retentionPolicy,
-        precision: options.precision,
-        consistency: options.consistency,
-      },
-    });
+    await this.http.send('/write', writeRequest(database, lines, options));
   }
+
+  /**
+   * Writes line protocol; what was written and rejected when some lines are not taken, `undefined` when all are. Throws
+   * when the request as such is refused, or when the service does not tell which lines it means.
+   */
+  async writeReported(
+    database: string,
+    lines: string,
+    options: WriteOptions = {},
+  ): Promise<PartialWrite | undefined> {
+    const request = writeRequest(database, lines, options);
+    const search = { ...request.search, errors: 'detailed' };
+    const response = await this.http.sendRaw('/write', { ...request, search });
+    if (response.status < 400) return undefined;
+    const failed = await readFailure(response);
+    const { written, rejected, unlisted } = failed.document;
+    if (typeof written !== 'number' || !Array.isArray(rejected)) throw failed.error;
+    return { written, rejected, unlisted: Number(unlisted ?? 0) };
+  }
+}
+
+function writeRequest(
+  database: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  { retentionPolicy, precision, consistency, notify }: WriteOptions,
+) {
+  return {
+    method: 'POST',
+    body,
+    search: {
+      db: database,
+      rp: retentionPolicy,
+      precision,
+      consistency,
+      notify: notify?.toString(),
+    },
+  } as const;
 }

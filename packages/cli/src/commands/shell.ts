@@ -5,7 +5,12 @@ import { Command } from 'commander';
 import { ExitStatus, UsageError } from '../exit.ts';
 import { print } from '../output/table.ts';
 import { FORMATS } from '../shell/format.ts';
-import { importFile } from '../shell/import.ts';
+import {
+  describeErrors,
+  importFile,
+  isComplete,
+  NOT_NOTIFIED,
+} from '../import-file/import-file.ts';
 import { isUnfinished, runInteractive } from '../shell/interactive.ts';
 import { oneOf, PRECISIONS, Session } from '../shell/session.ts';
 
@@ -29,6 +34,7 @@ type Flags = {
   readonly import?: boolean;
   readonly path?: string;
   readonly compressed?: boolean;
+  readonly notify?: boolean;
   readonly pps: string;
 };
 
@@ -67,7 +73,8 @@ export function shellCommand(finish: (status: number) => void): Command {
     .option('--spark', 'a row per series, each field drawn as a line')
     .option('--import', 'import a file of statements and line protocol')
     .option('--path <file>', 'the file to import')
-    .option('--compressed', 'the file is gzipped')
+    .option('--compressed', 'accepted for older scripts: gzip is recognised')
+    .option('--notify', 'subscriptions and tasks get imported points, too')
     .option('--pps <number>', 'points per second of an import; 0 is no limit', '0')
     .addHelpText(
       'after',
@@ -130,17 +137,16 @@ async function runImport(session: Session, flags: Flags): Promise<number> {
   if (flags.path === undefined) throw new UsageError('--import needs --path FILE');
   const result = await importFile(session.client(), {
     path: flags.path,
-    isCompressed: flags.compressed === true,
     precision: session.settings.precision === 'rfc3339' ? 'ns' : session.settings.precision,
     consistency: flags.consistency,
     database: flags.database,
     pointsPerSecond: Number(flags.pps) || 0,
+    notify: flags.notify === true,
   });
-  for (const error of result.errors) process.stderr.write(`${error}\n`);
+  for (const error of describeErrors(result)) process.stderr.write(`${error}\n`);
+  if (flags.notify !== true) process.stderr.write(`${NOT_NOTIFIED}\n`);
   print(
     `Processed ${result.commands} commands\nProcessed ${result.inserts} inserts\nFailed ${result.failedInserts} inserts`,
   );
-  return result.failedInserts === 0 && result.errors.length === 0
-    ? ExitStatus.Ok
-    : ExitStatus.Failed;
+  return isComplete(result) ? ExitStatus.Ok : ExitStatus.Failed;
 }

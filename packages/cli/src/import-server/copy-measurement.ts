@@ -5,18 +5,19 @@ import { quoteIdentifier } from '@tidemark/influxql';
 import { pathOf, readLines, within } from './lines.ts';
 import type { CopyRange, MeasurementRef } from './lines.ts';
 
-/** Copies one range; the number of points. */
+/** Copies one range; the number of points. Subscriptions of the target get them only with `notify`. */
 export async function copyRange(
   from: TsdbClient,
   to: TsdbClient,
-  ref: MeasurementRef,
-  range: CopyRange,
+  { ref, range }: { readonly ref: MeasurementRef; readonly range: CopyRange },
+  notify: boolean,
 ): Promise<number> {
   let points = 0;
   for await (const lines of readLines(from, ref, range)) {
     await to.write(ref.database, lines.join('\n'), {
       retentionPolicy: ref.policy,
       precision: 'ns',
+      notify,
     });
     points += lines.length;
   }

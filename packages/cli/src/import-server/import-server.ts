@@ -7,8 +7,8 @@ import { quoteIdentifier, quoteString } from '@tidemark/influxql';
 import { copyRange, verifyMeasurement } from './copy-measurement.ts';
 import type { Mismatch } from './copy-measurement.ts';
 import { measurementsOf, piecesOf } from './pieces.ts';
-import { policySettings, readDatabases, readUsers } from './source-schema.ts';
-import type { SourceDatabase } from './source-schema.ts';
+import { policySettings, readDatabases, readSubscriptions, readUsers } from './source-schema.ts';
+import type { SourceDatabase, SourceSubscription } from './source-schema.ts';
 import type { ImportState } from './state.ts';
 
 export type ImportServerOptions = {
@@ -18,6 +18,8 @@ export type ImportServerOptions = {
   /** Empty copies all. */
   readonly databases: readonly string[];
   readonly hasUsers: boolean;
+  /** Whether subscriptions, and so tasks, get the points. */
+  readonly notify: boolean;
   readonly onProgress: (progress: ImportProgress) => void;
 };
 
@@ -35,6 +37,8 @@ export type ImportReport = {
   readonly continuousQueries: number;
   /** Users that were created, with the password they got; passwords cannot be copied. */
   readonly users: readonly { readonly name: string; readonly password: string }[];
+  /** Of the databases that were copied: whom they send to is asked anew on another server. */
+  readonly subscriptionsLeftOut: readonly SourceSubscription[];
   readonly mismatches: readonly Mismatch[];
 };
 
@@ -49,7 +53,7 @@ export async function importServer(options: ImportServerOptions): Promise<Import
   for (const [i, piece] of pieces.entries()) {
     options.onProgress({ done: i, total: pieces.length, label: piece.ref.measurement, points });
     if (options.state.isDone(piece.name)) continue;
-    const copied = await copyRange(from, to, piece.ref, piece.range);
+    const copied = await copyRange(from, to, piece, options.notify);
     points += copied;
     options.state.finish(piece.name, copied);
   }
@@ -65,6 +69,10 @@ export async function importServer(options: ImportServerOptions): Promise<Import
     points,
     continuousQueries,
     users,
+    subscriptionsLeftOut: await readSubscriptions(
+      from,
+      databases.map(({ name }) => name),
+    ),
     mismatches,
   };
 }

@@ -30,6 +30,14 @@ export type SourceUser = {
   readonly grants: readonly { readonly database: string; readonly privilege: string }[];
 };
 
+export type SourceSubscription = {
+  readonly name: string;
+  readonly database: string;
+  readonly policy: string;
+  readonly mode: string;
+  readonly destinations: string;
+};
+
 /** A field of a measurement; one that has two types in two shards appears twice. */
 export type SourceField = { readonly name: string; readonly type: string };
 
@@ -92,6 +100,25 @@ export async function readUsers(client: TsdbClient): Promise<readonly SourceUser
     });
   }
   return users;
+}
+
+/** Subscriptions of these databases; addresses without the passwords in them. */
+export async function readSubscriptions(
+  client: TsdbClient,
+  databases: readonly string[],
+): Promise<readonly SourceSubscription[]> {
+  const series = await client.rows('SHOW SUBSCRIPTIONS');
+  return series
+    .filter(({ name = '' }) => databases.includes(name))
+    .flatMap(({ name: database = '', values = [] }) =>
+      values.map(([policy, name, mode, destinations]) => ({
+        name: String(name),
+        database,
+        policy: String(policy),
+        mode: String(mode),
+        destinations: String(destinations).replaceAll(/\/\/[^/@\s]+@/g, '//'),
+      })),
+    );
 }
 
 /** Measurements of one policy with their fields. */

@@ -4,6 +4,21 @@ import { SingleBar } from 'cli-progress';
 import type { ImportProgress } from '../import-server/import-server.ts';
 import { humanBytes } from './table.ts';
 
+/** A bar on standard error when that is a terminal. */
+function barOnTerminal(format: string): SingleBar | undefined {
+  return process.stderr.isTTY
+    ? new SingleBar({ format, formatTime: formatSeconds, stream: process.stderr, hideCursor: true })
+    : undefined;
+}
+
+/** `75` as `1m 15s`; nothing where no time is known: the bar then calls it `NULL` or `INF`. */
+export function formatSeconds(seconds: unknown): string {
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return '';
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  if (hours > 0) return `${hours}h ${minutes}m`;
+  return minutes > 0 ? `${minutes}m ${Math.floor(seconds % 60)}s` : `${Math.floor(seconds)}s`;
+}
+
 /** How far work that goes through bytes is. */
 export type ByteProgress = {
   readonly doneBytes: number;
@@ -18,13 +33,7 @@ export async function withByteBar<T>(
   label: string,
   work: (onProgress: (progress: ByteProgress) => void) => Promise<T>,
 ): Promise<T> {
-  const bar = process.stderr.isTTY
-    ? new SingleBar({
-        format: `${label} [{bar}] {percentage} % of {all} {eta_formatted} {file}`,
-        stream: process.stderr,
-        hideCursor: true,
-      })
-    : undefined;
+  const bar = barOnTerminal(`${label} [{bar}] {percentage} % of {all} {eta_formatted} {file}`);
   bar?.start(1, 0, { all: '?', file: '' });
   try {
     return await work(({ doneBytes, totalBytes, file = '' }) => {
@@ -40,12 +49,7 @@ export async function withByteBar<T>(
 export async function withStepBar<T>(
   work: (onProgress: (progress: ImportProgress) => void) => Promise<T>,
 ): Promise<T> {
-  const bar = process.stderr.isTTY
-    ? new SingleBar({
-        format: '[{bar}] {value}/{total} {label} {points} points {eta_formatted}',
-        stream: process.stderr,
-      })
-    : undefined;
+  const bar = barOnTerminal('[{bar}] {value}/{total} {label} {points} points {eta_formatted}');
   bar?.start(1, 0, { label: '', points: 0 });
   try {
     return await work(({ done, total, label, points }) => {
@@ -74,13 +78,7 @@ export async function waitWithProgress<T extends Progressing>(
   label: string,
   poll: () => Promise<T>,
 ): Promise<T> {
-  const bar = process.stderr.isTTY
-    ? new SingleBar({
-        format: `${label} [{bar}] {percentage} % {duration_formatted}`,
-        stream: process.stderr,
-        hideCursor: true,
-      })
-    : undefined;
+  const bar = barOnTerminal(`${label} [{bar}] {percentage} % {duration_formatted}`);
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
   process.once('SIGINT', interrupt);

@@ -34,6 +34,7 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       precision: text(PRECISION),
       consistency: text('any, one, quorum or all; accepted and without effect'),
       errors: text('`detailed` lists every rejected line'),
+      notify: text('`false`: subscriptions, and so tasks, do not get these points'),
       ...credentials,
     }),
     ...lines,

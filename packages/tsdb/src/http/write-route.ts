@@ -81,6 +81,13 @@ function parseBucket(bucket: string): { database: string; retentionPolicy: strin
   return { database, retentionPolicy: slash < 0 ? '' : bucket.slice(slash + 1) };
 }
 
+/** `notify=false`: subscribers do not get these points, as with a history that is moved in. */
+function isNotifying(text: string): boolean {
+  if (text !== '' && text !== 'true' && text !== 'false')
+    throw new InvalidRequest(`invalid notify "${text}" (use true or false)`);
+  return text !== 'false';
+}
+
 async function writeBody(
   exchange: Exchange,
   services: HttpServices,
@@ -100,12 +107,14 @@ async function writeBody(
     throw new InvalidRequest(INVALID_CONSISTENCY);
   }
   if (body.length === 0) return sendEmpty(exchange);
+  const isNews = isNotifying(parameters.get('notify'));
   const isDetailed = parameters.get('errors') === 'detailed';
   const outcome = await services.writer.writeLines({
     target: request,
     body,
     precision: request.precision,
     isDetailed: true,
+    isNews,
   });
   counters.pointsWrittenOK += outcome.pointsWritten;
   counters.valuesWrittenOK += outcome.valuesWritten;

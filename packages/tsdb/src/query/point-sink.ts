@@ -13,7 +13,7 @@ export function pointSink(writer: WriteService): PointSink {
     },
     async writeLines(target, body) {
       if (body.length === 0) return;
-      const request = { target, body, precision: 'ns', isDetailed: false } as const;
+      const request = { target, body, precision: 'ns', isDetailed: false, isNews: true } as const;
       refuseDrops(await writer.writeLines(request));
     },
   };

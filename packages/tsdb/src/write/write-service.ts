@@ -86,11 +86,13 @@ export class WriteService {
     readonly body: Uint8Array;
     readonly precision: Precision;
     readonly isDetailed: boolean;
+    /** Whether subscribers get what is written; what is only moved in is no news to them. */
+    readonly isNews: boolean;
   }): Promise<WriteOutcome> {
     const { clock, storage } = this.#options;
     const { database, policy } = this.resolve(request.target);
     const now = clock.now();
-    const isWanted = this.#subscriber?.hasSubscribers(policy) === true;
+    const isWanted = request.isNews && this.#subscriber?.hasSubscribers(policy) === true;
     const copy = isWanted ? request.body.slice() : undefined;
     const outcome = await this.#measured(
       storage.writeLines({
