@@ -12,7 +12,7 @@ test.each([
   ['example.org:80', { host: 'example.org', port: 80 }, false, 'http://example.org:80'],
   ['127.example.org:80', { host: '127.example.org', port: 80 }, false, 'http://127.example.org:80'],
 ])('%s', (text, bind, loopback, url) => {
-  expect(parseBind(text, 's')).toEqual(bind);
+  expect(parseBind(text, 's')).toEqual({ ...bind, setting: 's' });
   expect(isLoopback(bind.host)).toBe(loopback);
   expect(bindUrl('http', bind)).toBe(url);
 });
@@ -25,6 +25,7 @@ test.each(['8086', 'a:b', ':70000', '::1:80', ''])('%j is no address', (text) =>
 
 test.each([
   ['EADDRINUSE', { host: 'h', port: 1 }, 'h:1 is already in use'],
+  ['EADDRINUSE', { host: 'h', port: 1, setting: 'a.b' }, 'or choose another with a.b'],
   ['EACCES', { host: '', port: 80 }, 'not allowed to listen on all addresses:80'],
   ['EADDRNOTAVAIL', { path: '/run/s' }, '/run/s is not an address of this machine'],
   ['ENOTDIR', { path: '/run/s' }, 'as it was'],

@@ -2,7 +2,12 @@
 import { InvalidRequest, Unavailable } from './errors.ts';
 
 /** An empty host means all addresses of the machine. */
-export type Bind = { readonly host: string; readonly port: number };
+export type Bind = {
+  readonly host: string;
+  readonly port: number;
+  /** What to change for another address. */
+  readonly setting?: string | undefined;
+};
 
 /** Parses `HOST:PORT`, `[::1]:PORT` and `:PORT`. Throws `InvalidRequest` naming the setting. */
 export function parseBind(text: string, setting: string): Bind {
@@ -13,7 +18,7 @@ export function parseBind(text: string, setting: string): Bind {
       `${setting} must be HOST:PORT, for example 127.0.0.1:8086; got ${JSON.stringify(text)}`,
     );
   }
-  return { host: match[1] ?? match[2] ?? '', port };
+  return { host: match[1] ?? match[2] ?? '', port, setting };
 }
 
 /** Whether only this machine reaches the host. A name that merely begins with 127 may lead anywhere. */
@@ -31,8 +36,10 @@ export function bindUrl(scheme: 'http' | 'https', { host, port }: Bind): string 
 /** A sentence in place of the system's error code; errors of other kinds are returned as they are. */
 export function listenError(
   error: Error & { readonly code?: string | undefined },
-  place: Bind | { readonly path: string },
+  place: Bind | { readonly path: string; readonly setting?: string | undefined },
 ): Error {
+  const another =
+    place.setting === undefined ? 'choose another address' : `choose another with ${place.setting}`;
   const name =
     'path' in place
       ? place.path
@@ -40,16 +47,18 @@ export function listenError(
   switch (error.code) {
     case 'EADDRINUSE':
       return new Unavailable(
-        `${name} is already in use: another process listens there. Stop it or choose another address`,
+        `${name} is already in use: another process listens there. Stop it, or ${another}`,
         { cause: error },
       );
     case 'EACCES':
       return new Unavailable(
-        `not allowed to listen on ${name}; ports below 1024 need a privilege`,
+        `not allowed to listen on ${name}; ports below 1024 need a privilege; ${another}`,
         { cause: error },
       );
     case 'EADDRNOTAVAIL':
-      return new Unavailable(`${name} is not an address of this machine`, { cause: error });
+      return new Unavailable(`${name} is not an address of this machine; ${another}`, {
+        cause: error,
+      });
     default:
       return error;
   }

@@ -1,10 +1,11 @@
 // The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides, handlers and topics.
 // It is also the backup. A write is answered only after it is on disk.
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, Unavailable } from '@tidemark/core';
+import { makeDirectory } from '@tidemark/core/make-directory';
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 import { MetadataRoom } from './metadata-room.ts';
@@ -48,7 +49,7 @@ export class Metadata {
 
   /** Opens the file in a directory, which is made when absent. */
   static async open(directory: string): Promise<Metadata> {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     const file = join(directory, METADATA_FILE);
     const isNew = !existsSync(file);
     const root = open({

@@ -1,11 +1,11 @@
 // Starts the service: parts, tasks, endpoints, background work; and stops it in reverse.
-import { mkdirSync } from 'node:fs';
 import { Resolver } from 'node:dns/promises';
 import { join } from 'node:path';
 import { BorderGuard, InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { lockDirectory } from '@tidemark/core/directory-lock';
 import type { DirectoryLock } from '@tidemark/core/directory-lock';
+import { makeDirectory } from '@tidemark/core/make-directory';
 import { createTask, SeriesTable } from '@tidemark/runtime';
 import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import { defaultOptions } from '@tidemark/alerting';
@@ -72,7 +72,7 @@ export async function startEngine(
 ): Promise<EngineService> {
   checkExposure(config);
   const { dataDir } = config[''];
-  mkdirSync(dataDir, { recursive: true });
+  makeDirectory(dataDir, { setting: 'data_dir (--data-dir)' });
   const lock = await lockDirectory(dataDir, { kind: 'engine', ownerFile: 'engine-owner.json' });
   try {
     await repairStore(dataDir, options.log);

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-import { parseBind } from '@tidemark/core';
+import { listenError, parseBind } from '@tidemark/core';
 
 import { LISTENER_IDLE_MS, TEXT_LINE_BYTES } from './limits.ts';
 
@@ -22,9 +22,10 @@ export async function openUdp(
     ...(options.readBuffer > 0 ? { recvBufferSize: options.readBuffer } : {}),
   });
   await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject);
+    const onError = (error: Error): void => reject(listenError(error, bind));
+    socket.once('error', onError);
     socket.bind(bind.port, bind.host === '' ? undefined : bind.host, () => {
-      socket.off('error', reject);
+      socket.off('error', onError);
       // A single failed receive is no reason to stop listening.
       socket.on('error', () => undefined);
       resolve();
@@ -59,9 +60,10 @@ export async function openTcp(
   const server: Server =
     options.tls === undefined ? createServer(accept) : createTlsServer(options.tls, accept);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    const onError = (error: Error): void => reject(listenError(error, bind));
+    server.once('error', onError);
     server.listen(bind.port, bind.host === '' ? undefined : bind.host, () => {
-      server.off('error', reject);
+      server.off('error', onError);
       resolve();
     });
   });

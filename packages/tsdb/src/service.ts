@@ -1,6 +1,5 @@
 // The service from start to stop: what is opened, in which order, and how it is closed again.
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +15,7 @@ import {
   TIDEMARK_VERSION,
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { makeDirectory } from '@tidemark/core/make-directory';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine } from '@tidemark/storage';
 import type { FastifyInstance } from 'fastify';
@@ -124,6 +124,7 @@ async function open(
   const { log, setLevel } = adjustableLog(dependencies.log);
   const directory = join(config.data.dir, 'tsdb');
   const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
+  makeDirectory(directory, { setting: 'data.dir (--data-dir)' });
   let fail: (reason: Error) => void = () => undefined;
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject;
@@ -156,7 +157,7 @@ async function open(
   opened.push(async () => {
     await (await openedOrNot)?.close();
   });
-  await mkdir(metaDirectory, { recursive: true });
+  makeDirectory(metaDirectory, { setting: 'meta.dir' });
   const catalog = await Catalog.open(metaDirectory);
   if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
   opened.push(() => catalog.close());

@@ -1,7 +1,7 @@
 // `tidemark tsdb backup|restore`: backups of a running database, and getting them back, running or not.
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { makeDirectory } from '@tidemark/core/make-directory';
 import { TsdbClient } from '@tidemark/client';
 import type { BackupProgress } from '@tidemark/storage';
 import type { RestoreOutcome } from '@tidemark/tsdb';
@@ -176,7 +176,7 @@ async function restoreLocal(
 ): Promise<RestoreOutcome> {
   const { restoreOffline } = await import('@tidemark/tsdb');
   const directory = join(resolve(options.dataDirectory), 'tsdb');
-  mkdirSync(directory, { recursive: true });
+  makeDirectory(directory, { setting: '--data-dir' });
   const { database, as } = flags;
   return restoreOffline(directory, { database, as }, backupBytes(files, flags, options.onProgress));
 }

@@ -71,7 +71,10 @@ export function upCommand(
           const { UI_DIRECTORY } = await import('@tidemark/ui');
           const ui = await startUiServer({
             ...config.ui.ui,
-            bind: parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
+            bind: {
+              ...parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
+              setting: 'ui.bind-address (--ui-bind)',
+            },
             directory: UI_DIRECTORY,
             tsdbUrl: tsdb.url,
             engineUrl: engine.url,

@@ -1,8 +1,9 @@
 // Statements of earlier sessions, in a file in the user's home. Passwords are never kept.
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+import { makeDirectory } from '@tidemark/core/make-directory';
 import { redactPasswords } from '@tidemark/influxql';
 
 const LINES_KEPT = 1000;
@@ -34,7 +35,7 @@ export function readHistory(file: string): string[] {
 export function addToHistory(file: string, statement: string): void {
   if (file === '' || /\bpassword\b/i.test(statement) || /^auth\b/i.test(statement)) return;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(file), { mode: 0o700 });
     appendFileSync(file, `${redactPasswords(statement).replaceAll('\n', ' ')}\n`, { mode: 0o600 });
   } catch {
     // A read-only home must not end the session; only the history is lost.

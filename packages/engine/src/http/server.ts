@@ -12,9 +12,8 @@ import {
   AppError,
   InvalidRequest,
   LimitExceeded,
-  messageOf,
+  listenError,
   TIDEMARK_VERSION,
-  Unavailable,
 } from '@tidemark/core';
 import type { BorderGuard, Diagnostic } from '@tidemark/core';
 import { YoungBuffers } from '@tidemark/core/idle-collection';
@@ -186,8 +185,8 @@ export class HttpServer implements Api {
     try {
       return await this.#app.listen({ host, port });
     } catch (cause) {
-      const reason = messageOf(cause);
-      throw new Unavailable(`cannot listen on ${host}:${port}: ${reason}`, { cause });
+      const setting = 'http.bind-address (--bind, with `up` --engine-bind)';
+      throw cause instanceof Error ? listenError(cause, { host, port, setting }) : cause;
     }
   }
 

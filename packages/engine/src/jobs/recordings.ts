@@ -1,10 +1,10 @@
 // Recordings: data of the stream, results of a task's queries, or the result of one query, kept in a file.
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
+import { makeDirectory } from '@tidemark/core/make-directory';
 import type { EdgeType } from '@tidemark/pipeline';
 import type { PointBatch } from '@tidemark/runtime';
 import { queryNodesOf } from '../query-nodes.ts';
@@ -46,7 +46,7 @@ export class Recordings {
 
   constructor(options: RecordingsOptions) {
     this.#options = options;
-    mkdirSync(options.directory, { recursive: true });
+    makeDirectory(options.directory, { setting: 'replay.dir' });
     this.#store = new JobStore(
       options.metadata.table<RecordingRecord>('recordings'),
       options.clock,

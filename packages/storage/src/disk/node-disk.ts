@@ -2,6 +2,8 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 
+import { makeDirectory } from '@tidemark/core/make-directory';
+
 import type { Disk, DiskFile, OpenMode } from './disk.ts';
 import { FilePool, pooledFilesMax, readFully } from './file-pool.ts';
 
@@ -19,9 +21,7 @@ export function nodeDisk(pool = new FilePool(pooledFilesMax())): Disk {
       return new NodeFile(path, descriptor);
     },
     exists: (path) => fs.existsSync(path),
-    makeDirectory: (path) => {
-      fs.mkdirSync(path, { recursive: true, mode: 0o750 });
-    },
+    makeDirectory: (path) => makeDirectory(path, { mode: 0o750 }),
     list: (path) => (fs.existsSync(path) ? fs.readdirSync(path).sort() : []),
     rename: (from, to) => fs.renameSync(from, to),
     remove: (path) => fs.rmSync(path, { force: true }),

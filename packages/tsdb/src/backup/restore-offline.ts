@@ -1,7 +1,7 @@
 // Restoring into the directory of a service that is not running.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { makeDirectory } from '@tidemark/core/make-directory';
 import { openStorageInline } from '@tidemark/storage';
 
 import { Catalog } from '../catalog/catalog.ts';
@@ -24,7 +24,7 @@ export async function restoreOffline(
   });
   try {
     const metaDirectory = join(directory, 'meta');
-    await mkdir(metaDirectory, { recursive: true });
+    makeDirectory(metaDirectory);
     const catalog = await Catalog.open(metaDirectory);
     try {
       return await restoreBackup({ catalog, storage }, options, bytes);

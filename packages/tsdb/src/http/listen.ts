@@ -72,14 +72,14 @@ export class Listeners {
         ? secureServer(config, listener)
         : plainServer(config, listener);
       this.#follow(server);
-      await listenOn(server, bind);
+      await listenOn(server, { ...bind, setting: BIND_SETTING });
       this.#urls.push(urlOf(server, bind, http.httpsEnabled));
     }
     if (!http.unixSocketEnabled) return;
     const server = plainServer(config, listenerAt(undefined));
     this.#follow(server);
     removeStaleSocket(http.bindSocket);
-    await listenOn(server, { path: http.bindSocket });
+    await listenOn(server, { path: http.bindSocket, setting: 'http.bind-socket' });
     this.#socketPath = http.bindSocket;
   }
 
@@ -172,6 +172,8 @@ function limited<S extends Server | HttpsServer>(server: S, { http }: TsdbConfig
   return server;
 }
 
+const BIND_SETTING = 'http.bind-address (--bind, with `up` --tsdb-bind)';
+
 function secureOptions({ http, tls }: TsdbConfig) {
   const version = (name: string): SecureVersion => (name === 'tls1.3' ? 'TLSv1.3' : 'TLSv1.2');
   const cert = readSetting('http.https-certificate', http.httpsCertificate);
@@ -198,7 +200,7 @@ function readSetting(setting: string, file: string): string {
 
 function listenOn(
   server: Server | HttpsServer,
-  place: Bind | { readonly path: string },
+  place: Bind | { readonly path: string; readonly setting: string },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, place));

@@ -1,0 +1,75 @@
+// Directories that a setting names, made step by step. Node's own recursive `mkdir` never ends below a directory that
+// answers "no such file" to a name that is not there, as those of /proc do: it makes the parent anew for ever.
+// Needs Node: not part of the package's index, imported as `@tidemark/core/make-directory`.
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+import { InvalidRequest, messageOf } from './errors.ts';
+
+export type MakeDirectoryOptions = {
+  /** What to change for another directory: given for one that must be writable from the start. */
+  readonly setting?: string | undefined;
+  readonly mode?: number | undefined;
+};
+
+/**
+ * Makes a directory and those above it that are missing. Throws `InvalidRequest`, which names the step that fails and
+ * the setting, when that is not possible.
+ */
+export function makeDirectory(path: string, options: MakeDirectoryOptions = {}): void {
+  const { setting, mode } = options;
+  const refuse = (at: string, error: unknown): never => {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const advice = setting === undefined ? '' : `; choose another with ${setting}`;
+    throw new InvalidRequest(
+      `directory ${path} can not be used: ${REASONS[code]?.(at) ?? messageOf(error)}${advice}`,
+      { cause: error },
+    );
+  };
+  const missing: string[] = [];
+  let step = resolve(path);
+  while (!isThere(step, refuse)) {
+    missing.unshift(step);
+    step = dirname(step);
+  }
+  for (const directory of missing) makeOne(directory, mode, refuse);
+  if (setting === undefined) return;
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    refuse(path, error);
+  }
+}
+
+type Refuse = (at: string, error: unknown) => never;
+
+/** The root is always there, so that the way up ends. */
+function isThere(step: string, refuse: Refuse): boolean {
+  try {
+    if (statSync(step).isDirectory()) return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? false : refuse(step, error);
+  }
+  return refuse(step, Object.assign(new Error(), { code: 'ENOTDIR' }));
+}
+
+function makeOne(step: string, mode: number | undefined, refuse: Refuse): void {
+  try {
+    mkdirSync(step, mode === undefined ? {} : { mode });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') refuse(dirname(step), error);
+  }
+}
+
+const user = `user ${process.getuid?.() ?? ''}`;
+
+/** Why nothing can be made or written there, by the code that the system answers. */
+const REASONS: Readonly<Record<string, (at: string) => string>> = {
+  EACCES: (at) => `${user} has no right to ${at}`,
+  EPERM: (at) => `${user} has no right to ${at}`,
+  EROFS: (at) => `${at} is mounted read-only`,
+  ENOTDIR: (at) => `${at} is not a directory`,
+  ENOSPC: (at) => `there is no space left for ${at}`,
+  ENOENT: (at) => `${at} takes no directories`,
+};
