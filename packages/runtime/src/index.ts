@@ -28,5 +28,6 @@ export type { TemplateOptions } from './template/template.ts';
 export { TemplateDuration, TemplateMap, TemplateStruct, TemplateTime } from './template/value.ts';
 export type { TemplateValue } from './template/value.ts';
 export { readUdfInfo, UdfError } from './udf/session.ts';
+export { roundTime, truncateTime } from './time-math.ts';
 export { clockTimers, VirtualTimers } from './timers.ts';
 export type { CancelTimer, Timers } from './timers.ts';

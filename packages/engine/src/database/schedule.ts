@@ -1,8 +1,12 @@
 // When a query node asks: `every`, optionally aligned, or a cron expression.
-import { Cron } from 'croner';
-import { assert, floorMod, InvalidRequest, messageOf } from '@tidemark/core';
+import { assert, InvalidRequest } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { QueryOptions } from '@tidemark/pipeline';
+import { roundTime, truncateTime } from '@tidemark/runtime';
+import { parseCron } from './cron.ts';
+import type { CronCalendar } from './cron.ts';
+
+const NANOS_PER_MS = 1_000_000n;
 
 /** The tick after `time`; `undefined` when there is none any more. */
 export type Schedule = (time: Timestamp) => Timestamp | undefined;
@@ -14,63 +18,87 @@ export function scheduleOf(options: QueryOptions): Schedule {
   if (everyNanos <= 0n) throw new InvalidRequest('must define one of every or cron');
   return (time) => {
     const next = time + everyNanos;
-    return isAligned ? next - floorMod(next, everyNanos) : next;
+    return isAligned ? truncateTime(next, everyNanos) : next;
   };
-}
-
-function cronSchedule(expression: string): Schedule {
-  // Five fields up to seven: seconds and year are optional; a seventh field is the year, which must be any.
-  const fields = expression.trim().split(/\s+/).slice(0, 6);
-  const pattern = fields.join(' ');
-  const local = parseCron(pattern, {});
-  const next = fields.at(-4)?.startsWith('*') === true ? everyHour(pattern) : nextOf(local);
-  return (time) => {
-    const found = next(new Date(Number(time / 1_000_000n)));
-    return found === undefined ? undefined : BigInt(found.getTime()) * 1_000_000n;
-  };
-}
-
-function parseCron(pattern: string, options: { readonly utcOffset?: number }): Cron {
-  try {
-    return new Cron(pattern, { ...options, paused: true });
-  } catch (cause) {
-    const reason = messageOf(cause);
-    throw new InvalidRequest(`invalid cron expression: ${reason}`, { cause });
-  }
-}
-
-type NextRun = (after: Date) => Date | undefined;
-
-function nextOf(cron: Cron): NextRun {
-  return (after) => cron.nextRun(after) ?? undefined;
 }
 
 /**
- * Runs of a pattern that names no hour. An hour that clocks show twice has its runs twice, as real time passes; a
- * pattern with an hour of the day runs once. So each offset from UTC is a calendar of its own, of which the part counts
- * in which the offset holds.
+ * The first tick of a range that is run again. An aligned task that starts now waits for the next multiple; a range
+ * begins at the multiple nearest to its first unaligned tick, as recorded.
  */
-function everyHour(pattern: string): NextRun {
-  const calendars = new Map<number, NextRun>();
-  const calendarOf = (offset: number): NextRun => {
-    const known = calendars.get(offset) ?? nextOf(parseCron(pattern, { utcOffset: offset }));
-    calendars.set(offset, known);
-    return known;
+export function firstTickOf(
+  { cron, everyNanos, isAligned }: QueryOptions,
+  schedule: Schedule,
+  start: Timestamp,
+): Timestamp | undefined {
+  const isRounded = cron === '' && isAligned;
+  return isRounded ? roundTime(start + everyNanos, everyNanos) : schedule(start);
+}
+
+function cronSchedule(expression: string): Schedule {
+  const calendar = parseCron(expression);
+  const next = calendar.isEveryHour ? everyHour(calendar) : localRuns(calendar);
+  return (time) => {
+    const found = next(Number(time / NANOS_PER_MS));
+    return found === undefined ? undefined : BigInt(found) * NANOS_PER_MS;
   };
-  return (after) => {
-    const offset = offsetAt(after);
-    const found = calendarOf(offset)(after);
+}
+
+/** The first run after a time, both in milliseconds. */
+type NextRun = (afterMs: number) => number | undefined;
+
+/**
+ * Runs at hours of the day, once each: an hour that clocks show twice counts the first time, one that they leave out
+ * is run when they have gone forward.
+ */
+function localRuns(calendar: CronCalendar): NextRun {
+  return (afterMs) => {
+    let wall = calendar.next(afterMs + offsetAt(afterMs));
+    while (wall !== undefined) {
+      const run = localTime(wall);
+      if (run > afterMs) return run;
+      wall = calendar.next(wall);
+    }
+    return undefined;
+  };
+}
+
+/**
+ * Runs of a pattern that names no hour. An hour that clocks show twice has its runs twice, as real time passes. So each
+ * offset from UTC is a calendar of its own, of which the part counts in which the offset holds.
+ */
+function everyHour(calendar: CronCalendar): NextRun {
+  const nextAt = (offset: number, afterMs: number): number | undefined => {
+    const wall = calendar.next(afterMs + offset);
+    return wall === undefined ? undefined : wall - offset;
+  };
+  return (afterMs) => {
+    const offset = offsetAt(afterMs);
+    const found = nextAt(offset, afterMs);
     if (found === undefined || offsetAt(found) === offset) return found;
     const changed = offsetAt(found);
-    let next = calendarOf(changed)(after);
-    while (next !== undefined && offsetAt(next) === offset) next = calendarOf(changed)(next);
+    let next = nextAt(changed, afterMs);
+    while (next !== undefined && offsetAt(next) === offset) next = nextAt(changed, next);
     return next;
   };
 }
 
-/** Minutes that local time is ahead of UTC. */
-function offsetAt(date: Date): number {
-  return -date.getTimezoneOffset();
+/** The time at which clocks show a wall time. */
+function localTime(wallMs: number): number {
+  const wall = new Date(wallMs);
+  return new Date(
+    wall.getUTCFullYear(),
+    wall.getUTCMonth(),
+    wall.getUTCDate(),
+    wall.getUTCHours(),
+    wall.getUTCMinutes(),
+    wall.getUTCSeconds(),
+  ).getTime();
+}
+
+/** Milliseconds that local time is ahead of UTC. */
+function offsetAt(timeMs: number): number {
+  return -new Date(timeMs).getTimezoneOffset() * 60_000;
 }
 
 /** Range of time that the tick at `tick` asks for. */
@@ -85,12 +113,12 @@ export function rangeOf(
 /** The last `countMax` ticks of a range, and how many there are in all. Throws `InvalidRequest` for too many. */
 export function missedTicks(
   schedule: Schedule,
-  { start, stop }: { readonly start: Timestamp; readonly stop: Timestamp },
+  range: { readonly start: Timestamp; readonly stop: Timestamp },
   countMax: number,
 ): { readonly ticks: readonly Timestamp[]; readonly count: number } {
   const ticks: Timestamp[] = [];
   let count = 0;
-  for (const tick of ticksBetween(schedule, start, stop)) {
+  for (const tick of ticksBetween(schedule, range)) {
     ticks.push(tick);
     count++;
     if (ticks.length >= countMax * 2) ticks.splice(0, ticks.length - countMax);
@@ -101,13 +129,13 @@ export function missedTicks(
 // A recording over years of a query per second would never end.
 const TICKS_MAX = 10_000_000;
 
-/** All ticks after `start` up to and including `stop`. */
+/** All ticks after `start` up to and including `stop`; the first one may be given. */
 export function* ticksBetween(
   schedule: Schedule,
-  start: Timestamp,
-  stop: Timestamp,
+  { start, stop }: { readonly start: Timestamp; readonly stop: Timestamp },
+  first = schedule(start),
 ): Iterable<Timestamp> {
-  let tick = schedule(start);
+  let tick = first;
   for (let count = 0; tick !== undefined && tick <= stop; count++) {
     if (count >= TICKS_MAX) throw new InvalidRequest(`more than ${TICKS_MAX} queries in the range`);
     yield tick;

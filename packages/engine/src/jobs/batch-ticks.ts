@@ -2,7 +2,7 @@
 import type { Timestamp } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { QueryNode } from '../query-nodes.ts';
-import { rangeOf, ticksBetween } from '../database/schedule.ts';
+import { firstTickOf, rangeOf, ticksBetween } from '../database/schedule.ts';
 
 export type Tick = {
   readonly node: QueryNode;
@@ -15,10 +15,11 @@ export type Tick = {
 /** Ticks of all query nodes in order of time; at the same time in order of the nodes. */
 export function* mergedTicks(
   nodes: readonly QueryNode[],
-  { start, stop }: { readonly start: Timestamp; readonly stop: Timestamp },
+  span: { readonly start: Timestamp; readonly stop: Timestamp },
 ): Iterable<Tick> {
   const sources = nodes.map((node, index) => {
-    const ticks = ticksBetween(node.schedule, start, stop)[Symbol.iterator]();
+    const first = firstTickOf(node.options, node.schedule, span.start);
+    const ticks = ticksBetween(node.schedule, span, first)[Symbol.iterator]();
     return { node, index, ticks, next: ticks.next() };
   });
   for (;;) {

@@ -147,8 +147,14 @@ export const influxqlNodes: readonly NodeRow[] = [
   simple('min', 'stream', 'the point with the smallest value'),
   simple('max', 'stream', 'the point with the largest value'),
   percentile,
-  ranked('top', 'the points with the largest values'),
-  ranked('bottom', 'the points with the smallest values'),
+  ranked(
+    'top',
+    'the points with the largest values; of those that share the named tags the best one',
+  ),
+  ranked(
+    'bottom',
+    'the points with the smallest values; of those that share the named tags the best one',
+  ),
   simple('stddev', 'stream', 'standard deviation of a sample'),
   elapsed,
   simple('difference', 'same', 'difference to the previous value'),

@@ -65,7 +65,11 @@ export const queryNode = defineNode<QueryOptions>({
   properties: [
     durationProperty('period', 'periodNanos', 'length of the queried time range'),
     durationProperty('every', 'everyNanos', 'time between two queries'),
-    stringProperty('cron', 'cron', 'schedule instead of every, 5 to 7 fields'),
+    stringProperty(
+      'cron',
+      'cron',
+      'schedule instead of every: minute, hour, day, month, day of the week; a sixth field is the year, of seven the first is the second',
+    ),
     flagProperty('align', 'isAligned', 'queries run at multiples of every'),
     durationProperty('offset', 'offsetNanos', 'the range ends so long before the query runs'),
     flagProperty('alignGroup', 'isGroupAligned', 'windows of time start at the start of the range'),

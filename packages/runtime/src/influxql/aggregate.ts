@@ -252,8 +252,11 @@ const distinct: Aggregate = {
   },
 };
 
-/** The n best values; results in order of time, equal times best first. `direction` is 1 for bottom, -1 for top. */
-export function ranked(n: number, direction: 1 | -1): Aggregate {
+/**
+ * The n best values; results in order of time, equal times best first. `direction` is 1 for bottom, -1 for top. Of the
+ * points that have the same values of `tags` only the best takes part; names of fields are no tags.
+ */
+export function ranked(n: number, direction: 1 | -1, tags: readonly string[]): Aggregate {
   return {
     types: NUMBERS,
     isMany: true,
@@ -264,7 +267,8 @@ export function ranked(n: number, direction: 1 | -1): Aggregate {
       const byTime = (a: number, b: number): number =>
         compareValues(timeAt(samples, a), timeAt(samples, b));
       order.sort((a, b) => byValue(a, b) || byTime(a, b) || a - b);
-      const best = order.slice(0, Math.max(0, n));
+      const taking = tags.length === 0 ? order : firstOfTags(order, samples, tags);
+      const best = taking.slice(0, Math.max(0, n));
       best.sort((a, b) => byTime(a, b) || byValue(a, b) || a - b);
       return best.map((index) => ({
         value: samples.values[index] ?? null,
@@ -273,6 +277,23 @@ export function ranked(n: number, direction: 1 | -1): Aggregate {
       }));
     },
   };
+}
+
+/** The first index for each combination of tag values. */
+function firstOfTags(
+  order: readonly number[],
+  { points }: Samples,
+  names: readonly string[],
+): readonly number[] {
+  const seen = new Set<string>();
+  return order.filter((index) => {
+    const point = points[index] as Point;
+    const tags = names.filter((name) => point.schema.field(name) === undefined);
+    const key = tags.map((name) => point.series.tag(name) ?? '').join('\u0000');
+    if (tags.length > 0 && seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
 }
 
 /** The functions without arguments of their own. */

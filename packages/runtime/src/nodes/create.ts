@@ -88,6 +88,11 @@ const aggregates = [...AGGREGATES].map(([type, aggregate]) =>
   row<InfluxqlOptions>(type, (ctx) => new AggregateNode(ctx, aggregate)),
 );
 
+function createRanked(ctx: NodeContext<TopOptions>, direction: 1 | -1): RunningNode {
+  const { count, fieldsAndTags } = ctx.options;
+  return new AggregateNode(ctx, ranked(Number(count), direction, fieldsAndTags));
+}
+
 function createHoltWinters(ctx: NodeContext<HoltWintersOptions>): RunningNode {
   const { forecastCount, season, intervalNanos, isIncludingFit } = ctx.options;
   const aggregate = holtWinters({
@@ -114,8 +119,8 @@ const NODES: ReadonlyMap<string, Create> = new Map([
     'percentile',
     (ctx) => new AggregateNode(ctx, percentile(ctx.options.percentile)),
   ),
-  row<TopOptions>('top', (ctx) => new AggregateNode(ctx, ranked(Number(ctx.options.count), -1))),
-  row<TopOptions>('bottom', (ctx) => new AggregateNode(ctx, ranked(Number(ctx.options.count), 1))),
+  row<TopOptions>('top', (ctx) => createRanked(ctx, -1)),
+  row<TopOptions>('bottom', (ctx) => createRanked(ctx, 1)),
   row<HoltWintersOptions>('holtWinters', createHoltWinters),
   row<HoltWintersOptions>('holtWintersWithFit', createHoltWinters),
   row<ElapsedOptions>('elapsed', (ctx) => new StreamingNode(ctx, elapsed(ctx.options))),
