@@ -80,7 +80,11 @@ export const joinNode = defineNode<JoinOptions>({
       'streamName',
       'name of the result; that of the first node if not given',
     ),
-    booleanProperty('deleteAll', 'isDeletingAll', 'a deleted group of one node is deleted in all'),
+    booleanProperty(
+      'deleteAll',
+      'isDeletingAll',
+      'a group that is deleted below one node ends below all; otherwise the others go on without it',
+    ),
   ],
   validate: (options, { parentCount }) => {
     const { as, delimiter } = options;

@@ -2,6 +2,7 @@
 // dimensions are exactly the `on` tags, then joined within the specific group.
 import type { Group } from '../data/group.ts';
 import type { Batch, Point } from '../data/point.ts';
+import { GONE } from './sets.ts';
 
 export type JoinMessage = Point | Batch;
 
@@ -18,6 +19,8 @@ type OnGroup = {
   readonly lastTimes: (bigint | undefined)[];
   specifics: Entry[];
   matches: Entry[];
+  /** Groups of the join that lie within it. */
+  readonly specificGroups: Set<Group>;
 };
 
 type EntryCode = { parent: number; message: unknown; time: bigint; isFed: boolean };
@@ -57,7 +60,8 @@ export class OnMatcher {
     group.lastTimes[parent] = time;
     // What this message leaves behind goes first, so that the join sees times in order.
     this.#release(group);
-    if (message.group.dimensions.tagNames.length > this.#on.length) {
+    if (this.#isSpecific(message.group)) {
+      group.specificGroups.add(message.group);
       for (const match of group.matches) if (match.time === time) this.#pair(entry, match);
       if (this.#options.hold(message)) group.specifics.push(entry);
     } else {
@@ -69,30 +73,61 @@ export class OnMatcher {
   }
 
   finish(): void {
-    for (const group of this.#groups.values()) {
-      for (const specific of group.specifics) {
-        this.#options.release(specific.message);
-        this.#feedAlone(specific);
-      }
-      for (const match of group.matches) this.#options.release(match.message);
+    for (const [key, group] of this.#groups) this.#end(key, group);
+  }
+
+  /**
+   * A group below one parent was deleted: that parent's mark no longer holds others back. Returns the groups of the join
+   * in which the parent is gone too.
+   */
+  forget(parent: number, group: Group): readonly Group[] {
+    const found = this.#groups.get(this.#key(group));
+    if (found === undefined) return [group];
+    const joined = this.#joinedBy(found, group);
+    if (this.#isSpecific(group)) found.specificGroups.delete(group);
+    // Other groups of the parent live on under the same values.
+    if (!this.#isSpecific(group) || found.specificGroups.size === 0) found.lastTimes[parent] = GONE;
+    if (found.lastTimes.some((time) => time !== undefined && time !== GONE)) this.#release(found);
+    else this.#end(this.#key(group), found);
+    return joined;
+  }
+
+  /** As `forget`, below all parents. */
+  forgetAll(group: Group): readonly Group[] {
+    const found = this.#groups.get(this.#key(group));
+    if (found === undefined) return [group];
+    const joined = this.#joinedBy(found, group);
+    for (const each of joined) found.specificGroups.delete(each);
+    if (found.specificGroups.size === 0) {
+      this.#end(this.#key(group), found);
+      return joined;
     }
-    this.#groups.clear();
+    const isGone = ({ message }: Entry): boolean => message.group === group;
+    const gone = found.specifics.filter(isGone);
+    found.specifics = found.specifics.filter((entry) => !isGone(entry));
+    for (const specific of gone) this.#letGo(specific);
+    return joined;
   }
 
-  /** A group below one parent was deleted: that parent's mark no longer holds others back. */
-  forget(parent: number, group: Group): void {
-    const key = this.#key(group);
-    const found = this.#groups.get(key);
-    if (found === undefined) return;
-    found.lastTimes[parent] = undefined;
-    if (found.lastTimes.some((time) => time !== undefined)) return;
+  #isSpecific({ dimensions }: Group): boolean {
+    return dimensions.tagNames.length > this.#on.length;
+  }
+
+  /** The groups in which messages of a group are joined. */
+  #joinedBy(found: OnGroup, group: Group): readonly Group[] {
+    return this.#isSpecific(group) ? [group] : [...found.specificGroups];
+  }
+
+  /** Nothing more comes: what found no partner goes on alone. */
+  #end(key: string, { specifics, matches }: OnGroup): void {
     this.#groups.delete(key);
-    for (const { message } of found.specifics) this.#options.release(message);
-    for (const { message } of found.matches) this.#options.release(message);
+    for (const specific of specifics) this.#letGo(specific);
+    for (const match of matches) this.#options.release(match.message);
   }
 
-  clear(): void {
-    for (const group of this.#groups.values()) group.lastTimes.fill(undefined);
+  #letGo(specific: Entry): void {
+    this.#options.release(specific.message);
+    this.#feedAlone(specific);
   }
 
   encode(code: (message: JoinMessage) => unknown): MatcherCode {
@@ -116,10 +151,12 @@ export class OnMatcher {
       return message === undefined ? [] : [{ ...code, message }];
     };
     for (const { key, lastTimes, specifics, matches } of groups) {
+      const entries = specifics.flatMap(decodeEntry);
       this.#groups.set(key, {
         lastTimes: [...lastTimes],
-        specifics: specifics.flatMap(decodeEntry),
+        specifics: entries,
         matches: matches.flatMap(decodeEntry),
+        specificGroups: new Set(entries.map(({ message }) => message.group)),
       });
     }
   }
@@ -146,10 +183,7 @@ export class OnMatcher {
     const isPast = (entry: Entry): boolean => entry.time < limit;
     const past = group.specifics.filter(isPast);
     if (past.length > 0) group.specifics = group.specifics.filter((entry) => !isPast(entry));
-    for (const specific of past) {
-      this.#options.release(specific.message);
-      this.#feedAlone(specific);
-    }
+    for (const specific of past) this.#letGo(specific);
     const first = group.matches[0];
     if (first !== undefined && isPast(first)) {
       for (const match of group.matches) if (isPast(match)) this.#options.release(match.message);
@@ -162,7 +196,7 @@ export class OnMatcher {
     let found = this.#groups.get(key);
     if (found === undefined) {
       const lastTimes = Array.from({ length: this.#options.parentCount }, () => undefined);
-      found = { lastTimes, specifics: [], matches: [] };
+      found = { lastTimes, specifics: [], matches: [], specificGroups: new Set() };
       this.#groups.set(key, found);
     }
     return found;

@@ -3,6 +3,9 @@
 
 type Part<M> = M | undefined;
 
+/** Head of a parent whose group was deleted: nobody waits for it until it speaks again. */
+export const GONE = 2n ** 64n;
+
 /** Sets of one time, the oldest first. */
 type SetsOfTime<M> = { readonly time: bigint; sets: Part<M>[][] };
 
@@ -68,16 +71,16 @@ export class JoinSets<M> {
     this.#emitReady();
   }
 
+  /** The group of a parent was deleted: what waits for it goes on without. False when no other parent is left. */
+  forget(parent: number): boolean {
+    this.advance(parent, GONE);
+    return this.#heads.some((head) => head !== undefined && head !== GONE);
+  }
+
   finish(): void {
     const entries = this.#entries;
     this.#entries = [];
     for (const { time, sets } of entries) for (const set of sets) this.#emit(time, set);
-  }
-
-  *messages(): IterableIterator<M> {
-    for (const { sets } of this.#entries) {
-      for (const set of sets) for (const message of set) if (message !== undefined) yield message;
-    }
   }
 
   encode(code: (message: M) => unknown): SetsCode {

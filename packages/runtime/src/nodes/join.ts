@@ -74,8 +74,10 @@ export class JoinNode implements RunningNode {
     this.#barrier(0, barrier);
   }
 
+  /** The task has forgotten the group: below all parents. */
   deleteGroup(group: Group): void {
-    this.#deleteGroup(0, group);
+    this.#endAll(group);
+    this.#ctx.out.deleteGroup(group);
   }
 
   /** All parents have ended: what could still wait for them is emitted as it is. */
@@ -142,12 +144,25 @@ export class JoinNode implements RunningNode {
     this.#ctx.out.barrier(barrier);
   }
 
+  /** What waits for the deleted group goes on without it. */
   #deleteGroup(parent: number, group: Group): void {
-    if (this.#ctx.options.isDeletingAll) this.#matcher?.clear();
-    else this.#matcher?.forget(parent, group);
-    const sets = this.#groups.delete(group);
-    if (sets !== undefined) for (const message of sets.messages()) this.#release(message);
-    this.#ctx.out.deleteGroup(group);
+    const { out, options } = this.#ctx;
+    if (options.isDeletingAll) {
+      for (const each of this.#endAll(group)) if (each !== group) out.deleteGroup(each);
+    } else {
+      for (const each of this.#matcher?.forget(parent, group) ?? [group]) {
+        const isLeft = this.#groups.peek(each)?.forget(parent);
+        if (isLeft === false) this.#groups.delete(each)?.finish();
+      }
+    }
+    out.deleteGroup(group);
+  }
+
+  /** Ends a group below all parents; returns the groups of the join that ended with it. */
+  #endAll(group: Group): readonly Group[] {
+    const joined = this.#matcher?.forgetAll(group) ?? [group];
+    for (const each of joined) this.#groups.delete(each)?.finish();
+    return joined;
   }
 
   #emitHeld(group: Group, time: bigint, parts: readonly JoinPart<JoinMessage>[]): void {
@@ -156,7 +171,9 @@ export class JoinNode implements RunningNode {
   }
 
   /** The parts are the joined message's from here on. */
-  #emit(group: Group, time: bigint, parts: readonly JoinPart<JoinMessage>[]): void {
+  #emit(from: Group, time: bigint, parts: readonly JoinPart<JoinMessage>[]): void {
+    const group = this.#named(from);
+    if (group === undefined) return;
     if (this.#ctx.wants === 'batch') {
       const batch = this.#merger.batches(group, time, parts as readonly JoinPart<Batch>[]);
       if (batch !== undefined) this.#ctx.out.batch(batch);
@@ -164,6 +181,13 @@ export class JoinNode implements RunningNode {
     }
     const point = this.#merger.points(group, time, parts as readonly JoinPart<Point>[]);
     if (point !== undefined) this.#ctx.out.point(point);
+  }
+
+  /** Groups by measurement follow the name that the script gives. */
+  #named(group: Group): Group | undefined {
+    const { streamName } = this.#ctx.options;
+    const isMoved = group.dimensions.isByName && streamName !== '';
+    return isMoved ? this.#ctx.groupOf(group.series(streamName), group.dimensions) : group;
   }
 
   /** The match message under the tags and group of the specific one. */

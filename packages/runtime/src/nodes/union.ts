@@ -5,6 +5,7 @@ import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/code
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
+import type { Series } from '../data/series.ts';
 import { holdBarrier, holdMessage, releaseBarrier, releaseMessage } from '../held-messages.ts';
 import type { NodeContext, Receiver, RunningNode } from '../node.ts';
 
@@ -146,19 +147,43 @@ export class UnionNode implements RunningNode {
   }
 
   #emit(message: Message): void {
-    const { task, out, options } = this.#ctx;
-    const { rename } = options;
+    const { out } = this.#ctx;
     if (message instanceof Point) {
       releaseMessage(this.#ctx, message);
-      const series = rename === '' ? message.series : task.series.withName(message.series, rename);
-      out.point(message.withSeries(series, message.group));
+      const series = this.#renamed(message.series);
+      const group = this.#regrouped(message.group, series);
+      if (group !== undefined) out.point(message.withSeries(series, group));
     } else if (message instanceof Batch) {
       releaseMessage(this.#ctx, message);
-      const series = rename === '' ? message.series : task.series.withName(message.series, rename);
-      out.batch(new Batch(series, message.group, message.time, message.points));
+      const batch = this.#batch(message);
+      if (batch !== undefined) out.batch(batch);
     } else {
       releaseBarrier(message);
       out.barrier(message);
     }
+  }
+
+  /** The points of a batch have its new name too: outputs write them under it. */
+  #batch(batch: Batch): Batch | undefined {
+    if (this.#ctx.options.rename === '') return batch;
+    const series = this.#renamed(batch.series);
+    const group = this.#regrouped(batch.group, series);
+    if (group === undefined) return undefined;
+    const points = batch.points.map((point) =>
+      point.withSeries(this.#renamed(point.series), group),
+    );
+    return new Batch(series, group, batch.time, points);
+  }
+
+  #renamed(series: Series): Series {
+    const { task, options } = this.#ctx;
+    return options.rename === '' ? series : task.series.withName(series, options.rename);
+  }
+
+  /** Groups by measurement follow the name. */
+  #regrouped(group: Group, series: Series): Group | undefined {
+    const { dimensions } = group;
+    const isMoved = dimensions.isByName && this.#ctx.options.rename !== '';
+    return isMoved ? this.#ctx.groupOf(series, dimensions) : group;
   }
 }
