@@ -8,7 +8,7 @@ import type { OperatorCost } from './operators/profile.ts';
 import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './operators/profile.ts';
 import { RunContext } from './operators/run-context.ts';
 import { runSelect } from './operators/run-select.ts';
-import { onlyTags } from './operators/series-limit.ts';
+import { onlyTags } from './operators/only-tags.ts';
 import type { TreeNode } from './plan/describe-plan.ts';
 import { draw, planBlocks, selectNode } from './plan/describe-plan.ts';
 import { planSelect } from './plan/plan-select.ts';

@@ -19,7 +19,8 @@ import type { RunContext } from './run-context.ts';
 import type { ScanOptions } from './scan-measurement.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
-import { limitSeries, onlyTags } from './series-limit.ts';
+import { onlyTags } from './only-tags.ts';
+import { limitSeries } from './series-limit.ts';
 import type { ZippedRows } from './zip-leaves.ts';
 
 /** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
@@ -29,11 +30,29 @@ export function runSelect(plan: SelectPlan, run: RunContext): RowStream {
 
 async function* selectRows(plan: SelectPlan, run: RunContext): RowStream {
   await checkLimits(plan, run);
-  const rows = plan.leaves.length === 0 ? limitRows(runRaw(plan, run), plan) : runLeaves(plan, run);
-  for await (const batch of rows) {
+  for await (const batch of rowsOfSeries(plan, run)) {
     if (run.pace.isDue) await run.pace.turn();
     yield batch;
   }
+}
+
+/** The rows of all series, or of those that SLIMIT and SOFFSET leave. */
+async function* rowsOfSeries(plan: SelectPlan, run: RunContext): RowStream {
+  if (plan.seriesLimit === 0 && plan.seriesOffset === 0) {
+    yield* allRows(plan, run);
+    return;
+  }
+  // Measurements are limited one by one, so that none is read further than it is answered.
+  const parts = haveDistinctNames(plan)
+    ? inNameOrder(plan).map((source) => ({ ...plan, sources: [source] }))
+    : [plan];
+  for (const part of parts) {
+    yield* run.operator('limit series', part, limitSeries(allRows(part, run), part));
+  }
+}
+
+function allRows(plan: SelectPlan, run: RunContext): RowStream {
+  return plan.leaves.length === 0 ? limitRows(runRaw(plan, run), plan) : runLeaves(plan, run);
 }
 
 /** Holds a plan against the limits that can be known before anything is read. */
@@ -78,16 +97,13 @@ async function checkSeries(plan: SelectPlan, run: RunContext): Promise<void> {
 /** Rows of all sources, filtered, in the order of the answer. */
 function openRows(plan: SelectPlan, options: ScanOptions, run: RunContext): RowStream {
   const open = (source: SourcePlan): RowStream => {
-    const rows =
-      source.kind === 'measurement'
-        ? run.operator('merge series', source, scanMeasurement(source, plan, options, run))
-        : run.operator(
-            'read subquery',
-            source,
-            scanSubquery(source, plan, runSelect(source.plan, run), run),
-          );
-    if (plan.seriesLimit === 0 && plan.seriesOffset === 0) return rows;
-    return run.operator('limit series', source, limitSeries(rows, { source, plan }, run));
+    return source.kind === 'measurement'
+      ? run.operator('merge series', source, scanMeasurement(source, plan, options, run))
+      : run.operator(
+          'read subquery',
+          source,
+          scanSubquery(source, plan, runSelect(source.plan, run), run),
+        );
   };
   const rows = haveDistinctNames(plan)
     ? oneAfterTheOther(inNameOrder(plan), open)
@@ -174,10 +190,7 @@ async function* runLeaves(plan: SelectPlan, run: RunContext): RowStream {
   const fault = firstFault(plan);
   if (fault !== undefined) throw invalid(fault.text, fault.place);
   const leaves = new LeavesPlan(plan);
-  const isPushed =
-    plan.seriesLimit === 0 &&
-    plan.seriesOffset === 0 &&
-    canPushAggregates(plan, run.query.capabilities);
+  const isPushed = canPushAggregates(plan, run.query.capabilities);
   const feed = isPushed ? aggregateFeed(leaves, run) : rowFeed(leaves, run);
   const defaults = new RowDefaults(leaves);
   let group: GroupKey | undefined;
@@ -314,10 +327,7 @@ async function outputs(
   return { group, times: rows.times, columns };
 }
 
-/**
- * LIMIT and OFFSET of a raw query count the rows of each series; OFFSET alone answers one row of measurements, all rows
- * of subqueries, as recorded.
- */
+/** LIMIT and OFFSET of a raw query count the rows of each series. */
 async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
   if (plan.limit === 0 && plan.offset === 0) {
     yield* rows;
@@ -325,9 +335,7 @@ async function* limitRows(rows: RowStream, plan: SelectPlan): RowStream {
   }
   let group: GroupKey | undefined;
   let seen = 0;
-  const isOverSubqueries = plan.sources.every((source) => source.kind === 'subquery');
-  const most = plan.limit === 0 && !isOverSubqueries ? 1 : plan.limit;
-  const end = most === 0 ? Infinity : plan.offset + most;
+  const end = plan.limit === 0 ? Infinity : plan.offset + plan.limit;
   for await (const batch of rows) {
     if (batch.group !== group) {
       group = batch.group;

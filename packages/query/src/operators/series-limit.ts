@@ -1,107 +1,23 @@
-// SLIMIT and SOFFSET: which series of each measurement are answered, counted over its groups in ascending order.
-import { compareBytes } from '@tidemark/core';
-
+// SLIMIT and SOFFSET: which series are answered.
 import type { GroupKey, RowStream } from '../batch/row-batch.ts';
-import { lookUp } from '../look-up.ts';
-import type { MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
-import { tagsOfSeriesKey } from '../series-key.ts';
-import type { Predicate } from '../series-source.ts';
-import type { RunContext } from './run-context.ts';
+import type { SelectPlan } from '../plan/select-plan.ts';
 
 /**
- * Drops the rows of series outside the limit. What is counted are series of measurements, with rows or without; those
- * that a subquery reads too (recorded).
+ * The rows of so many series of each measurement, of those that have rows and in the order in which they come. Reads no
+ * further than the last of them where there is one measurement only.
  */
-export async function* limitSeries(
-  rows: RowStream,
-  { source, plan }: { readonly source: SourcePlan; readonly plan: SelectPlan },
-  run: RunContext,
-): RowStream {
-  if (plan.seriesLimit === 0 && plan.seriesOffset === 0) {
-    yield* rows;
-    return;
-  }
-  const allowed = new Set<string>();
-  for (const read of measurementsOf(source, plan)) {
-    for (const id of await chosenSeries(read, plan, run)) allowed.add(id);
-  }
+export async function* limitSeries(rows: RowStream, plan: SelectPlan): RowStream {
+  const end = plan.seriesLimit === 0 ? Infinity : plan.seriesOffset + plan.seriesLimit;
+  const isOneMeasurement = plan.sources.length === 1 && plan.sources[0]?.kind === 'measurement';
   let group: GroupKey | undefined;
-  let isAllowed = false;
+  let index = 0;
   for await (const batch of rows) {
+    if (batch.times.length === 0) continue;
     if (batch.group !== group) {
+      index = batch.group.name === group?.name ? index + 1 : 0;
       group = batch.group;
-      isAllowed = allowed.has(groupId(group.name, group.tags));
     }
-    if (isAllowed) yield batch;
-  }
-}
-
-/** A measurement and the innermost query that reads it. */
-type MeasurementRead = { readonly source: MeasurementPlan; readonly reader: SelectPlan };
-
-function measurementsOf(source: SourcePlan, reader: SelectPlan): readonly MeasurementRead[] {
-  if (source.kind === 'measurement') return [{ source, reader }];
-  const { plan } = source;
-  return plan.sources.flatMap((inner) => measurementsOf(inner, plan));
-}
-
-function groupId(name: string, tags: readonly string[]): string {
-  return JSON.stringify([name, ...tags]);
-}
-
-/** Groups of the measurement's series, whether they have points in the range or not. */
-async function chosenSeries(
-  { source, reader }: MeasurementRead,
-  plan: SelectPlan,
-  run: RunContext,
-): Promise<readonly string[]> {
-  const { query } = run;
-  const { database, retentionPolicy, measurement } = source.measurement;
-  const { pushed } = reader.condition;
-  const where = pushed === undefined ? undefined : onlyTags(pushed);
-  const filter = {
-    database,
-    retentionPolicy,
-    measurements: [measurement],
-    where,
-    timeRange: reader.range,
-  };
-  const groups = new Map<string, readonly string[]>();
-  for await (const batch of lookUp(query, 'series', { filter }, run.pace)) {
-    for (const key of batch.keys) {
-      const tags = tagsOfSeriesKey(key);
-      const values = plan.dimensions.map((name) => tags.get(name) ?? '');
-      groups.set(groupId(measurement, values), values);
-    }
-  }
-  const { dimensions } = plan;
-  const ordered = [...groups].sort(([, a], [, b]) =>
-    compareBytes(countingOrder(dimensions, a), countingOrder(dimensions, b)),
-  );
-  const end = plan.seriesLimit === 0 ? undefined : plan.seriesOffset + plan.seriesLimit;
-  return ordered.slice(plan.seriesOffset, end).map(([id]) => id);
-}
-
-/** Series are counted by the tags that they have, then by their values, as recorded. */
-function countingOrder(dimensions: readonly string[], values: readonly string[]): string {
-  const present = dimensions.filter((_, i) => values[i] !== '');
-  return [...present, ...values.filter((value) => value !== '')].join('|');
-}
-
-/** What a predicate asks of tags when every field leaf may hold. */
-export function onlyTags(predicate: Predicate): Predicate {
-  switch (predicate.kind) {
-    case 'field':
-    case 'field-regex':
-      return { kind: 'constant', value: true };
-    case 'and':
-    case 'or':
-      return {
-        kind: predicate.kind,
-        left: onlyTags(predicate.left),
-        right: onlyTags(predicate.right),
-      };
-    default:
-      return predicate;
+    if (index >= end && isOneMeasurement) return;
+    if (index >= plan.seriesOffset && index < end) yield batch;
   }
 }

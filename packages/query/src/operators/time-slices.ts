@@ -6,7 +6,7 @@ import { MAX_TIME_SLICES } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
 import type { RunContext } from './run-context.ts';
-import { onlyTags } from './series-limit.ts';
+import { onlyTags } from './only-tags.ts';
 
 /** Slices that cover all rows of a range, in the order of the query. Neighbours do not overlap. */
 export async function timeSlices(

@@ -1,0 +1,20 @@
+// What a condition says about series alone.
+import type { Predicate } from '../series-source.ts';
+
+/** What a predicate asks of tags when every field leaf may hold. */
+export function onlyTags(predicate: Predicate): Predicate {
+  switch (predicate.kind) {
+    case 'field':
+    case 'field-regex':
+      return { kind: 'constant', value: true };
+    case 'and':
+    case 'or':
+      return {
+        kind: predicate.kind,
+        left: onlyTags(predicate.left),
+        right: onlyTags(predicate.right),
+      };
+    default:
+      return predicate;
+  }
+}
