@@ -4,7 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { makeDirectory, removeDirectory, runTidemark, startTidemark } from '@tidemark/testkit';
+import {
+  makeDirectory,
+  removeDirectory,
+  runTidemark,
+  send,
+  startTidemark,
+} from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let directory: string;
@@ -179,7 +185,8 @@ describe('starting', () => {
   });
 
   test('the ready line names what runs; metrics are served for Prometheus, the heap for browsers', async () => {
-    const server = await startTidemark();
+    const secret = `hush-${process.pid}`;
+    const server = await startTidemark({ args: ['--database-http-shared-secret', secret] });
     try {
       expect(server.tsdb).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
       expect(server.engine).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -188,8 +195,16 @@ describe('starting', () => {
         const text = await (await fetch(url)).text();
         expect(text).toMatch(/^# TYPE process_cpu_seconds_total counter$/m);
       }
-      const heap = (await (await fetch(`${server.tsdb}/debug/pprof/heap`)).json()) as HeapSnapshot;
-      expect(heapFaults(heap)).toEqual([]);
+      // One at a time: nothing else runs meanwhile.
+      const snapshots = await Promise.all(
+        [1, 2, 3].map(() => send(`${server.tsdb}/debug/pprof/heap`)),
+      );
+      expect(snapshots.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+      const heap = snapshots.find(({ status }) => status === 200)?.text ?? '';
+      expect(heapFaults(JSON.parse(heap) as HeapSnapshot)).toEqual([]);
+      expect(heap).not.toContain(secret);
+      const line = (await send(`${server.engine}/engine/v1/debug/pprof/cmdline`)).text;
+      expect(line).toContain('--database-http-shared-secret\0[REDACTED]');
     } finally {
       expect(await server.stop()).toBe(0);
       await removeDirectory(server.directory);

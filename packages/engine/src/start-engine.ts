@@ -323,7 +323,7 @@ class RunningEngine implements EngineService {
         redact: this.#parts.redact,
       }),
     });
-    if (config.http.pprofEnabled) addPprofRoutes(server, clock);
+    if (config.http.pprofEnabled) addPprofRoutes(server, clock, this.#parts.redact);
     addMiscRoutes(server, {
       reload: () => this.reload(),
       writes,

@@ -13,7 +13,8 @@ goroutine (what the process waits for)
 heap (statistics of the heap)
 profile?seconds=30 (a .cpuprofile)`;
 
-export function addPprofRoutes(api: Api, clock: Clock): void {
+/** `redact` hides secrets of the engine in what the command line says. */
+export function addPprofRoutes(api: Api, clock: Clock, redact: (text: string) => string): void {
   const text = (body: string): ApiResponse => ({
     status: 200,
     text: `${body}\n`,
@@ -21,7 +22,7 @@ export function addPprofRoutes(api: Api, clock: Clock): void {
   });
   let isProfiling = false;
   api.on('GET', '/debug/pprof/', () => text(INDEX));
-  api.on('GET', '/debug/pprof/cmdline', () => text(process.argv.join('\u0000')));
+  api.on('GET', '/debug/pprof/cmdline', () => text(redact(hideFlags(process.argv).join('\u0000'))));
   api.on('GET', '/debug/pprof/heap', () => ({
     status: 200,
     json: { ...getHeapStatistics(), ...process.memoryUsage() },
@@ -36,6 +37,15 @@ export function addPprofRoutes(api: Api, clock: Clock): void {
     } finally {
       isProfiling = false;
     }
+  });
+}
+
+/** The command line may be that of the database too, whose secrets the engine does not know. */
+function hideFlags(args: readonly string[]): readonly string[] {
+  const isSecret = (flag: string): boolean => /^--.*(?:secret|password|token)/.test(flag);
+  return args.map((argument, i) => {
+    if (!argument.startsWith('--')) return isSecret(args[i - 1] ?? '') ? '[REDACTED]' : argument;
+    return isSecret(argument) ? argument.replace(/=.*/s, '=[REDACTED]') : argument;
   });
 }
 

@@ -145,7 +145,10 @@ export const TSDB_CONFIG = {
       'File to which changes and refusals are appended, one JSON object a line; empty is the service log alone.',
     ),
     'pprof-enabled': boolean(true, 'Serve /debug/pprof.'),
-    'pprof-auth-enabled': boolean(false, 'Require an admin user for /debug.'),
+    'pprof-auth-enabled': boolean(
+      false,
+      'Require an admin user for /debug/vars too; the rest of /debug asks for one whenever authentication is on.',
+    ),
     'ping-auth-enabled': boolean(
       false,
       'Require credentials for /ping, /status, /health, /metrics.',

@@ -134,7 +134,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/debug/requests',
     methods: GET,
-    right: 'debug',
+    right: 'admin',
     summary: 'Count requests by user and address for some seconds',
     isCompat: false,
     handle: handleDebugRequests,
@@ -150,7 +150,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/debug/rejected',
     methods: GET,
-    right: 'debug',
+    right: 'admin',
     summary: 'The last refused lines and their number by source',
     isCompat: false,
     handle: handleDebugRejected,
@@ -166,7 +166,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/debug/pprof',
     methods: GET,
-    right: 'debug',
+    right: 'admin',
     summary: 'Profiles that can be taken',
     isCompat: false,
     handle: handleProfileIndex,
@@ -174,7 +174,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/debug/pprof/profile',
     methods: ['GET'],
-    right: 'debug',
+    right: 'admin',
     summary: 'CPU profile of some seconds',
     isCompat: false,
     handle: handleCpuProfile,
@@ -182,7 +182,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/debug/pprof/heap',
     methods: GET,
-    right: 'debug',
+    right: 'admin',
     summary: 'Heap snapshot',
     isCompat: false,
     handle: handleHeapSnapshot,

@@ -7,14 +7,16 @@ import { assert, Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 
 import { sendBody, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
+import { hideTexts } from './heap-texts.ts';
 import type { HttpServices } from './services.ts';
 import { LIMITS } from '../limits.ts';
 
 const DEFAULT_PROFILE_SECONDS = 10;
 const MAX_PROFILE_SECONDS = LIMITS.profileSeconds.value;
 
-// The inspector has one profiler per thread.
+// The inspector has one profiler per thread, and while a snapshot is taken nothing else runs.
 let isProfiling = false;
+let isTakingSnapshot = false;
 
 function requireEnabled(services: HttpServices): void {
   if (services.config.http.pprofEnabled) return;
@@ -59,13 +61,14 @@ export async function handleCpuProfile(exchange: Exchange, services: HttpService
   }
 }
 
-/** Everything on the heap of the main thread. The process stands still while it is taken. */
+/** What is on the heap of the main thread, without texts. The process stands still while it is taken. */
 export async function handleHeapSnapshot(
   exchange: Exchange,
   services: HttpServices,
 ): Promise<void> {
   requireEnabled(services);
   const { response } = exchange;
+  if (isTakingSnapshot) throw new Conflict('a heap snapshot is being taken already');
   response.statusCode = 200;
   response.setHeader('Content-Type', 'application/json');
   response.setHeader('Content-Disposition', 'attachment; filename="tidemark.heapsnapshot"');
@@ -73,8 +76,13 @@ export async function handleHeapSnapshot(
     response.end();
     return;
   }
-  indexLines();
-  await pipeline(getHeapSnapshot(), response);
+  isTakingSnapshot = true;
+  try {
+    indexLines();
+    await pipeline(getHeapSnapshot(), hideTexts, response);
+  } finally {
+    isTakingSnapshot = false;
+  }
 }
 
 /**
