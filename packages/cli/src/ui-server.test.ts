@@ -43,6 +43,8 @@ beforeAll(async () => {
     bind: { host: '127.0.0.1', port: 0 },
     allowedHosts: ['shown.example'],
     allowedOrigins: [],
+    trustedProxies: ['127.0.0.2'],
+    pageKey: 'key of the page',
     directory: pathToFileURL(`${directory}/`),
     tsdbUrl: `http://${serviceHost}`,
   });
@@ -91,6 +93,7 @@ test('forwards what the page sends, with the path behind the prefix and the head
     Authorization: 'Basic eDp5',
     Cookie: 'secret=1',
     'X-Forwarded-For': '10.9.9.9',
+    'X-Tidemark-Page-Key': 'guessed',
     'X-HTTP-Method-Override': 'DELETE',
     'Content-Length': '4',
   });
@@ -101,6 +104,8 @@ test('forwards what the page sends, with the path behind the prefix and the head
     '/query?q=a%20b',
     {
       host: serviceHost,
+      'x-forwarded-for': '127.0.0.1',
+      'x-tidemark-page-key': 'key of the page',
       authorization: 'Basic eDp5',
       'content-type': 'application/x-www-form-urlencoded',
       'content-length': '4',

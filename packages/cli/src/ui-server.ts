@@ -10,7 +10,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { extname, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { BorderGuard } from '@tidemark/core';
+import { BorderGuard, PAGE_KEY_HEADER } from '@tidemark/core';
 import type { Bind } from '@tidemark/core';
 
 import { listen, urlOf } from './listen.ts';
@@ -19,6 +19,9 @@ export type UiServerOptions = {
   readonly bind: Bind;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  /** With which the services believe where a client is. */
+  readonly pageKey: string;
   /** Folder of the built application. */
   readonly directory: URL;
   /** Base URLs of the services that are forwarded to; a missing one answers 502. */
@@ -89,12 +92,13 @@ const FORWARD_TIMEOUT_MS = 60_000;
 
 /** Starts the server. Resolves when it listens. */
 export async function startUiServer(options: UiServerOptions): Promise<UiServer> {
-  const { bind, allowedHosts, allowedOrigins } = options;
+  const { bind, allowedHosts, allowedOrigins, trustedProxies } = options;
   const border = new BorderGuard({
     section: 'ui',
     boundHost: bind.host,
     allowedHosts,
     allowedOrigins,
+    trustedProxies,
   });
   const server = createServer((request, response) => {
     handle(options, border, request, response).catch((error: unknown) => {
@@ -147,10 +151,19 @@ async function handle(
   }
   // As it was sent: what a parser of URLs makes of it may lead elsewhere.
   const target = request.url ?? '';
+  const call = { pageKey: options.pageKey, clientAddress: border.clientAddress(request) };
   if (target.startsWith('/api/tsdb/')) {
-    forward(options.tsdbUrl, target.slice('/api/tsdb'.length), request, response);
+    forward(
+      { ...call, base: options.tsdbUrl, path: target.slice('/api/tsdb'.length) },
+      request,
+      response,
+    );
   } else if (target.startsWith('/api/engine/')) {
-    forward(options.engineUrl, target.slice('/api/engine'.length), request, response);
+    forward(
+      { ...call, base: options.engineUrl, path: target.slice('/api/engine'.length) },
+      request,
+      response,
+    );
   } else if (target.startsWith('/')) {
     await sendFile(options.directory, target.split('?', 1)[0] ?? '/', request, response);
   } else {
@@ -158,10 +171,17 @@ async function handle(
   }
 }
 
-/** `target` is path and query of the service's own; nothing in it can name another host. */
+type Call = {
+  /** Of the service. */
+  readonly base: string | undefined;
+  /** With the query. Nothing in it can name another host. */
+  readonly path: string;
+  readonly pageKey: string;
+  readonly clientAddress: string;
+};
+
 function forward(
-  base: string | undefined,
-  target: string,
+  { base, path, pageKey, clientAddress }: Call,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
@@ -182,11 +202,13 @@ function forward(
       // Of an IPv6 address without the brackets.
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port,
-      path: target,
+      path,
       method,
       headers: {
         ...pick(request.headers, REQUEST_HEADERS),
         ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
+        [PAGE_KEY_HEADER]: pageKey,
+        'x-forwarded-for': clientAddress,
         host,
       },
       timeout: FORWARD_TIMEOUT_MS,

@@ -13,6 +13,7 @@ const LOOPBACK: BorderSettings = {
   boundHost: '127.0.0.1',
   allowedHosts: [],
   allowedOrigins: [],
+  trustedProxies: [],
 };
 
 // What node makes of real requests is what the guard sees.

@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { isLoopback } from './bind-address.ts';
+import { ClientAddresses } from './client-address.ts';
 import { configKey } from './config-schema.ts';
 import { InvalidRequest } from './errors.ts';
 
@@ -14,6 +15,9 @@ export const BORDER_KEYS = {
   ),
   'allowed-origins': configKey.textList(
     'Origins, written https://host:port, of pages that browsers may let use this API besides its own; only these get CORS headers.',
+  ),
+  'trusted-proxies': configKey.textList(
+    'Addresses and networks of proxies whose X-Forwarded-For says where a client is: wrong passwords count for its address, and it stands in logs.',
   ),
 } as const;
 
@@ -26,6 +30,9 @@ export type BorderSettings = {
   readonly ownNames?: readonly string[] | undefined;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  /** With which the page's server of this process says where its client is. */
+  readonly pageKey?: string | undefined;
 };
 
 /** An answer in place of what was asked for. */
@@ -37,21 +44,29 @@ export class BorderGuard {
   /** Lower case, without port and brackets; `undefined` serves all. */
   readonly #hosts: ReadonlySet<string> | undefined;
   readonly #origins: ReadonlySet<string>;
+  readonly #addresses: ClientAddresses;
 
-  /** Throws `InvalidRequest` naming the setting when an origin is none. */
-  constructor({ section, boundHost, ownNames = [], ...allowed }: BorderSettings) {
-    const { allowedHosts, allowedOrigins } = allowed;
+  /** Throws `InvalidRequest` naming the setting when an origin or an address is none. */
+  constructor(settings: BorderSettings) {
+    const { section, boundHost, ownNames = [], allowedHosts, allowedOrigins } = settings;
+    const { trustedProxies, pageKey } = settings;
     const isClosed = boundHost !== undefined && (isLoopback(boundHost) || allowedHosts.length > 0);
     this.#section = section;
     this.#hosts = isClosed
       ? new Set([boundHost, ...ownNames, ...allowedHosts].map(hostName))
       : undefined;
     this.#origins = new Set(allowedOrigins.map((text) => originOf(text, section)));
+    this.#addresses = new ClientAddresses(trustedProxies, `${section}.trusted-proxies`, pageKey);
   }
 
   /** Why a request is not served; `undefined` when it is. */
   refusal(request: IncomingMessage): BorderRefusal | undefined {
     return this.#hostRefusal(request) ?? this.#originRefusal(request);
+  }
+
+  /** Address of the client, without port; `unix` where there is no network. */
+  clientAddress(request: IncomingMessage): string {
+    return this.#addresses.of(request);
   }
 
   /** Headers that let a page of an allowed origin use the answer; none for everybody else. */

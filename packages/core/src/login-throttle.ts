@@ -1,5 +1,5 @@
 // Brake on guessing: after some failures in a row, an address and user wait longer for each further attempt; so does an
-// address that fails with many users.
+// address that fails with many users. An attempt counts from its begin, so that many at once are no way around.
 import { LimitExceeded } from './errors.ts';
 import type { Limit } from './limits.ts';
 
@@ -25,14 +25,34 @@ export const LOGIN_LIMITS = {
     unit: 'ms',
     reason: 'longest time for which further attempts of an address and user are refused',
   },
+  loginTrustMs: {
+    value: 86_400_000,
+    unit: 'ms',
+    reason: 'for so long a user who was right does not wait for what others fail with there',
+  },
   trackedLogins: {
     value: 10_000,
     unit: 'count',
-    reason: 'pairs of address and user whose failures are remembered; the oldest is forgotten',
+    reason: 'pairs of address and user that are remembered; the oldest is forgotten',
   },
 } as const satisfies Readonly<Record<string, Limit>>;
 
-type Failures = { count: number; lastMs: number; blockedUntilMs: number };
+/** Who tries to log in, from where, with what. */
+export type Login = {
+  readonly address: string;
+  readonly userName: string;
+  readonly password: string;
+};
+
+export type LoginThrottleOptions = {
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  /** Whether what a check throws says that the password is wrong; everything else counts for nobody. */
+  readonly isWrong: (error: unknown) => boolean;
+};
+
+/** `pending` attempts are not decided yet. */
+type Failures = { count: number; pending: number; lastMs: number; blockedUntilMs: number };
 
 /** In memory only, bounded; the limits are `LOGIN_LIMITS`. */
 export class LoginThrottle {
@@ -40,62 +60,108 @@ export class LoginThrottle {
   readonly #pairs = new Map<string, Failures>();
   /** By address: one password tried with many users. */
   readonly #addresses = new Map<string, Failures>();
-  readonly #monotonicMs: () => number;
+  /** By address and user: when the password was right. */
+  readonly #rightMs = new Map<string, number>();
+  /** The same attempt again, while it is not decided, is no further one. */
+  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #options: LoginThrottleOptions;
 
-  /** Milliseconds of a clock that never goes back. */
-  constructor(monotonicMs: () => number) {
-    this.#monotonicMs = monotonicMs;
+  constructor(options: LoginThrottleOptions) {
+    this.#options = options;
   }
 
-  /** Throws while attempts of that address, or of that user from there, are refused. */
-  check(address: string, userName: string): void {
-    const network = networkOf(address);
-    const untilMs = Math.max(
-      this.#pairs.get(`${network} ${userName}`)?.blockedUntilMs ?? 0,
-      this.#addresses.get(network)?.blockedUntilMs ?? 0,
+  /**
+   * What `check` resolves to, which rejects when the password is wrong. Rejects with `LimitExceeded`, without a check,
+   * while attempts of that address, or of that user from there, are refused.
+   */
+  attempt<T>(login: Login, check: () => Promise<T>): Promise<T> {
+    const network = networkOf(login.address);
+    const pair = `${network} ${login.userName}`;
+    const key = JSON.stringify([network, login.userName, login.password]);
+    const running = this.#running.get(key);
+    if (running !== undefined) return running as Promise<T>;
+    const attempt = this.#attempt({ network, pair }, check).finally(() =>
+      this.#running.delete(key),
     );
-    if (untilMs <= this.#monotonicMs()) return;
+    this.#running.set(key, attempt);
+    return attempt;
+  }
+
+  async #attempt<T>(
+    { network, pair }: { readonly network: string; readonly pair: string },
+    check: () => Promise<T>,
+  ): Promise<T> {
+    const nowMs = this.#options.monotonicMs();
+    const rightMs = this.#rightMs.get(pair);
+    const isTrusted = rightMs !== undefined && nowMs - rightMs <= LOGIN_LIMITS.loginTrustMs.value;
+    const ofPair = this.#failures(this.#pairs, pair);
+    const ofAddress = this.#failures(this.#addresses, network);
+    const freeOfPair = LOGIN_LIMITS.freeLoginFailures.value;
+    const freeOfAddress = LOGIN_LIMITS.freeAddressFailures.value;
+    this.#check(ofPair, freeOfPair);
+    if (!isTrusted) this.#check(ofAddress, freeOfAddress);
+    // Only now: what is refused must not make others forgotten.
+    remember(this.#pairs, pair, ofPair);
+    remember(this.#addresses, network, ofAddress);
+    ofPair.pending++;
+    ofAddress.pending++;
+    try {
+      const result = await check();
+      ofPair.count = 0;
+      ofPair.blockedUntilMs = 0;
+      remember(this.#rightMs, pair, this.#options.monotonicMs());
+      return result;
+    } catch (error) {
+      if (this.#options.isWrong(error)) {
+        this.#count(ofPair, freeOfPair);
+        // A program that goes on with one wrong password is braked above, and must not lock out its neighbours.
+        if (ofPair.count <= freeOfPair) this.#count(ofAddress, freeOfAddress);
+      }
+      throw error;
+    } finally {
+      ofPair.pending--;
+      ofAddress.pending--;
+      forgetUnused(this.#pairs, pair, ofPair);
+      forgetUnused(this.#addresses, network, ofAddress);
+    }
+  }
+
+  /** Throws while there is a block, and when as many attempts are on their way as may fail before there is one. */
+  #check({ count, pending, blockedUntilMs }: Failures, free: number): void {
+    const isBlocked = blockedUntilMs > this.#options.monotonicMs();
+    if (!isBlocked && pending < Math.max(1, free + 1 - count)) return;
     throw new LimitExceeded('too many failed logins; try again later', 'http.auth-enabled');
   }
 
-  /** Counts an attempt with wrong credentials. */
-  failed(address: string, userName: string): void {
-    const network = networkOf(address);
-    const freePair = LOGIN_LIMITS.freeLoginFailures.value;
-    const pair = this.#count(this.#pairs, `${network} ${userName}`, freePair);
-    // A program that goes on with one wrong password is braked above, and must not lock out its neighbours.
-    if (pair.count > freePair) return;
-    this.#count(this.#addresses, network, LOGIN_LIMITS.freeAddressFailures.value);
-  }
-
-  /** Forgets the failures of that user from there. */
-  succeeded(address: string, userName: string): void {
-    this.#pairs.delete(`${networkOf(address)} ${userName}`);
-  }
-
-  #count(all: Map<string, Failures>, key: string, free: number): Failures {
-    const nowMs = this.#monotonicMs();
+  #failures(all: Map<string, Failures>, key: string): Failures {
+    const nowMs = this.#options.monotonicMs();
     const known = all.get(key);
-    const isForgotten =
-      known === undefined || nowMs - known.lastMs > LOGIN_LIMITS.loginForgetMs.value;
-    const failures = isForgotten ? { count: 0, lastMs: nowMs, blockedUntilMs: 0 } : known;
+    if (known === undefined) return { count: 0, pending: 0, lastMs: nowMs, blockedUntilMs: 0 };
+    if (nowMs - known.lastMs > LOGIN_LIMITS.loginForgetMs.value) known.count = 0;
+    return known;
+  }
+
+  #count(failures: Failures, free: number): void {
+    const nowMs = this.#options.monotonicMs();
     failures.count++;
     failures.lastMs = nowMs;
-    if (failures.count > free) {
-      const blockMs = Math.min(
-        LOGIN_LIMITS.loginBlockMs.value,
-        1000 * 2 ** (failures.count - free - 1),
-      );
-      failures.blockedUntilMs = nowMs + blockMs;
-    }
-    all.delete(key);
-    all.set(key, failures);
-    if (all.size > LOGIN_LIMITS.trackedLogins.value) {
-      const oldest = all.keys().next().value;
-      if (oldest !== undefined) all.delete(oldest);
-    }
-    return failures;
+    if (failures.count <= free) return;
+    const blockMs = 1000 * 2 ** (failures.count - free - 1);
+    failures.blockedUntilMs = nowMs + Math.min(LOGIN_LIMITS.loginBlockMs.value, blockMs);
   }
+}
+
+/** As the newest; the oldest makes room. */
+function remember<V>(all: Map<string, V>, key: string, value: V): void {
+  all.delete(key);
+  all.set(key, value);
+  if (all.size <= LOGIN_LIMITS.trackedLogins.value) return;
+  const oldest = all.keys().next().value;
+  if (oldest !== undefined) all.delete(oldest);
+}
+
+function forgetUnused(all: Map<string, Failures>, key: string, failures: Failures): void {
+  if (failures.count + failures.pending === 0 && all.get(key) === failures) all.delete(key);
 }
 
 /** One customer of IPv6 has a whole /64; of IPv4, the address. */

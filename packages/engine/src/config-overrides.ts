@@ -26,6 +26,7 @@ import type { JsonValue, Options, OptionValue, SectionSpec } from '@tidemark/ale
 import { checkElements } from './config.ts';
 import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 import type { Table } from './metadata.ts';
+import type { AuthRequest } from './http/server.ts';
 import type { Redactor } from './redactor.ts';
 
 /** One element's stored override. Values are JSON, converted again on every use. */
@@ -36,6 +37,9 @@ export type OverrideRecord = {
   readonly isAdded: boolean;
   readonly options: { readonly [name: string]: JsonValue };
 };
+
+/** A section, or one of its elements. */
+export type ConfigTarget = { readonly section: string; readonly element?: string | undefined };
 
 /** What one request changes. */
 export type ConfigUpdate = {
@@ -51,6 +55,16 @@ export type ElementView = {
   readonly redacted: readonly string[];
 };
 
+/** Who changes the configuration. */
+export type Caller = Omit<AuthRequest, 'method' | 'route' | 'path'>;
+
+/** Rejects elements that would keep the caller from changing them again. */
+export type CheckSection = (
+  section: string,
+  elements: readonly Options[],
+  caller: Caller,
+) => Promise<void> | void;
+
 /** Applies a section to the running service; rejects when it can not be used. */
 export type ApplySection = (section: string, elements: readonly Options[]) => Promise<void> | void;
 
@@ -60,6 +74,7 @@ export type ConfigOverridesOptions = {
   readonly store: Table<OverrideRecord>;
   /** Start without what is stored. */
   readonly isSkipped: boolean;
+  readonly check: CheckSection;
   readonly apply: ApplySection;
   /** Reads a secret by reference: `env:NAME`, `file:/path`. Throws when there is none. */
   readonly resolveSecret: (value: string) => string;
@@ -137,21 +152,17 @@ export class ConfigOverrides {
   }
 
   /** Changes a section. Resolves when the change is in use and on disk. */
-  async update(
-    sectionName: string,
-    element: string | undefined,
-    update: ConfigUpdate,
-  ): Promise<void> {
+  async update(target: ConfigTarget, update: ConfigUpdate, caller: Caller): Promise<void> {
     this.requireEnabled();
-    const change = this.#lock.then(() => this.#update(sectionName, element, update));
+    const change = this.#lock.then(() => this.#update(target, update, caller));
     this.#lock = change.catch(() => undefined);
     await change;
   }
 
   async #update(
-    sectionName: string,
-    element: string | undefined,
+    { section: sectionName, element }: ConfigTarget,
     update: ConfigUpdate,
+    caller: Caller,
   ): Promise<void> {
     const section = findSection(sectionName);
     if (section === undefined) {
@@ -169,6 +180,8 @@ export class ConfigOverrides {
     }
     const elements = this.#merge(section, overrides);
     this.#check(section, place, elements);
+    const known = elements.map((options) => this.#withSecrets(section, options) ?? options);
+    await this.#options.check(section.name, known, caller);
     await this.#commit(section, place, { elements, overrides });
   }
 

@@ -20,11 +20,12 @@ import type {
 import type { AlertServiceOptions } from '@tidemark/alerting';
 import { BatchScheduler } from './batch-scheduler.ts';
 import { ConfigOverrides } from './config-overrides.ts';
-import type { OverrideRecord } from './config-overrides.ts';
+import type { CheckSection, OverrideRecord } from './config-overrides.ts';
 import { hostCountOf } from './config.ts';
 import type { EngineConfig } from './config.ts';
 import { startPoints } from './catch-up/stream-feed.ts';
 import { Clusters } from './database/clusters.ts';
+import type { OwnDatabase } from './database/clusters.ts';
 import { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment } from './definition.ts';
 import { Executor } from './executor.ts';
@@ -57,6 +58,7 @@ export type EngineOptions = {
   readonly checkTemplate: HandlerContext['checkTemplate'];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly skipConfigOverrides: boolean;
+  readonly ownDatabase?: OwnDatabase | undefined;
 };
 
 /** Everything that endpoints and background work use. Made by `openParts`, closed by `closeParts`. */
@@ -96,6 +98,8 @@ export type EngineHooks = {
   savedState: (taskId: string) => TaskState | undefined;
   /** Resolves when what is written to the database comes here. */
   linked: () => Promise<void>;
+  /** Rejects a change that whoever makes it could not undo. */
+  checkSection: CheckSection;
   sectionChanged: (section: string) => Promise<void> | void;
 };
 
@@ -118,6 +122,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const hooks: EngineHooks = {
     taskStarted: () => Promise.resolve(),
     taskStartsAnew: () => Promise.resolve(),
+    checkSection: () => undefined,
     sectionChanged: () => undefined,
     savedState: () => undefined,
     linked: () => Promise.resolve(),
@@ -132,7 +137,10 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     redactor.redact,
   );
   const http = httpSender();
-  const clusters = new Clusters(http, config.task.maxQueryResponseBytes);
+  const clusters = new Clusters(http, {
+    queryResponseBytesMax: config.task.maxQueryResponseBytes,
+    ownDatabase: options.ownDatabase,
+  });
   const router = new PointRouter(config.task.maxWaitingPoints);
   const access = accessPolicy({
     programs: config.alert.allowedPrograms,
@@ -149,6 +157,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     refuseSecret: access.refuseSecret,
     refuseFile: access.refuseFile,
     redactor,
+    check: (section, elements, caller) => hooks.checkSection(section, elements, caller),
     apply: (section, elements) => {
       if (section === 'tsdb') clusters.update(elements);
       return hooks.sectionChanged(section);

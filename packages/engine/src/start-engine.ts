@@ -53,6 +53,8 @@ export type StartEngineOptions = {
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Asks the name servers for what scrapers look up; default: those of the machine. */
   readonly resolver?: Resolver | undefined;
+  /** With which the page's server of this process is believed where its clients are. */
+  readonly pageKey?: string | undefined;
 };
 
 /** A running engine. */
@@ -88,10 +90,11 @@ async function openEngine(
   options: StartEngineOptions,
   lock: DirectoryLock,
 ): Promise<EngineService> {
+  const { resolver = new Resolver(), pageKey, defaultTsdbUrl } = options;
   // Tasks of one thread name series by the same numbers.
   const thread = { series: new SeriesTable() };
   const parts = await openParts({
-    config: withDefaultCluster(config, options.defaultTsdbUrl),
+    config: withDefaultCluster(config, defaultTsdbUrl),
     clock: options.clock ?? systemClock(),
     log: options.log,
     createTask: (pipeline, services, task) => createTask(pipeline, services, task, thread),
@@ -99,12 +102,15 @@ async function openEngine(
     checkTemplate,
     environment: options.environment ?? {},
     skipConfigOverrides: options.skipConfigOverrides === true,
+    ownDatabase:
+      pageKey === undefined || defaultTsdbUrl === undefined
+        ? undefined
+        : { url: defaultTsdbUrl, pageKey },
   });
   const authenticator = config.http.authEnabled
     ? await Authenticator.open({ ...parts, ...config.http })
     : undefined;
-  const resolver = options.resolver ?? new Resolver();
-  const service = new RunningEngine(parts, { authenticator, lock, resolver });
+  const service = new RunningEngine(parts, { authenticator, lock, resolver, pageKey });
   try {
     await service.open();
   } catch (error) {
@@ -143,10 +149,12 @@ class RunningEngine implements EngineService {
       authenticator,
       lock,
       resolver,
+      pageKey,
     }: {
       readonly authenticator: Authenticator | undefined;
       readonly lock: DirectoryLock;
       readonly resolver: Resolver;
+      readonly pageKey: string | undefined;
     },
   ) {
     const { config, clock } = parts;
@@ -154,7 +162,7 @@ class RunningEngine implements EngineService {
     this.#lock = lock;
     this.#authenticator = authenticator;
     this.#startedMs = clock.monotonicMs();
-    this.#server = makeServer(parts, authenticator);
+    this.#server = makeServer(parts, { authenticator, pageKey });
     this.#inputs = openInputs(parts);
     this.#scrape = {
       ...parts,
@@ -235,6 +243,8 @@ class RunningEngine implements EngineService {
     });
     this.#subscriptions.start();
     this.#listening.resolve();
+    hooks.checkSection = (section, elements, caller) =>
+      section === 'tsdb' ? this.#authenticator?.checkClusters(elements, caller) : undefined;
     hooks.sectionChanged = (section) => {
       if (section === 'tsdb') this.#subscriptions?.requestSync();
       if (SCRAPE_SECTIONS.some(({ name }) => name === section)) return this.#scrapers.update();
@@ -395,7 +405,13 @@ function withDefaultCluster(config: EngineConfig, url: string | undefined): Engi
 
 function makeServer(
   { config, logs, redact }: EngineParts,
-  authenticator: Authenticator | undefined,
+  {
+    authenticator,
+    pageKey,
+  }: {
+    readonly authenticator: Authenticator | undefined;
+    readonly pageKey: string | undefined;
+  },
 ): HttpServer {
   return new HttpServer({
     bodyBytesMax: config.http.maxBodySizeBytes,
@@ -412,6 +428,8 @@ function makeServer(
       ownNames: [config[''].hostname],
       allowedHosts: config.http.allowedHosts,
       allowedOrigins: config.http.allowedOrigins,
+      trustedProxies: config.http.trustedProxies,
+      pageKey,
     }),
     realm: config.http.realm,
     tls: config.http.httpsEnabled

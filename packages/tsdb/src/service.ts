@@ -68,6 +68,8 @@ export type TsdbDependencies = {
   readonly openStorage?: typeof openStorage | undefined;
   /** Without it nothing is rehearsed, whatever `data.rehearsal-enabled` says. */
   readonly rehearsal?: RehearsalSettings | undefined;
+  /** With which the page's server of this process is believed where its clients are. */
+  readonly pageKey?: string | undefined;
 };
 
 export type RehearsalSettings = Pick<RehearsalOptions, 'rounds' | 'quietMs'> & {
@@ -161,7 +163,7 @@ async function open(
   const catalog = await Catalog.open(metaDirectory);
   if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
   opened.push(() => catalog.close());
-  const server = new HttpServer(config, clock);
+  const server = new HttpServer(config, dependencies);
   // Closed by whichever comes first: here when opening fails, otherwise before everything that answers need.
   opened.push(() => server.close());
   await server.open();
@@ -333,7 +335,7 @@ function startRehearsal(
         }),
       );
       // Nobody else reaches it.
-      const border = borderOf(own, undefined);
+      const border = borderOf(own, { boundHost: undefined });
       return (request, response) => listener(request, response, border);
     },
     requests: {
@@ -486,12 +488,12 @@ class HttpServer {
   #queries: RunningQueries | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(config: TsdbConfig, clock: Clock) {
+  constructor(config: TsdbConfig, { clock, pageKey }: Pick<TsdbDependencies, 'clock' | 'pageKey'>) {
     const { http } = config;
     const settings = { hasCompatHeaders: http.compatRoutes, extra: http.headers };
     this.#config = config;
     this.#clock = clock;
-    this.#listeners = new Listeners(new Refuser(settings, clock));
+    this.#listeners = new Listeners(new Refuser(settings, clock), pageKey);
     this.#onRequest = (request, response, border) =>
       answerWhileRecovering(request, response, settings, border);
   }

@@ -1,4 +1,6 @@
 // `tidemark up`: both services and the web UI in one process, wired together.
+import { randomBytes } from 'node:crypto';
+
 import { parseBind } from '@tidemark/core';
 import type { Command } from 'commander';
 
@@ -45,11 +47,13 @@ export function upCommand(
             ],
             isInsecureAllowed: options.insecureNoAuth === true,
           });
+          const pageKey = randomBytes(32).toString('base64url');
           const { startTsdb } = await import('@tidemark/tsdb');
           const tsdb = await startTsdb(config.tsdb, {
             log: log.child({ service: 'tsdb' }),
             clock,
             rehearsal: {},
+            pageKey,
           });
           shutdown.opened(
             'tsdb',
@@ -62,6 +66,7 @@ export function upCommand(
             clock,
             environment: process.env,
             defaultTsdbUrl: tsdb.url,
+            pageKey,
           });
           shutdown.opened(
             'engine',
@@ -78,6 +83,7 @@ export function upCommand(
             directory: UI_DIRECTORY,
             tsdbUrl: tsdb.url,
             engineUrl: engine.url,
+            pageKey,
           });
           shutdown.opened('ui', () => ui.close());
           return [

@@ -2,8 +2,10 @@
 // password, an API token or a signed token, and the database as a subscriber. Users read, write where the database
 // lets them write, and change something as admins.
 import { randomBytes } from 'node:crypto';
-import { Forbidden, LoginThrottle, Unauthorized } from '@tidemark/core';
+import { Forbidden, InvalidRequest, LoginThrottle, messageOf, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import type { Options } from '@tidemark/alerting';
+import type { Caller } from '../config-overrides.ts';
 import type { Clusters } from '../database/clusters.ts';
 import { BASE } from '../http/routes.ts';
 import type { AuthRequest } from '../http/server.ts';
@@ -45,7 +47,10 @@ export class Authenticator {
   private constructor(options: AuthenticatorOptions, subscriberToken: string) {
     this.#options = options;
     this.#users = new DatabaseUsers(options);
-    this.#throttle = new LoginThrottle(() => options.clock.monotonicMs());
+    this.#throttle = new LoginThrottle({
+      monotonicMs: () => options.clock.monotonicMs(),
+      isWrong: (error) => error instanceof WrongCredentials,
+    });
     this.#subscriberToken = subscriberToken;
   }
 
@@ -71,19 +76,36 @@ export class Authenticator {
     await checkRights(request, await this.#identify(readCredentials(request), request.address));
   }
 
-  // Only what can be guessed is braked: signatures can not, and a program whose token has expired guesses nothing.
+  /**
+   * Rejects with `InvalidRequest` clusters whose database would not let the caller change them again: it does not
+   * answer, or knows others. Nobody but users of tokens could log in to put that right.
+   */
+  async checkClusters(elements: readonly Options[], caller: Caller): Promise<void> {
+    const credentials = readCredentials(caller);
+    const { sharedSecret, tokenAdmins, clock } = this.#options;
+    const clusters = this.#options.clusters.withElements(elements);
+    const next = new Authenticator(
+      { clusters, clock, sharedSecret, tokenAdmins },
+      this.#subscriberToken,
+    );
+    try {
+      if ((await next.#identify(credentials, caller.address)).isAdmin) return;
+    } catch (error) {
+      throw wouldLockOut(messageOf(error), error);
+    }
+    throw wouldLockOut('you are no admin there');
+  }
+
+  // Only what can be guessed is braked: signatures and tokens can not, and a program whose token has expired guesses
+  // nothing.
   async #identify(credentials: Credentials, address: string): Promise<User> {
     if (credentials.kind === 'web-token') return this.#withWebToken(credentials, address);
-    const who = credentials.name || credentials.kind;
-    this.#throttle.check(address, who);
-    try {
-      const user = await this.#known(credentials, address);
-      this.#throttle.succeeded(address, who);
-      return user;
-    } catch (error) {
-      if (error instanceof WrongCredentials) this.#throttle.failed(address, who);
-      throw error;
-    }
+    if (credentials.kind === 'api-token' || credentials.name === SUBSCRIBER)
+      return this.#known(credentials, address);
+    const { name: userName, secret: password } = credentials;
+    return this.#throttle.attempt({ address, userName, password }, () =>
+      this.#known(credentials, address),
+    );
   }
 
   async #withWebToken(credentials: Credentials, address: string): Promise<User> {
@@ -107,6 +129,13 @@ export class Authenticator {
     const user = await this.#users.user({ authorization, address });
     return { ...user, name: user.name || name || 'of the token', canRead: true };
   }
+}
+
+function wouldLockOut(reason: string, cause?: unknown): InvalidRequest {
+  return new InvalidRequest(
+    `the default tsdb cluster says who may use the engine, and with this change it would let nobody in who could undo it: ${reason}`,
+    { cause },
+  );
 }
 
 async function checkRights(request: AuthRequest, user: User): Promise<void> {

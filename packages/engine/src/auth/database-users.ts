@@ -23,6 +23,8 @@ export class WrongCredentials extends Unauthorized {
 /** Credentials as they came: a header `Authorization`, and from where. */
 type Claim = { readonly authorization: string; readonly address: string };
 
+const NOBODY: Claim = { authorization: '', address: '' };
+
 type DatabaseUser = {
   /** '' when the database did not tell. */
   readonly name: string;
@@ -89,7 +91,7 @@ export class DatabaseUsers {
   }
 
   async #look(claim: Claim, nowMs: number): Promise<DatabaseUser> {
-    return (await this.#identify(claim, nowMs)) ?? (await this.#askAs(claim.authorization, nowMs));
+    return (await this.#identify(claim, nowMs)) ?? (await this.#askAs(claim, nowMs));
   }
 
   /** `undefined` when the database does not tell. */
@@ -110,11 +112,11 @@ export class DatabaseUsers {
     };
   }
 
-  async #askAs(authorization: string, nowMs: number): Promise<DatabaseUser> {
+  async #askAs(claim: Claim, nowMs: number): Promise<DatabaseUser> {
     await this.#checkAsks(nowMs);
     // The first statement needs no right, the second an admin.
-    if (!(await this.#isAnswered(authorization, 'SHOW DATABASES'))) throw new WrongCredentials();
-    const isAdmin = await this.#isAnswered(authorization, 'SHOW USERS');
+    if (!(await this.#isAnswered(claim, 'SHOW DATABASES'))) throw new WrongCredentials();
+    const isAdmin = await this.#isAnswered(claim, 'SHOW USERS');
     const answers = new Map<string, boolean>();
     const canWrite = async (database: string): Promise<boolean> => {
       if (isAdmin) return true;
@@ -126,8 +128,9 @@ export class DatabaseUsers {
         path: '/write',
         params: { db: database },
         body: '',
+        clientAddress: claim.address,
       } as const;
-      const status = await this.#clusters.statusAs(authorization, request);
+      const status = await this.#clusters.statusAs(claim.authorization, request);
       const isAllowed = status === 200 || status === 204;
       dropOldest(answers);
       answers.set(database, isAllowed);
@@ -139,13 +142,17 @@ export class DatabaseUsers {
   /** A database whose own authentication is off takes every password, which proves nothing. */
   async #checkAsks(nowMs: number): Promise<void> {
     if (this.#isAskingUntilMs > nowMs) return;
-    if (await this.#isAnswered('', 'SHOW DATABASES')) throw isOpen();
+    if (await this.#isAnswered(NOBODY, 'SHOW DATABASES')) throw isOpen();
     this.#isAskingUntilMs = nowMs + CACHE_MS;
   }
 
-  async #isAnswered(authorization: string, statement: string): Promise<boolean> {
-    const request = { method: 'GET', path: '/query', params: { q: statement } } as const;
-    const status = await this.#clusters.statusAs(authorization, request);
+  async #isAnswered({ authorization, address }: Claim, statement: string): Promise<boolean> {
+    const status = await this.#clusters.statusAs(authorization, {
+      method: 'GET',
+      path: '/query',
+      params: { q: statement },
+      clientAddress: address === '' ? undefined : address,
+    });
     if (status === 429) throw tooManyFailures('too many failed logins; try again later');
     return status === 200;
   }

@@ -13,7 +13,7 @@ test('an answer that is larger than task.max-query-response ends the query and s
   const urls = [`http://127.0.0.1:${(database.address() as AddressInfo).port}`];
   const sender = httpSender();
   const ask = (bytesMax: number): Promise<unknown> => {
-    const clusters = new Clusters(sender, bytesMax);
+    const clusters = new Clusters(sender, { queryResponseBytesMax: bytesMax });
     clusters.update([{ enabled: true, name: 'default', urls }]);
     return clusters.query('', 'SELECT v FROM m', AbortSignal.timeout(10_000));
   };

@@ -2,7 +2,13 @@
 // cluster's servers in turn; one that does not answer is skipped.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { InvalidRequest, NotFound, parseRfc3339, Unavailable } from '@tidemark/core';
+import {
+  InvalidRequest,
+  NotFound,
+  PAGE_KEY_HEADER,
+  parseRfc3339,
+  Unavailable,
+} from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
 import type { HttpSender, IncomingResponse, Options } from '@tidemark/alerting';
@@ -25,18 +31,40 @@ type ClusterRequest = {
   readonly responseBytesMax?: number | undefined;
   /** The header instead of the cluster's own credentials; '' for none. */
   readonly authorization?: string | undefined;
+  /** Of whom the header is. */
+  readonly clientAddress?: string | undefined;
+};
+
+/** A database in this process, which believes the engine where a client is. */
+export type OwnDatabase = { readonly url: string; readonly pageKey: string };
+
+type ClustersOptions = {
+  /** `task.max-query-response`: bytes of the answer to one query. */
+  readonly queryResponseBytesMax?: number | undefined;
+  readonly ownDatabase?: OwnDatabase | undefined;
 };
 
 export class Clusters implements DatabaseClient {
   readonly #http: HttpSender;
   readonly #queryResponseBytesMax: number;
+  readonly #ownDatabase: OwnDatabase | undefined;
   #elements: readonly Options[] = [];
   #turn = 0;
 
-  /** @param queryResponseBytesMax `task.max-query-response`: bytes of the answer to one query. */
-  constructor(http: HttpSender, queryResponseBytesMax = QUERY_RESPONSE_BYTES.value) {
+  constructor(http: HttpSender, options: ClustersOptions = {}) {
     this.#http = http;
-    this.#queryResponseBytesMax = queryResponseBytesMax;
+    this.#queryResponseBytesMax = options.queryResponseBytesMax ?? QUERY_RESPONSE_BYTES.value;
+    this.#ownDatabase = options.ownDatabase;
+  }
+
+  /** The same with other settings, to try them. */
+  withElements(elements: readonly Options[]): Clusters {
+    const clusters = new Clusters(this.#http, {
+      queryResponseBytesMax: this.#queryResponseBytesMax,
+      ownDatabase: this.#ownDatabase,
+    });
+    clusters.update(elements);
+    return clusters;
   }
 
   /** Takes over changed settings; requests that run finish with the old ones. */
@@ -250,6 +278,10 @@ export class Clusters implements DatabaseClient {
     const isForm = request.method === 'POST' && request.path === '/query';
     const target = `${url.replace(/\/+$/, '')}${request.path}`;
     const headers: Record<string, string> = { ...credentials(cluster, request.authorization) };
+    if (request.clientAddress !== undefined && url === this.#ownDatabase?.url) {
+      headers['X-Forwarded-For'] = request.clientAddress;
+      headers[PAGE_KEY_HEADER] = this.#ownDatabase.pageKey;
+    }
     let body: string | Uint8Array | undefined = isForm ? query : request.body;
     if (isForm) headers['Content-Type'] = 'application/x-www-form-urlencoded';
     if (request.path === '/write' && typeof body === 'string') {

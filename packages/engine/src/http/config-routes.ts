@@ -52,12 +52,13 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
   on('POST', '/config/:section', async (request) => {
     const section = request.params['section'] ?? '';
     const update = readUpdate(request.body);
-    await config.update(section, undefined, update);
+    await config.update({ section }, update, request);
     return { status: 200, json: sectionView(request, section, config.view(section)) };
   });
   on('POST', '/config/:section/*', async (request) => {
     const section = request.params['section'] ?? '';
-    await config.update(section, request.params['*'] ?? '', readUpdate(request.body));
+    const element = request.params['*'] ?? '';
+    await config.update({ section, element }, readUpdate(request.body), request);
     return { status: 200, json: sectionView(request, section, config.view(section)) };
   });
 }

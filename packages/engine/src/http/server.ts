@@ -196,6 +196,7 @@ export class HttpServer implements Api {
 
   #setUp(): void {
     const app = this.#app;
+    const { border } = this.#options;
     // Clients send JSON and line protocol under any content type, and none. The path says what a body is.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
@@ -204,7 +205,7 @@ export class HttpServer implements Api {
     app.addHook('onRequest', (request, reply, done) => {
       const refusal = isHostMissing(request)
         ? { status: 400, message: 'the request has no Host header' }
-        : this.#options.border.refusal(request.raw);
+        : border.refusal(request.raw);
       this.#begin(request, reply);
       if (refusal !== undefined) this.#fail(reply, refusal.status, refusal.message);
       else if (request.method === 'OPTIONS') void reply.code(200).send();
@@ -217,7 +218,7 @@ export class HttpServer implements Api {
           uri: hideSecrets(request.originalUrl),
           status: reply.statusCode,
           duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
-          host: request.ip,
+          host: border.clientAddress(request.raw),
         });
         done();
       });
@@ -275,7 +276,7 @@ export class HttpServer implements Api {
           path: pathOf(request.url),
           query,
           headers: request.headers,
-          address: request.ip,
+          address: this.#options.border.clientAddress(request.raw),
         });
         const gone = new AbortController();
         request.raw.on('close', () => {
@@ -292,7 +293,7 @@ export class HttpServer implements Api {
           base: `${product}/v1`,
           preview: `${product}/v1preview`,
           signal: gone.signal,
-          address: request.ip,
+          address: this.#options.border.clientAddress(request.raw),
         });
         return this.#send(request, reply, response);
       },

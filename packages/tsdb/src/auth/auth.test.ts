@@ -24,6 +24,7 @@ beforeAll(async () => {
         'shared-secret': SECRET,
         'ping-auth-enabled': true,
         'pprof-auth-enabled': true,
+        'trusted-proxies': ['127.0.0.1'],
       },
     },
   });
@@ -306,6 +307,54 @@ describe('credentials', () => {
     for (let i = 0; i < 12; i++) statuses.push((await as('Token guessed:wrong')).status);
     expect(statuses.slice(0, 11)).toEqual(Array.from({ length: 11 }, () => 401));
     expect(statuses[11]).toBe(429);
+  });
+
+  test('many guesses at once are as few as one after the other', async () => {
+    const admin = { headers: basic('root', 'pw') };
+    await service.query("CREATE USER crowded WITH PASSWORD 'right'", {}, admin);
+    const statuses = await Promise.all(
+      Array.from({ length: 60 }, async (_, i) => (await as(`Token crowded:wrong${i}`)).status),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(11);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(49);
+  });
+});
+
+describe('an address that has tried many users', () => {
+  const from = (address: string, authorization: string) =>
+    service.get('/query?q=SHOW+DATABASES', {
+      headers: { Authorization: authorization, 'X-Forwarded-For': address },
+    });
+  const token = (name: string, password: string) =>
+    from('198.51.100.7', `Token ${name}:${password}`);
+
+  test('does not shut out tokens, users who were right there, or other addresses', async () => {
+    const admin = { headers: basic('root', 'pw') };
+    const made = await service.get('/api/tokens', {
+      method: 'POST',
+      body: JSON.stringify({ name: 'exempt', user: 'reader' }),
+      ...admin,
+    });
+    expect((await token('root', 'pw')).status).toBe(200);
+    const tries = Array.from({ length: 110 }, (_, i) => token(`nobody${i}`, 'x'));
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(101);
+
+    expect((await token('reader', 'pw')).status).toBe(429);
+    expect((await token('root', 'pw')).status).toBe(200);
+    expect((await from('198.51.100.7', `Token ${made.json.token}`)).status).toBe(200);
+    expect((await from('198.51.100.8', 'Token reader:pw')).status).toBe(200);
+    expect((await as('Token reader:pw')).status).toBe(200);
+  });
+
+  const as = (authorization: string) =>
+    service.get('/query?q=SHOW+DATABASES', { headers: { Authorization: authorization } });
+
+  test('is the one that a trusted proxy names, whatever the client has named before', async () => {
+    for (let i = 0; i < 11; i++) await from(`203.0.113.${i}, 198.51.100.9`, 'Token writer:x');
+    expect((await from('198.51.100.9', 'Token writer:pw')).status).toBe(429);
+    expect((await from('198.51.100.10', 'Token writer:pw')).status).toBe(200);
+    expect(service.logged.join('')).toContain('"address":"198.51.100.9"');
   });
 });
 

@@ -31,7 +31,10 @@ export class Authenticator {
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
     this.#tokens = new TokenVerifier(options.tokens);
-    this.#throttle = new LoginThrottle(() => options.clock.monotonicMs());
+    this.#throttle = new LoginThrottle({
+      monotonicMs: () => options.clock.monotonicMs(),
+      isWrong: (error) => error instanceof Unauthorized,
+    });
   }
 
   /** Throws `Unauthorized`, or `LimitExceeded` after too many failures. */
@@ -62,23 +65,21 @@ export class Authenticator {
       case 'none':
         throw new Unauthorized(AUTHORIZATION_FAILED);
       case 'api-token':
-        return this.#withApiToken(credentials.token, state, address);
+        return this.#withApiToken(credentials.token, state);
       case 'bearer':
         return this.#withToken(credentials.token, state);
       case 'password':
-        return this.#withPassword(credentials, state, address);
+        return this.#throttle.attempt({ address, ...credentials }, () =>
+          this.#withPassword(credentials, state),
+        );
     }
   }
 
-  #withApiToken(text: string, state: CatalogState, address: string): User {
-    this.#throttle.check(address, 'api-token');
+  /** Tokens are too long to be guessed: whoever has one waits for nobody. */
+  #withApiToken(text: string, state: CatalogState): User {
     const token = findToken(state, text, this.#options.clock.now());
     const user = token === undefined ? undefined : state.users.get(token.userName);
-    if (user === undefined) {
-      this.#throttle.failed(address, 'api-token');
-      throw new Unauthorized(AUTHORIZATION_FAILED);
-    }
-    this.#throttle.succeeded(address, 'api-token');
+    if (user === undefined) throw new Unauthorized(AUTHORIZATION_FAILED);
     return user;
   }
 
@@ -93,16 +94,10 @@ export class Authenticator {
   async #withPassword(
     { userName, password }: { readonly userName: string; readonly password: string },
     state: CatalogState,
-    address: string,
   ): Promise<User> {
-    this.#throttle.check(address, userName);
     const user = state.users.get(userName);
     const isRight = await this.#passwords.check(userName, password, user?.passwordHash);
-    if (!isRight || user === undefined) {
-      this.#throttle.failed(address, userName);
-      throw new Unauthorized(AUTHORIZATION_FAILED);
-    }
-    this.#throttle.succeeded(address, userName);
+    if (!isRight || user === undefined) throw new Unauthorized(AUTHORIZATION_FAILED);
     return user;
   }
 }

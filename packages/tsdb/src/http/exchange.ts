@@ -65,7 +65,7 @@ export function openExchange(
     path,
     parameters: Parameters.parse(question < 0 ? '' : url.slice(question + 1)),
     requestId,
-    remoteAddress: plainAddress(request.socket.remoteAddress),
+    remoteAddress: border.clientAddress(request),
     settings,
     refusal: border.refusal(request),
     userName: '',
@@ -78,9 +78,4 @@ const SAFE_HEADER = /^[\x20-\x7e]{1,200}$/;
 function textHeader(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' && SAFE_HEADER.test(value) ? value : undefined;
-}
-
-function plainAddress(address: string | undefined): string {
-  if (address === undefined) return 'unix';
-  return address.startsWith('::ffff:') ? address.slice(7) : address;
 }

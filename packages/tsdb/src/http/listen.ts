@@ -16,7 +16,7 @@ import {
   messageOf,
   parseBind,
 } from '@tidemark/core';
-import type { Bind } from '@tidemark/core';
+import type { Bind, BorderSettings } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
@@ -30,9 +30,18 @@ export type BorderedListener = (
 ) => void;
 
 /** `boundHost` is `undefined` where only programs of this machine come in. */
-export function borderOf({ http }: TsdbConfig, boundHost: string | undefined): BorderGuard {
-  const { allowedHosts, allowedOrigins } = http;
-  return new BorderGuard({ section: 'http', boundHost, allowedHosts, allowedOrigins });
+export function borderOf(
+  { http }: TsdbConfig,
+  own: Pick<BorderSettings, 'boundHost' | 'pageKey'>,
+): BorderGuard {
+  const { allowedHosts, allowedOrigins, trustedProxies } = http;
+  return new BorderGuard({
+    section: 'http',
+    allowedHosts,
+    allowedOrigins,
+    trustedProxies,
+    ...own,
+  });
 }
 
 /** Servers that are listening. */
@@ -41,13 +50,15 @@ export class Listeners {
   // Requests in work per connection. Node's own list takes a connection that never sent anything for a busy one.
   readonly #connections = new Map<Socket, Set<ServerResponse>>();
   readonly #refuser: Refuser;
+  readonly #pageKey: string | undefined;
   readonly #urls: string[] = [];
   #isClosing = false;
   #socketPath: string | undefined;
 
   /** `refuser` answers what is no request. */
-  constructor(refuser: Refuser) {
+  constructor(refuser: Refuser, pageKey?: string) {
     this.#refuser = refuser;
+    this.#pageKey = pageKey;
   }
 
   /** URLs of all addresses, in the order of the configuration. */
@@ -59,7 +70,7 @@ export class Listeners {
   async open(config: TsdbConfig, onRequest: BorderedListener): Promise<void> {
     const { http } = config;
     const listenerAt = (boundHost: string | undefined): RequestListener => {
-      const border = borderOf(config, boundHost);
+      const border = borderOf(config, { boundHost, pageKey: this.#pageKey });
       return (request, response) => {
         this.#track(request.socket, response);
         onRequest(request, response, border);
