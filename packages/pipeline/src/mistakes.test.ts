@@ -13,6 +13,24 @@ const NAMES_HINT = 'names of fields and tags stand in double quotes, texts in si
 
 const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
   ['stream|frm()', [['1:8', '|frm', '', 'did you mean from?']]],
+  [
+    "stream|from().measurement('m')\n httpOut('x')",
+    [['2:2', 'httpOut()', '', 'write |httpOut() or .httpOut() to go on with the node above']],
+  ],
+  [
+    "stream|from()\nmeasurement('m')\nnofunc(1)",
+    [
+      [
+        '2:1',
+        'measurement()',
+        '',
+        'write |measurement() or .measurement() to go on with the node above',
+      ],
+      ['3:1', 'nofunc()', '', 'a statement is a chain, like stream|from(), or var name = value'],
+    ],
+  ],
+  ['var b = stream', [['1:1', '', '', 'begin with stream|from()']]],
+  ['var b = batch\nvar a = 1h', [['1:1', '', '', 'begin with batch|query()']]],
   ["stream|from().mesurement('cpu')", [['1:15', '.mesurement', '', 'did you mean measurement?']]],
   [
     'stream|from().measurement(5)',

@@ -119,7 +119,6 @@ test.each([
   ['an infinite number', "stream|from()|default().field('a', 1.0 / 0.0)"],
   ['stats of a node without children', 'stream|from()|stats(10s)|log()'],
   ['stats of a node with children', 'var f = stream|from()\nf|log()\nf|stats(10s)|log()'],
-  ['nothing but the source', 'var s = stream'],
   [
     'dimensions of a query',
     "batch|query('SELECT v FROM m').every(1m).groupBy(time(1m, -5s), 'host', *)",

@@ -23,3 +23,11 @@ export function chainMethodsOf(row: NodeRow): readonly string[] {
       return CHAIN_METHODS;
   }
 }
+
+/** Whether some node is made or configured by a method of this name. */
+export function isMethodName(name: string): boolean {
+  if (STATS_METHODS.includes(name)) return true;
+  return NODES.some(
+    ({ type, properties }) => type === name || properties.some((each) => each.name === name),
+  );
+}

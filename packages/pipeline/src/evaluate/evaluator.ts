@@ -5,6 +5,7 @@ import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type {
   DeclarationStatement,
   ExpressionNode,
+  FunctionNode,
   Program,
   Statement,
   TypeDeclarationStatement,
@@ -16,6 +17,7 @@ import { MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_SIZE } from '../limits.ts';
 import type { EdgeType } from '../pipeline.ts';
 import type { UdfRegistry } from '../udf.ts';
 import type { Var, Vars } from '../vars.ts';
+import { isMethodName } from './chain-methods.ts';
 import { evaluateConstant, negated } from './constant.ts';
 import type { Constant } from './constant.ts';
 import type { DraftNode } from './draft.ts';
@@ -85,8 +87,9 @@ export class Evaluator {
         }
       }
     }
-    if (failures.length === 0) this.#addGlobalDeadman();
-    return failures;
+    if (failures.length > 0) return failures;
+    this.#addGlobalDeadman();
+    return this.graph.nodes.length > 1 ? [] : [doesNothing(this.#input.taskType)];
   }
 
   #execute(statement: Statement): void {
@@ -98,6 +101,7 @@ export class Evaluator {
       case 'expression':
         // A bare name or literal has no effect, and is not even looked up, as recorded.
         if (statement.expression.kind === 'chain') this.#evaluate(statement.expression);
+        if (statement.expression.kind === 'function') refuseBareCall(statement.expression);
         return;
       case 'dbrp':
       case 'comment':
@@ -326,6 +330,30 @@ export class Evaluator {
     const [only] = values;
     return values.length === 1 && only?.kind === 'list' ? only.items : values;
   }
+}
+
+/** Only the source is there. */
+function doesNothing(taskType: EdgeType): EvaluationFailure {
+  const start = taskType === 'stream' ? 'stream|from()' : 'batch|query()';
+  return new EvaluationFailure('TICK_EMPTY', 'task does nothing', {
+    span: { start: 0, end: 0 },
+    isPositioned: false,
+    hint: `begin with ${start}`,
+  });
+}
+
+/** A call that begins a line: most likely the operator of a chain is missing. */
+function refuseBareCall({ name, span }: FunctionNode): void {
+  if (name === 'time') return;
+  const text = `no global function ${JSON.stringify(name)} defined`;
+  throw new EvaluationFailure('TICK_UNKNOWN_FUNCTION', text, {
+    span,
+    isPositioned: true,
+    found: `${name}()`,
+    hint: isMethodName(name)
+      ? `write |${name}() or .${name}() to go on with the node above`
+      : 'a statement is a chain, like stream|from(), or var name = value',
+  });
 }
 
 function tooLarge(limit: Limit, span: Span): EvaluationFailure {

@@ -67,6 +67,7 @@ function sum(samples: Samples): Value {
 const count: Aggregate = {
   types: ANY,
   empty: { type: 'int', value: 0n },
+  emptyAfterErrors: { type: 'int', value: 0n },
   apply: ({ values }) => one(BigInt(values.length), 'int'),
 };
 
@@ -88,32 +89,19 @@ const median: Aggregate = {
   },
 };
 
-/** Most frequent value; of equally long runs the one whose first point is earliest, unless all are single. */
+/** Most frequent value; of equally frequent ones that seen first, unless all are single: then the smallest. */
 const mode: Aggregate = {
   types: NUMBERS,
-  apply: ({ values, points }) => {
-    const order = values.map((_, i) => i);
-    order.sort(
-      (a, b) =>
-        compareValues(values[a] ?? null, values[b] ?? null) ||
-        compareValues(points[a]?.time ?? 0n, points[b]?.time ?? 0n),
-    );
-    let best = { start: 0, length: 0 };
-    let start = 0;
-    for (let i = 1; i <= order.length; i++) {
-      if (i < order.length && values[order[i] ?? 0] === values[order[start] ?? 0]) continue;
-      const run = { start, length: i - start };
-      const isEarlier = timeOf(run.start) < timeOf(best.start);
-      if (run.length > best.length || (run.length === best.length && run.length > 1 && isEarlier)) {
-        best = run;
-      }
-      start = i;
+  apply: ({ values }) => {
+    const counts = new Map<Value, number>();
+    for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+    let best: Value = null;
+    let bestCount = 0;
+    for (const [value, count] of counts) {
+      const isSmaller = count === 1 && bestCount === 1 && compareValues(value, best) < 0;
+      if (count > bestCount || isSmaller) [best, bestCount] = [value, count];
     }
-    return one(values[order[best.start] ?? 0] ?? null);
-
-    function timeOf(at: number): bigint {
-      return points[order[at] ?? 0]?.time ?? 0n;
-    }
+    return one(best);
   },
 };
 

@@ -53,12 +53,7 @@ export function binary(operator: BinaryOperator, left: Typed, right: Typed): Typ
   // Comparisons and logic are boolean before anything is known about their operands: mistakes in them come to light
   // only when they are reached.
   const failure = left.failure ?? right.failure;
-  if (failure !== undefined && kind !== 'logical')
-    return { type: 'boolean', run: throwing(failure) };
-  if (kind === 'logical') {
-    if (left.failure !== undefined) return { type: 'boolean', run: throwing(left.failure) };
-    if (right.failure !== undefined) return { type: 'boolean', run: throwing(right.failure) };
-  }
+  if (failure !== undefined) return { type: 'boolean', run: throwing(failure) };
   if (error !== undefined) return { type: 'boolean', run: failingRun(error) };
   const run =
     kind === 'logical' ? logicalRun(operator, left, right) : compareRun(operator, left, right);
@@ -275,17 +270,9 @@ function scaledDuration(operator: BinaryOperator, left: Typed, right: Typed): Ru
 
 /** A unary operation over a specialised operand. */
 export function unary(operator: UnaryOperator, operand: Typed): Typed {
+  if (operator === '!') return negation(operand);
   if (operand.failure !== undefined) return operand;
-  if (operand.type === 'missing') return failing(`reference "${operand.name}" is missing value`);
-  if (operator === '!') {
-    if (operand.type !== 'boolean') {
-      return failing(
-        `TypeGuard: expression returned unexpected type ${operand.type}, expected boolean`,
-      );
-    }
-    const run = operand.run as Run<boolean>;
-    return { type: 'boolean', run: (p, f) => !run(p, f) };
-  }
+  if (operand.type === 'missing') return failing(missingOperand(operand));
   switch (operand.type) {
     case 'float': {
       const run = operand.run as Run<number>;
@@ -311,4 +298,21 @@ export function unary(operator: UnaryOperator, operand: Typed): Typed {
         `TypeGuard: expression returned unexpected type invalid type, expected ${operand.type}`,
       );
   }
+}
+
+/** Boolean before anything is known about its operand, like comparisons. */
+function negation(operand: Typed): Typed {
+  if (operand.failure !== undefined) return { type: 'boolean', run: throwing(operand.failure) };
+  if (operand.type === 'missing')
+    return { type: 'boolean', run: failingRun(missingOperand(operand)) };
+  if (operand.type !== 'boolean') {
+    const reason = `TypeGuard: expression returned unexpected type ${operand.type}, expected boolean`;
+    return { type: 'boolean', run: failingRun(reason) };
+  }
+  const run = operand.run as Run<boolean>;
+  return { type: 'boolean', run: (p, f) => !run(p, f) };
+}
+
+function missingOperand({ name }: Typed): string {
+  return `reference "${name}" is missing value`;
 }

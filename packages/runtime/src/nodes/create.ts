@@ -96,10 +96,11 @@ function createRanked(ctx: NodeContext<TopOptions>, direction: 1 | -1): RunningN
 function createHoltWinters(ctx: NodeContext<HoltWintersOptions>): RunningNode {
   const { forecastCount, season, intervalNanos, isIncludingFit } = ctx.options;
   const aggregate = holtWinters({
-    forecastCount: Number(forecastCount),
-    season: Number(season),
-    intervalNanos,
-    isIncludingFit,
+    predictions: Number(forecastCount),
+    seasonLength: Number(season),
+    // No interval at all would have no end.
+    intervalNanos: intervalNanos > 0n ? intervalNanos : 1n,
+    withFit: isIncludingFit,
   });
   return new AggregateNode(ctx, aggregate);
 }
