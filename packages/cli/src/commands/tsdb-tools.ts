@@ -91,7 +91,7 @@ function repairCommand(finish: (status: number) => void): Command {
     if (flags.json === true) printJson(report);
     else {
       print(
-        `${report.segmentsChecked} segments checked, ${report.segmentsRewritten} rewritten, ${report.segmentsLost} lost, ${report.rowsKept} rows kept, ${report.logsRewritten} log and index files rewritten`,
+        `${report.segmentsChecked} segments checked, ${report.segmentsRewritten} rewritten, ${report.segmentsLost} lost, ${report.rowsKept} rows kept, ${report.logsRewritten} log files and ${report.indexesRewritten} series indexes rewritten`,
       );
       if (report.isManifestRebuilt) print('the manifest was made anew of the files of the shards');
       if (report.isCatalogMended) print('a damaged copy of the catalog was written anew');

@@ -181,6 +181,8 @@ class Adoption {
       registerSegment({ shard, index: database.index }, segment);
       await this.#pacer.pause();
     }
+    const { index } = database;
+    await this.#maintenance.persistKeys(shard, [], { index, work: 'background' });
   }
 
   async #endFile(): Promise<void> {

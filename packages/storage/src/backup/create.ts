@@ -31,6 +31,7 @@ export async function* createBackup(
   const snapshot = takeSnapshot(engine);
   try {
     const manifest = selectFromManifest(currentManifest(), request);
+    needWhole(engine, manifest);
     const places = segmentsOf(engine, manifest);
     const known = new Set(since?.segments);
     const included = places.filter(({ name }) => !known.has(name));
@@ -61,14 +62,22 @@ export async function* createBackup(
   }
 }
 
+/** A backup of a part would look like a backup of all. */
+function needWhole(engine: Engine, { databases, shards }: Manifest): void {
+  const reasons = [
+    ...databases.map(({ name }) => engine.stopped.reason(name)),
+    ...shards.map(({ descriptor }) => engine.shards.get(descriptor.id)?.damage),
+  ];
+  const damage = reasons.find((reason) => reason !== undefined);
+  if (damage === undefined) return;
+  throw new Unavailable(
+    `what is damaged can not be backed up; repair it first: ${damage.message} (${damage.file})`,
+  );
+}
+
 function segmentsOf(engine: Engine, manifest: Manifest): Place[] {
   return manifest.shards.flatMap(({ descriptor }) => {
     const shard = engine.shards.get(descriptor.id);
-    if (shard?.damage !== undefined) {
-      throw new Unavailable(
-        `shard ${descriptor.id} is damaged and can not be backed up; repair it first: ${shard.damage.message}`,
-      );
-    }
     return (shard?.segments ?? []).map((segment) => ({
       shardId: descriptor.id,
       segment,

@@ -98,7 +98,10 @@ export class Database {
   /** As the manifest names it when `stored` has its index. */
   manifestRef(stored: StoredIndex): ManifestDatabase {
     const { ref } = this;
-    return stored.fileId === ref.instance ? ref : { ...ref, indexFile: stored.fileId };
+    const index = stored.manifestEnd;
+    return stored.fileId === ref.instance
+      ? { ...ref, index }
+      : { ...ref, indexFile: stored.fileId, index };
   }
 
   /** What a record has to bring so that its ids can be resolved, and marks it as logged. */

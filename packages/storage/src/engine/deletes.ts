@@ -18,6 +18,7 @@ const ALL_INT64: TimeRange = { start: MIN_INT64, end: MAX_INT64 };
 
 /** Deletes rows of the series that match, durable when it resolves. Throws `Corruption` where a shard of them is damaged. */
 export async function deleteRows(engine: Engine, request: DeleteRequest): Promise<void> {
+  engine.needUnstopped(request.database);
   const database = engine.databases.get(request.database);
   if (database === undefined) return;
   const rows: DeletedRows[] = [];
@@ -48,6 +49,7 @@ export async function dropMeasurement(
   databaseName: string,
   name: string,
 ): Promise<void> {
+  engine.needUnstopped(databaseName);
   const database = engine.databases.get(databaseName);
   const measurement = database?.index.measurement(name);
   if (database === undefined || measurement === undefined) return;
@@ -144,6 +146,7 @@ export function applyDrop(engine: Engine, record: DropRecord): void {
     database.dropDead();
     if (engine.shards.ofDatabase(name).length > 0) continue;
     engine.databases.delete(name);
+    engine.stopped.forget(name);
     database.index.close();
   }
 }

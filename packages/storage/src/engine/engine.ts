@@ -1,6 +1,7 @@
 // The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage thread or inline.
 import { assert, Conflict, Unavailable } from '@tidemark/core';
 
+import { unchangeable } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
@@ -36,6 +37,7 @@ import { recover } from './recovery.ts';
 import { takeSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { StoredIndex } from './stored-index.ts';
+import { StoppedDatabases } from './stopped-databases.ts';
 import { flushAtEnd, Stopping } from './stopping.ts';
 import { Turns } from './turns.ts';
 import { Writes } from './writes.ts';
@@ -48,6 +50,7 @@ export class Engine {
   readonly backPressure: BackPressure;
   readonly indexFiles: IndexFiles;
   readonly stopping = new Stopping();
+  readonly stopped = new StoppedDatabases();
   readonly environment: StorageEnvironment;
   readonly directory: string;
   /** Names this directory for ever; a copy of the directory has the same. */
@@ -107,7 +110,8 @@ export class Engine {
 
   /** What could not be read when the engine was opened. */
   async damage(): Promise<readonly Damage[]> {
-    return [...this.shards.all()].flatMap(({ unreadable }) => unreadable.map((one) => one.damage));
+    const segments = [...this.shards.all()].flatMap(({ unreadable }) => unreadable);
+    return [...this.stopped.list(), ...segments.map(({ damage }) => damage)];
   }
 
   /** `undefined` until the engine is open. */
@@ -148,8 +152,9 @@ export class Engine {
     await this.environment.fault?.(point);
   }
 
-  /** The database that a write goes to. */
+  /** The database that a write goes to. Throws `Corruption` when it is stopped. */
   database(name: string): Database {
+    this.needUnstopped(name);
     if (this.#restoring.size > 0 && this.#isRestoring(name)) {
       throw new Unavailable(`database is being restored. database=\`${name}\``);
     }
@@ -158,6 +163,12 @@ export class Engine {
       database = this.addDatabase({ name, instance: this.takeInstance() });
     }
     return database;
+  }
+
+  /** Throws `Corruption` when the database must not be changed. */
+  needUnstopped(database: string): void {
+    const damage = this.stopped.reason(database);
+    if (damage !== undefined) throw unchangeable(damage);
   }
 
   /** Numbers of databases, and of the files of their indexes. */

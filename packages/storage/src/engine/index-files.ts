@@ -1,5 +1,6 @@
 // The files of series indexes: what a flush appends to their logs, and checkpoints, which are written beside everything
 // else because one of ten million series takes seconds.
+import { copyAside } from '../disk/keep-aside.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { StorageLog } from '../options.ts';
 import { checkpointFileName, checkpointPath } from '../series/checkpoint.ts';
@@ -11,6 +12,7 @@ import type { Turns, Work } from './turns.ts';
 
 export class IndexFiles {
   readonly #disk: Disk;
+  readonly #engineDirectory: string;
   readonly #directory: string;
   readonly #turns: Turns;
   readonly #log: StorageLog;
@@ -25,6 +27,7 @@ export class IndexFiles {
     readonly log: StorageLog;
   }) {
     this.#disk = options.disk;
+    this.#engineDirectory = options.directory;
     this.#directory = indexDirectory(options.directory);
     this.#turns = options.turns;
     this.#log = options.log;
@@ -36,8 +39,12 @@ export class IndexFiles {
     if (unpersisted === undefined) return;
     const log = new IndexLog(this.#disk, this.#directory, stored.fileId);
     const pacer = new Pacer(this.#turns, { work });
-    const logBytes = await log.append(unpersisted.portions, () => pacer.pause());
-    stored.persisted({ ...unpersisted.end, logBytes });
+    const end = await log.append(unpersisted.portions, {
+      end: stored.persistedEnd,
+      pause: () => pacer.pause(),
+      keep: (path) => copyAside({ disk: this.#disk, directory: this.#engineDirectory }, path),
+    });
+    stored.persisted({ ...unpersisted.end, ...end });
   }
 
   /** Writes a checkpoint where one pays. One that can not be written costs the next start time, nothing else. */

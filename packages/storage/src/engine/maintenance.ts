@@ -17,7 +17,10 @@ import type { Engine } from './engine.ts';
 import { writeTables } from './flush-writer.ts';
 import { Pacer } from './pacer.ts';
 import { segmentPath, shardDirectory, walDirectory } from './paths.ts';
+import { ShardKeys } from './shard-keys.ts';
+import type { SeriesIndex } from '../series/series-index.ts';
 import type { StoredIndex } from './stored-index.ts';
+import type { Work } from './turns.ts';
 
 type FrozenShard = {
   readonly shard: Shard;
@@ -62,6 +65,7 @@ export class Maintenance {
   #compacting: Promise<void> | undefined;
   #commits: Promise<void> = Promise.resolve();
   readonly #shardFiles: ShardFiles;
+  readonly #shardKeys: ShardKeys;
   #walStart: number;
   #renewAfterMs = 0;
   readonly counters = {
@@ -76,7 +80,9 @@ export class Maintenance {
     this.#engine = engine;
     this.#pages = pages;
     this.#walStart = walStart;
-    this.#shardFiles = new ShardFiles(engine.environment.disk, engine.directory);
+    const { disk } = engine.environment;
+    this.#shardFiles = new ShardFiles(disk, engine.directory, engine.log);
+    this.#shardKeys = new ShardKeys(disk, engine.directory);
   }
 
   get isFlushing(): boolean {
@@ -133,6 +139,10 @@ export class Maintenance {
       for (const frozen of job.shards) {
         frozen.segment ??= await this.#writeSegment(frozen, progress);
         progress.wrote(frozen);
+      }
+      for (const { shard, segment } of job.shards) {
+        if (segment === undefined || engine.shards.get(shard.descriptor.id) !== shard) continue;
+        await this.persistKeys(shard, [segment], { index: this.#indexOf(shard), work: 'flush' });
       }
       await engine.fault('flush:segments-written');
       for (const database of engine.databases.values()) await this.#persistIndex(database, job);
@@ -254,6 +264,22 @@ export class Maintenance {
     );
   }
 
+  /** Makes the keys of the series durable that the shard's segments and `added` hold; before a commit that names those. */
+  async persistKeys(
+    shard: Shard,
+    added: readonly Segment[],
+    { index, work }: { readonly index: SeriesIndex | undefined; readonly work: Work },
+  ): Promise<void> {
+    if (index === undefined) return;
+    const { turns, stopping } = this.#engine;
+    const pacer = new Pacer(turns, { work, signal: stopping.flushes });
+    await this.#shardKeys.update(shard, added, { index, pacer });
+  }
+
+  #indexOf({ descriptor }: Shard): SeriesIndex | undefined {
+    return this.#engine.databases.get(descriptor.database)?.index;
+  }
+
   async #persistIndex(database: Database, { renewals }: FlushJob): Promise<void> {
     const { pending } = database;
     if (pending === undefined || !renewals.includes(database)) {
@@ -295,6 +321,7 @@ export class Maintenance {
       const now = engine.environment.clock.monotonicMs();
       if (now < this.#renewAfterMs || signal.aborted) return;
       if (!database.needsRenewal(engine.deadSeriesMin)) continue;
+      if (engine.stopped.reason(database.name) !== undefined) continue;
       // Series of segments that can not be opened look deleted: repair may bring them back.
       const shards = engine.shards.ofDatabase(database.name);
       if (shards.some(({ damage }) => damage !== undefined)) continue;
@@ -369,6 +396,9 @@ export class Maintenance {
     const sequence = Math.max(...inputs.map((segment) => segment.info.sequence));
     const level = Math.max(...inputs.map((segment) => segment.info.level)) + 1;
     const output = this.openSegment(id, { fileId, sequence, level, sizeBytes });
+    if (shard.seriesFileBytes === undefined && engine.shards.get(id) === shard) {
+      await this.persistKeys(shard, [], { index: this.#indexOf(shard), work: 'background' });
+    }
     const replaced = (): readonly Segment[] => {
       const at = shard.segments.indexOf(inputs[0]!);
       return [...shard.segments.slice(0, at), output, ...shard.segments.slice(at + inputs.length)];
@@ -475,12 +505,14 @@ export class Maintenance {
         descriptor,
         segments: withUnreadable(shard, segments),
         tombstones: change.tombstones?.get(descriptor.id) ?? shard.tombstones,
+        seriesFileBytes: shard.seriesFileBytes,
       });
     }
     const databases = [...engine.databases.values(), ...adopted.databases];
     const storedOf = (database: Database): StoredIndex =>
       (change.renewals?.includes(database) === true ? database.pending?.stored : undefined) ??
       database.stored;
+    const stopped = engine.stopped.list();
     return {
       storageId: engine.storageId,
       walStart: change.walStart ?? this.#walStart,
@@ -488,6 +520,7 @@ export class Maintenance {
       nextShardId: engine.shards.nextId,
       databases: databases.map((database) => database.manifestRef(storedOf(database))),
       shards,
+      ...(stopped.length === 0 ? {} : { stopped }),
     };
   }
 }

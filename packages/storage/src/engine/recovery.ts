@@ -18,7 +18,9 @@ import type { StorageLog } from '../options.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import type { Segment } from '../segment/segment.ts';
 import { checkpointPath } from '../series/checkpoint.ts';
+import { indexDamage } from '../series/index-damage.ts';
 import { IndexLog } from '../series/index-log.ts';
+import { seriesFilePath } from '../shard/series-file.ts';
 import type { UnreadableSegment } from '../shard/shard.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
@@ -51,7 +53,8 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   engine.storageId = manifest.storageId === '' ? randomUUID() : manifest.storageId;
   engine.shards.reserveIds(manifest.nextShardId);
   const maintenance = new Maintenance(engine, new PageCache(), manifest.walStart);
-  for (const ref of manifest.databases) await openDatabase(engine, ref, log);
+  for (const one of manifest.stopped ?? []) engine.stopped.stop(one);
+  for (const ref of manifest.databases) openDatabase(engine, ref, log);
   for (const shard of manifest.shards) openShard(engine, shard, { maintenance, log });
   const nextWalFileId = await replayLog(engine, { log, walStart: manifest.walStart });
   // Series of segments that can not be opened look dead: repair may bring them back.
@@ -82,18 +85,16 @@ function presentManifest(disk: Disk, directory: string): StoredManifest {
   throw new Corruption(`manifest is missing; ${REPAIR_HINT}`, { file, offset: 0 });
 }
 
-async function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageLog): Promise<void> {
+function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageLog): void {
   const { disk } = engine.environment;
   const directory = indexDirectory(engine.directory);
   let database = engine.addDatabase(ref);
   const { fileId } = database.stored;
-  const index = new IndexLog(disk, directory, fileId);
-  let covered = 0;
+  const file = new IndexLog(disk, directory, fileId);
   const path = checkpointPath(directory, fileId);
+  let covered = 0;
   try {
     covered = database.stored.readCheckpoint({ disk, path });
-    if (covered > index.sizeBytes())
-      throw new DecodeError('index log is shorter than its checkpoint');
   } catch (error) {
     if (!(error instanceof DecodeError || error instanceof CodecError)) throw error;
     log('warn', 'series index checkpoint is damaged; the index is built anew', {
@@ -102,15 +103,23 @@ async function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageL
     });
     disk.remove(path);
     database = engine.addDatabase(ref);
-    covered = 0;
   }
-  const { additions, damagedAt } = await index.read(covered);
-  for (const offset of damagedAt) {
-    log('error', 'series index is damaged; series are missing', { file: index.path, offset });
-  }
-  for (const entry of additions) applyAdditions(database.index, entry);
+  const { stored, index } = database;
+  const known = ref.index;
+  // A flush that did not come to its end may have left more, which the log of writes has too.
+  const to = known === undefined ? undefined : Math.max(known.bytes, covered);
+  const contents = file.read({ from: covered, to });
+  for (const entry of contents.additions) applyAdditions(index, entry);
   database.markLogged();
-  database.stored.markPersisted(index.sizeBytes());
+  const { goodBytes: logBytes, damagedAt } = contents;
+  const continues = covered > 0 && logBytes === known?.bytes ? known.checksum : undefined;
+  stored.markPersisted({ logBytes, checksum: covered > 0 ? continues : file.checksum(logBytes) });
+  const message = indexDamage(stored.persistedEnd, { known, covered, damagedAt });
+  if (message === undefined) return;
+  const damage = { file: file.path, offset: damagedAt[0] ?? logBytes, message };
+  log('error', 'series index is damaged; its database is stopped', { ...damage });
+  engine.stopped.stop({ database: ref.name, ...damage });
+  stored.leaveDamaged(known);
 }
 
 function openShard(
@@ -135,6 +144,7 @@ function openShard(
   shard.segments = segments;
   shard.unreadable = unreadable;
   shard.tombstones = stored.tombstones;
+  shard.seriesFileBytes = stored.seriesFileBytes;
   const index = engine.databases.get(name)?.index;
   if (index === undefined) return;
   for (const segment of segments) registerSegment({ shard, index }, segment);
@@ -163,7 +173,9 @@ function removeOrphans(engine: Engine): void {
     // Files of a damaged shard are evidence: repair looks at them.
     if (shard.damage !== undefined) continue;
     const used = new Set(shard.segments.map((segment) => segment.path));
-    used.add(`${root}/${name}/${SHARD_FILE_NAME}`);
+    used
+      .add(`${root}/${name}/${SHARD_FILE_NAME}`)
+      .add(seriesFilePath(engine.directory, Number(name)));
     for (const file of disk.list(`${root}/${name}`)) {
       if (!used.has(`${root}/${name}/${file}`)) disk.remove(`${root}/${name}/${file}`);
     }

@@ -6,6 +6,7 @@ import type { MemtableTables, Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { Engine } from './engine.ts';
+import type { StoppedDatabases } from './stopped-databases.ts';
 
 /** The visible rows of a table. */
 export type TableView = { readonly table: Table; readonly rows: number };
@@ -26,6 +27,8 @@ export type Snapshot = {
   readonly shards: readonly ShardView[];
   /** By name. */
   readonly databases: ReadonlyMap<string, DatabaseView>;
+  /** Databases of which something is lost. */
+  readonly stopped: StoppedDatabases;
   /** What is damaged is left out of answers that say so (`storage.serve-damaged`); without it requests fail. */
   readonly servesDamaged: boolean;
   /** Allows the files that were replaced since to be removed. Idempotent. */
@@ -40,7 +43,8 @@ export function takeSnapshot(engine: Engine): Snapshot {
     databases.set(name, { instance, index });
   }
   const release = engine.reclaimer.enter();
-  return { shards, databases, servesDamaged: engine.servesDamaged, release };
+  const { servesDamaged } = engine;
+  return { shards, databases, stopped: engine.stopped, servesDamaged, release };
 }
 
 export function viewOf(shard: Shard): ShardView {

@@ -26,7 +26,8 @@ test('series that reach the index log while a checkpoint is written are read fro
     const log = new IndexLog(disk, directory, FILE_ID);
     const persist = async (): Promise<void> => {
       const { portions, end } = stored.unpersisted()!;
-      stored.persisted({ ...end, logBytes: await log.append(portions, async () => {}) });
+      const options = { end: stored.persistedEnd, pause: async () => {}, keep: async () => {} };
+      stored.persisted({ ...end, ...(await log.append(portions, options)) });
     };
     addSeries(stored.index, ['a', 'b']);
     await persist();
@@ -44,7 +45,7 @@ test('series that reach the index log while a checkpoint is written are read fro
     const opened = new StoredIndex(new SeriesIndex('db'), FILE_ID);
     const covered = opened.readCheckpoint({ disk, path });
     expect(opened.index.seriesEnd).toBe(2);
-    const { additions } = await log.read(covered);
+    const { additions } = log.read({ from: covered });
     for (const entry of additions) applyAdditions(opened.index, entry);
     const keys = Array.from({ length: opened.index.seriesEnd }, (_, id) =>
       opened.index.seriesKey(id),

@@ -1,6 +1,8 @@
 // A series index and how much of it is in its files: the index log, and a checkpoint of it.
 import type { Disk } from '../disk/disk.ts';
 import { readCheckpoint, writeCheckpoint } from '../series/checkpoint.ts';
+import type { ManifestDatabase } from '../manifest/manifest.ts';
+import type { FramedEnd } from '../wal/framed-file.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { IndexAdditions } from '../wal/wal-record.ts';
 
@@ -18,13 +20,14 @@ const PORTION_SERIES = 1 << 13;
 /** Numbers of entries of an index. */
 type IndexEnd = { readonly measurements: number; readonly series: number };
 /** Entries that are in the index log, and the bytes of it that hold them. */
-type Persisted = IndexEnd & { readonly logBytes: number };
+type Persisted = IndexEnd & FramedEnd;
 
 export class StoredIndex {
   readonly index: SeriesIndex;
   /** Number of its files. */
   readonly fileId: number;
-  #persisted: Persisted = { measurements: 0, series: 0, logBytes: 0 };
+  #damagedEnd: { readonly known: ManifestDatabase['index'] } | undefined;
+  #persisted: Persisted = { measurements: 0, series: 0, logBytes: 0, checksum: 0 };
   /** Where the ids end that the checkpoint holds. */
   #checkpointSeries = 0;
 
@@ -33,9 +36,26 @@ export class StoredIndex {
     this.fileId = fileId;
   }
 
-  /** Everything that is in the index now came from the index files; the log has `logBytes`. */
-  markPersisted(logBytes: number): void {
-    this.#persisted = { ...endOf(this.index), logBytes };
+  /** Everything that is in the index now came from the index files. */
+  markPersisted(end: FramedEnd): void {
+    this.#persisted = { ...endOf(this.index), ...end };
+  }
+
+  /** What is in the index log. */
+  get persistedEnd(): Persisted {
+    return this.#persisted;
+  }
+
+  /** What the manifest says of the index log. */
+  get manifestEnd(): ManifestDatabase['index'] {
+    if (this.#damagedEnd !== undefined) return this.#damagedEnd.known;
+    const { logBytes: bytes, measurements, series, checksum } = this.#persisted;
+    return { bytes, measurements, series, checksum };
+  }
+
+  /** The index log lacks entries: it stays as it is, and so does what the manifest says of it. */
+  leaveDamaged(known: ManifestDatabase['index']): void {
+    this.#damagedEnd = { known };
   }
 
   /** Entries that only the log files hold, in portions, and where they end; `undefined` when there are none. */
@@ -44,6 +64,7 @@ export class StoredIndex {
     | undefined {
     const end = endOf(this.index);
     const first = this.#persisted;
+    if (this.#damagedEnd !== undefined) return undefined;
     if (first.measurements === end.measurements && first.series === end.series) return undefined;
     return { portions: portionsOf(this.index, first, end), end };
   }
@@ -55,6 +76,7 @@ export class StoredIndex {
 
   /** Whether opening would have to build so many series that a new checkpoint pays. */
   needsCheckpoint(options: { readonly isClosing: boolean }): boolean {
+    if (this.#damagedEnd !== undefined) return false;
     const uncovered = this.#persisted.series - this.#checkpointSeries;
     if (options.isClosing) return uncovered > CLOSING_SERIES_MIN;
     return uncovered > Math.max(RUNNING_SERIES_MIN, this.#checkpointSeries / 2);

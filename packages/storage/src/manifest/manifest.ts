@@ -2,6 +2,7 @@
 import { Corruption } from '@tidemark/core';
 
 import { utf8, utf8Text } from '../bytes.ts';
+import type { Damage } from '../damage.ts';
 import { codecs } from '../codecs.ts';
 import {
   decodeChecked,
@@ -20,6 +21,8 @@ export type ManifestShard = {
   /** Oldest writes first. */
   readonly segments: readonly SegmentInfo[];
   readonly tombstones: readonly Tombstone[];
+  /** Bytes of the file of its series' keys; absent when it has none. */
+  readonly seriesFileBytes?: number | undefined;
 };
 
 export type ManifestDatabase = {
@@ -27,6 +30,23 @@ export type ManifestDatabase = {
   readonly instance: number;
   /** Number of the files of its index; that of the instance until the index is renewed. */
   readonly indexFile?: number | undefined;
+  /** What the file of its index held at the commit; absent in manifests from before they said it. */
+  readonly index?: IndexEnd | undefined;
+};
+
+/** Durable entries of a series index: less than these in its file is damage. */
+export type IndexEnd = {
+  readonly bytes: number;
+  readonly measurements: number;
+  readonly series: number;
+  /** CRC-32C of the bytes; absent when the file is from before it was counted. */
+  readonly checksum?: number | undefined;
+};
+
+/** A database that is not served, because something that it wrote is lost. `repair` ends it. */
+export type StoppedDatabase = Damage & {
+  /** `undefined`: whose it was is not known, so none is served. */
+  readonly database?: string | undefined;
 };
 
 export type Manifest = {
@@ -40,6 +60,8 @@ export type Manifest = {
   readonly nextInstance: number;
   readonly databases: readonly ManifestDatabase[];
   readonly shards: readonly ManifestShard[];
+  /** Absent when all are well. */
+  readonly stopped?: readonly StoppedDatabase[] | undefined;
 };
 
 export const EMPTY_MANIFEST: Manifest = {
@@ -53,7 +75,7 @@ export const EMPTY_MANIFEST: Manifest = {
   shards: [],
 };
 
-const FORMAT: CheckedFormat = { magic: 'TDMMAN', version: 3 };
+const FORMAT: CheckedFormat = { magic: 'TDMMAN', version: 4 };
 export const MANIFEST_NAME = 'MANIFEST';
 
 export type StoredManifest = {
@@ -117,6 +139,7 @@ export type ShardJson = {
   descriptor: Omit<ShardDescriptor, 'start' | 'end'> & { start: string; end: string };
   segments: SegmentInfo[];
   tombstones: TombstoneJson[];
+  seriesFileBytes?: number | undefined;
 };
 
 type ManifestJson = Omit<Manifest, 'shards' | 'storageId'> & {
@@ -125,8 +148,10 @@ type ManifestJson = Omit<Manifest, 'shards' | 'storageId'> & {
 };
 
 /** A shard as JSON has it. */
-export function shardToJson({ descriptor, segments, tombstones }: ManifestShard): ShardJson {
+export function shardToJson(shard: ManifestShard): ShardJson {
+  const { descriptor, segments, tombstones, seriesFileBytes } = shard;
   return {
+    seriesFileBytes,
     descriptor: { ...descriptor, start: String(descriptor.start), end: String(descriptor.end) },
     segments: [...segments],
     tombstones: tombstones.map((t) => ({
@@ -141,8 +166,10 @@ export function shardToJson({ descriptor, segments, tombstones }: ManifestShard)
 }
 
 /** The inverse of `shardToJson`. */
-export function shardFromJson({ descriptor, segments, tombstones }: ShardJson): ManifestShard {
+export function shardFromJson(shard: ShardJson): ManifestShard {
+  const { descriptor, segments, tombstones, seriesFileBytes } = shard;
   return {
+    seriesFileBytes,
     descriptor: {
       ...descriptor,
       start: BigInt(descriptor.start),

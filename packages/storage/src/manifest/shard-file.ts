@@ -5,9 +5,11 @@ import { Corruption } from '@tidemark/core';
 import { utf8, utf8Text } from '../bytes.ts';
 import { readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';
+import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
 import { shardDirectory } from '../engine/paths.ts';
 import { shardFromJson, shardToJson } from './manifest.ts';
+import type { StorageLog } from '../options.ts';
 import type { Manifest, ManifestDatabase, ManifestShard, ShardJson } from './manifest.ts';
 
 const FORMAT: CheckedFormat = { magic: 'TDMSHD', version: 2 };
@@ -25,52 +27,91 @@ type ShardFileJson = { readonly database: ManifestDatabase; readonly shard: Shar
 export class ShardFiles {
   readonly #disk: Disk;
   readonly #directory: string;
+  readonly #log: StorageLog;
   /** What the files hold, as far as it is known. */
   readonly #written = new Map<number, string>();
 
-  constructor(disk: Disk, directory: string) {
+  constructor(disk: Disk, directory: string, log: StorageLog = () => undefined) {
     this.#disk = disk;
     this.#directory = directory;
+    this.#log = log;
   }
 
-  /** Brings the files of those shards up to date that have a folder and whose state has changed. Durable when it resolves. */
-  async update(manifest: Manifest): Promise<void> {
+  /**
+   * Brings the files of those shards up to date that have a folder and whose state has changed, and makes damaged ones
+   * anew. Durable when it resolves, to how many were written.
+   */
+  async update(manifest: Manifest): Promise<number> {
+    let written = 0;
     const owners = new Map(manifest.databases.map((database) => [database.name, database]));
     for (const shard of manifest.shards) {
       const { id, database: name } = shard.descriptor;
       const database = owners.get(name);
-      const folder = shardDirectory(this.#directory, id);
       // A shard whose rows are in the log only has no folder.
       if (database === undefined || shard.segments.length === 0) continue;
-      const text = JSON.stringify({ database, shard: shardToJson(shard) });
+      // What changes with every flush is not in it: it would be written for all shards then.
+      const { index: _index, ...owner } = database;
+      const text = JSON.stringify({ database: owner, shard: shardToJson(shard) });
       if (this.#known(id) === text) continue;
-      const path = `${folder}/${SHARD_FILE_NAME}`;
+      const path = shardFilePath(this.#directory, id);
       await writeCheckedFile(path, { format: FORMAT, body: utf8(text), disk: this.#disk });
       this.#written.set(id, text);
+      written++;
     }
+    return written;
   }
 
   #known(id: number): string | undefined {
     const known = this.#written.get(id);
     if (known !== undefined) return known;
-    const path = `${shardDirectory(this.#directory, id)}/${SHARD_FILE_NAME}`;
-    try {
-      const stored = readCheckedFile(path, FORMAT, this.#disk);
-      if (stored === undefined || stored.isMended) return undefined;
-      const text = utf8Text(stored.body);
-      this.#written.set(id, text);
-      return text;
-    } catch (error) {
-      // A damaged one is written anew.
-      if (error instanceof Corruption) return undefined;
-      throw error;
+    const path = shardFilePath(this.#directory, id);
+    const fault = shardFileFault(this.#disk, path);
+    if (fault !== undefined) {
+      this.#log('error', fault.message, { file: path });
+      return undefined;
     }
+    const stored = readCheckedFile(path, FORMAT, this.#disk);
+    if (stored === undefined) return undefined;
+    const text = utf8Text(stored.body);
+    this.#written.set(id, text);
+    return text;
   }
+}
+
+function shardFilePath(directory: string, id: number): string {
+  return `${shardDirectory(directory, id)}/${SHARD_FILE_NAME}`;
+}
+
+/** What is wrong with the file of a shard that has segments; `undefined` where there is none yet. */
+function shardFileFault(disk: Disk, path: string): Damage | undefined {
+  const message = 'a file of a shard is damaged; the next write of the manifest makes it anew';
+  try {
+    const isMended = readCheckedFile(path, FORMAT, disk)?.isMended === true;
+    return isMended ? { file: path, offset: 0, message } : undefined;
+  } catch (error) {
+    if (!(error instanceof Corruption)) throw error;
+    return { file: path, offset: 0, message };
+  }
+}
+
+/** As `shardFileFault`, for a shard whose file should be there. */
+export function shardFileDamage(
+  disk: Disk,
+  directory: string,
+  { descriptor, segments, seriesFileBytes }: ManifestShard,
+): Damage | undefined {
+  const path = shardFilePath(directory, descriptor.id);
+  if (segments.length === 0) return undefined;
+  if (disk.exists(path)) return shardFileFault(disk, path);
+  // Before there were files of keys, there were not always files of shards.
+  if (seriesFileBytes === undefined) return undefined;
+  const message = 'the file of a shard is missing; the next write of the manifest makes it anew';
+  return { file: path, offset: 0, message };
 }
 
 /** The file of a shard; `undefined` when there is none. Throws `Corruption`. */
 export function readShardFile(disk: Disk, directory: string, id: number): ShardFile | undefined {
-  const path = `${shardDirectory(directory, id)}/${SHARD_FILE_NAME}`;
+  const path = shardFilePath(directory, id);
   const stored = readCheckedFile(path, FORMAT, disk);
   if (stored === undefined) return undefined;
   try {

@@ -8,7 +8,7 @@ import type { DatabaseView, ShardView, Snapshot } from '../engine/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
-import { needShards } from './need.ts';
+import { needDatabase, needShards } from './need.ts';
 import type { OnPartial } from './need.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
@@ -48,6 +48,7 @@ export function* select(
   { memory, onPartial }: { readonly memory: RequestMemory; readonly onPartial?: OnPartial },
 ): Generator<undefined, Selection | undefined> {
   const { source, timeRange } = request;
+  needDatabase(snapshot, source.database, onPartial);
   const database = snapshot.databases.get(source.database);
   const measurement = database?.index.measurement(source.measurement);
   if (database === undefined || measurement === undefined) return undefined;

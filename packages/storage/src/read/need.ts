@@ -28,6 +28,16 @@ export function needShards(
   }
 }
 
+/** As `needShards`, for what concerns the whole database: entries of its index, or records of the log. */
+export function needDatabase(
+  { stopped, servesDamaged }: Pick<Snapshot, 'stopped' | 'servesDamaged'>,
+  database: string,
+  onPartial: OnPartial,
+): void {
+  const damage = stopped.reason(database);
+  if (damage !== undefined) need(damage, servesDamaged ? onPartial : undefined);
+}
+
 function need(damage: Damage, onPartial: OnPartial): void {
   if (onPartial === undefined) throw unreadable(damage);
   onPartial(partialAnswer(damage));

@@ -18,7 +18,7 @@ import {
   STEP_SERIES,
 } from './held-series.ts';
 import type { Scope, Selected } from './held-series.ts';
-import { needShards } from './need.ts';
+import { needDatabase, needShards } from './need.ts';
 import type { OnPartial, ReadOptions } from './need.ts';
 import { RequestMemory } from './request-memory.ts';
 import { sortInSteps } from './steps.ts';
@@ -106,6 +106,7 @@ function scopeOf(
   filter: SchemaFilter,
   onPartial: OnPartial,
 ): Scope | undefined {
+  needDatabase(snapshot, filter.database, onPartial);
   const database = snapshot.databases.get(filter.database);
   if (database === undefined) return undefined;
   const { timeRange } = filter;

@@ -1,25 +1,28 @@
 // Series of one database on disk: a file of checksummed records, appended at every flush, so that what the log files
 // no longer hold is known at the next start. Framing is that of the log; format in docs/formats/series-index.md.
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
-import type { Disk } from '../disk/disk.ts';
-import { noteShortLived } from '../short-lived.ts';
-import { frameRecord, scanWalFile, WAL_HEADER_BYTES, walHeader } from '../wal/wal-file.ts';
+import { crc32c } from '../codecs.ts';
+import type { Disk, DiskFile } from '../disk/disk.ts';
+import { appendFrames, sizeOf } from '../wal/framed-file.ts';
+import type { FramedEnd } from '../wal/framed-file.ts';
+import { scanWalFile } from '../wal/wal-file.ts';
+import type { ScanRange } from '../wal/wal-file.ts';
 import { decodeAdditions, encodeAdditions } from '../wal/wal-record.ts';
 import type { IndexAdditions } from '../wal/wal-record.ts';
 
 export type IndexLogContents = {
   readonly additions: readonly IndexAdditions[];
   readonly damagedAt: readonly number[];
+  /** End of the last good record. */
+  readonly goodBytes: number;
 };
 
 export class IndexLog {
   readonly #disk: Disk;
-  readonly #directory: string;
   readonly #path: string;
 
   constructor(disk: Disk, directory: string, fileId: number) {
     this.#disk = disk;
-    this.#directory = directory;
     this.#path = `${directory}/${indexFileName(fileId)}`;
   }
 
@@ -29,25 +32,22 @@ export class IndexLog {
 
   /** Bytes of the file, 0 when there is none. */
   sizeBytes(): number {
-    if (!this.#disk.exists(this.#path)) return 0;
-    const file = this.#disk.open(this.#path, 'read');
-    try {
-      return file.size();
-    } finally {
-      file.close();
-    }
+    return sizeOf(this.#disk, this.#path);
   }
 
-  /** Reads all good records from `from` on, where one begins, and cuts a torn tail. */
-  async read(from = 0): Promise<IndexLogContents> {
-    if (!this.#disk.exists(this.#path)) return { additions: [], damagedAt: [] };
-    const file = this.#disk.open(this.#path, 'modify');
-    try {
-      const scan = scanWalFile(file, from);
-      if (scan.goodBytes < scan.fileBytes) {
-        file.truncate(scan.goodBytes);
-        await file.sync();
-      }
+  /** CRC-32C of the first bytes. */
+  checksum(sizeBytes: number): number {
+    return this.#read(0, (file) => {
+      const buffer = new Uint8Array(Math.min(sizeBytes, file.size()));
+      return crc32c(buffer.subarray(0, file.read(buffer, 0)));
+    });
+  }
+
+  /** Reads the good records of a range. */
+  read(range: ScanRange): IndexLogContents {
+    const nothing: IndexLogContents = { additions: [], damagedAt: [], goodBytes: 0 };
+    return this.#read(nothing, (file) => {
+      const scan = scanWalFile(file, range);
       const additions: IndexAdditions[] = [];
       const damagedAt = [...scan.damagedAt];
       for (const payload of scan.payloads) {
@@ -58,50 +58,38 @@ export class IndexLog {
           damagedAt.push(payload.byteOffset);
         }
       }
-      return { additions, damagedAt };
+      return { additions, damagedAt, goodBytes: scan.goodBytes };
+    });
+  }
+
+  #read<T>(whenMissing: T, read: (file: DiskFile) => T): T {
+    if (!this.#disk.exists(this.#path)) return whenMissing;
+    const file = this.#disk.open(this.#path, 'read');
+    try {
+      return read(file);
     } finally {
       file.close();
     }
   }
 
-  /**
-   * Appends entries, a record for each portion; durable when it resolves, to the file's size. Nothing of them stays when it
-   * fails.
-   */
-  async append(portions: Iterable<IndexAdditions>, pause: () => Promise<void>): Promise<number> {
-    const isNew = !this.#disk.exists(this.#path);
-    const file = this.#disk.open(this.#path, isNew ? 'create' : 'modify');
-    let end: number;
-    try {
-      if (file.size() < WAL_HEADER_BYTES) file.write(walHeader(), 0);
-      const start = Math.max(file.size(), WAL_HEADER_BYTES);
-      end = start;
-      try {
-        for (const additions of portions) {
-          const out = new ByteWriter(additions.series.bytes.length + (1 << 12));
-          encodeAdditions(additions, out);
-          const frame = frameRecord(out.finish());
-          file.write(frame, end);
-          end += frame.length;
-          // As they are in the index, as a record and as a frame.
-          noteShortLived(frame.length * 3);
-          await pause();
-        }
-      } catch (error) {
-        // A full disk may have taken a part; the next append must not follow it.
-        file.truncate(start);
-        throw error;
-      }
-      await file.sync();
-    } finally {
-      file.close();
-    }
-    if (isNew) await this.#disk.syncDirectory(this.#directory);
-    return end;
+  /** Appends entries, a record for each portion; see `appendFrames`. */
+  append(
+    portions: Iterable<IndexAdditions>,
+    options: Omit<Parameters<typeof appendFrames>[2], 'payloads'>,
+  ): Promise<FramedEnd> {
+    return appendFrames(this.#disk, this.#path, { ...options, payloads: payloadsOf(portions) });
   }
 
   remove(): void {
     this.#disk.remove(this.#path);
+  }
+}
+
+function* payloadsOf(portions: Iterable<IndexAdditions>): Iterable<Uint8Array> {
+  for (const additions of portions) {
+    const out = new ByteWriter(additions.series.bytes.length + (1 << 12));
+    encodeAdditions(additions, out);
+    yield out.finish();
   }
 }
 

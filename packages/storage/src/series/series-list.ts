@@ -1,5 +1,6 @@
 // Consecutive series as logs, index files and backups hold them (docs/formats/wal.md, `additions`).
-import type { ByteReader } from '../bytes.ts';
+import { ByteReader, ByteWriter } from '../bytes.ts';
+import type { SeriesId } from './series-index.ts';
 
 export type EncodedSeries = {
   /** Of entries. */
@@ -14,6 +15,44 @@ export type EncodedSeries = {
 };
 
 const NO_SERIES = 0xffffffff;
+
+/** An id with its series, or ids that have none. */
+export type SeriesEntry =
+  | { readonly id: SeriesId; readonly measurementId: number; readonly tags: Uint8Array }
+  | { readonly id: SeriesId; readonly noSeries: number };
+
+/** The entries of a list whose first one has the id `first`. */
+export function* seriesEntries(list: EncodedSeries, first: SeriesId): Generator<SeriesEntry> {
+  const reader = new ByteReader(list.bytes);
+  let id = first;
+  for (let n = list.count; n > 0; n--) {
+    const measurementId = reader.varint();
+    if (measurementId === NO_SERIES) {
+      const noSeries = reader.varint();
+      yield { id, noSeries };
+      id += noSeries;
+    } else yield { id: id++, measurementId, tags: reader.block() };
+  }
+}
+
+/** The inverse of `seriesEntries`. */
+export function encodeSeriesEntries(entries: Iterable<SeriesEntry>): EncodedSeries {
+  const out = new ByteWriter(1 << 12);
+  let count = 0;
+  let measurementIdEnd = 0;
+  for (const entry of entries) {
+    count++;
+    if ('noSeries' in entry) {
+      out.varint(NO_SERIES);
+      out.varint(entry.noSeries);
+      continue;
+    }
+    measurementIdEnd = Math.max(measurementIdEnd, entry.measurementId + 1);
+    out.varint(entry.measurementId);
+    out.block(entry.tags);
+  }
+  return { count, bytes: out.finish(), measurementIdEnd };
+}
 
 /** Steps over a list and checks that its lengths fit. Throws `DecodeError`. */
 export function readSeriesList(reader: ByteReader): EncodedSeries {

@@ -40,6 +40,8 @@ export class Shard {
   tombstones: readonly Tombstone[] = [];
   /** Segments that can not be opened. They stay part of the state, for `repair` and for another look. */
   unreadable: readonly UnreadableSegment[] = [];
+  /** Bytes of the file of its series' keys; `undefined` when it has none yet. */
+  seriesFileBytes: number | undefined;
   /** Monotonic time of the last applied write, for compaction of shards that have come to rest. */
   lastWriteMs = 0;
 

@@ -8,7 +8,7 @@ import { NewerFormat } from '../disk/checked-file.ts';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { Disk } from '../disk/disk.ts';
-import { indexDirectory, segmentPath, walDirectory } from '../engine/paths.ts';
+import { segmentPath, walDirectory } from '../engine/paths.ts';
 import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
@@ -103,12 +103,5 @@ export function openSegment(
 export function logFiles({ disk, directory }: OpenDirectory): string[] {
   const path = walDirectory(directory);
   const names = disk.list(path).filter((name) => name.endsWith('.wal'));
-  return names.map((name) => `${path}/${name}`);
-}
-
-/** Files of the series index. */
-export function indexFiles({ disk, directory }: OpenDirectory): string[] {
-  const path = indexDirectory(directory);
-  const names = disk.list(path).filter((name) => name.endsWith('.series'));
   return names.map((name) => `${path}/${name}`);
 }

@@ -3,17 +3,20 @@ import type { Column } from '@tidemark/core';
 
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
-import type { Disk } from '../disk/disk.ts';
+import { copyAside, damagedDirectory, moveAside, writeFile } from '../disk/keep-aside.ts';
 import { segmentPath, shardDirectory } from '../engine/paths.ts';
 import { writeManifest } from '../manifest/manifest.ts';
-import type { ManifestShard } from '../manifest/manifest.ts';
+import type { Manifest, ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { ShardFiles } from '../manifest/shard-file.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SegmentWriter } from '../segment/writer.ts';
+import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
 import { frameRecord, scanWalFile, walHeader } from '../wal/wal-file.ts';
 import type { WalScan } from '../wal/wal-file.ts';
-import { indexFiles, logFiles, manifestPath, openSegment, withDirectory } from './directory.ts';
+import { HeldSeries } from './index-contents.ts';
+import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
+import { logFiles, manifestPath, openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 
 export type RepairReport = {
@@ -24,8 +27,13 @@ export type RepairReport = {
   /** Segments of which nothing could be read. */
   readonly segmentsLost: number;
   readonly rowsKept: number;
-  /** Files of the log and the series index that were written anew without damaged records. */
+  /** Files of the log that were written anew without damaged records. */
   readonly logsRewritten: number;
+  /** Series indexes that were made anew of what they still say and of the keys beside segments. */
+  readonly indexesRewritten: number;
+  /** Files of such keys, and of what the manifest says of shards, that were made anew; nothing is lost by those. */
+  readonly seriesFilesRewritten: number;
+  readonly shardFilesRewritten: number;
   /** What is lost; rows are counted where the directory still tells. */
   readonly lost: readonly (Damage & { readonly rows: number | undefined })[];
   /** Where the damaged files are now. */
@@ -39,7 +47,10 @@ type Work = {
   rowsKept: number;
   logsRewritten: number;
   lost: (Damage & { rows: number | undefined })[];
+  indexesRewritten: number;
+  seriesFilesRewritten: number;
   nextFileId: number;
+  nextInstance: number;
   moved: string[];
 };
 
@@ -54,7 +65,10 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       rowsKept: 0,
       logsRewritten: 0,
       lost: [],
+      indexesRewritten: 0,
+      seriesFilesRewritten: 0,
       nextFileId: manifest.nextFileId,
+      nextInstance: manifest.nextInstance,
       moved: [],
     };
     if (open.rebuilt !== undefined) {
@@ -64,59 +78,118 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       await copyAside(open, manifestPath(directory));
     }
     const shards: ManifestShard[] = [];
+    const held = new Map<string, HeldSeries>();
     const totalBytes = manifest.shards
       .flatMap((shard) => shard.segments)
       .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     let doneBytes = 0;
     for (const shard of manifest.shards) {
       const segments: SegmentInfo[] = [];
+      const heldHere = held.get(shard.descriptor.database) ?? new HeldSeries();
+      held.set(shard.descriptor.database, heldHere);
       for (const info of shard.segments) {
         const path = segmentPath(directory, shard.descriptor.id, info.fileId);
         options.onProgress?.({ doneBytes, totalBytes, file: path });
         doneBytes += info.sizeBytes;
-        const repaired = await repairSegment(open, { shard, info, path }, work);
+        const repaired = await repairSegment(open, { shard, info, path, held: heldHere }, work);
         if (repaired !== info) work.moved.push(path);
         if (repaired !== undefined) segments.push(repaired);
       }
       shards.push({ ...shard, segments });
     }
-    const movedTo = work.moved.length === 0 ? undefined : damagedDirectory(directory);
-    if (movedTo !== undefined || open.isMended || open.rebuilt !== undefined) {
-      const repaired = { ...manifest, nextFileId: work.nextFileId, shards };
+    const indexes = await repairIndexes(open, { shards, held }, work);
+    const repairedShards = await repairSeriesFiles(open, { shards, indexes }, work);
+    const repaired: Manifest = {
+      ...manifest,
+      nextFileId: work.nextFileId,
+      nextInstance: work.nextInstance,
+      databases: indexes,
+      shards: repairedShards,
+      stopped: undefined,
+    };
+    const isChanged = work.moved.length > 0 || work.seriesFilesRewritten > 0;
+    if (
+      isChanged ||
+      open.isMended ||
+      open.rebuilt !== undefined ||
+      manifest.stopped !== undefined
+    ) {
       await writeManifest(disk, directory, repaired);
-      await new ShardFiles(disk, directory).update(repaired);
     }
-    if (movedTo !== undefined) await moveAside(open, work.moved, movedTo);
-    for (const path of [...logFiles(open), ...indexFiles(open)]) {
-      await repairFrames(open, path, work);
-    }
-    const { nextFileId: _nextFileId, moved: _moved, ...report } = work;
-    const hasMoved = movedTo !== undefined || work.logsRewritten > 0 || open.rebuilt !== undefined;
+    const shardFilesRewritten = await new ShardFiles(disk, directory).update(repaired);
+    if (work.moved.length > 0) await moveAside(open, work.moved);
+    for (const path of logFiles(open)) await repairFrames(open, path, work);
+    const { nextFileId: _nextFileId, nextInstance: _nextInstance, moved, ...report } = work;
+    const hasMoved =
+      moved.length > 0 ||
+      work.logsRewritten > 0 ||
+      work.seriesFilesRewritten > 0 ||
+      open.rebuilt !== undefined;
     return {
       ...report,
+      shardFilesRewritten,
       isManifestRebuilt: open.rebuilt !== undefined,
       movedTo: hasMoved ? damagedDirectory(directory) : undefined,
     };
   });
 }
 
-async function moveAside(
-  { disk }: OpenDirectory,
-  paths: readonly string[],
-  to: string,
-): Promise<void> {
-  disk.makeDirectory(to);
-  for (const path of paths) {
-    if (disk.exists(path)) disk.rename(path, `${to}/${path.split('/').slice(-2).join('-')}`);
+/** Makes the indexes of series anew that lack something. The databases as the manifest has them from now on. */
+async function repairIndexes(
+  open: OpenDirectory,
+  {
+    shards,
+    held,
+  }: { readonly shards: readonly ManifestShard[]; readonly held: ReadonlyMap<string, HeldSeries> },
+  work: Work,
+): Promise<readonly ManifestDatabase[]> {
+  const databases: ManifestDatabase[] = [];
+  for (const database of open.manifest.databases) {
+    const repaired = await repairIndex(open, database, {
+      shards: shards.filter(({ descriptor }) => descriptor.database === database.name),
+      held: held.get(database.name) ?? new HeldSeries(),
+      fileId: work.nextInstance,
+    });
+    databases.push(repaired?.database ?? database);
+    if (repaired === undefined) continue;
+    work.nextInstance++;
+    work.indexesRewritten++;
+    work.moved.push(...repaired.replaced);
+    if (repaired.lostKeys === 0) continue;
+    const message = `${repaired.damage.message}; the keys of ${repaired.lostKeys} series are lost`;
+    work.lost.push({ ...repaired.damage, message, rows: undefined });
   }
-  await disk.syncDirectory(to);
+  return databases;
 }
 
-function damagedDirectory(directory: string): string {
-  return `${directory}/damaged`;
+/** Makes files of keys anew that are damaged, of the indexes. The shards as the manifest has them from now on. */
+async function repairSeriesFiles(
+  open: OpenDirectory,
+  {
+    shards,
+    indexes,
+  }: { readonly shards: readonly ManifestShard[]; readonly indexes: readonly ManifestDatabase[] },
+  work: Work,
+): Promise<readonly ManifestShard[]> {
+  const repaired: ManifestShard[] = [];
+  for (const shard of shards) {
+    const { id, database: name } = shard.descriptor;
+    const path = seriesFilePath(open.directory, id);
+    const { fault } = readSeriesFile(open.disk, path, shard.seriesFileBytes ?? 0);
+    const database = indexes.find((one) => one.name === name);
+    if (fault === undefined || database === undefined) {
+      repaired.push(shard);
+      continue;
+    }
+    await copyAside(open, path);
+    const seriesFileBytes = await rewriteSeriesFile(open, shard, database);
+    repaired.push({ ...shard, seriesFileBytes });
+    work.seriesFilesRewritten++;
+  }
+  return repaired;
 }
 
-/** Writes a file of the log or of the index anew, without its damaged records; the old one is kept aside. */
+/** Writes a file of the log anew, without its damaged records; the old one is kept aside. */
 async function repairFrames(open: OpenDirectory, path: string, work: Work): Promise<void> {
   const { disk } = open;
   const file = disk.open(path, 'read');
@@ -138,44 +211,18 @@ async function repairFrames(open: OpenDirectory, path: string, work: Work): Prom
   work.logsRewritten++;
 }
 
-/** Keeps a copy of a file in the folder for damaged ones, before another one takes its place. */
-async function copyAside({ disk, directory }: OpenDirectory, path: string): Promise<void> {
-  if (!disk.exists(path)) return;
-  const file = disk.open(path, 'read');
-  let bytes: Uint8Array;
-  try {
-    bytes = new Uint8Array(file.size());
-    file.read(bytes, 0);
-  } finally {
-    file.close();
-  }
-  const aside = damagedDirectory(directory);
-  disk.makeDirectory(aside);
-  await writeFile(disk, `${aside}/${path.split('/').at(-1) ?? ''}`, [bytes]);
-  await disk.syncDirectory(aside);
-}
-
-async function writeFile(disk: Disk, path: string, parts: readonly Uint8Array[]): Promise<void> {
-  disk.remove(path);
-  const file = disk.open(path, 'create');
-  try {
-    let at = 0;
-    for (const part of parts) {
-      file.write(part, at);
-      at += part.length;
-    }
-    await file.sync();
-  } finally {
-    file.close();
-  }
-}
-
-type Place = { readonly shard: ManifestShard; readonly info: SegmentInfo; readonly path: string };
+type Place = {
+  readonly shard: ManifestShard;
+  readonly info: SegmentInfo;
+  readonly path: string;
+  /** Gets the series of the segment. */
+  readonly held: HeldSeries;
+};
 
 /** The segment's info when it is whole, that of its replacement, or `undefined` when nothing can be read. */
 async function repairSegment(
   open: OpenDirectory,
-  { shard, info, path }: Place,
+  { shard, info, path, held }: Place,
   work: Work,
 ): Promise<SegmentInfo | undefined> {
   work.segmentsChecked++;
@@ -187,6 +234,7 @@ async function repairSegment(
     work.lost.push({ ...damageOf(error, path), rows: undefined });
     return undefined;
   }
+  held.add(segment);
   const before = work.lost.length;
   const { id } = shard.descriptor;
   const fileId = work.nextFileId;

@@ -51,7 +51,7 @@ test('verify reads everything, finds a flipped bit, and repair keeps what is rea
   expect(await scanRows(again, 'm', FIELDS)).toEqual(ROWS.slice(1));
 });
 
-test.each(['.wal', '.series', 'MANIFEST'])(
+test.each(['.wal', '.series', 'MANIFEST', 'SHARD', 'SERIES'])(
   'verify names damage in a %s file, repair keeps the rest and the engine opens without complaint',
   async (kind) => {
     const disk = new SimulatedDisk();
@@ -61,7 +61,7 @@ test.each(['.wal', '.series', 'MANIFEST'])(
     await write(engine, 'm,t=d f=5 5\n');
     await write(engine, 'm,t=e f=6 6\n');
     await engine.close();
-    const path = disk.paths().find((name) => name.includes(kind))!;
+    const path = disk.paths().find((name) => name.endsWith(kind))!;
     disk.bytes(path)[30]! ^= 1;
 
     const damaged = await verifyDirectory({ directory: '/data', disk });
@@ -77,15 +77,18 @@ test.each(['.wal', '.series', 'MANIFEST'])(
     );
 
     expect(damaged.damage).toMatchObject([{ file: path }]);
-    const isLog = kind !== 'MANIFEST';
+    // All but the log is there twice.
+    const isLog = kind === '.wal';
     expect(repaired.lost).toHaveLength(isLog ? 1 : 0);
     expect(repaired.logsRewritten).toBe(isLog ? 1 : 0);
-    expect(disk.exists('/data/damaged')).toBe(isLog);
+    expect(repaired.indexesRewritten).toBe(kind === '.series' ? 1 : 0);
+    // It names the others.
+    const isNamed = ['SHARD', 'SERIES', '.series'].includes(kind);
+    expect(repaired.shardFilesRewritten).toBe(isNamed ? 1 : 0);
+    expect(repaired.seriesFilesRewritten).toBe(kind === 'SERIES' ? 1 : 0);
     expect((await verifyDirectory({ directory: '/data', disk })).damage).toEqual([]);
     expect(complaints).toEqual([]);
-    // Without their index entries points are kept under a name that says so.
-    const name = kind === '.series' ? '\u0000lost 0' : 'm';
-    expect(await scanRows(again, name, FIELDS)).toHaveLength(kind === '.wal' ? 5 : 6);
+    expect(await scanRows(again, 'm', FIELDS)).toHaveLength(isLog ? 5 : 6);
   },
 );
 

@@ -1,11 +1,23 @@
 // Reads every block of every file and says what is damaged.
+import { CodecError } from '@tidemark/kernels';
+
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
+import { sizeOf } from '../wal/framed-file.ts';
 import { scanWalFile } from '../wal/wal-file.ts';
-import { segmentPath } from '../engine/paths.ts';
+import { DecodeError } from '../bytes.ts';
+import { indexDirectory, segmentPath } from '../engine/paths.ts';
+import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
+import { shardFileDamage } from '../manifest/shard-file.ts';
 import type { Segment } from '../segment/segment.ts';
-import { indexFiles, logFiles, manifestPath, openSegment, withDirectory } from './directory.ts';
+import { checkpointPath, readCheckpoint } from '../series/checkpoint.ts';
+import { IndexLog } from '../series/index-log.ts';
+import { SeriesIndex } from '../series/series-index.ts';
+import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
+import { SeriesSet } from '../shard/series-set.ts';
+import { logFiles, manifestPath, openSegment, withDirectory } from './directory.ts';
+import { HeldSeries, missingEntry, readIndex } from './index-contents.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 
 export type VerifyReport = {
@@ -40,10 +52,13 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
       const message = `${damage.message}; repair makes a new one of the files of the shards`;
       tally.damage.push({ ...damage, message }, ...lost);
     }
+    tally.damage.push(...(open.manifest.stopped ?? []));
     const totalBytes = totalSize(open);
     const report = (file: string): void =>
       options.onProgress?.({ doneBytes: tally.bytes, totalBytes, file });
+    const held = new Map(open.manifest.databases.map(({ name }) => [name, new HeldSeries()]));
     for (const shard of open.manifest.shards) {
+      const heldHere = held.get(shard.descriptor.database);
       for (const info of shard.segments) {
         const path = segmentPath(open.directory, shard.descriptor.id, info.fileId);
         report(path);
@@ -52,19 +67,74 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
         try {
           const segment = openSegment(open, shard, info);
           verifySegment(segment, tally);
+          heldHere?.add(segment);
           segment.close();
         } catch (error) {
           tally.damage.push(damageOf(error, path));
         }
       }
+      verifyShardFiles(open, shard, tally);
     }
-    for (const path of [...logFiles(open), ...indexFiles(open)]) {
+    for (const database of open.manifest.databases) {
+      verifyIndex(open, database, { held: held.get(database.name), tally });
+    }
+    for (const path of logFiles(open)) {
       report(path);
-      verifyFrames(open, path, tally);
+      verifyLog(open, path, tally);
     }
     report('');
     return tally;
   });
+}
+
+/** What a shard says of itself: its part of the manifest, and the keys of its series. */
+function verifyShardFiles(open: OpenDirectory, shard: ManifestShard, tally: Tally): void {
+  const { disk, directory } = open;
+  const damage = shardFileDamage(disk, directory, shard);
+  // A manifest that was just made of these files says nothing of its own about them.
+  if (damage !== undefined && open.rebuilt === undefined) tally.damage.push(damage);
+  const path = seriesFilePath(directory, shard.descriptor.id);
+  const knownBytes = shard.seriesFileBytes ?? 0;
+  const { fault, fileBytes, records } = readSeriesFile(disk, path, knownBytes);
+  tally.files += 2;
+  tally.bytes += fileBytes;
+  tally.blocks += records;
+  tally.tornBytes += Math.max(0, fileBytes - knownBytes);
+  if (fault !== undefined) tally.damage.push({ file: path, ...fault });
+}
+
+/** The index of a database, its checkpoint, and whether it knows all series of the segments. */
+function verifyIndex(
+  open: OpenDirectory,
+  database: ManifestDatabase,
+  { held, tally }: { readonly held: HeldSeries | undefined; readonly tally: Tally },
+): void {
+  const known = new SeriesSet();
+  const index = readIndex(open, database, {
+    measurement: () => undefined,
+    entry: (entry) => {
+      const count = 'noSeries' in entry ? entry.noSeries : 1;
+      for (let i = 0; i < count; i++) known.add(entry.id + i);
+    },
+  });
+  tally.files++;
+  tally.bytes += index.fileBytes;
+  tally.blocks += index.records;
+  tally.tornBytes += index.tornBytes;
+  const damage = index.damage ?? (held && missingEntry(index.path, known, held));
+  if (damage !== undefined) tally.damage.push(damage);
+  const { instance, indexFile = instance } = database;
+  const path = checkpointPath(indexDirectory(open.directory), indexFile);
+  try {
+    readCheckpoint(new SeriesIndex(database.name), { disk: open.disk, path });
+  } catch (error) {
+    if (!(error instanceof DecodeError || error instanceof CodecError)) throw error;
+    tally.damage.push({
+      file: path,
+      offset: 0,
+      message: `checkpoint is damaged: ${error.message}`,
+    });
+  }
 }
 
 function verifySegment(segment: Segment, tally: Tally): void {
@@ -90,7 +160,7 @@ function verifySegment(segment: Segment, tally: Tally): void {
   }
 }
 
-function verifyFrames({ disk }: OpenDirectory, path: string, tally: Tally): void {
+function verifyLog({ disk }: OpenDirectory, path: string, tally: Tally): void {
   const file = disk.open(path, 'read');
   try {
     const scan = scanWalFile(file);
@@ -101,7 +171,6 @@ function verifyFrames({ disk }: OpenDirectory, path: string, tally: Tally): void
     for (const offset of scan.damagedAt) {
       tally.damage.push({ file: path, offset, message: 'damaged record' });
     }
-    if (!path.endsWith('.wal')) return;
     for (const payload of scan.payloads) {
       try {
         decodeRecord(payload);
@@ -121,10 +190,9 @@ function totalSize(open: OpenDirectory): number {
   for (const shard of open.manifest.shards) {
     for (const info of shard.segments) bytes += info.sizeBytes;
   }
-  for (const path of [...logFiles(open), ...indexFiles(open)]) {
-    const file = open.disk.open(path, 'read');
-    bytes += file.size();
-    file.close();
+  for (const path of logFiles(open)) bytes += sizeOf(open.disk, path);
+  for (const { instance, indexFile = instance } of open.manifest.databases) {
+    bytes += new IndexLog(open.disk, indexDirectory(open.directory), indexFile).sizeBytes();
   }
   return bytes;
 }

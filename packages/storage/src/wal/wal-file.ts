@@ -55,15 +55,16 @@ export type WalScan = {
   readonly damagedAt: readonly number[];
   /** End of the last good record: what follows was being written when the process ended. */
   readonly goodBytes: number;
+  /** End of what was read. */
   readonly fileBytes: number;
 };
 
-/**
- * Reads all good records, or those from `from` on, where one begins. Never throws for damage, only for a version that is
- * not known.
- */
-export function scanWalFile(file: DiskFile, from = 0): WalScan {
-  const fileBytes = file.size();
+/** Bytes of a file: from the beginning or from where a record begins, to its end or to where one ends. */
+export type ScanRange = { readonly from?: number | undefined; readonly to?: number | undefined };
+
+/** Reads the good records of a range. Never throws for damage, only for a version that is not known. */
+export function scanWalFile(file: DiskFile, { from = 0, to }: ScanRange = {}): WalScan {
+  const fileBytes = Math.min(file.size(), to ?? Number.POSITIVE_INFINITY);
   if (from > WAL_HEADER_BYTES && from <= fileBytes) return scanTail(file, from, fileBytes);
   const buffer = new Uint8Array(fileBytes);
   const bytes = buffer.subarray(0, file.read(buffer, 0));

@@ -1,0 +1,67 @@
+// The folder for damaged files: what is cut, replaced or given up is kept there, so that somebody can look at it.
+import type { Disk } from './disk.ts';
+
+/** A directory of an engine and the disk that it is on. */
+export type Place = { readonly disk: Disk; readonly directory: string };
+
+export function damagedDirectory(directory: string): string {
+  return `${directory}/damaged`;
+}
+
+/** Moves files there, each named with its folder. Those that are not there are left out. */
+export async function moveAside(
+  { disk, directory }: Place,
+  paths: readonly string[],
+): Promise<void> {
+  const to = damagedDirectory(directory);
+  disk.makeDirectory(to);
+  for (const path of paths) {
+    if (disk.exists(path))
+      disk.rename(path, freeName(disk, to, path.split('/').slice(-2).join('-')));
+  }
+  await disk.syncDirectory(to);
+}
+
+/** Keeps a copy of a file, before it is cut or another one takes its place. */
+export async function copyAside({ disk, directory }: Place, path: string): Promise<void> {
+  if (!disk.exists(path)) return;
+  const file = disk.open(path, 'read');
+  let bytes: Uint8Array;
+  try {
+    bytes = new Uint8Array(file.size());
+    file.read(bytes, 0);
+  } finally {
+    file.close();
+  }
+  const to = damagedDirectory(directory);
+  disk.makeDirectory(to);
+  await writeFile(disk, freeName(disk, to, path.split('/').at(-1) ?? ''), [bytes]);
+  await disk.syncDirectory(to);
+}
+
+/** Nothing that was kept before is replaced. */
+function freeName(disk: Disk, directory: string, name: string): string {
+  let path = `${directory}/${name}`;
+  for (let copy = 2; disk.exists(path); copy++) path = `${directory}/${name}.${copy}`;
+  return path;
+}
+
+/** Writes and syncs a file, in place of another one of the name. */
+export async function writeFile(
+  disk: Disk,
+  path: string,
+  parts: readonly Uint8Array[],
+): Promise<void> {
+  disk.remove(path);
+  const file = disk.open(path, 'create');
+  try {
+    let at = 0;
+    for (const part of parts) {
+      file.write(part, at);
+      at += part.length;
+    }
+    await file.sync();
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,126 @@
+// Keeps the keys of series beside the segments that hold them (`shard/series-file.ts`). Each key is written once per shard: as a
+// rule a flush has none to write.
+import type { Disk } from '../disk/disk.ts';
+import { copyAside } from '../disk/keep-aside.ts';
+import type { Segment } from '../segment/segment.ts';
+import { encodeSeriesKeys, seriesFilePath } from '../shard/series-file.ts';
+import { SeriesSet } from '../shard/series-set.ts';
+import type { Shard } from '../shard/shard.ts';
+import type { SeriesId, SeriesIndex } from '../series/series-index.ts';
+import { appendFrames, FRAMED_START, sizeOf } from '../wal/framed-file.ts';
+import type { Pacer } from './pacer.ts';
+
+/** Series of one record: to copy their keys takes about two milliseconds. */
+const PORTION_SERIES = 1 << 11;
+/** Series that are looked at between two pauses. */
+const STEP_SERIES = 1 << 14;
+
+type UpdateBy = { readonly index: SeriesIndex; readonly pacer: Pacer };
+
+export class ShardKeys {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  /** Series whose keys are in the file, of shards that were written to since the start. */
+  readonly #written = new WeakMap<Shard, SeriesSet>();
+
+  /** Flush, compaction and restore may come to it at once. */
+  #running: Promise<void> = Promise.resolve();
+
+  /** `directory` is that of the engine. */
+  constructor(disk: Disk, directory: string) {
+    this.#disk = disk;
+    this.#directory = directory;
+  }
+
+  /**
+   * Makes the keys of the series durable that the shard's segments and `added` hold. Before the manifest that names `added`;
+   * what it says of the file is in the shard then.
+   */
+  update(shard: Shard, added: readonly Segment[], by: UpdateBy): Promise<void> {
+    const next = this.#running.then(() => this.#update(shard, added, by));
+    this.#running = next.catch(() => undefined);
+    return next;
+  }
+
+  async #update(
+    shard: Shard,
+    added: readonly Segment[],
+    { index, pacer }: UpdateBy,
+  ): Promise<void> {
+    const path = seriesFilePath(this.#directory, shard.descriptor.id);
+    // One that is missing or cut off is made anew.
+    const isWhole =
+      shard.seriesFileBytes !== undefined && sizeOf(this.#disk, path) >= shard.seriesFileBytes;
+    let written = isWhole ? this.#written.get(shard) : new SeriesSet();
+    written ??= await seriesOf(shard.segments, pacer);
+    const missing = await this.#missing([...shard.segments, ...added], written, { index, pacer });
+    if (missing.length > 0 || !isWhole) {
+      const logBytes = isWhole ? (shard.seriesFileBytes ?? 0) : 0;
+      const { logBytes: end } = await appendFrames(this.#disk, path, {
+        payloads: recordsOf(missing, index),
+        end: { ...FRAMED_START, logBytes },
+        pause: () => pacer.pause(),
+        keep: (file) => copyAside({ disk: this.#disk, directory: this.#directory }, file),
+      });
+      shard.seriesFileBytes = end;
+      for (const { ids } of missing) for (const id of ids) written.add(id);
+    }
+    this.#written.set(shard, written);
+  }
+
+  async #missing(
+    segments: readonly Segment[],
+    written: SeriesSet,
+    { index, pacer }: UpdateBy,
+  ): Promise<readonly MissingSeries[]> {
+    const missing = new Map<number, SeriesSet>();
+    for (const { footer } of segments) {
+      for (const { measurementId, series } of footer.measurements) {
+        for (let i = 0; i < series.length; i++) {
+          if (i % STEP_SERIES === STEP_SERIES - 1) await pacer.pause();
+          const id = series[i]!;
+          if (written.has(id) || !index.has(id)) continue;
+          let ids = missing.get(measurementId);
+          if (ids === undefined) missing.set(measurementId, (ids = new SeriesSet()));
+          ids.add(id);
+        }
+      }
+    }
+    return Array.from(missing, ([measurementId, set]) => ({
+      measurementId,
+      ids: Uint32Array.from(set).sort(),
+    }));
+  }
+}
+
+type MissingSeries = { readonly measurementId: number; readonly ids: Uint32Array };
+
+async function seriesOf(segments: readonly Segment[], pacer: Pacer): Promise<SeriesSet> {
+  const all = new SeriesSet();
+  for (const { footer } of segments) {
+    for (const { series } of footer.measurements) {
+      for (let i = 0; i < series.length; i++) {
+        if (i % STEP_SERIES === STEP_SERIES - 1) await pacer.pause();
+        all.add(series[i]!);
+      }
+    }
+  }
+  return all;
+}
+
+function* recordsOf(missing: readonly MissingSeries[], index: SeriesIndex): Iterable<Uint8Array> {
+  for (const { measurementId, ids } of missing) {
+    // It may stand in for one that damage took away; the keys are good nevertheless.
+    const name = index.measurements[measurementId]?.name ?? '';
+    for (let at = 0; at < ids.length; at += PORTION_SERIES) {
+      const portion = ids.subarray(at, at + PORTION_SERIES).filter((id) => !isLost(index, id));
+      const tags = Array.from(portion, (id) => index.keys.tags(id).slice());
+      yield encodeSeriesKeys({ measurementId, name, ids: portion, tags });
+    }
+  }
+}
+
+/** Whether the series stands in for one that damage took away (`padIndex`). */
+function isLost(index: SeriesIndex, id: SeriesId): boolean {
+  return index.keys.tags(id)[1] === 0;
+}

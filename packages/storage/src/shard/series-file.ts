@@ -1,0 +1,95 @@
+// SERIES: the keys of the series that a shard has in its segments, beside them, so that a shard says whose rows it holds when
+// the series index is damaged. Read by `verify` and `repair` only. Format: docs/formats/shard.md.
+import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
+import type { Disk } from '../disk/disk.ts';
+import { shardDirectory } from '../engine/paths.ts';
+import type { SeriesId } from '../series/series-index.ts';
+import { sizeOf } from '../wal/framed-file.ts';
+import { scanWalFile } from '../wal/wal-file.ts';
+
+const SERIES_FILE_NAME = 'SERIES';
+
+/** Series of one measurement, ascending by id. */
+export type SeriesKeys = {
+  readonly measurementId: number;
+  readonly name: string;
+  readonly ids: ArrayLike<SeriesId>;
+  /** Canonical key of each without the measurement. */
+  readonly tags: readonly Uint8Array[];
+};
+
+export function seriesFilePath(directory: string, shardId: number): string {
+  return `${shardDirectory(directory, shardId)}/${SERIES_FILE_NAME}`;
+}
+
+/** A record of the file. */
+export function encodeSeriesKeys({ measurementId, name, ids, tags }: SeriesKeys): Uint8Array {
+  const out = new ByteWriter(1 << 12);
+  out.varint(measurementId);
+  out.text(name);
+  out.varint(tags.length);
+  let previous = 0;
+  for (let i = 0; i < tags.length; i++) {
+    const id = ids[i]!;
+    out.varint(id - previous);
+    out.block(tags[i]!);
+    previous = id;
+  }
+  return out.finish();
+}
+
+function decodeSeriesKeys(payload: Uint8Array): SeriesKeys {
+  const reader = new ByteReader(payload);
+  const measurementId = reader.varint();
+  const name = reader.text();
+  const ids: SeriesId[] = [];
+  const tags: Uint8Array[] = [];
+  let id = 0;
+  for (let n = reader.count(2); n > 0; n--) {
+    id += reader.varint();
+    ids.push(id);
+    tags.push(reader.block());
+  }
+  return { measurementId, name, ids, tags };
+}
+
+export type SeriesFileContents = {
+  readonly keys: readonly SeriesKeys[];
+  /** What is wrong with the file; `undefined` when it is as the manifest says. */
+  readonly fault: { readonly message: string; readonly offset: number } | undefined;
+  readonly fileBytes: number;
+  readonly records: number;
+};
+
+/** What can be read of the file of a shard, whose manifest says that it has `knownBytes`. */
+export function readSeriesFile(disk: Disk, path: string, knownBytes: number): SeriesFileContents {
+  const fileBytes = sizeOf(disk, path);
+  if (fileBytes === 0) {
+    const fault = { message: `keys of the shard's series are missing`, offset: 0 };
+    return { keys: [], fault: knownBytes === 0 ? undefined : fault, fileBytes, records: 0 };
+  }
+  const file = disk.open(path, 'read');
+  try {
+    const { payloads, damagedAt, goodBytes } = scanWalFile(file, { to: knownBytes });
+    const keys: SeriesKeys[] = [];
+    const damaged = [...damagedAt];
+    for (const payload of payloads) {
+      try {
+        keys.push(decodeSeriesKeys(payload));
+      } catch (error) {
+        if (!(error instanceof DecodeError)) throw error;
+        damaged.push(payload.byteOffset);
+      }
+    }
+    const [offset] = damaged;
+    const fault =
+      offset !== undefined
+        ? { message: `keys of the shard's series are damaged`, offset }
+        : goodBytes < knownBytes
+          ? { message: `keys of the shard's series are cut off`, offset: goodBytes }
+          : undefined;
+    return { keys, fault, fileBytes, records: payloads.length };
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,90 @@
+// What the file of a series index holds, for `verify` and `repair`: entries as they are, nothing is made of them.
+import type { Damage } from '../damage.ts';
+import { indexDirectory } from '../engine/paths.ts';
+import type { ManifestDatabase } from '../manifest/manifest.ts';
+import { indexDamage } from '../series/index-damage.ts';
+import { IndexLog } from '../series/index-log.ts';
+import { seriesEntries } from '../series/series-list.ts';
+import type { SeriesEntry } from '../series/series-list.ts';
+import type { Segment } from '../segment/segment.ts';
+import { SeriesSet } from '../shard/series-set.ts';
+import type { OpenDirectory } from './directory.ts';
+
+export type IndexContents = {
+  readonly path: string;
+  readonly fileBytes: number;
+  readonly records: number;
+  /** Bytes behind what the manifest knows, or behind the last good record. */
+  readonly tornBytes: number;
+  readonly damage: Damage | undefined;
+};
+
+/** Reads the index file of a database; `visit` hears of everything that can be read, in the order of the file. */
+export function readIndex(
+  { disk, directory }: OpenDirectory,
+  { instance, indexFile = instance, index: known }: ManifestDatabase,
+  visit: {
+    readonly measurement: (id: number, name: string) => void;
+    readonly entry: (entry: SeriesEntry) => void;
+  },
+): IndexContents {
+  const file = new IndexLog(disk, indexDirectory(directory), indexFile);
+  const { additions, damagedAt, goodBytes } = file.read({ to: known?.bytes });
+  let measurements = 0;
+  let series = 0;
+  for (const {
+    firstMeasurementId,
+    measurements: names,
+    firstSeriesId,
+    series: list,
+  } of additions) {
+    names.forEach((name, i) => visit.measurement(firstMeasurementId + i, name));
+    measurements = Math.max(measurements, firstMeasurementId + names.length);
+    for (const entry of seriesEntries(list, firstSeriesId)) {
+      visit.entry(entry);
+      series = Math.max(series, entry.id + ('noSeries' in entry ? entry.noSeries : 1));
+    }
+  }
+  const found = { logBytes: goodBytes, checksum: file.checksum(goodBytes), measurements, series };
+  const message = indexDamage(found, { known, covered: 0, damagedAt });
+  const { path } = file;
+  const fileBytes = file.sizeBytes();
+  return {
+    path,
+    fileBytes,
+    records: additions.length,
+    tornBytes: fileBytes - goodBytes,
+    damage:
+      message === undefined
+        ? undefined
+        : { file: path, offset: damagedAt[0] ?? goodBytes, message },
+  };
+}
+
+/** Series of segments by measurement, as their footers list them. */
+export class HeldSeries {
+  readonly measurements = new Map<number, SeriesSet>();
+
+  add({ footer }: Segment): void {
+    for (const { measurementId, series } of footer.measurements) {
+      let ids = this.measurements.get(measurementId);
+      if (ids === undefined) this.measurements.set(measurementId, (ids = new SeriesSet()));
+      for (const id of series) ids.add(id);
+    }
+  }
+}
+
+/** Series with rows that the index says nothing of, not even that they are gone. */
+export function missingEntry(
+  path: string,
+  known: SeriesSet,
+  { measurements }: HeldSeries,
+): Damage | undefined {
+  const missing = new SeriesSet();
+  for (const ids of measurements.values()) {
+    for (const id of ids) if (!known.has(id)) missing.add(id);
+  }
+  if (missing.size === 0) return undefined;
+  const message = `the series index lacks ${missing.size} series that segments hold`;
+  return { file: path, offset: 0, message };
+}

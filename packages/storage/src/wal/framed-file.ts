@@ -1,0 +1,82 @@
+// Files of checksummed records that grow while nobody else writes to them, framed as those of the log: series indexes, and the
+// keys of shards. What is behind the end that the manifest knows was left by an append that did not come to its end.
+import { Corruption } from '@tidemark/core';
+
+import { crc32c } from '../codecs.ts';
+import type { Disk } from '../disk/disk.ts';
+import { noteShortLived } from '../short-lived.ts';
+import { frameRecord, WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
+
+/** How much of a file is known to be durable. */
+export type FramedEnd = {
+  readonly logBytes: number;
+  /** CRC-32C of these bytes; `undefined` when it is not known (files from before the manifest had it). */
+  readonly checksum: number | undefined;
+};
+
+export const FRAMED_START: FramedEnd = { logBytes: 0, checksum: 0 };
+
+/**
+ * Appends records behind `end`; durable when it resolves, to the new end. Nothing of them stays when it fails. Throws
+ * `Corruption` when the file is shorter than its end.
+ */
+export async function appendFrames(
+  disk: Disk,
+  path: string,
+  options: {
+    readonly payloads: Iterable<Uint8Array>;
+    readonly end: FramedEnd;
+    readonly pause: () => Promise<void>;
+    /** Keeps a copy of the file before something is cut off it. */
+    readonly keep: (path: string) => Promise<void>;
+  },
+): Promise<FramedEnd> {
+  const { logBytes } = options.end;
+  const isNew = !disk.exists(path);
+  const sizeBytes = isNew ? 0 : sizeOf(disk, path);
+  if (sizeBytes < logBytes) {
+    const message = `file has ${sizeBytes} bytes instead of ${logBytes}`;
+    throw new Corruption(message, { file: path, offset: sizeBytes });
+  }
+  if (sizeBytes > Math.max(logBytes, WAL_HEADER_BYTES)) await options.keep(path);
+  const file = disk.open(path, isNew ? 'create' : 'modify');
+  let end = logBytes;
+  let { checksum } = options.end;
+  const put = (bytes: Uint8Array): void => {
+    file.write(bytes, end);
+    end += bytes.length;
+    if (checksum !== undefined) checksum = crc32c(bytes, checksum);
+    // As the caller has them, as a record and as a frame.
+    noteShortLived(bytes.length * 3);
+  };
+  try {
+    if (sizeBytes > logBytes) file.truncate(logBytes);
+    try {
+      if (end === 0) put(walHeader());
+      for (const payload of options.payloads) {
+        put(frameRecord(payload));
+        await options.pause();
+      }
+    } catch (error) {
+      // A full disk may have taken a part; the next append must not follow it.
+      file.truncate(logBytes);
+      throw error;
+    }
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  if (isNew) await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));
+  return { logBytes: end, checksum };
+}
+
+/** Bytes of a file, 0 when there is none. */
+export function sizeOf(disk: Disk, path: string): number {
+  if (!disk.exists(path)) return 0;
+  const file = disk.open(path, 'read');
+  try {
+    return file.size();
+  } finally {
+    file.close();
+  }
+}
