@@ -32,7 +32,9 @@ import {
   SCRATCH_RUN,
   START,
   SUM,
+  SUM_HIGH,
   WANTS_EXTREMES,
+  WANTS_MEAN,
   WANTS_SUM,
   windowEnd,
 } from './windows';
@@ -135,8 +137,24 @@ function foldBytes(a: v128, b: v128, wantsLargest: bool): v128 {
   return wantsLargest ? i8x16.max_u(a, b) : i8x16.min_u(a, b);
 }
 
+/** The upper half of `rows` times a number of 64 bits; chunks have few rows, so that no part of it overflows. */
 @inline
-function aggregateOffsets<T>(record: usize, data: usize, base: i64, from: u32, to: u32, wants: u32): void {
+function upperHalfOf(base: i64, rows: u32, isSigned: bool): i64 {
+  const low = <u64>(<u32>base) * <u64>rows;
+  const high = isSigned ? base >> 32 : <i64>(<u64>base >> 32);
+  return (high * <i64>rows + <i64>(low >> 32)) >> 32;
+}
+
+@inline
+function aggregateOffsets<T>(
+  record: usize,
+  data: usize,
+  base: i64,
+  from: u32,
+  to: u32,
+  wants: u32,
+  isSigned: bool,
+): void {
   const rows = to - from;
   store<u64>(record, <u64>rows, COUNT);
   store<i64>(record, base + <i64>load<T>(data + <usize>from * sizeof<T>()), FIRST);
@@ -144,7 +162,13 @@ function aggregateOffsets<T>(record: usize, data: usize, base: i64, from: u32, t
   store<i64>(record, base + <i64>load<T>(data + <usize>(to - 1) * sizeof<T>()), LAST);
   store<i64>(record, timeOf(to - 1), LAST_TIME);
   if ((wants & WANTS_SUM) !== 0) {
-    store<i64>(record, base * <i64>rows + <i64>sumOffsets<T>(data, from, to), SUM);
+    const offsets = sumOffsets<T>(data, from, to);
+    const sum = base * <i64>rows + <i64>offsets;
+    store<i64>(record, sum, SUM);
+    if ((wants & WANTS_MEAN) !== 0) {
+      const carry: i64 = <u64>sum < offsets ? 1 : 0;
+      store<i64>(record, upperHalfOf(base, rows, isSigned) + carry, SUM_HIGH);
+    }
   }
   if ((wants & WANTS_EXTREMES) !== 0) {
     const least = extremeRow<T>(data, from, to, false);
@@ -196,13 +220,14 @@ function aggregateNarrow<T>(
   const wants = accumulator.wants;
   const data = dataOf(values);
   const base = baseOf(values);
+  const isSigned = accumulator.kind === KIND_INTEGER;
   let record = records;
   let found: u32 = 0;
   let length: u32 = 1;
   while (from < to) {
     const next = endOfRows(accumulator, from, to, length);
     length = next - from;
-    aggregateOffsets<T>(record, data, base, from, next, wants);
+    aggregateOffsets<T>(record, data, base, from, next, wants, isSigned);
     store<i64>(record, windowStart, START);
     record += RECORD;
     found++;

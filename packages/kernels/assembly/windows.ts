@@ -12,8 +12,10 @@ export const KIND_BOOLEAN: u32 = 3;
 // What is wanted; the rest of a record is unspecified.
 export const WANTS_SUM: u32 = 1;
 export const WANTS_EXTREMES: u32 = 2;
+/** Besides the sum, of integers: its upper half, because means are right beyond 64 bits. */
+export const WANTS_MEAN: u32 = 4;
 
-// A record: eleven words of 64 bits. In step with src/accumulator.ts.
+// A record: twelve words of 64 bits. In step with src/accumulator.ts.
 export const START: usize = 0;
 export const COUNT: usize = 8;
 export const SUM: usize = 16;
@@ -25,7 +27,9 @@ export const FIRST: usize = 56;
 export const FIRST_TIME: usize = 64;
 export const LAST: usize = 72;
 export const LAST_TIME: usize = 80;
-export const RECORD: usize = 88;
+/** Upper 64 bits of a sum of integers, of which `SUM` has the lower ones. */
+export const SUM_HIGH: usize = 88;
+export const RECORD: usize = 96;
 
 export const SCRATCH_RUN = 12;
 
@@ -44,7 +48,7 @@ export class Accumulator {
 
 // The smallest run of memory has room for this many records behind the accumulator itself.
 const INLINE_AT: usize = 64;
-const INLINE_RECORDS: u32 = 744;
+const INLINE_RECORDS: u32 = 682;
 
 /** Frees records that have outgrown the accumulator's own run. */
 function freeRecords(accumulator: Accumulator): void {
@@ -90,6 +94,27 @@ function isLess<T>(a: T, b: T): bool {
   return a < b;
 }
 
+/** What has to be added to the upper half of a sum whose lower half became `sum` when `value` was added. */
+@inline
+function upperStep<T>(sum: u64, value: T): i64 {
+  const carry: i64 = sum < <u64>value ? 1 : 0;
+  return isSigned<T>() ? carry + (<i64>value >> 63) : carry;
+}
+
+/** The upper half of the sum of the rows [from, to) that have a value. */
+@inline
+function upperHalf<T>(values: usize, valid: usize, from: u32, to: u32): i64 {
+  let low: u64 = 0;
+  let high: i64 = 0;
+  for (let i = from; i < to; i++) {
+    if (valid !== 0 && load<u8>(valid + <usize>i) === 0) continue;
+    const value = load<T>(values + <usize>i * sizeof<T>());
+    low += <u64>value;
+    high += upperStep<T>(low, value);
+  }
+  return high;
+}
+
 /** Aggregates rows [from, to) that have a value into one record; false when none has. */
 @inline
 function aggregateRows<T, W>(
@@ -128,6 +153,9 @@ function aggregateRows<T, W>(
       }
     }
     store<W>(record, sum, SUM);
+    if (isInteger<T>() && sizeof<T>() === 8 && (wants & WANTS_MEAN) !== 0) {
+      store<i64>(record, upperHalf<T>(values, valid, first, last), SUM_HIGH);
+    }
   }
   if ((wants & WANTS_EXTREMES) !== 0) {
     let min = load<T>(values + <usize>first * sizeof<T>());
@@ -236,7 +264,13 @@ function copyWords(dst: usize, src: usize, offset: usize): void {
 @inline
 function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool): void {
   store<u64>(a, load<u64>(a, COUNT) + load<u64>(b, COUNT), COUNT);
-  if ((wants & WANTS_SUM) !== 0) store<W>(a, load<W>(a, SUM) + load<W>(b, SUM), SUM);
+  if ((wants & WANTS_SUM) !== 0) {
+    store<W>(a, load<W>(a, SUM) + load<W>(b, SUM), SUM);
+    if (isInteger<W>() && (wants & WANTS_MEAN) !== 0) {
+      const carry: i64 = load<u64>(a, SUM) < load<u64>(b, SUM) ? 1 : 0;
+      store<i64>(a, load<i64>(a, SUM_HIGH) + load<i64>(b, SUM_HIGH) + carry, SUM_HIGH);
+    }
+  }
   if ((wants & WANTS_EXTREMES) !== 0) {
     // The earliest among equals.
     const min = load<W>(b, MIN);
@@ -371,7 +405,7 @@ function windowsAtMost(accumulator: Accumulator, times: usize, count: u32): u32 
   return windows < <u64>count ? <u32>windows : count;
 }
 
-/** Adds one record (eleven words at `record`), for chunks that are answered from statistics. */
+/** Adds one record (twelve words at `record`), for chunks that are answered from statistics. */
 export function accumulateRecord(address: usize, record: usize): bool {
   const accumulator = changetype<Accumulator>(address);
   if (accumulator.kind === KIND_FLOAT) return mergeRun<f64>(accumulator, record, 1);
@@ -387,11 +421,31 @@ export function accumulatorCount(address: usize): u32 {
 const RESULT_MEAN: u32 = 11;
 const RESULT_SPREAD: u32 = 12;
 
+/** The sum as a float, of integers with its upper half: rounded once. */
+@inline
+function wholeSum<W>(record: usize): f64 {
+  if (isFloat<W>()) return load<f64>(record, SUM);
+  let low = load<u64>(record, SUM);
+  let high = load<i64>(record, SUM_HIGH);
+  const isNegative = isSigned<W>() && high < 0;
+  if (isNegative) {
+    low = 0 - low;
+    high = ~high + <i64>(low === 0);
+  }
+  let sum = <f64>low;
+  if (high !== 0) {
+    // The upper 64 bits round as the whole does, when their last one tells whether anything lies below.
+    const shift = <u64>(64 - clz(high));
+    const below: u64 = low << (64 - shift) === 0 ? 0 : 1;
+    sum = <f64>(<u64>high << (64 - shift) | low >> shift | below) * <f64>(<u64>1 << shift);
+  }
+  return isNegative ? -sum : sum;
+}
+
 @inline
 function resultOf<W>(record: usize, result: u32): u64 {
   if (result === RESULT_MEAN) {
-    const mean = <f64>load<W>(record, SUM) / <f64>load<u64>(record, COUNT);
-    return reinterpret<u64>(mean);
+    return reinterpret<u64>(wholeSum<W>(record) / <f64>load<u64>(record, COUNT));
   }
   if (isFloat<W>()) return reinterpret<u64>(load<f64>(record, MAX) - load<f64>(record, MIN));
   return load<u64>(record, MAX) - load<u64>(record, MIN);

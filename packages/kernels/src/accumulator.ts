@@ -13,6 +13,8 @@ export type AccumulatorOptions = {
   /** Leave out what no function needs: count, first and last cost nothing, these read every value. */
   readonly wantsSum: boolean;
   readonly wantsExtremes: boolean;
+  /** Besides the sum: means of integers are right however large their sum is. */
+  readonly wantsMean?: boolean | undefined;
 };
 
 type Values = Float64Array | BigInt64Array | BigUint64Array;
@@ -38,7 +40,10 @@ export type WindowPartials = {
   readonly lastTimes: BigInt64Array;
 };
 
-/** Rows of one window as scalars, from the statistics of a chunk that lies within it. Floats are numbers. */
+/**
+ * Rows of one window as scalars, from the statistics of a chunk that lies within it. Floats are numbers. Where the mean
+ * of integers is wanted, the sum must not have wrapped.
+ */
 export type RowsPartial = {
   readonly sum: number | bigint;
   readonly min: number | bigint;
@@ -59,6 +64,8 @@ const KINDS: Readonly<Record<NumericType, number>> = {
   boolean: 3,
 };
 const WORDS = 11;
+/** Behind them, the upper half of the sum. */
+const RECORD_WORDS = 12;
 const RESULTS = [
   'start',
   'count',
@@ -92,7 +99,7 @@ const SCRATCH_INPUT = 0;
 const SCRATCH_OUTPUT = 1;
 
 /**
- * Sums of integers wrap; min and max keep the earliest point among equals; first and last take the larger value at equal
+ * Sums of integers wrap, means do not; min and max keep the earliest point among equals; first and last take the larger value at equal
  * times, the first of booleans prefers false. Text fields have only count, first and last: work on their codes with a
  * column of `integer` positions, and compare texts at equal times outside.
  */
@@ -110,7 +117,10 @@ export class Accumulator {
     this.#wantsExtremes = options.wantsExtremes;
     const every = options.window?.everyNanos ?? 0n;
     assert(options.window === undefined || every > 0n, 'windows have a positive length');
-    const wants = (options.wantsSum ? 1 : 0) | (options.wantsExtremes ? 2 : 0);
+    const wants =
+      (options.wantsSum ? 1 : 0) |
+      (options.wantsExtremes ? 2 : 0) |
+      (options.wantsMean === true ? 4 : 0);
     const offset = options.window?.offsetNanos ?? 0n;
     this.#address = kernels.exports.openAccumulator(
       KINDS[type],
@@ -162,7 +172,7 @@ export class Accumulator {
    * without reading them.
    */
   addPartial(start: Timestamp, count: number, partial: RowsPartial): void {
-    const address = this.#kernels.scratch(SCRATCH_INPUT, WORDS * 8);
+    const address = this.#kernels.scratch(SCRATCH_INPUT, RECORD_WORDS * 8);
     const { words } = this.#kernels;
     // In the order of words in a record. Thousands of chunks come this way: nothing is allocated for them.
     const at = address >>> 3;
@@ -177,6 +187,7 @@ export class Accumulator {
     words[at + 8] = partial.firstTime;
     words[at + 9] = this.#bits(partial.last);
     words[at + 10] = partial.lastTime;
+    words[at + 11] = this.#type === 'integer' && words[at + 2]! < 0n ? -1n : 0n;
     if (this.#kernels.exports.accumulateRecord(this.#address, address) === 0) {
       throw new Unavailable('kernel memory is exhausted');
     }

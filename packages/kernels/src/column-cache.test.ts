@@ -160,6 +160,7 @@ describe('a cached column', () => {
           start: -1000n,
           wantsSum: true,
           wantsExtremes: true,
+          wantsMean: true,
         };
         const cached = scans.openAccumulator(one.type, options);
         const decoded = scans.openAccumulator(one.type, options);
@@ -168,6 +169,8 @@ describe('a cached column', () => {
         decoded.add(one.times.slice(rows.from, rows.to), cache.column(held, rows));
 
         expect(cached.finish()).toEqual(decoded.finish());
+        const ascending = { descending: false };
+        expect(cached.results(['mean'], ascending)).toEqual(decoded.results(['mean'], ascending));
         cached.close();
         decoded.close();
       }),

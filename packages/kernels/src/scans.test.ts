@@ -233,9 +233,11 @@ describe('windowed aggregates', () => {
           start,
           wantsSum: true,
           wantsExtremes: true,
+          wantsMean: true,
         });
         const model = new Map<bigint, Window>();
         const sums = new Map<bigint, (number | bigint)[]>();
+        const exact = new Map<bigint, bigint>();
         for (const { times, rows } of series) {
           accumulator.add(BigInt64Array.from(times), columnFrom(type, rows));
           const own = new Map<bigint, (number | bigint)[]>();
@@ -249,6 +251,7 @@ describe('windowed aggregates', () => {
                 : time - floorMod(time - window.offsetNanos, window.everyNanos);
             model.set(at, addToWindow(type, model.get(at), { time, value }));
             own.set(at, [...(own.get(at) ?? []), value]);
+            if (typeof value === 'bigint') exact.set(at, (exact.get(at) ?? 0n) + value);
           });
           for (const [at, parts] of own) {
             sums.set(at, [...(sums.get(at) ?? []), addSums(type, parts)]);
@@ -256,6 +259,7 @@ describe('windowed aggregates', () => {
         }
 
         const partials = accumulator.finish({ descending });
+        const [means] = accumulator.results(['mean'], { descending });
         accumulator.close();
 
         const order = [...model.keys()].toSorted((a, b) => Number(descending ? b - a : a - b));
@@ -263,7 +267,13 @@ describe('windowed aggregates', () => {
         order.forEach((at, i) => {
           const wanted = model.get(at)!;
           expect(partials.counts[i]).toBe(wanted.count);
-          if (type !== 'boolean') expect(partials.sums[i]).toBe(addSums(type, sums.get(at)!));
+          const parts = sums.get(at)!;
+          if (type === 'float') {
+            expect(means?.[i]).toBe(Number(addSums(type, parts)) / Number(wanted.count));
+          } else if (type !== 'boolean') {
+            expect(means?.[i]).toBe(Number(exact.get(at)) / Number(wanted.count));
+          }
+          if (type !== 'boolean') expect(partials.sums[i]).toBe(addSums(type, parts));
           expect([partials.mins[i], partials.minTimes[i]]).toEqual(pointOf(wanted.min));
           expect([partials.maxs[i], partials.maxTimes[i]]).toEqual(pointOf(wanted.max));
           expect([partials.firsts[i], partials.firstTimes[i]]).toEqual(pointOf(wanted.first));

@@ -1,11 +1,14 @@
 // Limits, cancellation and large answers, over the model in memory.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { QueryContext } from './context.ts';
 import { executeSelect } from './executor.ts';
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
-import { MemorySource } from './testing/memory-source.ts';
+import { MEMORY_CAPABILITIES, MemorySource } from './testing/memory-source.ts';
 import { answer, contextOf, DATABASE, SECOND, select } from './testing/run-statement.ts';
+
+const ALL = MEMORY_CAPABILITIES.aggregateFunctions;
+const NONE: typeof ALL = new Set();
 
 /** Two series `host=a|b` with a float field `v`, one point per second each. */
 function sourceWith(rows: number): MemorySource {
@@ -195,4 +198,35 @@ test('a function that is nearly right comes with a suggestion', async () => {
   await expect(async () => {
     for await (const _ of executeSelect(select('SELECT maen(v) FROM m'), context)) break;
   }).rejects.toMatchObject({ message: 'undefined function maen()', hint: 'did you mean mean()?' });
+});
+
+describe('means and changes of integers whose sum or difference takes more than 64 bits', () => {
+  const STAMPS = Array.from({ length: 6 }, (_, i) => 1_700_000_000_000_000_000n + BigInt(i));
+  const FAR = [2n ** 63n - 1n, -(2n ** 63n)];
+
+  test.each([
+    ['mean(v)', STAMPS, ALL, [1.7e18]],
+    ['mean(v)', STAMPS, NONE, [1.7e18]],
+    ['mean(v)', [-(2n ** 63n), -(2n ** 63n)], ALL, [-(2 ** 63)]],
+    ['moving_average(v, 6)', STAMPS, ALL, [1.7e18]],
+    ['median(v)', FAR, ALL, [0]],
+    ['derivative(v)', FAR, ALL, [-(2 ** 64)]],
+    ['non_negative_derivative(v)', FAR.toReversed(), ALL, [2 ** 64]],
+  ] as const)('%s is right', async (call, values, functions, expected) => {
+    const source = new MemorySource();
+    source.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
+    const points = values.map((value, i) => ({
+      measurement: 'm',
+      tags: [],
+      fields: [['v', value]] as const,
+      time: BigInt(i) * SECOND,
+    }));
+    source.write(DATABASE, 'autogen', points);
+    const capabilities = { ...source.capabilities, aggregateFunctions: functions };
+    const context = await contextOf(source, { capabilities });
+
+    const { results } = JSON.parse(await answer(`SELECT ${call} FROM m`, context));
+
+    expect(results[0].series[0].values.map((row: unknown[]) => row[1])).toEqual(expected);
+  });
 });

@@ -125,8 +125,8 @@ export type AggregateRequest = RowRequest & {
  * Aggregates of consecutive non-empty windows of one group. All batches of a group follow each other; groups are
  * ordered by tag values (bytewise, in the order of `groupBy`), reversed when descending; windows by start.
  *
- * Semantics: sum of integers wraps in int64, of unsigned in uint64; mean = sum / count with the sum kept in the
- * field's type; min/max keep the earliest point among equals and support boolean (false < true); first/last by
+ * Semantics: sum of integers wraps in int64, of unsigned in uint64; mean = sum / count, of integers with a sum that
+ * does not wrap; min/max keep the earliest point among equals and support boolean (false < true); first/last by
  * time, among equal times the larger value (first of booleans prefers false); spread = max - min (integers wrap).
  * Types: count integer, mean float, the others as the field. Strings and booleans: only count, first, last
  * (booleans min and max too); other functions give all-null columns.

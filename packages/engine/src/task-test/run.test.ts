@@ -146,3 +146,15 @@ topic t
     expect(failures).toEqual([]);
   });
 });
+
+test('the mean of integers is right where their sum takes more than 64 bits', async () => {
+  const script = "stream|from().measurement('m')|window().periodCount(6).everyCount(6)|mean('v')";
+  const points = Array.from({ length: 6 }, (_, i) => `    m v=1700000000000000000i ${i + 1}\n`);
+  const row = '{"name":"m","columns":["time","mean"],"values":[["1970-01-01T00:00:06Z",1.7e18]]}';
+
+  const { failures } = await run(
+    `script\n    ${script}|httpOut('out')\nwrite\n${points.join('')}emits out\n    ${row}\n`,
+  );
+
+  expect(failures).toEqual([]);
+});

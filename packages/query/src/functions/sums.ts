@@ -26,7 +26,7 @@ export class CountAccumulator implements Accumulator {
   }
 }
 
-/** Sum and count in the type of the field; integers wrap. */
+/** Sum and count in the type of the field. */
 class RunningSum {
   count = 0;
   float = 0;
@@ -60,11 +60,16 @@ class RunningSum {
     }
   }
 
+  /** In the type of the field: integers wrap. */
   get value(): number | bigint {
     if (this.#type === 'float') return this.float;
     return this.#type === 'unsigned'
       ? BigInt.asUintN(64, this.integer)
       : BigInt.asIntN(64, this.integer);
+  }
+
+  get mean(): number {
+    return (this.#type === 'float' ? this.float : Number(this.integer)) / this.count;
   }
 
   reset(): void {
@@ -103,8 +108,7 @@ export class MeanAccumulator implements Accumulator {
   }
 
   emit(stamp: bigint | undefined, out: LeafWriter): undefined {
-    const { count, value } = this.#sum;
-    if (count > 0) out.append(stamp ?? EPOCH, Number(value) / count);
+    if (this.#sum.count > 0) out.append(stamp ?? EPOCH, this.#sum.mean);
     this.#sum.reset();
   }
 }

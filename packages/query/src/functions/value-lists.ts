@@ -43,7 +43,7 @@ export class MedianAccumulator extends ListAccumulator {
     const low = values.length % 2 === 1 ? high : yield* largestOf(values.subarray(0, middle));
     const distance =
       typeof low === 'bigint' && typeof high === 'bigint'
-        ? Number(BigInt.asIntN(64, high - low))
+        ? Number(high - low)
         : Number(high) - Number(low);
     out.append(stamp ?? EPOCH, Number(low) + distance / 2);
   }

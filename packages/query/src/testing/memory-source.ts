@@ -333,6 +333,6 @@ function arithmetic(
     const sorted = [...integers].sort((a, b) => (a < b ? -1 : 1));
     return wrap(sorted.at(-1)! - sorted[0]!);
   }
-  const sum = wrap(integers.reduce((total, value) => total + value, 0n));
-  return name === 'mean' ? Number(sum) / integers.length : sum;
+  const sum = integers.reduce((total, value) => total + value, 0n);
+  return name === 'mean' ? Number(sum) / integers.length : wrap(sum);
 }

@@ -53,11 +53,12 @@ const one = (value: Value, type?: ValueType): AggregateResult[] => [
 
 const wrap = (value: bigint): bigint => BigInt.asIntN(64, value);
 
-function sum(samples: Samples): Value {
+/** The sum of integers does not wrap here. */
+function sum(samples: Samples): number | bigint {
   if (samples.type === 'int') {
     let total = 0n;
     for (const value of samples.values) total += value as bigint;
-    return wrap(total);
+    return total;
   }
   let total = 0;
   for (const value of samples.values) total += value as number;
@@ -298,7 +299,10 @@ export const AGGREGATES: ReadonlyMap<string, Aggregate> = new Map([
       types: NUMBERS,
       empty: { type: 'float', value: 0 },
       emptyAfterErrors: { type: 'float', value: 0 },
-      apply: (samples) => one(sum(samples)),
+      apply: (samples) => {
+        const total = sum(samples);
+        return one(typeof total === 'bigint' ? wrap(total) : total);
+      },
     } satisfies Aggregate,
   ],
   ['first', first],

@@ -77,11 +77,14 @@ async function apply({ engine }: TestEngine, one: Step): Promise<void> {
   }
 }
 
+/** A few integers of this size have a sum beyond 64 bits. */
+const LARGE = 90_000_000_000_000_000n;
+
 function lineOf({ series, value, fields }: WrittenRow, at: number): string {
   const isInSecond = fields > 8;
   const present = [
     (fields & 1) === 0 ? '' : `f=${value}.5`,
-    (fields & 2) === 0 ? '' : isInSecond ? `i=${value}` : `i=${value}i`,
+    (fields & 2) === 0 ? '' : isInSecond ? `i=${value}` : `i=${BigInt(value) * LARGE}i`,
     (fields & 4) === 0 ? '' : isInSecond ? `s=${value}` : `s="${value}"`,
   ].filter((text) => text !== '');
   const time = BigInt(at) + (isInSecond ? SECOND_SHARD : 0n);
@@ -119,13 +122,13 @@ function resultOf(name: AggregateFunction, points: readonly Point[]): FieldValue
   const numbers = points.map(({ value }) => value as number | bigint);
   const sorted = numbers.toSorted((a, b) => (a < b ? -1 : 1));
   const [least, most] = [sorted[0]!, sorted.at(-1)!];
-  // Values are halves of small integers: sums are exact in any order.
+  // Floats are halves of small integers: sums are exact in any order.
   const sum = numbers.reduce((a, b) => ((a as number) + (b as number)) as number | bigint);
   switch (name) {
     case 'count':
       return BigInt(points.length);
     case 'sum':
-      return sum;
+      return typeof sum === 'bigint' ? BigInt.asIntN(64, sum) : sum;
     case 'mean':
       return Number(sum) / points.length;
     case 'min':

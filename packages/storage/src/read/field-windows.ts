@@ -48,6 +48,7 @@ export function openFieldWindows(request: AggregateRequest, field: FieldAggregat
 class NumberWindows implements FieldWindows {
   readonly #type: Exclude<FieldType, 'string'>;
   readonly #accumulator: Accumulator;
+  readonly #wantsMean: boolean;
   readonly #wanted: readonly WindowResult[];
 
   constructor(
@@ -56,11 +57,13 @@ class NumberWindows implements FieldWindows {
     functions: readonly AggregateFunction[],
   ) {
     this.#type = type;
+    this.#wantsMean = functions.includes('mean');
     this.#wanted = ['start', ...new Set(functions.flatMap((name) => RESULTS[name]))];
     this.#accumulator = scans().openAccumulator(type, {
       window,
       start: timeRange.start,
       wantsSum: functions.some((name) => name === 'sum' || name === 'mean'),
+      wantsMean: this.#wantsMean,
       wantsExtremes: functions.some(
         (name) => name === 'min' || name === 'max' || name === 'spread',
       ),
@@ -86,7 +89,8 @@ class NumberWindows implements FieldWindows {
   hasStatistics(chunk: ChunkReader, index: number): boolean {
     const column = chunk.columns[index];
     if (column === undefined) return true;
-    return column.statistics !== undefined && chunk.type(index) === this.#type;
+    if (column.statistics === undefined || chunk.type(index) !== this.#type) return false;
+    return !this.#wantsMean || !mayHaveWrapped(column.count, column.statistics);
   }
 
   addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
@@ -114,6 +118,15 @@ class NumberWindows implements FieldWindows {
     this.#accumulator.close();
   }
 }
+
+/** Whether integers between two bounds can have a sum beyond 64 bits; that of floats is never wrapped. */
+function mayHaveWrapped(count: number, { min, max }: { min: unknown; max: unknown }): boolean {
+  if (typeof min !== 'bigint' || typeof max !== 'bigint') return false;
+  return count * Math.max(Math.abs(Number(min)), Math.abs(Number(max))) >= SURE_SUM;
+}
+
+/** Below the largest int64 by more than the bounds of a sum are rounded. */
+const SURE_SUM = 2 ** 62;
 
 const NO_WORDS = new Float64Array(0);
 

@@ -38,12 +38,13 @@ export function derivative(
       if (hasPrevious && low === timeLow && high === timeHigh) continue;
       const value = floats?.[i] ?? 0;
       const wordLow = words?.[2 * i] ?? 0;
-      const wordHigh = words?.[2 * i + 1] ?? 0;
+      const word = words?.[2 * i + 1] ?? 0;
+      const wordHigh = isUnsigned ? word >>> 0 : word;
       if (hasPrevious) {
         // Integers are subtracted before they become floats: neighbours beyond 2^53 differ exactly.
         const difference =
           floats === undefined
-            ? integerDifference(wordLow, wordHigh, valueLow, valueHigh, isUnsigned)
+            ? differenceOfWords(wordLow, wordHigh, valueLow, valueHigh)
             : value - previous;
         const forward = differenceOfWords(low, high, timeLow, timeHigh);
         const distance = context.descending ? -forward : forward;
@@ -62,17 +63,4 @@ export function derivative(
   }
 
   return { type: 'float', push };
-}
-
-/** Integers wrap, as their difference does; unsigned values do not, so that a fall stays a fall. */
-function integerDifference(
-  lowA: number,
-  highA: number,
-  lowB: number,
-  highB: number,
-  isUnsigned: boolean,
-): number {
-  if (isUnsigned) return differenceOfWords(lowA, highA >>> 0, lowB, highB >>> 0);
-  const borrow = lowA >>> 0 < lowB >>> 0 ? 1 : 0;
-  return differenceOfWords(lowA - lowB, (highA - highB - borrow) | 0, 0, 0);
 }

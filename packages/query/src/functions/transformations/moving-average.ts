@@ -38,10 +38,9 @@ function floatAverage(size: number, { hold }: TransformationContext): Transforma
   return { type: 'float', push, finish: () => ring.finish() };
 }
 
-/** Sums wrap in 64 bits, as `sum` does. Bigints: a window beyond 2^53 must not lose digits. */
-function integerAverage(size: number, { inputType, hold }: TransformationContext): Transformation {
+/** Bigints: a window beyond 2^53 must not lose digits, nor one beyond 2^63 its sign. */
+function integerAverage(size: number, { hold }: TransformationContext): Transformation {
   const ring = integerRing(size, hold);
-  const isUnsigned = inputType === 'unsigned';
   let sum = 0n;
 
   function push(batch: PointBatch): PointBatch {
@@ -54,9 +53,7 @@ function integerAverage(size: number, { inputType, hold }: TransformationContext
       if (valid !== undefined && valid[i] === 0) continue;
       const value = values.values[i] ?? 0n;
       sum += value - ring.add(value);
-      if (!ring.isFull) continue;
-      const wrapped = isUnsigned ? BigInt.asUintN(64, sum) : BigInt.asIntN(64, sum);
-      points.add(times, i, Number(wrapped) / size);
+      if (ring.isFull) points.add(times, i, Number(sum) / size);
     }
     return points.batch();
   }
