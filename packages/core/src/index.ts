@@ -56,6 +56,7 @@ export { LOGIN_LIMITS, LoginThrottle } from './login-throttle.ts';
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';
 export { hashSeed, hashText } from './text-hash.ts';
+export { own } from './own.ts';
 export { Pipe } from './pipe.ts';
 export { countCpuFromStart } from './process-cpu.ts';
 export {

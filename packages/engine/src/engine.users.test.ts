@@ -261,6 +261,17 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
       expect(rows).toEqual([['1970-01-01T00:00:00.000000001Z', 1]]);
     });
 
+    test('subscriptions that hold a token stay when they are compared again', async () => {
+      const count = () =>
+        engine.log.filter((line) => line.startsWith('created subscription')).length;
+      const headers = { authorization: basic('admin') };
+      const before = count();
+      expect(before).toBeGreaterThan(0);
+      await engine.call('POST', '/engine/v1/subscriptions', undefined, headers);
+      expect(count()).toBe(before);
+      expect(engine.log.join('')).not.toContain('dropped subscription');
+    });
+
     test('wrong passwords are braked for the client that sends them, and for nobody else', async () => {
       const url = `${engine.url}/engine/v1/tasks`;
       const statuses: number[] = [];
@@ -306,6 +317,8 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
       expect((await write('Token writer:of-writer', 'd')).status).toBe(204);
       expect((await write('Token writer:wrong', 'd')).status).toBe(401);
       expect((await write('Token tmk_nosuch', 'd')).status).toBe(401);
+      const header = Buffer.from('{"alg":"__proto__"}').toString('base64url');
+      expect((await write(`Bearer ${header}.${header}.x`, 'd')).status).toBe(401);
     });
 
     test.skipIf(!takesTokens)('API tokens have the rights of their user', async () => {

@@ -5,7 +5,7 @@ export type { DurationResult } from './duration.ts';
 export type { ParseLimits } from './limits.ts';
 export { parseExpression, parseQuery } from './parse.ts';
 export type { BindParameter, ParseExpressionResult, ParseOptions, ParseResult } from './parse.ts';
-export { printStatement } from './print.ts';
+export { hideUrlPassword, printStatement } from './print.ts';
 export type { PrintOptions } from './print.ts';
 export { printExpression } from './print-expression.ts';
 export { formatIdentifier, formatPath, quoteIdentifier, quoteRegex, quoteString } from './quote.ts';

@@ -267,7 +267,7 @@ function printDefinition(
     case 'create-subscription': {
       const destinations = statement.destinations
         .map((url) =>
-          quoteString(printOptions.redactPasswords === true ? withoutPassword(url) : url),
+          quoteString(printOptions.redactPasswords === true ? hideUrlPassword(url) : url),
         )
         .join(', ');
       return `CREATE SUBSCRIPTION ${nameOnPolicy(statement)} DESTINATIONS ${statement.mode} ${destinations}`;
@@ -329,7 +329,7 @@ function printDropOrKill(
 }
 
 /** `http://user:password@host` without the password. */
-function withoutPassword(url: string): string {
+export function hideUrlPassword(url: string): string {
   return url.replace(/^([^/]*\/\/[^/@]*?):[^/]*@/, '$1:[REDACTED]@');
 }
 

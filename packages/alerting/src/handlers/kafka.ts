@@ -1,6 +1,6 @@
 // kafka: sends the event, or what a template makes of it, to a Kafka topic.
 import { crc32 } from 'node:zlib';
-import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, own, Unavailable } from '@tidemark/core';
 import { readFileSync } from 'node:fs';
 import type { ICustomPartitioner, KafkaConfig, Producer, SASLOptions } from 'kafkajs';
 import { printEventJson } from '../event.ts';
@@ -171,7 +171,7 @@ async function connect(
     ...(flag(config, 'use-ssl') ? { ssl: tlsSettings(config) } : {}),
     ...saslSettings(config),
   };
-  const hash = HASHES[algorithm];
+  const hash = own(HASHES, algorithm);
   const producer = new Kafka(settings).producer({
     createPartitioner: hash === undefined ? Partitioners.DefaultPartitioner : partitioner(hash),
   });

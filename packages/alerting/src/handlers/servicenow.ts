@@ -1,5 +1,5 @@
 // servicenow: ServiceNow's event management.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, own } from '@tidemark/core';
 import type { HandlerContext, HandlerKind, SectionSpec, TemplateScope } from '../handler.ts';
 import { templateScope } from '../handler.ts';
 import { map, text } from '../options.ts';
@@ -136,7 +136,7 @@ async function send(
     .map(([name, value]) =>
       name === 'additional_info'
         ? [name, value]
-        : [name, value.slice(0, LENGTHS[name] ?? LENGTH_DEFAULT)],
+        : [name, value.slice(0, own(LENGTHS, name) ?? LENGTH_DEFAULT)],
     );
   const username = text(options, 'username') || text(config, 'username');
   const password = text(options, 'password') || text(config, 'password');

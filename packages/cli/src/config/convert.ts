@@ -1,5 +1,5 @@
 // From influxdb.conf or kapacitor.conf to a configuration of Tidemark, and a list of what has no counterpart.
-import { isLoopback, parseBind, resolveConfig } from '@tidemark/core';
+import { isLoopback, own, parseBind, resolveConfig } from '@tidemark/core';
 import type { ConfigSchema, ConfigSection } from '@tidemark/core';
 import { stringify } from 'smol-toml';
 
@@ -60,8 +60,8 @@ export function convertConfig(tables: Readonly<Table>, schema: ConfigSchema): Co
     notes.push({
       key,
       message:
-        WITHOUT_COUNTERPART[key] ??
-        WITHOUT_COUNTERPART[key.split('.')[0] ?? ''] ??
+        own(WITHOUT_COUNTERPART, key) ??
+        own(WITHOUT_COUNTERPART, key.split('.')[0] ?? '') ??
         'no counterpart',
     });
   };
@@ -69,7 +69,7 @@ export function convertConfig(tables: Readonly<Table>, schema: ConfigSchema): Co
     const kept: Table = {};
     for (const [key, value] of Object.entries(table)) {
       const name = path === '' ? key : `${path}.${key}`;
-      if (WITHOUT_COUNTERPART[name] !== undefined || !Object.hasOwn(section.keys, key)) {
+      if (own(WITHOUT_COUNTERPART, name) !== undefined || !Object.hasOwn(section.keys, key)) {
         note(name);
         continue;
       }
@@ -81,11 +81,11 @@ export function convertConfig(tables: Readonly<Table>, schema: ConfigSchema): Co
     return kept;
   };
   for (const [name, value] of Object.entries(tables)) {
-    const target = SECTION_NAMES[name] ?? name;
-    const section = schema[target];
+    const target = own(SECTION_NAMES, name) ?? name;
+    const section = own(schema, target);
     if (section === undefined || target === '') {
-      const isKnown = schema['']?.keys[name] !== undefined;
-      if (isKnown && WITHOUT_COUNTERPART[name] === undefined) result[name] = value;
+      const isKnown = own(schema['']?.keys ?? {}, name) !== undefined;
+      if (isKnown && own(WITHOUT_COUNTERPART, name) === undefined) result[name] = value;
       else note(name);
       continue;
     }

@@ -116,7 +116,7 @@ export async function readSubscriptions(
         database,
         policy: String(policy),
         mode: String(mode),
-        destinations: String(destinations).replaceAll(/\/\/[^/@\s]+@/g, '//'),
+        destinations: String(destinations).replaceAll(/\/\/[^/\s]+@/g, '//'),
       })),
     );
 }

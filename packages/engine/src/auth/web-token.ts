@@ -1,6 +1,6 @@
 // JSON web tokens that are signed with the shared secret: HS256, HS384, HS512.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Unauthorized } from '@tidemark/core';
+import { own, Unauthorized } from '@tidemark/core';
 
 const HASHES: Readonly<Record<string, string>> = {
   HS256: 'sha256',
@@ -11,14 +11,14 @@ const HASHES: Readonly<Record<string, string>> = {
 /** Whether a shared secret can have signed it; the database may know tokens of other kinds. */
 export function isSignedWithSecret(token: string): boolean {
   const { alg } = decodePart(token.split('.')[0] ?? '');
-  return HASHES[String(alg)] !== undefined;
+  return own(HASHES, String(alg)) !== undefined;
 }
 
 /** The user that a token names which is right now; throws `Unauthorized` otherwise. */
 export function userOfToken(token: string, sharedSecret: string, nowSeconds: number): string {
   const [header = '', payload = '', signature = '', ...more] = token.split('.');
   if (more.length > 0) throw new Unauthorized('invalid token: wrong number of segments');
-  const hash = HASHES[String(decodePart(header)['alg'])];
+  const hash = own(HASHES, String(decodePart(header)['alg']));
   if (hash === undefined) throw new Unauthorized('invalid token: unexpected signing method');
   const expected = createHmac(hash, sharedSecret)
     .update(`${header}.${payload}`)

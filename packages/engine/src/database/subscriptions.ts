@@ -3,7 +3,7 @@
 // when their destination changed, dropped when they are no longer wanted. Those of others are never touched.
 import { AppError } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { quoteIdentifier, quoteString } from '@tidemark/influxql';
+import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxql';
 import { durationMs, flag, integer, text } from '@tidemark/alerting';
 import type { Options } from '@tidemark/alerting';
 import { SUBSCRIBER } from '../auth/authenticator.ts';
@@ -131,7 +131,7 @@ export class Subscriptions {
     for (const subscription of own) {
       const isWanted = wanted.some((policy) => isSamePolicy(policy, subscription));
       const destination = isWanted ? await this.#destination(cluster, subscription) : '';
-      if (isWanted && subscription.destinations === destination) continue;
+      if (isWanted && isSameDestination(subscription, destination)) continue;
       await clusters.executeOn(cluster, dropStatement(subscription));
       await this.#closeListener(cluster, subscription);
       const { database, retentionPolicy } = subscription;
@@ -145,7 +145,7 @@ export class Subscriptions {
       const destination = await this.#destination(cluster, policy);
       const isPresent = own.some(
         (subscription) =>
-          isSamePolicy(policy, subscription) && subscription.destinations === destination,
+          isSamePolicy(policy, subscription) && isSameDestination(subscription, destination),
       );
       if (isPresent) continue;
       await clusters.executeOn(cluster, createStatement(name, policy, destination));
@@ -223,6 +223,14 @@ function listenerKey(cluster: Options, policy: Policy): string {
 
 function isSamePolicy(a: Policy, b: Policy): boolean {
   return a.database === b.database && a.retentionPolicy === b.retentionPolicy;
+}
+
+/**
+ * The database may show destinations without passwords. The token of the subscriber is as old as the id in the name of
+ * its subscriptions, so that it never differs alone.
+ */
+function isSameDestination({ destinations }: Subscription, destination: string): boolean {
+  return destinations === destination || destinations === hideUrlPassword(destination);
 }
 
 /** `{telegraf: 'autogen,month'}` or, set through the API, `{telegraf: ['autogen']}`. */

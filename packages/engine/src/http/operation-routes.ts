@@ -1,5 +1,5 @@
 // Endpoints of operators: storage and service tests.
-import { Internal, InvalidRequest, NotFound } from '@tidemark/core';
+import { Internal, InvalidRequest, NotFound, own } from '@tidemark/core';
 import { compileGlob } from '@tidemark/alerting';
 import { Readable } from 'node:stream';
 import { METADATA_FILE } from '../metadata.ts';
@@ -56,7 +56,7 @@ function addStorageRoutes(api: Api, metadata: Metadata): void {
   }));
   api.on('POST', '/storage/stores/:store', async (request) => {
     const name = request.params['store'] ?? '';
-    const store = STORE_ALIASES[name] ?? name;
+    const store = own(STORE_ALIASES, name) ?? name;
     const prefix = 'failed to unmarshal storage action ';
     if (!STORES.includes(store)) throw new NotFound(`unknown storage ${JSON.stringify(name)}`);
     const { action } = asObject(parseJson(request.body, prefix), `${prefix}expected an object`);

@@ -5,7 +5,7 @@ import { TestEngine } from '../testing/engine.ts';
 
 const engine = new TestEngine();
 
-beforeAll(() => engine.start({ http: { 'request-timeout': '2s' } }));
+beforeAll(() => engine.start({ http: { 'request-timeout': '2s', 'log-enabled': true } }));
 afterAll(() => engine.close());
 
 /** Sends a text and nothing more; what came back when the other side has closed the connection. */
@@ -41,4 +41,19 @@ test('clients that never end their headers or their body are cut off, and others
 
   for (const answer of await cutOff) expect(answer).toMatch(/^HTTP\/1\.1 408 .*X-Engine-Version/s);
   expect((await engine.call('GET', '/engine/v1/ping')).status).toBe(204);
+});
+
+test('a password in a logged URL is not shown, however its name is written', async () => {
+  const path = '/engine/v1/tasks?u=ana&p=hush1&%70=hush2&%50=shown&p&limit=%70';
+  expect((await engine.call('GET', path)).status).toBe(400);
+
+  const line = engine.log.find((entry) => entry.includes('u=ana')) ?? '';
+  expect(line).toContain('?u=ana&p=[REDACTED]&%70=[REDACTED]&%50=shown&p&limit=%70');
+});
+
+test.each(['__proto__', 'constructor'])('%s is no store', async (name) => {
+  const answer = await engine.call('POST', `/engine/v1/storage/stores/${name}`, {
+    action: 'rebuild',
+  });
+  expect([answer.status, answer.json.error]).toEqual([404, `unknown storage "${name}"`]);
 });

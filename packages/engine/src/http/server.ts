@@ -21,7 +21,7 @@ import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
-import { QueryParams } from './params.ts';
+import { decode, QueryParams } from './params.ts';
 import { BASE, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
 import { refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
 
@@ -392,7 +392,9 @@ function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** A URL for the log, without the password that some clients put there. */
+/** A URL for the log, without the password that some clients put there, however they write its name. */
 function hideSecrets(url: string): string {
-  return url.replace(/([?&]p=)[^&]*/g, '$1[REDACTED]');
+  return url.replace(/([?&])([^&=]*)=[^&]*/g, (pair, before: string, name: string) =>
+    decode(name) === 'p' ? `${before}${name}=[REDACTED]` : pair,
+  );
 }

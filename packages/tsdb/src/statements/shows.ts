@@ -1,5 +1,6 @@
 // SHOW statements that the catalog and the service answer; those about the schema are the query engine's.
 import { InvalidRequest, formatClockDuration, formatRfc3339 } from '@tidemark/core';
+import { hideUrlPassword } from '@tidemark/influxql';
 import type { ShowStatement } from '@tidemark/influxql';
 import { rowsBatch } from '@tidemark/query';
 import type { MixedValue, ResultBatch } from '@tidemark/query';
@@ -59,7 +60,7 @@ export const showSubscriptionsHandler = answers<Of<'show-subscriptions'>>((_, { 
         policy.name,
         name,
         mode,
-        destinations,
+        destinations.map(hideUrlPassword),
       ]),
     );
     if (rows.length === 0) return [];

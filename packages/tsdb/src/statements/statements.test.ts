@@ -154,7 +154,7 @@ describe('the service about itself', () => {
 
 test('subscriptions are made, shown and dropped', async () => {
   await ask(
-    "CREATE SUBSCRIPTION s ON d.days DESTINATIONS ANY 'udp://127.0.0.1:9', 'udp://127.0.0.1:19'",
+    "CREATE SUBSCRIPTION s ON d.days DESTINATIONS ANY 'udp://127.0.0.1:9', 'http://me:h@u@127.0.0.1:19'",
   );
   const [shown] = await ask('SHOW SUBSCRIPTIONS');
   await ask('DROP SUBSCRIPTION s ON d.days');
@@ -162,7 +162,7 @@ test('subscriptions are made, shown and dropped', async () => {
   expect(shown).toEqual({
     name: 'd',
     columns: ['retention_policy', 'name', 'mode', 'destinations'],
-    values: [['days', 's', 'ANY', ['udp://127.0.0.1:9', 'udp://127.0.0.1:19']]],
+    values: [['days', 's', 'ANY', ['udp://127.0.0.1:9', 'http://me:[REDACTED]@127.0.0.1:19']]],
   });
   expect(await ask('SHOW SUBSCRIPTIONS')).toEqual([]);
 });

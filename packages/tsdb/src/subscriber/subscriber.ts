@@ -186,7 +186,7 @@ function pushToAny(open: Open, lines: Parameters<Destination['push']>[0]): boole
 }
 
 function withoutPassword(destination: string): string {
-  return destination.replace(/\/\/[^@/]*@/, '//');
+  return destination.replace(/\/\/[^/]*@/, '//');
 }
 
 function readCertificates(file: string): string | undefined {

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+
+import { own } from './own.ts';
+
+test.each(['__proto__', 'constructor', 'toString', 'b'])('%s is in no table', (name) => {
+  expect(own({ a: 1 }, name)).toBe(undefined);
+});
+
+test('what a table has is found', () => {
+  expect(own({ a: 1, ['__proto__']: 2 }, 'a')).toBe(1);
+  expect(own({ ['__proto__']: 2 }, '__proto__')).toBe(2);
+});
