@@ -45,8 +45,11 @@ export async function lockDirectory(
     const owner = { pid: process.pid, bootId: bootId() };
     writeFileSync(ownerPath, `${JSON.stringify(owner)}\n`);
   } catch (error) {
-    await close(server);
-    throw error;
+    // A full disk: the lock holds all the same, and somebody has to be able to make room.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') {
+      await close(server);
+      throw error;
+    }
   }
   return { release: () => close(server) };
 }

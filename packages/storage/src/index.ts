@@ -2,6 +2,8 @@
 export { openStorageInline } from './open-inline.ts';
 export { openStorage } from './thread/open-storage.ts';
 export { readCheckedFile, writeCheckedFile } from './disk/checked-file.ts';
+export { DiskReserve } from './disk/reserve.ts';
+export { nodeDisk } from './disk/node-disk.ts';
 export { lockStorage } from './disk/storage-lock.ts';
 export type { StorageEnvironment, StorageLog, StorageOptions } from './options.ts';
 export type * from './storage-engine.ts';

@@ -37,6 +37,12 @@ export const LIMITS = {
     unit: 'bytes',
     reason: 'what one aggregation may hold when its caller sets no limit',
   },
+  reserveBytes: {
+    setting: 'data.reserve-size',
+    value: 8 << 20,
+    unit: 'bytes',
+    reason: 'records of deletes and drops and two manifests fit, with very many series too',
+  },
   columnCacheBytes: {
     setting: 'data.column-cache-size',
     value: 32 << 20,

@@ -19,6 +19,8 @@ export type StorageOptions = {
   readonly walSyncIntervalMs?: number | undefined;
   readonly walMaxBytes?: number | undefined;
   readonly memtableMaxBytes?: number | undefined;
+  /** Kept free on the disk for deletes and drops; 0, the default, keeps nothing. */
+  readonly reserveBytes?: number | undefined;
   /** Rows in memory are flushed when none came for this long; 0 waits until they are old. */
   readonly quietFlushAfterMs?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;

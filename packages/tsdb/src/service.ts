@@ -17,7 +17,7 @@ import {
 import type { Clock } from '@tidemark/core';
 import { makeDirectory } from '@tidemark/core/make-directory';
 import { openStorage } from '@tidemark/storage';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine, StorageLog } from '@tidemark/storage';
 import type { FastifyInstance } from 'fastify';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import type { Logger } from 'pino';
@@ -132,6 +132,8 @@ async function open(
     fail = reject;
   });
   let state: ServiceState = 'ready';
+  const logStorage: StorageLog = (level, message, details) =>
+    log[level]({ ...details, part: 'storage' }, message);
   // Its thread reads the log while this one goes on.
   const opening = (dependencies.openStorage ?? openStorage)({
     directory: join(directory, 'data'),
@@ -145,7 +147,8 @@ async function open(
     columnCacheBytes: config.data.columnCacheSizeBytes,
     fieldTypes: config.data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
     servesDamaged: config.storage.serveDamaged,
-    log: (level, message, details) => log[level]({ ...details, part: 'storage' }, message),
+    reserveBytes: config.data.reserveSizeBytes,
+    log: logStorage,
     onFatal: (reason) => {
       log.fatal({ err: reason }, 'storage is lost; the service can not go on');
       fail(reason);
@@ -160,7 +163,10 @@ async function open(
     await (await openedOrNot)?.close();
   });
   makeDirectory(metaDirectory, { setting: 'meta.dir' });
-  const catalog = await Catalog.open(metaDirectory);
+  const catalog = await Catalog.open(metaDirectory, {
+    reserveBytes: Math.ceil(config.data.reserveSizeBytes / CATALOG_SHARE),
+    log: logStorage,
+  });
   if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
   opened.push(() => catalog.close());
   const server = new HttpServer(config, dependencies);
@@ -174,7 +180,11 @@ async function open(
     maxSeriesPerDatabase: config.data.maxSeriesPerDatabase,
     maxValuesPerTag: config.data.maxValuesPerTag,
   };
-  await storage.retainPolicies(allPolicies(catalog.state, { now: clock.now(), limits }));
+  const policies = allPolicies(catalog.state, { now: clock.now(), limits });
+  // Nobody sees data of policies that are not there: what can not be dropped now is at the next start.
+  await storage.retainPolicies(policies).catch((error: unknown) => {
+    log.error({ err: error }, 'data of dropped retention policies could not be removed');
+  });
   const services = buildServices(config, {
     log,
     clock,
@@ -214,6 +224,9 @@ async function open(
     },
   };
 }
+
+/** The part of `data.reserve-size` that is kept for the catalog, besides all of it for the points. */
+const CATALOG_SHARE = 8;
 
 /** A child of the log whose level, and that of its own children, can be changed together. */
 function adjustableLog(parent: Logger): {

@@ -57,7 +57,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
       values: {
         ...options.config,
         ...options.sections,
-        data: { dir: directory, ...options.config?.['data'] },
+        data: { dir: directory, 'reserve-size': '0', ...options.config?.['data'] },
         http: { 'bind-address': '127.0.0.1:0', ...options.config?.['http'] },
         monitor: { 'store-enabled': false, ...options.config?.['monitor'] },
       },

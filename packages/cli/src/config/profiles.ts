@@ -14,6 +14,7 @@ export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
       'memtable-max-size': '4m',
       'wal-max-size': '8m',
       'write-queue-max-size': '8m',
+      'reserve-size': '4m',
       'index-cache-size': '4m',
       'column-cache-size': '8m',
       'max-series-per-database': 100_000,

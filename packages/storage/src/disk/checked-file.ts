@@ -51,6 +51,10 @@ export async function writeCheckedFile(
   try {
     file.write(encodeChecked(body, format), 0);
     await file.sync();
+  } catch (error) {
+    // On a full disk what was written of it takes room that something else needs.
+    disk.remove(temporary);
+    throw error;
   } finally {
     file.close();
   }

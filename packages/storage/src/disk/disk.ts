@@ -29,6 +29,8 @@ export interface Disk {
   /** Removes a file; nothing happens when there is none. */
   remove(path: string): void;
   removeDirectory(path: string): void;
+  /** Bytes that can still be written in a directory, which exists. */
+  freeBytes(path: string): number;
   /** Makes creations, renames and removals in a directory durable. */
   syncDirectory(path: string): Promise<void>;
 }

@@ -29,6 +29,7 @@ export function memoryDisk(): Disk {
     },
     exists: (path) => files.has(path) || list(path).length > 0,
     makeDirectory: () => undefined,
+    freeBytes: () => Number.POSITIVE_INFINITY,
     list,
     rename: (from, to) => {
       files.set(to, contentOf(from));

@@ -26,6 +26,10 @@ export function nodeDisk(pool = new FilePool(pooledFilesMax())): Disk {
     rename: (from, to) => fs.renameSync(from, to),
     remove: (path) => fs.rmSync(path, { force: true }),
     removeDirectory: (path) => fs.rmSync(path, { force: true, recursive: true }),
+    freeBytes: (path) => {
+      const { bavail, bsize } = fs.statfsSync(path);
+      return bavail * bsize;
+    },
     syncDirectory: async (path) => {
       const descriptor = pool.withRoom(() => fs.openSync(path, 'r'));
       try {

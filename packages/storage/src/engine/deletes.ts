@@ -84,7 +84,8 @@ async function logDelete(
     rows,
     freesTypes: what.freesTypes,
   };
-  await wal.append(encodeFramed(record), () => applyDelete(engine, record));
+  const framed = encodeFramed(record);
+  await engine.reserve.use(() => wal.append(framed, () => applyDelete(engine, record)));
 }
 
 /** Applies a durable delete. Rows that are logged later are not touched. */
@@ -128,10 +129,13 @@ function addTombstones(engine: Engine, shard: Shard, record: DeleteRecord): void
 export async function dropShards(engine: Engine, shards: readonly Shard[]): Promise<void> {
   if (shards.length === 0) return;
   const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
-  await engine.openWal().append(encodeFramed(record), () => applyDrop(engine, record));
+  const wal = engine.openWal();
+  const framed = encodeFramed(record);
+  await engine.reserve.use(() => wal.append(framed, () => applyDrop(engine, record)));
   await engine.fault('drop:logged');
   await engine.maintenance?.commitDrops(shards);
   engine.removeOrphanIndexes();
+  await engine.leaveReserve();
 }
 
 /** Forgets shards, and databases whose last shard goes. */

@@ -3,6 +3,7 @@ import { assert, Conflict, Unavailable } from '@tidemark/core';
 
 import { unchangeable } from '../damage.ts';
 import type { Damage } from '../damage.ts';
+import { DiskReserve } from '../disk/reserve.ts';
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -31,7 +32,7 @@ import { deleteRows, dropMeasurement, dropShards } from './deletes.ts';
 import { IndexFiles } from './index-files.ts';
 import type { Maintenance } from './maintenance.ts';
 import { Pacer } from './pacer.ts';
-import { walDirectory } from './paths.ts';
+import { reservePath, walDirectory } from './paths.ts';
 import { Reclaimer } from './reclaimer.ts';
 import { recover } from './recovery.ts';
 import { takeSnapshot } from './snapshot.ts';
@@ -48,6 +49,8 @@ export class Engine {
   readonly reclaimer = new Reclaimer();
   readonly turns: Turns;
   readonly backPressure: BackPressure;
+  /** Room on the disk for what frees space. */
+  readonly reserve: DiskReserve;
   readonly indexFiles: IndexFiles;
   readonly stopping = new Stopping();
   readonly stopped = new StoppedDatabases();
@@ -80,6 +83,12 @@ export class Engine {
     const { disk } = environment;
     const { directory, turns } = this;
     this.indexFiles = new IndexFiles({ disk, directory, turns, log: this.log });
+    this.reserve = new DiskReserve({
+      disk,
+      path: reservePath(directory),
+      sizeBytes: options.reserveBytes ?? 0,
+      log: this.log,
+    });
     const memtableMaxBytes = options.memtableMaxBytes ?? LIMITS.memtableBytes.value;
     this.backPressure = new BackPressure(memtableMaxBytes, () => this.memtableBytes);
     this.#writes = new Writes(this, options, memtableMaxBytes);
@@ -232,6 +241,7 @@ export class Engine {
         ? Math.min(walSyncIntervalMs, BACKGROUND_STEP_MS)
         : BACKGROUND_STEP_MS;
     await this.#prepareIndexes(signal);
+    await this.makeReserve();
     while (!signal.aborted) {
       try {
         await clock.sleep(stepMs, signal);
@@ -250,7 +260,28 @@ export class Engine {
     }
   }
 
+  /** Makes the reserve if it is missing and the disk has room. */
+  makeReserve(): Promise<void> {
+    const pacer = new Pacer(this.turns);
+    return this.reserve.make(() => pacer.pause());
+  }
+
+  /**
+   * Ends the use of the reserve, if it was used: rows of what was dropped are in the log still, which a flush removes.
+   * Whoever asked for the drop has got it, so that failures are logged.
+   */
+  async leaveReserve(): Promise<void> {
+    if (!this.reserve.isMissing) return;
+    try {
+      await this.flush();
+    } catch (error) {
+      this.log('error', 'flush failed', { error });
+    }
+    await this.makeReserve();
+  }
+
   async #backgroundStep(): Promise<void> {
+    await this.makeReserve();
     const now = this.environment.clock.monotonicMs();
     let oldestMs = 0;
     let quietMs = Number.POSITIVE_INFINITY;

@@ -475,7 +475,9 @@ export class Maintenance {
       const engine = this.#engine;
       await engine.fault('manifest:before');
       const manifest = this.manifest(change());
-      await writeManifest(engine.environment.disk, engine.directory, manifest);
+      const { disk } = engine.environment;
+      // What it names makes older files superfluous, logs among them.
+      await engine.reserve.use(() => writeManifest(disk, engine.directory, manifest));
       apply();
       await this.#updateShardFiles(manifest);
       await engine.fault('manifest:after');

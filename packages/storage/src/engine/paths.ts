@@ -1,5 +1,9 @@
 // Where files are within the engine's directory (docs/formats/manifest.md, "Layout").
 
+export function reservePath(directory: string): string {
+  return `${directory}/RESERVE`;
+}
+
 export function walDirectory(directory: string): string {
   return `${directory}/wal`;
 }

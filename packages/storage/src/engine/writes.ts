@@ -63,6 +63,7 @@ export class Writes {
     parse: (ingest: Ingest, target: IngestTarget) => Iterable<WriteBatch>,
   ): Promise<WriteOutcome> {
     const wal = this.#engine.openWal();
+    await this.#engine.reserve.admit();
     const limit = this.#options.writeQueueMaxBytes ?? LIMITS.queuedWriteBytes.value;
     if (this.#queuedBytes > limit) {
       throw new Unavailable(

@@ -42,6 +42,11 @@ export class SimulatedDisk implements Disk {
   openFiles = 0;
   openFilesMax = Number.POSITIVE_INFINITY;
 
+  /** Nothing more fits until something goes. */
+  fill(): void {
+    this.capacityBytes = this.#usedBytes();
+  }
+
   /** What is there after a power cut. */
   afterCrash(random: () => number): SimulatedDisk {
     // Names go back to a random moment since the last sync of their directory; the journal keeps their order.
@@ -154,6 +159,10 @@ export class SimulatedDisk implements Disk {
     for (const name of this.#names.keys()) if (name.startsWith(`${path}/`)) this.remove(name);
   }
 
+  freeBytes(): number {
+    return Math.max(0, this.capacityBytes - this.#usedBytes());
+  }
+
   async syncDirectory(path: string): Promise<void> {
     this.#step();
     this.#changes = this.#changes.filter((change) => change.directory !== path);
@@ -201,9 +210,14 @@ export class SimulatedDisk implements Disk {
 
   #room(inode: Inode, position: number): number {
     if (this.capacityBytes === Number.POSITIVE_INFINITY) return this.capacityBytes;
+    const free = this.capacityBytes - this.#usedBytes();
+    return Math.max(0, free + Math.max(0, inode.current.length - position));
+  }
+
+  #usedBytes(): number {
     let used = 0;
     for (const { current } of this.#names.values()) used += current.length;
-    return Math.max(0, this.capacityBytes - used + Math.max(0, inode.current.length - position));
+    return used;
   }
 
   #inode(path: string): Inode {

@@ -210,7 +210,13 @@ export class Wal {
     const file = this.#file;
     if (file === undefined) return;
     try {
-      file.truncate(this.#position);
+      if (this.#position > 0) file.truncate(this.#position);
+      else {
+        // Not even its header is durable: the next attempt begins the same file.
+        this.#file = undefined;
+        file.close();
+        this.#options.disk.remove(file.path);
+      }
     } catch (error) {
       // The tail stays: its records were not acknowledged, and replaying them adds rows a client may send again.
       this.#options.log('log file could not be cut back', error);

@@ -1,7 +1,10 @@
 // The catalog on disk: one small file that is replaced with every change (docs/adr/0006-catalog-file.md). A change is answered after it
 // is synced; what it changes becomes visible at the same moment.
+import { existsSync, statSync } from 'node:fs';
+
 import { assert, Corruption, messageOf, Unavailable } from '@tidemark/core';
-import { readCheckedFile, writeCheckedFile } from '@tidemark/storage';
+import { DiskReserve, nodeDisk, readCheckedFile, writeCheckedFile } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage';
 
 import { parseCatalog, printCatalog } from './catalog-record.ts';
 import { readLegacyCatalog } from './legacy-catalog.ts';
@@ -16,9 +19,17 @@ export function catalogPath(folder: string): string {
   return `${folder}/${FILE_NAME}`;
 }
 
+export type CatalogOptions = {
+  /** Kept free on the disk for changes that make the catalog smaller; 0, the default, keeps nothing. */
+  readonly reserveBytes?: number | undefined;
+  readonly log?: StorageLog | undefined;
+};
+
 export class Catalog {
   /** `undefined`: it is stored nowhere. */
   readonly #path: string | undefined;
+  /** For changes that make the catalog smaller. */
+  readonly #reserve: DiskReserve | undefined;
   #state: CatalogState;
   // Changes run one after the other, each on the state that the one before has left.
   #tail: Promise<unknown> = Promise.resolve();
@@ -29,24 +40,32 @@ export class Catalog {
   /** One copy in the file was damaged; the next change mends it. */
   readonly isMended: boolean;
 
-  private constructor(path: string | undefined, found: Found) {
+  private constructor(path: string | undefined, found: Found, reserve?: DiskReserve) {
     this.#path = path;
+    this.#reserve = reserve;
+    if (reserve !== undefined) this.#tail = reserve.make(); // Never rejects.
     this.#state = found.state;
     this.isNew = found.isNew;
     this.isMended = found.isMended;
   }
 
   /** Opens or creates the catalog in a folder, which exists. Throws `Corruption` when it can not be read. */
-  static async open(folder: string): Promise<Catalog> {
+  static async open(folder: string, options: CatalogOptions = {}): Promise<Catalog> {
     const path = catalogPath(folder);
+    const reserve = new DiskReserve({
+      disk: nodeDisk(),
+      path: `${folder}/RESERVE`,
+      sizeBytes: reserveBytesFor(path, options.reserveBytes ?? 0),
+      log: options.log ?? (() => undefined),
+    });
     const found = readCatalogFile(path);
-    if (found !== undefined) return new Catalog(path, found);
+    if (found !== undefined) return new Catalog(path, found, reserve);
     const legacy = await readLegacyCatalog(`${folder}/catalog`);
     if (legacy === undefined) {
-      return new Catalog(path, { state: EMPTY_CATALOG, isNew: true, isMended: false });
+      return new Catalog(path, { state: EMPTY_CATALOG, isNew: true, isMended: false }, reserve);
     }
     await writeCatalogFile(path, legacy);
-    return new Catalog(path, { state: legacy, isNew: false, isMended: false });
+    return new Catalog(path, { state: legacy, isNew: false, isMended: false }, reserve);
   }
 
   /** A catalog that is stored nowhere. */
@@ -72,7 +91,7 @@ export class Catalog {
       const after = make(before);
       if (after === before) return before;
       assert(after.nextId >= before.nextId, 'ids are never given twice');
-      await this.#persist(after);
+      await this.#persist(after, before);
       this.#state = after;
       for (const listener of this.#listeners) listener(after, before);
       return after;
@@ -81,10 +100,20 @@ export class Catalog {
     return result;
   }
 
-  async #persist(state: CatalogState): Promise<void> {
-    if (this.#path === undefined) return;
+  async #persist(state: CatalogState, before: CatalogState): Promise<void> {
+    const path = this.#path;
+    if (path === undefined) return;
+    const reserve = this.#reserve;
     try {
-      await writeCatalogFile(this.#path, state);
+      const isSmaller = textOf(state).length < textOf(before).length;
+      if (isSmaller && reserve !== undefined) {
+        await reserve.use(() => writeCatalogFile(path, state));
+      } else {
+        await reserve?.make();
+        await reserve?.admit();
+        await writeCatalogFile(path, state);
+      }
+      await reserve?.make();
     } catch (error) {
       const reason = messageOf(error);
       throw new Unavailable(`the catalog can not be written: ${reason}`, { cause: error });
@@ -98,6 +127,12 @@ export class Catalog {
   }
 }
 
+/** Enough for two catalogs beside the present one, each of which is two copies. */
+function reserveBytesFor(path: string, leastBytes: number): number {
+  if (leastBytes === 0 || !existsSync(path)) return leastBytes;
+  return Math.max(leastBytes, 4 * statSync(path).size);
+}
+
 type Found = {
   readonly state: CatalogState;
   readonly isNew: boolean;
@@ -106,13 +141,16 @@ type Found = {
 
 /** Durable when it resolves. */
 export function writeCatalogFile(path: string, state: CatalogState): Promise<void> {
-  const text = printCatalog({
+  return writeCheckedFile(path, { format: FORMAT, body: Buffer.from(textOf(state)) });
+}
+
+function textOf(state: CatalogState): string {
+  return printCatalog({
     nextId: state.nextId,
     databases: [...state.databases.values()],
     users: [...state.users.values()],
     tokens: [...state.tokens.values()],
   });
-  return writeCheckedFile(path, { format: FORMAT, body: Buffer.from(text) });
 }
 
 /** `undefined` when there is no such file. Throws `Corruption` when neither of its copies can be read. */

@@ -45,6 +45,10 @@ export const TSDB_CONFIG = {
       64 * 1024 * 1024,
       'Bodies that may wait for the log; beyond it writes are refused with 503.',
     ),
+    'reserve-size': size(
+      8 * 1024 * 1024,
+      'Kept free on the disk, in files named RESERVE, so that deletes and drops work when it is full; other writes are refused then until twice as much is free. 0 keeps nothing.',
+    ),
     'index-cache-size': size(
       32 * 1024 * 1024,
       'Postings of tags kept for the next condition; keys whose postings do not fit are searched series by series.',
