@@ -33,7 +33,7 @@ test.skipIf(!hasPrograms('influxd'))(
     const [oldFile, file] = [join(directory, 'influxdb.conf'), join(directory, 'tidemark.toml')];
     await writeFile(oldFile, changed);
 
-    const converted = await runTidemark(['config', 'convert', oldFile]);
+    const converted = await runTidemark(['config', 'convert', oldFile, '--for', 'tsdb']);
     await writeFile(file, converted.stdout);
 
     expect(converted.status).toBe(0);
@@ -74,6 +74,8 @@ data_dir = "/var/lib/kapacitor"
   name = "localhost"
   urls = ["http://localhost:8086"]
   timeout = 0
+  [influxdb.subscriptions]
+    telegraf = ["autogen"]
 [smtp]
   enabled = true
   host = "localhost"
@@ -87,11 +89,13 @@ data_dir = "/var/lib/kapacitor"
 `,
   );
 
-  const converted = await runTidemark(['config', 'convert', oldFile]);
+  const converted = await runTidemark(['config', 'convert', oldFile, '--for', 'engine']);
   await writeFile(file, converted.stdout);
 
   expect(converted.status).toBe(0);
-  expect(converted.stderr).toContain('influxdb.timeout: 0 is not allowed; expected a duration');
+  expect(converted.stderr).not.toContain('influxdb');
+  expect(converted.stdout).toContain('timeout = 0\n');
+  expect(converted.stdout).toContain('telegraf = [ "autogen" ]');
   expect(converted.stdout).toContain('[[tsdb]]');
   expect(converted.stdout).not.toContain('/var/lib');
   expect(converted.stdout).toContain('from = "tasks@example.org"');
@@ -99,4 +103,70 @@ data_dir = "/var/lib/kapacitor"
     status: 0,
     stderr: '',
   });
+});
+
+test('both files become one for `up`, which runs with it', async () => {
+  const [influxdb, kapacitor] = [join(directory, 'influxdb.conf'), join(directory, 'k.conf')];
+  await writeFile(influxdb, '[http]\n  bind-address = "127.0.0.1:0"\n  max-row-limit = 7\n');
+  await writeFile(
+    kapacitor,
+    `[http]
+  bind-address = "127.0.0.1:0"
+[task]
+[[influxdb]]
+  default = true
+  name = "old"
+  urls = ["http://127.0.0.1:1"]
+  timeout = 0
+  startup-timeout = "0s"
+  [influxdb.subscriptions]
+    telegraf = ["autogen", "raw"]
+[udf]
+  [udf.functions.sum]
+    prog = "/bin/true"
+    timeout = "10s"
+`,
+  );
+
+  const converted = await runTidemark(['config', 'convert', influxdb, kapacitor]);
+  const file = join(directory, 'tidemark.toml');
+  await writeFile(file, converted.stdout);
+
+  expect(converted).toMatchObject({
+    status: 0,
+    stderr:
+      'influxdb: tasks use the servers named there; without [[engine.tsdb]] they use the database of the same process\n',
+  });
+  expect(converted.stdout).toContain('# From influxdb.conf and k.conf, for `tidemark up');
+  expect(await runTidemark(['config', 'check', file])).toMatchObject({ status: 0, stderr: '' });
+  const server = await startTidemark({
+    directory: join(directory, 'data'),
+    args: ['--config', file],
+  });
+  const response = await fetch(`${server.engine}/engine/v1/config/tsdb/old`);
+  const { options } = (await response.json()) as { options: Record<string, unknown> };
+  expect(options).toMatchObject({
+    subscriptions: { telegraf: 'autogen,raw' },
+    timeout: '0s',
+  });
+  expect(await server.stop()).toBe(0);
+}, 60_000);
+
+test('a file of one service given to both is told where its sections belong', async () => {
+  const file = join(directory, 'tsdb.toml');
+  await writeFile(file, '[http]\nlog-enabled = true\n[coordinator]\n[nonsense]\n');
+
+  const checked = await runTidemark(['config', 'check', file]);
+
+  expect(checked.stderr).toContain(
+    'http: belongs to one of the services: write [database.http] or',
+  );
+  expect(checked.stderr).toContain('coordinator: belongs to one of the services: write [database.');
+  expect(checked.stderr).toContain('nonsense: unknown section; known are ui, database, engine');
+  expect(await runTidemark(['config', 'check', file, '--for', 'tsdb'])).toMatchObject({
+    stderr: expect.stringMatching(/nonsense: unknown section or key; known are meta, data, /),
+  });
+  const wrong = await runTidemark(['config', 'convert', file, '--for', 'engine']);
+  expect(wrong).toMatchObject({ status: 2, stdout: '' });
+  expect(wrong.stderr).toContain('is a configuration of influxdb');
 });

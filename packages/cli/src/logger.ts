@@ -1,21 +1,100 @@
-// Structured logs on standard error: one JSON object a line, or readable lines on a terminal.
-import { pino } from 'pino';
-import type { Logger } from 'pino';
+// Structured logs: one JSON object a line, `key=value`, or readable lines on a terminal.
+import { closeSync, openSync } from 'node:fs';
+import { isatty } from 'node:tty';
 
-export type LogOptions = { readonly level: string };
+import { AppError, messageOf } from '@tidemark/core';
+import type { LoggingConfig } from '@tidemark/core';
+import { pino } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
+
+import { UsageError } from './exit.ts';
+import { logfmtForm, textForm } from './output/log-line.ts';
+import type { LogForm } from './output/log-line.ts';
 
 /** Levels that `--log-level` accepts. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/** The process's logger. Standard output stays free for the ready line and for what commands print. */
-export function createLogger(options: LogOptions): Logger {
-  return pino(
-    {
-      level: options.level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    pino.destination({ fd: 2, sync: true }),
-  );
+/** Loggers of the services of this process; those that write to one place share it. */
+export class Loggers {
+  readonly #places = new Map<string, Place>();
+
+  /** A logger as a section `logging` wants it. Throws `UsageError` when its file can not be opened. */
+  open({ file, format, level }: LoggingConfig): Logger {
+    const place = this.#places.get(file) ?? openPlace(file);
+    this.#places.set(file, place);
+    const form = formOf(format, place);
+    const stream =
+      form === undefined ? place : { write: (line: string) => place.write(form(line)) };
+    return pino(
+      {
+        level: level.toLowerCase() === 'off' ? 'silent' : level.toLowerCase(),
+        base: null,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+        serializers: { err: describeFailure },
+      },
+      stream,
+    );
+  }
+
+  /** Opens files anew: somebody may have moved them away. */
+  reopen(): void {
+    for (const place of this.#places.values()) place.reopen?.();
+  }
+}
+
+/** A stack belongs to what should not happen; refusals, timeouts and closed connections happen at every stop. */
+function describeFailure(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = codeOf(error) ?? codeOf(error.cause);
+  if (!(error instanceof AppError) && code === undefined) return pino.stdSerializers.err(error);
+  const { name: type, message } = error;
+  return { type, message, ...(code === undefined ? {} : { code }) };
+}
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+
+type Place = DestinationStream & { readonly isTerminal: boolean; readonly reopen?: () => void };
+
+/** Standard output stays free for the ready line and for what commands print, unless it is asked for. */
+const DESCRIPTORS: Readonly<Record<string, number>> = { STDERR: 2, STDOUT: 1 };
+
+function openPlace(file: string): Place {
+  const fd = DESCRIPTORS[file];
+  if (fd !== undefined) {
+    const standard = pino.destination({ fd, sync: true });
+    return { write: (line) => standard.write(line), isTerminal: isatty(fd) };
+  }
+  requireWritable(file);
+  const opened = pino.destination({ dest: file, append: true, sync: true, mode: 0o640 });
+  return {
+    write: (line) => opened.write(line),
+    isTerminal: false,
+    reopen: () => opened.reopen(),
+  };
+}
+
+function requireWritable(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o640));
+  } catch (error) {
+    throw new UsageError(
+      `the log can not be written: ${messageOf(error)}; choose another file with logging.file`,
+      { cause: error },
+    );
+  }
+}
+
+function formOf(format: string, place: Place): LogForm | undefined {
+  switch (format) {
+    case 'text':
+      return textForm;
+    case 'logfmt':
+      return logfmtForm;
+    case 'json':
+      return undefined;
+    default:
+      return place.isTerminal ? textForm : undefined;
+  }
 }

@@ -48,6 +48,8 @@ export function readValue(key: ConfigKey, raw: unknown, isText: boolean): unknow
       return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
     }
     case 'duration':
+      // Nothing is nothing in every unit.
+      if (raw === 0) return 0;
       return typeof raw === 'string' ? parseConfigDuration(raw) : undefined;
     case 'size':
       return parseConfigSize(raw);

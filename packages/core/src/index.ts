@@ -52,6 +52,8 @@ export type { FieldType, FieldValue } from './field-type.ts';
 export { isInt64Operator, MAX_INT64, MAX_UINT64, MIN_INT64, wrapInt64 } from './int64.ts';
 export type { Int64Operator } from './int64.ts';
 export type { Limit, SettingLimit } from './limits.ts';
+export { LOGGING_KEYS } from './logging-keys.ts';
+export type { LoggingConfig } from './logging-keys.ts';
 export { LOGIN_LIMITS, LoginThrottle } from './login-throttle.ts';
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';

@@ -1,6 +1,12 @@
 // Sections of the engine's configuration as one table: names, types, defaults, documents. What handlers and other
 // overridable services need is added from their own tables (overridable-sections.ts).
-import { BORDER_KEYS, configKey as key, configSection, configSections } from '@tidemark/core';
+import {
+  BORDER_KEYS,
+  configKey as key,
+  configSection,
+  configSections,
+  LOGGING_KEYS,
+} from '@tidemark/core';
 import { QUERY_RESPONSE_BYTES, TASK_QUEUE } from './limits.ts';
 import { LISTENER_SECTIONS } from '@tidemark/listeners';
 
@@ -65,12 +71,7 @@ export const FIXED_SECTIONS = {
   'config-override': configSection('Overriding parts of the configuration through the API.', {
     enabled: key.boolean(true, 'Whether that is possible.'),
   }),
-  logging: configSection('Logging.', {
-    file: key.text('STDERR', 'STDERR, STDOUT or a path.'),
-    level: key.text('info', 'Lowest level that is logged.', {
-      allowed: ['debug', 'info', 'warn', 'error', 'off', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'OFF'],
-    }),
-  }),
+  logging: configSection('The log.', LOGGING_KEYS),
   load: configSection('Definitions of tasks, templates and handlers from files.', {
     enabled: key.boolean(false, 'Whether the directory is read.'),
     dir: key.text('./load', 'Directory with the folders tasks, templates and handlers.'),

@@ -1,15 +1,10 @@
 // `tidemark config`: print the commented default, check a file.
 import { Command, Option } from 'commander';
 
-import {
-  checkConfig,
-  defaultConfigText,
-  describeProblems,
-  readTomlFile,
-  serviceSchema,
-} from '../config/config-files.ts';
+import { checkConfig, defaultConfigText, describeProblems } from '../config/config-files.ts';
 import type { ServiceCommand } from '../config/config-files.ts';
-import { convertConfig } from '../config/convert.ts';
+import { convertFiles, PRODUCTS } from '../config/convert-files.ts';
+import type { Product } from '../config/convert-files.ts';
 import { ExitStatus } from '../exit.ts';
 
 const serviceOption = (): Option =>
@@ -47,24 +42,18 @@ export function configCommand(finish: (status: number) => void): Command {
   command
     .command('convert')
     .description(
-      'Convert influxdb.conf or kapacitor.conf; prints ours, and on standard error what has no counterpart.',
+      'Convert influxdb.conf, kapacitor.conf or both into one file; prints ours, and on standard error what has no counterpart.',
     )
-    .argument('<file>')
+    .argument('<files...>')
+    .addOption(serviceOption())
     .addOption(
       new Option(
         '--from <product>',
         'what the file belongs to; guessed from its sections when left out',
-      ).choices(['influxdb', 'kapacitor']),
+      ).choices([...PRODUCTS]),
     )
-    .action(async (file: string, options: { from?: 'influxdb' | 'kapacitor' }) => {
-      const tables = readTomlFile(file);
-      const from =
-        options.from ??
-        ('influxdb' in tables || 'udf' in tables || 'deadman' in tables ? 'kapacitor' : 'influxdb');
-      const { toml, notes } = convertConfig(
-        tables,
-        await serviceSchema(from === 'influxdb' ? 'tsdb' : 'engine'),
-      );
+    .action(async (files: string[], options: { for: ServiceCommand; from?: Product }) => {
+      const { toml, notes } = await convertFiles(files, options);
       process.stdout.write(toml);
       for (const { key, message } of notes) process.stderr.write(`${key}: ${message}\n`);
     });

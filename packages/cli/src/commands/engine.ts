@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
 import { withShortcuts } from '../config/flags.ts';
-import { serve, serviceCommand } from './serve.ts';
+import { engineSink, loggingLevel, serve, serviceCommand } from './serve.ts';
 import type { ServeOptions } from './serve.ts';
 
 type Options = ServeOptions & {
@@ -26,30 +26,35 @@ export function engineCommand(
     .option('--skip-config-overrides', 'start without the configuration that was changed over HTTP')
     .action(async (options: Options) => {
       finish(
-        await serve(options, async ({ log, clock, shutdown }) => {
-          const { engine: config } = await loadConfig('engine', {
-            file: options.config,
-            environment: process.env,
-            flags: withShortcuts(flags, {
-              data_dir: options.dataDir,
-              'http-bind-address': options.bind,
-              'http-insecure-no-auth': options.insecureNoAuth,
-              'skip-config-overrides': options.skipConfigOverrides,
+        await serve(options, {
+          load: () =>
+            loadConfig('engine', {
+              file: options.config,
+              environment: process.env,
+              flags: withShortcuts(flags, {
+                data_dir: options.dataDir,
+                'http-bind-address': options.bind,
+                'http-insecure-no-auth': options.insecureNoAuth,
+                'skip-config-overrides': options.skipConfigOverrides,
+                'logging-level': loggingLevel(options),
+              }),
             }),
-          });
-          const { startEngine } = await import('@tidemark/engine');
-          const service = await startEngine(config, {
-            log: log.child({ service: 'engine' }),
-            clock,
-            environment: process.env,
-            defaultTsdbUrl: options.tsdbUrl ?? process.env['TIDEMARK_TSDB_URL'],
-          });
-          shutdown.opened(
-            'engine',
-            () => service.close(),
-            () => service.reload(),
-          );
-          return [['engine', service.url]];
+          logging: ({ engine }) => engine.logging,
+          start: async ({ engine: config }, { logger, clock, shutdown }) => {
+            const { startEngine } = await import('@tidemark/engine');
+            const service = await startEngine(config, {
+              log: logger('engine', engineSink(config.logging)),
+              clock,
+              environment: process.env,
+              defaultTsdbUrl: options.tsdbUrl ?? process.env['TIDEMARK_TSDB_URL'],
+            });
+            shutdown.opened(
+              'engine',
+              () => service.close(),
+              () => service.reload(),
+            );
+            return [['engine', service.url]];
+          },
         }),
       );
     });

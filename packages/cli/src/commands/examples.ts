@@ -30,7 +30,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'config default': ['config default > tidemark.toml', 'config default --for engine'],
   'config check': ['config check tidemark.toml', 'config check engine.toml --for engine --json'],
-  'config convert': ['config convert /etc/kapacitor/kapacitor.conf > engine.toml'],
+  'config convert': [
+    'config convert /etc/influxdb/influxdb.conf /etc/kapacitor/kapacitor.conf > tidemark.toml',
+    'config convert /etc/kapacitor/kapacitor.conf --for engine > engine.toml',
+  ],
   shell: [
     'shell --database house',
     "shell --database house --execute 'SELECT mean(celsius) FROM room' --format csv",

@@ -1,6 +1,6 @@
 // What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
 import { InvalidRequest, isLoopback, parseBind, systemClock } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, LoggingConfig } from '@tidemark/core';
 import { collectWhenIdle } from '@tidemark/core/idle-collection';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
@@ -8,13 +8,13 @@ import type { Logger } from 'pino';
 import { PROFILES, useProfile } from '../config/profiles.ts';
 import type { Profile } from '../config/profiles.ts';
 import { describeError, ExitStatus, exitStatusOf, UsageError } from '../exit.ts';
-import { createLogger, LOG_LEVELS } from '../logger.ts';
+import { LOG_LEVELS, Loggers } from '../logger.ts';
 import { Shutdown, stopOnSignal } from '../shutdown.ts';
 
 export type ServeOptions = {
   readonly config?: string | undefined;
   readonly dataDir?: string | undefined;
-  readonly logLevel: string;
+  readonly logLevel?: string | undefined;
   readonly insecureNoAuth?: boolean | undefined;
   readonly profile?: Profile | undefined;
 };
@@ -24,9 +24,18 @@ export const DEFAULT_DATA_DIRECTORY = './data';
 
 /** What a command's start function gets, and where it registers what it opened. */
 export type ServeContext = {
-  readonly log: Logger;
+  /** The logger of a service, as its section `logging` wants it. */
+  readonly logger: (service: string, logging: LoggingConfig) => Logger;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
+};
+
+/** How a command becomes services that run. */
+export type Services<C> = {
+  readonly load: () => Promise<C>;
+  /** Where the process itself logs. */
+  readonly logging: (config: C) => LoggingConfig;
+  readonly start: (config: C, context: ServeContext) => Promise<ReadyUrls>;
 };
 
 /** Names and URLs for the ready line, in order. */
@@ -46,9 +55,9 @@ export function serviceCommand(name: string, description: string): Command {
         ).env('TIDEMARK_DATA_DIR'),
       )
       .addOption(
-        new Option('--log-level <level>', 'how much to log')
+        new Option('--log-level <level>', 'how much to log; wins over logging.level')
           .choices([...LOG_LEVELS])
-          .default(process.env['TIDEMARK_LOG_LEVEL'] ?? 'info'),
+          .env('TIDEMARK_LOG_LEVEL'),
       )
       .addOption(
         new Option('--profile <name>', 'settings that belong together; small: runs in 256 MiB')
@@ -59,19 +68,37 @@ export function serviceCommand(name: string, description: string): Command {
   );
 }
 
+/** The level that `--log-level` asks for, as the sections `logging` name it. */
+export const loggingLevel = ({ logLevel }: ServeOptions): string | undefined =>
+  logLevel === 'silent' ? 'off' : logLevel;
+
+/** The engine decides by itself what is logged, and can be told otherwise while it runs. */
+export const engineSink = (logging: LoggingConfig): LoggingConfig => ({
+  ...logging,
+  level: 'debug',
+});
+
 /** Starts services, prints the ready line, and resolves with the exit status once a signal has stopped everything. */
-export async function serve(
-  options: ServeOptions,
-  start: (context: ServeContext) => Promise<ReadyUrls>,
-): Promise<number> {
+export async function serve<C>(options: ServeOptions, services: Services<C>): Promise<number> {
   useProfile(options.profile);
-  const log = createLogger({ level: options.logLevel });
+  const config = await services.load();
+  const loggers = new Loggers();
+  const log = loggers.open(services.logging(config));
   const shutdown = new Shutdown(log);
   const stopped = stopOnSignal(shutdown, log);
   stopOnFault(shutdown, log);
   collectWhenIdle();
+  shutdown.opened(
+    'log',
+    () => Promise.resolve(),
+    () => loggers.reopen(),
+  );
   try {
-    const urls = await start({ log, clock: systemClock(), shutdown });
+    const urls = await services.start(config, {
+      logger: (service, logging) => loggers.open(logging).child({ service }),
+      clock: systemClock(),
+      shutdown,
+    });
     process.stdout.write(`ready ${urls.map(([name, url]) => `${name}=${url}`).join(' ')}\n`);
   } catch (error) {
     await shutdown.closeAll();

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
 import { withShortcuts } from '../config/flags.ts';
-import { serve, serviceCommand } from './serve.ts';
+import { loggingLevel, serve, serviceCommand } from './serve.ts';
 import type { ServeOptions } from './serve.ts';
 
 type Options = ServeOptions & { readonly bind?: string | undefined };
@@ -17,29 +17,34 @@ export function tsdbCommand(
     .option('--bind <host:port>', 'address of the HTTP API (default 127.0.0.1:8086)')
     .action(async (options: Options) => {
       finish(
-        await serve(options, async ({ log, clock, shutdown }) => {
-          const { tsdb: config } = await loadConfig('tsdb', {
-            file: options.config,
-            profile: options.profile,
-            environment: process.env,
-            flags: withShortcuts(flags, {
-              'data-dir': options.dataDir,
-              'http-bind-address': options.bind,
-              'http-insecure-no-auth': options.insecureNoAuth,
+        await serve(options, {
+          load: () =>
+            loadConfig('tsdb', {
+              file: options.config,
+              profile: options.profile,
+              environment: process.env,
+              flags: withShortcuts(flags, {
+                'data-dir': options.dataDir,
+                'http-bind-address': options.bind,
+                'http-insecure-no-auth': options.insecureNoAuth,
+                'logging-level': loggingLevel(options),
+              }),
             }),
-          });
-          const { startTsdb } = await import('@tidemark/tsdb');
-          const service = await startTsdb(config, {
-            log: log.child({ service: 'tsdb' }),
-            clock,
-            rehearsal: {},
-          });
-          shutdown.opened(
-            'tsdb',
-            () => service.close(),
-            () => service.reload(),
-          );
-          return [['tsdb', service.url]];
+          logging: ({ tsdb }) => tsdb.logging,
+          start: async ({ tsdb: config }, { logger, clock, shutdown }) => {
+            const { startTsdb } = await import('@tidemark/tsdb');
+            const service = await startTsdb(config, {
+              log: logger('tsdb', config.logging),
+              clock,
+              rehearsal: {},
+            });
+            shutdown.opened(
+              'tsdb',
+              () => service.close(),
+              () => service.reload(),
+            );
+            return [['tsdb', service.url]];
+          },
         }),
       );
     });

@@ -5,15 +5,18 @@ import { parseBind } from '@tidemark/core';
 import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
+import type { LoadedConfig } from '../config/config-files.ts';
 import { withShortcuts } from '../config/flags.ts';
 import { startUiServer } from '../ui-server.ts';
-import { requireSafeBind, serve, serviceCommand } from './serve.ts';
-import type { ServeOptions } from './serve.ts';
+import { engineSink, loggingLevel, requireSafeBind, serve, serviceCommand } from './serve.ts';
+import type { ReadyUrls, ServeContext, ServeOptions } from './serve.ts';
 
 type Options = ServeOptions & {
   readonly tsdbBind?: string | undefined;
   readonly engineBind?: string | undefined;
   readonly uiBind?: string | undefined;
+  readonly loggingFormat?: string | undefined;
+  readonly loggingFile?: string | undefined;
   readonly skipConfigOverrides?: boolean | undefined;
 };
 
@@ -26,74 +29,87 @@ export function upCommand(
     .option('--tsdb-bind <host:port>', 'address of the database (default 127.0.0.1:8086)')
     .option('--engine-bind <host:port>', 'address of the task engine (default 127.0.0.1:9092)')
     .option('--ui-bind <host:port>', 'address of the web UI (default 127.0.0.1:8888)')
+    .option('--logging-format <format>', 'how lines of the logs look: auto, text, logfmt or json')
+    .option('--logging-file <file>', 'where the logs go: STDERR, STDOUT or a path')
     .option(
       '--skip-config-overrides',
       'start the engine without the configuration that was changed over HTTP',
     )
     .action(async (options: Options) => {
       finish(
-        await serve(options, async ({ log, clock, shutdown }) => {
-          const config = await loadConfig('up', {
-            file: options.config,
-            profile: options.profile,
-            environment: process.env,
-            flags: withShortcuts(flags, shortcuts(options)),
-          });
-          // The page leads to both.
-          requireSafeBind(config.ui.ui.bindAddress, 'ui.bind-address', {
-            unauthenticated: [
-              ...(config.tsdb.http.authEnabled ? [] : ['database.http.auth-enabled']),
-              ...(config.engine.http.authEnabled ? [] : ['engine.http.auth-enabled']),
-            ],
-            isInsecureAllowed: options.insecureNoAuth === true,
-          });
-          const pageKey = randomBytes(32).toString('base64url');
-          const { startTsdb } = await import('@tidemark/tsdb');
-          const tsdb = await startTsdb(config.tsdb, {
-            log: log.child({ service: 'tsdb' }),
-            clock,
-            rehearsal: {},
-            pageKey,
-          });
-          shutdown.opened(
-            'tsdb',
-            () => tsdb.close(),
-            () => tsdb.reload(),
-          );
-          const { startEngine } = await import('@tidemark/engine');
-          const engine = await startEngine(config.engine, {
-            log: log.child({ service: 'engine' }),
-            clock,
-            environment: process.env,
-            defaultTsdbUrl: tsdb.url,
-            pageKey,
-          });
-          shutdown.opened(
-            'engine',
-            () => engine.close(),
-            () => engine.reload(),
-          );
-          const { UI_DIRECTORY } = await import('@tidemark/ui');
-          const ui = await startUiServer({
-            ...config.ui.ui,
-            bind: {
-              ...parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
-              setting: 'ui.bind-address (--ui-bind)',
-            },
-            directory: UI_DIRECTORY,
-            tsdbUrl: tsdb.url,
-            engineUrl: engine.url,
-            pageKey,
-          });
-          shutdown.opened('ui', () => ui.close());
-          return [
-            ['tsdb', tsdb.url],
-            ['engine', engine.url],
-            ['ui', ui.url],
-          ];
+        await serve(options, {
+          load: () =>
+            loadConfig('up', {
+              file: options.config,
+              profile: options.profile,
+              environment: process.env,
+              flags: withShortcuts(flags, shortcuts(options)),
+            }),
+          logging: (config) => config.tsdb.logging,
+          start: (config, context) => startAll(config, context, options.insecureNoAuth === true),
         }),
       );
     });
+}
+
+/** Starts the services in the order in which they need each other. */
+async function startAll(
+  config: LoadedConfig,
+  { logger, clock, shutdown }: ServeContext,
+  isInsecureAllowed: boolean,
+): Promise<ReadyUrls> {
+  // The page leads to both.
+  requireSafeBind(config.ui.ui.bindAddress, 'ui.bind-address', {
+    unauthenticated: [
+      ...(config.tsdb.http.authEnabled ? [] : ['database.http.auth-enabled']),
+      ...(config.engine.http.authEnabled ? [] : ['engine.http.auth-enabled']),
+    ],
+    isInsecureAllowed,
+  });
+  const pageKey = randomBytes(32).toString('base64url');
+  const { startTsdb } = await import('@tidemark/tsdb');
+  const tsdb = await startTsdb(config.tsdb, {
+    log: logger('tsdb', config.tsdb.logging),
+    clock,
+    rehearsal: {},
+    pageKey,
+  });
+  shutdown.opened(
+    'tsdb',
+    () => tsdb.close(),
+    () => tsdb.reload(),
+  );
+  const { startEngine } = await import('@tidemark/engine');
+  const engine = await startEngine(config.engine, {
+    log: logger('engine', engineSink(config.engine.logging)),
+    clock,
+    environment: process.env,
+    defaultTsdbUrl: tsdb.url,
+    pageKey,
+  });
+  shutdown.opened(
+    'engine',
+    () => engine.close(),
+    () => engine.reload(),
+  );
+  const { UI_DIRECTORY } = await import('@tidemark/ui');
+  const ui = await startUiServer({
+    ...config.ui.ui,
+    bind: {
+      ...parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
+      setting: 'ui.bind-address (--ui-bind)',
+    },
+    directory: UI_DIRECTORY,
+    tsdbUrl: tsdb.url,
+    engineUrl: engine.url,
+    pageKey,
+  });
+  shutdown.opened('ui', () => ui.close());
+  return [
+    ['tsdb', tsdb.url],
+    ['engine', engine.url],
+    ['ui', ui.url],
+  ];
 }
 
 /** Options of the command as generated flags. */
@@ -107,5 +123,14 @@ function shortcuts(options: Options): Readonly<Record<string, string | boolean |
     'database-http-insecure-no-auth': options.insecureNoAuth,
     'engine-http-insecure-no-auth': options.insecureNoAuth,
     'engine-skip-config-overrides': options.skipConfigOverrides,
+    ...both('logging-level', loggingLevel(options)),
+    ...both('logging-format', options.loggingFormat),
+    ...both('logging-file', options.loggingFile),
   };
 }
+
+/** A flag that both services have. */
+const both = (name: string, value: string | undefined) => ({
+  [`database-${name}`]: value,
+  [`engine-${name}`]: value,
+});

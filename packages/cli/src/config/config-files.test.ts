@@ -112,7 +112,7 @@ test('problems name source, key and what is allowed, all of them at once', async
     `${path}: database.data.field-types: "x" is not allowed; expected one of "shard", "measurement"`,
   );
   expect(text).toContain(`${path}: engine.stats.enabld: unknown key`);
-  expect(text).toContain(`${path}: nonsense: unknown section or key`);
+  expect(text).toContain(`${path}: nonsense: unknown section; known are ui, database, engine`);
   expect(text).toContain('environment: database.http.max-row-limit: "many" is not allowed');
   expect(text).toContain(
     'flags: engine.stats.enabled: "perhaps" is not allowed; expected true or false',

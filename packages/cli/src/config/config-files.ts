@@ -137,16 +137,35 @@ export async function checkConfig(
   const tables = sources.file === undefined ? {} : readTomlFile(sources.file);
   const problems: ConfigProblem[] = [];
   const configs: Record<string, unknown> = {};
-  for (const part of await partsOf(command)) {
+  const parts = await partsOf(command);
+  for (const part of parts) {
     const resolved = part.resolve(layersOf(part, command, tables, sources));
     problems.push(
       ...resolved.problems.map((problem) =>
-        part.under === '' ? problem : { ...problem, key: `${part.under}.${problem.key}` },
+        part.under === ''
+          ? withPlace(problem, parts)
+          : { ...problem, key: `${part.under}.${problem.key}` },
       ),
     );
     configs[part.name] = resolved.config;
   }
   return { configs: configs as Partial<LoadedConfig>, problems };
+}
+
+/** Where a section of one service belongs in a file for both; all sections that stand at top level there. */
+function withPlace(problem: ConfigProblem, parts: readonly Part[]): ConfigProblem {
+  const below = parts.filter(({ under }) => under !== '');
+  const isSection = parts.every(({ under, schema }) => under !== '' || !(problem.key in schema));
+  if (below.length === 0 || problem.key.includes('.') || !isSection) return problem;
+  const places = below
+    .filter(({ schema }) => problem.key in schema || problem.key in (schema['']?.keys ?? {}))
+    .map(({ under }) => `[${under}.${problem.key}]`);
+  const known = parts.map(({ under, name }) => (under === '' ? name : under)).join(', ');
+  const message =
+    places.length === 0
+      ? `unknown section; known are ${known}`
+      : `belongs to one of the services: write ${places.join(' or ')}`;
+  return { ...problem, message };
 }
 
 function layersOf(
@@ -216,9 +235,9 @@ export function describeProblems(problems: readonly ConfigProblem[]): string {
   return problems.map(({ source, key, message }) => `${source}: ${key}: ${message}`).join('\n');
 }
 
-/** The schema of one service. */
-export async function serviceSchema(service: 'tsdb' | 'engine'): Promise<ConfigSchema> {
-  return (await (service === 'tsdb' ? tsdbPart('') : enginePart(''))).schema;
+/** What one service can be told, and how it reads it. */
+export function servicePart(service: 'tsdb' | 'engine'): Promise<Pick<Part, 'schema' | 'resolve'>> {
+  return service === 'tsdb' ? tsdbPart('') : enginePart('');
 }
 
 /** The commented default configuration of a command. */

@@ -1,11 +1,22 @@
 // From influxdb.conf or kapacitor.conf to a configuration of Tidemark, and a list of what has no counterpart.
-import { isLoopback, own, parseBind, resolveConfig } from '@tidemark/core';
-import type { ConfigSchema, ConfigSection } from '@tidemark/core';
-import { stringify } from 'smol-toml';
+import { isLoopback, own, parseBind } from '@tidemark/core';
+import type { ConfigLayer, ConfigProblem, ConfigSchema, ConfigSection } from '@tidemark/core';
 
 export type ConversionNote = { readonly key: string; readonly message: string };
 
-export type Conversion = { readonly toml: string; readonly notes: readonly ConversionNote[] };
+export type Conversion = {
+  /** The sections of one service. */
+  readonly tables: Readonly<Table>;
+  readonly notes: readonly ConversionNote[];
+};
+
+/** What a service can be told, and how it reads it. */
+export type ConversionTarget = {
+  readonly schema: ConfigSchema;
+  readonly resolve: (layers: readonly ConfigLayer[]) => {
+    readonly problems: readonly ConfigProblem[];
+  };
+};
 
 type Table = Record<string, unknown>;
 
@@ -53,7 +64,10 @@ function isTable(value: unknown): value is Table {
 }
 
 /** Converts a parsed file. Keys that are known keep their values; everything else is in the notes. */
-export function convertConfig(tables: Readonly<Table>, schema: ConfigSchema): Conversion {
+export function convertConfig(tables: Readonly<Table>, target: ConversionTarget): Conversion {
+  const { schema } = target;
+  const problemsWith = (values: Table): readonly ConfigProblem[] =>
+    target.resolve([{ source: '', values }]).problems;
   const result: Table = {};
   const notes: ConversionNote[] = [];
   const note = (key: string): void => {
@@ -65,36 +79,46 @@ export function convertConfig(tables: Readonly<Table>, schema: ConfigSchema): Co
         'no counterpart',
     });
   };
-  const keep = (path: string, table: Table, section: ConfigSection): Table => {
+  /** What is wrong with a value of a known key. */
+  const problemOf = (section: string, key: string, value: unknown): string | undefined => {
+    const table = { [key]: value };
+    const values = { [section]: schema[section]?.isRepeated === true ? [table] : table };
+    return problemsWith(values).find((problem) => problem.key === `${section}.${key}`)?.message;
+  };
+  const keep = (path: string, table: Table, name: string, section: ConfigSection): Table => {
     const kept: Table = {};
     for (const [key, value] of Object.entries(table)) {
-      const name = path === '' ? key : `${path}.${key}`;
-      if (own(WITHOUT_COUNTERPART, name) !== undefined || !Object.hasOwn(section.keys, key)) {
-        note(name);
+      const setting = path === '' ? key : `${path}.${key}`;
+      if (own(WITHOUT_COUNTERPART, setting) !== undefined || !Object.hasOwn(section.keys, key)) {
+        note(setting);
         continue;
       }
-      const problem = problemOf(section, key, value);
+      const problem = problemOf(name, key, value);
       if (problem === undefined) kept[key] = value;
       // An empty text is how the old files leave something out.
-      else if (value !== '') notes.push({ key: name, message: `${problem}; the default is used` });
+      else if (value !== '')
+        notes.push({ key: setting, message: `${problem}; the default is used` });
     }
     return kept;
   };
   for (const [name, value] of Object.entries(tables)) {
-    const target = own(SECTION_NAMES, name) ?? name;
-    const section = own(schema, target);
-    if (section === undefined || target === '') {
+    const ours = own(SECTION_NAMES, name) ?? name;
+    const section = own(schema, ours);
+    if (section === undefined || ours === '') {
       const isKnown = own(schema['']?.keys ?? {}, name) !== undefined;
-      if (isKnown && own(WITHOUT_COUNTERPART, name) === undefined) result[name] = value;
-      else note(name);
+      // The resolver understands more than the schema has, such as `[udf.functions.name]`.
+      const isMeant = isKnown || (isTable(value) && problemsWith({ [name]: value }).length === 0);
+      const isEmpty = isTable(value) && Object.values(value).every(isEmptyTable);
+      if (!isMeant || own(WITHOUT_COUNTERPART, name) !== undefined) note(name);
+      else if (!isEmpty) result[name] = value;
       continue;
     }
     if (Array.isArray(value)) {
-      const kept = value.filter(isTable).map((table) => keep(name, table, section));
-      result[target] = section.isRepeated ? kept : (kept[0] ?? {});
+      const kept = value.filter(isTable).map((table) => keep(name, table, ours, section));
+      result[ours] = section.isRepeated ? kept : (kept[0] ?? {});
     } else if (isTable(value)) {
-      const kept = keep(name, value, section);
-      result[target] = section.isRepeated ? [kept] : kept;
+      const kept = keep(name, value, ours, section);
+      result[ours] = section.isRepeated ? [kept] : kept;
     } else note(name);
   }
   const address = reachableAddress(result);
@@ -104,15 +128,12 @@ export function convertConfig(tables: Readonly<Table>, schema: ConfigSchema): Co
       message: `${address} can be reached by others while authentication is off, so the start is refused: set http.auth-enabled, listen on 127.0.0.1, or insist with --insecure-no-auth`,
     });
   }
-  return { toml: `${stringify(result)}\n`, notes };
+  // What contradicts itself only as a whole.
+  notes.push(...problemsWith(result));
+  return { tables: result, notes };
 }
 
-/** What is wrong with a value of a known key. */
-function problemOf(section: ConfigSection, key: string, value: unknown): string | undefined {
-  const schema = { section: { ...section, isRepeated: false } };
-  const values = { section: { [key]: value } };
-  return resolveConfig(schema, [{ source: '', values }]).problems[0]?.message;
-}
+const isEmptyTable = (value: unknown): boolean => isTable(value) && Object.keys(value).length === 0;
 
 /** An address of the converted file that the service would refuse. */
 function reachableAddress(converted: Table): string | undefined {

@@ -1,6 +1,6 @@
 // Every setting of the database service: section, key, type, default and meaning in one table. The commented default
 // file, validation, environment variables, flags and the type TsdbConfig all follow from it.
-import { BORDER_KEYS, configKey, configSection } from '@tidemark/core';
+import { BORDER_KEYS, configKey, configSection, LOGGING_KEYS } from '@tidemark/core';
 import type { ConfigOf } from '@tidemark/core';
 import { LISTENER_SECTIONS } from '@tidemark/listeners';
 
@@ -191,12 +191,7 @@ export const TSDB_CONFIG = {
     ),
     headers: textMap('Headers added to every answer.'),
   }),
-  logging: configSection('The log.', {
-    format: text('auto', 'How lines look.', { allowed: ['auto', 'logfmt', 'json'] }),
-    level: text('info', 'Least important level that is logged.', {
-      allowed: ['debug', 'info', 'warn', 'error'],
-    }),
-  }),
+  logging: configSection('The log.', LOGGING_KEYS),
   subscriber: configSection('Forwarding of accepted writes to subscriptions.', {
     enabled: boolean(true, 'Forward.'),
     'http-timeout': duration('30s', 'A delivery that takes longer has failed.'),
