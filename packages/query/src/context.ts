@@ -59,6 +59,8 @@ export type QueryContext = {
   readonly counters?: SourceCounters | undefined;
   /** Told what the answer lacks (`RequestOptions`); absent where an answer can not say so. */
   readonly onPartial?: ((reason: string) => void) | undefined;
+  /** Told what an answer may be misread for; each text once or more. */
+  readonly onWarning?: ((text: string) => void) | undefined;
   /** Told about names that nothing is known by: such a statement runs, and answers nothing for them. */
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
   /**

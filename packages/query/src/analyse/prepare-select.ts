@@ -72,7 +72,8 @@ function checkStatic(
 ): CheckedSelect {
   const zone = openZone(statement.timeZone);
   const dimensions = readDimensions(statement.dimensions, context.now);
-  const split = splitCondition(statement.condition, { now: context.now, zone });
+  const { now, onWarning } = context;
+  const split = splitCondition(statement.condition, { now, zone, onWarning });
   checkSelect(statement, dimensions.interval, parent.inheritsInterval);
   const subqueries = new Map<SelectStatement, CheckedSelect>();
   const descending = statement.orderBy?.descending ?? parent.descending ?? false;

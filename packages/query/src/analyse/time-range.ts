@@ -1,5 +1,6 @@
 // Time in conditions: the range that they ask for, and the condition that is left without it (§6 of the language
-// reference). All time predicates of a condition are intersected, even those under OR, as recorded.
+// reference). All time predicates of a condition are intersected, even those under OR, as recorded; whoever is answered
+// something else than was written is told.
 import type { InvalidRequest, Span, TimeRange, Timestamp } from '@tidemark/core';
 import {
   floorDiv,
@@ -19,7 +20,15 @@ import { isMathFunction } from '../functions/registry.ts';
 import type { Zone } from './zone.ts';
 import { localToInstant } from './zone.ts';
 
-export type TimeContext = { readonly now: Timestamp; readonly zone: Zone | undefined };
+export type TimeContext = {
+  readonly now: Timestamp;
+  readonly zone: Zone | undefined;
+  /** Told that a time under OR was taken for one under AND. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+};
+
+const TIME_UNDER_OR =
+  'comparisons of time under OR are taken as if they were joined by AND; write a statement for each range of time';
 
 /** `hasStart`/`hasEnd` tell bounds that were written from those that are only the ends of time. */
 export type ConditionSplit = {
@@ -73,6 +82,9 @@ function splitBinary(node: Binary, context: TimeContext): Split {
     const left = split(node.left, context);
     const right = split(node.right, context);
     const range = intersect(left.range, right.range);
+    if (node.operator === 'OR' && isReadDifferently(left, right)) {
+      context.onWarning?.(TIME_UNDER_OR);
+    }
     // A side that spoke of time only is as good as absent, under OR too.
     if (left.rest === undefined) return { range, rest: right.rest };
     if (right.rest === undefined) return { range, rest: left.rest };
@@ -103,6 +115,20 @@ function splitBinary(node: Binary, context: TimeContext): Split {
   checkOperand(node.left);
   checkOperand(node.right);
   return { range: UNBOUNDED, rest: node };
+}
+
+/**
+ * Whether times under OR ask for something else than they would under AND: two ranges, or rows of a range beside others.
+ * A range on one side is taken for that of all, which is what `time > x AND a OR b` is meant to say.
+ */
+function isReadDifferently(left: Split, right: Split): boolean {
+  if ((left.rest === undefined) !== (right.rest === undefined)) return true;
+  const isSame = left.range.start === right.range.start && left.range.end === right.range.end;
+  return !isSame && hasBounds(left.range) && hasBounds(right.range);
+}
+
+function hasBounds({ start, end }: TimeRange): boolean {
+  return start !== MIN_TIME || end !== MAX_TIME;
 }
 
 function checkOperand(expression: Expression): void {

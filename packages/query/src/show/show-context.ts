@@ -61,7 +61,8 @@ export function seriesCondition(
   condition: Expression | undefined,
   context: QueryContext,
 ): SeriesCondition {
-  const split = splitCondition(condition, { now: context.now, zone: undefined });
+  const { now, onWarning } = context;
+  const split = splitCondition(condition, { now, zone: undefined, onWarning });
   return {
     where: split.condition === undefined ? undefined : tagPredicate(split.condition),
     timeRange: split.hasStart || split.hasEnd ? split.range : undefined,
@@ -99,7 +100,7 @@ export function tagPredicate(node: Expression): Predicate {
   }
   const [key, value] =
     node.left.kind === 'reference' ? [node.left, node.right] : [node.right, node.left];
-  if (key.kind !== 'reference') throw notATagCondition(node);
+  if (key.kind !== 'reference' || key.cast === 'field') throw notATagCondition(node);
   const { operator } = node;
   if (value.kind === 'string' && (operator === '=' || operator === '!=')) {
     return { kind: 'tag', key: key.name, operator, value: value.value };

@@ -54,6 +54,11 @@ export type StatementContext = {
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
 };
 
+/** Adds a warning to the statement's messages, once. */
+export function warn({ messages }: StatementContext, text: string): void {
+  if (messages.every((message) => message.text !== text)) messages.push({ level: 'warning', text });
+}
+
 /** Runs a statement. Statements without an answer yield nothing. */
 export type StatementHandler<S> = (statement: S, context: StatementContext) => ResultStream;
 

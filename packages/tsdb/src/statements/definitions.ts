@@ -1,6 +1,8 @@
 // CREATE, ALTER and DROP of databases, policies, continuous queries and subscriptions, and deletes of data.
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { DefinitionStatement } from '@tidemark/influxql';
+import { refuseTime } from '@tidemark/query';
+import type { DeleteRequest } from '@tidemark/storage';
 
 import {
   alterPolicy,
@@ -17,7 +19,7 @@ import {
   dropSubscription,
 } from '../catalog/subscriptions.ts';
 import { databaseNotFound } from '../compat/messages.ts';
-import { acts } from './context.ts';
+import { acts, warn } from './context.ts';
 import type { StatementContext } from './context.ts';
 import { qualifyContinuousQuery } from './continuous-query-text.ts';
 import {
@@ -141,14 +143,14 @@ async function deleteData(
   const database = requestDatabase(context);
   const { services } = context;
   try {
-    const scope = deleteScope(statement.condition, services.clock.now());
-    if (scope.timeRange !== undefined && !options.allowsTime) {
-      throw new InvalidRequest("DROP SERIES doesn't support time in WHERE clause");
-    }
-    if (scope.tagKeys.size > 0) await refuseFields(scope.tagKeys, database, context);
-    for (const request of deleteRequests(statement.sources, scope, database)) {
-      await services.storage.delete(request);
-    }
+    if (!options.allowsTime) refuseTime(statement.condition, 'DROP SERIES');
+    const scope = deleteScope(statement.condition, {
+      now: services.clock.now(),
+      onWarning: (text) => warn(context, text),
+    });
+    const requests = deleteRequests(statement.sources, scope, database);
+    if (scope.tagKeys.size > 0) await refuseFields(scope.tagKeys, requests, context);
+    for (const request of requests) await services.storage.delete(request);
   } catch (error) {
     if (!(error instanceof FieldInDelete)) throw error;
     const shards = await services.storage.shards();
@@ -160,19 +162,22 @@ async function deleteData(
   }
 }
 
-/** A field that is taken for a missing tag would make `!=` match every series. */
+/** A field of these measurements that is taken for a missing tag would make `!=` match every series. */
 async function refuseFields(
   names: ReadonlySet<string>,
-  database: string,
+  requests: readonly DeleteRequest[],
   context: StatementContext,
 ): Promise<void> {
   const snapshot = await context.services.storage.source.snapshot();
   try {
-    const request = { kind: 'fields', filter: { database } } as const;
-    for await (const batch of snapshot.schema(request, { signal: context.signal })) {
-      if (batch.kind !== 'fields') continue;
-      if (batch.fields.some((field) => names.has(field.name))) {
-        throw new FieldInDelete(FIELDS_NOT_SUPPORTED);
+    for (const { database, measurements, measurementPattern } of requests) {
+      const filter = { database, measurements, measurementPattern };
+      const fields = snapshot.schema({ kind: 'fields', filter }, { signal: context.signal });
+      for await (const batch of fields) {
+        if (batch.kind !== 'fields') continue;
+        if (batch.fields.some((field) => names.has(field.name))) {
+          throw new FieldInDelete(FIELDS_NOT_SUPPORTED);
+        }
       }
     }
   } finally {

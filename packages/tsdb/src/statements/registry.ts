@@ -6,6 +6,7 @@ import type { QueryContext, ResultStream } from '@tidemark/query';
 import { canRead } from '../auth/identity.ts';
 import { queryCatalog } from '../query/query-catalog.ts';
 import { pointSink } from '../query/point-sink.ts';
+import { warn } from './context.ts';
 import type { StatementContext, StatementHandler } from './context.ts';
 import * as definitions from './definitions.ts';
 import * as shows from './shows.ts';
@@ -88,6 +89,7 @@ function withSnapshot<S>(
         counters: context.counters,
         onPartial: context.onPartial,
         onFinding: context.onFinding,
+        onWarning: (text) => warn(context, text),
         canRead: identity.kind === 'open' ? undefined : (database) => canRead(identity, database),
       });
     } finally {
