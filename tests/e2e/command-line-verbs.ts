@@ -303,6 +303,26 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
     refused: '{pigeon.json}',
     wrong: ['', '{absent.json}', '{nameless.json}', '{cpu.tick}'],
   },
+  'dead-letter list': {
+    ok: '--topic verbs --handler noted',
+    prints: /^ID +Topic +Handler +Event +Level +Date +Reason\n$/,
+    json: [],
+    wrong: ['a'],
+  },
+  'dead-letter retry': {
+    ok: '--all',
+    prints: /^0 given back to their handlers, 0 left\n$/,
+    json: { count: 0, left: 0 },
+    refused: '17',
+    wrong: ['', '--all --topic verbs', '--all 17'],
+  },
+  'dead-letter drop': {
+    ok: '--topic verbs',
+    prints: /^0 dropped, 0 left\n$/,
+    json: { count: 0, left: 0 },
+    refused: '17 18',
+    wrong: ['', '--all --handler noted'],
+  },
   'handler list': {
     ok: 'verb*',
     prints: /^Topic +ID +Kind\nverbs +noted +log\n$/,

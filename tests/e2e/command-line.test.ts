@@ -307,6 +307,24 @@ describe('task', () => {
     );
     await output('task', 'delete', 'doomed');
 
+    // And what nobody would hear of.
+    const unheard = "stream|from()|alert().crit(lambda: TRUE).email('a@b.example')\n";
+    await writeFile(file('unheard.tick'), unheard);
+    const script2 = ['--script', file('unheard.tick'), '--dbrp', 'gone.autogen'];
+    const told = /line 1, column 42: handler smtp: the service is not enabled; configure smtp/;
+    const { stderr } = await tidemark('task', 'define', 'unheard', ...script2);
+    expect(stderr).toMatch(/^tidemark: task unheard does not reach what it needs:\n/);
+    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(/stream0: database "gone" does not exist; only what is written to the/);
+    expect(await output('task', 'show', 'unheard')).toMatch(told);
+    await output('task', 'delete', 'unheard');
+    await writeFile(file('unheard.yaml'), 'topic: deaf\nid: mail\nkind: smtp\n');
+    expect((await tidemark('handler', 'define', file('unheard.yaml'))).stderr).toBe(
+      'tidemark: handler smtp: the service is not enabled; configure smtp, in the file or by POST config/smtp; until then events become dead letters\n',
+    );
+    expect(await output('handler', 'show', 'deaf', 'mail')).toContain('\nWarning: handler smtp:');
+    await output('handler', 'delete', 'deaf', 'mail');
+
     // Inside the text of a query it is the word that is pointed at.
     await writeFile(
       file('asking.tick'),

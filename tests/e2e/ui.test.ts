@@ -1,4 +1,8 @@
 // The web application in a real browser: what is up, what is in it, a query, a wrong query, a service that died.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import {
@@ -34,6 +38,14 @@ const SCRIPT = `stream
         .topic('hot')
 `;
 
+/** The page as its sources are: other tests need no page, so that nothing else builds it. */
+function buildPage(): void {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  const folder = join(root, 'packages/ui');
+  execFileSync(process.execPath, [vite, 'build', folder, '--logLevel', 'warn']);
+}
+
 describe.skipIf(!hasPrograms('chromium'))('the web application', () => {
   let server: Tidemark;
   let browser: Browser;
@@ -41,6 +53,7 @@ describe.skipIf(!hasPrograms('chromium'))('the web application', () => {
   const faults: string[] = [];
 
   beforeAll(async () => {
+    buildPage();
     server = await startTidemark();
     await query(server.tsdb, 'CREATE DATABASE house');
     await write(server.tsdb, 'house', 'room,name=kitchen celsius=21.5 1700000000000000000');
@@ -55,6 +68,16 @@ describe.skipIf(!hasPrograms('chromium'))('the web application', () => {
       }),
     });
     expect(defined.status, defined.text).toBe(200);
+    const unheard = await send(`${server.engine}/engine/v1/tasks`, {
+      method: 'POST',
+      body: JSON.stringify({
+        id: 'unheard',
+        status: 'enabled',
+        dbrps: [{ db: 'house', rp: 'autogen' }],
+        script: "stream|from()|alert().crit(lambda: TRUE).email('ops@example.org')",
+      }),
+    });
+    expect(unheard.status, unheard.text).toBe(200);
     await write(server.engine, 'house', 'cpu,host=a usage=97', { rp: 'autogen' });
     await eventually('the topic', async () =>
       (await send(`${server.engine}/engine/v1preview/alerts/topics/hot`)).text.includes('CRITICAL')
@@ -86,6 +109,11 @@ describe.skipIf(!hasPrograms('chromium'))('the web application', () => {
     expect(await card('Task engine').getByRole('heading').textContent()).toMatch(/up, \S/);
     expect(await card('Task engine').getByText('too_hot').textContent()).toContain('enabled');
     await card('Task engine').getByText('hot: CRITICAL').waitFor();
+  });
+
+  test('shows what could not be delivered, and why', async () => {
+    await card('Task engine').getByText('1 events could not be delivered').waitFor();
+    await card('Task engine').getByText('handler smtp: the service is not enabled').waitFor();
   });
 
   test('a query gives a table', async () => {

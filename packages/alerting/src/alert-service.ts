@@ -2,9 +2,13 @@
 import { Conflict, InvalidRequest, messageOf, NotFound } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
-import type { DeadLetter } from './alert-store.ts';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
-import type { AttachedHandlersOptions, CheckedHandler } from './attached-handlers.ts';
+import type {
+  AttachedHandlersOptions,
+  CheckedHandler,
+  DeliveryCount,
+} from './attached-handlers.ts';
+import { DeadLetters } from './dead-letters.ts';
 import type { DeliveryState } from './delivery.ts';
 import type { EventState, EventSummary, TopicEvent } from './event.ts';
 import type { HandlerContext } from './handler.ts';
@@ -18,6 +22,7 @@ import { checkScriptHandler } from './script-handler.ts';
 import { StoredWrites } from './stored-writes.ts';
 import { Topic } from './topic.ts';
 import type { EventFilter } from './topic.ts';
+import type { Undeliverable } from './undeliverable.ts';
 
 export type AlertServiceOptions = Omit<AttachedHandlersOptions, 'context'> & {
   readonly context: Omit<HandlerContext, 'signal' | 'publish'>;
@@ -44,6 +49,7 @@ export class AlertService implements AlertSink {
   readonly #anonymous = new Set<string>();
   readonly #writes: StoredWrites;
   readonly #followers = new Set<StateListener>();
+  readonly deadLetters: DeadLetters;
 
   constructor(options: AlertServiceOptions) {
     this.#options = options;
@@ -52,6 +58,7 @@ export class AlertService implements AlertSink {
       publish: (topic, event) => this.#publishFrom(topic, event),
     };
     this.#handlers = new AttachedHandlers({ ...options, context: this.#context });
+    this.deadLetters = new DeadLetters(options.store, (key) => this.#handlers.deliveryOf(key));
     this.#writes = new StoredWrites((error) =>
       options.log('error', 'failed to store events', { err: messageOf(error) }),
     );
@@ -174,6 +181,19 @@ export class AlertService implements AlertSink {
     for (const handler of handlers) checkScriptHandler(handler, this.#context);
   }
 
+  /** What keeps a handler of a script from delivering anything; throws `InvalidRequest` for one that is wrong. */
+  undeliverable(handler: ScriptHandler): Undeliverable | undefined {
+    return this.#handlers.undeliverable(checkScriptHandler(handler, this.#context));
+  }
+
+  /** The same for the actions of a topic handler. */
+  undeliverables(topic: string, id: string): readonly Undeliverable[] {
+    const { actions } = this.#handlers.check(this.#handlers.get(topic, id).spec);
+    return actions
+      .map((action) => this.#handlers.undeliverable(action))
+      .filter((reason) => reason !== undefined);
+  }
+
   // --- what the API uses
 
   topics(filter: {
@@ -251,6 +271,11 @@ export class AlertService implements AlertSink {
     return this.#handlers.get(topic, id).delivery.state;
   }
 
+  /** What all handlers have done so far, those of scripts too. */
+  deliveries(): readonly DeliveryCount[] {
+    return this.#handlers.deliveries();
+  }
+
   async createHandler(topic: string, spec: HandlerSpec): Promise<void> {
     checkTopicId(topic);
     const id = JSON.stringify(spec.id);
@@ -288,10 +313,6 @@ export class AlertService implements AlertSink {
   async deleteHandler(topic: string, id: string): Promise<void> {
     await this.#handlers.drop(topic, id);
     await this.#options.store.deleteSpec(topic, id);
-  }
-
-  deadLetters(limit: number): readonly DeadLetter[] {
-    return this.#options.store.deadLetters(limit);
   }
 
   /** Resolves when no handler has an event that it could deliver now. */

@@ -24,6 +24,8 @@ export type DeadLetter = {
   readonly sequence: number;
   readonly handlerKey: string;
   readonly event: TopicEvent;
+  /** The action of the handler's chain that failed. */
+  readonly step: number;
   readonly reason: string;
   /** Wall time in nanoseconds. */
   readonly time: bigint;
@@ -321,19 +323,48 @@ export class AlertStore {
     this.#forget(this.#write(change, this.#removal(entry)));
   }
 
+  get letterCount(): number {
+    return this.#letterCount;
+  }
+
   /** Dead letters, newest first. */
-  deadLetters(limit: number): readonly DeadLetter[] {
-    const found: DeadLetter[] = [];
-    for (const { key, value } of this.#letters.getRange({ reverse: true, limit })) {
-      found.push({
+  *deadLetters(): Iterable<DeadLetter> {
+    for (const { key, value } of this.#letters.getRange({ reverse: true })) {
+      yield {
         sequence: key,
         handlerKey: value.handler,
         event: decodeEvent(value.event),
+        step: value.step,
         reason: value.reason,
         time: readInt(value.time, `dead letter ${key}`),
-      });
+      };
     }
-    return found;
+  }
+
+  /** Gives a dead letter back to the outbox of its handler, behind everything that waits there. */
+  exhume({ sequence, handlerKey, event, step }: DeadLetter): {
+    readonly entry: OutboxEntry;
+    readonly stored: Promise<void>;
+  } {
+    const entry = this.#entry(handlerKey, event, step);
+    const change = this.#entryChange(entry, encodeEvent(event));
+    return { entry, stored: this.#write(this.#letterRemoval([sequence]), change) };
+  }
+
+  /** Removes dead letters; resolves when they are gone from the disk. */
+  async removeLetters(sequences: readonly number[]): Promise<void> {
+    await this.#write(this.#letterRemoval(sequences));
+  }
+
+  #letterRemoval(sequences: readonly number[]): ManyChanges {
+    this.#letterCount -= sequences.length;
+    return {
+      entries: sequences.length,
+      bytes: 0,
+      apply: () => {
+        for (const sequence of sequences) void this.#letters.remove(sequence);
+      },
+    };
   }
 
   #entry(handlerKey: string, event: TopicEvent, step: number): OutboxEntry {

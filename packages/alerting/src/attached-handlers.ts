@@ -7,6 +7,7 @@ import type { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
 import type { CheckedAction } from './chain.ts';
 import { Delivery } from './delivery.ts';
+import type { DeliveryState } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
 import type { HandlerSpec } from './handler-spec.ts';
@@ -16,6 +17,8 @@ import type { Match } from './match.ts';
 import { flag } from './options.ts';
 import { HANDLER_KINDS } from './registry.ts';
 import { checkAction, checkScriptHandler } from './script-handler.ts';
+import { undeliverable } from './undeliverable.ts';
+import type { Undeliverable } from './undeliverable.ts';
 
 const RETIRE_DEADLINE_MS = 5_000;
 const DROP_DEADLINE_MS = 1_000;
@@ -31,6 +34,13 @@ export type AttachedHandler = {
   readonly spec?: HandlerSpec | undefined;
   readonly match: Match;
   readonly delivery: Delivery;
+};
+
+/** What a handler of a topic has done. */
+export type DeliveryCount = {
+  readonly topic: string;
+  readonly handler: string;
+  readonly state: DeliveryState;
 };
 
 /** A definition whose actions, options and match expression are right. */
@@ -75,6 +85,16 @@ export class AttachedHandlers {
     const { clock, random } = this.#options;
     const match = compileMatch(spec.match, { now: () => clock.now(), random });
     return { actions, match };
+  }
+
+  /** What keeps an action from delivering anything, as the configuration is now. */
+  undeliverable(action: CheckedAction): Undeliverable | undefined {
+    const { context, disabledKinds } = this.#options;
+    if (disabledKinds?.has(action.kind.kind) !== true) return undeliverable(action, context);
+    return {
+      message: `handler ${action.kind.kind}: alert.disabled-handlers names this kind`,
+      hint: 'its events are taken and dropped',
+    };
   }
 
   /** Puts a handler to work; it begins when `predecessor` has let go of the entries that wait. */
@@ -143,6 +163,26 @@ export class AttachedHandlers {
       if (this.#wants(handler, event) && delivery.admits(event)) receivers.push(delivery);
     }
     return receivers;
+  }
+
+  /** The delivery of a handler by its key, while the handler is attached. */
+  deliveryOf(key: string): Delivery | undefined {
+    const topic = key.slice(0, key.indexOf(' '));
+    for (const handler of this.#byTopic.get(topic)?.values() ?? []) {
+      if (handler.key === key) return handler.delivery;
+    }
+    return undefined;
+  }
+
+  /** What all handlers have done so far. */
+  deliveries(): readonly DeliveryCount[] {
+    return [...this.#byTopic].flatMap(([topic, attached]) =>
+      [...attached.values()].map(({ key, delivery }) => ({
+        topic,
+        handler: key.slice(topic.length + 1),
+        state: delivery.state,
+      })),
+    );
   }
 
   /** Takes a handler's definition away at once; its delivery is the caller's to end. */

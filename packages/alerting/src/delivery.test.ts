@@ -240,7 +240,7 @@ describe('delivery', () => {
 
     expect(sent).toEqual([]);
     expect(waiting()).toEqual([]);
-    expect(store.deadLetters(10).map(({ event: { id }, reason }) => [id, reason])).toEqual([
+    expect([...store.deadLetters()].map(({ event: { id }, reason }) => [id, reason])).toEqual([
       ['a', 'no such channel'],
     ]);
     expect(delivery.state.lastError).toBe('no such channel');

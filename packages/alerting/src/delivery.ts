@@ -37,6 +37,9 @@ export type DeliveryReport = (level: 'warn' | 'error', message: string, event: T
 /** What operators see of a handler. */
 export type DeliveryState = {
   readonly delivered: number;
+  /** Attempts that failed and are repeated. */
+  readonly repeated: number;
+  /** Given up. */
   readonly failed: number;
   readonly refused: number;
   readonly waiting: number;
@@ -96,6 +99,7 @@ export class Delivery {
   #isAccepting = true;
   #idle: Promise<void> = Promise.resolve();
   #delivered = 0;
+  #repeated = 0;
   #failed = 0;
   #refused = 0;
   #lastError: string | undefined;
@@ -119,6 +123,7 @@ export class Delivery {
   get state(): DeliveryState {
     return {
       delivered: this.#delivered,
+      repeated: this.#repeated,
       failed: this.#failed,
       refused: this.#refused,
       waiting: this.#waitingCount(),
@@ -369,6 +374,7 @@ export class Delivery {
     this.#lastError = reason;
     if (error instanceof Unavailable && entry.attempts <= RETRY_COUNT.value) {
       report('warn', `failed to send event, will be repeated: ${reason}`, entry.event);
+      this.#repeated++;
       this.#park(entry);
       return;
     }

@@ -95,6 +95,8 @@ export type HandlerKind = {
   readonly options: readonly OptionSpec[];
   /** Section of the configuration; the kind is usable only while the section's `enabled` is true, if it has one. */
   readonly section?: SectionSpec | undefined;
+  /** The option that names an element of the section; the only or the default one is meant where it is empty. */
+  readonly element?: string | undefined;
   /** Why these options can not be used; checked when the handler is defined. */
   readonly validate?: (options: Options, context: HandlerContext) => string | undefined;
   /**

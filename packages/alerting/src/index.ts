@@ -3,7 +3,9 @@ export { AlertService } from './alert-service.ts';
 export type { AlertServiceOptions, TopicView } from './alert-service.ts';
 export { AlertStore } from './alert-store.ts';
 export type { DeadLetter } from './alert-store.ts';
-export type { AlertLog } from './attached-handlers.ts';
+export { handlerIdOf } from './dead-letters.ts';
+export type { LetterChoice } from './dead-letters.ts';
+export type { AlertLog, DeliveryCount } from './attached-handlers.ts';
 export { parseAddress } from './address.ts';
 export { connectionCache } from './connection-cache.ts';
 export type { DeliveryState } from './delivery.ts';
@@ -46,6 +48,7 @@ export {
 export type { JsonValue, Options, OptionSpec, OptionType, OptionValue } from './options.ts';
 export { bodyTemplate } from './handlers/post.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
+export type { Undeliverable } from './undeliverable.ts';
 export { HIDDEN, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
 export {
   bool,

@@ -201,3 +201,37 @@ test('serves the start page with a content security policy, and nothing outside 
     expect(status, path).toBe(404);
   }
 });
+
+test('/health says how the services are that the page asks', async () => {
+  let answer = { status: 'warn', message: '1 enabled but not running' };
+  const engine = createServer((_request, response) => response.end(JSON.stringify(answer)));
+  await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve));
+  const engineUrl = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
+  const page = await startUiServer({
+    bind: { host: '127.0.0.1', port: 0 },
+    allowedHosts: [],
+    allowedOrigins: [],
+    directory: pathToFileURL(`${directory}/`),
+    engineUrl,
+  });
+  const health = async (): Promise<unknown> => {
+    const response = await fetch(`${page.url}/health`);
+    return { status: response.status, json: await response.json() };
+  };
+
+  expect(await health()).toMatchObject({
+    status: 200,
+    json: { status: 'warn', message: 'engine: 1 enabled but not running', name: 'tidemark-ui' },
+  });
+  answer = { status: 'pass', message: 'ready' };
+  expect(await health()).toMatchObject({ status: 200, json: { status: 'pass', message: 'ready' } });
+  await new Promise((resolve) => {
+    engine.close(resolve);
+    engine.closeAllConnections();
+  });
+  expect(await health()).toMatchObject({
+    status: 503,
+    json: { status: 'fail', checks: [{ name: 'tsdb', status: 'pass' }, { name: 'engine' }] },
+  });
+  await page.close();
+});

@@ -10,7 +10,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { extname, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { BorderGuard, PAGE_KEY_HEADER } from '@tidemark/core';
+import { BorderGuard, messageOf, PAGE_KEY_HEADER, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Bind } from '@tidemark/core';
 
 import { listen, urlOf } from './listen.ts';
@@ -89,6 +89,7 @@ const RESPONSE_HEADERS: readonly string[] = [
 const FORWARDED_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const FORWARD_TIMEOUT_MS = 60_000;
+const HEALTH_TIMEOUT_MS = 5_000;
 
 /** Starts the server. Resolves when it listens. */
 export async function startUiServer(options: UiServerOptions): Promise<UiServer> {
@@ -152,7 +153,9 @@ async function handle(
   // As it was sent: what a parser of URLs makes of it may lead elsewhere.
   const target = request.url ?? '';
   const call = { pageKey: options.pageKey, clientAddress: border.clientAddress(request) };
-  if (target.startsWith('/api/tsdb/')) {
+  if (target === '/health' && request.method === 'GET') {
+    await sendHealth(options, response);
+  } else if (target.startsWith('/api/tsdb/')) {
     forward(
       { ...call, base: options.tsdbUrl, path: target.slice('/api/tsdb'.length) },
       request,
@@ -168,6 +171,49 @@ async function handle(
     await sendFile(options.directory, target.split('?', 1)[0] ?? '/', request, response);
   } else {
     sendError(response, 400, 'only paths of this server are served');
+  }
+}
+
+/** Whether the page works: this server, and the services that it asks. */
+async function sendHealth(
+  { tsdbUrl, engineUrl }: UiServerOptions,
+  response: ServerResponse,
+): Promise<void> {
+  const services = [
+    { name: 'tsdb', url: tsdbUrl },
+    { name: 'engine', url: engineUrl },
+  ];
+  const checks = await Promise.all(
+    services.map(async ({ name, url }) => ({ name, ...(await healthOf(url)) })),
+  );
+  const status = STATES.findLast((state) => checks.some((check) => check.status === state));
+  const isWorking = status !== 'fail';
+  const message = checks
+    .filter((check) => check.status !== 'pass')
+    .map((check) => `${check.name}: ${check.message}`)
+    .join(', ');
+  sendJson(response, isWorking ? 200 : 503, {
+    checks,
+    message: message === '' ? 'ready' : message,
+    name: 'tidemark-ui',
+    status,
+    version: TIDEMARK_VERSION,
+  });
+}
+
+/** From good to bad. */
+const STATES = ['pass', 'warn', 'fail'] as const;
+
+type Health = { readonly status: (typeof STATES)[number]; readonly message: string };
+
+async function healthOf(url: string | undefined): Promise<Health> {
+  if (url === undefined) return { status: 'pass', message: 'not run here' };
+  try {
+    const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
+    const { status, message } = (await (await fetch(`${url}/health`, { signal })).json()) as Health;
+    return { status: STATES.find((state) => state === status) ?? 'fail', message };
+  } catch (error) {
+    return { status: 'fail', message: messageOf(error) };
   }
 }
 
@@ -288,7 +334,11 @@ async function fileSize(file: URL): Promise<number | undefined> {
 }
 
 function sendError(response: ServerResponse, status: number, message: string): void {
-  const body = JSON.stringify({ error: message });
+  sendJson(response, status, { error: message });
+}
+
+function sendJson(response: ServerResponse, status: number, json: object): void {
+  const body = JSON.stringify(json);
   response.writeHead(status, {
     ...SECURITY_HEADERS,
     'Content-Type': 'application/json',

@@ -1,5 +1,7 @@
 // Typed client of the task engine (specification: task-processing service HTTP API).
 import type {
+  DeadLetter,
+  DeadLetterChoice,
   Handler,
   ListOptions,
   Recording,
@@ -211,11 +213,12 @@ export class EngineClient {
   }
 
   handler(topic: string, id: string): Promise<Handler> {
-    return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}`);
+    return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}`, DEFINING);
   }
 
   createHandler(topic: string, handler: Handler): Promise<Handler> {
     return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers`, {
+      ...DEFINING,
       method: 'POST',
       json: handler,
     });
@@ -223,6 +226,7 @@ export class EngineClient {
 
   replaceHandler(topic: string, id: string, handler: Handler): Promise<Handler> {
     return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}`, {
+      ...DEFINING,
       method: 'PUT',
       json: handler,
     });
@@ -232,6 +236,27 @@ export class EngineClient {
     await this.http.send(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}`, {
       method: 'DELETE',
     });
+  }
+
+  /** Events that were given up, the newest first. */
+  async deadLetters(
+    choice: Pick<DeadLetterChoice, 'topic' | 'handler'> = {},
+  ): Promise<readonly DeadLetter[]> {
+    const path = `${PREVIEW}/alerts/dead-letters`;
+    const { topic, handler } = choice;
+    const answer = await this.http.json<{ 'dead-letters': readonly DeadLetter[] }>(path, {
+      search: { topic, handler, limit: ALL },
+    });
+    return answer['dead-letters'];
+  }
+
+  /** Has dead letters delivered again, or drops them; how many, and how many are left in all. */
+  changeDeadLetters(
+    action: 'retry' | 'drop',
+    choice: DeadLetterChoice,
+  ): Promise<{ readonly count: number; readonly left: number }> {
+    const json = { action, ...choice };
+    return this.http.json(`${PREVIEW}/alerts/dead-letters`, { method: 'POST', json });
   }
 
   async serviceTests(pattern?: string): Promise<readonly ServiceTest[]> {

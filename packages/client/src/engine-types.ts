@@ -100,6 +100,32 @@ export type Handler = {
   readonly kind?: string | undefined;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly match?: string | undefined;
+  /** What keeps it from delivering anything now, where it was asked for. */
+  readonly warnings?: readonly HandlerWarning[] | undefined;
+};
+
+/** Why a handler delivers nothing as the configuration is, with what to do. */
+export type HandlerWarning = { readonly message: string; readonly hint: string };
+
+/** An event that was given up. `handler` is the id within the topic. */
+export type DeadLetter = {
+  readonly id: string;
+  readonly topic: string;
+  readonly handler: string;
+  readonly event: string;
+  readonly level: string;
+  readonly message: string;
+  readonly reason: string;
+  readonly time: string;
+};
+
+/** Which dead letters are meant. */
+export type DeadLetterChoice = {
+  readonly ids?: readonly string[] | undefined;
+  readonly topic?: string | undefined;
+  readonly handler?: string | undefined;
+  /** All of them; nothing else is said then. */
+  readonly all?: true | undefined;
 };
 
 export type ServiceTest = {

@@ -36,6 +36,7 @@ import { Metadata } from './metadata.ts';
 import { PointRouter } from './point-router.ts';
 import { QuerySlots } from './query-slots.ts';
 import type { TaskRecord, TemplateRecord } from './records.ts';
+import { Reach } from './reach.ts';
 import { Redactor } from './redactor.ts';
 import { accessPolicy, checkAccess, secretResolver } from './service-context.ts';
 import { HostPool } from '@tidemark/runtime/host';
@@ -316,6 +317,7 @@ function definitions(
     executor,
     alerts,
     environment,
+    reach: new Reach({ alerts, clusters, clock }),
     checkNode: (node) => checkCluster(node, clusters),
     onStartAnew: (id) => hooks.taskStartsAnew(id),
     onStarted: (id, isNew) => hooks.taskStarted(id, isNew),

@@ -18,6 +18,7 @@ import type { EngineParts } from './engine.ts';
 import { addAlertRoutes } from './http/alert-routes.ts';
 import { addConfigRoutes } from './http/config-routes.ts';
 import { addJobRoutes } from './http/job-routes.ts';
+import { addHealthRoute } from './http/health-route.ts';
 import { addMiscRoutes } from './http/misc-routes.ts';
 import { addOperationRoutes } from './http/operation-routes.ts';
 import { HttpServer } from './http/server.ts';
@@ -323,6 +324,7 @@ class RunningEngine implements EngineService {
     });
     addJobRoutes(server, { recordings: this.#recordings, replays: this.#replays, clock });
     addAlertRoutes(server, alerts);
+    addHealthRoute(server, this.#parts);
     addConfigRoutes(server, this.#parts.overrides);
     addOperationRoutes(server, {
       metadata,

@@ -44,10 +44,16 @@ export function checkAt(
   }
 }
 
-function findingAt(
+/** A finding about a place of a script. */
+export function findingAt(
   script: string,
   span: Span,
-  what: { readonly message: string; readonly hint: string | undefined },
+  what: {
+    readonly message: string;
+    readonly hint?: string | undefined;
+    readonly code?: string | undefined;
+  },
 ): SyntaxDiagnostic {
-  return { code: CODE, span, ...bytePosition(script, span.start), ...what };
+  const { code = CODE, message, hint } = what;
+  return { code, span, ...bytePosition(script, span.start), message, hint };
 }

@@ -23,6 +23,7 @@ import { idOrRandom } from './ids.ts';
 import { parseJson, printJson } from './http/json.ts';
 
 import type { Metadata, Table } from './metadata.ts';
+import type { Reach } from './reach.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from './records.ts';
 import { ZERO_TIME } from './records.ts';
 import { definitionOf } from './snapshots.ts';
@@ -49,6 +50,7 @@ export type TaskServiceOptions = {
   readonly lock: ChangeLock;
   readonly alerts: AlertService;
   readonly environment: () => BuildEnvironment;
+  readonly reach: Reach;
   /** Refuses a node that names things which are not configured. */
   readonly checkNode: (node: NodeSpec) => void;
   /** Called before a task starts without its earlier state, which must not come back. */
@@ -336,11 +338,16 @@ export class TaskService {
     }
   }
 
-  /** What lets a task start but fails for every point; nothing when it can not start at all. */
-  warnings(record: TaskRecord): readonly Diagnostic[] {
+  /**
+   * What lets a task start but fails for every point, and what it could not reach now; nothing when it can not start at
+   * all.
+   */
+  async warnings(record: TaskRecord): Promise<readonly Diagnostic[]> {
     try {
       const definition = this.definitionOf(record);
-      return definition.checkStart().length > 0 ? [] : definition.warnings();
+      if (definition.checkStart().length > 0) return [];
+      const unreached = await this.#options.reach.unreached(record.script, definition);
+      return [...definition.warnings(), ...unreached];
     } catch (error) {
       // Told by `findings`.
       if (error instanceof InvalidRequest) return [];

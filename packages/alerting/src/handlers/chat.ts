@@ -79,6 +79,7 @@ export const chat: HandlerKind = {
   doc: 'Posts to Slack or a compatible chat.',
   options: messageOptions,
   section,
+  element: 'workspace',
   send: (event, options, context) => say(event.message, event.level, { options, context }),
   tests: ['chat', 'slack'].map((name) => ({
     name,

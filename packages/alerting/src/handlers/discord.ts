@@ -67,6 +67,7 @@ export const discord: HandlerKind = {
     template('embed-title', 'Template of the title.'),
   ],
   section,
+  element: 'workspace',
   send: async (event, options, context) => {
     const config = workspace(context, text(options, 'workspace'));
     const title = text(options, 'embed-title') || text(config, 'embed-title');

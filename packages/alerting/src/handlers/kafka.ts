@@ -81,8 +81,12 @@ export const kafka: HandlerKind = {
     str('partitionAlgorithm', '`crc32`, `murmur2`, `murmur3` or `fnv-1a`.', 'crc32'),
   ],
   section,
-  validate: (options) => {
+  element: 'cluster',
+  validate: (options, context) => {
     if (text(options, 'topic') === '') return 'topic must not be empty';
+    const cluster = text(options, 'cluster');
+    const isUnknown = cluster !== '' && context.section('kafka', cluster) === undefined;
+    if (isUnknown) return unknownCluster(cluster);
     const algorithm = text(options, 'partitionAlgorithm');
     return algorithm === '' || algorithm in HASHES
       ? undefined
@@ -121,6 +125,10 @@ export const kafka: HandlerKind = {
   ],
 };
 
+function unknownCluster(cluster: string): string {
+  return `unknown cluster ${JSON.stringify(cluster)}`;
+}
+
 type KafkaConnection = Closable & { readonly producer: Producer };
 
 async function produce(
@@ -135,8 +143,7 @@ async function produce(
   },
 ): Promise<void> {
   const { cluster, topic, key, value, algorithm } = record;
-  const unknown =
-    cluster === '' ? 'service is not enabled' : `unknown cluster ${JSON.stringify(cluster)}`;
+  const unknown = cluster === '' ? 'service is not enabled' : unknownCluster(cluster);
   const config = enabledSection(context, 'kafka', { id: cluster, unknown });
   const name = `kafka ${algorithm} ${JSON.stringify(config, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item))}`;
   try {

@@ -76,6 +76,7 @@ export const mqtt: HandlerKind = {
   doc: 'Publishes the message to an MQTT topic.',
   options: messageOptions,
   section,
+  element: 'broker-name',
   validate: (options) => {
     if (text(options, 'topic') === '') return 'missing MQTT topic';
     const qos = text(options, 'qos');

@@ -81,6 +81,7 @@ export const post: HandlerKind = {
     bool('skip-ssl-verification', 'Accept any TLS certificate.'),
   ],
   section,
+  element: 'endpoint',
   validate: (options) => {
     const names = Object.keys(map(options, 'headers')).map((name) => name.toLowerCase());
     return names.includes('authenticate') ? "cannot set 'authenticate' header" : undefined;

@@ -97,6 +97,13 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'topic list': ['topic list', "topic list 'c*' --min-level WARNING"],
   'topic show': ['topic show cpu', 'topic show cpu --min-level CRITICAL'],
   'topic delete': ['topic delete cpu'],
+  'dead-letter list': ['dead-letter list', 'dead-letter list --topic cpu --handler ops'],
+  'dead-letter retry': [
+    'dead-letter retry --all',
+    'dead-letter retry --topic cpu',
+    'dead-letter retry 17',
+  ],
+  'dead-letter drop': ['dead-letter drop --topic cpu --handler ops'],
   'handler define': ['handler define handler.yaml'],
   'handler list': ['handler list', "handler list 'cpu*'"],
   'handler show': ['handler show cpu ops'],

@@ -81,6 +81,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
     (await import('./engine-client/recording.ts')).replayLiveCommand(finish),
   topic: async ({ finish }) => (await import('./engine-client/topic.ts')).topicCommand(finish),
   handler: async ({ finish }) => (await import('./engine-client/topic.ts')).handlerCommand(finish),
+  'dead-letter': async ({ finish }) =>
+    (await import('./engine-client/dead-letter.ts')).deadLetterCommand(finish),
   'service-test': async ({ finish }) =>
     (await import('./engine-client/service.ts')).serviceTestCommand(finish),
 };

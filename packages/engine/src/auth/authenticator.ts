@@ -7,6 +7,7 @@ import type { Clock } from '@tidemark/core';
 import type { Options } from '@tidemark/alerting';
 import type { Caller } from '../config-overrides.ts';
 import type { Clusters } from '../database/clusters.ts';
+import { HEALTH_PATH } from '../http/health-route.ts';
 import { BASE } from '../http/routes.ts';
 import type { AuthRequest } from '../http/server.ts';
 import type { Metadata } from '../metadata.ts';
@@ -73,6 +74,7 @@ export class Authenticator {
 
   /** Lets the request pass or throws `Unauthorized`, `Forbidden`, or `LimitExceeded` after too many failures. */
   async authorize(request: AuthRequest): Promise<void> {
+    if (request.route === HEALTH_PATH) return;
     await checkRights(request, await this.#identify(readCredentials(request), request.address));
   }
 

@@ -13,7 +13,8 @@ import {
 } from '@tidemark/alerting';
 import type { AlertService, EventState, Glob, HandlerSpec, TopicView } from '@tidemark/alerting';
 import type { AlertLevelName } from '@tidemark/runtime';
-import { formatRfc3339 } from '@tidemark/core';
+import { addDeadLetterRoutes } from './dead-letter-routes.ts';
+import { wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';
 import { pickFields, readFields, readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
@@ -21,7 +22,6 @@ import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 const TOPICS = '/alerts/topics';
-const DEAD_LETTERS_SHOWN = 1000;
 
 const TOPIC_FIELDS = ['level', 'collected', 'events-link', 'handlers-link'];
 const HANDLER_FIELDS = ['actions', 'kind', 'options', 'match'];
@@ -29,21 +29,7 @@ const HANDLER_FIELDS = ['actions', 'kind', 'options', 'match'];
 export function addAlertRoutes(api: Api, alerts: AlertService): void {
   addTopicRoutes(api, alerts);
   addHandlerRoutes(api, alerts);
-  api.onPreview('GET', '/alerts/dead-letters', (request) => ({
-    status: 200,
-    json: {
-      link: { rel: 'self', href: request.url },
-      'dead-letters': alerts.deadLetters(DEAD_LETTERS_SHOWN).map((letter) => ({
-        handler: letter.handlerKey,
-        topic: letter.event.topic,
-        event: letter.event.id,
-        level: letter.event.level,
-        message: letter.event.message,
-        reason: letter.reason,
-        time: formatRfc3339(letter.time),
-      })),
-    },
-  }));
+  addDeadLetterRoutes(api, alerts);
 }
 
 function addTopicRoutes(api: Api, alerts: AlertService): void {
@@ -116,10 +102,13 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
   const list = `${TOPICS}/:topic/handlers`;
   const one = `${list}/:handler`;
   // As the service has it, which is without its secrets.
-  const show = (request: ApiRequest, id: string): ApiResponse => ({
-    status: 200,
-    json: handlerView(topicOf(request), alerts.handler(topicOf(request), id), request),
-  });
+  const show = (request: ApiRequest, id: string): ApiResponse => {
+    const topic = topicOf(request);
+    const view = handlerView(topic, alerts.handler(topic, id), request);
+    const isWarning = wantsDiagnostics(request.query);
+    const warnings = isWarning ? { warnings: alerts.undeliverables(topic, id) } : {};
+    return { status: 200, json: { ...view, ...warnings } };
+  };
 
   api.onPreview('GET', list, (request) => {
     const topic = topicOf(request);

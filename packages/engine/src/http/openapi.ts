@@ -41,6 +41,13 @@ const MIN_LEVEL: QueryParameter = {
   default: 'OK',
   description: 'Lowest level to show: OK, INFO, WARNING or CRITICAL.',
 };
+const HANDLER_WARNINGS: QueryParameter = {
+  name: 'diagnostics',
+  type: 'boolean',
+  default: false,
+  description: 'Whether the answer carries `warnings`: what keeps it from delivering anything now.',
+  methods: ['POST'],
+};
 const WRITE: readonly QueryParameter[] = [
   { name: 'db', type: 'string', methods: ['POST'], description: 'Database; required.' },
   {
@@ -63,10 +70,10 @@ const DIAGNOSTICS: QueryParameter = {
   type: 'boolean',
   default: false,
   description:
-    'Whether answers carry `diagnostics`: what is wrong with the script, and what keeps the task from starting; those that show a task also `warnings`: what lets it start but fails for every point.',
+    'Whether answers carry `diagnostics`: what is wrong with the script, and what keeps the task from starting; those that show a task also `warnings`: what lets it start but fails for every point or is not reached now. Lists have `warnings` only.',
   methods: ['GET', 'HEAD', 'POST', 'PATCH'],
 };
-/** Where a list is read, nothing is found. */
+/** Of what is defined. */
 const DIAGNOSTICS_OF_NEW: QueryParameter = { ...DIAGNOSTICS, methods: ['POST'] };
 const DIAGNOSTICS_OF_CHANGED: QueryParameter = { ...DIAGNOSTICS, methods: ['PATCH'] };
 
@@ -74,7 +81,7 @@ const DIAGNOSTICS_OF_CHANGED: QueryParameter = { ...DIAGNOSTICS, methods: ['PATC
 const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
   '/write': WRITE,
   [`${BASE}/write`]: WRITE,
-  [`${BASE}/tasks`]: [...LIST, DIAGNOSTICS_OF_NEW],
+  [`${BASE}/tasks`]: [...LIST, { ...DIAGNOSTICS, methods: ['GET', 'HEAD', 'POST'] }],
   [`${BASE}/tasks/:id`]: [DIAGNOSTICS],
   [`${BASE}/templates`]: [...LIST, DIAGNOSTICS_OF_NEW],
   [`${BASE}/recordings`]: LIST,
@@ -82,7 +89,15 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
   [`${BASE}/service-tests`]: LIST,
   [`${PREVIEW}/alerts/topics`]: [...LIST, MIN_LEVEL],
   [`${PREVIEW}/alerts/topics/:topic/events`]: [...LIST, MIN_LEVEL],
-  [`${PREVIEW}/alerts/topics/:topic/handlers`]: LIST,
+  [`${PREVIEW}/alerts/topics/:topic/handlers`]: [...LIST, HANDLER_WARNINGS],
+  [`${PREVIEW}/alerts/topics/:topic/handlers/:handler`]: [
+    { ...HANDLER_WARNINGS, methods: ['GET', 'HEAD', 'PUT', 'PATCH'] },
+  ],
+  [`${PREVIEW}/alerts/dead-letters`]: [
+    ...LIST.filter(({ name }) => name !== 'pattern'),
+    { name: 'topic', type: 'string', description: 'Only those of this topic.' },
+    { name: 'handler', type: 'string', description: 'Only those of the handler with this id.' },
+  ],
   [`${BASE}/templates/:id`]: [DIAGNOSTICS_OF_CHANGED],
   [`${BASE}/taps/:id/:node`]: [
     {

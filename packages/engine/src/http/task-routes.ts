@@ -54,7 +54,14 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     rel: 'self',
     href: pathTo(`${request.base}/${kind}`, id),
   });
-  const showTask = (record: TaskRecord, request: ApiRequest, view: View): ApiResponse => ({
+  const warningsOf = async (record: TaskRecord): Promise<object> => ({
+    warnings: printDiagnostics(await tasks.warnings(record), options.redact),
+  });
+  const showTask = async (
+    record: TaskRecord,
+    request: ApiRequest,
+    view: View,
+  ): Promise<ApiResponse> => ({
     status: 200,
     json: {
       link: links(request, 'tasks', record.id),
@@ -62,7 +69,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
       ...(wantsDiagnostics(request.query)
         ? {
             diagnostics: printDiagnostics(tasks.findings(record), options.redact),
-            warnings: printDiagnostics(tasks.warnings(record), options.redact),
+            ...(await warningsOf(record)),
           }
         : {}),
     },
@@ -86,19 +93,16 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     await tasks.delete(request.params['id'] ?? '');
     return { status: 204 };
   });
-  api.on('GET', '/tasks', (request) => {
+  api.on('GET', '/tasks', async (request) => {
     const fields = readFields(request.query, TASK_FIELDS);
     const view = readView(request.query);
-    const page = takePage(tasks.all(), request);
-    return {
-      status: 200,
-      json: {
-        tasks: page.map((record) => ({
-          link: links(request, 'tasks', record.id),
-          ...show(taskView(record, view, options), fields),
-        })),
-      },
-    };
+    const isWarning = wantsDiagnostics(request.query);
+    const shown = takePage(tasks.all(), request).map(async (record) => ({
+      link: links(request, 'tasks', record.id),
+      ...show(taskView(record, view, options), fields),
+      ...(isWarning ? await warningsOf(record) : {}),
+    }));
+    return { status: 200, json: { tasks: await Promise.all(shown) } };
   });
   api.on('GET', '/tasks/:id/*', (request) => httpOutput(request, options));
 

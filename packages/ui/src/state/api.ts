@@ -85,14 +85,17 @@ export type TaskSummary = {
   readonly status: string;
   readonly executing: boolean;
   readonly error: string;
+  /** What makes it useless although it runs, where it was asked for. */
+  readonly warnings?: readonly { readonly message: string; readonly hint?: string }[];
 };
 
 export type TopicSummary = { readonly id: string; readonly level: string };
 
-/** All tasks, up to the engine's page size. */
-export async function listTasks(): Promise<readonly TaskSummary[]> {
+/** All tasks, up to the engine's page size. Looking for warnings takes the engine more than all the rest. */
+export async function listTasks(isWarning: boolean): Promise<readonly TaskSummary[]> {
+  const fields = 'fields=type&fields=status&fields=executing&fields=error';
   const response = await fetch(
-    'api/engine/engine/v1/tasks?fields=type&fields=status&fields=executing&fields=error',
+    `api/engine/engine/v1/tasks?${fields}${isWarning ? '&diagnostics=true' : ''}`,
   );
   return ((await response.json()) as { tasks?: TaskSummary[] }).tasks ?? [];
 }
@@ -101,4 +104,10 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
 export async function listTopics(): Promise<readonly TopicSummary[]> {
   const response = await fetch('api/engine/engine/v1preview/alerts/topics?limit=-1');
   return ((await response.json()) as { topics?: TopicSummary[] }).topics ?? [];
+}
+
+/** How many events no repetition could deliver. */
+export async function countDeadLetters(): Promise<number> {
+  const response = await fetch('api/engine/engine/v1preview/alerts/dead-letters?limit=0');
+  return ((await response.json()) as { total?: number }).total ?? 0;
 }

@@ -1,10 +1,14 @@
 // What the start page shows, refreshed every few seconds while the page is visible.
 import { signal } from '@preact/signals';
 
-import { listTasks, listTopics, ping, runQuery } from './api.ts';
+import { countDeadLetters, listTasks, listTopics, ping, runQuery } from './api.ts';
 import type { ServiceStatus, TaskSummary, TopicSummary } from './api.ts';
 
 const REFRESH_MS = 5000;
+
+/** What tasks are warned of is looked for once a minute, and with the first refresh. */
+const REFRESHES_PER_WARNING = 12;
+let refreshCount = 0;
 
 export type Overview = {
   readonly tsdb: ServiceStatus;
@@ -12,6 +16,7 @@ export type Overview = {
   readonly databases: readonly string[];
   readonly tasks: readonly TaskSummary[];
   readonly topics: readonly TopicSummary[];
+  readonly deadLetterCount: number;
   /** Points written per second over the last quarter of an hour, oldest first; empty when self-monitoring is off. */
   readonly writeRates: readonly number[];
 };
@@ -42,12 +47,18 @@ export async function refreshOverview(): Promise<void> {
     ping('api/tsdb/ping', 'x-tsdb-version'),
     ping('api/engine/engine/v1/ping', 'x-engine-version'),
   ]);
-  const [database, tasks, topics] = await Promise.all([
+  const isWarning = refreshCount++ % REFRESHES_PER_WARNING === 0;
+  const [database, tasks, topics, deadLetterCount] = await Promise.all([
     tsdb.isUp ? readDatabase() : { databases: [], writeRates: [] },
-    engine.isUp ? listTasks() : [],
+    engine.isUp ? listTasks(isWarning) : [],
     engine.isUp ? listTopics() : [],
+    engine.isUp ? countDeadLetters() : 0,
   ]);
-  overview.value = { tsdb, engine, ...database, tasks, topics };
+  const before = new Map(overview.value?.tasks.map((task) => [task.id, task.warnings ?? []]));
+  const warned = isWarning
+    ? tasks
+    : tasks.map((task) => ({ ...task, warnings: before.get(task.id) ?? [] }));
+  overview.value = { tsdb, engine, ...database, tasks: warned, topics, deadLetterCount };
 }
 
 /** Starts refreshing; returns the function that stops it. */

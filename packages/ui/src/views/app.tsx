@@ -59,9 +59,21 @@ function Engine({ state }: { state: Overview }) {
               />
               {task.id}{' '}
               <small>{task.error === '' ? `${task.type}, ${task.status}` : task.error}</small>
+              {(task.warnings ?? []).map(({ message, hint }) => (
+                <small key={message} class="warning" title={hint}>
+                  {' '}
+                  ⚠ {message}
+                </small>
+              ))}
             </li>
           ))}
         </ul>
+      )}
+      {state.deadLetterCount > 0 && (
+        <p class="warning">
+          {state.deadLetterCount} events could not be delivered:{' '}
+          <code>tidemark dead-letter list</code>
+        </p>
       )}
       {state.topics.length > 0 && (
         <ul class="chips">

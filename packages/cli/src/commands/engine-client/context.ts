@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 import { EngineClient } from '@tidemark/client';
-import type { Dbrp, Task, TaskVar } from '@tidemark/client';
+import type { Dbrp, ScriptDiagnostic, Task, TaskVar } from '@tidemark/client';
 import { messageOf, NotFound } from '@tidemark/core';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
@@ -180,8 +180,19 @@ export function warnOfFindings({ id, diagnostics = [], warnings = [] }: Task): v
     const text = `${first.message}${describeFindings(diagnostics, first.message)}`;
     process.stderr.write(`tidemark: task ${id} can not be enabled: ${text}\n`);
   }
-  if (warnings.length > 0) {
-    const text = describeFindings(warnings, '');
-    process.stderr.write(`tidemark: task ${id} fails on every point:${text}\n`);
+  for (const { what, text } of describeWarnings(warnings)) {
+    process.stderr.write(`tidemark: task ${id} ${what}:${text}\n`);
   }
+}
+
+/** What makes a task useless that starts all the same, a kind of it each. */
+export function describeWarnings(
+  warnings: readonly ScriptDiagnostic[],
+): readonly { readonly what: string; readonly text: string }[] {
+  const unreached = warnings.filter(({ code }) => code === 'TICK_UNREACHED');
+  const failing = warnings.filter((warning) => !unreached.includes(warning));
+  return [
+    { what: 'fails on every point', text: describeFindings(failing, '') },
+    { what: 'does not reach what it needs', text: describeFindings(unreached, '') },
+  ].filter(({ text }) => text !== '');
 }

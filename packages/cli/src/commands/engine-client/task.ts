@@ -8,6 +8,7 @@ import { describeFindings, UsageError } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
 import {
   clientCommand,
+  describeWarnings,
   collect,
   engineClient,
   findTask,
@@ -180,7 +181,9 @@ function showCommand(): Command {
 }
 
 function warningsOf({ warnings = [] }: Task): readonly string[] {
-  return warnings.length === 0 ? [] : [`Fails on every point:${describeFindings(warnings, '')}`];
+  return describeWarnings(warnings).map(
+    ({ what, text }) => `${what.charAt(0).toUpperCase()}${what.slice(1)}:${text}`,
+  );
 }
 
 function describeTask(task: Task): string {

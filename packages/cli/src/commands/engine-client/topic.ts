@@ -94,6 +94,7 @@ export function handlerCommand(finish: Finish): Command {
           ...handler,
           id,
         });
+        warnOfHandler(defined);
         if (flags.json === true) printJson(defined);
         else print(`defined ${defined.id} on ${topic}`);
       }),
@@ -153,8 +154,13 @@ export function handlerCommand(finish: Finish): Command {
   return group;
 }
 
+/** Says what keeps a handler from delivering anything: defining it succeeds all the same. */
+function warnOfHandler({ warnings = [] }: Handler): void {
+  for (const { message, hint } of warnings) process.stderr.write(`tidemark: ${message}; ${hint}\n`);
+}
+
 function describeHandler(topic: string, handler: Handler): string {
-  const { id, kind, match = '', options = {}, actions = [] } = handler;
+  const { id, kind, match = '', options = {}, actions = [], warnings = [] } = handler;
   const does =
     kind === undefined
       ? actions.map((action) => `Action: ${action.kind} ${printLossless(action.options ?? {})}`)
@@ -165,6 +171,7 @@ function describeHandler(topic: string, handler: Handler): string {
     ...does,
     `Match: ${match}`,
     ...(kind === undefined ? [] : [`Options: ${printLossless(options)}`]),
+    ...warnings.map(({ message, hint }) => `Warning: ${message}; ${hint}`),
   ].join('\n');
 }
 

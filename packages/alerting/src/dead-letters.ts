@@ -1,0 +1,82 @@
+// Events that were given up: shown, given to their handlers again, or dropped, as operators choose.
+import type { AlertStore, DeadLetter } from './alert-store.ts';
+import type { Delivery } from './delivery.ts';
+
+/** Which dead letters are meant; all where nothing is said. */
+export type LetterChoice = {
+  readonly sequences?: ReadonlySet<number> | undefined;
+  readonly topic?: string | undefined;
+  /** Id of the handler, without its topic. */
+  readonly handler?: string | undefined;
+};
+
+export class DeadLetters {
+  readonly #store: AlertStore;
+  readonly #deliveryOf: (handlerKey: string) => Delivery | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `deliveryOf` finds the handler that a letter belongs to, while there is one. */
+  constructor(store: AlertStore, deliveryOf: (handlerKey: string) => Delivery | undefined) {
+    this.#store = store;
+    this.#deliveryOf = deliveryOf;
+  }
+
+  get count(): number {
+    return this.#store.letterCount;
+  }
+
+  /** Newest first. */
+  *list(choice: LetterChoice): Iterable<DeadLetter> {
+    for (const letter of this.#store.deadLetters()) if (isChosen(letter, choice)) yield letter;
+  }
+
+  /**
+   * Puts letters behind what waits for their handlers, the oldest first. Those whose handler is gone or whose outbox is
+   * full stay. Resolves with the number of those that were given back when they are on disk.
+   */
+  retry(choice: LetterChoice): Promise<number> {
+    return this.#next(() => this.#retry(choice));
+  }
+
+  /** Forgets letters; resolves with their number. */
+  drop(choice: LetterChoice): Promise<number> {
+    return this.#next(() => this.#drop(choice));
+  }
+
+  // One after the other: what one takes is only gone from the list when it is gone from the disk.
+  #next(work: () => Promise<number>): Promise<number> {
+    const next = this.#last.then(work);
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+
+  async #retry(choice: LetterChoice): Promise<number> {
+    const stored: Promise<void>[] = [];
+    for (const letter of [...this.list(choice)].reverse()) {
+      const delivery = this.#deliveryOf(letter.handlerKey);
+      if (delivery?.admits(letter.event) !== true) continue;
+      const exhumed = this.#store.exhume(letter);
+      delivery.accept(exhumed.entry, exhumed.stored);
+      stored.push(exhumed.stored);
+    }
+    await Promise.all(stored);
+    return stored.length;
+  }
+
+  async #drop(choice: LetterChoice): Promise<number> {
+    const sequences = [...this.list(choice)].map(({ sequence }) => sequence);
+    if (sequences.length > 0) await this.#store.removeLetters(sequences);
+    return sequences.length;
+  }
+}
+
+function isChosen(letter: DeadLetter, { sequences, topic, handler }: LetterChoice): boolean {
+  if (sequences?.has(letter.sequence) === false) return false;
+  if (topic !== undefined && letter.event.topic !== topic) return false;
+  return handler === undefined || handlerIdOf(letter) === handler;
+}
+
+/** The handler of a letter as its topic names it. */
+export function handlerIdOf({ handlerKey }: DeadLetter): string {
+  return handlerKey.slice(handlerKey.indexOf(' ') + 1);
+}

@@ -1,0 +1,54 @@
+// Why a handler whose definition is right could deliver nothing, as the configuration is now.
+import { messageOf } from '@tidemark/core';
+import type { CheckedAction } from './chain.ts';
+import type { HandlerContext, HandlerKind } from './handler.ts';
+import { flag, text } from './options.ts';
+import type { Options } from './options.ts';
+
+/** A reason with what to do about it. */
+export type Undeliverable = { readonly message: string; readonly hint: string };
+
+/** What keeps an action from delivering whatever comes; `undefined` when nothing is known to. */
+export function undeliverable(
+  { kind, options }: CheckedAction,
+  context: Pick<HandlerContext, 'section'>,
+): Undeliverable | undefined {
+  const { section } = kind;
+  const id = elementOf(kind, options);
+  if (section === undefined) return undefined;
+  const isSwitched = section.options.some(({ name }) => name === 'enabled');
+  // A receiver that is named with the handler needs no section.
+  if (!isSwitched && id === '') return undefined;
+  const place = id === '' ? section.name : `${section.name}/${id}`;
+  const message = problemOf(context, { section: section.name, id, isSwitched });
+  if (message === undefined) return undefined;
+  const hint = `configure ${place}, in the file or by POST config/${section.name}; until then events become dead letters`;
+  return { message: `handler ${kind.kind}: ${message}`, hint };
+}
+
+function elementOf({ element }: HandlerKind, options: Options): string {
+  return element === undefined ? '' : text(options, element);
+}
+
+function problemOf(
+  context: Pick<HandlerContext, 'section'>,
+  {
+    section,
+    id,
+    isSwitched,
+  }: { readonly section: string; readonly id: string; readonly isSwitched: boolean },
+): string | undefined {
+  let configured: Options | undefined;
+  try {
+    configured = context.section(section, id);
+  } catch (cause) {
+    // A secret that is not there any more.
+    return messageOf(cause);
+  }
+  if (configured === undefined) {
+    return id === ''
+      ? `no element of the section ${section} is the default one`
+      : `the section ${section} has no element ${JSON.stringify(id)}`;
+  }
+  return isSwitched && !flag(configured, 'enabled') ? 'the service is not enabled' : undefined;
+}
