@@ -211,6 +211,8 @@ test('/health says how the services are that the page asks', async () => {
     bind: { host: '127.0.0.1', port: 0 },
     allowedHosts: [],
     allowedOrigins: [],
+    trustedProxies: [],
+    pageKey: 'key',
     directory: pathToFileURL(`${directory}/`),
     engineUrl,
   });

@@ -160,7 +160,7 @@ export class JobsModel {
     const recording = this.recordings.get(recordingId);
     let problem: number | undefined;
     if (task === undefined || recording === undefined) problem = 404;
-    else if (task.script.form !== recording.type) problem = 400;
+    else if (task.script.form !== recording.type || recording.status === 'running') problem = 400;
     const refused = this.#refusedReplay(replay.id, call, problem);
     if (refused !== undefined) return [refused];
     const content = recording?.status === 'finished' ? recording.content : undefined;
