@@ -62,6 +62,9 @@ type SourceChild = {
   readonly handle: NodeHandle;
 };
 
+/** Where a parent's messages go; one that was given to a node several times has several edges to it, in their order. */
+type ReceiverOf = (edge: { readonly parentId: number; readonly position: number }) => Receiver;
+
 /** Builds a task. Throws `StartError` with the recorded text when a node cannot be made. */
 export function createTask(
   pipeline: Pipeline,
@@ -425,7 +428,7 @@ export class InlineTask implements RunningTask {
   /** Children come after their parents in creation order, so nodes are made from the last to the first. */
   #build(pipeline: Pipeline): NodeHandle[] {
     const handles: NodeHandle[] = [];
-    const receivers = new Map<number, (parentId: number) => Receiver>();
+    const receivers = new Map<number, ReceiverOf>();
     let failure: unknown;
     for (const spec of pipeline.nodes.toReversed()) {
       const handle = this.#makeHandle(pipeline, spec, { handles, receivers });
@@ -433,7 +436,10 @@ export class InlineTask implements RunningTask {
       try {
         const node = createNode(handle);
         handle.node = node;
-        receivers.set(spec.id, (parentId) => node.input?.(spec.parents.indexOf(parentId)) ?? node);
+        receivers.set(spec.id, ({ parentId, position }) => {
+          const places = [...spec.parents.keys()].filter((i) => spec.parents[i] === parentId);
+          return node.input?.(places[position] ?? 0) ?? node;
+        });
       } catch (cause) {
         if (!(cause instanceof StartError)) throw cause;
         // Of several, the first node's mistake is reported.
@@ -450,12 +456,13 @@ export class InlineTask implements RunningTask {
     spec: NodeSpec,
     made: {
       readonly handles: readonly NodeHandle[];
-      readonly receivers: ReadonlyMap<number, (parentId: number) => Receiver>;
+      readonly receivers: ReadonlyMap<number, ReceiverOf>;
     },
   ): NodeHandle {
-    const edges = spec.children.map((id) => {
+    const edges = spec.children.map((id, i) => {
       const child = made.handles[id];
-      const receiver = made.receivers.get(id)?.(spec.id);
+      const position = spec.children.slice(0, i).filter((other) => other === id).length;
+      const receiver = made.receivers.get(id)?.({ parentId: spec.id, position });
       assert(
         child !== undefined && receiver !== undefined,
         'children are created after their parents',

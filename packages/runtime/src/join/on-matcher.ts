@@ -21,6 +21,8 @@ type OnGroup = {
   matches: Entry[];
   /** Groups of the join that lie within it. */
   readonly specificGroups: Set<Group>;
+  /** Some parent has more dimensions than the `on` tags. If none has, this is a join like any other. */
+  hasSpecifics: boolean;
 };
 
 type EntryCode = { parent: number; message: unknown; time: bigint; isFed: boolean };
@@ -30,6 +32,8 @@ type MatcherCode = readonly {
   readonly lastTimes: readonly (bigint | undefined)[];
   readonly specifics: readonly EntryCode[];
   readonly matches: readonly EntryCode[];
+  /** Absent in snapshots of earlier versions. */
+  readonly hasSpecifics?: boolean | undefined;
 }[];
 
 export type OnMatcherOptions = {
@@ -62,6 +66,7 @@ export class OnMatcher {
     this.#release(group);
     if (this.#isSpecific(message.group)) {
       group.specificGroups.add(message.group);
+      group.hasSpecifics = true;
       for (const match of group.matches) if (match.time === time) this.#pair(entry, match);
       if (this.#options.hold(message)) group.specifics.push(entry);
     } else {
@@ -119,10 +124,16 @@ export class OnMatcher {
   }
 
   /** Nothing more comes: what found no partner goes on alone. */
-  #end(key: string, { specifics, matches }: OnGroup): void {
+  #end(key: string, group: OnGroup): void {
     this.#groups.delete(key);
-    for (const specific of specifics) this.#letGo(specific);
-    for (const match of matches) this.#options.release(match.message);
+    for (const specific of group.specifics) this.#letGo(specific);
+    for (const match of group.matches) this.#letMatchGo(group, match);
+  }
+
+  /** Matches are only worth something beside specific messages, unless no parent sends any. */
+  #letMatchGo({ lastTimes, hasSpecifics }: OnGroup, match: Entry): void {
+    this.#options.release(match.message);
+    if (!hasSpecifics && !lastTimes.includes(undefined)) this.#feedAlone(match);
   }
 
   #letGo(specific: Entry): void {
@@ -142,6 +153,7 @@ export class OnMatcher {
       lastTimes: [...group.lastTimes],
       specifics: group.specifics.map(encodeEntry),
       matches: group.matches.map(encodeEntry),
+      hasSpecifics: group.hasSpecifics,
     }));
   }
 
@@ -150,13 +162,14 @@ export class OnMatcher {
       const message = decode(code.message);
       return message === undefined ? [] : [{ ...code, message }];
     };
-    for (const { key, lastTimes, specifics, matches } of groups) {
+    for (const { key, lastTimes, specifics, matches, hasSpecifics } of groups) {
       const entries = specifics.flatMap(decodeEntry);
       this.#groups.set(key, {
         lastTimes: [...lastTimes],
         specifics: entries,
         matches: matches.flatMap(decodeEntry),
         specificGroups: new Set(entries.map(({ message }) => message.group)),
+        hasSpecifics: hasSpecifics ?? true,
       });
     }
   }
@@ -185,10 +198,10 @@ export class OnMatcher {
     if (past.length > 0) group.specifics = group.specifics.filter((entry) => !isPast(entry));
     for (const specific of past) this.#letGo(specific);
     const first = group.matches[0];
-    if (first !== undefined && isPast(first)) {
-      for (const match of group.matches) if (isPast(match)) this.#options.release(match.message);
-      group.matches = group.matches.filter((entry) => !isPast(entry));
-    }
+    if (first === undefined || !isPast(first)) return;
+    const unmatched = group.matches.filter(isPast);
+    group.matches = group.matches.filter((entry) => !isPast(entry));
+    for (const match of unmatched) this.#letMatchGo(group, match);
   }
 
   #group(group: Group): OnGroup {
@@ -196,7 +209,13 @@ export class OnMatcher {
     let found = this.#groups.get(key);
     if (found === undefined) {
       const lastTimes = Array.from({ length: this.#options.parentCount }, () => undefined);
-      found = { lastTimes, specifics: [], matches: [], specificGroups: new Set() };
+      found = {
+        lastTimes,
+        specifics: [],
+        matches: [],
+        specificGroups: new Set(),
+        hasSpecifics: false,
+      };
       this.#groups.set(key, found);
     }
     return found;
