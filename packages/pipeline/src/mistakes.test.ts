@@ -29,6 +29,30 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
       ['3:1', 'nofunc()', '', 'a statement is a chain, like stream|from(), or var name = value'],
     ],
   ],
+  [
+    'stream|from().where(lambda: -TRUE)',
+    [['1:30', 'boolean', 'int float duration', 'convert it: float(TRUE)']],
+  ],
+  [
+    "stream|from()|eval(lambda: 1 + -'a').as('x')",
+    [['1:33', 'string', 'int float duration', "convert it: float('a')"]],
+  ],
+  [
+    'stream|from()|where(lambda: !5 OR -"time" > 0)',
+    [['1:30', 'int', 'boolean', 'convert it: bool(5)']],
+  ],
+  [
+    'stream|from()|where(lambda: -"time" > 0)',
+    [
+      [
+        '1:30',
+        'time',
+        'int float duration',
+        'times have no operators; take unixNano("time"), hour("time") and the like',
+      ],
+    ],
+  ],
+  ['stream|from()|alert().info', [['1:22', '', '', 'write .info(info lambda)']]],
   ['var b = stream', [['1:1', '', '', 'begin with stream|from()']]],
   ['var b = batch\nvar a = 1h', [['1:1', '', '', 'begin with batch|query()']]],
   ["stream|from().mesurement('cpu')", [['1:15', '.mesurement', '', 'did you mean measurement?']]],

@@ -13,7 +13,7 @@ const OPTIONS: TaskTestOptions = {
   clock: systemClock(),
   readScript: (path) => readFileSync(folder + path, 'utf8'),
 };
-const SCENARIO_COUNT = 63;
+const SCENARIO_COUNT = 64;
 
 test.each(files)('%s', async (name) => {
   const results = await runTaskTests(readFileSync(folder + name, 'utf8'), OPTIONS);

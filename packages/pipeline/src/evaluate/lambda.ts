@@ -1,6 +1,7 @@
 // Lambdas while a script is evaluated: identifiers are replaced by the values which they have at that moment.
 import { unreachable } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
+import { checkLambda } from '@tidemark/tickscript';
 import type { ExpressionNode, LambdaNode } from '@tidemark/tickscript';
 import { EvaluationFailure } from './failure.ts';
 import { measureExpression } from './measure.ts';
@@ -38,7 +39,7 @@ export function substitute(node: ExpressionNode, substitution: Substitution): Ex
       });
     }
     case 'unary':
-      return { ...node, operand: substitute(node.operand, substitution) };
+      return checkedUnary({ ...node, operand: substitute(node.operand, substitution) });
     case 'binary':
       return {
         ...node,
@@ -114,5 +115,25 @@ export function inlineLambdas(node: ExpressionNode): ExpressionNode {
       return { ...node, arguments: node.arguments.map(inlineLambdas) };
     default:
       return node;
+  }
+}
+
+type UnaryNode = Extract<ExpressionNode, { kind: 'unary' }>;
+
+/** Refuses `-TRUE`, `-'a'`, `!5` and `-"time"`; operands of which points decide the type are theirs. */
+function checkedUnary(node: UnaryNode): UnaryNode {
+  switch (node.operand.kind) {
+    case 'unary':
+    case 'binary':
+    case 'function':
+    case 'lambda':
+      return node;
+    default: {
+      const [problem] = checkLambda(node).problems;
+      if (problem === undefined) return node;
+      const { text, span, found, expected, hint } = problem;
+      const place = { span, isPositioned: true, found, expected, hint };
+      throw new EvaluationFailure('TICK_WRONG_OPERAND', text, place);
+    }
   }
 }

@@ -80,7 +80,8 @@ export class Methods {
     const value = row === undefined ? undefined : target.node.options.read(row.name);
     if (value !== undefined) return value;
     const text = `object ${classOf(target)} has no property ${name}`;
-    throw new EvaluationFailure('TICK_UNKNOWN_PROPERTY', text, { span, isPositioned: true });
+    const hint = row === undefined ? undefined : usage({ operator: '.', name }, row.parameters);
+    throw new EvaluationFailure('TICK_UNKNOWN_PROPERTY', text, { span, isPositioned: true, hint });
   }
 
   #dispatch(target: Target, call: MethodCall): Value {

@@ -1,6 +1,6 @@
 // Points and the other messages between nodes. Points never change after they were emitted, with one exception:
 // `detach` replaces where values live, not what they are.
-import { formatDuration } from '@tidemark/core';
+import { formatClockDuration } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import type { OutputPoint } from '../services.ts';
 import type { Group } from './group.ts';
@@ -211,7 +211,7 @@ export function toOutputPoint(
     const isText = options.areDurationsText && field.type === 'duration';
     fields.set(
       field.name,
-      isText ? formatDuration(value as bigint) : outputValue(field.type, value),
+      isText ? formatClockDuration(value as bigint) : outputValue(field.type, value),
     );
   }
   return { name: point.series.name, tags: point.series.tagMap(), fields, time: point.time };

@@ -52,3 +52,26 @@ test.each([
   [0, 50, -0.09806499547007708],
   [1, 10, 0.24901542420695388],
 ])('the Bessel function Y of order %d at %d', (n, x, expected) => close(besselY(n, x), expected));
+
+// Large and tiny arguments, and results far from 1, keep their digits.
+test.each<readonly [string, number, number]>([
+  ['erfc(1.6)', erfc(1.6), 0.023651616655355992],
+  ['erfc(2.5)', erfc(2.5), 0.0004069520174449589],
+  ['J0(1e22)', besselJ(0, 1e22), -1.8561051065108217e-12],
+  ['J3(1e-5)', besselJ(3, 1e-5), 2.0833333333203124e-17],
+  ['J1(1e-300)', besselJ(1, 1e-300), 5e-301],
+  ['J50(100)', besselJ(50, 100), -0.03869833972852538],
+  ['J100000(1e9)', besselJ(100_000, 1e9), 0.000002006501574557743],
+  ['Y0(1e-300)', besselY(0, 1e-300), -439.8351636227653],
+  ['Y1(1e-5)', besselY(1, 1e-5), -63661.97727536548],
+  ['Y3(1e-5)', besselY(3, 1e-5), -5.092958179004313e15],
+  ['Y2(1e12)', besselY(2, 1e12), 7.913802683848916e-7],
+])('%s', (_name, actual, expected) => {
+  expect(Math.abs(actual / expected - 1)).toBeLessThan(1e-12);
+});
+
+test('orders and arguments without bounds give an answer at once', () => {
+  expect([besselJ(1e9, 5), besselY(-1e9, 5)]).toEqual([Number.NaN, Number.NaN]);
+  expect([besselJ(1e6, 5), besselY(1e6, 5)]).toEqual([0, -Infinity]);
+  expect(besselJ(0, 1e308)).not.toBeNaN();
+});

@@ -70,12 +70,15 @@ export class AlertState {
     this.#firstTriggered = time - durationNanos;
   }
 
+  /** Notes the level of a message. An alert begins where the level leaves OK, told or not: it may be flapping. */
   record(
     level: number,
+    time: bigint,
     flapping: { readonly low: number; readonly high: number } | undefined,
   ): void {
     const history = this.#history;
     this.#isChanged = history[this.#index] !== level;
+    if (this.#isChanged && history[this.#index] === 0) this.#firstTriggered = time;
     this.#index = this.#index + 1 === history.length ? 0 : this.#index + 1;
     history[this.#index] = level;
     if (flapping === undefined) return;
@@ -89,10 +92,7 @@ export class AlertState {
   }
 
   trigger(time: bigint): void {
-    const history = this.#history;
-    const previous = this.#index === 0 ? history.length - 1 : this.#index - 1;
     this.#lastTriggered = time;
-    if (history[previous] === 0) this.#firstTriggered = time;
   }
 
   /**

@@ -326,7 +326,7 @@ export class AlertNode implements RunningNode {
   /** Records the level; whether this message makes an event. */
   #isTriggering(state: AlertState, level: number, time: bigint): boolean {
     const { flapping, stateChangesIntervalNanos } = this.#ctx.options;
-    state.record(level, flapping);
+    state.record(level, time, flapping);
     const isExpired = !state.isChanged && state.isExpired(time, stateChangesIntervalNanos);
     if (state.isFlapping) return false;
     if (this.#isStateChangesOnly && !state.isChanged && !isExpired) return false;

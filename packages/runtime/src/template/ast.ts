@@ -32,4 +32,10 @@ export type TemplateNode =
       readonly body: readonly TemplateNode[];
       readonly otherwise: readonly TemplateNode[];
     }
-  | { readonly kind: 'break' | 'continue' };
+  | { readonly kind: 'break' | 'continue' }
+  /** Runs a named part of the template; without a pipeline its data is nothing. */
+  | (At & {
+      readonly kind: 'template';
+      readonly name: string;
+      readonly pipeline: Pipeline | undefined;
+    });

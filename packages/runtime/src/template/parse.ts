@@ -7,6 +7,8 @@ export type ParsedTemplate = {
   readonly name: string;
   readonly source: string;
   readonly nodes: readonly TemplateNode[];
+  /** Named parts: `define` and `block`. */
+  readonly parts: ReadonlyMap<string, readonly TemplateNode[]>;
 };
 
 /** Nesting of blocks and parentheses. */
@@ -25,7 +27,7 @@ export function parseTemplate(
   functions: ReadonlySet<string>,
 ): ParsedTemplate {
   const parser = new Parser(name, source, functions);
-  return { name, source, nodes: parser.parse() };
+  return { name, source, nodes: parser.parse(), parts: parser.parts };
 }
 
 type Ending = 'eof' | 'end' | 'else';
@@ -40,7 +42,9 @@ class Parser {
   #token = 0;
   #depth = 0;
   #rangeDepth = 0;
-  readonly #variables: string[] = ['$'];
+  #variables: string[] = ['$'];
+  readonly parts = new Map<string, readonly TemplateNode[]>();
+  readonly #uses: Extract<TemplateNode, { kind: 'template' }>[] = [];
 
   constructor(name: string, source: string, functions: ReadonlySet<string>) {
     this.#name = name;
@@ -53,6 +57,9 @@ class Parser {
   parse(): TemplateNode[] {
     const { nodes, ending } = this.#list();
     if (ending !== 'eof') throw this.#error(`unexpected {{${ending}}}`);
+    for (const { name, at } of this.#uses) {
+      if (!this.parts.has(name)) throw this.#errorAt(at, `template "${name}" not defined`);
+    }
     return nodes;
   }
 
@@ -87,13 +94,59 @@ class Parser {
           nodes.push({ kind: word });
           break;
         case 'define':
+          if (this.#depth > 0) throw this.#error('unexpected {{define}}');
+          this.#define(this.#partName());
+          break;
         case 'template':
-        case 'block':
-          throw this.#error(`{{${word}}} is not supported`);
+          nodes.push(this.#template(this.#partName()));
+          break;
+        case 'block': {
+          const use = this.#template(this.#partName());
+          if (use.pipeline === undefined) throw this.#error('missing value for block clause');
+          nodes.push(use);
+          this.#define(use.name);
+          break;
+        }
         default:
           nodes.push({ kind: 'action', pipeline: this.#pipeline('command') });
       }
     }
+  }
+
+  /** The name behind `define`, `template` or `block`. */
+  #partName(): string {
+    const word = this.#peek()?.text ?? '';
+    this.#token++;
+    const token = this.#peek();
+    if (token?.kind !== 'literal' || typeof token.value !== 'string') {
+      throw this.#error(`missing name of {{${word}}}`);
+    }
+    this.#token++;
+    return token.value;
+  }
+
+  #template(name: string): Extract<TemplateNode, { kind: 'template' }> {
+    const [first] = this.#tokens;
+    const at = first?.at ?? 0;
+    const pipeline = this.#peek() === undefined ? undefined : this.#pipeline('template clause');
+    const use = { kind: 'template', name, pipeline, at, text: this.#between(at) } as const;
+    this.#uses.push(use);
+    return use;
+  }
+
+  /** A named part: it knows no variables of what is around it. */
+  #define(name: string): void {
+    if (++this.#depth > DEPTH_MAX) throw this.#error('template is nested too deeply');
+    const [variables, rangeDepth] = [this.#variables, this.#rangeDepth];
+    this.#variables = ['$'];
+    this.#rangeDepth = 0;
+    const { nodes, ending } = this.#list();
+    if (ending === 'eof') throw this.#error('unexpected EOF');
+    if (ending === 'else') throw this.#error('unexpected {{else}} in define clause');
+    this.#variables = variables;
+    this.#rangeDepth = rangeDepth;
+    this.#depth--;
+    this.parts.set(name, nodes);
   }
 
   #block(kind: 'if' | 'with' | 'range'): TemplateNode {
@@ -192,6 +245,7 @@ class Parser {
       operands.push(this.#operand(context));
     }
     if (operands.length === 0) throw this.#error(`missing value for ${context}`);
+    if (operands[0]?.kind === 'nil') throw this.#error('nil is not a command');
     return { at, text: this.#between(at), operands };
   }
 
@@ -250,12 +304,11 @@ class Parser {
 
   #error(reason: string): TemplateSyntaxError {
     const token = this.#peek() ?? this.#tokens[this.#token - 1];
-    return new TemplateSyntaxError(
-      this.#name,
-      this.#source,
-      token?.at ?? this.#source.length,
-      reason,
-    );
+    return this.#errorAt(token?.at ?? this.#source.length, reason);
+  }
+
+  #errorAt(at: number, reason: string): TemplateSyntaxError {
+    return new TemplateSyntaxError(this.#name, this.#source, at, reason);
   }
 }
 

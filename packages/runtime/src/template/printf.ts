@@ -1,9 +1,14 @@
 // printf of templates: the verbs of the recorded system's language that make sense for its values.
 import { formatFloatPlain, quote } from '../lambda/text.ts';
+import { exponentText, fixedText, significant } from './decimal.ts';
 import type { TemplateValue } from './value.ts';
 import { printValue, TemplateDuration, typeName } from './value.ts';
 
-const VERB = /%([-+# 0]*)(\d+)?(?:\.(\d*))?(.)/gsu;
+/** Flags, width, precision, which may be `*`, taken from an operand, and the verb; `[n]` names an operand. */
+const VERB = /%([-+# 0]*)(?:(\[\d+\])?(\*)|(\d+))?(?:\.(?:(\[\d+\])?(\*)|(\d*)))?(\[\d+\])?(.)?/gsu;
+
+/** Significant digits that an exact double can have. */
+const DIGITS_MAX = 800;
 
 /** Widest field and longest precision; a format that asks for more says so in its place. */
 const FIELD_LENGTH_MAX = 1_000_000;
@@ -15,29 +20,78 @@ type Spec = { readonly flags: string; readonly precision: number | undefined };
 
 /** Formats; what does not fit shows up in the text (`%!d(string=x)`), it never fails. */
 export function printf(format: string, args: readonly TemplateValue[]): string {
-  let next = 0;
+  const operands = new Operands(args);
   let filled = 0;
-  let out = format.replace(
-    VERB,
-    (_, flags: string, width: string | undefined, precision: string | undefined, verb: string) => {
-      if (verb === '%') return '%';
-      if (next >= args.length) return `%!${verb}(MISSING)`;
-      const value = args[next++];
-      const spec = { flags, precision: precision === undefined ? undefined : Number(precision) };
-      const length = Number(width ?? 0);
-      if ((spec.precision ?? 0) > FIELD_LENGTH_MAX) return `%!${verb}(BADPREC)`;
-      if (length > FIELD_LENGTH_MAX) return `%!${verb}(BADWIDTH)`;
-      filled += length + (spec.precision ?? 0);
-      if (filled > FILLED_LENGTH_MAX) return `%!${verb}(BADWIDTH)`;
-      const text = formatVerb(verb, value, spec) ?? mismatch(verb, value);
-      return pad(text, length, { flags, isNumber: isNumeric(value) });
-    },
-  );
-  if (next < args.length) {
-    const extra = args.slice(next).map((arg) => `${typeName(arg)}=${printValue(arg)}`);
-    out += `%!(EXTRA ${extra.join(', ')})`;
+  const out = format.replace(VERB, (_, ...parts: (string | undefined)[]) => {
+    const [given = '', widthAt, hasWidth, width, precisionAt, hasPrecision, precision, at, verb] =
+      parts.slice(0, 9);
+    if (verb === undefined) return '%!(NOVERB)';
+    let flags = given;
+    let complaint = '';
+    let length = Number(width ?? 0);
+    if (hasWidth !== undefined) {
+      const asked = operands.size(widthAt);
+      if (asked === undefined) complaint += '%!(BADWIDTH)';
+      if (asked !== undefined && asked < 0) flags += '-';
+      length = Math.abs(asked ?? 0);
+    }
+    let wanted = precision === undefined ? undefined : Number(precision);
+    if (hasPrecision !== undefined) {
+      const asked = operands.size(precisionAt);
+      if (asked === undefined) complaint += '%!(BADPREC)';
+      wanted = asked === undefined || asked < 0 ? undefined : asked;
+    }
+    if (verb === '%') return '%';
+    const found = operands.take(at);
+    if (typeof found === 'string') return `${complaint}%!${verb}(${found})`;
+    const spec = { flags, precision: wanted };
+    if ((wanted ?? 0) > FIELD_LENGTH_MAX) return `%!${verb}(BADPREC)`;
+    if (length > FIELD_LENGTH_MAX) return `%!${verb}(BADWIDTH)`;
+    filled += length + (wanted ?? 0);
+    if (filled > FILLED_LENGTH_MAX) return `%!${verb}(BADWIDTH)`;
+    const { value } = found;
+    const text = formatVerb(verb, value, spec) ?? mismatch(verb, value);
+    return complaint + pad(text, length, { flags, isNumber: isNumeric(value) });
+  });
+  return out + operands.extra();
+}
+
+/** The operands of a format, taken in turn or by number. */
+class Operands {
+  readonly #values: readonly TemplateValue[];
+  #next = 0;
+  #isReordered = false;
+
+  constructor(values: readonly TemplateValue[]) {
+    this.#values = values;
   }
-  return out;
+
+  /** The next operand, or the one that `[n]` names; why there is none. */
+  take(index: string | undefined): { readonly value: TemplateValue } | string {
+    if (index !== undefined) {
+      this.#isReordered = true;
+      const number = Number(index.slice(1, -1));
+      if (number < 1 || number > this.#values.length) return 'BADINDEX';
+      this.#next = number - 1;
+    }
+    if (this.#next >= this.#values.length) return 'MISSING';
+    return { value: this.#values[this.#next++] };
+  }
+
+  /** A width or precision; `undefined` when the operand is none. */
+  size(index: string | undefined): number | undefined {
+    const found = this.take(index);
+    if (typeof found === 'string' || typeof found.value !== 'bigint') return undefined;
+    const size = Number(found.value);
+    return Math.abs(size) <= FIELD_LENGTH_MAX ? size : undefined;
+  }
+
+  /** What nobody asked for. */
+  extra(): string {
+    const left = this.#isReordered ? [] : this.#values.slice(this.#next);
+    const shown = left.map((each) => `${typeName(each)}=${printValue(each)}`);
+    return shown.length === 0 ? '' : `%!(EXTRA ${shown.join(', ')})`;
+  }
 }
 
 function mismatch(verb: string, value: TemplateValue): string {
@@ -134,10 +188,10 @@ function formatFloat(verb: string, value: number, spec: Spec): string {
   switch (verb) {
     case 'f':
     case 'F':
-      return signed(value.toFixed(Math.min(precision, 100)), value, spec);
+      return signed(fixedText(value, precision), value, spec);
     case 'e':
     case 'E': {
-      const text = exponent(value.toExponential(Math.min(precision, 100)));
+      const text = exponentText(value, precision);
       return signed(verb === 'E' ? text.toUpperCase() : text, value, spec);
     }
     default: {
@@ -148,17 +202,14 @@ function formatFloat(verb: string, value: number, spec: Spec): string {
   }
 }
 
-/** At least two digits of exponent. */
-function exponent(text: string): string {
-  return text.replace(/e([+-])(\d)$/, 'e$10$2');
-}
-
 function general(value: number, precision: number): string {
-  const digits = Math.max(1, Math.min(precision, 100));
-  const power = value === 0 ? 0 : Number(value.toExponential(digits - 1).split('e')[1]);
+  const digits = Math.max(1, precision);
+  const { exponent: power } = significant(Math.abs(value), Math.min(digits, DIGITS_MAX));
   if (power < -4 || power >= digits) {
-    return exponent(value.toExponential(digits - 1).replace(/\.?0+e/, 'e'));
+    return exponentText(value, digits - 1).replace(/(\.\d*?)0*e/, (_, kept: string) =>
+      kept === '.' ? 'e' : `${kept}e`,
+    );
   }
-  const text = value.toFixed(Math.min(digits - 1 - power, 100));
+  const text = fixedText(value, Math.min(digits, DIGITS_MAX) - 1 - power);
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }

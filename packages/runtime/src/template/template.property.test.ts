@@ -63,7 +63,19 @@ const FUNCTIONS =
 const printed = fc
   .tuple(
     fc.constantFrom('', '+', '-0', ' #', '0'),
-    fc.constantFrom('', '.', '8', '8.3', '.100', '1000000', '99999999999', '.9999999'),
+    fc.constantFrom(
+      '',
+      '.',
+      '8',
+      '8.3',
+      '*',
+      '[1]',
+      '.*',
+      '.100',
+      '1000000',
+      '99999999999',
+      '.9999999',
+    ),
     fc.constantFrom(...'vsqtTdboxXceEfFgGz%'),
     fc.constantFrom(...OPERANDS, '1114112', '55296'),
   )
@@ -105,7 +117,15 @@ const template: fc.Arbitrary<string> = fc.letrec<{ expression: string; body: str
           .tuple(tie('body'), tie('body'), fc.constantFrom('{{else}}', '{{else if .ID}}', ''))
           .map(([a, b, otherwise]) => `{{${head} ${it}}}${a}${otherwise}${b}{{end}}`),
       ),
-    fc.constantFrom('{{break}}', '{{continue}}', '{{end}}', '{{template "x"}}', '{{'),
+    fc.constantFrom(
+      '{{break}}',
+      '{{continue}}',
+      '{{end}}',
+      '{{template "x"}}',
+      '{{define "x"}}',
+      '{{block "x" .}}',
+      '{{',
+    ),
     fc.array(tie('body'), { maxLength: 4 }).map((parts) => parts.join('')),
   ),
 })).body;

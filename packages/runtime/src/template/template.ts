@@ -34,6 +34,9 @@ export const OUTPUT_LENGTH_MAX = 4 * 1024 * 1024;
 /** Work of one execution: nodes, turns of loops and calls, long texts counted by their length. About a second. */
 const STEPS_MAX = 1_000_000;
 
+/** Named parts that run inside each other. */
+const PARTS_MAX = 100;
+
 /** Characters that count as one step. */
 const STEP_LENGTH = 256;
 
@@ -81,7 +84,8 @@ class Execution {
   readonly #functions: ReadonlyMap<string, TemplateFunction>;
   readonly #html: HtmlContext | undefined;
   readonly #root: TemplateValue;
-  readonly #variables: [name: string, value: TemplateValue][];
+  #variables: [name: string, value: TemplateValue][];
+  #depth = 0;
   #out = '';
   #stepCount = 0;
 
@@ -135,6 +139,8 @@ class Execution {
       case 'break':
       case 'continue':
         return node.kind;
+      case 'template':
+        return this.#part(node, dot);
       case 'range':
         return this.#range(node, dot);
       default: {
@@ -150,8 +156,21 @@ class Execution {
     }
   }
 
-  #range(node: Extract<TemplateNode, { pipeline: Pipeline }>, dot: TemplateValue): Flow {
-    if (node.kind === 'action') return 'next';
+  /** A named part sees the data it is given, and nothing else. */
+  #part(node: Extract<TemplateNode, { kind: 'template' }>, dot: TemplateValue): Flow {
+    const data = node.pipeline === undefined ? undefined : this.#pipeline(node.pipeline, dot);
+    if (++this.#depth > PARTS_MAX) {
+      throw this.#error(node, `exceeded maximum template depth (${PARTS_MAX})`);
+    }
+    const variables = this.#variables;
+    this.#variables = [['$', data]];
+    this.#nodes(this.#template.parts.get(node.name) ?? [], data);
+    this.#variables = variables;
+    this.#depth--;
+    return 'next';
+  }
+
+  #range(node: Extract<TemplateNode, { kind: 'if' | 'with' | 'range' }>, dot: TemplateValue): Flow {
     const scope = this.#variables.length;
     const value = this.#pipeline({ ...node.pipeline, variables: [] }, dot);
     const items = this.#items(value, node.pipeline);

@@ -12,6 +12,7 @@ import {
   binaryResultType,
   binaryTypeError,
   isAlwaysBoolean,
+  TIME_HINT,
   unaryResultType,
 } from './types.ts';
 import type { LambdaType } from './types.ts';
@@ -150,7 +151,8 @@ function misfit(
   found: LambdaType,
   expected: readonly LambdaType[],
 ): Omit<LambdaProblem, 'text'> {
-  return { span: operand.span, found, expected, hint: conversionHint(operand, expected) };
+  const hint = found === 'time' ? TIME_HINT : conversionHint(operand, expected);
+  return { span: operand.span, found, expected, hint };
 }
 
 function conversionHint(

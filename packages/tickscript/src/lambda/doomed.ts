@@ -13,6 +13,7 @@ import {
   binaryResultType,
   binaryTypeError,
   isAlwaysBoolean,
+  TIME_HINT,
   unaryResultType,
 } from './types.ts';
 import type { LambdaType } from './types.ts';
@@ -25,8 +26,6 @@ export type DoomedPart = {
   readonly expected?: readonly string[] | undefined;
   readonly hint?: string | undefined;
 };
-
-const TIME_HINT = 'times have no operators; take unixNano("time"), hour("time") and the like';
 
 /** The type of the result where it is the same for all points, and what fails for all of them. */
 type Fate = { readonly type: LambdaType | undefined; readonly parts: readonly DoomedPart[] };

@@ -12,6 +12,9 @@ export type LambdaType =
   | 'time'
   | 'missing';
 
+export const TIME_HINT =
+  'times have no operators; take unixNano("time"), hour("time") and the like';
+
 export type OperatorClass = 'logical' | 'comparison' | 'math';
 
 type OperatorRow = {
