@@ -7,7 +7,8 @@ import {
   configSections,
   LOGGING_KEYS,
 } from '@tidemark/core';
-import { QUERY_RESPONSE_BYTES, TASK_QUEUE } from './limits.ts';
+import { DEFAULT_TASK_LIMITS } from '@tidemark/runtime';
+import { QUERY_RESPONSE_BYTES, RUNNING_JOBS, TASK_QUEUE } from './limits.ts';
 import { LISTENER_SECTIONS } from '@tidemark/listeners';
 
 /** Sections that take effect at start and can not be overridden through the API. */
@@ -80,8 +81,12 @@ export const FIXED_SECTIONS = {
       'How often to look for changed files; 0s reads them at start and on SIGHUP only.',
     ),
   }),
-  replay: configSection('Recordings.', {
+  replay: configSection('Recordings and replays.', {
     dir: key.text('', 'Directory of recordings; empty is `replay` inside the data directory.'),
+    'max-running': key.integer(
+      RUNNING_JOBS.value,
+      'Recordings that may run at the same time, and replays; further ones are refused with 429.',
+    ),
   }),
   task: configSection('Tasks.', {
     'snapshot-interval': key.duration('1m', 'How often the state of tasks is saved.'),
@@ -107,16 +112,19 @@ export const FIXED_SECTIONS = {
       'Missed runs of one query that are made up for at most, the newest ones.',
     ),
     'max-groups': key.integer(
-      1_000_000,
+      DEFAULT_TASK_LIMITS.groupCountMax,
       'Groups of one task; points that would open another are dropped.',
     ),
     'group-idle-timeout': key.duration(
       '0s',
       'Groups of a task without points for so long are forgotten by all of its nodes, a deadman too. 0s keeps them.',
     ),
-    'max-held-points': key.integer(10_000_000, 'Points that the nodes of one task may hold.'),
+    'max-held-points': key.integer(
+      DEFAULT_TASK_LIMITS.heldPointCountMax,
+      'Points that the nodes of one task may hold.',
+    ),
     'max-memory': key.size(
-      1024 ** 3,
+      DEFAULT_TASK_LIMITS.heldBytesMax,
       'Memory of the points that the nodes of one task hold, about; beyond it they refuse further ones.',
     ),
     'max-queries': key.integer(16, 'Queries of batch tasks that may run at the same time.'),

@@ -263,6 +263,13 @@ describe('links lead to what they belong to', () => {
   });
 });
 
+test('links of stores lead to them', async () => {
+  const { storage } = (await call('GET', 'storage/stores')).json;
+
+  expect((await call('GET', storage[0].link.href)).json).toEqual(storage[0]);
+  expect(await statusOf('GET', 'storage/stores/absent')).toBe(404);
+});
+
 describe('values', () => {
   test('a star var is what definitions accept', async () => {
     const vars = { all: { type: 'star', value: '' } };

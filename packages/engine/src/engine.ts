@@ -43,6 +43,8 @@ import { HostPool } from '@tidemark/runtime/host';
 import type { HostPoolOptions } from '@tidemark/runtime/host';
 import type { TaskState } from '@tidemark/runtime';
 import { Sideloads } from './sideload.ts';
+import { taskLimits } from './task-options.ts';
+import type { TaskSetting } from './task-options.ts';
 import { checkCluster, httpClient, taskServices } from './task-services.ts';
 import type { TaskServicesOptions } from './task-services.ts';
 import { TaskService } from './task-service.ts';
@@ -87,6 +89,8 @@ export type EngineParts = {
   readonly hosts: HostPool | undefined;
   /** Makes tasks that run in this thread: replays, whose time is not the machine's. */
   readonly createTask: CreateTask;
+  /** What all runs of tasks share. */
+  readonly setting: TaskSetting;
   readonly environment: () => BuildEnvironment;
   readonly sideloads: Sideloads;
   /** What background work that starts later wants to hear of. */
@@ -226,6 +230,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     hosts === undefined
       ? options.createTask
       : (pipeline, services, task) => hosts.createTask(pipeline, services, task);
+  const setting = { clock, limits: taskLimits(config), alerts: () => alerts.defaults };
   const executor = new Executor({
     createTask,
     savedState: (taskId) => hooks.savedState(taskId),
@@ -233,13 +238,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     catchUp: config.task,
     log: logs.logger('task'),
     services: servicesOf,
-    limits: {
-      groupCountMax: config.task.maxGroups,
-      heldPointCountMax: config.task.maxHeldPoints,
-      heldBytesMax: config.task.maxMemoryBytes,
-      groupIdleMs: config.task.groupIdleTimeoutMs,
-    },
-    alertDefaults: () => alerts.defaults,
+    setting,
     startPoints: (executing, setup) =>
       startPoints({ ...catchUpParts, router, linked: () => hooks.linked() }, executing, setup),
     startQueries: (executing, setup) => scheduler.start(executing, setup),
@@ -280,6 +279,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     servicesOf,
     hosts,
     createTask,
+    setting,
     environment,
     sideloads,
     hooks,

@@ -2,16 +2,11 @@
 import { assert, AppError, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
-import type {
-  AlertDefaults,
-  RunningTask,
-  TaskLimits,
-  TaskOptions,
-  TaskServices,
-  TaskState,
-} from '@tidemark/runtime';
+import type { RunningTask, TaskOptions, TaskServices, TaskState } from '@tidemark/runtime';
 import type { Logger } from './log-hub.ts';
 import type { Dbrp } from './records.ts';
+import { taskOptions } from './task-options.ts';
+import type { TaskSetting } from './task-options.ts';
 import { isCatchingUp, nanos, resumptionOf } from './task-source.ts';
 import type { CatchUpConfig, Resumption, TaskSource } from './task-source.ts';
 
@@ -26,8 +21,7 @@ export type ExecutorOptions = {
   readonly createTask: CreateTask;
   readonly clock: Clock;
   readonly services: (taskId: string) => TaskServices;
-  readonly limits: Partial<TaskLimits>;
-  readonly alertDefaults: () => AlertDefaults;
+  readonly setting: TaskSetting;
   /** What was saved of a task, for starting it again after its thread has failed. */
   readonly savedState: (taskId: string) => TaskState | undefined;
   readonly catchUp: CatchUpConfig;
@@ -121,10 +115,14 @@ export class Executor {
   async start(startable: Startable, events: TaskEvents): Promise<void> {
     assert(!this.#entries.has(startable.id), 'a task is started once');
     const { pipeline, id, definition, saved } = startable;
+    const { catchUp } = this.#options;
+    const latenessNanos = nanos(catchUp.catchUpLatenessMs);
     let from = saved === undefined ? undefined : this.#resumption(id, pipeline, saved);
     const task = makeTask(this.#options.createTask, pipeline, {
       services: this.#options.services(id),
-      options: this.#taskOptions(startable, {
+      options: taskOptions(this.#options.setting, {
+        taskId: id,
+        position: isCatchingUp(catchUp, pipeline.type) ? { latenessNanos } : undefined,
         rerun: from?.rerun,
         // The thread of the task has failed; what was fed to it since the state was saved is missing.
         savedState: () => {
@@ -199,22 +197,6 @@ export class Executor {
   /** Before the engine stops: lets tasks catch up that can. Points that still wait for the others are dropped. */
   async settle(deadlineMs: number): Promise<void> {
     await Promise.all([...this.#entries.values()].map(({ source }) => source?.settle(deadlineMs)));
-  }
-
-  #taskOptions(
-    { id, pipeline }: Startable,
-    more: Pick<TaskOptions, 'rerun' | 'savedState'>,
-  ): TaskOptions {
-    const { clock, limits, alertDefaults, catchUp } = this.#options;
-    const latenessNanos = nanos(catchUp.catchUpLatenessMs);
-    return {
-      taskId: id,
-      clock,
-      limits,
-      alerts: alertDefaults(),
-      position: isCatchingUp(catchUp, pipeline.type) ? { latenessNanos } : undefined,
-      ...more,
-    };
   }
 
   #resumption(id: string, pipeline: Pipeline, state: TaskState): Resumption | undefined {

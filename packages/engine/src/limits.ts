@@ -47,10 +47,11 @@ export const TAP_WAITING_BYTES: Limit = {
   reason: 'what a slow reader of a tap may leave; further messages are dropped and counted for it',
 };
 
-export const RUNNING_JOBS: Limit = {
-  value: 32,
+export const RUNNING_JOBS: SettingLimit = {
+  setting: 'replay.max-running',
+  value: 1000,
   unit: 'count',
-  reason: 'recordings and replays that may run at the same time',
+  reason: 'recordings, and as many replays, that may run at the same time',
 };
 
 export const QUERY_RETRY_DELAY_FIRST_MS = 1_000;

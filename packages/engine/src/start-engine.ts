@@ -175,6 +175,7 @@ class RunningEngine implements EngineService {
     this.#snapshots = new Snapshots({ ...parts, log: parts.logs.logger('snapshot') });
     this.#recordings = new Recordings({
       ...parts,
+      runningMax: config.replay.maxRunning,
       directory: config.replay.dir || join(config[''].dataDir, 'replay'),
     });
     this.#load = new LoadDirectory({
@@ -182,7 +183,11 @@ class RunningEngine implements EngineService {
       directory: config.load.dir,
       log: parts.logs.logger('load'),
     });
-    this.#replays = new Replays({ ...parts, recordings: this.#recordings });
+    this.#replays = new Replays({
+      ...parts,
+      runningMax: config.replay.maxRunning,
+      recordings: this.#recordings,
+    });
     this.#reporter = new Reporter({
       ...parts,
       log: parts.logs.logger('stats'),

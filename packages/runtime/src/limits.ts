@@ -1,9 +1,10 @@
 // Bounds of running tasks. Reaching one is an error of the node with the name of the setting to raise.
 import type { TaskLimits } from './running-task.ts';
 
+/** Defaults of the settings, too. */
 export const DEFAULT_TASK_LIMITS: TaskLimits = {
   groupCountMax: 1_000_000,
-  heldPointCountMax: 20_000_000,
+  heldPointCountMax: 10_000_000,
   heldBytesMax: 2 ** 30,
   groupIdleMs: 0,
   waitingMessageCountMax: 10_000,

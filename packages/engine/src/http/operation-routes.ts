@@ -48,17 +48,16 @@ function addStorageRoutes(api: Api, metadata: Metadata): void {
     status: 200,
     json: {
       link: { rel: 'self', href: `${request.base}/storage/stores` },
-      storage: STORES.map((name) => ({
-        link: { rel: 'self', href: `${request.base}/storage/stores/${name}` },
-        name,
-      })),
+      storage: STORES.map((name) => storeView(request, name)),
     },
   }));
+  api.on('GET', '/storage/stores/:store', (request) => ({
+    status: 200,
+    json: storeView(request, storeOf(request)),
+  }));
   api.on('POST', '/storage/stores/:store', async (request) => {
-    const name = request.params['store'] ?? '';
-    const store = own(STORE_ALIASES, name) ?? name;
+    const store = storeOf(request);
     const prefix = 'failed to unmarshal storage action ';
-    if (!STORES.includes(store)) throw new NotFound(`unknown storage ${JSON.stringify(name)}`);
     const { action } = asObject(parseJson(request.body, prefix), `${prefix}expected an object`);
     if (action !== 'rebuild') {
       throw new InvalidRequest(`${prefix}unknown StorageAction ${String(action ?? '')}`);
@@ -70,6 +69,18 @@ function addStorageRoutes(api: Api, metadata: Metadata): void {
     }
     return { status: 204 };
   });
+}
+
+/** The store that a path names. Throws `NotFound`. */
+function storeOf(request: ApiRequest): string {
+  const name = request.params['store'] ?? '';
+  const store = own(STORE_ALIASES, name) ?? name;
+  if (!STORES.includes(store)) throw new NotFound(`unknown storage ${JSON.stringify(name)}`);
+  return store;
+}
+
+function storeView(request: ApiRequest, name: string): object {
+  return { link: { rel: 'self', href: pathTo(`${request.base}/storage/stores`, name) }, name };
 }
 
 function addServiceTestRoutes(api: Api, tests: ServiceTests): void {

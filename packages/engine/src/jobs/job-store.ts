@@ -39,14 +39,20 @@ type Running = {
 /** How long it takes until the end of a job is stored again, when it could not be. */
 const RETRY_MS = 1000;
 
-/** Recordings or replays. `kind` appears in error texts. */
+/** Recordings or replays, so many of which may run at a time. `kind` appears in error texts. */
 export class JobStore<R extends JobRecord> {
   readonly #table: Table<R>;
   readonly #clock: Clock;
   readonly #kind: string;
+  readonly #runningMax: number;
   readonly #running = new Map<string, Running>();
 
-  constructor(table: Table<R>, clock: Clock, { kind }: { readonly kind: string }) {
+  constructor(
+    table: Table<R>,
+    clock: Clock,
+    { kind, runningMax }: { readonly kind: string; readonly runningMax: number },
+  ) {
+    this.#runningMax = runningMax;
     this.#table = table;
     this.#clock = clock;
     this.#kind = kind;
@@ -89,8 +95,12 @@ export class JobStore<R extends JobRecord> {
   async start(record: R, work: (control: JobControl) => Promise<Partial<R>>): Promise<void> {
     const isTaken = this.#running.has(record.id) || this.#table.has(record.id);
     if (isTaken) throw new Conflict(`${this.#kind} ${record.id} already exists`);
-    if (this.#running.size >= RUNNING_JOBS.value) {
-      throw new LimitExceeded(`too many ${this.#kind}s are running`);
+    if (this.#running.size >= this.#runningMax) {
+      const { setting } = RUNNING_JOBS;
+      throw new LimitExceeded(
+        `too many ${this.#kind}s are running: ${this.#runningMax} may; wait for one to end, or raise ${setting}`,
+        setting,
+      );
     }
     const running: Running = {
       abort: new AbortController(),

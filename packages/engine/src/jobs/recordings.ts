@@ -25,6 +25,7 @@ import { RecordingWriter } from './recording-file.ts';
 export type RecordingsOptions = {
   readonly metadata: Metadata;
   readonly directory: string;
+  readonly runningMax: number;
   readonly clock: Clock;
   readonly router: PointRouter;
   readonly clusters: Clusters;
@@ -50,7 +51,7 @@ export class Recordings {
     this.#store = new JobStore(
       options.metadata.table<RecordingRecord>('recordings'),
       options.clock,
-      { kind: 'recording' },
+      { kind: 'recording', runningMax: options.runningMax },
     );
   }
 

@@ -24,6 +24,8 @@ import { idOrRandom } from '../ids.ts';
 import type { Metadata } from '../metadata.ts';
 import type { ReplayRecord, TaskRecord } from '../records.ts';
 import type { TaskService } from '../task-service.ts';
+import { taskOptions } from '../task-options.ts';
+import type { TaskSetting } from '../task-options.ts';
 import { printTaskStats } from '../task-stats.ts';
 import { mergedTicks } from './batch-ticks.ts';
 import { JobStore } from './job-store.ts';
@@ -42,6 +44,8 @@ export type ReplaysOptions = {
   readonly scheduler: BatchScheduler;
   readonly alerts: AlertService;
   readonly createTask: CreateTask;
+  readonly setting: TaskSetting;
+  readonly runningMax: number;
   readonly servicesOf: (taskId: string) => TaskServices;
 };
 
@@ -70,6 +74,7 @@ export class Replays {
     this.#options = options;
     this.#store = new JobStore(options.metadata.table<ReplayRecord>('replays'), options.clock, {
       kind: 'replay',
+      runningMax: options.runningMax,
     });
   }
 
@@ -249,19 +254,17 @@ export class Replays {
     stored: TaskRecord,
     timers: VirtualTimers | undefined,
   ): Promise<{ readonly executing: Executing; readonly definition: Definition }> {
-    const { tasks, createTask, servicesOf, clock, alerts } = this.#options;
+    const { tasks, createTask, servicesOf, setting } = this.#options;
     return framed('task start: ', async () => {
       const definition = tasks.startableOf(stored);
       const task = makeTask(createTask, definition.pipeline, {
         services: servicesOf(stored.id),
-        options: {
+        options: taskOptions(setting, {
           taskId: stored.id,
           scope: record.id,
-          clock,
           timers,
           isReplay: true,
-          alerts: alerts.defaults,
-        },
+        }),
       });
       await task.start();
       const executing = {

@@ -14,6 +14,7 @@ import { parseJson } from '../http/json.ts';
 import { idOrRandom } from '../ids.ts';
 import { mergedTicks } from '../jobs/batch-ticks.ts';
 import type { Dbrp } from '../records.ts';
+import { taskOptions } from '../task-options.ts';
 import { logLine, normalise, rowLine, stateLine } from './lines.ts';
 import { parseTaskTest } from './parse.ts';
 import type { Section, TestCase } from './parse.ts';
@@ -263,11 +264,11 @@ class CaseRun {
     try {
       const pipeline = this.#define(this.#script(section));
       this.#pipeline = pipeline;
-      const task = createTask(pipeline, this.#outbox.services(this.#alerts), {
-        taskId: this.#id,
-        clock: this.#clock,
-        timers: this.#timers,
-      });
+      const options = taskOptions(
+        { clock: this.#clock },
+        { taskId: this.#id, timers: this.#timers },
+      );
+      const task = createTask(pipeline, this.#outbox.services(this.#alerts), options);
       for (const { name, type, options } of pipeline.nodes) {
         // An httpOut is also known by its endpoint.
         const label = type === 'httpOut' ? (options as HttpOutOptions).endpoint : name;

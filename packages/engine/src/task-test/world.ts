@@ -4,8 +4,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@tidemark/core';
-import { AlertService, AlertStore, ALLOW_EVERYTHING, HANDLER_KINDS } from '@tidemark/alerting';
-import type { HandlerSpec } from '@tidemark/alerting';
+import {
+  AlertService,
+  AlertStore,
+  ALLOW_EVERYTHING,
+  defaultOptions,
+  HANDLER_KINDS,
+} from '@tidemark/alerting';
+import type { HandlerSpec, Options } from '@tidemark/alerting';
 import type {
   AlertEvent,
   AlertLevelName,
@@ -29,6 +35,12 @@ const INSIDE_KINDS: ReadonlySet<string> = new Set([
 ]);
 
 const NO_FILE = 'ENOENT';
+
+/** Every service with its defaults: nothing is sent, and tests have no configuration that could name elements. */
+function configured(name: string): Options | undefined {
+  const kind = HANDLER_KINDS.find(({ section }) => section?.name === name);
+  return kind?.section && defaultOptions(kind.section.options);
+}
 
 /** A clock that moves with the timers. */
 export function virtualClock(timers: VirtualTimers): Clock {
@@ -109,7 +121,7 @@ export class TestAlerts implements AlertSink {
     const service = new AlertService({
       store: new AlertStore(root),
       context: {
-        section: () => undefined,
+        section: configured,
         http: {
           send: () => Promise.reject(new Error('task tests send nothing')),
           close: () => Promise.resolve(),
