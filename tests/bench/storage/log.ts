@@ -41,7 +41,7 @@ async function measure({ fsync, sizeBytes, writers }: Case): Promise<void> {
   const write = async (): Promise<void> => {
     while (performance.now() < end) {
       const record = randomRecord(sizeBytes);
-      await wal.append(record, () => applied++);
+      await wal.append(record, [], () => applied++);
       if (wal.fileBytes > FILE_BYTES) await startNewFile(wal, directory);
     }
   };

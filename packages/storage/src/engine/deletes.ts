@@ -85,7 +85,8 @@ async function logDelete(
     freesTypes: what.freesTypes,
   };
   const framed = encodeFramed(record);
-  await engine.reserve.use(() => wal.append(framed, () => applyDelete(engine, record)));
+  const apply = (): void => applyDelete(engine, record);
+  await engine.reserve.use(() => wal.append(framed, [database.name], apply));
 }
 
 /** Applies a durable delete. Rows that are logged later are not touched. */
@@ -131,7 +132,9 @@ export async function dropShards(engine: Engine, shards: readonly Shard[]): Prom
   const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
   const wal = engine.openWal();
   const framed = encodeFramed(record);
-  await engine.reserve.use(() => wal.append(framed, () => applyDrop(engine, record)));
+  const names = [...new Set(shards.map(({ descriptor }) => descriptor.database))];
+  const apply = (): void => applyDrop(engine, record);
+  await engine.reserve.use(() => wal.append(framed, names, apply));
   await engine.fault('drop:logged');
   await engine.maintenance?.commitDrops(shards);
   engine.removeOrphanIndexes();

@@ -54,6 +54,8 @@ export class Engine {
   readonly indexFiles: IndexFiles;
   readonly stopping = new Stopping();
   readonly stopped = new StoppedDatabases();
+  /** Log files of which something is lost: they are kept when they are not needed any more. */
+  readonly damagedLogs = new Set<number>();
   readonly environment: StorageEnvironment;
   readonly directory: string;
   /** Names this directory for ever; a copy of the directory has the same. */
@@ -102,6 +104,7 @@ export class Engine {
       disk: this.environment.disk,
       directory: walDirectory(this.directory),
       firstFileId: recovered.nextWalFileId,
+      listed: recovered.listedLogs,
       fsync: this.#options.walFsync ?? 'always',
       log: (message, error) => this.log('error', message, { error }),
     });

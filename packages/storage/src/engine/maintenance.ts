@@ -2,6 +2,7 @@
 // number of files small. One of each runs at a time; commits of the manifest follow each other.
 import { assert } from '@tidemark/core';
 
+import { moveAside } from '../disk/keep-aside.ts';
 import { writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { ShardFiles } from '../manifest/shard-file.ts';
@@ -149,7 +150,7 @@ export class Maintenance {
       await engine.fault('flush:index-written');
       await this.#commitFlush(job);
       this.#job = undefined;
-      this.#removeLogs();
+      await this.#removeLogs();
       if (job.renewals.length > 0) engine.removeOrphanIndexes();
       this.#startCheckpoints();
     } catch (error) {
@@ -358,13 +359,19 @@ export class Maintenance {
     await engine.fault('renewal:adopted');
   }
 
-  #removeLogs(): void {
-    const { disk } = this.#engine.environment;
-    const directory = walDirectory(this.#engine.directory);
-    for (const name of disk.list(directory)) {
+  async #removeLogs(): Promise<void> {
+    const { environment, directory, damagedLogs, wal } = this.#engine;
+    const { disk } = environment;
+    const damaged: string[] = [];
+    for (const name of disk.list(walDirectory(directory))) {
       const id = walFileId(name);
-      if (id !== undefined && id < this.#walStart) disk.remove(walPath(directory, id));
+      if (id === undefined || id >= this.#walStart) continue;
+      const path = walPath(walDirectory(directory), id);
+      if (damagedLogs.delete(id)) damaged.push(path);
+      else disk.remove(path);
     }
+    if (damaged.length > 0) await moveAside({ disk, directory }, damaged);
+    wal.release(this.#walStart);
   }
 
   async #compactAll(all: boolean): Promise<void> {
@@ -522,6 +529,7 @@ export class Maintenance {
       nextShardId: engine.shards.nextId,
       databases: databases.map((database) => database.manifestRef(storedOf(database))),
       shards,
+      hasLogList: true,
       ...(stopped.length === 0 ? {} : { stopped }),
     };
   }

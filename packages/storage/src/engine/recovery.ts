@@ -1,4 +1,5 @@
-// Opening: replays the log files in order. A torn tail is cut; damage in the middle is reported and stepped over.
+// Opening: what the manifest names is opened, then the log is replayed. What is damaged is left out and noted; what needs it
+// fails then.
 import { randomUUID } from 'node:crypto';
 
 import { Corruption } from '@tidemark/core';
@@ -11,7 +12,12 @@ import type { RowBlock } from '../memtable/row-block.ts';
 import { NewerFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
-import type { ManifestDatabase, ManifestShard, StoredManifest } from '../manifest/manifest.ts';
+import type {
+  Manifest,
+  ManifestDatabase,
+  ManifestShard,
+  StoredManifest,
+} from '../manifest/manifest.ts';
 import { lacksManifest } from '../manifest/rebuild.ts';
 import { SHARD_FILE_NAME } from '../manifest/shard-file.ts';
 import type { StorageLog } from '../options.ts';
@@ -22,7 +28,10 @@ import { indexDamage } from '../series/index-damage.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { seriesFilePath } from '../shard/series-file.ts';
 import type { UnreadableSegment } from '../shard/shard.ts';
-import { scanWalFile } from '../wal/wal-file.ts';
+import { checkLog } from '../wal/log-check.ts';
+import type { LogFault } from '../wal/log-check.ts';
+import type { LogFileEntry } from '../wal/log-state.ts';
+import type { WalScan } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
@@ -34,7 +43,12 @@ import { Maintenance } from './maintenance.ts';
 import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from './paths.ts';
 import { registerSegment } from './register.ts';
 
-export type Recovered = { readonly maintenance: Maintenance; readonly nextWalFileId: number };
+export type Recovered = {
+  readonly maintenance: Maintenance;
+  readonly nextWalFileId: number;
+  /** Files of the log, as they are listed from now on. */
+  readonly listedLogs: Replayed['listed'];
+};
 
 /** Brings the engine to the state of the last acknowledged write. */
 export async function recover(engine: Engine, log: StorageLog): Promise<Recovered> {
@@ -56,7 +70,7 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   for (const one of manifest.stopped ?? []) engine.stopped.stop(one);
   for (const ref of manifest.databases) openDatabase(engine, ref, log);
   for (const shard of manifest.shards) openShard(engine, shard, { maintenance, log });
-  const nextWalFileId = await replayLog(engine, { log, walStart: manifest.walStart });
+  const { nextFileId: nextWalFileId, listed: listedLogs } = replayLog(engine, manifest, log);
   // Series of segments that can not be opened look dead: repair may bring them back.
   const hidden = new Set(
     [...engine.shards.all()].flatMap(({ damage, descriptor }) =>
@@ -68,7 +82,7 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   }
   removeOrphans(engine);
   engine.removeOrphanIndexes();
-  return { maintenance, nextWalFileId };
+  return { maintenance, nextWalFileId, listedLogs };
 }
 
 const REPAIR_HINT = '`tidemark tsdb repair` makes a new one of the files of the shards';
@@ -182,83 +196,118 @@ function removeOrphans(engine: Engine): void {
   }
 }
 
-/** Applies the records of files from `walStart` on and returns the id for the next log file. */
-async function replayLog(
-  engine: Engine,
-  options: { readonly walStart: number; readonly log: StorageLog },
-): Promise<number> {
-  const { log, walStart } = options;
+/** Applies the records of files from `walStart` on; files that are damaged stop the databases whose records they lost. */
+function replayLog(engine: Engine, manifest: Manifest, log: StorageLog): Replayed {
   const { disk } = engine.environment;
-  const directory = walDirectory(engine.directory);
-  const replay = new Replay(engine, log);
+  const { directory, stopped } = engine;
+  const { walStart } = manifest;
+  const replay = new Replay(engine);
+  const note = ({ databases, ...damage }: LogFault): void => {
+    log('error', damage.message, { file: damage.file, offset: damage.offset, databases });
+    if (databases === undefined) stopped.stop(damage);
+    else for (const database of databases) stopped.stop({ database, ...damage });
+  };
+  removeOldLogs(engine, manifest);
+  const check = checkLog({
+    disk,
+    directory,
+    walStart,
+    isListed: manifest.hasLogList ?? false,
+    knows: ({ name, instance }) => engine.databases.get(name)?.instance === instance,
+  });
+  if (check.mended !== undefined) log('error', check.mended.message, { ...check.mended });
+  check.faults.forEach(note);
   let nextFileId = Math.max(1, walStart);
-  for (const name of disk.list(directory)) {
-    const id = walFileId(name);
-    if (id === undefined) continue;
-    if (id < walStart) {
-      disk.remove(`${directory}/${name}`);
-      continue;
-    }
+  const files: LogFileEntry[] = [];
+  for (const { id, path, entry, scan, tornBytes, faults } of check.files) {
     nextFileId = Math.max(nextFileId, id + 1);
-    const file = disk.open(`${directory}/${name}`, 'modify');
-    try {
-      const scan = scanWalFile(file);
-      for (const offset of scan.damagedAt) {
-        log('error', 'log record is damaged and was left out', { file: file.path, offset });
-      }
-      for (const payload of scan.payloads) replay.apply(payload, file.path);
-      if (scan.goodBytes < scan.fileBytes) {
-        const { goodBytes: offset, fileBytes } = scan;
-        const details = { file: file.path, offset, cutBytes: fileBytes - offset };
-        log('warn', 'torn tail of the log was cut', details);
-        file.truncate(offset);
-        await file.sync();
-      }
-    } finally {
-      file.close();
+    faults.forEach(note);
+    const databases = new Set<string>();
+    let isGood = faults.length === 0;
+    for (const payload of scan?.payloads ?? []) {
+      const fault = replay.apply(payload, { path, entry, databases });
+      if (fault === undefined) continue;
+      isGood = false;
+      note(fault);
     }
+    if (isGood && tornBytes > 0) {
+      log('warn', 'the log ends in a write that was not acknowledged', { file: path, tornBytes });
+    }
+    if (!isGood) engine.damagedLogs.add(id);
+    // What is damaged stays listed as it should be, so that the next start notices it too.
+    const bytes = scan?.goodBytes;
+    files.push(isGood ? { id, bytes, databases: [...databases] } : damagedEntry(id, entry, scan));
   }
   for (const database of engine.databases.values()) database.markLogged();
-  return nextFileId;
+  return { nextFileId, listed: { entries: files, isHeld: check.faults.length > 0 } };
+}
+
+type Replayed = {
+  readonly nextFileId: number;
+  readonly listed: { readonly entries: readonly LogFileEntry[]; readonly isHeld: boolean };
+};
+
+function damagedEntry(
+  id: number,
+  entry: LogFileEntry | undefined,
+  scan: WalScan | undefined,
+): LogFileEntry {
+  return { id, bytes: entry?.bytes ?? scan?.fileBytes, databases: entry?.databases };
+}
+
+/** Files that a crash left after the manifest let go of them; those of which something is lost are kept aside. */
+function removeOldLogs({ environment, directory }: Engine, { walStart, stopped }: Manifest): void {
+  const { disk } = environment;
+  const folder = walDirectory(directory);
+  for (const name of disk.list(folder)) {
+    const id = walFileId(name);
+    if (id === undefined || id >= walStart) continue;
+    const path = `${folder}/${name}`;
+    if (stopped?.some(({ file }) => file === path) === true) continue;
+    disk.remove(path);
+  }
 }
 
 class Replay {
   readonly #engine: Engine;
-  readonly #log: StorageLog;
   /** Writes that were on their way while these were dropped come behind the drop in the log. */
   readonly #droppedShards = new Set<number>();
   readonly #droppedInstances = new Set<number>();
 
-  constructor(engine: Engine, log: StorageLog) {
+  constructor(engine: Engine) {
     this.#engine = engine;
-    this.#log = log;
   }
 
-  apply(payload: Uint8Array, file: string): void {
+  /** Applies a record and notes whose it was; what is lost when it can not be. */
+  apply(payload: Uint8Array, from: RecordPlace): LogFault | undefined {
+    const { path, entry, databases } = from;
     let record: WalRecord;
     try {
       record = decodeRecord(payload);
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
-      // The checksum was right, so this is not damage of the disk: say so, and keep the rest.
-      const wrapped = new Corruption('log record can not be decoded', {
-        file,
-        offset: payload.byteOffset,
-      });
-      this.#log('error', wrapped.message, { error });
-      return;
+      const message = `a record of the log can not be decoded: ${error.message}`;
+      const offset = payload.byteOffset;
+      return { file: path, offset, message, databases: entry?.databases };
     }
     switch (record.kind) {
       case 'rows':
+        databases.add(record.database.name);
         this.#applyRows(record);
         break;
       case 'delete':
+        databases.add(record.database.name);
         applyDelete(this.#engine, record);
         break;
       case 'drop':
+        for (const id of record.shardIds) {
+          const name = this.#engine.shards.get(id)?.descriptor.database;
+          if (name !== undefined) databases.add(name);
+        }
         this.#applyDrop(record.shardIds);
         break;
     }
+    return undefined;
   }
 
   #applyRows(record: RowsRecord): void {
@@ -291,6 +340,14 @@ class Replay {
     }
   }
 }
+
+/** Where a record was read. */
+type RecordPlace = {
+  readonly path: string;
+  readonly entry: LogFileEntry | undefined;
+  /** Gets the databases of records that are applied. */
+  readonly databases: Set<string>;
+};
 
 /** Rows whose series a damaged record lost are kept under a name that says so. */
 function padFor({ index }: Database, { measurementId, series, rows }: RowBlock): void {

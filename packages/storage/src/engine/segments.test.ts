@@ -55,7 +55,7 @@ test('a flush empties the log and a restart reads segments only', async () => {
   await write(storage.engine, 'm,t=a f=1 1\n');
   await storage.engine.flush();
 
-  expect(readdirSync(`${storage.directory}/wal`)).toEqual([]);
+  expect(readdirSync(`${storage.directory}/wal`)).toEqual(['FILES']);
   await storage.reopen('crash');
   expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([['m,t=a', 1n, 1]]);
 });

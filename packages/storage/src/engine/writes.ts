@@ -106,7 +106,7 @@ export class Writes {
     const endWrite = database.beginWrite();
     database.pendingBatches.add(batch);
     try {
-      await wal.append(framed, () => {
+      await wal.append(framed, [database.name], () => {
         this.#apply(database, batch);
         endWrite();
       });

@@ -60,6 +60,8 @@ export type Manifest = {
   readonly nextInstance: number;
   readonly databases: readonly ManifestDatabase[];
   readonly shards: readonly ManifestShard[];
+  /** There is a list of log files; absent in manifests from before there was one. */
+  readonly hasLogList?: boolean | undefined;
   /** Absent when all are well. */
   readonly stopped?: readonly StoppedDatabase[] | undefined;
 };

@@ -49,7 +49,7 @@ export class IndexLog {
     return this.#read(nothing, (file) => {
       const scan = scanWalFile(file, range);
       const additions: IndexAdditions[] = [];
-      const damagedAt = [...scan.damagedAt];
+      const damagedAt = scan.damaged.map(({ offset }) => offset);
       for (const payload of scan.payloads) {
         try {
           additions.push(decodeAdditions(new ByteReader(payload)));

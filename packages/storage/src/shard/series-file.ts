@@ -70,9 +70,9 @@ export function readSeriesFile(disk: Disk, path: string, knownBytes: number): Se
   }
   const file = disk.open(path, 'read');
   try {
-    const { payloads, damagedAt, goodBytes } = scanWalFile(file, { to: knownBytes });
+    const { payloads, damaged: stretches, goodBytes } = scanWalFile(file, { to: knownBytes });
     const keys: SeriesKeys[] = [];
-    const damaged = [...damagedAt];
+    const damaged = stretches.map(({ offset }) => offset);
     for (const payload of payloads) {
       try {
         keys.push(decodeSeriesKeys(payload));

@@ -38,8 +38,9 @@ const FILES = {
   v1: ['index/00000001.series', 'shards/1/00000003.seg', 'shards/1/00000004.seg'],
   v2: ['index/00000001.series', 'shards/1/00000003.seg', 'shards/1/00000004.seg'],
   v3: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
+  v4: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
 } as const;
-const VERSIONS = ['v1', 'v2', 'v3'] as const;
+const VERSIONS = ['v1', 'v2', 'v3', 'v4'] as const;
 
 test.each(VERSIONS)('a fixture of version %s has a file of every kind', (version) => {
   const folder = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));

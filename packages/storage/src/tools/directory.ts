@@ -15,6 +15,8 @@ import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
+import { checkLog } from '../wal/log-check.ts';
+import type { LogCheck } from '../wal/log-check.ts';
 
 export type ToolProgress = {
   readonly doneBytes: number;
@@ -97,6 +99,18 @@ export function openSegment(
     file.close();
     throw error;
   }
+}
+
+/** The log as a start would read it. */
+export function openLog({ disk, directory, manifest }: OpenDirectory): LogCheck {
+  const instances = new Map(manifest.databases.map(({ name, instance }) => [name, instance]));
+  return checkLog({
+    disk,
+    directory,
+    walStart: manifest.walStart,
+    isListed: manifest.hasLogList ?? false,
+    knows: ({ name, instance }) => instances.get(name) === instance,
+  });
 }
 
 /** Files of the log, oldest first. */

@@ -4,7 +4,7 @@ import type { Column } from '@tidemark/core';
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { copyAside, damagedDirectory, moveAside, writeFile } from '../disk/keep-aside.ts';
-import { segmentPath, shardDirectory } from '../engine/paths.ts';
+import { segmentPath, shardDirectory, walDirectory } from '../engine/paths.ts';
 import { writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { ShardFiles } from '../manifest/shard-file.ts';
@@ -12,11 +12,14 @@ import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
-import { frameRecord, scanWalFile, walHeader } from '../wal/wal-file.ts';
+import { LogState } from '../wal/log-state.ts';
+import type { LogFileEntry } from '../wal/log-state.ts';
+import { frameRecord, LISTED_VERSION, walHeader } from '../wal/wal-file.ts';
 import type { WalScan } from '../wal/wal-file.ts';
+import { walFileId } from '../wal/wal.ts';
 import { HeldSeries } from './index-contents.ts';
 import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
-import { logFiles, manifestPath, openSegment, withDirectory } from './directory.ts';
+import { manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 
 export type RepairReport = {
@@ -27,7 +30,7 @@ export type RepairReport = {
   /** Segments of which nothing could be read. */
   readonly segmentsLost: number;
   readonly rowsKept: number;
-  /** Files of the log that were written anew without damaged records. */
+  /** Files of the log that are missing, or were written anew without damaged records. */
   readonly logsRewritten: number;
   /** Series indexes that were made anew of what they still say and of the keys beside segments. */
   readonly indexesRewritten: number;
@@ -118,7 +121,7 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
     }
     const shardFilesRewritten = await new ShardFiles(disk, directory).update(repaired);
     if (work.moved.length > 0) await moveAside(open, work.moved);
-    for (const path of logFiles(open)) await repairFrames(open, path, work);
+    await repairLog(open, work);
     const { nextFileId: _nextFileId, nextInstance: _nextInstance, moved, ...report } = work;
     const hasMoved =
       moved.length > 0 ||
@@ -189,26 +192,60 @@ async function repairSeriesFiles(
   return repaired;
 }
 
-/** Writes a file of the log anew, without its damaged records; the old one is kept aside. */
-async function repairFrames(open: OpenDirectory, path: string, work: Work): Promise<void> {
+/** Writes files of the log anew that are damaged, without the damaged records, and then the list of files. */
+async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
+  const { disk, directory, manifest } = open;
+  const { mended, faults, files } = openLog(open);
+  const entries: LogFileEntry[] = [];
+  let isChanged = mended !== undefined || faults.length > 0;
+  for (const { file, offset, message } of faults) {
+    work.lost.push({ file, offset, message, rows: undefined });
+  }
+  for (const { id, path, entry, scan, faults: own } of files) {
+    for (const { offset, message } of own) {
+      work.lost.push({ file: path, offset, message, rows: undefined });
+    }
+    const good = { id, bytes: scan?.goodBytes, databases: entry?.databases };
+    if (own.length === 0) {
+      entries.push(good);
+      continue;
+    }
+    isChanged = true;
+    work.logsRewritten++;
+    if (scan === undefined) continue;
+    const bytes = await rewriteLogFile(open, path, scan);
+    entries.push({ ...good, bytes });
+  }
+  const folder = walDirectory(directory);
+  // Of files that a flush has let go of since.
+  for (const { file, offset, message } of manifest.stopped ?? []) {
+    if (!file.startsWith(`${folder}/`) || work.lost.some((one) => one.file === file)) continue;
+    work.lost.push({ file, offset, message, rows: undefined });
+  }
+  // What an earlier start has let go of, and kept because it is damaged.
+  const old = disk.list(folder).filter((name) => (walFileId(name) ?? Infinity) < manifest.walStart);
+  if (old.length > 0)
+    await moveAside(
+      open,
+      old.map((name) => `${folder}/${name}`),
+    );
+  if (isChanged) await new LogState(disk, folder, { entries, isHeld: false }).write();
+}
+
+/** Its new size. */
+async function rewriteLogFile(
+  open: OpenDirectory,
+  path: string,
+  { payloads }: WalScan,
+): Promise<number> {
   const { disk } = open;
-  const file = disk.open(path, 'read');
-  let scan: WalScan;
-  try {
-    scan = scanWalFile(file);
-  } finally {
-    file.close();
-  }
-  if (scan.damagedAt.length === 0) return;
-  for (const offset of scan.damagedAt) {
-    work.lost.push({ file: path, offset, message: 'damaged record', rows: undefined });
-  }
   await copyAside(open, path);
   const repaired = `${path}.repaired`;
-  await writeFile(disk, repaired, [walHeader(), ...scan.payloads.map(frameRecord)]);
+  const parts = [walHeader(LISTED_VERSION), ...payloads.map(frameRecord)];
+  await writeFile(disk, repaired, parts);
   disk.rename(repaired, path);
   await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));
-  work.logsRewritten++;
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 type Place = {

@@ -5,7 +5,6 @@ import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import { sizeOf } from '../wal/framed-file.ts';
-import { scanWalFile } from '../wal/wal-file.ts';
 import { DecodeError } from '../bytes.ts';
 import { indexDirectory, segmentPath } from '../engine/paths.ts';
 import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
@@ -16,7 +15,7 @@ import { IndexLog } from '../series/index-log.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
 import { SeriesSet } from '../shard/series-set.ts';
-import { logFiles, manifestPath, openSegment, withDirectory } from './directory.ts';
+import { logFiles, manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import { HeldSeries, missingEntry, readIndex } from './index-contents.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 
@@ -78,10 +77,7 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
     for (const database of open.manifest.databases) {
       verifyIndex(open, database, { held: held.get(database.name), tally });
     }
-    for (const path of logFiles(open)) {
-      report(path);
-      verifyLog(open, path, tally);
-    }
+    verifyLog(open, tally, report);
     report('');
     return tally;
   });
@@ -160,17 +156,19 @@ function verifySegment(segment: Segment, tally: Tally): void {
   }
 }
 
-function verifyLog({ disk }: OpenDirectory, path: string, tally: Tally): void {
-  const file = disk.open(path, 'read');
-  try {
-    const scan = scanWalFile(file);
+function verifyLog(open: OpenDirectory, tally: Tally, report: (file: string) => void): void {
+  const { mended, faults, files } = openLog(open);
+  tally.files++;
+  if (mended !== undefined) tally.damage.push(mended);
+  tally.damage.push(...faults.map(asDamage));
+  for (const { path, scan, tornBytes, faults: own } of files) {
+    report(path);
+    tally.damage.push(...own.map(asDamage));
+    if (scan === undefined) continue;
     tally.files++;
-    tally.bytes += scan.fileBytes;
+    tally.bytes += scan.goodBytes + tornBytes;
     tally.blocks += scan.payloads.length;
-    tally.tornBytes += scan.fileBytes - scan.goodBytes;
-    for (const offset of scan.damagedAt) {
-      tally.damage.push({ file: path, offset, message: 'damaged record' });
-    }
+    tally.tornBytes += tornBytes;
     for (const payload of scan.payloads) {
       try {
         decodeRecord(payload);
@@ -178,11 +176,11 @@ function verifyLog({ disk }: OpenDirectory, path: string, tally: Tally): void {
         tally.damage.push({ ...damageOf(error, path), offset: payload.byteOffset });
       }
     }
-  } catch (error) {
-    tally.damage.push(damageOf(error, path));
-  } finally {
-    file.close();
   }
+}
+
+function asDamage({ file, offset, message }: Damage): Damage {
+  return { file, offset, message };
 }
 
 function totalSize(open: OpenDirectory): number {

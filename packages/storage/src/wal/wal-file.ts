@@ -6,7 +6,10 @@ import { crc32c } from '../codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
 
 const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian
-const VERSION = 1;
+/** Index files, files of keys, and log files from before there was a list of them. */
+const FRAMED_VERSION = 1;
+/** Log files that are listed in `FILES` (`log-state.ts`) before anything is in them. */
+export const LISTED_VERSION = 2;
 export const WAL_HEADER_BYTES = 16;
 /** In front of each record. */
 export const FRAME_BYTES = 12;
@@ -15,10 +18,10 @@ const FRAME_MARK = 0x9e4c4157;
 /** A record larger than this was not written by us; bounds what a damaged length can make the reader allocate. */
 const MAX_RECORD_BYTES = 1 << 30;
 
-/** Header of a log file. */
-export function walHeader(): Uint8Array {
+/** Header of a file of frames. */
+export function walHeader(version = FRAMED_VERSION): Uint8Array {
   const out = new ByteWriter(WAL_HEADER_BYTES);
-  out.i64(MAGIC | (BigInt(VERSION) << 48n));
+  out.i64(MAGIC | (BigInt(version) << 48n));
   out.u32(0);
   const head = out.finish();
   const whole = new ByteWriter(WAL_HEADER_BYTES);
@@ -48,11 +51,16 @@ function frameChecksum(framed: Uint8Array): number {
   return crc32c(framed.subarray(FRAME_BYTES), crc32c(framed.subarray(0, 8)));
 }
 
+/** Bytes [offset, end) of a file. */
+export type Stretch = { readonly offset: number; readonly end: number };
+
 export type WalScan = {
+  /** Of the file's header; 0 where that is damaged, or not read. */
+  readonly version: number;
   /** Payloads of the good records, in order. */
   readonly payloads: readonly Uint8Array[];
-  /** Offsets of records that are damaged although good ones follow: acknowledged data is lost there. */
-  readonly damagedAt: readonly number[];
+  /** What is damaged although good records follow: acknowledged data is lost there. */
+  readonly damaged: readonly Stretch[];
   /** End of the last good record: what follows was being written when the process ended. */
   readonly goodBytes: number;
   /** End of what was read. */
@@ -68,17 +76,19 @@ export function scanWalFile(file: DiskFile, { from = 0, to }: ScanRange = {}): W
   if (from > WAL_HEADER_BYTES && from <= fileBytes) return scanTail(file, from, fileBytes);
   const buffer = new Uint8Array(fileBytes);
   const bytes = buffer.subarray(0, file.read(buffer, 0));
-  const isHeaderGood = hasValidHeader(bytes, file.path) || bytes.length === 0;
+  const version = headerVersion(bytes, file.path);
+  const isHeaderGood = version > 0 || bytes.length === 0;
   const at = Math.min(WAL_HEADER_BYTES, bytes.length);
-  return { ...scanFrames(bytes, at, isHeaderGood), fileBytes };
+  return { ...scanFrames(bytes, at, isHeaderGood), version, fileBytes };
 }
 
 function scanTail(file: DiskFile, from: number, fileBytes: number): WalScan {
   const buffer = new Uint8Array(fileBytes - from);
   const scan = scanFrames(buffer.subarray(0, file.read(buffer, from)), 0, true);
   return {
+    version: 0,
     payloads: scan.payloads,
-    damagedAt: scan.damagedAt.map((offset) => offset + from),
+    damaged: scan.damaged.map(({ offset, end }) => ({ offset: offset + from, end: end + from })),
     goodBytes: scan.goodBytes + from,
     fileBytes,
   };
@@ -88,9 +98,9 @@ function scanFrames(
   bytes: Uint8Array,
   start: number,
   isHeaderGood: boolean,
-): Omit<WalScan, 'fileBytes'> {
+): Pick<WalScan, 'payloads' | 'damaged' | 'goodBytes'> {
   const payloads: Uint8Array[] = [];
-  const damagedAt: number[] = [];
+  const damaged: Stretch[] = [];
   let at = start;
   let suspect = isHeaderGood ? -1 : 0;
   let goodBytes = isHeaderGood ? at : 0;
@@ -101,13 +111,13 @@ function scanFrames(
       at = findMark(bytes, at + 1);
       continue;
     }
-    if (suspect >= 0) damagedAt.push(suspect);
+    if (suspect >= 0) damaged.push({ offset: suspect, end: at });
     suspect = -1;
     payloads.push(bytes.subarray(at + FRAME_BYTES, end));
     at = end;
     goodBytes = end;
   }
-  return { payloads, damagedAt, goodBytes };
+  return { payloads, damaged, goodBytes };
 }
 
 /** End of the good frame at `at`, or -1. */
@@ -129,19 +139,23 @@ function findMark(bytes: Uint8Array, from: number): number {
   return at < 0 ? bytes.length : at;
 }
 
-function hasValidHeader(bytes: Uint8Array, path: string): boolean {
-  if (bytes.length < WAL_HEADER_BYTES) return false;
+/** Version of a good header, 0 of another. Throws `Corruption` for one that is not known. */
+function headerVersion(bytes: Uint8Array, path: string): number {
+  if (bytes.length < WAL_HEADER_BYTES) return 0;
   const reader = new ByteReader(bytes);
   const magic = reader.i64();
   const reserved = reader.u32();
-  if (reader.u32() !== crc32c(bytes.subarray(0, 12))) return false;
-  if ((magic & 0xffffffffffffn) !== MAGIC || reserved !== 0) return false;
+  if (reader.u32() !== crc32c(bytes.subarray(0, 12))) return 0;
+  if ((magic & 0xffffffffffffn) !== MAGIC || reserved !== 0) return 0;
   const version = Number(magic >> 48n);
-  if (version !== VERSION) {
-    throw new Corruption(`log file has version ${version}, this program reads ${VERSION}`, {
-      file: path,
-      offset: 6,
-    });
+  if (version < FRAMED_VERSION || version > LISTED_VERSION) {
+    throw new Corruption(
+      `file has version ${version}, this program reads up to ${LISTED_VERSION}`,
+      {
+        file: path,
+        offset: 6,
+      },
+    );
   }
-  return true;
+  return version;
 }

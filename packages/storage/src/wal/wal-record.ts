@@ -110,6 +110,13 @@ export function decodeRecord(bytes: Uint8Array): WalRecord {
   }
 }
 
+/** The database that a record begins with; `undefined` for kinds that name none. Throws `DecodeError`. */
+export function decodeOwner(bytes: Uint8Array): DatabaseRef | undefined {
+  const reader = new ByteReader(bytes);
+  const kind = KINDS[reader.u8()];
+  return kind === 'rows' || kind === 'delete' ? decodeDatabase(reader) : undefined;
+}
+
 /** Index entries, also as the records of the index log. */
 export function encodeAdditions(additions: IndexAdditions, out: ByteWriter): void {
   out.varint(additions.firstMeasurementId);

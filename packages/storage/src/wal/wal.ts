@@ -6,12 +6,15 @@
 import { assert, Unavailable } from '@tidemark/core';
 
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
+import { LogState } from './log-state.ts';
+import { LISTED_VERSION, WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
 
 export type WalOptions = {
   readonly disk: Disk;
   readonly directory: string;
   readonly firstFileId: number;
+  /** Files that are there already, as `LogState` takes them. */
+  readonly listed?: ConstructorParameters<typeof LogState>[2] | undefined;
   /** `always`: a record counts as durable after fdatasync; `interval`: after write, synced by `syncNow`. */
   readonly fsync: 'always' | 'interval';
   readonly log: (message: string, error?: unknown) => void;
@@ -19,6 +22,7 @@ export type WalOptions = {
 
 type Entry = {
   readonly framed: Uint8Array;
+  readonly databases: readonly string[];
   /** Runs in log order, before any later record is durable. */
   readonly onDurable: () => void;
   readonly onFailed: (error: Unavailable) => void;
@@ -31,6 +35,8 @@ type Rotation = {
 
 export type WalCounters = { records: number; bytes: number; syncs: number; failures: number };
 
+const NOTHING_LISTED = { entries: [], isHeld: false };
+
 export class Wal {
   readonly counters: WalCounters = { records: 0, bytes: 0, syncs: 0, failures: 0 };
   readonly #options: WalOptions;
@@ -38,6 +44,9 @@ export class Wal {
   #fileId: number;
   /** End of the last durable record. */
   #position = 0;
+  readonly #state: LogState;
+  /** Databases with records in the present file. */
+  #databases = new Set<string>();
   #queue: Entry[] = [];
   #rotations: Rotation[] = [];
   #running: Promise<void> | undefined;
@@ -47,6 +56,7 @@ export class Wal {
   constructor(options: WalOptions) {
     this.#options = options;
     this.#fileId = options.firstFileId;
+    this.#state = new LogState(options.disk, options.directory, options.listed ?? NOTHING_LISTED);
   }
 
   get fileId(): number {
@@ -62,8 +72,11 @@ export class Wal {
     return this.#queue.length;
   }
 
-  /** Takes a record with its frame. Resolves after it is durable and `onDurable` has run; rejects with `Unavailable`. */
-  append(framed: Uint8Array, onDurable: () => void): Promise<void> {
+  /**
+   * Takes a record with its frame, and whose it is. Resolves after it is durable and `onDurable` has run; rejects with
+   * `Unavailable`.
+   */
+  append(framed: Uint8Array, databases: readonly string[], onDurable: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) {
         reject(new Unavailable('storage is closed'));
@@ -71,6 +84,7 @@ export class Wal {
       }
       this.#queue.push({
         framed,
+        databases,
         onDurable: () => {
           onDurable();
           resolve();
@@ -117,8 +131,18 @@ export class Wal {
     this.#isClosed = true;
     await this.#running;
     await this.syncNow();
-    this.#file?.close();
-    this.#file = undefined;
+    this.#seal();
+    try {
+      await this.#state.write();
+    } catch (error) {
+      // The next start takes the end of the last file for what it is then, as after a crash.
+      this.#options.log('list of log files could not be written', error);
+    }
+  }
+
+  /** A manifest was written that does not need the files below `id`. */
+  release(id: number): void {
+    this.#state.release(id);
   }
 
   #run(): void {
@@ -184,6 +208,7 @@ export class Wal {
       this.counters.syncs++;
       await file.sync();
     } else this.#hasUnsynced = true;
+    for (const { databases } of group) for (const name of databases) this.#databases.add(name);
     this.counters.records += group.length;
     this.counters.bytes += end - this.#position;
     this.#position = end;
@@ -198,9 +223,11 @@ export class Wal {
     const file = disk.open(path, 'create');
     this.#file = file;
     this.#position = 0;
-    file.write(walHeader(), 0);
+    file.write(walHeader(LISTED_VERSION), 0);
     await file.sync();
-    await disk.syncDirectory(directory);
+    // Its name becomes durable with the list, which comes after it in the directory.
+    this.#state.set({ id: this.#fileId });
+    await this.#state.write();
     this.#position = WAL_HEADER_BYTES;
     return file;
   }
@@ -229,6 +256,11 @@ export class Wal {
     assert(this.#position >= 0, 'positions are not negative');
     this.#file.close();
     this.#file = undefined;
+    // What was not synced may be there after a power cut or not.
+    const bytes = this.#hasUnsynced ? undefined : this.#position;
+    this.#state.set({ id: this.#fileId, bytes, databases: [...this.#databases] });
+    this.#databases = new Set();
+    this.#hasUnsynced = false;
     this.#fileId++;
     this.#position = 0;
   }

@@ -1,0 +1,182 @@
+// Reads the files of the log one after the other and holds them against the list of them. Only the file that was written last
+// may end in a record that is not whole; everything else that is missing was acknowledged.
+import { ByteReader, DecodeError } from '../bytes.ts';
+import type { Damage } from '../damage.ts';
+import type { Disk } from '../disk/disk.ts';
+import { walDirectory } from '../engine/paths.ts';
+import { logStatePath, readLogState } from './log-state.ts';
+import type { LogFileEntry } from './log-state.ts';
+import { FRAME_BYTES, LISTED_VERSION, scanWalFile, WAL_HEADER_BYTES } from './wal-file.ts';
+import type { Stretch, WalScan } from './wal-file.ts';
+import { decodeOwner } from './wal-record.ts';
+import type { DatabaseRef } from './wal-record.ts';
+import { walFileId, walPath } from './wal.ts';
+
+/** Records that are lost. */
+export type LogFault = Damage & {
+  /** Whose they may have been; `undefined` when that is not known. */
+  readonly databases: readonly string[] | undefined;
+};
+
+export type CheckedLogFile = {
+  readonly id: number;
+  readonly path: string;
+  /** As it is listed. */
+  readonly entry: LogFileEntry | undefined;
+  /** Its records; `undefined` when the file is missing. */
+  readonly scan: WalScan | undefined;
+  /** Bytes behind the last record: a write that was not acknowledged. */
+  readonly tornBytes: number;
+  readonly faults: readonly LogFault[];
+};
+
+type CheckOptions = {
+  readonly disk: Disk;
+  /** Of the engine. */
+  readonly directory: string;
+  /** Files with smaller ids are not needed any more. */
+  readonly walStart: number;
+  /** The manifest says that there is a list. */
+  readonly isListed: boolean;
+  /** Whether there is such a database: bytes that name one by chance do not name its instance too. */
+  readonly knows: (database: DatabaseRef) => boolean;
+};
+
+export type LogCheck = {
+  /** What is wrong with the list itself. */
+  readonly faults: readonly LogFault[];
+  /** One copy of the list is damaged: nothing is lost. */
+  readonly mended: Damage | undefined;
+  /** In the order of the log; each is read when it is asked for. */
+  readonly files: Iterable<CheckedLogFile>;
+};
+
+export function checkLog(options: CheckOptions): LogCheck {
+  const { disk, walStart } = options;
+  const directory = walDirectory(options.directory);
+  const { entries, fault } = readLogState(disk, directory);
+  const present = new Set<number>();
+  for (const name of disk.list(directory)) {
+    const id = walFileId(name);
+    if (id !== undefined && id >= walStart) present.add(id);
+  }
+  const faults: LogFault[] = [];
+  if (entries === undefined) {
+    const file = logStatePath(directory);
+    const isNeeded = options.isListed || hasListedRecords(disk, directory, present);
+    if (fault !== undefined) faults.push({ ...fault, databases: undefined });
+    else if (isNeeded) {
+      const message = 'the list of log files is missing';
+      faults.push({ file, offset: 0, message, databases: undefined });
+    }
+  }
+  const files = checkedFiles(options, { directory, entries, present });
+  return { faults, mended: entries === undefined ? undefined : fault, files };
+}
+
+/** Before the first manifest, files tell by their version whether they were listed. */
+function hasListedRecords(disk: Disk, directory: string, ids: Iterable<number>): boolean {
+  for (const id of ids) {
+    const file = disk.open(walPath(directory, id), 'read');
+    try {
+      // A crash may have come between the file and its place in the list; then it is empty.
+      const isUsed = file.size() > WAL_HEADER_BYTES;
+      if (isUsed && scanWalFile(file, { to: WAL_HEADER_BYTES }).version >= LISTED_VERSION)
+        return true;
+    } finally {
+      file.close();
+    }
+  }
+  return false;
+}
+
+type Files = {
+  readonly directory: string;
+  readonly entries: readonly LogFileEntry[] | undefined;
+  readonly present: ReadonlySet<number>;
+};
+
+function* checkedFiles(
+  options: CheckOptions,
+  { directory, entries, present }: Files,
+): Generator<CheckedLogFile> {
+  const listed = new Map(
+    (entries ?? []).filter(({ id }) => id >= options.walStart).map((entry) => [entry.id, entry]),
+  );
+  const ids = [...new Set([...present, ...listed.keys()])];
+  // Without a list there are no gaps.
+  const first = options.walStart > 0 ? options.walStart : Math.min(...ids);
+  const last = Math.max(...ids);
+  if (entries === undefined) for (let id = first; id < last; id++) ids.push(id);
+  for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
+    const path = walPath(directory, id);
+    const entry = listed.get(id);
+    if (present.has(id)) {
+      yield checkFile(options, {
+        id,
+        path,
+        entry,
+        isLast: id === last,
+        isListed: entries !== undefined,
+      });
+      continue;
+    }
+    const message = 'a file of the log is missing';
+    const faults = [{ file: path, offset: 0, message, databases: entry?.databases }];
+    yield { id, path, entry, scan: undefined, tornBytes: 0, faults };
+  }
+}
+
+type Place = {
+  readonly id: number;
+  readonly path: string;
+  readonly entry: LogFileEntry | undefined;
+  readonly isLast: boolean;
+  readonly isListed: boolean;
+};
+
+function checkFile(
+  { disk, knows }: CheckOptions,
+  { id, path, entry, isLast, isListed }: Place,
+): CheckedLogFile {
+  const file = disk.open(path, 'read');
+  try {
+    const scan = scanWalFile(file, { to: entry?.bytes });
+    const faults = scan.damaged.map((stretch): LogFault => {
+      const databases = ownerOf(file, stretch, { entry, knows });
+      const message = 'a record of the log is damaged';
+      return { file: path, offset: stretch.offset, message, databases };
+    });
+    const { goodBytes, fileBytes } = scan;
+    // An unlisted file of a list was begun when the process ended.
+    const mayBeTorn = isLast || (isListed && entry?.bytes === undefined);
+    const neededBytes = entry?.bytes ?? (mayBeTorn ? 0 : Math.max(fileBytes, WAL_HEADER_BYTES));
+    if (goodBytes < neededBytes) {
+      const message = `a file of the log has ${goodBytes} readable bytes instead of ${neededBytes}`;
+      faults.push({ file: path, offset: goodBytes, message, databases: entry?.databases });
+    }
+    return { id, path, entry, scan, tornBytes: file.size() - goodBytes, faults };
+  } finally {
+    file.close();
+  }
+}
+
+/** Whose the record was, when a single one is damaged and still says it, or all of the file were of one. */
+function ownerOf(
+  file: { read(target: Uint8Array, offset: number): number },
+  { offset, end }: Stretch,
+  { entry, knows }: { readonly entry: LogFileEntry | undefined } & Pick<CheckOptions, 'knows'>,
+): readonly string[] | undefined {
+  const bytes = new Uint8Array(end - offset);
+  file.read(bytes, offset);
+  const isSingle =
+    bytes.length > FRAME_BYTES && new ByteReader(bytes, 4).u32() === bytes.length - FRAME_BYTES;
+  if (!isSingle) return entry?.databases;
+  try {
+    const owner = decodeOwner(bytes.subarray(FRAME_BYTES));
+    if (owner !== undefined && knows(owner)) return [owner.name];
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+  }
+  return entry?.databases;
+}

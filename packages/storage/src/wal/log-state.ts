@@ -1,0 +1,87 @@
+// FILES: which files the log has, how long those are that are not written any more, and whose records they hold. Written before
+// the first record of a file, and when the log is closed, so that a file that is missing or cut is noticed, and whose it
+// was. Format: docs/formats/wal.md.
+import { Corruption } from '@tidemark/core';
+
+import { utf8, utf8Text } from '../bytes.ts';
+import type { Damage } from '../damage.ts';
+import { NewerFormat, readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
+import type { CheckedFormat } from '../disk/checked-file.ts';
+import type { Disk } from '../disk/disk.ts';
+
+const FORMAT: CheckedFormat = { magic: 'TDMLOG', version: 2 };
+
+export type LogFileEntry = {
+  readonly id: number;
+  /** Where its last durable record ends; absent while it is written, and where a sync failed. */
+  readonly bytes?: number | undefined;
+  /** Databases with records in it; absent while it is written. */
+  readonly databases?: readonly string[] | undefined;
+};
+
+export function logStatePath(directory: string): string {
+  return `${directory}/FILES`;
+}
+
+export type StoredLogState = {
+  /** `undefined` when there is no list, or none that can be read. */
+  readonly entries: readonly LogFileEntry[] | undefined;
+  readonly fault: Damage | undefined;
+};
+
+/** The list in the log's directory. */
+export function readLogState(disk: Disk, directory: string): StoredLogState {
+  const file = logStatePath(directory);
+  try {
+    const stored = readCheckedFile(file, FORMAT, disk);
+    if (stored === undefined) return { entries: undefined, fault: undefined };
+    const { files } = JSON.parse(utf8Text(stored.body)) as { files: LogFileEntry[] };
+    const message = 'one copy of the list of log files is damaged';
+    return { entries: files, fault: stored.isMended ? { file, offset: 0, message } : undefined };
+  } catch (error) {
+    if (error instanceof NewerFormat || !(error instanceof Corruption)) throw error;
+    const message = 'the list of log files is damaged in both copies';
+    return { entries: undefined, fault: { file, offset: 0, message } };
+  }
+}
+
+/** What the list says; one per log. */
+export class LogState {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #entries = new Map<number, LogFileEntry>();
+  #written: string | undefined;
+  #isHeld: boolean;
+
+  /** `isHeld`: the list is missing or damaged, and stays so until `release`, so that a start notices it again. */
+  constructor(
+    disk: Disk,
+    directory: string,
+    { entries, isHeld }: { readonly entries: readonly LogFileEntry[]; readonly isHeld: boolean },
+  ) {
+    this.#disk = disk;
+    this.#directory = directory;
+    this.#isHeld = isHeld;
+    for (const entry of entries) this.set(entry);
+  }
+
+  set(entry: LogFileEntry): void {
+    this.#entries.set(entry.id, entry);
+  }
+
+  /** A manifest says what was lost, and files below `id` are not needed any more. */
+  release(id: number): void {
+    this.#isHeld = false;
+    for (const known of this.#entries.keys()) if (known < id) this.#entries.delete(known);
+  }
+
+  /** Durable when it resolves. */
+  async write(): Promise<void> {
+    const files = [...this.#entries.values()].sort((a, b) => a.id - b.id);
+    const text = JSON.stringify({ files });
+    if (this.#isHeld || text === this.#written) return;
+    const path = logStatePath(this.#directory);
+    await writeCheckedFile(path, { format: FORMAT, body: utf8(text), disk: this.#disk });
+    this.#written = text;
+  }
+}
