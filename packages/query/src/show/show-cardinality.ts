@@ -13,15 +13,9 @@ import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
 import { countInGroups } from './count-in-groups.ts';
 import type { Counted } from './count-in-groups.ts';
 import { Members } from './members.ts';
-import {
-  existingDatabase,
-  namedDatabase,
-  policyOf,
-  refuseTime,
-  seriesCondition,
-} from './show-context.ts';
+import { namedDatabase, refuseTime, seriesCondition } from './show-context.ts';
 import { fieldsOf, tagKeyMatch } from './show-schema.ts';
-import { sourceFilters } from './show-sources.ts';
+import { measurementsOf, sourceFilters } from './show-sources.ts';
 
 type ShowCardinality = Extract<ShowStatement, { kind: 'show-cardinality' }>;
 
@@ -76,22 +70,17 @@ async function estimate(statement: ShowCardinality, context: QueryContext): Prom
 }
 
 async function* counted(statement: ShowCardinality, run: RunContext): AsyncIterable<Counted> {
-  const { query } = run;
-  const database = existingDatabase(statement.database, query);
   if (statement.of === 'field-key') {
     yield* countFieldKeys(statement, run);
     return;
   }
-  const condition = seriesCondition(statement.condition, query);
-  const dimensions = await groupTags(statement.dimensions, database, query);
-  const named = await sourceFilters(
-    statement.sources,
-    { database, policyOf: (source) => policyOf(source, database, query) },
-    run,
-  );
-  const filters = named.map((filter): SchemaFilter => ({ ...filter, ...condition }));
+  const { database, sources } = statement;
+  const condition = seriesCondition(statement.condition, run.query);
+  const filters = await sourceFilters(sources, { database, needsPolicy: true, condition }, run);
+  const dimensions = await groupTags(statement.dimensions, filters, run.query);
   if (statement.of === 'measurement') {
-    yield* countMeasurements(filters, run);
+    const { size } = await measurementsOf(filters, run);
+    if (size > 0) yield { count: size };
     return;
   }
   const [only] = filters;
@@ -111,7 +100,7 @@ async function* countFieldKeys(
   let name: string | undefined;
   let field: string | undefined;
   let count = 0;
-  for await (const { measurement, entries } of await fieldsOf(statement, run.query, run)) {
+  for await (const { measurement, entries } of await fieldsOf(statement, run)) {
     if (measurement !== name) {
       if (name !== undefined) yield { name, count };
       name = measurement;
@@ -125,20 +114,6 @@ async function* countFieldKeys(
     }
   }
   if (name !== undefined) yield { name, count };
-}
-
-/** Different measurements of all filters; nothing where there are none. */
-async function* countMeasurements(
-  filters: readonly SchemaFilter[],
-  run: RunContext,
-): AsyncIterable<Counted> {
-  const names = new Members(run);
-  for (const filter of filters) {
-    for await (const batch of lookUp(run.query, 'measurements', { filter }, run.pace)) {
-      for (const name of batch.names) names.add(name);
-    }
-  }
-  if (names.size > 0) yield { count: names.size };
 }
 
 /** Counts of each measurement, where storage tells its parts once and in order. */
@@ -245,7 +220,7 @@ async function* sums(
 
 async function groupTags(
   written: readonly Expression[],
-  database: string,
+  filters: readonly SchemaFilter[],
   context: QueryContext,
 ): Promise<readonly string[]> {
   const { tags } = readDimensions(written, context.now);
@@ -256,8 +231,10 @@ async function groupTags(
       continue;
     }
     const matches = dimension.kind === 'regex' ? textMatcher(dimension.pattern) : () => true;
-    for await (const { keys } of lookUp(context, 'tag-keys', { filter: { database } })) {
-      for (const key of keys) if (matches(key)) names.add(key);
+    for (const database of new Set(filters.map((filter) => filter.database))) {
+      for await (const { keys } of lookUp(context, 'tag-keys', { filter: { database } })) {
+        for (const key of keys) if (matches(key)) names.add(key);
+      }
     }
   }
   return [...names].sort(compareBytes);

@@ -24,29 +24,46 @@ export function namedDatabase(written: string | undefined, context: QueryContext
   return database;
 }
 
-/** Database of a SHOW statement that refuses databases that do not exist. */
-export function existingDatabase(written: string | undefined, context: QueryContext): string {
-  const database = namedDatabase(written, context);
-  if (!context.catalog.hasDatabase(database)) throw databaseNotFound(database);
-  return database;
-}
+export type PlaceOptions = {
+  /** Of the statement's ON. */
+  readonly database: string | undefined;
+  /** A source that names no policy lies in the default one, not in all. */
+  readonly needsPolicy: boolean;
+};
 
-/** The policy that a source names, or the default one. */
-export function policyOf(
+/** What of the data a statement speaks of; without a policy, of all of them. */
+export type Place = { readonly database: string; readonly retentionPolicy: string | undefined };
+
+/**
+ * Where a source lies, `undefined` for no FROM: in the database and the policy that it names, otherwise in those of the
+ * statement. Refuses what does not exist.
+ */
+export function placeOf(
   source: MeasurementSource | undefined,
-  database: string,
+  { database: on, needsPolicy }: PlaceOptions,
   context: QueryContext,
-): string {
-  const written = source?.retentionPolicy ?? context.retentionPolicy;
+): Place {
+  const database = namedDatabase(source?.database ?? on, context);
+  const isOwn = source?.database !== undefined;
+  if (!context.catalog.hasDatabase(database)) {
+    throw databaseNotFound(database, isOwn ? source.span : undefined);
+  }
+  // The request's policy belongs to the request's database.
+  const byRequest = needsPolicy && !isOwn ? context.retentionPolicy : undefined;
+  const written = source?.retentionPolicy ?? byRequest;
   if (written !== undefined && written !== '') {
     if (!context.catalog.hasRetentionPolicy(database, written)) {
-      throw retentionPolicyNotFound(written);
+      throw retentionPolicyNotFound(
+        written,
+        source?.retentionPolicy === undefined ? undefined : source.span,
+      );
     }
-    return written;
+    return { database, retentionPolicy: written };
   }
+  if (!needsPolicy) return { database, retentionPolicy: undefined };
   const byDefault = context.catalog.defaultRetentionPolicy(database);
   if (byDefault === undefined) throw retentionPolicyNotFound('autogen');
-  return byDefault;
+  return { database, retentionPolicy: byDefault };
 }
 
 export type SeriesCondition = {

@@ -9,36 +9,29 @@ import { RunContext } from '../operators/run-context.ts';
 import type { ResultBatch } from '../result.ts';
 import { compareSeriesKeys } from '../series-key.ts';
 import type { SchemaFilter, SeriesOrder, TagKeyMatch } from '../series-source.ts';
-import { existingDatabase, policyOf, seriesCondition } from './show-context.ts';
+import { seriesCondition } from './show-context.ts';
 import { listed, oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
-import { merged, sourceFilters } from './show-sources.ts';
+import { measurementsOf, merged, sourceFilters } from './show-sources.ts';
 import type { Piece } from './show-sources.ts';
 
 type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>;
 
 /**
- * SHOW SERIES: keys of all policies; with a time condition only those of one policy's shards in the range, and in the
- * order of their bytes instead of that of their tags (recorded).
+ * SHOW SERIES: keys of all policies, or of those that sources name; with a time condition only those of one policy's
+ * shards in the range, and in the order of their bytes instead of that of their tags (recorded).
  */
 export async function* showSeries(
   statement: Show<'show-series'>,
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
   const run = new RunContext(context);
-  const database = existingDatabase(statement.database, context);
   const condition = seriesCondition(statement.condition, context);
   const hasTime = condition.timeRange !== undefined;
-  const filters = await sourceFilters(
-    statement.sources,
-    {
-      database,
-      policyOf: hasTime ? (source) => policyOf(source, database, context) : undefined,
-    },
-    run,
-  );
+  const { database, sources } = statement;
+  const filters = await sourceFilters(sources, { database, needsPolicy: hasTime, condition }, run);
   const order = hasTime ? 'key' : 'tags';
-  const answers = filters.map((filter) => seriesKeys({ ...filter, ...condition }, run, order));
+  const answers = filters.map((filter) => seriesKeys(filter, run, order));
   const keys = merged(answers, hasTime ? compareBytes : compareSeriesKeys);
   yield* oneSeriesOf(unnamed(keys), ['key'], statement);
 }
@@ -58,26 +51,34 @@ async function* unnamed(pieces: AsyncIterable<Piece<string>>): AsyncIterable<Row
   for await (const { entries } of pieces) yield { columns: [entries] };
 }
 
-/** SHOW TAG KEYS: keys of the series that match, per measurement. The policy of a source does not matter. */
+/** SHOW TAG KEYS: keys of the series that match, per measurement. */
 export async function* showTagKeys(
   statement: Show<'show-tag-keys'>,
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
   const run = new RunContext(context);
-  const database = existingDatabase(statement.database, context);
   const condition = seriesCondition(statement.condition, context);
-  for (const filter of await sourceFilters(statement.sources, { database }, run)) {
-    const pieces = tagKeys({ ...filter, ...condition }, run);
-    yield* listed(seriesOf(pieces, ['tagKey'], statement));
-  }
+  const { database, sources } = statement;
+  const filters = await sourceFilters(sources, { database, needsPolicy: false, condition }, run);
+  const keys = merged(
+    filters.map((filter) => tagKeys(filter, run)),
+    compareBytes,
+  );
+  yield* listed(seriesOf(keyed(keys), ['tagKey'], statement));
 }
 
 async function* tagKeys(
   filter: SchemaFilter,
   { query, pace }: RunContext,
-): AsyncIterable<RowPiece> {
+): AsyncIterable<Piece<string>> {
   for await (const { measurement, keys } of lookUp(query, 'tag-keys', { filter }, pace)) {
-    yield { name: measurement, columns: [keys] };
+    yield { measurement, entries: keys };
+  }
+}
+
+async function* keyed(pieces: AsyncIterable<Piece<string>>): AsyncIterable<RowPiece> {
+  for await (const { measurement, entries } of pieces) {
+    yield { name: measurement, columns: [entries] };
   }
 }
 
@@ -103,15 +104,35 @@ export async function* showTagValues(
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
   const run = new RunContext(context);
-  const database = existingDatabase(statement.database, context);
   const condition = seriesCondition(statement.condition, context);
   const keys = tagKeyMatch(statement.keys);
   const limitPerMeasurement = rowsNeeded(statement);
-  for (const filter of await sourceFilters(statement.sources, { database }, run)) {
-    const asked = { filter: { ...filter, ...condition }, keys, limitPerMeasurement };
-    yield* listed(seriesOf(tagValues(asked, run), ['key', 'value'], statement));
+  const { database, sources } = statement;
+  const filters = await sourceFilters(sources, { database, needsPolicy: false, condition }, run);
+  const answers = filters.map((filter) => tagValues({ filter, keys, limitPerMeasurement }, run));
+  const [only] = answers;
+  const isOne = answers.length === 1 && only !== undefined;
+  const pieces = isOne ? only : mergedPairs(answers);
+  yield* listed(seriesOf(pieces, ['key', 'value'], statement));
+}
+
+/** Several answers of keys and values as one. */
+async function* mergedPairs(answers: readonly AsyncIterable<RowPiece>[]): AsyncIterable<RowPiece> {
+  const pairs = answers.map(async function* pairsOf(pieces): AsyncIterable<Piece<Pair>> {
+    for await (const { name = '', columns } of pieces) {
+      const [keys = [], values = []] = columns;
+      yield { measurement: name, entries: keys.map((key, i) => [key, values[i] ?? '']) };
+    }
+  });
+  const compare = (a: Pair, b: Pair): number =>
+    compareBytes(a[0], b[0]) || compareBytes(a[1], b[1]);
+  for await (const { measurement, entries } of merged(pairs, compare)) {
+    const columns = [entries.map(([key]) => key), entries.map(([, value]) => value)];
+    yield { name: measurement, columns };
   }
 }
+
+type Pair = readonly [key: string, value: string];
 
 async function* tagValues(
   asked: {
@@ -132,7 +153,7 @@ export async function* showFieldKeys(
   context: QueryContext,
 ): AsyncIterable<ResultBatch> {
   const run = new RunContext(context);
-  const fields = await fieldsOf(statement, context, run);
+  const fields = await fieldsOf(statement, run);
   yield* seriesOf(nameAndType(fields), ['fieldKey', 'fieldType'], statement);
 }
 
@@ -140,18 +161,21 @@ type TypedField = { readonly name: string; readonly type: string };
 
 /** Fields of the sources with their types; one that has two types is there twice. */
 export async function fieldsOf(
-  statement: Pick<Show<'show-field-keys'>, 'database' | 'sources'>,
-  context: QueryContext,
+  statement: Pick<Show<'show-field-keys'>, 'database' | 'sources' | 'condition'>,
   run: RunContext,
 ): Promise<AsyncIterable<Piece<TypedField>>> {
-  const database = existingDatabase(statement.database, context);
-  const filters = await sourceFilters(
-    statement.sources,
-    { database, policyOf: (source) => policyOf(source, database, context) },
-    run,
-  );
+  const { database, sources } = statement;
+  const condition = seriesCondition(statement.condition, run.query);
+  const filters = await sourceFilters(sources, { database, needsPolicy: true, condition }, run);
+  const named: SchemaFilter[] = [];
+  for (const filter of filters) {
+    // A condition is on series, which have no fields of their own: it picks measurements.
+    const { where, ...rest } = filter;
+    if (where === undefined) named.push(rest);
+    else named.push({ ...rest, measurements: [...(await measurementsOf([filter], run)).texts] });
+  }
   return merged(
-    filters.map((filter) => fields(filter, run)),
+    named.map((filter) => fields(filter, run)),
     (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
   );
 }

@@ -1,39 +1,45 @@
-// What FROM names, as look-ups: one per retention policy, each naming a measurement once, so that answers have an order
+// What FROM and WHERE name, as look-ups: one per database and policy, each naming a measurement once, so that answers have an order
 // and no duplicates without being gathered.
 import { compareBytes } from '@tidemark/core';
 import type { MeasurementSource } from '@tidemark/influxql';
 
 import { lookUp } from '../look-up.ts';
 import type { RunContext } from '../operators/run-context.ts';
-import type { SchemaFilter } from '../series-source.ts';
+import type { Predicate, SchemaFilter } from '../series-source.ts';
 import { Members } from './members.ts';
+import { asksForName, forMeasurement } from './name-condition.ts';
+import { placeOf } from './show-context.ts';
+import type { Place, PlaceOptions, SeriesCondition } from './show-context.ts';
 
 /** Entries of a merged piece. */
 const PIECE_ENTRIES = 2048;
 
-export type SourceOptions = {
-  readonly database: string;
-  /** The policy in which a source is looked for; absent where it does not matter. `undefined` stands for no FROM. */
-  readonly policyOf?: ((source: MeasurementSource | undefined) => string) | undefined;
-};
+export type SourceOptions = PlaceOptions & { readonly condition?: SeriesCondition | undefined };
 
-/** Filters that together name what the sources do. Two of them differ in their retention policy. */
+/** Filters that together name what the sources do. Two of them differ in place, or in the measurements that they name. */
 export async function sourceFilters(
   sources: readonly MeasurementSource[],
-  { database, policyOf }: SourceOptions,
+  options: SourceOptions,
   run: RunContext,
 ): Promise<readonly SchemaFilter[]> {
-  if (sources.length === 0) return [{ database, retentionPolicy: policyOf?.(undefined) }];
-  const byPolicy = new Map<string | undefined, MeasurementSource[]>();
+  const places = new Map<
+    string,
+    { readonly place: Place; readonly members: MeasurementSource[] }
+  >();
   for (const source of sources) {
-    const policy = policyOf?.(source);
-    const known = byPolicy.get(policy);
-    if (known === undefined) byPolicy.set(policy, [source]);
-    else known.push(source);
+    const place = placeOf(source, options, run.query);
+    const id = JSON.stringify(place);
+    const known = places.get(id);
+    if (known === undefined) places.set(id, { place, members: [source] });
+    else known.members.push(source);
+  }
+  if (sources.length === 0) {
+    places.set('', { place: placeOf(undefined, options, run.query), members: [] });
   }
   const filters: SchemaFilter[] = [];
-  for (const [retentionPolicy, members] of byPolicy) {
-    filters.push({ database, retentionPolicy, ...(await namesOf(members, database, run)) });
+  for (const { place, members } of places.values()) {
+    const filter = { ...place, ...(await namesOf(members, place.database, run)) };
+    filters.push(...(await withCondition(filter, options.condition, run)));
   }
   return filters;
 }
@@ -44,7 +50,8 @@ async function namesOf(
   run: RunContext,
 ): Promise<Pick<SchemaFilter, 'measurements' | 'measurementPattern'>> {
   const [only] = sources;
-  if (sources.length === 1 && only?.pattern !== undefined) {
+  if (only === undefined) return {};
+  if (sources.length === 1 && only.pattern !== undefined) {
     return { measurementPattern: only.pattern };
   }
   const members = new Members(run);
@@ -59,6 +66,49 @@ async function namesOf(
     }
   }
   return { measurements: [...members.texts] };
+}
+
+/** The series of a filter that meet a condition: one filter for all measurements that are asked the same of their tags. */
+export async function withCondition(
+  filter: SchemaFilter,
+  condition: SeriesCondition | undefined,
+  run: RunContext,
+): Promise<readonly SchemaFilter[]> {
+  const { where, timeRange } = condition ?? { where: undefined, timeRange: undefined };
+  const ranged = timeRange === undefined ? filter : { ...filter, timeRange };
+  if (where === undefined) return [ranged];
+  if (!asksForName(where)) return [{ ...ranged, where }];
+  const byRest = new Map<string, { readonly rest: Predicate; readonly names: Members }>();
+  for await (const { names } of lookUp(run.query, 'measurements', { filter }, run.pace)) {
+    for (const name of names) {
+      const rest = forMeasurement(where, name);
+      if (rest.kind === 'constant' && !rest.value) continue;
+      const id = JSON.stringify(rest);
+      const known = byRest.get(id) ?? { rest, names: new Members(run) };
+      byRest.set(id, known);
+      known.names.add(name);
+    }
+  }
+  return Array.from(byRest.values(), ({ rest, names }) => ({
+    ...ranged,
+    measurementPattern: undefined,
+    measurements: [...names.texts],
+    where: rest.kind === 'constant' ? undefined : rest,
+  }));
+}
+
+/** Names of the measurements of which the filters leave a series. */
+export async function measurementsOf(
+  filters: readonly SchemaFilter[],
+  run: RunContext,
+): Promise<Members> {
+  const names = new Members(run);
+  for (const filter of filters) {
+    for await (const batch of lookUp(run.query, 'measurements', { filter }, run.pace)) {
+      for (const name of batch.names) names.add(name);
+    }
+  }
+  return names;
 }
 
 /** Entries of one measurement, in order; pieces of one measurement follow each other. */
