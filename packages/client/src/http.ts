@@ -5,6 +5,7 @@ import {
   Forbidden,
   Internal,
   InvalidRequest,
+  messageOf,
   NotFound,
   Unauthorized,
   Unavailable,
@@ -85,20 +86,17 @@ export class HttpConnection {
     if (this.#authorization !== undefined) headers.set('Authorization', this.#authorization);
     const body = options.json === undefined ? options.body : printLossless(options.json);
     if (options.json !== undefined) headers.set('Content-Type', 'application/json');
-    try {
-      return await this.#fetch(url, {
-        method: options.method ?? 'GET',
-        headers,
-        signal: options.signal ?? AbortSignal.timeout(this.#timeoutMs),
-        ...(body === undefined ? {} : { body }),
-      });
-    } catch (error) {
-      if (options.signal?.aborted === true) throw error;
-      throw new Unavailable(`${this.url} does not answer: ${causeOf(error)}`, {
-        cause: error,
-        hint: 'Is the service running, and is this its address?',
-      });
-    }
+    const response = await this.#fetch(url, {
+      method: options.method ?? 'GET',
+      headers,
+      signal: options.signal ?? AbortSignal.timeout(this.#timeoutMs),
+      ...(body === undefined ? {} : { body }),
+    }).catch((error: unknown) => {
+      throw options.signal?.aborted === true ? error : noAnswer(this.#base, error);
+    });
+    const stranger = strangerOf(url, response);
+    if (stranger !== undefined) throw stranger;
+    return response;
   }
 
   /** The JSON document of the answer, long integers as `bigint`; `undefined` when the answer is empty. */
@@ -116,10 +114,36 @@ function parseUrl(text: string): URL {
   }
 }
 
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
+/** Why nothing came back, and what to do about it. */
+function noAnswer(base: URL, error: unknown): Unavailable {
+  const url = base.href.replace(/\/$/, '');
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  const options = (hint: string) => ({ cause: error, hint });
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'EPROTO') {
+    const plain = url.replace('https:', 'http:');
+    return new Unavailable(`${url} answers, but not with TLS`, options(`Try ${plain}`));
+  }
+  if (CERTIFICATE_CODES.test(code)) {
+    return new Unavailable(
+      `the certificate of ${url} is not trusted: ${messageOf(cause)}`,
+      options(
+        'Name its authority with NODE_EXTRA_CA_CERTS=FILE, or do not verify it (--unsafe-ssl in the shell, --skip-verify elsewhere)',
+      ),
+    );
+  }
+  const isCut = code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code.startsWith('HPE_');
+  return new Unavailable(
+    `${url} does not answer: ${messageOf(cause)}`,
+    options(
+      isCut && base.protocol === 'http:'
+        ? `Does it want TLS? Then write ${url.replace('http:', 'https:')}`
+        : 'Is the service running, and is this its address?',
+    ),
+  );
 }
+
+const CERTIFICATE_CODES = /SELF_SIGNED|UNABLE_TO_|^CERT_|ALTNAME_INVALID/;
 
 /** The error that a response of status 400 or more means, and the document it came with (empty when it is no JSON). */
 export async function readFailure(
@@ -133,6 +157,26 @@ export async function readFailure(
     ? document.diagnostics.map(diagnosticOf)
     : undefined;
   return { error: errorOf(response.status, message, diagnostics), document };
+}
+
+/** Whether the other service was asked: both say who they are, and neither has the paths of the other but `/ping`. */
+function strangerOf(
+  { pathname, origin }: URL,
+  { status, headers }: Response,
+): NotFound | undefined {
+  if (status !== 404 && pathname !== '/ping') return undefined;
+  const isForEngine = /^\/(?:engine|kapacitor)\//.test(pathname);
+  const isEngine = headers.has('x-engine-version') || headers.has('x-kapacitor-version');
+  const isDatabase = headers.has('x-tsdb-version') || headers.has('x-influxdb-version');
+  if (isForEngine && isDatabase && !isEngine)
+    return new NotFound(`${origin} is a database, not a task engine`, {
+      hint: 'The engine listens on port 9092 unless http.bind-address says otherwise: --url http://127.0.0.1:9092',
+    });
+  if (!isForEngine && isEngine)
+    return new NotFound(`${origin} is a task engine, not a database`, {
+      hint: 'The database listens on port 8086 unless http.bind-address says otherwise: --url http://127.0.0.1:8086',
+    });
+  return undefined;
 }
 
 type FailureDocument = Readonly<Record<string, unknown>>;

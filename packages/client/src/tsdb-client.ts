@@ -109,13 +109,16 @@ export class TsdbClient {
     return response.results?.flatMap((result) => result.series ?? []) ?? [];
   }
 
-  /** Writes line protocol. */
+  /** Writes line protocol; what the database finds odd about it although it took it, `undefined` mostly. */
   async write(
     database: string,
     lines: string | Uint8Array<ArrayBuffer>,
     options: WriteOptions = {},
-  ): Promise<void> {
-    await this.http.send('/write', writeRequest(database, lines, options));
+  ): Promise<string | undefined> {
+    const { headers } = await this.http.send('/write', writeRequest(database, lines, options));
+    const found = headers.get('x-tsdb-diagnostics');
+    if (found === null) return undefined;
+    return (JSON.parse(found) as readonly { readonly hint?: string }[])[0]?.hint;
   }
 
   /**

@@ -60,6 +60,7 @@ export type { TagSet } from './tags.ts';
 export { hashSeed, hashText } from './text-hash.ts';
 export { own } from './own.ts';
 export { Pipe } from './pipe.ts';
+export { suggest } from './suggest.ts';
 export { countCpuFromStart } from './process-cpu.ts';
 export {
   ALL_TIME,

@@ -304,7 +304,7 @@ describe('stream tasks', () => {
     await call('PATCH', '/engine/v1/tasks/t', { status: 'disabled' });
     expect(await call('GET', out)).toMatchObject({
       status: 404,
-      json: { error: 'no task exists' },
+      json: { error: 'task t has no endpoint "out" while it does not run' },
     });
     await call('PATCH', '/engine/v1/tasks/t', { status: 'enabled' });
     expect((await call('GET', out)).json).toEqual({ series: null });

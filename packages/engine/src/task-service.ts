@@ -61,6 +61,9 @@ export type TaskServiceOptions = {
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
+/** In the words that clients know, with what they asked for. */
+export const noTask = (id: string): string => `no task exists with the id ${JSON.stringify(id)}`;
+
 type Refusal = { readonly reason: string; readonly findings: readonly Diagnostic[] };
 
 export class TaskService {
@@ -79,7 +82,7 @@ export class TaskService {
   /** The task, or `NotFound` in the words that clients know. */
   require(id: string): TaskRecord {
     const record = this.get(id);
-    if (record === undefined) throw new NotFound('no task exists');
+    if (record === undefined) throw new NotFound(noTask(id));
     return record;
   }
 
@@ -144,7 +147,8 @@ export class TaskService {
     return this.#options.lock.one(id, async () => {
       const { tasks } = this.#options;
       const before = tasks.get(id);
-      if (before === undefined) throw new NotFound('task does not exist, cannot update');
+      if (before === undefined)
+        throw new NotFound(`task does not exist, cannot update: ${JSON.stringify(id)}`);
       const newId = input.id === undefined || input.id === '' ? id : idOrRandom(input.id, 'task');
       if (newId !== id && tasks.has(newId)) {
         throw new Conflict('failed to create new task during ID change: object already exists');

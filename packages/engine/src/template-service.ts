@@ -68,7 +68,8 @@ export class TemplateService {
     const { templates, tasks, lock, environment } = this.#options;
     return lock.whole(async () => {
       const before = templates.get(id);
-      if (before === undefined) throw new NotFound('template does not exist, cannot update');
+      if (before === undefined)
+        throw new NotFound(`template does not exist, cannot update: ${JSON.stringify(id)}`);
       const newId =
         input.id === undefined || input.id === '' ? id : idOrRandom(input.id, 'template');
       if (newId !== id && templates.has(newId)) {

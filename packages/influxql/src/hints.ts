@@ -1,4 +1,6 @@
 // What to write instead: hints for the mistakes that people make with this language.
+import { suggest } from '@tidemark/core';
+
 import { formatIdentifier } from './quote.ts';
 import type { Token } from './token.ts';
 
@@ -12,6 +14,14 @@ const WRONG_WORDS: Readonly<Record<string, string>> = {
   UNION: 'there is no UNION; name several measurements in FROM',
   IN: 'IN is only known in WITH KEY IN (…); use OR or a regular expression',
 };
+
+/** Of the words that could stand there the one that was nearly written. */
+function meantWord(token: Token, expected: readonly string[]): string | undefined {
+  if (token.kind !== 'word' && token.kind !== 'identifier') return undefined;
+  const words = expected.filter((word) => /^[A-Z]+$/.test(word));
+  const meant = suggest(token.text, words);
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
+}
 
 /** A hint for `found token, expected …`, `undefined` when there is nothing better to say than the message. */
 export function hintFor(token: Token, expected: readonly string[]): string | undefined {
@@ -28,5 +38,5 @@ export function hintFor(token: Token, expected: readonly string[]): string | und
   if (token.kind === 'identifier' && expected.includes('string') && expected.length === 1) {
     return `strings are written in single quotes: '${token.text}'`;
   }
-  return WRONG_WORDS[token.text.toUpperCase()];
+  return WRONG_WORDS[token.text.toUpperCase()] ?? meantWord(token, expected);
 }

@@ -57,6 +57,7 @@ import {
 import { storageStatistics } from './stats/storage-statistics.ts';
 import { serviceDiagnostics } from './stats/diagnostics.ts';
 import { policyRef } from './write/policy-ref.ts';
+import { PrecisionDoubts } from './write/precision-doubt.ts';
 import { RejectedLog } from './write/rejected-lines.ts';
 import { WriteService } from './write/write-service.ts';
 import { LIMITS } from './limits.ts';
@@ -424,6 +425,7 @@ function buildServices(
     statistics,
     requests: new RequestTracker(),
     rejected: new RejectedLog(),
+    precisionDoubts: new PrecisionDoubts(log),
     accessLog:
       config.http.accessLogPath === ''
         ? undefined

@@ -1,9 +1,8 @@
 // State of a shell session and what its own commands (use, format, insert …) do to it.
-import { messageOf } from '@tidemark/core';
 import { TsdbClient } from '@tidemark/client';
-import type { QueryOptions, QueryResponse, ResponseDiagnostic } from '@tidemark/client';
+import type { QueryOptions, ResponseDiagnostic, Result } from '@tidemark/client';
 
-import { UsageError } from '../exit.ts';
+import { describeError, UsageError } from '../exit.ts';
 import { formatResponse, FORMATS } from './format.ts';
 import type { Format } from './format.ts';
 import { socketFetch } from './socket-fetch.ts';
@@ -110,7 +109,7 @@ export class Session {
       return await this.#query(text, signal);
     } catch (error) {
       if (signal?.aborted === true) return failed('cancelled');
-      return failed(messageOf(error));
+      return failed(describeError(error));
     }
   }
 
@@ -128,19 +127,27 @@ export class Session {
     if (response.error !== undefined)
       return failed(response.error + caret(text, response.diagnostics?.[0]));
     const shown = formatResponse(response, { ...settings, width: this.#width() });
-    const error = firstError(response);
-    const findings = (response.results ?? []).flatMap((result) => result.diagnostics ?? []);
-    if (error === undefined) {
-      // What is printed for programs stays as it is.
-      const remarks = settings.format === 'column' ? findings.map((one) => remark(text, one)) : [];
-      return output([shown, ...remarks].filter((part) => part !== '').join('\n') + elapsed);
-    }
-    return {
-      kind: 'error',
-      text: [shown, `ERR: ${error}${caret(text, findings[0])}`]
-        .filter((part) => part !== '')
-        .join('\n'),
-    };
+    const results = response.results ?? [];
+    // `not executed` only follows an error.
+    const failure = results.find((result) => result.error !== undefined);
+    // What is printed for programs stays as it is.
+    const remarks =
+      settings.format === 'column'
+        ? results
+            .filter((result) => result !== failure)
+            .flatMap(({ diagnostics = [] }) => diagnostics.map((one) => remark(text, one)))
+        : [];
+    const parts = [shown, ...remarks].filter((part) => part !== '');
+    if (failure?.error === undefined) return output(parts.join('\n') + elapsed);
+    const told = `ERR: ${failure.error}${this.#advice(text, failure)}`;
+    return { kind: 'error', text: [...parts, told].join('\n') };
+  }
+
+  /** Where a statement is wrong, and what to do about it here. */
+  #advice(text: string, { error = '', diagnostics = [] }: Result): string {
+    if (error.startsWith('database name required') && this.settings.database === '')
+      return '\n  choose one with: use <db>';
+    return caret(text, diagnostics[0]);
   }
 
   async #insert(text: string): Promise<Outcome> {
@@ -148,12 +155,12 @@ export class Session {
     const retentionPolicy = into?.[1] ?? into?.[2] ?? this.settings.retentionPolicy;
     const { database, precision, consistency } = this.settings;
     if (database === '') return failed('database is required; choose one with: use <db>');
-    await this.client().write(database, into?.[3] ?? text, {
+    const finding = await this.client().write(database, into?.[3] ?? text, {
       retentionPolicy: retentionPolicy === '' ? undefined : retentionPolicy,
       precision: precision === 'rfc3339' ? 'ns' : precision,
       consistency: consistency === '' ? undefined : consistency,
     });
-    return output('');
+    return output(finding === undefined ? '' : `note: ${finding}`);
   }
 
   async #connect(argument: string): Promise<Outcome> {
@@ -213,11 +220,6 @@ export class Session {
       .map(([name, value]) => `${name.padEnd(16)} ${String(value)}`)
       .join('\n');
   }
-}
-
-/** The first error of a statement; `not executed` only follows one. */
-function firstError(response: QueryResponse): string | undefined {
-  return response.results?.find((result) => result.error !== undefined)?.error;
 }
 
 /** What was found in a statement that runs all the same, such as a name that nothing is known by. */

@@ -227,7 +227,8 @@ export class HttpServer implements Api {
       const methods = this.#routes.methodsOf(pathOf(request.url));
       if (methods.length === 0) {
         const isUsers = pathOf(request.url).startsWith(`${BASE}/users`);
-        return this.#fail(reply, 404, isUsers ? NO_USERS : 'Not Found');
+        const path = `Not Found: there is no ${request.method} ${pathOf(request.url)}`;
+        return this.#fail(reply, 404, isUsers ? NO_USERS : path);
       }
       void reply.header('Allow', methods.join(', '));
       return this.#fail(reply, 405, 'Method Not Allowed');

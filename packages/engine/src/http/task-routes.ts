@@ -316,8 +316,13 @@ function executingOf(
 async function httpOutput(request: ApiRequest, options: TaskRoutesOptions): Promise<ApiResponse> {
   const id = request.params['id'] ?? '';
   const executing = executingOf(id, request.query.get('replay-id'), options);
-  const rows = await executing?.task.httpOutput(request.params['*'] ?? '');
-  if (rows === undefined) throw new NotFound('no task exists');
+  const endpoint = request.params['*'] ?? '';
+  const rows = await executing?.task.httpOutput(endpoint);
+  if (rows === undefined) {
+    options.tasks.require(id);
+    const state = executing === undefined ? ' while it does not run' : '';
+    throw new NotFound(`task ${id} has no endpoint ${JSON.stringify(endpoint)}${state}`);
+  }
   // Nothing yet is null, nothing any more an empty list, as recorded.
   const text = rows?.length === 0 ? '{"series":[]}' : printDataJson(rows ?? []);
   return { status: 200, text: `${text}\n`, contentType: 'application/json' };

@@ -23,6 +23,7 @@ import { printJson } from '../http/json.ts';
 import { idOrRandom } from '../ids.ts';
 import type { Metadata } from '../metadata.ts';
 import type { ReplayRecord, TaskRecord } from '../records.ts';
+import { noTask } from '../task-service.ts';
 import type { TaskService } from '../task-service.ts';
 import { taskOptions } from '../task-options.ts';
 import type { TaskSetting } from '../task-options.ts';
@@ -178,7 +179,7 @@ export class Replays {
 
   #task(id: string): TaskRecord {
     const task = this.#options.tasks.get(id);
-    if (task === undefined) throw new NotFound('task load: no task exists');
+    if (task === undefined) throw new NotFound(`task load: ${noTask(id)}`);
     return task;
   }
 

@@ -1,5 +1,5 @@
 // Static checks of one function call in a SELECT list: number and kind of arguments, nesting (§5, §8.2).
-import { formatDuration } from '@tidemark/core';
+import { formatDuration, suggest } from '@tidemark/core';
 import type { InvalidRequest, Span } from '@tidemark/core';
 import type { Call, Expression } from '@tidemark/influxql';
 
@@ -7,7 +7,6 @@ import { invalid } from '../compat-messages.ts';
 import type { FunctionSpec } from '../functions/registry.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import { print } from './print.ts';
-import { suggest } from './suggest.ts';
 import { recordedTypeName } from './walk.ts';
 
 /** What a call may look like depends on where it stands. */

@@ -17,6 +17,7 @@ import { readDimensions } from './dimensions.ts';
 import { expandFields } from './expand-fields.ts';
 import type { PreparedColumn, PreparedSelect, PreparedSource } from './prepared.ts';
 import { resolveName, sourceTags } from './prepared.ts';
+import { reportDoubtful } from './report-doubtful.ts';
 import { reportMeasurement, reportNames } from './report-unknown.ts';
 import { resolveMeasurement } from './resolve-source.ts';
 import { loadSchemas, withAbsentFields } from './schema.ts';
@@ -117,6 +118,7 @@ async function prepare(
     if (schemas.length === 0) await reportMeasurement(set, source.span, context);
   }
   reportNames(statement, sources, context);
+  reportDoubtful(statement, sources, context);
   await findAbsentFields(split, sources, context);
   checkCondition(split.condition, sources, context);
   const tagDimensions = expandTagDimensions(dimensions.tags, sources, context);

@@ -1,6 +1,8 @@
 // Findings about names that nothing is known by. A statement with such a name is not wrong: it answers nothing for it,
 // as recorded. Whoever wrote it wants to hear of it all the same.
+import { suggest } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
+import { quoteString } from '@tidemark/influxql';
 import type { Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
@@ -9,8 +11,7 @@ import type { PreparedSource } from './prepared.ts';
 import { resolveName, sourceTags } from './prepared.ts';
 import type { MeasurementSet } from './schema.ts';
 import { lookUp } from '../look-up.ts';
-import { suggest } from './suggest.ts';
-import { isTime, walk } from './walk.ts';
+import { COMPARISON, isTime, walk } from './walk.ts';
 
 /** Reports the fields and tags of a statement that none of its sources has. */
 export function reportNames(
@@ -20,16 +21,22 @@ export function reportNames(
 ): void {
   if (onFinding === undefined || sources.length === 0) return;
   const known = new Set(sources.flatMap(namesOf));
+  const values = comparedWith(statement.condition);
   const reported = new Set<string>();
   for (const { name, span } of references(statement)) {
     if (reported.has(name) || resolveName(name, sources).kind !== 'unknown') continue;
     reported.add(name);
     const meant = suggest(name, known);
+    const isValue = values.has(name);
     onFinding({
       code: 'IQL_UNKNOWN_NAME',
       message: `no field and no tag is called ${name}`,
       span,
-      hint: meant === undefined ? undefined : `did you mean ${meant}?`,
+      hint: isValue
+        ? `strings are written in single quotes: ${quoteString(name)}`
+        : meant === undefined
+          ? undefined
+          : `did you mean ${meant}?`,
     });
   }
 }
@@ -65,6 +72,17 @@ function namesOf(source: PreparedSource): readonly string[] {
       ? [...source.schema.fields.keys()]
       : source.select.columns.map((column) => column.name);
   return [...columns, ...sourceTags(source)];
+}
+
+/** Names that something else is compared with: where a value is meant. */
+function comparedWith(condition: Expression | undefined): ReadonlySet<string> {
+  const names = new Set<string>();
+  if (condition === undefined) return names;
+  walk(condition, (node) => {
+    if (node.kind === 'binary' && COMPARISON.has(node.operator) && node.right.kind === 'reference')
+      names.add(node.right.name);
+  });
+  return names;
 }
 
 /** Names in the SELECT list and the condition. GROUP BY takes names that nobody has for empty tags on purpose. */

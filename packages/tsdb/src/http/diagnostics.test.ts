@@ -117,6 +117,30 @@ describe('a statement with unknown names', () => {
       'did you mean vol?',
     ],
     ['SELECT usage, xyzzy FROM cpu', 'IQL_UNKNOWN_NAME', 'xyzzy', undefined],
+    [
+      'SELECT usage FROM cpu WHERE host = "web1"',
+      'IQL_UNKNOWN_NAME',
+      '"web1"',
+      "strings are written in single quotes: 'web1'",
+    ],
+    [
+      "SELECT usage FROM cpu WHERE usage = '5'",
+      'IQL_TYPE_OF_VALUE',
+      "'5'",
+      'write it without quotes: 5',
+    ],
+    [
+      'SELECT usage FROM cpu WHERE time > 1700000000',
+      'IQL_TIME_UNIT',
+      '1700000000',
+      'write 1700000000s, or a time in single quotes',
+    ],
+    [
+      'SELECT host FROM cpu',
+      'IQL_ONLY_TAGS',
+      'host',
+      'select a field, too, or ask for the values of a tag with SHOW TAG VALUES WITH KEY = …',
+    ],
     ['SELECT usage FROM cpi', 'IQL_UNKNOWN_MEASUREMENT', 'cpi', 'did you mean cpu?'],
   ])('%s', async (text, code, name, hint) => {
     const { json } = await ask(text);
@@ -147,5 +171,18 @@ describe('a statement with unknown names', () => {
     const answer = await ask('SELECT usage, usge FROM cpu', { chunked: 'true' });
 
     expect(answer.text).toContain('"code":"IQL_UNKNOWN_NAME"');
+  });
+});
+
+describe('words of the language', () => {
+  test.each([
+    ['SHOW MEASURMENTS', 'MEASURMENTS', 'did you mean MEASUREMENTS?'],
+    ['SELECT usage FORM cpu', 'FORM', 'did you mean FROM?'],
+  ])('%s', async (text, word, hint) => {
+    const { json } = await ask(text);
+
+    const [{ position, length }] = json.diagnostics;
+    expect(text.slice(position, position + length)).toBe(word);
+    expect(json.diagnostics[0].hint).toBe(hint);
   });
 });

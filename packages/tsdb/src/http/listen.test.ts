@@ -122,6 +122,6 @@ test('a port that is taken is a sentence', async () => {
   service = await startTestService();
   const taken = new URL(service.url).host;
   await expect(startTestService({ config: { http: { 'bind-address': taken } } })).rejects.toThrow(
-    `${taken} is already in use: another process listens there. Stop it or choose another address`,
+    `${taken} is already in use: another process listens there. Stop it, or choose another with http.bind-address`,
   );
 });

@@ -7,6 +7,7 @@ import type { TsdbConfig } from '../config/schema.ts';
 import type { StatementServices } from '../statements/context.ts';
 import type { RequestTracker } from '../stats/request-counts.ts';
 import type { HttpCounters, WriteCounters } from '../stats/statistics.ts';
+import type { PrecisionDoubts } from '../write/precision-doubt.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
 import type { AccessLog } from '../log/access-log.ts';
 import type { AuditLog } from '../log/audit-log.ts';
@@ -22,6 +23,7 @@ export type HttpServices = StatementServices & {
   readonly writeCounters: WriteCounters;
   readonly requests: RequestTracker;
   readonly rejected: RejectedLog;
+  readonly precisionDoubts: PrecisionDoubts;
   /** Where requests are logged; without it, in the service log at level debug. */
   readonly accessLog: AccessLog | undefined;
   /** Every change of state by a user, and every refusal, goes here. */

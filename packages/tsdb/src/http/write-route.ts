@@ -13,6 +13,7 @@ import {
   partialWrite,
 } from '../compat/messages.ts';
 import { DatabaseMissing } from '../write/policy-ref.ts';
+import { precisionDoubt, precisionFinding } from '../write/precision-doubt.ts';
 import { sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -109,6 +110,8 @@ async function writeBody(
   if (body.length === 0) return sendEmpty(exchange);
   const isNews = isNotifying(parameters.get('notify'));
   const isDetailed = parameters.get('errors') === 'detailed';
+  // The body is given away to be written.
+  const doubt = request.precision === 'ns' ? precisionDoubt(body) : undefined;
   const outcome = await services.writer.writeLines({
     target: request,
     body,
@@ -118,6 +121,10 @@ async function writeBody(
   });
   counters.pointsWrittenOK += outcome.pointsWritten;
   counters.valuesWrittenOK += outcome.valuesWritten;
+  if (doubt !== undefined) {
+    services.precisionDoubts.note(request.database, doubt);
+    exchange.response.setHeader('X-Tsdb-Diagnostics', precisionFinding(doubt));
+  }
   const problem = describeProblem(outcome);
   if (problem === undefined) return sendEmpty(exchange);
   counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
