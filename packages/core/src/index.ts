@@ -5,6 +5,8 @@ export type { Bind } from './bind-address.ts';
 export { BORDER_KEYS, BorderGuard, isFromBrowser } from './border.ts';
 export type { BorderRefusal, BorderSettings } from './border.ts';
 export { PAGE_KEY_HEADER } from './client-address.ts';
+export { Budget } from './budget.ts';
+export type { Holder, Part } from './budget.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './config-sources.ts';

@@ -55,6 +55,14 @@ export const FIXED_SECTIONS = {
       'Users whom a token signed with the shared secret makes admins without the database being asked: for an engine without one, and for when it is down.',
     ),
     'max-body-size': key.size(25 * 1024 * 1024, 'Largest body of a request, after decompression.'),
+    'body-memory-limit': key.size(
+      128 * 1024 * 1024,
+      'Memory for bodies of requests, all together. A request that finds no room waits in order; clients that hold some and send nothing are cut off then. 0 is no limit.',
+    ),
+    'body-memory-timeout': key.duration(
+      '10s',
+      'A request that waits longer for room is refused with 503.',
+    ),
     'request-timeout': key.duration(
       '5m',
       'A request must have arrived completely after this time; 0 is no limit.',

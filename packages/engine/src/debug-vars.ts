@@ -27,6 +27,7 @@ export function serviceStatistics(
         points_written_fail: pointsFailed,
       }),
     },
+    { name: 'memory', tags: {}, values: integers(server.bodyCounters()) },
     {
       name: 'runtime',
       tags: {},

@@ -1,7 +1,7 @@
 // Starts the service: parts, tasks, endpoints, background work; and stops it in reverse.
 import { Resolver } from 'node:dns/promises';
 import { join } from 'node:path';
-import { BorderGuard, InvalidRequest, systemClock } from '@tidemark/core';
+import { BorderGuard, Budget, InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { lockDirectory } from '@tidemark/core/directory-lock';
 import type { DirectoryLock } from '@tidemark/core/directory-lock';
@@ -411,7 +411,7 @@ function withDefaultCluster(config: EngineConfig, url: string | undefined): Engi
 }
 
 function makeServer(
-  { config, logs, redact }: EngineParts,
+  { config, clock, logs, redact }: EngineParts,
   {
     authenticator,
     pageKey,
@@ -422,6 +422,13 @@ function makeServer(
 ): HttpServer {
   return new HttpServer({
     bodyBytesMax: config.http.maxBodySizeBytes,
+    bodies: new Budget({
+      setting: 'http.body-memory-limit',
+      limitBytes: config.http.bodyMemoryLimitBytes,
+      waitMs: config.http.bodyMemoryTimeoutMs,
+      clock,
+      what: 'bodies of requests',
+    }),
     requestTimeoutMs: config.http.requestTimeoutMs,
     hasCompatPaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,

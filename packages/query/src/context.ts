@@ -35,6 +35,15 @@ export interface PointSink {
   writeLines?(target: WriteTarget, body: Uint8Array): Promise<void>;
 }
 
+/** Memory that the queries of a process share. */
+export interface QueryMemory {
+  /** What a query may hold without being admitted. */
+  readonly freeBytes: number;
+  readonly isAdmitted: boolean;
+  /** Resolves when the query may hold as much as `maxQueryMemoryBytes`; rejects when there is no room in time. */
+  admit(): Promise<void>;
+}
+
 /** Everything that a statement is executed with. */
 export type QueryContext = {
   /** The caller opens it before and closes it after the statement. */
@@ -48,6 +57,8 @@ export type QueryContext = {
   /** `now()` of the statement. */
   readonly now: Timestamp;
   readonly limits: QueryLimits;
+  /** Absent: what `limits` allow may be held at once. */
+  readonly memory?: QueryMemory | undefined;
   /** Aborted by KILL QUERY, query-timeout, disconnect and shutdown; its `reason` is thrown. */
   readonly signal: AbortSignal;
   /** Monotonic milliseconds, for slices of work and for EXPLAIN ANALYZE. */

@@ -1,7 +1,14 @@
 // Public face of @tidemark/query: the meaning of InfluxQL over any SeriesSource.
 export { executeExplain, executeSelect, executeShow } from './executor.ts';
 export type { SchemaShowStatement } from './show/run-show.ts';
-export type { IntoPoint, PointSink, QueryCatalog, QueryContext, UnsignedValue } from './context.ts';
+export type {
+  IntoPoint,
+  PointSink,
+  QueryCatalog,
+  QueryContext,
+  QueryMemory,
+  UnsignedValue,
+} from './context.ts';
 export { normaliseSelect } from './analyse/resolve-source.ts';
 export { refuseTime, tagPredicate } from './show/show-context.ts';
 export { splitCondition } from './analyse/time-range.ts';

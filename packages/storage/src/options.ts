@@ -24,6 +24,8 @@ export type StorageOptions = {
   /** Rows in memory are flushed when none came for this long; 0 waits until they are old. */
   readonly quietFlushAfterMs?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;
+  /** What requests of all queries may hold together; 0 is no limit. */
+  readonly requestMemoryBytes?: number | undefined;
   /** Decoded columns kept in memory, of the thread. */
   readonly columnCacheBytes?: number | undefined;
   /** Postings of tags kept in memory, of all databases together. */

@@ -42,11 +42,6 @@ export const LIMITS = {
     unit: 'count',
     reason: 'forms of this interface have three; thousands of tiny parts are an attack',
   },
-  discardedBytes: {
-    value: 256 * 1024 * 1024,
-    unit: 'bytes',
-    reason: 'what a client may go on sending after 413 before its connection is broken',
-  },
   headersMs: {
     value: 20_000,
     unit: 'ms',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import {
   assert,
+  Budget,
   Conflict,
   formatRfc3339,
   InvalidRequest,
@@ -43,11 +44,13 @@ import { Subscriber } from './subscriber/subscriber.ts';
 import { runtimeModule } from './stats/runtime.ts';
 import { AccessLog } from './log/access-log.ts';
 import { AuditLog } from './log/audit-log.ts';
+import { QueryMemories } from './query/query-memory.ts';
 import { RunningQueries } from './query/running-queries.ts';
 import { Rehearsal } from './rehearsal/rehearsal.ts';
 import type { RehearsalOptions } from './rehearsal/rehearsal.ts';
 import { RequestTracker } from './stats/request-counts.ts';
 import {
+  budgetCounters,
   httpCounters,
   moduleOf,
   queryCounters,
@@ -144,6 +147,7 @@ async function open(
     memtableMaxBytes: config.data.memtableMaxSizeBytes,
     quietFlushAfterMs: config.data.quietFlushAfterMs,
     writeQueueMaxBytes: config.data.writeQueueMaxSizeBytes,
+    requestMemoryBytes: config.coordinator.totalQueryMemoryLimitBytes,
     indexCacheBytes: config.data.indexCacheSizeBytes,
     columnCacheBytes: config.data.columnCacheSizeBytes,
     fieldTypes: config.data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
@@ -415,6 +419,26 @@ function buildServices(
     moduleOf('queryExecutor', queryCounts),
     runtimeModule(),
   ]);
+  const bodyBudget = new Budget({
+    setting: 'http.body-memory-limit',
+    limitBytes: config.http.bodyMemoryLimitBytes,
+    waitMs: config.http.bodyMemoryTimeoutMs,
+    clock,
+    what: 'bodies of requests',
+  });
+  const queryMemories = new QueryMemories({
+    totalBytes: config.coordinator.totalQueryMemoryLimitBytes,
+    limitBytes: config.coordinator.queryMemoryLimitBytes,
+    waitMs: config.coordinator.queryMemoryTimeoutMs,
+    clock,
+  });
+  statistics.add(() => [
+    moduleOf('memory', {
+      ...budgetCounters('body', bodyBudget),
+      ...budgetCounters('queryBeginning', queryMemories.beginnings),
+      ...budgetCounters('queryLarge', queryMemories.large),
+    }),
+  ]);
   statistics.add(storageStatistics(storage, catalog));
   const startedAt = clock.now();
   return {
@@ -432,6 +456,10 @@ function buildServices(
         : new AccessLog(config.http.accessLogPath, clock, log),
     audit: new AuditLog(config.http.auditLogPath, clock, log),
     backups: new BackupService({ catalog, storage, clock }),
+    bodies: {
+      maxBytes: config.http.maxBodySizeBytes,
+      budget: bodyBudget,
+    },
     authenticator: new Authenticator({
       catalog,
       clock,
@@ -441,6 +469,7 @@ function buildServices(
     queries: new RunningQueries({
       clock,
       counters: queryCounts,
+      memories: queryMemories,
       maxConcurrent: config.coordinator.maxConcurrentQueries,
       timeoutMs: config.coordinator.queryTimeoutMs,
       slowMs: config.coordinator.logQueriesAfterMs,
@@ -461,7 +490,7 @@ function buildServices(
       maxSelectPoints: config.coordinator.maxSelectPoint,
       maxSelectSeries: config.coordinator.maxSelectSeries,
       maxSelectBuckets: config.coordinator.maxSelectBuckets,
-      maxQueryMemoryBytes: config.coordinator.queryMemoryLimitBytes,
+      maxQueryMemoryBytes: queryMemories.limitBytes,
       maxSubqueryDepth: config.coordinator.maxSubqueryDepth,
       maxSelectSources: config.coordinator.maxSelectSources,
       maxConditionFields: config.coordinator.maxConditionFields,

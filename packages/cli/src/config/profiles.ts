@@ -20,9 +20,14 @@ export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
       'max-series-per-database': 100_000,
       'rehearsal-enabled': false,
     },
-    coordinator: { 'query-memory-limit': '32m', 'max-concurrent-queries': 8 },
+    coordinator: {
+      'query-memory-limit': '32m',
+      'total-query-memory-limit': '64m',
+      'max-concurrent-queries': 8,
+    },
     http: {
       'max-body-size': '8m',
+      'body-memory-limit': '24m',
       'max-concurrent-write-limit': 4,
       'max-connection-limit': 1000,
     },

@@ -10,12 +10,14 @@ import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   AppError,
+  Cancelled,
   InvalidRequest,
   LimitExceeded,
   listenError,
   TIDEMARK_VERSION,
 } from '@tidemark/core';
-import type { BorderGuard, Diagnostic } from '@tidemark/core';
+import type { BorderGuard, Budget, Diagnostic, Part } from '@tidemark/core';
+import { discardBody, receiveBody, unpackedBytes } from '@tidemark/core/request-body';
 import { YoungBuffers } from '@tidemark/core/idle-collection';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
@@ -104,6 +106,8 @@ export type Authorize = (request: AuthRequest) => Promise<void> | void;
 
 export type ServerOptions = {
   readonly bodyBytesMax: number;
+  /** Memory for all bodies together. */
+  readonly bodies: Budget;
   /** Within which a request has to arrive completely; 0 is no limit. */
   readonly requestTimeoutMs: number;
   readonly hasCompatPaths: boolean;
@@ -176,6 +180,18 @@ export class HttpServer implements Api {
     this.#register(method, path, handler);
   }
 
+  /** What bodies of requests take of their budget. */
+  bodyCounters(): Readonly<Record<string, number>> {
+    const { bodies } = this.#options;
+    return {
+      body_bytes: bodies.heldBytes,
+      body_limit_bytes: bodies.limitBytes,
+      body_waiting: bodies.waitingCount,
+      body_refused: bodies.counters.refused,
+      body_cut_off: bodies.counters.revoked,
+    };
+  }
+
   routes(): Readonly<Record<string, readonly string[]>> {
     return this.#routes.list();
   }
@@ -199,9 +215,7 @@ export class HttpServer implements Api {
     const { border } = this.#options;
     // Clients send JSON and line protocol under any content type, and none. The path says what a body is.
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
-      done(null, body),
-    );
+    app.addContentTypeParser('*', (request: FastifyRequest) => this.#receive(request.raw));
     app.addHook('onRequest', (request, reply, done) => {
       const refusal = isHostMissing(request)
         ? { status: 400, message: 'the request has no Host header' }
@@ -245,6 +259,8 @@ export class HttpServer implements Api {
         this.counters.auth_fail++;
         void reply.header('WWW-Authenticate', `Basic realm="${this.#options.realm}"`);
       }
+      if (status === 503) void reply.header('Retry-After', RETRY_AFTER_SECONDS);
+      if (!request.raw.complete) discardBody(request.raw);
       const found = error instanceof AppError ? error.diagnostics : [];
       const isAsked = found.length > 0 && wantsDiagnostics(new QueryParams(request.url));
       return this.#fail(reply, status, message, isAsked ? found : undefined);
@@ -259,6 +275,9 @@ export class HttpServer implements Api {
     void reply.header(VERSION_HEADER, TIDEMARK_VERSION);
     void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
     void reply.headers(this.#options.border.corsHeaders(request.raw));
+    reply.raw.once('close', () => {
+      for (const part of parts.get(request.raw) ?? []) part.release();
+    });
   }
 
   #register(method: ApiMethod, path: string, handler: ApiHandler): void {
@@ -269,16 +288,19 @@ export class HttpServer implements Api {
     this.#app.route({
       method,
       url: pattern,
-      handler: async (request, reply) => {
-        const query = new QueryParams(request.url);
+      // Before the body: who may not ask for anything does not get memory for it.
+      onRequest: async (request) => {
         await this.#options.authorize({
           method: request.method,
           route: path,
           path: pathOf(request.url),
-          query,
+          query: new QueryParams(request.url),
           headers: request.headers,
           address: this.#options.border.clientAddress(request.raw),
         });
+      },
+      handler: async (request, reply) => {
+        const query = new QueryParams(request.url);
         const gone = new AbortController();
         request.raw.on('close', () => {
           if (!reply.raw.writableEnded) gone.abort();
@@ -301,6 +323,17 @@ export class HttpServer implements Api {
     });
   }
 
+  #receive(request: IncomingMessage): Promise<Uint8Array> {
+    const { bodies: budget, bodyBytesMax: maxBytes } = this.#options;
+    return receiveBody(request, {
+      maxBytes,
+      budget,
+      parts: partsOf(request),
+      tooLarge: () => new LimitExceeded('Request body is too large', 'http.max-body-size'),
+      gone: () => new Cancelled('the client closed the connection'),
+    });
+  }
+
   async #bodyOf(request: FastifyRequest): Promise<Uint8Array> {
     const body = request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
     // As it came, and as one piece.
@@ -309,6 +342,8 @@ export class HttpServer implements Api {
     if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
     if (encoding !== 'gzip')
       throw new InvalidRequest(`unsupported content encoding ${JSON.stringify(encoding)}`);
+    const { bodies, bodyBytesMax } = this.#options;
+    partsOf(request.raw).push(await bodies.take(Math.min(unpackedBytes(body), bodyBytesMax)));
     try {
       return await gunzipAsync(body, { maxOutputLength: this.#options.bodyBytesMax });
     } catch (cause) {
@@ -379,6 +414,21 @@ function connectionOptions({ requestTimeoutMs }: ServerOptions) {
 // HTTP/1.1 demands it of every request.
 function isHostMissing({ raw }: FastifyRequest): boolean {
   return raw.httpVersion === '1.1' && raw.headers.host === undefined;
+}
+
+/** A queue moves: who asks again after a second is not late. */
+const RETRY_AFTER_SECONDS = '1';
+
+/** What requests hold of the budget for bodies, until they are answered. */
+const parts = new WeakMap<IncomingMessage, Part[]>();
+
+function partsOf(request: IncomingMessage): Part[] {
+  let held = parts.get(request);
+  if (held === undefined) {
+    held = [];
+    parts.set(request, held);
+  }
+  return held;
 }
 
 /** Which base path a request came by; the request object itself belongs to Node. */

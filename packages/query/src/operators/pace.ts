@@ -3,27 +3,35 @@ import { Cancelled } from '@tidemark/core';
 
 import type { Steps } from '../functions/steps.ts';
 import { SLICE_MS } from '../limits.ts';
+import type { MemoryGate } from './memory-gate.ts';
 
 /** One per statement. Every loop over batches awaits `turn()`. */
 export class Pace {
   readonly #signal: AbortSignal;
   readonly #monotonicMs: () => number;
+  readonly #gate: MemoryGate | undefined;
   #sliceEnd: number;
 
-  constructor(signal: AbortSignal, monotonicMs: () => number) {
+  constructor(signal: AbortSignal, monotonicMs: () => number, gate?: MemoryGate) {
     this.#signal = signal;
+    this.#gate = gate;
     this.#monotonicMs = monotonicMs;
     this.#sliceEnd = monotonicMs() + SLICE_MS;
   }
 
   /** Whether the slice is used up; then `turn` has to be awaited. */
   get isDue(): boolean {
-    return this.#signal.aborted || this.#monotonicMs() >= this.#sliceEnd;
+    if (this.#signal.aborted || this.#gate?.isClosed === true) return true;
+    return this.#monotonicMs() >= this.#sliceEnd;
   }
 
-  /** Gives way to other work when the slice is used up. Throws the signal's reason when cancelled. */
+  /** Gives way to other work when the slice is used up, or others hold the memory that is wanted. Throws the signal's reason when cancelled. */
   async turn(): Promise<void> {
     this.check();
+    if (this.#gate?.isClosed === true) {
+      await this.#gate.enter();
+      this.check();
+    }
     if (this.#monotonicMs() < this.#sliceEnd) return;
     await new Promise<void>((resolve) => {
       setImmediate(resolve);

@@ -9,6 +9,7 @@ import {
 } from '../limits.ts';
 import type { RowStream } from '../batch/row-batch.ts';
 import type { MeasurementRef, RequestOptions, SourceCounters } from '../series-source.ts';
+import { MemoryGate } from './memory-gate.ts';
 import { Pace } from './pace.ts';
 import type { Profile } from './profile.ts';
 import { zeroCounters } from './profile.ts';
@@ -17,6 +18,7 @@ import { zeroCounters } from './profile.ts';
 export class RunContext {
   readonly query: QueryContext;
   readonly pace: Pace;
+  readonly #gate: MemoryGate;
   #points = 0;
   readonly #series = new Set<string>();
   #bytes = 0;
@@ -27,7 +29,8 @@ export class RunContext {
   constructor(query: QueryContext, profile?: Profile) {
     this.query = query;
     this.#profile = profile;
-    this.pace = new Pace(query.signal, query.monotonicMs);
+    this.#gate = new MemoryGate(query.memory);
+    this.pace = new Pace(query.signal, query.monotonicMs, this.#gate);
   }
 
   /** Rows of one group that are merged at once. */
@@ -93,6 +96,7 @@ export class RunContext {
     this.#bytes += bytes;
     const limit = this.query.limits.maxQueryMemoryBytes;
     if (limit > 0 && this.#bytes > limit) throw memoryLimitExceeded(limit);
+    this.#gate.holds(this.#bytes);
   }
 
   release(bytes: number): void {

@@ -9,6 +9,7 @@ import type { StorageEnvironment, StorageLog, StorageOptions } from '../options.
 import type { Segment } from '../segment/segment.ts';
 import type { ManifestDatabase } from '../manifest/manifest.ts';
 import { PostingsCache } from '../series/postings-cache.ts';
+import { MemoryTotal } from '../read/request-memory.ts';
 import { ShardStore } from '../shard/shard-store.ts';
 import type {
   BackupRequest,
@@ -60,6 +61,8 @@ export class Engine {
   readonly directory: string;
   /** Names this directory for ever; a copy of the directory has the same. */
   storageId = '';
+  /** What requests hold that run. */
+  readonly requestMemory: MemoryTotal;
   /** Bytes of the active memtables. */
   memtableBytes = 0;
   readonly #options: StorageOptions;
@@ -91,6 +94,9 @@ export class Engine {
       sizeBytes: options.reserveBytes ?? 0,
       log: this.log,
     });
+    this.requestMemory = new MemoryTotal(
+      options.requestMemoryBytes ?? LIMITS.totalRequestMemoryBytes.value,
+    );
     const memtableMaxBytes = options.memtableMaxBytes ?? LIMITS.memtableBytes.value;
     this.backPressure = new BackPressure(memtableMaxBytes, () => this.memtableBytes);
     this.#writes = new Writes(this, options, memtableMaxBytes);
@@ -372,6 +378,7 @@ export class Engine {
       damagedFiles: (await this.damage()).length,
       segmentBytes: this.#segments().reduce((sum, segment) => sum + segment.info.sizeBytes, 0),
       memtableBytes: this.memtableBytes,
+      requestMemoryBytes: this.requestMemory.heldBytes,
       indexBytes: [...this.databases.values()].reduce(
         (sum, { index, pending }) =>
           sum + index.memoryBytes + (pending?.stored.index.memoryBytes ?? 0),

@@ -12,6 +12,8 @@ import type {
 
 import { aggregate } from '../read/aggregate.ts';
 import { cost } from '../read/cost.ts';
+import type { ReadOptions } from '../read/need.ts';
+import { RequestMemory } from '../read/request-memory.ts';
 import { scan } from '../read/scan.ts';
 import { schema } from '../read/schema.ts';
 import { sliced } from '../read/slicer.ts';
@@ -44,6 +46,14 @@ export function emptyCounters(): SourceCounters {
   };
 }
 
+function* ending<T>(work: Generator<T>, memory: RequestMemory): Generator<T> {
+  try {
+    yield* work;
+  } finally {
+    memory.end();
+  }
+}
+
 export type LocalSourceOptions = { readonly clock: Clock; readonly snapshotMaxAgeMs: number };
 
 export function localSource(engine: Engine, options: LocalSourceOptions): SeriesSource {
@@ -73,17 +83,18 @@ function localSnapshot(
     return held;
   };
   const run = <T>(
-    make: (snapshot: Snapshot, counters: SourceCounters) => Generator<T | undefined>,
-    { signal, counters }: RequestOptions,
-  ): AsyncIterable<T> =>
-    sliced(make(use(), counters ?? emptyCounters()), { turns: engine.turns, signal });
+    make: (snapshot: Snapshot, how: ReadOptions) => Generator<T | undefined>,
+    { signal, counters = emptyCounters(), memoryLimitBytes, onPartial }: RequestOptions,
+  ): AsyncIterable<T> => {
+    const memory = new RequestMemory(memoryLimitBytes, engine.requestMemory);
+    const work = make(use(), { counters, memory, onPartial });
+    return sliced(ending(work, memory), { turns: engine.turns, signal });
+  };
   return {
-    schema: (request, o) => run((snapshot) => schema(snapshot, request, o), o),
-    scan: (request, o) =>
-      run((snapshot, counters) => scan(snapshot, request, { ...o, counters }), o),
-    aggregate: (request, o) =>
-      run((snapshot, counters) => aggregate(snapshot, request, { ...o, counters }), o),
-    cost: (request, o) => only(run((snapshot) => cost(snapshot, request, o), o)),
+    schema: (request, o) => run((snapshot, how) => schema(snapshot, request, how), o),
+    scan: (request, o) => run((snapshot, how) => scan(snapshot, request, how), o),
+    aggregate: (request, o) => run((snapshot, how) => aggregate(snapshot, request, how), o),
+    cost: (request, o) => only(run((snapshot, how) => cost(snapshot, request, how), o)),
     close: async () => {
       held?.release();
       held = undefined;

@@ -17,7 +17,7 @@ import {
   rowsOfRun,
   withConditionFields,
 } from './row-filter.ts';
-import { RequestMemory } from './request-memory.ts';
+import type { RequestMemory } from './request-memory.ts';
 import { readSeries } from './series-reader.ts';
 import type { WantedField } from './series-reader.ts';
 
@@ -26,11 +26,10 @@ export function* aggregate(
   request: AggregateRequest,
   budget: ReadOptions,
 ): Generator<AggregateBatch | undefined> {
-  const { counters } = budget;
-  const memory = new RequestMemory(budget.memoryLimitBytes);
+  const { counters, memory } = budget;
   const countsOnly = request.aggregates.every(({ functions }) => isCountOnly(functions));
   const unordered = { ...request, isUnordered: countsOnly };
-  const selection = yield* select(snapshot, unordered, { ...budget, memory });
+  const selection = yield* select(snapshot, unordered, budget);
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
   const windows = new GroupWindows(request);

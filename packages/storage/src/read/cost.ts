@@ -8,7 +8,6 @@ import type { Segment } from '../segment/segment.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { select } from './groups.ts';
 import type { ReadOptions } from './need.ts';
-import { RequestMemory } from './request-memory.ts';
 import type { Selection } from './groups.ts';
 import { STEP_ELEMENTS } from './steps.ts';
 
@@ -18,7 +17,7 @@ type Tally = { -readonly [K in keyof SourceCost]: SourceCost[K] };
 export function* cost(
   snapshot: Snapshot,
   request: CostRequest,
-  { onPartial }: Pick<ReadOptions, 'onPartial'>,
+  { memory, onPartial }: Pick<ReadOptions, 'memory' | 'onPartial'>,
 ): Generator<SourceCost | undefined> {
   const tally: Tally = {
     shards: 0,
@@ -29,10 +28,7 @@ export function* cost(
     blockBytes: 0,
   };
   const all = { ...request, groupBy: [], descending: false, isUnordered: true };
-  const selection = yield* select(snapshot, all, {
-    memory: new RequestMemory(undefined),
-    onPartial,
-  });
+  const selection = yield* select(snapshot, all, { memory, onPartial });
   if (selection !== undefined) {
     const series = new Set<SeriesId>();
     for (const group of selection.groups) for (const id of group.series) series.add(id);

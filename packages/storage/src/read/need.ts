@@ -4,6 +4,7 @@ import type { SourceCounters } from '@tidemark/query';
 
 import { partialAnswer, unreadable } from '../damage.ts';
 import type { Damage } from '../damage.ts';
+import type { RequestMemory } from './request-memory.ts';
 import type { ShardView, Snapshot } from '../engine/snapshot.ts';
 
 /** Told that an answer lacks something, where the source is set to answer nevertheless. */
@@ -12,8 +13,8 @@ export type OnPartial = ((reason: string) => void) | undefined;
 /** What a read is given besides the request. */
 export type ReadOptions = {
   readonly counters: SourceCounters;
-  /** What it may hold at once. */
-  readonly memoryLimitBytes?: number | undefined;
+  /** What it holds. */
+  readonly memory: RequestMemory;
   readonly onPartial?: OnPartial;
 };
 

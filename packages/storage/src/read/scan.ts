@@ -20,7 +20,6 @@ import {
   rowsOfRun,
   withConditionFields,
 } from './row-filter.ts';
-import { RequestMemory } from './request-memory.ts';
 import { filterRun, reverseRun, sliceRun } from './run.ts';
 import type { Run } from './run.ts';
 import { convertRun, readSeries } from './series-reader.ts';
@@ -31,9 +30,8 @@ export function* scan(
   request: ScanRequest,
   budget: ReadOptions,
 ): Generator<SeriesBatch | undefined> {
-  const { counters } = budget;
-  const memory = new RequestMemory(budget.memoryLimitBytes);
-  const selection = yield* select(snapshot, request, { ...budget, memory });
+  const { counters, memory } = budget;
+  const selection = yield* select(snapshot, request, budget);
   if (selection === undefined) return;
   const { database, shards } = selection;
   const lastFields =

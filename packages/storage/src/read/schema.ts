@@ -20,20 +20,18 @@ import {
 import type { Scope, Selected } from './held-series.ts';
 import { needDatabase, needShards } from './need.ts';
 import type { OnPartial, ReadOptions } from './need.ts';
-import { RequestMemory } from './request-memory.ts';
+import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps } from './steps.ts';
 
 /** Entries of one batch at most: what a reader has to take at once, and one message to another thread. */
 const BATCH_ENTRIES = 2048;
 
-/** `memoryLimitBytes`: what the look-up may hold at once. */
 export function* schema(
   snapshot: Snapshot,
   request: SchemaRequest,
-  { memoryLimitBytes, onPartial }: Omit<ReadOptions, 'counters'> = {},
+  { memory, onPartial }: Omit<ReadOptions, 'counters'>,
 ): Generator<SchemaBatch | undefined> {
   const scope = scopeOf(snapshot, request.filter, onPartial);
-  const memory = new RequestMemory(memoryLimitBytes);
   if (request.kind === 'cardinality') {
     yield yield* cardinality(scope, request, memory);
     return;

@@ -78,6 +78,14 @@ export const TSDB_CONFIG = {
     'max-select-series': integer(0, 'Series one SELECT may read; 0 is no limit.'),
     'max-select-buckets': integer(0, 'GROUP BY time windows of one SELECT; 0 is no limit.'),
     'query-memory-limit': size(256 * 1024 * 1024, 'Memory one query may hold; 0 is no limit.'),
+    'total-query-memory-limit': size(
+      512 * 1024 * 1024,
+      'Memory all queries may hold together: a quarter for what every query may begin with, the rest for the few that need more. Queries wait in order for theirs; clients that hold some and do not read are cut off then. 0 is no limit.',
+    ),
+    'query-memory-timeout': duration(
+      '30s',
+      'A query that waits longer for memory is refused: with 503, or in its answer when that has begun.',
+    ),
     'max-subquery-depth': integer(100, 'Nesting of subqueries; 0 is no limit.'),
     'max-select-sources': integer(
       1000,
@@ -173,6 +181,14 @@ export const TSDB_CONFIG = {
     'unix-socket-enabled': boolean(false, 'Listen on a unix socket too.'),
     'bind-socket': text('/run/tidemark/tsdb.sock', 'Path of that socket.'),
     'max-body-size': size(25_000_000, 'Largest request body, after decompression; 0 is no limit.'),
+    'body-memory-limit': size(
+      128 * 1024 * 1024,
+      'Memory for bodies of requests, all together. A request that finds no room waits in order; clients that hold some and send nothing are cut off then. 0 is no limit.',
+    ),
+    'body-memory-timeout': duration(
+      '10s',
+      'A request that waits longer for room is refused with 503.',
+    ),
     'max-concurrent-write-limit': integer(0, 'Writes handled at once; 0 is no limit.'),
     'max-enqueued-write-limit': integer(0, 'Writes that may wait for one of those; 0 is no limit.'),
     'enqueued-write-timeout': duration('30s', 'A write that waits longer is refused.'),

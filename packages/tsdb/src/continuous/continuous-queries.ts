@@ -93,6 +93,7 @@ export class ContinuousQueries {
         database: statement.database,
         retentionPolicy: '',
         signal: AbortSignal.any([running.signal, stop]),
+        memory: running.memory,
         messages: [],
       });
       let written = 0n;

@@ -90,6 +90,7 @@ export async function* runPlan(
         database,
         retentionPolicy: '',
         signal: AbortSignal.any([running.signal, signal]),
+        memory: running.memory,
         messages: [],
       });
       for await (const batch of eachBatch(answer)) written += writtenOf(batch);

@@ -41,7 +41,7 @@ type BackupBody = Static<typeof BackupBody>;
 /** `{"databases", "start", "end", "since"}`, all optional. Streams; a failure is the last thing in the stream. */
 export async function handleBackup(exchange: Exchange, services: HttpServices): Promise<void> {
   const { response } = exchange;
-  const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
+  const body = await readBody(exchange, services.bodies);
   const options = backupOptions(Buffer.from(body).toString('utf8'));
   services.audit.done(exchange, 'backup', { databases: options.databases?.join(', ') ?? 'all' });
   const gone = new AbortController();
@@ -84,12 +84,12 @@ export async function handleRestore(exchange: Exchange, services: HttpServices):
 }
 
 async function restoreStep(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { backups, config, audit } = services;
-  const { parameters, request } = exchange;
+  const { backups, bodies, config, audit } = services;
+  const { parameters } = exchange;
   const id = parameters.get('id');
   switch (exchange.method) {
     case 'PUT': {
-      const piece = await readBody(request, config.http.maxBodySizeBytes);
+      const piece = await readBody(exchange, bodies);
       await backups.writeRestore(id, piece);
       return sendEmpty(exchange);
     }

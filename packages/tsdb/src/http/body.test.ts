@@ -2,6 +2,8 @@ import { createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
+import { Budget, systemClock } from '@tidemark/core';
+import type { Part } from '@tidemark/core';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { readBody } from './body.ts';
@@ -16,8 +18,16 @@ function bytesOf(length: number): Buffer {
 
 test('bodies of many pieces arrive as they were sent: with their length, in chunks, packed', async () => {
   const received: Uint8Array[] = [];
+  const parts: Part[] = [];
+  const budget = new Budget({
+    setting: 'http.body-memory-limit',
+    limitBytes: 64 << 20,
+    waitMs: 1000,
+    clock: systemClock(),
+    what: 'bodies',
+  });
   const server = createServer((request, response) => {
-    readBody(request, 0).then(
+    readBody({ request, parts }, { maxBytes: 0, budget }).then(
       (body) => {
         received.push(body);
         response.end();
@@ -45,5 +55,9 @@ test('bodies of many pieces arrive as they were sent: with their length, in chun
 
     expect(received.map((one) => Buffer.compare(one, body))).toEqual([0, 0, 0]);
     received.length = 0;
+    // As it came twice, and packed and unpacked.
+    expect(budget.heldBytes).toBeGreaterThanOrEqual(3 * length);
+    for (const part of parts.splice(0)) part.release();
+    expect(budget.heldBytes).toBe(0);
   }
 });

@@ -1,135 +1,71 @@
 // Request bodies: bounded, unpacked, and in a buffer of their own.
-import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
 import { InvalidRequest } from '@tidemark/core';
+import type { Budget } from '@tidemark/core';
+import { receiveBody, unpackedBytes } from '@tidemark/core/request-body';
+import type { Allocate } from '@tidemark/core/request-body';
 
 import { BodyTooLarge, ClientGone } from './answer.ts';
-import { releasePiece } from './release-piece.ts';
+import type { Exchange } from './exchange.ts';
 
 const gunzipAsync = promisify(gunzip);
 
+/** What bodies may take. */
+export type BodyLimits = {
+  /** What one is when received, and what it unpacks to; 0 is no limit. */
+  readonly maxBytes: number;
+  /** All together. */
+  readonly budget: Budget;
+};
+
+/** What is read of an exchange. */
+export type BodySource = Pick<Exchange, 'request' | 'parts'>;
+
 /**
- * Reads the whole body. The bytes own their ArrayBuffer, so that they can be given to another thread. `maxBytes`
- * bounds what is received and what it unpacks to; 0 is no limit.
+ * Reads the whole body. The bytes own their ArrayBuffer, so that they can be given to another thread. What they take of
+ * the budget is given back when the exchange is over.
  */
 export async function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  allocate: Allocate = (sizeBytes) => new Uint8Array(sizeBytes),
+  { request, parts }: BodySource,
+  limits: BodyLimits,
+  allocate?: Allocate,
 ): Promise<Uint8Array> {
-  const limit = maxBytes === 0 ? Number.MAX_SAFE_INTEGER : maxBytes;
-  const declared = Number(request.headers['content-length'] ?? Number.NaN);
-  if (declared > limit) throw new BodyTooLarge();
   const encoding = request.headers['content-encoding'];
   const isPlain = encoding === undefined || encoding === 'identity';
-  const room: Allocate = isPlain ? allocate : (sizeBytes) => new Uint8Array(sizeBytes);
-  const raw = Number.isInteger(declared)
-    ? await readDeclared(request, declared, room)
-    : await readStreamed(request, limit, room);
+  const raw = await receiveBody(request, {
+    ...limits,
+    parts,
+    allocate: isPlain ? allocate : undefined,
+    tooLarge: () => new BodyTooLarge(),
+    gone: () => new ClientGone('the client closed the connection'),
+  });
   if (isPlain) return raw;
   if (encoding !== 'gzip') throw new InvalidRequest(`content encoding not supported: ${encoding}`);
-  return unpack(raw, limit, allocate);
-}
-
-/** Where a body is put. What is returned may hold anything. */
-export type Allocate = (sizeBytes: number) => Uint8Array;
-
-function readDeclared(
-  request: IncomingMessage,
-  sizeBytes: number,
-  allocate: Allocate,
-): Promise<Uint8Array> {
-  const body = allocate(sizeBytes);
-  let received = 0;
-  return receive(request, {
-    onData: (chunk) => {
-      // The parser of node cuts what goes beyond the declared length.
-      body.set(chunk, received);
-      received += chunk.length;
-      releasePiece(chunk);
-    },
-    onEnd: () => (received === sizeBytes ? body : body.slice(0, received)),
-  });
-}
-
-function readStreamed(
-  request: IncomingMessage,
-  limitBytes: number,
-  allocate: Allocate,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let received = 0;
-  return receive(request, {
-    onData: (chunk) => {
-      received += chunk.length;
-      if (received > limitBytes) throw new BodyTooLarge();
-      chunks.push(chunk);
-    },
-    onEnd: () => {
-      const body = allocate(received);
-      let at = 0;
-      for (const chunk of chunks) {
-        body.set(chunk, at);
-        at += chunk.length;
-        releasePiece(chunk);
-      }
-      return body;
-    },
-  });
-}
-
-function receive(
-  request: IncomingMessage,
-  handler: { onData(chunk: Buffer): void; onEnd(): Uint8Array },
-): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    let isSettled = false;
-    const fail = (error: Error): void => {
-      if (isSettled) return;
-      isSettled = true;
-      request.pause();
-      reject(error);
-    };
-    // `close` comes after every request, so the error is made only where it means something.
-    const onGone = (): void => {
-      if (!isSettled) fail(new ClientGone('the client closed the connection'));
-    };
-    request.on('data', (chunk: Buffer) => {
-      if (isSettled) return;
-      try {
-        handler.onData(chunk);
-      } catch (error) {
-        fail(error as Error);
-      }
-    });
-    request.on('end', () => {
-      if (isSettled) return;
-      isSettled = true;
-      resolve(handler.onEnd());
-    });
-    request.on('error', onGone);
-    request.on('close', onGone);
-  });
+  // What it says that it unpacks to, which may be a lie: four threads unpack at a time, so that it can not cost much.
+  const toldBytes = unpackedBytes(raw);
+  parts.push(await limits.budget.take(Math.min(toldBytes, limits.maxBytes || toldBytes)));
+  const limitBytes = limits.maxBytes === 0 ? Number.MAX_SAFE_INTEGER : limits.maxBytes;
+  const body = await unpack(raw, limitBytes, allocate);
+  if (body.length > toldBytes) parts.push(await limits.budget.take(body.length - toldBytes));
+  return body;
 }
 
 /** A portion of output is a job for a thread of its own: better one that has room for all than hundreds. */
 const UNPACKED_PORTION_MIN = 16 << 10;
 const UNPACKED_PORTION_MAX = 4 << 20;
 
-/** What a gzip member says at its end that it unpacks to, and a little so that the end is seen; within bounds. */
+/** That and a little, so that the end is seen; within bounds. */
 function chunkSizeOf(raw: Uint8Array): number {
-  if (raw.length < 18) return UNPACKED_PORTION_MIN;
-  const { buffer, byteOffset } = raw;
-  const told = new DataView(buffer, byteOffset).getUint32(raw.length - 4, true) + 64;
+  const told = unpackedBytes(raw) + 64;
   return Math.max(UNPACKED_PORTION_MIN, Math.min(UNPACKED_PORTION_MAX, told));
 }
 
 async function unpack(
   raw: Uint8Array,
   limitBytes: number,
-  allocate: Allocate,
+  allocate: Allocate = (sizeBytes) => new Uint8Array(sizeBytes),
 ): Promise<Uint8Array> {
   try {
     const maxOutputLength = Math.min(limitBytes, 2 ** 32);

@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { AppError, Forbidden, Unauthorized } from '@tidemark/core';
 import type { BorderGuard, BorderRefusal } from '@tidemark/core';
+import { discardBody } from '@tidemark/core/request-body';
 
 import { requireAdmin } from '../auth/identity.ts';
 import { METHOD_NOT_ALLOWED, PAGE_NOT_FOUND } from '../compat/messages.ts';
-import { LIMITS } from '../limits.ts';
 import { PolicyMissing } from '../write/policy-ref.ts';
 import { WriteTimeout } from '../write/write-service.ts';
 import {
@@ -69,7 +69,7 @@ export class Dispatch {
   refuse(exchange: Exchange, { status, message }: BorderRefusal): void {
     this.#services.audit.refused(exchange, 'request refused', message);
     sendError(exchange, status, message);
-    discardRest(exchange.request);
+    discardBody(exchange.request);
   }
 
   /** The endpoint of a path, if it is served. */
@@ -88,6 +88,8 @@ export class Dispatch {
       await this.#serve(endpoint, exchange, this.#services.clock.monotonicMs());
     } catch (error) {
       this.#answerError(exchange, error);
+    } finally {
+      for (const part of exchange.parts.splice(0)) part.release();
     }
   }
 
@@ -180,8 +182,10 @@ export class Dispatch {
     if (error instanceof Throttled) return sendText(exchange, 503, error.message);
     if (error instanceof BodyTooLarge) {
       sendError(exchange, 413, error.message);
-      return discardRest(exchange.request);
+      return discardBody(exchange.request);
     }
+    // A body that found no room, or was too slow: what comes of it is nobody's.
+    if (status === 503 && !exchange.request.complete) discardBody(exchange.request);
     if (!(error instanceof AppError)) {
       counters.recoveredPanics++;
       log.error({ err: error, requestId: exchange.requestId }, 'a request failed unexpectedly');
@@ -219,14 +223,4 @@ export class Dispatch {
 
 function isCsvWanted(exchange: Exchange): boolean {
   return chooseEncoding(exchange.request.headers.accept) === 'csv';
-}
-
-/** Closing at once would reset the connection before a client that is still sending has read the answer. */
-function discardRest(request: IncomingMessage): void {
-  let allowedBytes = LIMITS.discardedBytes.value;
-  request.on('data', (chunk: Buffer) => {
-    allowedBytes -= chunk.length;
-    if (allowedBytes < 0) request.socket.destroy();
-  });
-  request.resume();
 }

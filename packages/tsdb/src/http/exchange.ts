@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { COMPAT_VERSION, TIDEMARK_VERSION } from '@tidemark/core';
-import type { BorderGuard, BorderRefusal } from '@tidemark/core';
+import type { BorderGuard, BorderRefusal, Part } from '@tidemark/core';
 import type { DiagnosticDocument } from '@tidemark/query';
 
 import { Parameters } from './parameters.ts';
@@ -29,6 +29,8 @@ export type Exchange = {
   readonly settings: HeaderSettings;
   /** Why the listener that it came to does not serve it. */
   readonly refusal: BorderRefusal | undefined;
+  /** Parts of budgets that it holds; released when it is answered. */
+  readonly parts: Part[];
   /** Set by authentication, for logs and counters. */
   userName: string;
   /** What is wrong with the text of a query that is refused as a whole; set where the client asks for it. */
@@ -68,6 +70,7 @@ export function openExchange(
     remoteAddress: border.clientAddress(request),
     settings,
     refusal: border.refusal(request),
+    parts: [],
     userName: '',
   };
 }

@@ -11,10 +11,10 @@ import type { HttpServices } from './services.ts';
  */
 export async function readJsonFields(
   exchange: Exchange,
-  { config }: HttpServices,
+  { bodies }: Pick<HttpServices, 'bodies'>,
   form: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const body = await readBody(exchange.request, config.http.maxBodySizeBytes);
+  const body = await readBody(exchange, bodies);
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(body).toString('utf8'));

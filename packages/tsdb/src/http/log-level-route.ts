@@ -17,7 +17,7 @@ const LEVELS: Readonly<Record<string, string>> = {
 
 /** `{"level": "debug"}`: holds until the service stops. */
 export async function handleLogLevel(exchange: Exchange, services: HttpServices): Promise<void> {
-  const body = await readBody(exchange.request, services.config.http.maxBodySizeBytes);
+  const body = await readBody(exchange, services.bodies);
   const level = parseLevel(Buffer.from(body).toString('utf8'));
   // Said before the change, so that switching off is the last thing in the log.
   services.audit.done(exchange, 'log level', { level });

@@ -81,7 +81,7 @@ async function readSnappy(exchange: Exchange, services: HttpServices): Promise<U
   const limit = services.config.http.maxBodySizeBytes;
   // The content encoding is snappy here, which `readBody` does not know.
   delete exchange.request.headers['content-encoding'];
-  const body = await readBody(exchange.request, limit);
+  const body = await readBody(exchange, services.bodies);
   services.counters.writeReqBytes += body.length;
   const unpackedBytes = snappyLength(body);
   if (unpackedBytes === undefined) throw new InvalidRequest('snappy: corrupt input');

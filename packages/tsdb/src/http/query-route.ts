@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 
 import { AppError, InvalidRequest, isFromBrowser } from '@tidemark/core';
-import type { Diagnostic } from '@tidemark/core';
+import type { Diagnostic, Holder } from '@tidemark/core';
 import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
 import type { ParseLimits, Query, Statement } from '@tidemark/influxql';
 import { contentType, diagnosticDocument, located, writeResults } from '@tidemark/query';
@@ -29,9 +29,7 @@ const DIAGNOSTICS_HEADER_BYTES = 2048;
 export async function handleQuery(exchange: Exchange, services: HttpServices): Promise<void> {
   const identity = await services.authenticator.authenticate(exchange);
   const body =
-    exchange.method === 'POST'
-      ? await readBody(exchange.request, services.config.http.maxBodySizeBytes)
-      : new Uint8Array(0);
+    exchange.method === 'POST' ? await readBody(exchange, services.bodies) : new Uint8Array(0);
   const parameters = allParameters(exchange, body);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, services.config.http.maxRowLimit);
@@ -51,6 +49,7 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
   }
   if (query.statements.length === 0) return sendJson(exchange, 200, {});
   const run = new QueryRun({ exchange, services, identity, request, query });
+  await run.begin();
   if (request.isAsync) {
     sendEmpty(exchange);
     return run.inBackground();
@@ -134,6 +133,13 @@ function isReadOnly(statement: Statement): boolean {
   }
 }
 
+/** Statements that hold more than a row of what the catalog knows. */
+function readsData({ kind }: Statement): boolean {
+  return kind === 'select' || kind === 'explain' || SCHEMA_STATEMENTS.test(kind);
+}
+
+const SCHEMA_STATEMENTS = /^show-(series|measurements?|tag|field)/;
+
 function refuseChanges(query: Query): void {
   const statement = query.statements.find((candidate) => !isReadOnly(candidate));
   if (statement === undefined) return;
@@ -195,6 +201,25 @@ class QueryRun {
     }
   }
 
+  /**
+   * What every query begins with, of the memory that all share; statements about nothing but the catalog and running
+   * queries need none.
+   */
+  async begin(): Promise<void> {
+    const { exchange, query, services } = this.#options;
+    if (!query.statements.some(readsData)) return;
+    exchange.parts.push(await services.queries.begin(this.#holder));
+  }
+
+  readonly #holder: Holder = {
+    // While it has to read; what it waits for is up to us.
+    progress: () => {
+      const { response } = this.#options.exchange;
+      return response.writableNeedDrain ? (response.socket?.bytesWritten ?? 0) : undefined;
+    },
+    revoke: () => this.#options.exchange.response.destroy(),
+  };
+
   #finish(): void {
     if (this.#running !== undefined) this.#options.services.queries.finish(this.#running);
   }
@@ -237,12 +262,14 @@ class QueryRun {
         if (!isReadOnly(statement)) this.#audit(statement, error);
       },
       run: () => {
+        const running = this.#start();
         const context: StatementContext = {
           services,
           identity,
           database: request.database,
           retentionPolicy: request.retentionPolicy,
-          signal: this.#start().signal,
+          signal: running.signal,
+          memory: running.memory,
           messages,
           onPartial: readsMessages ? (reason) => missing.add(reason) : undefined,
           onFinding: hasDiagnostics === true ? (finding) => findings.push(finding) : undefined,
@@ -279,7 +306,7 @@ class QueryRun {
     const { database } = request;
     if (services.config.data.queryLogEnabled)
       services.log.debug({ query: text, database }, 'query');
-    this.#running = services.queries.start({ text, database });
+    this.#running = services.queries.start({ text, database, holder: this.#holder });
     return this.#running;
   }
 }

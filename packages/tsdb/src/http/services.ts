@@ -5,6 +5,7 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import type { BackupService } from '../backup/backup-service.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import type { StatementServices } from '../statements/context.ts';
+import type { BodyLimits } from './body.ts';
 import type { RequestTracker } from '../stats/request-counts.ts';
 import type { HttpCounters, WriteCounters } from '../stats/statistics.ts';
 import type { PrecisionDoubts } from '../write/precision-doubt.ts';
@@ -20,6 +21,7 @@ export type HttpServices = StatementServices & {
   readonly log: Logger;
   readonly authenticator: Authenticator;
   readonly counters: HttpCounters;
+  readonly bodies: BodyLimits;
   readonly writeCounters: WriteCounters;
   readonly requests: RequestTracker;
   readonly rejected: RejectedLog;

@@ -99,8 +99,7 @@ async function writeBody(
   const { counters } = services;
   services.writer.requireDatabase(request.database);
   requireWrite(identity, request.database);
-  const { maxBodySizeBytes } = services.config.http;
-  const body = await readBody(exchange.request, maxBodySizeBytes, (sizeBytes) =>
+  const body = await readBody(exchange, services.bodies, (sizeBytes) =>
     services.writer.bodyBuffer(sizeBytes),
   );
   counters.writeReqBytes += body.length;

@@ -1,9 +1,12 @@
 // Queries that are running: who may start, SHOW QUERIES, KILL QUERY, time limits, shutdown.
 import { Cancelled, InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, Holder, Part } from '@tidemark/core';
 
 import { QUERY_INTERRUPTED, QUERY_SHUTDOWN, QUERY_TIMEOUT } from '../compat/messages.ts';
+import type { QueryMemory } from '@tidemark/query';
+
 import type { QueryCounters } from '../stats/statistics.ts';
+import type { OpenMemory, QueryMemories } from './query-memory.ts';
 
 export type RunningQuery = {
   readonly id: number;
@@ -11,6 +14,7 @@ export type RunningQuery = {
   readonly text: string;
   readonly database: string;
   readonly signal: AbortSignal;
+  readonly memory: QueryMemory;
 };
 
 export type ListedQuery = {
@@ -28,6 +32,7 @@ export type RunningQueriesOptions = {
   /** 0 is no limit. */
   readonly timeoutMs: number;
   readonly counters: QueryCounters;
+  readonly memories: QueryMemories;
   /** Told about queries that took longer than `slowMs`; 0 tells about none. */
   readonly slowMs: number;
   readonly onSlow: (query: ListedQuery) => void;
@@ -35,6 +40,7 @@ export type RunningQueriesOptions = {
 
 type Entry = {
   readonly query: RunningQuery;
+  readonly memory: OpenMemory;
   readonly abort: AbortController;
   /** Of the time limit, if there is one. */
   readonly timer: AbortController | undefined;
@@ -52,13 +58,23 @@ export class RunningQueries {
     this.#options = options;
   }
 
+  /** What a query begins with; to be released behind `finish`. Rejects with `Unavailable` when there is no room in time. */
+  begin(holder: Holder): Part | Promise<Part> {
+    return this.#options.memories.begin(holder);
+  }
+
   get activeCount(): number {
     return this.#entries.size;
   }
 
   /** Registers a query; `finish` must be called with it. Throws when too many are running. */
-  start(query: { readonly text: string; readonly database: string }): RunningQuery {
-    const { clock, counters, maxConcurrent, timeoutMs } = this.#options;
+  start(query: {
+    readonly text: string;
+    readonly database: string;
+    /** Who loses its part of the memory when it gets nowhere. */
+    readonly holder?: Holder | undefined;
+  }): RunningQuery {
+    const { clock, counters, maxConcurrent, memories, timeoutMs } = this.#options;
     if (this.#isClosing) throw new Cancelled(QUERY_SHUTDOWN);
     if (maxConcurrent > 0 && this.#entries.size >= maxConcurrent) {
       throw new LimitExceeded(
@@ -69,8 +85,17 @@ export class RunningQueries {
     const abort = new AbortController();
     const timer = timeoutMs > 0 ? new AbortController() : undefined;
     const id = this.#nextId++;
-    const running = { id, ...query, signal: abort.signal };
-    const entry = { query: running, abort, timer, startedMs: clock.monotonicMs(), isKilled: false };
+    const { text, database, holder } = query;
+    const memory = memories.open({
+      progress: () => holder?.progress(),
+      revoke: (error) => {
+        abort.abort(error);
+        holder?.revoke(error);
+      },
+    });
+    const running = { id, text, database, signal: abort.signal, memory };
+    const startedMs = clock.monotonicMs();
+    const entry = { query: running, memory, abort, timer, startedMs, isKilled: false };
     this.#entries.set(id, entry);
     counters.queriesActive = this.#entries.size;
     counters.queriesExecuted++;
@@ -88,6 +113,7 @@ export class RunningQueries {
     if (entry === undefined) return;
     this.#entries.delete(query.id);
     entry.timer?.abort('finished');
+    entry.memory.close();
     const { counters, slowMs, onSlow } = this.#options;
     const listed = this.#listed(entry);
     counters.queriesActive = this.#entries.size;

@@ -2,6 +2,7 @@
 import type { Clock, Diagnostic } from '@tidemark/core';
 import type {
   QueryLimits,
+  QueryMemory,
   ResultBatch,
   ResultMessage,
   ResultStream,
@@ -46,6 +47,7 @@ export type StatementContext = {
   /** Empty means the default one. */
   readonly retentionPolicy: string;
   readonly signal: AbortSignal;
+  readonly memory?: QueryMemory | undefined;
   readonly messages: ResultMessage[];
   readonly counters?: SourceCounters | undefined;
   /** Told what an answer lacks; absent where the answer can not say so. */

@@ -82,6 +82,7 @@ function withSnapshot<S>(
         retentionPolicy: context.retentionPolicy === '' ? undefined : context.retentionPolicy,
         now: services.clock.now(),
         limits: services.limits,
+        memory: context.memory,
         signal: context.signal,
         monotonicMs: () => services.clock.monotonicMs(),
         random: services.random,

@@ -1,4 +1,5 @@
 // Counters of the service, by module, as SHOW STATS, /debug/vars, /metrics and the monitor print them.
+import type { Budget } from '@tidemark/core';
 
 /** Counters of one module. The names are those that operators of this kind of database know. */
 export type StatisticsModule = {
@@ -83,6 +84,17 @@ export function queryCounters() {
   };
 }
 export type QueryCounters = ReturnType<typeof queryCounters>;
+
+/** What a budget of memory is used for, with the beginning of the names. */
+export function budgetCounters(prefix: string, budget: Budget): Record<string, number> {
+  return {
+    [`${prefix}Bytes`]: budget.heldBytes,
+    [`${prefix}LimitBytes`]: budget.limitBytes,
+    [`${prefix}Waiting`]: budget.waitingCount,
+    [`${prefix}Refused`]: budget.counters.refused,
+    [`${prefix}CutOff`]: budget.counters.revoked,
+  };
+}
 
 /** A module without tags. */
 export function moduleOf(name: string, values: Readonly<Record<string, number>>): StatisticsModule {

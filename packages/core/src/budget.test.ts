@@ -1,0 +1,148 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { Budget } from './budget.ts';
+import type { Holder, Part } from './budget.ts';
+import type { Clock } from './clock.ts';
+import { Unavailable } from './errors.ts';
+
+type Sleeper = { readonly dueMs: number; readonly wake: () => void };
+
+let nowMs: number;
+let sleepers: Set<Sleeper>;
+let budget: Budget;
+
+const clock: Clock = {
+  now: () => 0n,
+  monotonicMs: () => nowMs,
+  sleep: (delayMs, signal) =>
+    new Promise((resolve, reject) => {
+      const sleeper = { dueMs: nowMs + delayMs, wake: resolve };
+      sleepers.add(sleeper);
+      signal?.addEventListener('abort', () => {
+        sleepers.delete(sleeper);
+        reject(signal.reason);
+      });
+    }),
+};
+
+async function pass(seconds: number): Promise<void> {
+  for (let i = 0; i < seconds; i++) {
+    nowMs += 1000;
+    for (const sleeper of [...sleepers].filter(({ dueMs }) => dueMs <= nowMs)) {
+      sleepers.delete(sleeper);
+      sleeper.wake();
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Parts that were given, by name, in the order in which they were. */
+let given: Map<string, Part>;
+let refused: Map<string, unknown>;
+
+function take(name: string, sizeBytes: number, holder?: Holder): void {
+  Promise.resolve(budget.take(sizeBytes, holder)).then(
+    (part) => given.set(name, part),
+    (error: unknown) => refused.set(name, error),
+  );
+}
+
+beforeEach(() => {
+  nowMs = 0;
+  sleepers = new Set();
+  given = new Map();
+  refused = new Map();
+  budget = new Budget({
+    setting: 'section.key',
+    limitBytes: 100,
+    waitMs: 10_000,
+    clock,
+    what: 'things',
+  });
+});
+
+test('gives parts at once while there is room, then in order as others give theirs back', async () => {
+  const first = budget.take(60);
+  expect(first).not.toBeInstanceOf(Promise);
+  take('large', 80);
+  take('small', 10);
+  await pass(1);
+  expect([...given.keys()]).toEqual([]);
+  expect([budget.heldBytes, budget.waitingCount]).toEqual([60, 2]);
+
+  (first as Part).release();
+  (first as Part).release();
+  await pass(1);
+
+  expect([...given.keys()]).toEqual(['large', 'small']);
+  expect([budget.heldBytes, budget.waitingCount]).toEqual([90, 0]);
+});
+
+test('whoever waits too long is refused with the setting; who waits behind may fit', async () => {
+  const first = budget.take(95);
+  take('large', 80);
+  await pass(1);
+  take('small', 5);
+  await pass(9);
+
+  expect(refused.get('large')).toBeInstanceOf(Unavailable);
+  expect(String(refused.get('large'))).toContain('setting=`section.key`');
+  expect([...given.keys()]).toEqual(['small']);
+  expect(budget.counters).toEqual({ refused: 1, revoked: 0 });
+  expect((first as Part).sizeBytes).toBe(95);
+});
+
+test('what is larger than everything is given everything', async () => {
+  take('huge', 1000);
+  await pass(1);
+
+  expect(given.get('huge')?.sizeBytes).toBe(100);
+  given.get('huge')?.release();
+  expect(budget.heldBytes).toBe(0);
+});
+
+test('a holder that gets nowhere loses its part, but only while others wait', async () => {
+  const revoked: string[] = [];
+  let progress = 0;
+  const holder = (name: string, at: () => number | undefined): Holder => ({
+    progress: at,
+    revoke: () => {
+      revoked.push(name);
+      given.get(name)?.release();
+    },
+  });
+  take(
+    'idle',
+    40,
+    holder('idle', () => 7),
+  );
+  take(
+    'busy',
+    30,
+    holder('busy', () => (progress += 100_000)),
+  );
+  take(
+    'ours',
+    30,
+    holder('ours', () => undefined),
+  );
+  await pass(60);
+  expect(revoked).toEqual([]);
+
+  take('waiting', 20);
+  await pass(4);
+  expect(revoked).toEqual([]);
+  await pass(2);
+
+  expect(revoked).toEqual(['idle']);
+  expect([...given.keys()]).toContain('waiting');
+});
+
+test('without a limit nothing waits', async () => {
+  budget = new Budget({ setting: 's', limitBytes: 0, waitMs: 1, clock, what: 'things' });
+  take('a', 1e12);
+  take('b', 1e12);
+  await pass(1);
+
+  expect([...given.keys()]).toEqual(['a', 'b']);
+});

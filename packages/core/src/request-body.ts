@@ -1,0 +1,198 @@
+// Bodies of requests into buffers of their own: bounded each, and all together by a budget of which each takes a part before
+// it is read. Needs Node: not part of the package's index, imported as `@tidemark/core/request-body`.
+import type { IncomingMessage } from 'node:http';
+
+import type { Budget, Holder, Part } from './budget.ts';
+import { releasePiece } from './release-piece.ts';
+
+/** Where a body is put. What is returned may hold anything. */
+export type Allocate = (sizeBytes: number) => Uint8Array;
+
+export type BodyOptions = {
+  /** 0 is no limit. */
+  readonly maxBytes: number;
+  readonly budget: Budget;
+  /** Parts of the budget are added here; whoever gave the list releases them when the body is not needed any more. */
+  readonly parts: Part[];
+  readonly allocate?: Allocate | undefined;
+  /** What is thrown for a body that is larger. */
+  readonly tooLarge: () => Error;
+  /** What is thrown when the client goes away before the end. */
+  readonly gone: () => Error;
+};
+
+/** The whole body, as it was sent. The bytes own their ArrayBuffer, so that they can be given to another thread. */
+export async function receiveBody(
+  request: IncomingMessage,
+  options: BodyOptions,
+): Promise<Uint8Array> {
+  const limit = options.maxBytes === 0 ? Number.MAX_SAFE_INTEGER : options.maxBytes;
+  const declared = Number(request.headers['content-length'] ?? Number.NaN);
+  if (declared > limit) throw options.tooLarge();
+  const reception = new Reception(request, options);
+  try {
+    return Number.isInteger(declared)
+      ? await readDeclared(reception, declared, options)
+      : await readStreamed(reception, limit, options);
+  } finally {
+    reception.end();
+  }
+}
+
+/** What a gzip member says at its end that it unpacks to. */
+export function unpackedBytes(gzip: Uint8Array): number {
+  if (gzip.length < 18) return 0;
+  return new DataView(gzip.buffer, gzip.byteOffset).getUint32(gzip.length - 4, true);
+}
+
+/** What a client may go on sending after its body was refused before its connection is broken. */
+const DISCARDED_BYTES = 256 << 20;
+
+/**
+ * Reads what is left of a body that nobody wants. Closing at once would reset the connection before a client that is still
+ * sending has read the answer.
+ */
+export function discardBody(request: IncomingMessage): void {
+  let allowedBytes = DISCARDED_BYTES;
+  request.on('data', (chunk: Buffer) => {
+    allowedBytes -= chunk.length;
+    if (allowedBytes < 0) request.socket.destroy();
+  });
+  request.resume();
+}
+
+const allocateZeroed: Allocate = (sizeBytes) => new Uint8Array(sizeBytes);
+
+async function readDeclared(
+  reception: Reception,
+  sizeBytes: number,
+  { allocate = allocateZeroed }: BodyOptions,
+): Promise<Uint8Array> {
+  if (sizeBytes > 0) await reception.take(sizeBytes);
+  const body = allocate(sizeBytes);
+  let received = 0;
+  await reception.receive((chunk) => {
+    // The parser of node cuts what goes beyond the declared length.
+    body.set(chunk, received);
+    received += chunk.length;
+    releasePiece(chunk);
+  });
+  return received === sizeBytes ? body : body.slice(0, received);
+}
+
+/** Room that is asked for first where nobody has said how much will come; then as much again each time. */
+const FIRST_PART_BYTES = 64 << 10;
+
+async function readStreamed(
+  reception: Reception,
+  limitBytes: number,
+  { allocate = allocateZeroed, tooLarge }: BodyOptions,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let received = 0;
+  let takenBytes = 0;
+  await reception.receive((chunk) => {
+    received += chunk.length;
+    if (received > limitBytes) throw tooLarge();
+    chunks.push(chunk);
+    if (received <= takenBytes) return undefined;
+    const wanted = Math.max(FIRST_PART_BYTES, takenBytes, chunk.length);
+    takenBytes += wanted;
+    return reception.take(wanted);
+  });
+  const body = allocate(received);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+    releasePiece(chunk);
+  }
+  return body;
+}
+
+/** A body on its way: what has come of it, and its parts of the budget. */
+class Reception implements Holder {
+  readonly #request: IncomingMessage;
+  readonly #options: BodyOptions;
+  /** While the client has to send; from then on its speed does not matter. */
+  #isReceiving = false;
+  #received = 0;
+  #fail: (error: Error) => void = () => undefined;
+
+  constructor(request: IncomingMessage, options: BodyOptions) {
+    this.#request = request;
+    this.#options = options;
+  }
+
+  progress(): number | undefined {
+    return this.#isReceiving ? this.#received : undefined;
+  }
+
+  revoke(error: Error): void {
+    this.#fail(error);
+  }
+
+  end(): void {
+    this.#isReceiving = false;
+  }
+
+  /** No promise while there is room. */
+  take(sizeBytes: number): Promise<void> | undefined {
+    const { budget, parts } = this.#options;
+    const part = budget.take(sizeBytes, this);
+    if (part instanceof Promise) return this.#taken(part);
+    parts.push(part);
+    return undefined;
+  }
+
+  async #taken(part: Promise<Part>): Promise<void> {
+    const wasReceiving = this.#isReceiving;
+    // It is us who do not read.
+    this.#isReceiving = false;
+    this.#options.parts.push(await part);
+    this.#isReceiving = wasReceiving;
+  }
+
+  /** Resolves at the end of the body. `onData` may take time; the client has to wait then. */
+  receive(onData: (chunk: Buffer) => Promise<void> | undefined | void): Promise<void> {
+    const request = this.#request;
+    const { gone } = this.#options;
+    this.#isReceiving = true;
+    return new Promise((resolve, reject) => {
+      let isSettled = false;
+      const fail = (error: Error): void => {
+        if (isSettled) return;
+        isSettled = true;
+        request.pause();
+        reject(error);
+      };
+      this.#fail = fail;
+      // `close` comes after every request, so the error is made only where it means something.
+      const onGone = (): void => {
+        if (!isSettled) fail(gone());
+      };
+      if (request.destroyed && !request.complete) return onGone();
+      request.on('data', (chunk: Buffer) => {
+        if (isSettled) return;
+        this.#received += chunk.length;
+        try {
+          const later = onData(chunk);
+          if (later === undefined) return;
+          request.pause();
+          later.then(() => {
+            if (!isSettled) request.resume();
+          }, fail);
+        } catch (error) {
+          fail(error as Error);
+        }
+      });
+      request.on('end', () => {
+        if (isSettled) return;
+        isSettled = true;
+        resolve();
+      });
+      request.on('error', onGone);
+      request.on('close', onGone);
+    });
+  }
+}

@@ -1,0 +1,107 @@
+// Bodies of all requests share a budget: who finds no room waits in order, and clients that hold some and send nothing lose it
+// to those who wait.
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+import { afterEach, expect, test } from 'vitest';
+
+import { ManualClock, startTestService, untilDefined } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+
+const BODY_BYTES = 600_000;
+const LIMIT_BYTES = 1_000_000;
+
+let service: TestService;
+let clock: ManualClock;
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await service.close();
+});
+
+async function start(timeout: string): Promise<void> {
+  clock = new ManualClock(0n);
+  service = await startTestService({
+    clock,
+    config: { http: { 'body-memory-limit': LIMIT_BYTES, 'body-memory-timeout': timeout } },
+  });
+  await service.query('CREATE DATABASE d');
+}
+
+async function metric(name: string): Promise<number> {
+  const { text } = await service.get('/metrics');
+  return Number(new RegExp(`^tidemark_tsdb_memory_${name} (.*)$`, 'm').exec(text)?.[1]);
+}
+
+/** Promises a body and sends the given part of it. The answer, when the connection is closed. */
+async function stalled(sentBytes: number, head = `Content-Length: ${BODY_BYTES}`): Promise<string> {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  socket.write(
+    `POST /write?db=d HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${head}\r\n\r\n`,
+  );
+  socket.write(Buffer.alloc(sentBytes, '#'));
+  let answer = '';
+  return new Promise((resolve) => {
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+const writes = (): ReturnType<TestService['write']> =>
+  service.write(`m f=1 1\n${'#'.repeat(BODY_BYTES)}`, { db: 'd' });
+
+async function until(name: string, value: number): Promise<void> {
+  await untilDefined(`${name} ${value}`, async () =>
+    (await metric(name)) === value ? true : undefined,
+  );
+}
+
+test('a body that finds no room is refused after a while: 503, when to come again, the setting', async () => {
+  await start('3s');
+  void stalled(1000);
+  await until('body_bytes', BODY_BYTES);
+
+  const refused = writes();
+  await until('body_waiting', 1);
+  clock.advance(3000);
+  const answer = await refused;
+
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(answer.json.error).toContain('setting=`http.body-memory-limit`');
+  expect(await metric('body_refused')).toBe(1);
+});
+
+test('a client that sends nothing more is cut off for one that waits', async () => {
+  await start('60s');
+  const slow = stalled(500_000);
+  await until('body_bytes', BODY_BYTES);
+
+  const waiting = writes();
+  await until('body_waiting', 1);
+  for (let second = 0; second < 7; second++) {
+    clock.advance(1000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  expect((await waiting).status).toBe(204);
+  expect(await slow).toMatch(/^HTTP\/1\.1 503 .*too slow while other bodies of requests waited/s);
+  expect(await metric('body_cut_off')).toBe(1);
+  expect(await metric('body_bytes')).toBe(0);
+});
+
+test('a body of unknown length takes room as it comes, and gives it back when its client goes', async () => {
+  await start('60s');
+  void stalled(
+    0,
+    `Transfer-Encoding: chunked\r\n\r\n${(300_000).toString(16)}\r\n${'#'.repeat(300_000)}`,
+  );
+  await until('body_bytes', 524_288);
+
+  for (const socket of sockets) socket.destroy();
+
+  await until('body_bytes', 0);
+});
