@@ -94,3 +94,15 @@ test('what was taken and not used is there for later writes: the file grows no m
 
   expect(statSync(file).size).toBe(before);
 });
+
+test('room for a burst of many entries of any size is taken in whole bytes', async () => {
+  room = new MetadataRoom(root, file);
+
+  // Each of them asks for more pages than there are, beside others that have not ended.
+  const releases = Array.from({ length: 40 }, (_, i) =>
+    room.take({ entries: 1_500, bytes: 1_500 * (333 + i) + 1 }),
+  );
+  for (const release of releases) release();
+
+  expect(statSync(file).size).toBeGreaterThan(40 * 1_500 * 333);
+});

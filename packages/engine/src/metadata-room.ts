@@ -3,7 +3,7 @@
 // the file is made longer with zeros first, and a write for which that fails is refused. LMDB uses what lies behind its
 // last page as it uses the end of a file.
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
-import { messageOf, Unavailable } from '@tidemark/core';
+import { assert, messageOf, Unavailable } from '@tidemark/core';
 import type { RootDatabase } from 'lmdb';
 
 /** Pages of an LMDB file. */
@@ -58,6 +58,7 @@ export class MetadataRoom {
    */
   take(size: WriteSize): () => void {
     const needed = this.#neededBytes(size);
+    assert(Number.isSafeInteger(needed), 'room is taken in whole bytes');
     const spare = size.bytes === 0 || size.isEnd === true ? 0 : SPARE_BYTES;
     if (this.#lacking(needed + spare) > 0) {
       this.#look();
@@ -78,10 +79,9 @@ export class MetadataRoom {
   // The most that LMDB can need: no page is replaced twice in a transaction, none is used again.
   #neededBytes({ entries, bytes }: WriteSize): number {
     const most = 2 * (this.#used + this.#ended + this.#inFlight);
-    const replaced = Math.min(2 * entries * PAGE_BYTES, most);
+    const replacedPages = Math.min(2 * entries, Math.ceil(most / PAGE_BYTES));
     const split = Math.min(bytes, entries * PAGE_BYTES);
-    const free = (replaced / PAGE_BYTES) * FREE_PAGE_BYTES;
-    return bytes + split + replaced + free + TRANSACTION_BYTES;
+    return bytes + split + replacedPages * (PAGE_BYTES + FREE_PAGE_BYTES) + TRANSACTION_BYTES;
   }
 
   #lacking(needed: number): number {
