@@ -72,6 +72,12 @@ async function openReceiver(): Promise<{ url: string; levels: string[]; close: (
   };
 }
 
+async function writePoint(line: string): Promise<{ status: number; text: string }> {
+  const init = { method: 'POST', body: line };
+  const response = await fetch(`${engine?.engine}/write?db=d&rp=r`, init);
+  return { status: response.status, text: await response.text() };
+}
+
 async function get(path: string): Promise<{ readonly status: number; readonly json: any }> {
   const response = await fetch(engine?.engine + path);
   return { status: response.status, json: await response.json() };
@@ -110,8 +116,9 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     }
     await write(engine.engine, 'd', 'm v=1 1', { rp: 'r' });
     const output = await get('/engine/v1/tasks/watch/out');
-    // What can not be kept is told nevertheless, and known as long as the process lives.
-    await write(engine.engine, 'd', 'm v=9 2', { rp: 'r' });
+    // What can not be kept is told nevertheless, and known as long as the process lives. But it is not acknowledged.
+    const unkept = await writePoint('m v=9 2');
+    const unkeptAgain = await writePoint('m v=9 2');
     const told = async (count: number): Promise<true | undefined> =>
       receiver.levels.length >= count ? true : undefined;
     await eventually('the alert', () => told(1), 60_000);
@@ -132,7 +139,7 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     ]);
     const stillMade = await get('/engine/v1/tasks/made/made');
     // The point at 2 ns was the last one of the recording.
-    await write(engine.engine, 'd', 'm v=9 3', { rp: 'r' });
+    await writePoint('m v=9 3');
     const recording = await eventually('the end of the recording', async () => {
       const answer = await get('/engine/v1/recordings/rec');
       return answer.status === 200 ? answer.json : undefined;
@@ -148,6 +155,10 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     expect(refused.error).toContain('metadata can not be written');
     expect(defined).toBeGreaterThan(0);
     expect(output.json.series[0].values[0][1]).toBe(1);
+    for (const { status, text } of [unkept, unkeptAgain]) {
+      expect(status).toBe(503);
+      expect(text).toContain('alerts can not be stored: metadata can not be written');
+    }
     expect(receiver.levels).toEqual(['CRITICAL', 'OK']);
     expect(event.json.state).toMatchObject({ level: 'CRITICAL', message: 'e is CRITICAL' });
     expect(during.json.tasks.length).toBe(defined + 3);

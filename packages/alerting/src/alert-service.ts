@@ -1,5 +1,5 @@
 // Alerting as the engine sees it: topics with their events, handlers with their deliveries, all of it persistent.
-import { Conflict, InvalidRequest, messageOf, NotFound } from '@tidemark/core';
+import { Conflict, InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
@@ -19,7 +19,6 @@ import { levelRank } from './level.ts';
 import { OK_EVENT_AGE, PUBLISH_DEPTH_MAX } from './limits.ts';
 import { flag } from './options.ts';
 import { checkScriptHandler } from './script-handler.ts';
-import { StoredWrites } from './stored-writes.ts';
 import { Topic } from './topic.ts';
 import type { EventFilter } from './topic.ts';
 import type { Undeliverable } from './undeliverable.ts';
@@ -47,7 +46,6 @@ export class AlertService implements AlertSink {
   readonly #topics = new Map<string, Topic>();
   readonly #handlers: AttachedHandlers;
   readonly #anonymous = new Set<string>();
-  readonly #writes: StoredWrites;
   readonly #followers = new Set<StateListener>();
   readonly deadLetters: DeadLetters;
 
@@ -59,21 +57,13 @@ export class AlertService implements AlertSink {
     };
     this.#handlers = new AttachedHandlers({ ...options, context: this.#context });
     this.deadLetters = new DeadLetters(options.store, (key) => this.#handlers.deliveryOf(key));
-    this.#writes = new StoredWrites((error) =>
-      options.log('error', 'failed to store events', { err: messageOf(error) }),
-    );
   }
 
   /** Loads topics and handlers. A handler whose definition is no longer accepted is reported and left out. */
   open(): void {
-    const { store, isPersistent, clock, log } = this.#options;
+    const { store, isPersistent, log } = this.#options;
     if (isPersistent) {
-      const oldest = clock.now() - BigInt(OK_EVENT_AGE.value) * 1_000_000n;
-      for (const { topic, id, state } of store.states()) {
-        if (state.level === 'OK' && state.time < oldest)
-          this.#writes.keep(store.deleteState(topic, id));
-        else this.#topic(topic).load(id, state);
-      }
+      for (const { topic, id, state } of store.states()) this.#topic(topic).load(id, state);
     }
     for (const { topic, spec } of store.specs()) {
       try {
@@ -117,8 +107,8 @@ export class AlertService implements AlertSink {
       event: collected,
       isPersistent,
       handlerKeys: receivers.map((delivery) => delivery.handlerKey),
+      onStored: () => topic.settle(texts),
     });
-    this.#writes.keep(stored, isPersistent ? () => topic.settle(texts) : undefined);
     entries.forEach((entry, i) => receivers[i]?.accept(entry, stored));
   }
 
@@ -151,17 +141,24 @@ export class AlertService implements AlertSink {
     const texts = topic.set(eventId, state);
     for (const follow of this.#followers) follow(topicId, eventId, state);
     if (!this.#options.isPersistent) return;
-    this.#writes.keep(this.#options.store.putState(topicId, eventId, state), () =>
-      topic.settle(texts),
-    );
+    this.#options.store
+      .putState(topicId, eventId, state, () => topic.settle(texts))
+      // Told to those who ask for what is stored.
+      .catch(() => undefined);
   }
 
   /**
    * Resolves when everything that was collected before is on disk: from then on no crash loses it. `undefined` when
-   * it is already, which costs a caller nothing.
+   * it is already, which costs a caller nothing. Rejects with `Unavailable` when it can not be stored; it is kept and
+   * tried again.
    */
   stored(): Promise<void> | undefined {
-    return this.#writes.stored;
+    return this.#options.store.stored?.catch((cause: unknown) => {
+      throw new Unavailable(`alerts can not be stored: ${messageOf(cause)}`, {
+        cause,
+        hint: 'free space on the disk of the data directory',
+      });
+    });
   }
 
   /** What global handlers change for every alert node. */
@@ -323,10 +320,29 @@ export class AlertService implements AlertSink {
   /** Delivers what is ready within the deadline; the rest is in the outbox. */
   async close(deadlineMs: number): Promise<void> {
     await this.#handlers.close(deadlineMs);
-    await this.#options.store.flushed();
+    this.#forgetOld();
+    await this.#options.store.close().catch((error: unknown) => {
+      // Nothing of it was acknowledged, and everything else must still be closed.
+      this.#options.log('error', 'failed to store events, they are lost', {
+        err: messageOf(error),
+      });
+    });
   }
 
   // --- inside
+
+  // Only at a clean end: the saved states of tasks are as new as the events then. After a crash a task may have to learn
+  // from an event, however old it is, that it was told.
+  #forgetOld(): void {
+    const { store, isPersistent, clock } = this.#options;
+    if (!isPersistent) return;
+    const oldest = clock.now() - BigInt(OK_EVENT_AGE.value) * 1_000_000n;
+    for (const topic of this.#topics.values()) {
+      for (const [id, { level, time }] of topic.summaries()) {
+        if (level === 'OK' && time < oldest) store.deleteState(topic.id, id);
+      }
+    }
+  }
 
   #topic(id: string): Topic {
     let topic = this.#topics.get(id);

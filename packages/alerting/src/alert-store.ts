@@ -1,13 +1,17 @@
 // What alerting keeps on disk: states of events, definitions of handlers, the outbox and the dead letters. Four tables
-// of the service's LMDB file, values as JSON text. Changes that belong together are one batch; batches of the same
-// moment share one commit and one sync, and their promises resolve, in order, when that sync is done.
+// of the service's LMDB file, values as JSON text. Changes that belong together are in one transaction; those that come
+// while one is under way share the next one. What happened is kept until the disk takes it (`kept-changes.ts`).
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
 import type { AlertLevelName } from '@tidemark/runtime';
-import { Corruption } from '@tidemark/core';
+import { Corruption, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { AlertLog } from './attached-handlers.ts';
 import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
 import { decodeEvent, encodeEvent, quoteTexts } from './event.ts';
 import type { HandlerSpec } from './handler-spec.ts';
+import { KeptChanges } from './kept-changes.ts';
+import type { EntryChange, EntryKey } from './kept-changes.ts';
 import { DEAD_LETTERS, KEY_BYTES_MAX } from './limits.ts';
 import { TextSlab } from './text-slab.ts';
 
@@ -54,53 +58,50 @@ export type Collected = {
   /** Whether the topic's state is kept on disk. */
   readonly isPersistent: boolean;
   readonly handlerKeys: readonly string[];
+  readonly onStored?: (() => void) | undefined;
 };
 
 type Key = [string, string | number];
 
 /**
- * Takes room on the disk for a write before it begins; what it gives is called when the write has ended. Throws
- * `Unavailable` when there is none.
+ * Begins a write of so many entries and bytes and resolves when it is on disk. Throws `Unavailable` with the reason when
+ * it can not be written.
  */
-export type TakeRoom = (size: { readonly entries: number; readonly bytes: number }) => () => void;
+export type WriteEntries = (
+  size: { readonly entries: number; readonly bytes: number },
+  begin: () => Promise<unknown>,
+) => Promise<void>;
 
-/** One entry that is put, or removed when it has no value; or any changes. */
-type Change = EntryChange | ManyChanges;
-type ManyChanges = {
-  readonly entries: number;
-  readonly bytes: number;
-  readonly apply: () => void;
-};
-type EntryChange = {
-  readonly table: Database<Buffer, Key>;
-  readonly key: Key;
-  readonly value: Buffer | undefined;
+export type AlertStoreOptions = {
+  readonly clock: Clock;
+  readonly log: AlertLog;
+  /** Default: begins at once, and it is LMDB that meets a full disk. */
+  readonly write?: WriteEntries | undefined;
 };
 
 export class AlertStore {
   readonly #root: RootDatabase;
-  readonly #takeRoom: TakeRoom | undefined;
+  readonly #write: WriteEntries;
   /** Values are `StoredState` as JSON. */
   readonly #states: Database<Buffer, Key>;
   readonly #specs: Database<HandlerSpec, [string, string]>;
   /** Values are lines: the step, the handler's key, the event as JSON. */
   readonly #outbox: Database<Buffer, Key>;
-  readonly #letters: Database<StoredLetter, number>;
+  /** Values are `StoredLetter` as JSON. */
+  readonly #letters: Database<Buffer, number>;
+  readonly #kept: KeptChanges;
   #nextSequence: number;
   #letterCount: number;
   readonly #slab = new TextSlab();
-  /** Changes of this turn of the event loop; they become one batch at its end. */
-  #pending: Change[] = [];
-  #stored: Promise<void> = Promise.resolve();
 
-  /** Without `takeRoom` it is LMDB that meets a full disk. */
-  constructor(root: RootDatabase, takeRoom?: TakeRoom) {
+  constructor(root: RootDatabase, { clock, log, write }: AlertStoreOptions) {
     this.#root = root;
-    this.#takeRoom = takeRoom;
+    this.#write = write ?? (async (_size, begin) => void (await begin()));
+    this.#kept = new KeptChanges({ commit: (changes) => this.#commit(changes), clock, log });
     this.#states = root.openDB({ name: 'topic-events', encoding: 'binary' });
     this.#specs = root.openDB({ name: 'handler-specs', encoding: 'json' });
     this.#outbox = root.openDB({ name: 'outbox', encoding: 'binary' });
-    this.#letters = root.openDB({ name: 'dead-letters', encoding: 'json' });
+    this.#letters = root.openDB({ name: 'dead-letters', encoding: 'binary' });
     let highest = lastKey(this.#letters);
     for (const [, sequence] of this.#outbox.getKeys())
       highest = Math.max(highest, Number(sequence));
@@ -108,10 +109,20 @@ export class AlertStore {
     this.#letterCount = this.#letters.getKeysCount();
   }
 
-  /** Resolves when everything written so far is on disk; rejects when the last of it could not be written. */
+  /** Resolves when everything that has happened so far is on disk, rejects when it can not be; `undefined` when it is. */
+  get stored(): Promise<void> | undefined {
+    return this.#kept.stored;
+  }
+
+  /** As `stored`, removals of others included. */
   async flushed(): Promise<void> {
-    await this.#stored;
+    await this.#kept.stored;
     await this.#root.flushed;
+  }
+
+  /** Tries a last time to write what waits for the disk. Rejects when that fails. */
+  close(): Promise<void> {
+    return this.#kept.close();
   }
 
   /** Level and times of all remembered events, topic by topic. Their texts stay on disk: `texts`. */
@@ -137,25 +148,25 @@ export class AlertStore {
     return stored === undefined ? undefined : readState(stored);
   }
 
-  /** Remembers a state; resolves when it is on disk. */
-  async putState(topic: string, id: string, state: EventState): Promise<void> {
-    await this.#write(this.#stateChange(topic, id, state));
+  /** Remembers a state; resolves when it is on disk. Then `onStored` is called, however late that is. */
+  putState(topic: string, id: string, state: EventState, onStored?: () => void): Promise<void> {
+    const texts = quoteTexts({ ...state, id });
+    return this.#kept.keep([this.#stateChange(topic, { ...state, id }, texts, onStored)]);
   }
 
-  /** Forgets one state. */
-  async deleteState(topic: string, id: string): Promise<void> {
-    await this.#write({ table: this.#states, key: keyOf(topic, id), value: undefined });
+  /** Forgets one state. Returns at once; `flushed` waits for it. */
+  deleteState(topic: string, id: string): void {
+    this.#forget({ table: this.#states, key: keyOf(topic, id), value: undefined });
   }
 
   /** Forgets all states of a topic. */
   async deleteStates(topic: string): Promise<void> {
-    const keys = [...this.#states.getKeys({ start: [topic, ''], end: [topic, '\uffff'] })];
-    await this.#write({
-      entries: keys.length,
-      bytes: 0,
-      apply: () => {
-        for (const key of keys) void this.#states.remove(key);
-      },
+    await this.#kept.between(async () => {
+      await this.#removeAll(
+        this.#states,
+        this.#states.getKeys({ start: [topic, ''], end: [topic, '\uffff'] }),
+      );
+      this.#kept.forget(this.#states, ([ofTopic]) => ofTopic === topic);
     });
   }
 
@@ -165,23 +176,18 @@ export class AlertStore {
 
   /** Stores a definition; resolves when it is on disk. `replaces` is an older id that goes in the same batch. */
   async putSpec(topic: string, spec: HandlerSpec, replaces?: string): Promise<void> {
-    await this.#write({
-      entries: 2,
-      bytes: Buffer.byteLength(JSON.stringify(spec)),
-      apply: () => {
+    const size = { entries: 2, bytes: Buffer.byteLength(JSON.stringify(spec)) };
+    await this.#write(size, () =>
+      this.#root.batch(() => {
         if (replaces !== undefined && replaces !== spec.id)
           void this.#specs.remove(keyOf(topic, replaces));
         void this.#specs.put(keyOf(topic, spec.id), spec);
-      },
-    });
+      }),
+    );
   }
 
   async deleteSpec(topic: string, id: string): Promise<void> {
-    await this.#write({
-      entries: 1,
-      bytes: 0,
-      apply: () => void this.#specs.remove(keyOf(topic, id)),
-    });
+    await this.#write({ entries: 1, bytes: 0 }, () => this.#specs.remove(keyOf(topic, id)));
   }
 
   /** The highest sequence number that was given out. */
@@ -189,46 +195,68 @@ export class AlertStore {
     return this.#nextSequence - 1;
   }
 
-  /** How many entries up to a sequence number a handler has on disk. */
+  /** How many entries up to a sequence number a handler has in the outbox. */
   waitingCount(handlerKey: string, through = this.lastSequence): number {
-    return this.#outbox.getKeysCount(rangeOf(handlerKey, 0, through));
+    let count = this.#outbox.getKeysCount(rangeOf(handlerKey, 0, through));
+    for (const { key, value } of this.#unstored(handlerKey)) {
+      if (Number(key[1]) > through) continue;
+      const isOnDisk = this.#outbox.doesExist(key);
+      if (value === undefined) count -= isOnDisk ? 1 : 0;
+      else count += isOnDisk ? 0 : 1;
+    }
+    return count;
   }
 
-  /** Entries of a handler after a sequence number, oldest first. Only what is on disk already is seen. */
+  /**
+   * Entries of a handler after a sequence number, oldest first. Only what is on disk already is seen, and what the disk
+   * has refused.
+   */
   waiting(handlerKey: string, after: number, limit: number): readonly OutboxEntry[] {
-    const found: OutboxEntry[] = [];
-    for (const { key, value } of this.#outbox.getRange({
-      ...rangeOf(handlerKey, after + 1),
-      limit,
-    })) {
-      const { step, event } = readEntry(value);
-      found.push({ sequence: Number(key[1]), handlerKey, event: decodeEvent(event), step });
+    const unstored = new Map<number, Buffer | undefined>();
+    for (const { key, value } of this.#unstored(handlerKey)) {
+      if (Number(key[1]) > after) unstored.set(Number(key[1]), value);
     }
-    return found;
+    const found: (readonly [sequence: number, value: Buffer])[] = [];
+    for (const [sequence, value] of unstored)
+      if (value !== undefined) found.push([sequence, value]);
+    let left = limit;
+    for (const { key, value } of this.#outbox.getRange(rangeOf(handlerKey, after + 1))) {
+      if (left === 0) break;
+      if (unstored.has(Number(key[1]))) continue;
+      found.push([Number(key[1]), value]);
+      left--;
+    }
+    return found
+      .sort(([a], [b]) => a - b)
+      .slice(0, limit)
+      .map(([sequence, value]) => {
+        const { step, event } = readEntry(value);
+        return { sequence, handlerKey, event: decodeEvent(event), step };
+      });
   }
 
   /** Handlers that have entries and whose key begins so. */
   handlerKeys(prefix: string): ReadonlySet<string> {
     const keys = new Set<string>();
+    const add = (value: Buffer): void => {
+      const { handlerKey } = readEntry(value);
+      if (handlerKey.startsWith(prefix)) keys.add(handlerKey);
+    };
     const plain = { start: [prefix, 0], end: [`${prefix}\uffff`, 0] } as const;
     const hashed = { start: [HASHED, 0], end: [`${HASHED}\uffff`, 0] } as const;
-    for (const range of [plain, hashed]) {
-      for (const { value } of this.#outbox.getRange({
-        start: [...range.start],
-        end: [...range.end],
-      })) {
-        const { handlerKey } = readEntry(value);
-        if (handlerKey.startsWith(prefix)) keys.add(handlerKey);
-      }
+    for (const { start, end } of [plain, hashed]) {
+      for (const { value } of this.#outbox.getRange({ start: [...start], end: [...end] }))
+        add(value);
     }
+    for (const { value } of this.#kept.failed(this.#outbox)) if (value !== undefined) add(value);
     return keys;
   }
 
   /**
    * Keeps an event: its state and its entries, all or nothing. `stored` resolves when they are on disk, and rejects
-   * when they could not be written.
+   * when they could not be written yet. `onStored` is called when the state is on disk.
    */
-  collect({ topic, event, isPersistent, handlerKeys }: Collected): {
+  collect({ topic, event, isPersistent, handlerKeys, onStored }: Collected): {
     readonly entries: readonly OutboxEntry[];
     readonly stored: Promise<void>;
   } {
@@ -236,9 +264,9 @@ export class AlertStore {
     const texts = quoteTexts(event);
     const entries = handlerKeys.map((handlerKey) => this.#entry(handlerKey, event, 0));
     const json = entries.length === 0 ? '' : encodeEvent(event, texts);
-    const changes: Change[] = entries.map((entry) => this.#entryChange(entry, json));
-    if (isPersistent) changes.push(this.#stateChange(topic, event.id, event, texts));
-    return { entries, stored: this.#write(...changes) };
+    const changes: EntryChange[] = entries.map((entry) => this.#entryChange(entry, json));
+    if (isPersistent) changes.push(this.#stateChange(topic, event, texts, onStored));
+    return { entries, stored: this.#kept.keep(changes) };
   }
 
   /** Puts `event` in the place of entries that were combined into it; without event they are removed. */
@@ -252,49 +280,41 @@ export class AlertStore {
       next === undefined ? undefined : this.#entry(next.handlerKey, next.event, next.step);
     const changes = held.map((one) => this.#removal(one));
     if (entry !== undefined) changes.push(this.#entryChange(entry, encodeEvent(entry.event)));
-    return { entry, stored: this.#write(...changes) };
+    return { entry, stored: this.#kept.keep(changes) };
   }
 
   /** Notes how far in its handler's chain an entry is, so that a restart does not repeat what was done. */
   update(entry: OutboxEntry): Promise<void> {
-    return this.#write(this.#entryChange(entry, encodeEvent(entry.event)));
+    return this.#kept.keep([this.#entryChange(entry, encodeEvent(entry.event))]);
   }
 
   /** Removes an entry that was delivered. Returns at once; `flushed` waits for it. */
   remove(entry: OutboxEntry): void {
-    this.#forget(this.#write(this.#removal(entry)));
+    this.#forget(this.#removal(entry));
   }
 
   /** Removes everything that waits for a handler. */
   async removeAll(handlerKey: string): Promise<void> {
-    await this.#write({
-      entries: this.waitingCount(handlerKey),
-      bytes: 0,
-      apply: () => {
-        for (const key of this.#outbox.getKeys(rangeOf(handlerKey, 0)))
-          void this.#outbox.remove(key);
-      },
+    await this.#kept.between(async () => {
+      await this.#removeAll(this.#outbox, this.#outbox.getKeys(rangeOf(handlerKey, 0)));
+      this.#kept.forget(this.#outbox, ([ofHandler]) => ofHandler === shortKey(handlerKey));
     });
   }
 
   /** Hands what waits for one handler to another; the chains differ, so each entry begins anew. */
   async rekey(from: string, to: string): Promise<void> {
-    let entries = 0;
-    let bytes = 0;
-    for (const { value } of this.#outbox.getRange(rangeOf(from, 0))) {
-      entries += 2;
-      bytes += value.length + Buffer.byteLength(to);
-    }
-    await this.#write({
-      entries,
-      bytes,
-      apply: () => {
-        for (const { key, value } of this.#outbox.getRange(rangeOf(from, 0))) {
-          void this.#outbox.remove(key);
-          const entry = printEntry(to, 0, readEntry(value).event);
-          void this.#outbox.put([shortKey(to), key[1]], this.#slab.encode(entry));
-        }
-      },
+    await this.#kept.between(async () => {
+      for (const _ of this.#unstored(from)) {
+        throw new Unavailable('the handler has events that could not be written to the disk yet');
+      }
+      const changes: EntryChange[] = [];
+      for (const { key, value } of this.#outbox.getRange(rangeOf(from, 0))) {
+        changes.push({ table: this.#outbox, key, value: undefined });
+        const entry = printEntry(to, 0, readEntry(value).event);
+        const newKey: Key = [shortKey(to), key[1]];
+        changes.push({ table: this.#outbox, key: newKey, value: this.#slab.encode(entry) });
+      }
+      await this.#commit(changes);
     });
   }
 
@@ -312,15 +332,11 @@ export class AlertStore {
       reason,
       time: String(time),
     };
-    const change: ManyChanges = {
-      entries: 1 + oldest.length,
-      bytes: Buffer.byteLength(JSON.stringify(letter)),
-      apply: () => {
-        void this.#letters.put(sequence, letter);
-        for (const key of oldest) void this.#letters.remove(key);
-      },
-    };
-    this.#forget(this.#write(change, this.#removal(entry)));
+    this.#forget(
+      { table: this.#letters, key: sequence, value: this.#slab.encode(JSON.stringify(letter)) },
+      ...oldest.map((key) => ({ table: this.#letters, key, value: undefined })),
+      this.#removal(entry),
+    );
   }
 
   get letterCount(): number {
@@ -330,13 +346,14 @@ export class AlertStore {
   /** Dead letters, newest first. */
   *deadLetters(): Iterable<DeadLetter> {
     for (const { key, value } of this.#letters.getRange({ reverse: true })) {
+      const letter = JSON.parse(value.toString('utf8')) as StoredLetter;
       yield {
         sequence: key,
-        handlerKey: value.handler,
-        event: decodeEvent(value.event),
-        step: value.step,
-        reason: value.reason,
-        time: readInt(value.time, `dead letter ${key}`),
+        handlerKey: letter.handler,
+        event: decodeEvent(letter.event),
+        step: letter.step,
+        reason: letter.reason,
+        time: readInt(letter.time, `dead letter ${key}`),
       };
     }
   }
@@ -348,23 +365,17 @@ export class AlertStore {
   } {
     const entry = this.#entry(handlerKey, event, step);
     const change = this.#entryChange(entry, encodeEvent(event));
-    return { entry, stored: this.#write(this.#letterRemoval([sequence]), change) };
+    return { entry, stored: this.#kept.keep([...this.#letterRemoval([sequence]), change]) };
   }
 
   /** Removes dead letters; resolves when they are gone from the disk. */
   async removeLetters(sequences: readonly number[]): Promise<void> {
-    await this.#write(this.#letterRemoval(sequences));
+    await this.#kept.between(() => this.#commit(this.#letterRemoval(sequences)));
   }
 
-  #letterRemoval(sequences: readonly number[]): ManyChanges {
+  #letterRemoval(sequences: readonly number[]): readonly EntryChange[] {
     this.#letterCount -= sequences.length;
-    return {
-      entries: sequences.length,
-      bytes: 0,
-      apply: () => {
-        for (const sequence of sequences) void this.#letters.remove(sequence);
-      },
-    };
+    return sequences.map((key) => ({ table: this.#letters, key, value: undefined }));
   }
 
   #entry(handlerKey: string, event: TopicEvent, step: number): OutboxEntry {
@@ -382,57 +393,52 @@ export class AlertStore {
 
   #stateChange(
     topic: string,
-    id: string,
-    state: EventState,
-    texts = quoteTexts({ ...state, id }),
+    state: EventState & { readonly id: string },
+    texts: ReturnType<typeof quoteTexts>,
+    onStored: (() => void) | undefined,
   ): EntryChange {
     const json =
       `{"id":${texts.id},"message":${texts.message},"details":${texts.details}` +
       `,"time":"${state.time}","duration":"${state.durationNanos}","level":"${state.level}"}`;
-    return { table: this.#states, key: keyOf(topic, id), value: this.#slab.encode(json) };
+    return {
+      table: this.#states,
+      key: keyOf(topic, state.id),
+      value: this.#slab.encode(json),
+      onStored,
+    };
   }
 
-  // All or nothing; resolves when it is on disk. Changes of one turn share a batch and its promise.
-  #write(...changes: Change[]): Promise<void> {
-    const isFirst = this.#pending.length === 0;
-    this.#pending.push(...changes);
-    if (!isFirst) return this.#stored;
-    this.#stored = Promise.resolve().then(async () => {
-      const pending = this.#pending;
-      this.#pending = [];
-      const release = this.#takeRoom?.(sizeOf(pending));
-      try {
-        await this.#root.batch(() => {
-          for (const change of pending) apply(change);
-        });
-      } finally {
-        release?.();
-      }
-    });
-    return this.#stored;
+  /** A handler's entries that could not be written, and those whose removal could not be. */
+  *#unstored(handlerKey: string): Iterable<EntryChange<Key>> {
+    const short = shortKey(handlerKey);
+    for (const change of this.#kept.failed(this.#outbox)) if (change.key[0] === short) yield change;
   }
 
-  // Nobody waits for this write. Should it fail, the entry is still in the outbox: it is delivered once more after the
-  // next start, which is what at least once means; `flushed` and the next awaited write report the failure.
-  #forget(write: Promise<void>): void {
-    write.catch(() => undefined);
+  async #removeAll<K extends EntryKey>(
+    table: Database<Buffer, K>,
+    keys: Iterable<K>,
+  ): Promise<void> {
+    await this.#commit([...keys].map((key) => ({ table, key, value: undefined })));
   }
-}
 
-function sizeOf(changes: readonly Change[]): { entries: number; bytes: number } {
-  let entries = 0;
-  let bytes = 0;
-  for (const change of changes) {
-    entries += 'apply' in change ? change.entries : 1;
-    bytes += 'apply' in change ? change.bytes : (change.value?.length ?? 0);
+  // All or nothing; resolves when it is on disk.
+  #commit(changes: readonly EntryChange[]): Promise<void> {
+    const bytes = changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+    return this.#write({ entries: changes.length, bytes }, () =>
+      this.#root.batch(() => {
+        for (const { table, key, value } of changes) {
+          if (value === undefined) void table.remove(key);
+          else void table.put(key, value);
+        }
+      }),
+    );
   }
-  return { entries, bytes };
-}
 
-function apply(change: Change): void {
-  if ('apply' in change) change.apply();
-  else if (change.value === undefined) void change.table.remove(change.key);
-  else void change.table.put(change.key, change.value);
+  // Nobody waits for these. Should the process end before they are on disk, the entry is still in the outbox: it is
+  // delivered once more after the next start, which is what at least once means.
+  #forget(...changes: readonly EntryChange[]): void {
+    this.#kept.keep(changes).catch(() => undefined);
+  }
 }
 
 function readState(bytes: Buffer): StoredState {

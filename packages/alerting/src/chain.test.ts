@@ -102,7 +102,7 @@ test.each([
   const root = open({ path: join(directory, 'a.mdb'), noSubdir: true, overlappingSync: false });
   const urls: string[] = [];
   const alerts = new AlertService({
-    store: new AlertStore(root),
+    store: new AlertStore(root, { clock, log: () => undefined }),
     context: context(urls),
     clock,
     log: () => undefined,

@@ -74,8 +74,8 @@ beforeEach(() => {
     maxDbs: 8,
     overlappingSync: false,
   });
-  store = new AlertStore(root);
   clock = new FakeClock();
+  store = new AlertStore(root, { clock, log: () => undefined });
   reports = [];
 });
 

@@ -15,7 +15,20 @@ export const OUTBOX_LENGTH: Limit = {
     'events of one handler that wait on disk, about a gigabyte; more are refused, counted and logged',
 };
 
-/** OK events older than this are forgotten at the next start; what is not OK is kept for ever. */
+export const UNSTORED_BYTES: Limit = {
+  value: 64 * 1024 * 1024,
+  unit: 'bytes',
+  reason:
+    'events that wait in memory for a disk that takes nothing; more are delivered at once or lost',
+};
+
+export const STORE_RETRY_DELAY: Limit = {
+  value: 1000,
+  unit: 'ms',
+  reason: 'soon enough after space was freed; a try on a full disk costs next to nothing',
+};
+
+/** OK events older than this are forgotten at a clean end; what is not OK is kept for ever. */
 export const OK_EVENT_AGE: Limit = {
   value: 7 * 24 * 3_600_000,
   unit: 'ms',

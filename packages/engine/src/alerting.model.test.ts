@@ -124,7 +124,7 @@ class World {
     const generation = this.#generation;
     this.#root = open({ path, noSubdir: true, maxDbs: 8, overlappingSync: false });
     this.#service = new AlertService({
-      store: new AlertStore(this.#root),
+      store: new AlertStore(this.#root, { clock: this.clock, log: () => undefined }),
       clock: this.clock,
       log: () => undefined,
       random: () => 0.5,

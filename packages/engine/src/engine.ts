@@ -172,7 +172,11 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
   const connections = connectionCache(clock);
   const context = handlerContext(options, { http, overrides, connections, access });
   const alerts = new AlertService({
-    store: new AlertStore(metadata.root, (size) => metadata.room.take(size)),
+    store: new AlertStore(metadata.root, {
+      clock,
+      log: logs.logger('alert'),
+      write: (size, begin) => metadata.write(size, begin),
+    }),
     context,
     clock,
     log: logs.logger('alert'),

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '@tidemark/core';
+import { systemClock, Unavailable } from '@tidemark/core';
 import type { TaskState } from '@tidemark/runtime';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Executing, Executor } from './executor.ts';
@@ -150,9 +150,57 @@ test.each([
   },
 );
 
+test('an alert goes on from the last event also when the saved state is older and the event of long ago', async () => {
+  const level = async (): Promise<unknown> =>
+    (await send('GET', '/engine/v1preview/alerts/topics/t/events/e')).state.level;
+  await engine.start();
+  await define({
+    script: `stream|from()|alert().id('e').crit(lambda: "v" > 5).stateChangesOnly().topic('t')`,
+  });
+  await post('/write?db=d&rp=r', 'm v=9 1');
+  await engine.stop();
+  await engine.start();
+  await post('/write?db=d&rp=r', 'm v=0 2');
+  expect(await level()).toBe('OK');
+
+  await killAndStart();
+  await post('/write?db=d&rp=r', 'm v=9 3');
+
+  expect(await level()).toBe('CRITICAL');
+});
+
+test('a state that knows of an alert is kept only behind the alert', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  let stored: Promise<void> | undefined = Promise.reject(new Unavailable('no space left'));
+  const errors: unknown[] = [];
+  const snapshots = new Snapshots({
+    metadata,
+    clock: systemClock(),
+    log: (_level, _message, fields) => void errors.push(fields?.['err']),
+    alertsStored: () => stored,
+  });
+  const task = { takeState: () => Promise.resolve(serialize('alerted')) };
+  const entry = { id: 't', definition: 'x', task } as unknown as Executing;
+  const executor = { all: () => [entry], entry: () => entry } as unknown as Executor;
+
+  await snapshots.saveAll(executor);
+  expect(snapshots.saved({ id: 't', definition: 'x' })).toBeUndefined();
+  expect(errors).toEqual(['no space left']);
+  stored = undefined;
+  await snapshots.saveAll(executor);
+
+  expect(snapshots.saved({ id: 't', definition: 'x' })).toBeDefined();
+  await metadata.close();
+});
+
 test('a state that was asked of a task which was started anew meanwhile is not kept', async () => {
   const metadata = await Metadata.open(engine.directory);
-  const snapshots = new Snapshots({ metadata, clock: systemClock(), log: () => undefined });
+  const snapshots = new Snapshots({
+    metadata,
+    clock: systemClock(),
+    log: () => undefined,
+    alertsStored: () => undefined,
+  });
   let answer: (state: TaskState) => void = () => undefined;
   const state = new Promise<TaskState>((resolve) => (answer = resolve));
   const entryOf = (taken: Promise<TaskState>): Executing =>

@@ -19,6 +19,8 @@ export type SnapshotsOptions = {
   readonly metadata: Metadata;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Resolves when the alerts that were raised so far are on disk; `undefined` when they are. */
+  readonly alertsStored: () => Promise<void> | undefined;
 };
 
 export class Snapshots {
@@ -64,6 +66,8 @@ export class Snapshots {
       bytes: taken.reduce((sum, each) => sum + (each?.bytes.length ?? 0), 0),
     };
     try {
+      // A state that knows of an alert must not survive it: the alert would be raised by nobody then.
+      await this.#options.alertsStored();
       await this.#options.metadata.atomically(size, () => {
         for (const each of taken) {
           // One that was stopped or started anew meanwhile is not the one that this state belongs to.

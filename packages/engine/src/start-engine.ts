@@ -172,7 +172,11 @@ class RunningEngine implements EngineService {
       resolver,
     };
     this.#scrapers = new Scrapers(this.#scrape);
-    this.#snapshots = new Snapshots({ ...parts, log: parts.logs.logger('snapshot') });
+    this.#snapshots = new Snapshots({
+      ...parts,
+      log: parts.logs.logger('snapshot'),
+      alertsStored: () => parts.alerts.stored(),
+    });
     this.#recordings = new Recordings({
       ...parts,
       runningMax: config.replay.maxRunning,

@@ -33,7 +33,7 @@ const nothing = (): never => {
   throw new InvalidRequest('not used by this benchmark');
 };
 const alerts = new AlertService({
-  store: new AlertStore(root),
+  store: new AlertStore(root, { clock: systemClock(), log: () => undefined }),
   clock: systemClock(),
   log: (level, message, fields) => console.log(level, message, fields),
   random: Math.random,

@@ -1,5 +1,7 @@
 // `npm run soak:alerts [-- rounds [seed]]`
+import { canMountTmpfs } from '@tidemark/testkit';
 import { soakAlerts } from './alerts.ts';
+import type { AlertLoad } from './alerts.ts';
 
 const [rounds = 50, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number);
 const say = (line: string): void => {
@@ -10,4 +12,8 @@ if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed)) {
   process.exit(2);
 }
 say(`rounds ${rounds}, seed ${seed}`);
-say(JSON.stringify(await soakAlerts(rounds, seed, say)));
+const loads: AlertLoad[] = ['singles', 'bursts'];
+if (canMountTmpfs()) loads.push('full disk');
+for (const load of loads) {
+  say(`${load}: ${JSON.stringify(await soakAlerts({ load, rounds, seed, say }))}`);
+}

@@ -1,126 +1,142 @@
 // Kills the engine at random moments under load. Afterwards every alert whose write was acknowledged has reached every
-// handler, in order, and none twice within one life of the process. `npm run soak:alerts [-- rounds [seed]]`
+// handler, in order, and none twice within one life of the process: of single alerts, of bursts of hundreds, and on a
+// disk that is full at times. `npm run soak:alerts [-- rounds [seed]]`
 import { eventually, makeDirectory, removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 
+import { Lane } from './lane.ts';
+import type { Expected } from './lane.ts';
 import { seededRandom } from './random.ts';
 import { openReceiver } from './receiver.ts';
-import type { Delivered } from './receiver.ts';
+import type { Delivered, Receiver } from './receiver.ts';
+import { mountSmallDisk } from './small-disk.ts';
+import type { SmallDisk } from './small-disk.ts';
 
 export type AlertSoakResult = {
   readonly rounds: number;
   /** Alerts that were acknowledged; each goes to all handlers. */
   readonly alerts: number;
+  /** Writes that were answered 503 because the disk was full. */
+  readonly refused: number;
   readonly deliveries: number;
   /** Deliveries that a crash caused to be made again. */
   readonly repeated: number;
 };
 
 const HANDLERS = ['/script', '/first', '/second'];
-const LANES = 3;
-const IDS_PER_LANE = 20;
+const SINGLES = { idCount: 20, pointsPerWrite: 1 };
+const LANES = {
+  singles: [SINGLES, SINGLES, SINGLES],
+  bursts: [{ idCount: 500, pointsPerWrite: 500 }, SINGLES],
+  'full disk': [{ idCount: 100, pointsPerWrite: 100 }, SINGLES, SINGLES],
+} as const satisfies Record<AlertLoad, readonly object[]>;
+const SMALL_DISK_MIB = 64;
+const REFUSED_PER_ROUND = 5;
+const ROUNDS_PER_SETTLING = 4;
 /** A life ends when so many alerts were acknowledged, and a moment later. */
 const ALERTS_PER_LIFE_MIN = 30;
 const ALERTS_PER_LIFE_MAX = 200;
 const MOMENT_MS_MAX = 30;
-const START_SECONDS = 1_704_067_200;
 const SETTLE_TIMEOUT_MS = 120_000;
 
-/** One alert that must arrive: the id's level changed at that time. */
-type Expected = { readonly id: string; readonly level: string; readonly time: string };
+/** What is written, and whether the disk is full at times. */
+export type AlertLoad = 'singles' | 'bursts' | 'full disk';
 
-class Lane {
-  readonly expected: Expected[] = [];
-  readonly #number: number;
-  #count = 0;
+export type AlertSoakOptions = {
+  readonly load: AlertLoad;
+  readonly rounds: number;
+  readonly seed: number;
+  readonly say: (line: string) => void;
+};
 
-  constructor(number: number) {
-    this.#number = number;
-  }
-
-  /** Writes points, each a change of level, until the engine is gone. A point that was not acknowledged is repeated. */
-  async write(url: string): Promise<void> {
-    while (await this.writeOne(url));
-  }
-
-  /** Writes the next point; false when the engine is gone. Then it is unknown whether it was taken. */
-  async writeOne(url: string): Promise<boolean> {
-    const { line, expected } = this.#point();
-    try {
-      const response = await fetch(`${url}/write?db=d&rp=r&precision=s`, {
-        method: 'POST',
-        body: line,
-      });
-      if (response.status !== 204) throw new Error(`write answered ${response.status}`);
-    } catch (error) {
-      if (error instanceof TypeError) return false;
-      throw error;
-    }
-    this.expected.push(expected);
-    this.#count++;
-    return true;
-  }
-
-  #point(): { readonly line: string; readonly expected: Expected } {
-    const id = `${this.#number}-${this.#count % IDS_PER_LANE}`;
-    const isCritical = Math.floor(this.#count / IDS_PER_LANE) % 2 === 0;
-    const seconds = START_SECONDS + this.#count;
-    return {
-      line: `m,h=${id} v=${isCritical ? 9 : 0} ${seconds}`,
-      expected: {
-        id,
-        level: isCritical ? 'CRITICAL' : 'OK',
-        time: new Date(seconds * 1000).toISOString().replace('.000', ''),
-      },
-    };
-  }
-}
-
-export async function soakAlerts(
-  rounds: number,
-  seed: number,
-  say: (line: string) => void,
-): Promise<AlertSoakResult> {
+export async function soakAlerts(options: AlertSoakOptions): Promise<AlertSoakResult> {
+  const { load, rounds, seed, say } = options;
   const random = seededRandom(seed);
   const receiver = await openReceiver(random);
   const directory = await makeDirectory();
-  const lanes = Array.from({ length: LANES }, (_, i) => new Lane(i));
+  const disk = load === 'full disk' ? await mountSmallDisk(directory, SMALL_DISK_MIB) : undefined;
+  const start = (): Promise<Tidemark> =>
+    startTidemark({
+      command: 'engine',
+      directory,
+      args: ['--stats-enabled', 'false'],
+      environment: { TIDEMARK_TASK_SNAPSHOT_INTERVAL: '100ms' },
+      wrapper: disk?.wrapper,
+    });
+  const lanes = LANES[load].map((shape, i) => new Lane(String(i), shape));
   let engine: Tidemark | undefined;
   try {
-    engine = await start(directory);
+    engine = await start();
     await define(engine.engine, receiver.url);
     for (let round = 1; round <= rounds; round++) {
       const { engine: url } = engine;
-      const load = Promise.all(lanes.map((lane) => lane.write(url)));
+      const writing = Promise.all(lanes.map((lane) => lane.write(url)));
       const share = ALERTS_PER_LIFE_MIN + random() * (ALERTS_PER_LIFE_MAX - ALERTS_PER_LIFE_MIN);
       await acknowledged(lanes, share);
+      if (disk !== undefined) {
+        await useUp(disk, lanes);
+        // In every other round writes go on before the end.
+        if (round % 2 === 0) {
+          disk.free();
+          await acknowledged(lanes, 1);
+        }
+      }
       await pause(random() * MOMENT_MS_MAX);
       await engine.kill();
-      await load;
+      await writing;
+      disk?.free();
       receiver.nextGeneration();
-      engine = await start(directory);
-      say(`round ${round}/${rounds}: ${receiver.delivered.length} deliveries`);
+      engine = await start();
+      // What waits must not become more and more from round to round.
+      if (round % ROUNDS_PER_SETTLING === 0) await allDelivered(lanes, receiver);
+      say(`${load}, round ${round}/${rounds}: ${receiver.delivered.length} deliveries`);
     }
     receiver.calm();
     // What was on its way at the last end is settled, too.
     for (const lane of lanes) await lane.writeOne(engine.engine);
-    const expected = lanes.flatMap((lane) => lane.expected);
-    await eventually(
-      'all alerts',
-      async () => (missing(expected, receiver.delivered).length === 0 ? true : undefined),
-      SETTLE_TIMEOUT_MS,
-    ).catch(() => {
-      const lost = missing(expected, receiver.delivered);
-      throw new Error(`${lost.length} alerts are lost, the first: ${lost[0]}`);
-    });
+    const expected = await allDelivered(lanes, receiver);
     if ((await engine.stop()) !== 0) throw new Error('the engine did not end well');
     engine = undefined;
-    return { rounds, alerts: expected.length, ...check(expected, receiver.delivered) };
+    const refused = lanes.reduce((sum, lane) => sum + lane.refusedCount, 0);
+    return { rounds, alerts: expected.length, refused, ...check(expected, receiver.delivered) };
   } finally {
     await engine?.kill();
     await receiver.close();
+    await disk?.close();
     await removeDirectory(directory);
   }
+}
+
+/** Resolves when every acknowledged alert has been delivered: all of them. */
+async function allDelivered(
+  lanes: readonly Lane[],
+  receiver: Receiver,
+): Promise<readonly Expected[]> {
+  const expected = lanes.flatMap((lane) => lane.expected);
+  const lost = (): readonly string[] => missing(expected, receiver.delivered);
+  await eventually(
+    'all alerts',
+    async () => (lost().length === 0 ? true : undefined),
+    SETTLE_TIMEOUT_MS,
+  ).catch(() => {
+    throw new Error(`${lost().length} alerts are lost, the first: ${lost()[0]}`);
+  });
+  return expected;
+}
+
+/** Leaves no room on the disk; resolves when writes have been refused. */
+async function useUp(disk: SmallDisk, lanes: readonly Lane[]): Promise<void> {
+  const count = (): number => lanes.reduce((sum, lane) => sum + lane.refusedCount, 0);
+  const goal = count() + REFUSED_PER_ROUND;
+  await eventually(
+    'refused writes',
+    async () => {
+      // Again and again: the engine gives room back, too.
+      disk.fill();
+      return count() >= goal ? true : undefined;
+    },
+    SETTLE_TIMEOUT_MS,
+  );
 }
 
 /** Resolves when so many more alerts were acknowledged. */
@@ -128,10 +144,6 @@ async function acknowledged(lanes: readonly Lane[], more: number): Promise<void>
   const count = (): number => lanes.reduce((sum, lane) => sum + lane.expected.length, 0);
   const goal = count() + more;
   await eventually('load', async () => (count() >= goal ? true : undefined), SETTLE_TIMEOUT_MS);
-}
-
-function start(directory: string): Promise<Tidemark> {
-  return startTidemark({ command: 'engine', directory, args: ['--stats-enabled', 'false'] });
 }
 
 async function define(url: string, receiver: string): Promise<void> {

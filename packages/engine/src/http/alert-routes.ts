@@ -32,10 +32,15 @@ export function addAlertRoutes(api: Api, alerts: AlertService): void {
   addDeadLetterRoutes(api, alerts);
 }
 
+// What has been shown is there after a crash too: answers wait until it is on disk. What the disk does not take is shown
+// nevertheless, as it is told to handlers; writes fail, and the log says so.
+async function settled(alerts: AlertService): Promise<void> {
+  await alerts.stored()?.catch(() => undefined);
+}
+
 function addTopicRoutes(api: Api, alerts: AlertService): void {
-  // What has been shown is there after a crash too: answers wait until it is on disk.
   api.onPreview('GET', TOPICS, async (request) => {
-    await alerts.stored();
+    await settled(alerts);
     const topics = alerts.topics({
       matches: readPattern(request.query),
       minLevel: readLevel(request.query),
@@ -53,7 +58,7 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     };
   });
   api.onPreview('GET', `${TOPICS}/:topic`, async (request) => {
-    await alerts.stored();
+    await settled(alerts);
     return { status: 200, json: topicView(alerts.topic(topicOf(request)), request) };
   });
   api.onPreview('DELETE', `${TOPICS}/:topic`, async (request) => {
@@ -61,7 +66,7 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     return { status: 204 };
   });
   api.onPreview('GET', `${TOPICS}/:topic/events`, async (request) => {
-    await alerts.stored();
+    await settled(alerts);
     const topic = topicOf(request);
     const fields = readFields(request.query, ['state']);
     const events = alerts.events(topic, {
@@ -81,7 +86,7 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     };
   });
   api.onPreview('GET', `${TOPICS}/:topic/events/*`, async (request) => {
-    await alerts.stored();
+    await settled(alerts);
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';
     const state = alerts.event(topic, id);

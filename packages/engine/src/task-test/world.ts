@@ -119,7 +119,7 @@ export class TestAlerts implements AlertSink {
     this.#folder = await mkdtemp(join(tmpdir(), 'tidemark-task-test-'));
     const root = open({ path: join(this.#folder, 'alerts.mdb'), noSubdir: true, maxDbs: 8 });
     const service = new AlertService({
-      store: new AlertStore(root),
+      store: new AlertStore(root, { clock: this.#clock, log: () => undefined }),
       context: {
         section: configured,
         http: {

@@ -1,0 +1,193 @@
+// Changes of the store that nobody takes back: states of events that have happened, and what is to be delivered. They
+// are written in one transaction after the other; what comes while one is under way goes into the next. What can not be
+// written, because the disk is full for example, stays here and is part of every transaction until one succeeds.
+import type { Clock } from '@tidemark/core';
+import { messageOf } from '@tidemark/core';
+import type { Database } from 'lmdb';
+import type { AlertLog } from './attached-handlers.ts';
+import { STORE_RETRY_DELAY, UNSTORED_BYTES } from './limits.ts';
+
+/** Keys of the tables: topic and id, handler and sequence, or a sequence alone. */
+export type EntryKey = [string, string | number] | number;
+
+/** One entry that is put, or removed when it has no value. */
+export type EntryChange<K extends EntryKey = EntryKey> = {
+  readonly table: Database<Buffer, K>;
+  readonly key: K;
+  readonly value: Buffer | undefined;
+  /** Called when it is on disk. */
+  readonly onStored?: (() => void) | undefined;
+};
+
+export type KeptChangesOptions = {
+  /** Makes changes in one transaction; rejects when it could not be written: none of them is made then. */
+  readonly commit: (changes: readonly EntryChange[]) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: AlertLog;
+};
+
+/** What a change costs in memory besides its value. */
+const CHANGE_BYTES = 256;
+
+export class KeptChanges {
+  readonly #options: KeptChangesOptions;
+  /** What has come since the last transaction began, oldest first. */
+  #fresh: EntryChange[] = [];
+  /** Changes of transactions that failed: the newest one of each entry. */
+  readonly #failed = new Map<string, EntryChange>();
+  #failedBytes = 0;
+  /** Tables by their place in ids of entries. */
+  readonly #tables: unknown[] = [];
+  /** The transaction that will take what is fresh, and the last one that has not ended. */
+  #next: Promise<void> | undefined;
+  #last: Promise<void> | undefined;
+  /** Resolves when everything that was begun has ended, in whatever way. */
+  #ended: Promise<void> = Promise.resolve();
+  #retry: AbortController | undefined;
+  #isClosed = false;
+
+  constructor(options: KeptChangesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes changes that belong together. The promise, which those of one transaction share, rejects when they could not
+   * be written at once; they are tried again all the same, unless too many wait already.
+   */
+  keep(changes: readonly EntryChange[]): Promise<void> {
+    for (const change of changes) this.#fresh.push(change);
+    return this.#attempt();
+  }
+
+  /** Resolves when everything taken so far is on disk, rejects when it can not be; `undefined` when it is already. */
+  get stored(): Promise<void> | undefined {
+    return this.#fresh.length > 0 || this.#failed.size > 0 ? this.#attempt() : this.#last;
+  }
+
+  /** Newest changes of a table's entries that could not be written; none as long as the disk works. */
+  *failed<K extends EntryKey>(table: Database<Buffer, K>): Iterable<EntryChange<K>> {
+    for (const change of this.#failed.values()) {
+      // Changes of the same table have the same keys.
+      if (change.table === table) yield change as EntryChange<K>;
+    }
+  }
+
+  /**
+   * Runs a change that its caller waits for and that is given up when it fails. Everything taken before is on disk
+   * then, or among those that failed; no transaction is under way.
+   */
+  between(change: () => Promise<void>): Promise<void> {
+    // Its failure is told to those whose changes it has.
+    this.stored?.catch(() => undefined);
+    return this.#follow(change);
+  }
+
+  /** Drops failed changes of a table's entries that are there no more. */
+  forget<K extends EntryKey>(table: Database<Buffer, K>, isGone: (key: K) => boolean): void {
+    for (const { key } of this.failed(table)) if (isGone(key)) this.#drop(this.#idOf(table, key));
+  }
+
+  /** Tries a last time to write what waits. Rejects when that fails. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#retry?.abort();
+    await this.stored;
+  }
+
+  #attempt(): Promise<void> {
+    if (this.#next !== undefined) return this.#next;
+    const attempt = this.#follow(() => {
+      this.#next = undefined;
+      return this.#write();
+    });
+    this.#next = attempt;
+    this.#last = attempt;
+    const end = (): void => {
+      if (this.#last === attempt) this.#last = undefined;
+    };
+    attempt.then(end, end);
+    return attempt;
+  }
+
+  #follow(step: () => Promise<void>): Promise<void> {
+    const done = this.#ended.then(step);
+    this.#ended = done.catch(() => undefined);
+    return done;
+  }
+
+  async #write(): Promise<void> {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    const changes = this.#failed.size === 0 ? fresh : [...this.#failed.values(), ...fresh];
+    if (changes.length === 0) return;
+    try {
+      await this.#options.commit(changes);
+    } catch (error) {
+      this.#keepFailed(fresh, error);
+      throw error;
+    }
+    if (this.#failed.size > 0) this.#recover();
+    for (const { onStored } of changes) onStored?.();
+  }
+
+  #keepFailed(fresh: readonly EntryChange[], error: unknown): void {
+    const { log } = this.#options;
+    const err = messageOf(error);
+    if (this.#failed.size === 0) log('error', 'failed to store events, will be repeated', { err });
+    // Over the limit what leaves is still noted, or it would be delivered again.
+    const isFull = this.#failedBytes > UNSTORED_BYTES.value;
+    const lostCount = isFull ? fresh.filter(({ value }) => value !== undefined).length : 0;
+    if (lostCount > 0) log('error', 'failed to keep events in memory', { err, count: lostCount });
+    for (const change of fresh) {
+      const { table, key, value } = change;
+      const id = this.#idOf(table, key);
+      this.#drop(id);
+      // What never came to the disk needs no removal.
+      const isNeeded = value === undefined ? table.doesExist(key) : !isFull;
+      if (!isNeeded) continue;
+      this.#failed.set(id, change);
+      this.#failedBytes += bytesOf(change);
+    }
+    this.#tryLater();
+  }
+
+  #idOf<K extends EntryKey>(table: Database<Buffer, K>, key: K): string {
+    if (!this.#tables.includes(table)) this.#tables.push(table);
+    return `${this.#tables.indexOf(table)} ${JSON.stringify(key)}`;
+  }
+
+  #drop(id: string): void {
+    const change = this.#failed.get(id);
+    if (change === undefined) return;
+    this.#failed.delete(id);
+    this.#failedBytes -= bytesOf(change);
+  }
+
+  #recover(): void {
+    this.#options.log('info', 'events are stored again', { count: this.#failed.size });
+    this.#failed.clear();
+    this.#failedBytes = 0;
+    this.#retry?.abort();
+    this.#retry = undefined;
+  }
+
+  // Writes try, too; but there may be none.
+  #tryLater(): void {
+    if (this.#retry !== undefined || this.#isClosed) return;
+    const retry = new AbortController();
+    this.#retry = retry;
+    this.#options.clock.sleep(STORE_RETRY_DELAY.value, retry.signal).then(
+      () => {
+        this.#retry = undefined;
+        // A failure begins the next wait.
+        this.stored?.catch(() => undefined);
+      },
+      // Not needed any more.
+      () => undefined,
+    );
+  }
+}
+
+function bytesOf({ value }: EntryChange): number {
+  return (value?.length ?? 0) + CHANGE_BYTES;
+}
