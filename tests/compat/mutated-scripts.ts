@@ -1,5 +1,7 @@
-// Arbitrary texts for parsers of the script language: recorded scripts damaged in many ways, and plain noise.
+// Arbitrary texts for parsers of the script language: recorded scripts and composed ones, damaged in many ways, and plain
+// noise.
 import fc from 'fast-check';
+import { composedScript } from './composed-scripts.ts';
 import { recordedScripts } from './recorded-engine-cases.ts';
 
 /** SOAK_SCRIPTS=100000 makes the long run. */
@@ -32,11 +34,13 @@ const FRAGMENTS = [
   '\ufeff',
 ];
 
-/** A recorded script with pieces removed, repeated, replaced or mixed with another one. */
+const wholeScript = fc.oneof(fc.constantFrom(...recordedScripts), composedScript);
+
+/** A script with pieces removed, repeated, replaced or mixed with another one. */
 const mutated = fc
   .tuple(
-    fc.constantFrom(...recordedScripts),
-    fc.constantFrom(...recordedScripts),
+    wholeScript,
+    wholeScript,
     fc.array(
       fc.record({
         kind: fc.constantFrom('remove', 'repeat', 'insert', 'splice'),
@@ -68,4 +72,9 @@ const tokens = fc
   .array(fc.constantFrom(...FRAGMENTS), { maxLength: 40 })
   .map((list) => list.join(' '));
 
-export const anyScript = fc.oneof(mutated, tokens, fc.string({ unit: 'binary', maxLength: 80 }));
+export const anyScript = fc.oneof(
+  { weight: 2, arbitrary: mutated },
+  { weight: 2, arbitrary: composedScript },
+  tokens,
+  fc.string({ unit: 'binary', maxLength: 80 }),
+);

@@ -53,6 +53,10 @@ const MISTAKES: readonly (readonly [script: string, findings: Findings])[] = [
     ],
   ],
   ['stream|from()|alert().info', [['1:22', '', '', 'write .info(info lambda)']]],
+  [
+    'stream|from()|window().periodCount(-1).everyCount(1)',
+    [['1:24', '', '', 'write how many points a window has: .periodCount(10)']],
+  ],
   ['var b = stream', [['1:1', '', '', 'begin with stream|from()']]],
   ['var b = batch\nvar a = 1h', [['1:1', '', '', 'begin with batch|query()']]],
   ["stream|from().mesurement('cpu')", [['1:15', '.mesurement', '', 'did you mean measurement?']]],

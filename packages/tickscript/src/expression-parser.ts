@@ -307,12 +307,22 @@ export class ExpressionParser {
   /** Parentheses are remembered only around binary operations. */
   #parseParentheses(): ExpressionNode {
     this.expect('(');
+    // It stays in front of the parenthesis, or the next formatting would find it elsewhere.
+    const before = this.takeComment();
     this.#enter();
     const inner = this.parseBinary();
     this.#leave();
     this.expect(')');
-    if (inner.kind !== 'binary' || inner.isParenthesized) return inner;
-    return this.#grown({ ...inner, isParenthesized: true }, [inner.left, inner.right]);
+    const comment = mergeComments(before, inner.comment);
+    const isMarked = inner.kind === 'binary' && !inner.isParenthesized;
+    if (!isMarked && before === undefined) return inner;
+    const node: ExpressionNode = {
+      ...inner,
+      ...(inner.kind === 'binary' ? { isParenthesized: true } : {}),
+      ...(comment === undefined ? {} : { comment }),
+    };
+    this.#depths.set(node, this.#depths.get(inner) ?? 0);
+    return node;
   }
 
   #parseUnary(operator: '-' | '!'): ExpressionNode {

@@ -50,6 +50,13 @@ export const windowNode = defineNode<WindowOptions>({
       };
     }
     if (options.periodCount === 0n) return undefined;
+    if (options.periodCount < 0n) {
+      return {
+        text: 'periodCount must be greater than zero',
+        properties: ['periodCount'],
+        hint: 'write how many points a window has: .periodCount(10)',
+      };
+    }
     if (options.isAligned) {
       return {
         text: 'can only align windows based off time, not count',
