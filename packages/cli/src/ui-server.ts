@@ -152,33 +152,46 @@ async function handle(
   }
   // As it was sent: what a parser of URLs makes of it may lead elsewhere.
   const target = request.url ?? '';
-  const call = { pageKey: options.pageKey, clientAddress: border.clientAddress(request) };
-  if (target === '/health' && request.method === 'GET') {
-    await sendHealth(options, response);
-  } else if (target.startsWith('/api/tsdb/')) {
-    forward(
-      { ...call, base: options.tsdbUrl, path: target.slice('/api/tsdb'.length) },
-      request,
-      response,
-    );
-  } else if (target.startsWith('/api/engine/')) {
-    forward(
-      { ...call, base: options.engineUrl, path: target.slice('/api/engine'.length) },
-      request,
-      response,
-    );
+  const [path = ''] = target.split('?', 1);
+  const route = PAGE_ROUTES.find((each) =>
+    each.path.endsWith('/*') ? path.startsWith(each.path.slice(0, -1)) : path === each.path,
+  );
+  if (route !== undefined) {
+    await route.serve({ options, request, response, clientAddress: border.clientAddress(request) });
   } else if (target.startsWith('/')) {
-    await sendFile(options.directory, target.split('?', 1)[0] ?? '/', request, response);
+    await sendFile(options.directory, path, request, response);
   } else {
     sendError(response, 400, 'only paths of this server are served');
   }
 }
 
+type Visit = {
+  readonly options: UiServerOptions;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly clientAddress: string;
+};
+
+/** Everything but files. `/*` is any path below. */
+export const PAGE_ROUTES: readonly {
+  readonly path: string;
+  readonly serve: (visit: Visit) => Promise<void> | void;
+}[] = [
+  { path: '/health', serve: sendHealth },
+  { path: '/api/tsdb/*', serve: (visit) => forward(visit, '/api/tsdb', visit.options.tsdbUrl) },
+  {
+    path: '/api/engine/*',
+    serve: (visit) => forward(visit, '/api/engine', visit.options.engineUrl),
+  },
+];
+
 /** Whether the page works: this server, and the services that it asks. */
-async function sendHealth(
-  { tsdbUrl, engineUrl }: UiServerOptions,
-  response: ServerResponse,
-): Promise<void> {
+async function sendHealth({ options, request, response }: Visit): Promise<void> {
+  const { tsdbUrl, engineUrl } = options;
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    sendError(response, 405, 'only GET and HEAD');
+    return;
+  }
   const services = [
     { name: 'tsdb', url: tsdbUrl },
     { name: 'engine', url: engineUrl },
@@ -217,19 +230,11 @@ async function healthOf(url: string | undefined): Promise<Health> {
   }
 }
 
-type Call = {
-  /** Of the service. */
-  readonly base: string | undefined;
-  /** With the query. Nothing in it can name another host. */
-  readonly path: string;
-  readonly pageKey: string;
-  readonly clientAddress: string;
-};
-
+/** Passes a call on. What is behind the prefix is path and query of the service: nothing in it can name another host. */
 function forward(
-  { base, path, pageKey, clientAddress }: Call,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { options, request, response, clientAddress }: Visit,
+  prefix: string,
+  base: string | undefined,
 ): void {
   const method = request.method ?? '';
   if (base === undefined) {
@@ -248,12 +253,12 @@ function forward(
       // Of an IPv6 address without the brackets.
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port,
-      path,
+      path: (request.url ?? '').slice(prefix.length),
       method,
       headers: {
         ...pick(request.headers, REQUEST_HEADERS),
         ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
-        [PAGE_KEY_HEADER]: pageKey,
+        [PAGE_KEY_HEADER]: options.pageKey,
         'x-forwarded-for': clientAddress,
         host,
       },
