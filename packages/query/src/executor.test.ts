@@ -230,3 +230,19 @@ describe('means and changes of integers whose sum or difference takes more than 
     expect(results[0].series[0].values.map((row: unknown[]) => row[1])).toEqual(expected);
   });
 });
+
+test.each([
+  "SELECT top(v, 3) FROM m WHERE host = 'a'",
+  "SELECT top(v, 2) FROM m WHERE host = 'a' AND time < 9s GROUP BY time(3s)",
+  'SELECT bottom(v, 4) FROM m GROUP BY host',
+])('%s answers the newest first with ORDER BY time DESC', async (text) => {
+  const series = async (order: string): Promise<{ readonly values: unknown[][] }[]> =>
+    JSON.parse(await answer(text + order, await contextOf(sourceWith(20)))).results[0].series;
+
+  const ascending = await series('');
+
+  const reversed = ascending.toReversed();
+  expect(await series(' ORDER BY time DESC')).toEqual(
+    reversed.map((one) => ({ ...one, values: one.values.toReversed() })),
+  );
+});

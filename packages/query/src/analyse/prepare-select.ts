@@ -18,6 +18,7 @@ import { expandFields } from './expand-fields.ts';
 import type { PreparedColumn, PreparedSelect, PreparedSource } from './prepared.ts';
 import { resolveName, sourceTags } from './prepared.ts';
 import { reportDoubtful } from './report-doubtful.ts';
+import { reportTypes } from './report-types.ts';
 import { reportMeasurement, reportNames } from './report-unknown.ts';
 import { resolveMeasurement } from './resolve-source.ts';
 import { loadSchemas, withAbsentFields } from './schema.ts';
@@ -119,6 +120,7 @@ async function prepare(
   }
   reportNames(statement, sources, context);
   reportDoubtful(statement, sources, context);
+  reportTypes(statement, sources, context);
   await findAbsentFields(split, sources, context);
   checkCondition(split.condition, sources, context);
   const tagDimensions = expandTagDimensions(dimensions.tags, sources, context);

@@ -9,6 +9,8 @@ import type { MeasurementRef, SchemaFilter } from '../series-source.ts';
 export type MeasurementSchema = {
   readonly measurement: MeasurementRef;
   readonly fields: ReadonlyMap<string, FieldType>;
+  /** Types that a field has in other shards, and that are not the one in `fields`. */
+  readonly otherTypes?: ReadonlyMap<string, ReadonlySet<FieldType>> | undefined;
   /** Fields that the condition names and the measurement has only outside the time range: null here (recorded). */
   readonly absentFields?: ReadonlyMap<string, FieldType> | undefined;
   readonly tags: ReadonlySet<string>;
@@ -48,13 +50,14 @@ export async function loadSchemas(
     loadFields(filter, context),
     loadTags(everywhere, context),
   ]);
-  return [...fields].map(([measurement, types]) => ({
+  return [...fields].map(([measurement, known]) => ({
     measurement: {
       database: set.database,
       retentionPolicy: set.retentionPolicy,
       measurement,
     },
-    fields: types,
+    fields: known.types,
+    otherTypes: known.others,
     tags: tags.get(measurement) ?? new Set<string>(),
   }));
 }
@@ -67,24 +70,38 @@ export async function withAbsentFields(
 ): Promise<MeasurementSchema> {
   const { database, retentionPolicy, measurement } = schema.measurement;
   const all = await loadFields({ database, retentionPolicy, measurements: [measurement] }, context);
-  const found = [...(all.get(measurement) ?? [])].filter(([name]) => names.has(name));
+  const found = [...(all.get(measurement)?.types ?? [])].filter(([name]) => names.has(name));
   return found.length === 0 ? schema : { ...schema, absentFields: new Map(found) };
 }
 
 async function loadFields(
   filter: SchemaFilter,
   context: QueryContext,
-): Promise<ReadonlyMap<string, ReadonlyMap<string, FieldType>>> {
-  const fields = new Map<string, Map<string, FieldType>>();
+): Promise<ReadonlyMap<string, KnownFields>> {
+  const fields = new Map<string, KnownFields>();
   for await (const batch of lookUp(context, 'fields', { filter })) {
-    let types = fields.get(batch.measurement);
-    if (types === undefined) fields.set(batch.measurement, (types = new Map()));
+    let known = fields.get(batch.measurement);
+    if (known === undefined) {
+      fields.set(batch.measurement, (known = { types: new Map(), others: undefined }));
+    }
     for (const { name, type } of batch.fields) {
-      types.set(name, strongerType(types.get(name), type));
+      const before = known.types.get(name);
+      const stronger = strongerType(before, type);
+      known.types.set(name, stronger);
+      if (before === undefined || before === type) continue;
+      known.others ??= new Map();
+      const others = known.others.get(name) ?? new Set();
+      known.others.set(name, others.add(stronger === type ? before : type));
     }
   }
   return fields;
 }
+
+/** Fields with their strongest types; `others` is there where a field has several. */
+type KnownFields = {
+  readonly types: Map<string, FieldType>;
+  others: Map<string, Set<FieldType>> | undefined;
+};
 
 async function loadTags(
   filter: SchemaFilter,

@@ -23,9 +23,10 @@ type RankingSpec = {
   readonly distinctInputs: readonly number[];
 };
 
-/** Points come out in time order with their own times; ties prefer the earlier point. */
+/** Points come out in the time order of the query with their own times; ties prefer the earlier point. */
 export class RankingAccumulator implements Accumulator {
   readonly #spec: RankingSpec;
+  readonly #descending: boolean;
   readonly #retained: RetainedRows;
   /** A heap: no candidate is better than those below it, and the worst one is the first. */
   #heap: Candidate[] = [];
@@ -34,8 +35,9 @@ export class RankingAccumulator implements Accumulator {
   #bestOf: Candidate[] = [];
   #sequence = 0;
 
-  constructor(spec: RankingSpec, { hold }: AccumulatorContext) {
+  constructor(spec: RankingSpec, { descending, hold }: AccumulatorContext) {
     this.#spec = spec;
+    this.#descending = descending;
     this.#retained = new RetainedRows(hold);
     this.#combinations = new ValueTable('string', hold);
   }
@@ -87,7 +89,7 @@ export class RankingAccumulator implements Accumulator {
 
   /** By time; at one time the better one first. */
   #compareForAnswer(a: Candidate, b: Candidate): number {
-    if (a.time !== b.time) return a.time < b.time ? -1 : 1;
+    if (a.time !== b.time) return a.time < b.time !== this.#descending ? -1 : 1;
     return this.#isBetter(a, b) ? -1 : 1;
   }
 

@@ -35,6 +35,8 @@ export interface Accumulator {
 
 export type AccumulatorContext = {
   readonly inputType: FieldType;
+  /** Rows come with the newest first, and go so. */
+  readonly descending: boolean;
   readonly random: () => number;
   /** Whether the row that a point was picked from is answered: its own time, or other columns of it. */
   readonly needsRow: boolean;

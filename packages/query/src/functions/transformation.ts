@@ -20,6 +20,8 @@ export interface Transformation {
   readonly type: FieldType;
   /** Takes the next points and returns those that are now known, possibly none. The batch is not kept or changed. */
   push(batch: PointBatch): PointBatch;
+  /** The same where a few points may bring very many: in parts of so many. Absent where none brings more than a few. */
+  pushInParts?(batch: PointBatch): Iterable<PointBatch>;
   /** No further points will come: brings what was held back. Absent where nothing ever is. */
   finish?(): Steps<PointBatch>;
 }

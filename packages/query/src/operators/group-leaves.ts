@@ -168,6 +168,7 @@ function reductionOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): Reduction
     },
     createAccumulator(reducer, {
       inputType,
+      descending: leaves.plan.descending,
       random: run.query.random,
       needsRow: leaves.keepsPointTime || hasPointTimes(leaf) || leaves.auxiliary.length > 0,
       hold: (bytes) => run.hold(bytes),

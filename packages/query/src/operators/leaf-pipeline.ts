@@ -100,9 +100,17 @@ export class LeafQueue {
   }
 
   *#run(batch: LeafBatch): Iterator<LeafBatch> {
-    const { filler } = this.#steps;
+    const { filler, transformations } = this.#steps;
+    const [first] = transformations;
     for (const filled of filler === undefined ? [batch] : filler.push(batch)) {
-      yield this.#transform(filled, 0);
+      if (first?.pushInParts === undefined) {
+        yield this.#transform(filled, 0);
+        continue;
+      }
+      const points = { times: filled.times, values: filled.columns[0]! };
+      for (const { times, values } of first.pushInParts(points)) {
+        yield this.#transform({ times, columns: [values] }, 1);
+      }
     }
   }
 

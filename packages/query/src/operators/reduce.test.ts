@@ -38,6 +38,7 @@ const options = {
 function accumulatorOf(spec: ReducerSpec, inputType: FieldType): Accumulator {
   return createAccumulator(spec, {
     inputType,
+    descending: false,
     random: () => 0.5,
     needsRow: true,
     hold: () => undefined,

@@ -9,6 +9,9 @@ beforeAll(async () => {
   service = await startTestService();
   await service.query('CREATE DATABASE d');
   await service.write('cpu,host=a usage=1,idle=2 1000', { db: 'd' });
+  // In shards of their own, texts and numbers, and integers and floats.
+  await service.write('mixed v=1,n=1i 1', { db: 'd' });
+  await service.write('mixed v="x",n=2 20000\nother v=1 1', { db: 'd', precision: 'h' });
 });
 afterAll(() => service.close());
 
@@ -142,6 +145,24 @@ describe('a statement with unknown names', () => {
       'select a field, too, or ask for the values of a tag with SHOW TAG VALUES WITH KEY = …',
     ],
     ['SELECT usage FROM cpi', 'IQL_UNKNOWN_MEASUREMENT', 'cpi', 'did you mean cpu?'],
+    [
+      'SELECT v FROM mixed',
+      'IQL_MIXED_TYPES',
+      'v',
+      'ask for them by their type, for example v::string',
+    ],
+    [
+      'SELECT mean(v) FROM mixed GROUP BY time(1w)',
+      'IQL_MIXED_TYPES',
+      'v',
+      'ask for them by their type, for example v::string',
+    ],
+    [
+      'SELECT * FROM /^other|^mixed/',
+      'IQL_MIXED_TYPES',
+      '*',
+      'ask for them by their type, for example v::string',
+    ],
   ])('%s', async (text, code, name, hint) => {
     const { json } = await ask(text);
 
@@ -157,6 +178,9 @@ describe('a statement with unknown names', () => {
     'SELECT * FROM cpu GROUP BY nosuchtag',
     "SELECT usage FROM cpu WHERE time > '2100-01-01T00:00:00Z'",
     'SELECT mean(usage) AS m FROM cpu',
+    'SELECT v::string FROM mixed',
+    'SELECT v FROM mixed WHERE time < 1s',
+    'SELECT n FROM mixed',
   ])('says nothing about %s', async (text) => {
     expect((await ask(text)).text).not.toContain('diagnostics');
   });

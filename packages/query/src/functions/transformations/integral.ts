@@ -5,6 +5,7 @@ import type {
   Transformation,
   TransformationContext,
 } from '../transformation.ts';
+import { STEP_ITEMS } from '../steps.ts';
 import type { Steps } from '../steps.ts';
 import { FloatPoints, floatsOf, noPoints } from './points.ts';
 
@@ -15,10 +16,10 @@ type Options = {
 };
 
 /**
- * Emits the area of each window when a point beyond it is seen, the last one at the end. A line that crosses the border
- * of a window is split there; when it crosses several, what lies behind the first border belongs to the window of the
- * later point. Of points with the same time the last counts. The last window is left out when its only point lies on
- * its start. Without windows there is one result, stamped with the epoch whatever the range is.
+ * Emits the area of each window when a point beyond it is seen, the last one at the end. A line that crosses borders of
+ * windows is split at each of them, so that windows without a point of their own have the area under the line, too. Of
+ * points with the same time the last counts. The last window is left out when its only point lies on its start. Without
+ * windows there is one result, stamped with the epoch whatever the range is.
  */
 export function integral(options: Options, context: TransformationContext): Transformation {
   const { windowOf, hasWindows } = options;
@@ -31,6 +32,7 @@ export function integral(options: Options, context: TransformationContext): Tran
   /** Where the window ends in the direction of the stream, and where it begins. */
   let far = 0n;
   let near = 0n;
+  let points = new FloatPoints(STEP_ITEMS);
 
   function enterWindowOf(time: bigint): void {
     if (!hasWindows) return;
@@ -38,52 +40,73 @@ export function integral(options: Options, context: TransformationContext): Tran
     far = descending ? window.start : window.end;
     near = descending ? window.end : window.start;
     stamp = near;
+    area = 0;
   }
 
   function addArea(time: bigint, value: number, from: bigint): void {
     area += 0.5 * (value + previousValue) * (Number(time - from) / unit);
   }
 
-  function next(time: bigint, value: number, points: FloatPoints): void {
-    if (previousTime === undefined) enterWindowOf(time);
-    else if (time !== previousTime) {
-      let from = previousTime;
-      if (hasWindows && (descending ? time <= far : time >= far)) {
-        if (from !== far) {
-          const slope = (value - previousValue) / Number(time - from);
-          const border = slope * Number(far - from) + previousValue;
-          addArea(far, border, from);
-          previousValue = border;
-          from = far;
-        }
-        points.addAt(stamp, area);
-        enterWindowOf(time);
-        area = 0;
-      }
-      addArea(time, value, from);
-    }
-    previousTime = time;
-    previousValue = value;
+  function takePoints(): PointBatch {
+    const batch = points.batch();
+    points = new FloatPoints(STEP_ITEMS);
+    return batch;
   }
 
-  function push(batch: PointBatch): PointBatch {
+  /** Follows the line from the last point over the borders before a point; parts that become full on the way. */
+  function* crossBorders(start: bigint, time: bigint, value: number): Iterable<PointBatch> {
+    const slope = (value - previousValue) / Number(time - start);
+    let from = start;
+    while (descending ? time <= far : time >= far) {
+      if (from !== far) {
+        const border = slope * Number(far - from) + previousValue;
+        addArea(far, border, from);
+        previousValue = border;
+        from = far;
+      }
+      points.addAt(stamp, area);
+      if (points.count === STEP_ITEMS) yield takePoints();
+      enterWindowOf(descending ? far - 1n : far);
+    }
+    previousTime = from;
+  }
+
+  function* pushInParts(batch: PointBatch): Iterable<PointBatch> {
     const values = floatsOf(batch.values);
     const { valid } = batch.values;
-    const points = new FloatPoints(values.length);
     for (let i = 0; i < values.length; i++) {
       if (valid !== undefined && valid[i] === 0) continue;
-      next(batch.times[i] ?? 0n, values[i] ?? 0, points);
+      const time = batch.times[i] ?? 0n;
+      const value = values[i] ?? 0;
+      if (previousTime === undefined) enterWindowOf(time);
+      else if (time !== previousTime) {
+        const isBeyond = hasWindows && (descending ? time <= far : time >= far);
+        if (isBeyond) yield* crossBorders(previousTime, time, value);
+        addArea(time, value, previousTime);
+      }
+      previousTime = time;
+      previousValue = value;
     }
-    return points.batch();
+    if (points.count > 0) yield takePoints();
   }
 
   // oxlint-disable-next-line require-yield -- one point is no work
   function* finish(): Steps<PointBatch> {
     if (previousTime === undefined || previousTime === near) return noPoints('float');
-    const points = new FloatPoints(1);
-    points.addAt(stamp, area);
-    return points.batch();
+    const last = new FloatPoints(1);
+    last.addAt(stamp, area);
+    return last.batch();
   }
 
-  return { type: 'float', push, finish };
+  return { type: 'float', push: (batch) => joined(pushInParts(batch)), pushInParts, finish };
+}
+
+function joined(parts: Iterable<PointBatch>): PointBatch {
+  const batches = [...parts];
+  const all = new FloatPoints(batches.reduce((sum, { times }) => sum + times.length, 0));
+  for (const { times, values } of batches) {
+    const floats = floatsOf(values);
+    times.forEach((time, i) => all.addAt(time, floats[i] ?? 0));
+  }
+  return all.batch();
 }

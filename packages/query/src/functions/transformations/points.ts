@@ -83,6 +83,10 @@ export class FloatPoints {
     this.#values = new Float64Array(capacity);
   }
 
+  get count(): number {
+    return this.#count;
+  }
+
   add(timeWords: Int32Array, row: number, value: number): void {
     const at = this.#count++;
     this.#timeWords[2 * at] = timeWords[2 * row] ?? 0;

@@ -196,6 +196,37 @@ describe('integral', () => {
     ]);
   });
 
+  test('gives windows without points the area under the line', () => {
+    const points: Points = [
+      [5n, 0],
+      [45n, 40],
+    ];
+    const areas: Points = [
+      [0n, 12.5],
+      [10n, 100],
+      [20n, 200],
+      [30n, 300],
+      [40n, 187.5],
+    ];
+
+    expect(run(windows, points)).toEqual(areas);
+    const backwards = run(windows, points.toReversed(), { descending: true });
+    // Stamped with the end of the window at which a descending stream begins, as recorded.
+    expect(backwards).toEqual(
+      areas.toReversed().map(([time, area]) => [time + 10n, -Number(area)]),
+    );
+  });
+
+  test('of very many windows between two points comes in parts', () => {
+    const hold = (): void => undefined;
+    const context = { inputType: 'float', descending: false, hold } as const;
+    const batch = { times: BigInt64Array.of(0n, 100_000n), values: columnFrom('float', [1, 1]) };
+
+    const parts = createTransformation(windows, context).pushInParts?.(batch) ?? [];
+
+    expect(Array.from(parts, ({ times }) => times.length)).toEqual([4096, 4096, 1808]);
+  });
+
   test('without windows is stamped with the epoch, in both directions', () => {
     const whole: TransformationSpec = { ...windows, hasWindows: false };
     const points: Points = [
