@@ -336,7 +336,7 @@ describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
     }
   });
 
-  const open = async (history: string): Promise<void> => {
+  const open = async (history: string, environment: readonly string[] = []): Promise<void> => {
     terminals++;
     await tmux(
       'new-session',
@@ -347,6 +347,7 @@ describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
       '40',
       '-e',
       `TIDEMARK_HISTORY_FILE=${history}`,
+      ...environment.flatMap((setting) => ['-e', setting]),
       process.execPath,
       EXECUTABLE,
       'shell',
@@ -387,6 +388,49 @@ describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
     });
     expect(kept).toContain('SELECT celsius FROM room LIMIT 1\n');
     expect(kept).not.toContain('hush');
+  });
+
+  test('Ctrl-R finds an earlier statement, Enter runs it, other keys edit it', async () => {
+    const history = file('history3');
+    await writeFile(history, 'SELECT celsius FROM room LIMIT 1\nSHOW DATABASES\nuse house\n');
+    await open(history);
+
+    await tmux('send-keys', 'C-r');
+    await type('celsius');
+    await screenShows("(search)'celsius': SELECT celsius FROM room LIMIT 1");
+    await enter();
+    await screenShows('1700000000000000000 12');
+
+    await tmux('send-keys', 'C-r');
+    await type('datab');
+    await screenShows("(search)'datab': SHOW DATABASES");
+    await tmux('send-keys', 'Left');
+    await screenShows(/^> SHOW DATABASES\s*$/m);
+    await tmux('send-keys', 'C-u');
+    await tmux('send-keys', 'C-r');
+    await type('house');
+    await tmux('send-keys', 'C-g');
+    await type('SELECT celsius FROM nowhere');
+    await enter();
+    await screenShows(/nowhere\nno rows\n/);
+  });
+
+  test('long results go through a pager, and the keyboard comes back', async () => {
+    await open(file('history4'), ['TIDEMARK_PAGER=head -n 3; echo paged']);
+    const hundredRows =
+      'SELECT count(celsius) FROM room WHERE time >= 1700000000s AND time < 1700000100s GROUP BY time(1s) fill(0)';
+
+    await type(hundredRows);
+    await enter();
+    const screen = await screenShows(/^paged/m);
+    expect(screen).toContain('name: room\ntime');
+    expect(screen).not.toContain('1700000099000000000');
+    await type('pager');
+    await enter();
+    await screenShows('pager off');
+    await type(hundredRows);
+    await enter();
+    await screenShows('1700000099000000000 0');
   });
 
   test('runs what was typed while a statement ran; Ctrl-C ends the statement and what follows it', async () => {

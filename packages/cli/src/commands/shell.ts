@@ -3,6 +3,7 @@ import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../exit.ts';
+import { coloursFor } from '../output/colour.ts';
 import { print } from '../output/table.ts';
 import { FORMATS } from '../shell/format.ts';
 import {
@@ -103,8 +104,12 @@ async function runShell(flags: Flags): Promise<number> {
       isPretty: flags.pretty === true,
       hasTiming: flags.timing === true,
       hasSparklines: flags.spark === true,
+      hasPager: true,
     },
-    () => (process.stdout.isTTY ? process.stdout.columns : undefined),
+    {
+      width: () => (process.stdout.isTTY ? process.stdout.columns : undefined),
+      colours: coloursFor(process.stdout, process.env),
+    },
   );
   if (flags.import === true) return runImport(session, flags);
   if (flags.execute !== undefined) return runOnce(session, flags.execute);
@@ -126,7 +131,7 @@ async function runShell(flags: Flags): Promise<number> {
 async function runOnce(session: Session, text: string): Promise<number> {
   const outcome = await session.run(text);
   if (outcome.kind === 'error') {
-    process.stderr.write(`${outcome.text}\n`);
+    process.stderr.write(`${coloursFor(process.stderr, process.env).error(outcome.text)}\n`);
     return ExitStatus.Failed;
   }
   if (outcome.kind === 'output' && outcome.text !== '') print(outcome.text);

@@ -1,6 +1,7 @@
 // How the shell prints answers: columns, CSV, JSON. Columns and CSV are laid out as users of the older shell know them.
-import type { Cell, QueryResponse, Series } from '@tidemark/client';
+import type { Cell, QueryResponse, Result, Series } from '@tidemark/client';
 
+import type { Colours } from '../output/colour.ts';
 import { explainTree, isPlan } from './explain-tree.ts';
 import { seriesTable } from './series-table.ts';
 
@@ -14,6 +15,9 @@ export type FormatOptions = {
   readonly width?: number | undefined;
   /** Shows one row per series, with a column that draws each field, instead of the points. */
   readonly hasSparklines: boolean;
+  readonly colours: Colours;
+  /** What stands for the answer to a statement without rows; `undefined` leaves it empty, as programs expect. */
+  readonly emptyText?: ((statement: number) => string | undefined) | undefined;
 };
 
 const MIN_CELL_WIDTH = 8;
@@ -34,11 +38,22 @@ export function formatResponse(response: QueryResponse, options: FormatOptions):
     case 'column':
       return (response.results ?? [])
         .flatMap((result) => [
-          ...(result.messages ?? []).map(({ level, text }) => `${level}: ${text}`),
+          ...(result.messages ?? []).map(({ level, text }) =>
+            options.colours.note(`${level}: ${text}`),
+          ),
+          ...emptyAnswer(result, options),
           ...tablesOf(result.series ?? [], options).map((series) => columnsOf(series, options)),
         ])
         .join('\n\n');
   }
+}
+
+function emptyAnswer(
+  { series = [], error, statement_id: statement }: Result,
+  { emptyText }: FormatOptions,
+): readonly string[] {
+  if (series.length > 0 || error !== undefined) return [];
+  return [emptyText?.(statement) ?? []].flat();
 }
 
 /** The series as they are, or a table of those of each measurement. */
@@ -108,14 +123,15 @@ function csvCell(text: string): string {
 function columnsOf(series: Series, options: FormatOptions): string {
   const rows = (series.values ?? []).map((row) => row.map(cellText));
   const lines: string[] = [];
-  if (series.name !== undefined) lines.push(`name: ${series.name}`);
-  if (Object.keys(series.tags ?? {}).length > 0) lines.push(`tags: ${tagsOf(series)}`);
+  const { title } = options.colours;
+  if (series.name !== undefined) lines.push(title(`name: ${series.name}`));
+  if (Object.keys(series.tags ?? {}).length > 0) lines.push(title(`tags: ${tagsOf(series)}`));
   if (isPlan(series.columns)) {
     return [...lines, ...explainTree(series.columns[0] ?? '', series.values ?? [])].join('\n');
   }
   const widths = fit(
-    series.columns.map((title, i) =>
-      Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)),
+    series.columns.map((column, i) =>
+      Math.max(column.length, ...rows.map((row) => (row[i] ?? '').length)),
     ),
     options.width,
   );
@@ -124,7 +140,8 @@ function columnsOf(series: Series, options: FormatOptions): string {
       .map((cell, i) => shorten(cell, widths[i] ?? 0).padEnd(widths[i] ?? 0))
       .join(' ')
       .trimEnd();
-  lines.push(line(series.columns), line(series.columns.map((title) => '-'.repeat(title.length))));
+  const rulers = series.columns.map((column) => '-'.repeat(column.length));
+  lines.push(title(line(series.columns)), line(rulers));
   lines.push(...rows.map(line));
   return lines.join('\n');
 }

@@ -6,9 +6,12 @@ import { callbackify } from 'node:util';
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { parseQuery } from '@tidemark/influxql';
 
+import { coloursFor } from '../output/colour.ts';
 import { Completer } from './completion.ts';
+import { addHistorySearch } from './history-search.ts';
 import { addToHistory, historyFile, readHistory } from './history.ts';
 import { LineQueue } from './line-queue.ts';
+import { isLong, page, pagerOf } from './pager.ts';
 import type { Session } from './session.ts';
 
 const PROMPT = '> ';
@@ -22,14 +25,20 @@ export async function runInteractive(session: Session): Promise<number> {
   );
   const file = historyFile(process.env);
   const completer = new Completer(session);
+  const colours = coloursFor(process.stdout, process.env);
+  const pager = pagerOf(process.env);
+  let history: readonly string[] = readHistory(file);
+  let before = '';
   const readline = createInterface({
     input: process.stdin,
     output: process.stdout,
-    history: readHistory(file),
+    history: [...history],
     historySize: 1000,
     removeHistoryDuplicates: true,
-    completer: callbackify((line: string) => completer.complete(line)),
+    completer: callbackify((line: string) => completer.complete(line, before)),
   });
+  readline.on('history', (entries) => (history = entries));
+  addHistorySearch(readline, () => history, process.stdout);
   const lines = new LineQueue(readline);
   let running: AbortController | undefined;
   readline.on('SIGINT', () => {
@@ -46,7 +55,7 @@ export async function runInteractive(session: Session): Promise<number> {
   });
   try {
     for (;;) {
-      const statement = await readStatement(lines);
+      const statement = await readStatement(lines, (text) => (before = text));
       if (statement === undefined) return 0;
       addToHistory(file, statement);
       if (/^auth\s*$/i.test(statement)) {
@@ -61,7 +70,15 @@ export async function runInteractive(session: Session): Promise<number> {
       const outcome = await session.run(statement, running.signal);
       running = undefined;
       if (outcome.kind === 'exit') return 0;
-      if (outcome.text !== '') process.stdout.write(`${outcome.text}\n`);
+      if (outcome.text === '') continue;
+      const isPaged =
+        session.settings.hasPager &&
+        pager !== '' &&
+        isLong(outcome.text, process.stdout) &&
+        (await page(outcome.text, pager, readline));
+      if (isPaged) continue;
+      const text = outcome.kind === 'error' ? colours.error(outcome.text) : outcome.text;
+      process.stdout.write(`${text}\n`);
     }
   } finally {
     readline.close();
@@ -69,9 +86,13 @@ export async function runInteractive(session: Session): Promise<number> {
 }
 
 /** A statement of one or more lines; `undefined` at the end of input. An empty line ends an unfinished one. */
-async function readStatement(lines: LineQueue): Promise<string | undefined> {
+async function readStatement(
+  lines: LineQueue,
+  onText: (text: string) => void,
+): Promise<string | undefined> {
   let text = '';
   for (;;) {
+    onText(text);
     const line = await lines.next(text === '' ? PROMPT : CONTINUED);
     if (line === undefined) return text === '' ? undefined : text;
     if (text !== '' && line.trim() === '') return text;

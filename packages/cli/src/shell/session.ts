@@ -1,8 +1,10 @@
 // State of a shell session and what its own commands (use, format, insert …) do to it.
 import { TsdbClient } from '@tidemark/client';
+import { parseQuery } from '@tidemark/influxql';
 import type { QueryOptions, ResponseDiagnostic, Result } from '@tidemark/client';
 
 import { describeError, UsageError } from '../exit.ts';
+import type { Colours } from '../output/colour.ts';
 import { formatResponse, FORMATS } from './format.ts';
 import type { Format } from './format.ts';
 import { socketFetch } from './socket-fetch.ts';
@@ -24,6 +26,15 @@ export type Settings = {
   isPretty: boolean;
   hasTiming: boolean;
   hasSparklines: boolean;
+  /** Whether results that are longer than the terminal go through a pager. */
+  hasPager: boolean;
+};
+
+/** What a session prints on. */
+export type Screen = {
+  /** Columns; `undefined` where nobody looks, and nothing is shortened. */
+  readonly width: () => number | undefined;
+  readonly colours: Colours;
 };
 
 /** What one line of input led to. */
@@ -40,28 +51,32 @@ format column|csv|json     how answers are printed
 precision rfc3339|h|m|s|ms|u|ns
 consistency any|one|quorum|all
 pretty | timing | spark    switch pretty JSON, timing, a drawn line per series on and off
+pager                      switch the pager of long results on and off
 settings                   show all of these
 clear database|retention policy
 history                    statements of this and earlier sessions
 exit, quit, Ctrl-D
 
 Everything else is a statement of the query language. A line that ends in the middle of one is continued;
-Tab completes keywords, measurements, tags and fields.`;
+Tab completes keywords, measurements, tags and fields; Ctrl-R looks for earlier statements.`;
 
 type ShellCommand = (argument: string) => Outcome | Promise<Outcome>;
 
 const output = (text: string): Outcome => ({ kind: 'output', text });
 const failed = (text: string): Outcome => ({ kind: 'error', text: `ERR: ${text}` });
 
+/** Statements that answer rows; others have nothing to say when they are done. */
+const ASKING = /^(?:select|show-|explain)/;
+
 /** One session: settings, a client, and a method that runs a line. */
 export class Session {
   readonly settings: Settings;
   readonly #commands: ReadonlyMap<string, ShellCommand>;
-  #width: () => number | undefined;
+  readonly #screen: Screen;
 
-  constructor(settings: Settings, width: () => number | undefined) {
+  constructor(settings: Settings, screen: Screen) {
     this.settings = settings;
-    this.#width = width;
+    this.#screen = screen;
     this.#commands = new Map<string, ShellCommand>([
       ['help', () => output(HELP)],
       ['exit', () => ({ kind: 'exit' })],
@@ -80,6 +95,7 @@ export class Session {
       ['pretty', () => this.#toggle('isPretty', 'pretty print')],
       ['timing', () => this.#toggle('hasTiming', 'timing')],
       ['spark', () => this.#toggle('hasSparklines', 'spark lines')],
+      ['pager', () => this.#toggle('hasPager', 'pager')],
       ['settings', () => output(this.#describe())],
       ['clear', (argument) => this.#clear(argument)],
     ]);
@@ -126,7 +142,15 @@ export class Session {
     const elapsed = settings.hasTiming ? `\n(${(performance.now() - started).toFixed(1)} ms)` : '';
     if (response.error !== undefined)
       return failed(response.error + caret(text, response.diagnostics?.[0]));
-    const shown = formatResponse(response, { ...settings, width: this.#width() });
+    const { colours } = this.#screen;
+    const width = this.#screen.width();
+    const statements = width === undefined ? [] : (parseQuery(text).query?.statements ?? []);
+    const shown = formatResponse(response, {
+      ...settings,
+      width,
+      colours,
+      emptyText: (i) => (ASKING.test(statements[i]?.kind ?? '') ? 'no rows' : undefined),
+    });
     const results = response.results ?? [];
     // `not executed` only follows an error.
     const failure = results.find((result) => result.error !== undefined);
@@ -135,7 +159,9 @@ export class Session {
       settings.format === 'column'
         ? results
             .filter((result) => result !== failure)
-            .flatMap(({ diagnostics = [] }) => diagnostics.map((one) => remark(text, one)))
+            .flatMap(({ diagnostics = [] }) =>
+              diagnostics.map((one) => colours.note(remark(text, one))),
+            )
         : [];
     const parts = [shown, ...remarks].filter((part) => part !== '');
     if (failure?.error === undefined) return output(parts.join('\n') + elapsed);
@@ -202,7 +228,7 @@ export class Session {
     return output('');
   }
 
-  #toggle(key: 'isPretty' | 'hasTiming' | 'hasSparklines', label: string): Outcome {
+  #toggle(key: 'isPretty' | 'hasTiming' | 'hasSparklines' | 'hasPager', label: string): Outcome {
     this.settings[key] = !this.settings[key];
     return output(`${label} ${this.settings[key] ? 'on' : 'off'}`);
   }

@@ -7,8 +7,10 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 
 import { rewriteOldSpellings } from '../commands/shell.ts';
+import { coloursFor, NO_COLOURS } from '../output/colour.ts';
 import { Completer } from './completion.ts';
 import { formatResponse } from './format.ts';
+import { HistorySearch } from './history-search.ts';
 import { isUnfinished } from './interactive.ts';
 import { LineQueue, MAX_WAITING_LINES } from './line-queue.ts';
 import { caret, Session } from './session.ts';
@@ -38,7 +40,12 @@ const response = {
     },
   ],
 };
-const options = { format: 'column', isPretty: false, hasSparklines: false } as const;
+const options = {
+  format: 'column',
+  isPretty: false,
+  hasSparklines: false,
+  colours: NO_COLOURS,
+} as const;
 
 test('prints columns as wide as their widest cell', () => {
   expect(formatResponse(response, options)).toBe(
@@ -300,8 +307,9 @@ describe('completion', () => {
         isPretty: false,
         hasTiming: false,
         hasSparklines: false,
+        hasPager: false,
       },
-      () => undefined,
+      { width: () => undefined, colours: NO_COLOURS },
     );
     return { completer: new Completer(session), asked, close: () => server.close() };
   }
@@ -316,16 +324,96 @@ describe('completion', () => {
     expect(await complete('SELECT perc')).toEqual(['percentile(']);
     expect(await complete('SELECT cel')).toEqual(['celsius']);
     expect(await complete('SELECT celsius FROM room GROUP BY fl')).toEqual(['floor']);
-    expect(await complete('SELECT celsius FROM "roo')).toEqual(['"roof temperature"']);
+    expect(await complete('SELECT celsius FROM "roo')).toEqual(['"room"', '"roof temperature"']);
     expect((await completer.complete('SELECT celsius FROM roo'))[1]).toBe('roo');
     // One look at the schema served all of them.
     expect(asked).toHaveLength(1);
     close();
   });
 
+  test.each([
+    ["SELECT celsius FROM room WHERE floor = 'a", []],
+    ['SELECT celsius FROM /ro', []],
+    ['SELECT "cel', ['"celsius"']],
+    ['SELECT celsius FROM room GROUP BY "', ['"floor"']],
+    ['SELECT celsius FROM room WHERE f', ['floor', 'fill(']],
+    ['SELECT celsius / f', ['floor', 'first(', 'FROM']],
+    ['use ho', ['house']],
+    ['SHOW MEASUREMENTS ON h', ['house']],
+    ['SHOW TAG VALUES WITH KEY = f', ['floor', 'fill(']],
+    ['SELECT celsius FROM room; SEL', ['SELECT']],
+    ["SELECT celsius FROM room WHERE floor = 'it\\'s' AND ce", ['celsius']],
+  ])('%s: %j', async (line, expected) => {
+    const { completer, close } = await serve();
+    expect((await completer.complete(line))[0]).toEqual(expected);
+    close();
+  });
+
+  test('knows the lines before of a statement', async () => {
+    const { completer, close } = await serve();
+    expect((await completer.complete('roo', 'SELECT celsius\nFROM'))[0]).toEqual([
+      'room',
+      '"roof temperature"',
+    ]);
+    close();
+  });
+
   test('still knows keywords when the server does not answer', async () => {
     const { completer, close } = await serve();
     close();
-    expect((await completer.complete('SELECT f WHE'))[0]).toEqual(['WHERE']);
+    expect((await completer.complete('SELECT f FROM m WHE'))[0]).toEqual(['WHERE']);
   });
+});
+
+describe('a search of the history', () => {
+  const entries = ['SHOW DATABASES', 'SELECT f FROM new', 'USE house', 'SELECT f FROM old'];
+
+  test('finds the newest entry, goes on to older ones, and stays at the last', () => {
+    const search = new HistorySearch(entries);
+    const found: string[] = [search.found];
+    for (const text of ['select', ' f']) {
+      search.type(text);
+      found.push(search.found);
+    }
+    for (let i = 0; i < 2; i++) {
+      search.older();
+      found.push(search.found);
+    }
+
+    expect(found).toEqual([
+      '',
+      'SELECT f FROM new',
+      'SELECT f FROM new',
+      'SELECT f FROM old',
+      'SELECT f FROM old',
+    ]);
+  });
+
+  test('finds nothing where nothing is, and again when the last character goes', () => {
+    const search = new HistorySearch(entries);
+    search.type('housex');
+    const missed = search.found;
+    search.erase();
+
+    expect([missed, search.found, search.wanted]).toEqual(['', 'USE house', 'house']);
+  });
+});
+
+test('statements without rows say so where somebody looks, and titles are bold', () => {
+  const empty = { results: [{ statement_id: 0 }, { statement_id: 1 }] };
+  const emptyText = (statement: number) => (statement === 0 ? 'no rows' : undefined);
+  expect(formatResponse(empty, { ...options, emptyText })).toBe('no rows');
+  expect(formatResponse(empty, options)).toBe('');
+
+  const terminal = { isTTY: true };
+  const colours = coloursFor(terminal, {});
+  const databases = { name: 'databases', columns: ['name'], values: [['a']] };
+  const shown = formatResponse(
+    { results: [{ statement_id: 0, series: [databases] }] },
+    { ...options, colours },
+  );
+  expect(shown).toBe('\u001b[1mname: databases\u001b[0m\n\u001b[1mname\u001b[0m\n----\na');
+  expect(coloursFor(terminal, { NO_COLOR: '1' })).toBe(NO_COLOURS);
+  expect(coloursFor(terminal, { TERM: 'dumb' })).toBe(NO_COLOURS);
+  expect(coloursFor({}, {})).toBe(NO_COLOURS);
 });

@@ -1,0 +1,44 @@
+// Results that are longer than the terminal go through a pager, as manual pages do.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Interface } from 'node:readline';
+
+/** Quits at once when everything fits, keeps colours and long lines, and leaves the text on the screen. */
+const DEFAULT_PAGER = 'less -FRSX';
+
+/** The command of the pager: `TIDEMARK_PAGER`, `PAGER` or `less`. Empty is none. */
+export function pagerOf(environment: Readonly<Record<string, string | undefined>>): string {
+  return environment['TIDEMARK_PAGER'] ?? environment['PAGER'] ?? DEFAULT_PAGER;
+}
+
+/** Whether a text needs more lines than the terminal has. */
+export function isLong(text: string, terminal: { readonly rows: number }): boolean {
+  return text.split('\n').length >= terminal.rows;
+}
+
+/** Shows a text by a pager, which has the keyboard meanwhile; `false` when there is no such program. */
+export async function page(text: string, command: string, readline: Interface): Promise<boolean> {
+  const ignore = (): void => undefined;
+  readline.pause();
+  process.stdin.setRawMode(false);
+  // Ctrl-C is the pager's now.
+  process.on('SIGINT', ignore);
+  try {
+    const pager = spawn('/bin/sh', ['-c', command], {
+      stdio: ['pipe', 'inherit', 'inherit'],
+    });
+    const ended = once(pager, 'close') as Promise<[number | null]>;
+    // Whoever leaves the pager early does not want the rest.
+    pager.stdin.on('error', ignore);
+    pager.stdin.end(`${text}\n`);
+    const [status] = await ended;
+    return status !== COMMAND_NOT_FOUND;
+  } finally {
+    process.off('SIGINT', ignore);
+    process.stdin.setRawMode(true);
+    readline.resume();
+  }
+}
+
+/** What a shell exits with. */
+const COMMAND_NOT_FOUND = 127;
