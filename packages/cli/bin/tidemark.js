@@ -28,7 +28,8 @@ async function run(argv) {
   process.exit(status);
 }
 
-if (existsSync(modules)) {
+// What is installed has the bundle alone, a repository the modules.
+if (isBundleCurrent() || existsSync(modules)) {
   run(process.argv.slice(2));
 } else {
   process.stderr.write(

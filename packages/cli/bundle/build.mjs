@@ -19,12 +19,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 import loader from '../../core/bundle-loader.cjs';
+import { EXTERNAL } from './external.mjs';
 import programs from './programs.cjs';
 
 const { BUNDLE_DIRECTORY, CODE, isBundleCurrent, PACKAGES, PROGRAMS } = programs;
-
-/** Loaded from their packages: native code, and clients of other systems that few use. */
-const EXTERNAL = ['@node-rs/bcrypt', 'kafkajs', 'lmdb', 'mqtt', 'net-snmp', 'nodemailer', 'snappy'];
 
 const wantsCode = !process.argv.includes('--no-code');
 if (!isBundleCurrent() || isOlderThanBuildFiles()) await bundle();
@@ -32,7 +30,7 @@ if (wantsCode && !hasCode()) keepCode();
 
 function isOlderThanBuildFiles() {
   const made = statSync(join(BUNDLE_DIRECTORY, 'tidemark.cjs')).mtimeMs;
-  const files = ['build.mjs', 'programs.cjs', '../../core/bundle-loader.cjs'];
+  const files = ['build.mjs', 'external.mjs', 'programs.cjs', '../../core/bundle-loader.cjs'];
   return files.some((file) => statSync(new URL(file, import.meta.url)).mtimeMs > made);
 }
 

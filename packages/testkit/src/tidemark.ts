@@ -33,6 +33,8 @@ export type StartOptions = {
   readonly directory?: string | undefined;
   readonly args?: readonly string[] | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** An installed executable instead of the one of the repository. */
+  readonly executable?: string | undefined;
   /** Descriptors that the process may open (`ulimit -n`). */
   readonly openFilesMax?: number | undefined;
   /** A program with arguments that becomes the service with `exec` (limits, name spaces, other clocks). */
@@ -64,7 +66,8 @@ export function removeDirectory(directory: string): Promise<void> {
 export async function startTidemark(options: StartOptions = {}): Promise<Tidemark> {
   const command = options.command ?? 'up';
   const directory = options.directory ?? (await makeDirectory());
-  const line = [process.execPath, EXECUTABLE, command, '--data-dir', directory];
+  const { executable = EXECUTABLE } = options;
+  const line = [process.execPath, executable, command, '--data-dir', directory];
   line.push(...BINDS[command], ...(options.args ?? []));
   const { openFilesMax, wrapper = [] } = options;
   const limited =
