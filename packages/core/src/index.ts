@@ -57,6 +57,20 @@ export type { Limit, SettingLimit } from './limits.ts';
 export { LOGGING_KEYS } from './logging-keys.ts';
 export type { LoggingConfig } from './logging-keys.ts';
 export { LOGIN_LIMITS, LoginThrottle } from './login-throttle.ts';
+export {
+  familiesOf,
+  LatencyHistogram,
+  METRICS_TYPE,
+  printMetrics,
+  RequestMetrics,
+} from './metrics.ts';
+export type {
+  CounterModule,
+  MetricFamily,
+  MetricRow,
+  MetricSample,
+  MetricTable,
+} from './metrics.ts';
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';
 export { hashSeed, hashText } from './text-hash.ts';

@@ -1,9 +1,10 @@
 // What `debug/vars` and `/metrics` tell.
-import { countCpuFromStart, TIDEMARK_VERSION } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import { countCpuFromStart, familiesOf, printMetrics, TIDEMARK_VERSION } from '@tidemark/core';
+import type { Clock, MetricFamily, RequestMetrics } from '@tidemark/core';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import type { EngineParts } from './engine.ts';
 import type { HttpServer } from './http/server.ts';
+import { METRIC_PREFIX, METRIC_TABLE } from './metric-table.ts';
 import type { Reporter, Statistic } from './reporter.ts';
 import { integers } from './reporter.ts';
 
@@ -53,6 +54,12 @@ export function serviceStatistics(
       tags: { id: topic.id },
       values: integers({ collected: topic.collected }),
     })),
+    ...parts.alerts.deliveries().map(({ topic, handler, state }) => {
+      const { delivered, repeated, failed, refused, waiting } = state;
+      const values = integers({ delivered, repeated, failed, refused, waiting });
+      return { name: 'handlers', tags: { topic, handler }, values };
+    }),
+    { name: 'alert', tags: {}, values: integers({ dead_letters: parts.alerts.deadLetters.count }) },
   ];
 }
 
@@ -107,31 +114,22 @@ function processRegistry(): Registry {
   return processMetrics;
 }
 
-/** Prometheus text: metrics of the process, and every statistic as `tidemark_engine_<name>_<value>`. */
-export async function metricsText(statistics: readonly Statistic[]): Promise<string> {
-  return `${await processRegistry().metrics()}\n${prometheusText(statistics)}`;
+/** Prometheus text: metrics of the process, of requests, and the statistics by their table. */
+export async function metricsText(reporter: Reporter, requests: RequestMetrics): Promise<string> {
+  const families = [
+    infoOf(reporter),
+    ...requests.families(),
+    ...familiesOf(reporter.own(), METRIC_TABLE),
+  ];
+  return `${await processRegistry().metrics()}\n${printMetrics(families)}`;
 }
 
-function prometheusText(statistics: readonly Statistic[]): string {
-  const families = new Map<string, string[]>();
-  for (const { name, tags, values } of statistics) {
-    const labels = Object.entries(tags)
-      .filter(([, value]) => value !== '')
-      .map(([tag, value]) => `${metricName(tag)}=${JSON.stringify(value)}`)
-      .join(',');
-    for (const [field, value] of Object.entries(values)) {
-      if (typeof value === 'string') continue;
-      const family = `tidemark_engine_${metricName(name)}_${metricName(field)}`;
-      const lines = families.get(family) ?? [];
-      lines.push(`${family}{${labels}} ${value}`);
-      families.set(family, lines);
-    }
-  }
-  return [...families]
-    .map(([family, lines]) => `# TYPE ${family} untyped\n${lines.join('\n')}\n`)
-    .join('');
-}
-
-function metricName(text: string): string {
-  return text.replaceAll(/[^a-zA-Z0-9_]/g, '_');
+/** What all statistics have in common, told once. */
+function infoOf({ common }: Reporter): MetricFamily {
+  return {
+    name: `${METRIC_PREFIX}_info`,
+    type: 'gauge',
+    help: 'Which engine this is.',
+    samples: [{ labels: { ...common, version: TIDEMARK_VERSION }, value: 1 }],
+  };
 }

@@ -163,7 +163,7 @@ describe('conventions', () => {
     const seconds = /^process_cpu_seconds_total ([\d.]+)$/m.exec(String(text))?.[1];
     expect(Number(seconds)).toBeGreaterThanOrEqual((user + system) / 1e6);
     expect(text).toMatch(/^# TYPE process_cpu_seconds_total counter$/m);
-    expect(text).toMatch(/^tidemark_engine_tidemark_num_tasks\{.*\} 0$/m);
+    expect(text).toMatch(/^tidemark_engine_tasks 0$/m);
   });
 
   test('the API document names every field that a task and a template have', async () => {

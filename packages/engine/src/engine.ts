@@ -1,5 +1,11 @@
 // The parts of a running engine and the order in which they open and close.
-import { assert, InvalidRequest, isLoopback, TIDEMARK_VERSION } from '@tidemark/core';
+import {
+  assert,
+  InvalidRequest,
+  isLoopback,
+  RequestMetrics,
+  TIDEMARK_VERSION,
+} from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import {
   AlertService,
@@ -31,6 +37,7 @@ import type { BuildEnvironment } from './definition.ts';
 import { Executor } from './executor.ts';
 import type { CreateTask } from './executor.ts';
 import { LogHub } from './log-hub.ts';
+import { METRIC_PREFIX } from './metric-table.ts';
 import type { LogLevel, LogSink } from './log-hub.ts';
 import { Metadata } from './metadata.ts';
 import { PointRouter } from './point-router.ts';
@@ -91,6 +98,8 @@ export type EngineParts = {
   readonly createTask: CreateTask;
   /** What all runs of tasks share. */
   readonly setting: TaskSetting;
+  /** Requests by endpoint, and how long writes and queries take. */
+  readonly metrics: RequestMetrics;
   readonly environment: () => BuildEnvironment;
   readonly sideloads: Sideloads;
   /** What background work that starts later wants to hear of. */
@@ -187,10 +196,14 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     disabledKinds: new Set(config.alert.disabledHandlers),
   });
   alerts.open();
+  const metrics = new RequestMetrics(METRIC_PREFIX, {
+    queries: 'Time of queries of tasks to a database, from their turn to their answer.',
+  });
   const slots = new QuerySlots({
     clock,
     concurrency: Math.max(1, config.task.maxQueries),
     timeoutMs: config.task.queryTimeoutMs,
+    onEnd: (seconds) => metrics.queries.observe(seconds),
   });
   const catchUpParts = { clusters, clock, slots, config: config.task, log: logs.logger('task') };
   const scheduler = new BatchScheduler(catchUpParts);
@@ -284,6 +297,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     hosts,
     createTask,
     setting,
+    metrics,
     environment,
     sideloads,
     hooks,

@@ -7,6 +7,8 @@ export type QuerySlotsOptions = {
   /** Queries that may run at the same time. */
   readonly concurrency: number;
   readonly timeoutMs: number;
+  /** Told how long each query took, failed ones too. */
+  readonly onEnd?: ((seconds: number) => void) | undefined;
 };
 
 export class QuerySlots {
@@ -24,11 +26,12 @@ export class QuerySlots {
 
   /** Runs a query when few enough others do. Rejects with `Unavailable` when it takes too long. */
   async run<T>(query: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { clock, timeoutMs, concurrency } = this.#options;
+    const { clock, timeoutMs, concurrency, onEnd } = this.#options;
     while (this.#running >= concurrency) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#running++;
+    const startedMs = clock.monotonicMs();
     const done = new AbortController();
     const deadline = new AbortController();
     clock.sleep(timeoutMs, AbortSignal.any([signal, done.signal])).then(
@@ -40,6 +43,7 @@ export class QuerySlots {
       return await query(AbortSignal.any([signal, deadline.signal]));
     } finally {
       done.abort();
+      onEnd?.((clock.monotonicMs() - startedMs) / 1000);
       this.#running--;
       this.#waiting.shift()?.();
     }

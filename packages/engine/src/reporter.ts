@@ -50,16 +50,26 @@ export class Reporter {
 
   /** All statistics at this moment. Integers are `bigint`. */
   statistics(): readonly Statistic[] {
-    const { server, more } = this.#options;
-    const common = {
+    const { common } = this;
+    return this.own().map((statistic) => ({
+      ...statistic,
+      tags: { ...statistic.tags, ...common },
+    }));
+  }
+
+  /** The same without the tags that all have. */
+  own(): readonly Statistic[] {
+    return [...this.#taskStatistics(), ...this.#ingress(), ...this.#options.more()];
+  }
+
+  /** Tags of all statistics: which engine this is. */
+  get common(): Readonly<Record<string, string>> {
+    const { server } = this.#options;
+    return {
       cluster_id: server.clusterId,
       server_id: server.serverId,
       host: server.hostname,
     };
-    return [...this.#taskStatistics(), ...this.#ingress(), ...more()].map((statistic) => ({
-      ...statistic,
-      tags: { ...statistic.tags, ...common },
-    }));
   }
 
   /** Sends the statistics into the stream and to the database. */

@@ -361,7 +361,7 @@ class RunningEngine implements EngineService {
       },
       metrics: async () => {
         await this.#reporter.refresh();
-        return metricsText(this.#reporter.statistics());
+        return metricsText(this.#reporter, this.#parts.metrics);
       },
       reloadSideloads: () => this.#parts.sideloads.reload(),
       relinkSubscriptions: () => this.#subscriptions?.sync() ?? Promise.resolve(),
@@ -415,7 +415,7 @@ function withDefaultCluster(config: EngineConfig, url: string | undefined): Engi
 }
 
 function makeServer(
-  { config, clock, logs, redact }: EngineParts,
+  { config, clock, logs, metrics, redact }: EngineParts,
   {
     authenticator,
     pageKey,
@@ -436,6 +436,7 @@ function makeServer(
     requestTimeoutMs: config.http.requestTimeoutMs,
     hasCompatPaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,
+    metrics,
     log: logs.logger('http'),
     redact,
     authorize: (request) => authenticator?.authorize(request),

@@ -3,6 +3,7 @@ export type { ListenerCounters, ListenerLog, ListenerSink } from './batcher.ts';
 export { LISTENER_KINDS } from './listener-kinds.ts';
 export type { ListenerKind } from './listener-kinds.ts';
 export type { ListenerPoint } from './listener-point.ts';
+export { LISTENER_METRICS } from './metrics.ts';
 export { ProtocolListeners } from './protocol-listeners.ts';
 export type { ListenerOptions, ListenerStatistics, RejectedInput } from './protocol-listeners.ts';
 export { LISTENER_SECTIONS } from './sections.ts';

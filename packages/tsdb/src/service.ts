@@ -14,6 +14,7 @@ import {
   messageOf,
   parseBind,
   TIDEMARK_VERSION,
+  RequestMetrics,
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { makeDirectory } from '@tidemark/core/make-directory';
@@ -57,6 +58,7 @@ import {
   Statistics,
   writeCounters,
 } from './stats/statistics.ts';
+import { METRIC_PREFIX } from './stats/metric-table.ts';
 import { storageStatistics } from './stats/storage-statistics.ts';
 import { serviceDiagnostics } from './stats/diagnostics.ts';
 import { policyRef } from './write/policy-ref.ts';
@@ -445,6 +447,9 @@ function buildServices(
     ...shared,
     config,
     counters,
+    metrics: new RequestMetrics(METRIC_PREFIX, {
+      queries: 'Time from a request with statements to the end of its answer.',
+    }),
     writeCounters: writes,
     statistics,
     requests: new RequestTracker(),

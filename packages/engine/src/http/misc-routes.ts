@@ -1,5 +1,5 @@
 // Endpoints beside the resources: writing, ping, routes, logs, statistics.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, METRICS_TYPE } from '@tidemark/core';
 import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import type { LogFilter, LogHub, LogLevel } from '../log-hub.ts';
 import { BadLine } from '../write-path.ts';
@@ -59,7 +59,7 @@ export function addMiscRoutes(server: HttpServer, options: MiscRoutesOptions): v
   server.onRoot('GET', '/metrics', async () => ({
     status: 200,
     text: await options.metrics(),
-    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    contentType: METRICS_TYPE,
   }));
   server.onPreview('GET', '/logs', (request) => followLogs(request, options.logs));
   server.on('POST', '/loglevel', (request) => {

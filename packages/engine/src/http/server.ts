@@ -16,7 +16,7 @@ import {
   listenError,
   TIDEMARK_VERSION,
 } from '@tidemark/core';
-import type { BorderGuard, Budget, Diagnostic, Part } from '@tidemark/core';
+import type { BorderGuard, Budget, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
 import { discardBody, receiveBody, unpackedBytes } from '@tidemark/core/request-body';
 import { YoungBuffers } from '@tidemark/core/idle-collection';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
@@ -112,6 +112,7 @@ export type ServerOptions = {
   readonly requestTimeoutMs: number;
   readonly hasCompatPaths: boolean;
   readonly isLogging: boolean;
+  readonly metrics: RequestMetrics;
   readonly log: ServerLog;
   /** Hides secrets in errors that are answered. */
   readonly redact: (text: string) => string;
@@ -225,6 +226,10 @@ export class HttpServer implements Api {
       else if (request.method === 'OPTIONS') void reply.code(200).send();
       else done();
     });
+    app.addHook('onResponse', (request, reply, done) => {
+      this.#measure(request, reply);
+      done();
+    });
     if (this.#options.isLogging) {
       app.addHook('onResponse', (request, reply, done) => {
         this.#options.log('info', 'http request', {
@@ -265,6 +270,15 @@ export class HttpServer implements Api {
       const isAsked = found.length > 0 && wantsDiagnostics(new QueryParams(request.url));
       return this.#fail(reply, status, message, isAsked ? found : undefined);
     });
+  }
+
+  #measure({ method, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+    const { metrics } = this.#options;
+    const endpoint = (routeOptions.url ?? 'other').replace('::', ':');
+    metrics.count({ method, endpoint, status: reply.statusCode });
+    if (method === 'POST' && endpoint.endsWith('/write')) {
+      metrics.writes.observe(reply.elapsedTime / 1000);
+    }
   }
 
   /** Counts a request and gives its answer the headers that all have. */

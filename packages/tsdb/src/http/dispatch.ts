@@ -58,6 +58,11 @@ export class Dispatch {
       const durationMs = clock.monotonicMs() - startedMs;
       counters.reqActive--;
       counters.reqDurationNs += Math.round(durationMs * 1e6);
+      this.#services.metrics.count({
+        method: knownMethod(exchange.method),
+        endpoint: this.#byPath.get(exchange.path)?.path ?? 'other',
+        status: response.statusCode,
+      });
       if (response.statusCode >= 500) counters.serverError++;
       else if (response.statusCode >= 400) counters.clientError++;
       this.#logAccess(exchange, durationMs);
@@ -105,8 +110,8 @@ export class Dispatch {
       return sendText(exchange, 405, METHOD_NOT_ALLOWED);
     }
     await this.#authorize(endpoint, exchange);
-    const { clock, counters, requests } = this.#services;
-    const durationNs = (): number => Math.round((clock.monotonicMs() - startedMs) * 1e6);
+    const { clock, counters, metrics, requests } = this.#services;
+    const tookMs = (): number => clock.monotonicMs() - startedMs;
     switch (endpoint.right) {
       case 'write': {
         counters.writeReq++;
@@ -118,7 +123,8 @@ export class Dispatch {
         } finally {
           leave?.();
           counters.writeReqActive--;
-          counters.writeReqDurationNs += durationNs();
+          counters.writeReqDurationNs += Math.round(tookMs() * 1e6);
+          metrics.writes.observe(tookMs() / 1000);
           requests.count('writes', exchange.userName, exchange.remoteAddress);
         }
         return;
@@ -128,7 +134,8 @@ export class Dispatch {
         try {
           await endpoint.handle(exchange, this.#services);
         } finally {
-          counters.queryReqDurationNs += durationNs();
+          counters.queryReqDurationNs += Math.round(tookMs() * 1e6);
+          metrics.queries.observe(tookMs() / 1000);
           requests.count('queries', exchange.userName, exchange.remoteAddress);
         }
         return;
@@ -219,6 +226,13 @@ export class Dispatch {
       'request',
     );
   }
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** What clients make up must not become a label. */
+function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : 'other';
 }
 
 function isCsvWanted(exchange: Exchange): boolean {

@@ -1,4 +1,5 @@
 // Parts of the service that endpoints need.
+import type { RequestMetrics } from '@tidemark/core';
 import type { Logger } from 'pino';
 
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -22,6 +23,8 @@ export type HttpServices = StatementServices & {
   readonly authenticator: Authenticator;
   readonly counters: HttpCounters;
   readonly bodies: BodyLimits;
+  /** Requests by endpoint, and how long writes and queries take. */
+  readonly metrics: RequestMetrics;
   readonly writeCounters: WriteCounters;
   readonly requests: RequestTracker;
   readonly rejected: RejectedLog;

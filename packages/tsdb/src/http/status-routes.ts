@@ -116,7 +116,7 @@ export async function handleDebugVars(exchange: Exchange, services: HttpServices
 }
 
 export async function handleMetrics(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { type, text } = await metricsText(services.statistics);
+  const { type, text } = await metricsText(services.statistics, services.metrics);
   sendBody(exchange, 200, { type, content: text });
 }
 

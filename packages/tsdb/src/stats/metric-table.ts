@@ -1,0 +1,228 @@
+// What the counters of the service are as metrics: names by convention, units, and a sentence each.
+import type { MetricRow, MetricTable } from '@tidemark/core';
+import { LISTENER_METRICS } from '@tidemark/listeners';
+
+export const METRIC_PREFIX = 'tidemark_tsdb';
+
+type Text = readonly [value: string, name: string, help: string];
+
+const counters = (module: string, rows: readonly Text[]): readonly MetricRow[] =>
+  rows.map(([value, name, help]) => ({ module, value, name, help, type: 'counter' }));
+
+const gauges = (module: string, rows: readonly Text[]): readonly MetricRow[] =>
+  rows.map(([value, name, help]) => ({ module, value, name, help, type: 'gauge' }));
+
+/** Counters of one name that differ in a label. */
+const byOutcome = (
+  module: string,
+  name: string,
+  { help, values }: { readonly help: string; readonly values: Readonly<Record<string, string>> },
+): readonly MetricRow[] =>
+  Object.entries(values).map(([value, outcome]) => ({
+    module,
+    value,
+    name,
+    help,
+    type: 'counter',
+    labels: { outcome },
+  }));
+
+const HTTP: readonly MetricRow[] = [
+  ...counters('httpd', [
+    ['writeReqBytes', 'http_write_bytes_total', 'Bytes of the bodies of writes, decompressed.'],
+    ['queryRespBytes', 'http_query_response_bytes_total', 'Bytes of the answers to queries.'],
+    ['valuesWrittenOK', 'http_values_written_total', 'Field values of writes that were stored.'],
+    ['linesRejected', 'http_rejected_lines_total', 'Lines of writes that could not be read.'],
+    ['authFail', 'http_auth_failures_total', 'Requests with missing or wrong credentials.'],
+    [
+      'recoveredPanics',
+      'http_unexpected_failures_total',
+      'Requests that failed for no known reason.',
+    ],
+  ]),
+  {
+    module: 'httpd',
+    value: 'reqDurationNs',
+    name: 'http_request_seconds_total',
+    help: 'Time that all requests took together.',
+    type: 'counter',
+    divisor: 1e9,
+  },
+  ...byOutcome('httpd', 'http_points_written_total', {
+    help: 'Points of writes by HTTP, by what became of them.',
+    values: {
+      pointsWrittenOK: 'stored',
+      pointsWrittenDropped: 'dropped',
+      pointsWrittenFail: 'failed',
+    },
+  }),
+  ...gauges('httpd', [
+    ['reqActive', 'http_requests_active', 'Requests that are being answered.'],
+    ['writeReqActive', 'http_writes_active', 'Writes that are being answered.'],
+  ]),
+];
+
+const WRITES: readonly MetricRow[] = [
+  ...counters('write', [
+    ['req', 'writes_total', 'Writes, whatever they came by.'],
+    ['pointReq', 'write_points_total', 'Points of writes, whatever they came by.'],
+  ]),
+  ...byOutcome('write', 'write_results_total', {
+    help: 'Writes by how they ended.',
+    values: { writeOk: 'ok', writeDrop: 'partial', writeTimeout: 'timeout', writeError: 'error' },
+  }),
+  ...byOutcome('write', 'subscriber_batches_total', {
+    help: 'Writes handed to subscriptions, or dropped because too many waited.',
+    values: { subWriteOk: 'ok', subWriteDrop: 'dropped' },
+  }),
+];
+
+const QUERIES: readonly MetricRow[] = [
+  ...gauges('queryExecutor', [['queriesActive', 'queries_active', 'Statements that run.']]),
+  ...counters('queryExecutor', [
+    ['queriesExecuted', 'queries_started_total', 'Statements that were begun.'],
+    ['queriesFinished', 'queries_finished_total', 'Statements that have ended.'],
+    [
+      'recoveredPanics',
+      'query_unexpected_failures_total',
+      'Statements that failed for no known reason.',
+    ],
+  ]),
+  {
+    module: 'queryExecutor',
+    value: 'queryDurationNs',
+    name: 'query_seconds_total',
+    help: 'Time that all statements took together.',
+    type: 'counter',
+    divisor: 1e9,
+  },
+  ...byOutcome('cq', 'continuous_query_runs_total', {
+    help: 'Runs of continuous queries by how they ended.',
+    values: { queryOk: 'ok', queryFail: 'error' },
+  }),
+];
+
+const STORAGE: readonly MetricRow[] = [
+  ...gauges('database', [
+    ['numSeries', 'database_series', 'Series of a database.'],
+    ['numMeasurements', 'database_measurements', 'Measurements of a database.'],
+  ]),
+  ...gauges('shard', [['diskBytes', 'shard_disk_bytes', 'Bytes of a shard on disk.']]),
+  ...counters('storage', [
+    ['writeRequests', 'storage_writes_total', 'Writes that came to the storage thread.'],
+    ['pointsWritten', 'storage_points_written_total', 'Points that were stored.'],
+    ['valuesWritten', 'storage_values_written_total', 'Field values that were stored.'],
+    [
+      'pointsDropped',
+      'storage_points_dropped_total',
+      'Points that were refused, such as those of another type.',
+    ],
+    ['parseErrors', 'storage_parse_errors_total', 'Lines that could not be read.'],
+    ['writeErrors', 'storage_write_errors_total', 'Writes that failed as a whole.'],
+    ['flushes', 'storage_flushes_total', 'Times that points in memory were written to segments.'],
+    ['flushedRows', 'storage_flushed_rows_total', 'Rows that were written to segments.'],
+    ['flushFailures', 'storage_flush_failures_total', 'Flushes that failed and are tried again.'],
+    ['compactions', 'storage_compactions_total', 'Times that segments were merged.'],
+    [
+      'indexRenewals',
+      'storage_index_renewals_total',
+      'Times that a series index was written anew.',
+    ],
+    ['walRecords', 'storage_wal_records_total', 'Records of the log.'],
+    [
+      'walSyncs',
+      'storage_wal_syncs_total',
+      'Syncs of the log to disk; writes of a moment share one.',
+    ],
+    ['walFailures', 'storage_wal_failures_total', 'Failures to write or sync the log.'],
+  ]),
+  ...gauges('storage', [
+    ['shards', 'storage_shards', 'Shards.'],
+    ['segments', 'storage_segments', 'Segments.'],
+    [
+      'damagedFiles',
+      'storage_damaged_files',
+      'Files that are not what was written; /health names them.',
+    ],
+    ['segmentBytes', 'storage_segment_bytes', 'Bytes of all segments.'],
+    ['memtableBytes', 'storage_memtable_bytes', 'Memory of points that are not in a segment yet.'],
+    ['indexBytes', 'storage_index_bytes', 'Memory of the series indexes.'],
+    ['postingsBytes', 'storage_postings_bytes', 'Memory of remembered lists of series.'],
+    [
+      'openSnapshots',
+      'storage_open_snapshots',
+      'Queries and backups that hold on to what they read.',
+    ],
+    [
+      'filesWaitingForSnapshots',
+      'storage_files_waiting',
+      'Files that go when nothing reads them any more.',
+    ],
+    ['walBytes', 'storage_wal_bytes', 'Bytes of the present file of the log.'],
+  ]),
+];
+
+const SUBSCRIBER: readonly MetricRow[] = [
+  ...counters('subscriber', [
+    [
+      'createFailures',
+      'subscriber_create_failures_total',
+      'Subscriptions that could not be opened.',
+    ],
+  ]),
+  ...[
+    ...counters('subscriber', [
+      ['pointsWritten', 'subscriber_points_written_total', 'Points that a destination took.'],
+      [
+        'writeFailures',
+        'subscriber_write_failures_total',
+        'Deliveries that a destination did not take.',
+      ],
+      [
+        'batchesDropped',
+        'subscriber_batches_dropped_total',
+        'Writes dropped because too many waited for a destination.',
+      ],
+    ]),
+    ...gauges('subscriber', [
+      ['queuedBatches', 'subscriber_queued_batches', 'Writes that wait for a destination.'],
+    ]),
+    // The sum over all destinations comes without one.
+  ].map((row) => ({ ...row, needs: 'destination' })),
+];
+
+const PROCESS: readonly MetricRow[] = [
+  {
+    module: 'runtime',
+    value: 'EventLoopDelayMaxNs',
+    name: 'event_loop_delay_max_seconds',
+    help: 'Longest time that the main thread was busy with one thing.',
+    type: 'gauge',
+    divisor: 1e9,
+  },
+];
+
+const omitted = (module: string, values: string): readonly string[] =>
+  values.split(' ').map((value) => `${module}.${value}`);
+
+export const METRIC_TABLE: MetricTable = {
+  prefix: METRIC_PREFIX,
+  rows: [
+    ...HTTP,
+    ...WRITES,
+    ...QUERIES,
+    ...STORAGE,
+    ...SUBSCRIBER,
+    ...PROCESS,
+    ...LISTENER_METRICS,
+  ],
+  omitted: new Set([
+    // Counted by endpoint and status, with histograms of their time.
+    ...omitted('httpd', 'req queryReq writeReq pingReq statusReq promWriteReq promReadReq'),
+    ...omitted('httpd', 'queryReqDurationNs writeReqDurationNs clientError serverError'),
+    // All points are local.
+    ...omitted('write', 'pointReqLocal'),
+    // Metrics of the process have these.
+    ...omitted('runtime', 'Alloc HeapAlloc HeapSys Sys External CpuUserMicros CpuSystemMicros'),
+  ]),
+};
