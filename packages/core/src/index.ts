@@ -6,6 +6,7 @@ export { BORDER_KEYS, BorderGuard, isFromBrowser } from './border.ts';
 export type { BorderRefusal, BorderSettings } from './border.ts';
 export { PAGE_KEY_HEADER } from './client-address.ts';
 export { Budget } from './budget.ts';
+export { budgetRows } from './budget-metrics.ts';
 export type { Holder, Part } from './budget.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';

@@ -1,4 +1,5 @@
 // What the engine's statistics are as metrics: names by convention, units, and a sentence each.
+import { budgetRows } from '@tidemark/core';
 import type { MetricRow, MetricTable } from '@tidemark/core';
 import { LISTENER_METRICS } from '@tidemark/listeners';
 
@@ -133,7 +134,7 @@ const SERVICE: readonly MetricRow[] = [
 
 export const METRIC_TABLE: MetricTable = {
   prefix: METRIC_PREFIX,
-  rows: [...NODES, ...SERVICE, ...LISTENER_METRICS],
+  rows: [...NODES, ...SERVICE, ...LISTENER_METRICS, ...budgetRows('body', 'snake')],
   omitted: new Set([
     // Counted by endpoint and status.
     'http.req',

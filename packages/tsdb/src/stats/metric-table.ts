@@ -1,4 +1,5 @@
 // What the counters of the service are as metrics: names by convention, units, and a sentence each.
+import { budgetRows } from '@tidemark/core';
 import type { MetricRow, MetricTable } from '@tidemark/core';
 import { LISTENER_METRICS } from '@tidemark/listeners';
 
@@ -158,6 +159,11 @@ const STORAGE: readonly MetricRow[] = [
       'storage_files_waiting',
       'Files that go when nothing reads them any more.',
     ],
+    [
+      'requestMemoryBytes',
+      'storage_request_memory_bytes',
+      'Memory that queries hold in the storage thread.',
+    ],
     ['walBytes', 'storage_wal_bytes', 'Bytes of the present file of the log.'],
   ]),
 ];
@@ -202,6 +208,10 @@ const PROCESS: readonly MetricRow[] = [
   },
 ];
 
+const MEMORY: readonly MetricRow[] = ['body', 'queryBeginning', 'queryLarge'].flatMap((budget) =>
+  budgetRows(budget, 'camel'),
+);
+
 const omitted = (module: string, values: string): readonly string[] =>
   values.split(' ').map((value) => `${module}.${value}`);
 
@@ -214,6 +224,7 @@ export const METRIC_TABLE: MetricTable = {
     ...STORAGE,
     ...SUBSCRIBER,
     ...PROCESS,
+    ...MEMORY,
     ...LISTENER_METRICS,
   ],
   omitted: new Set([

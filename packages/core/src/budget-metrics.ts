@@ -1,0 +1,31 @@
+// What the counters of budgets of memory are as metrics.
+import type { MetricRow } from './metrics.ts';
+
+const COUNTERS = [
+  ['Bytes', 'memory_budget_bytes', 'gauge', 'Memory of a budget that is taken.'],
+  ['LimitBytes', 'memory_budget_limit_bytes', 'gauge', 'Memory of a budget; 0 is no limit.'],
+  ['Waiting', 'memory_budget_waiting', 'gauge', 'Who waits for room in a budget.'],
+  ['Refused', 'memory_budget_refused_total', 'counter', 'Who waited for room in vain.'],
+  [
+    'CutOff',
+    'memory_budget_cut_off_total',
+    'counter',
+    'Who got nowhere and lost its part to others.',
+  ],
+] as const;
+
+/** Rows of one budget, whose counters in the module `memory` are called `bodyLimitBytes` or `body_limit_bytes`. */
+export function budgetRows(budget: string, form: 'camel' | 'snake'): readonly MetricRow[] {
+  return COUNTERS.map(([counter, name, type, help]) => ({
+    module: 'memory',
+    value: form === 'camel' ? `${budget}${counter}` : `${budget}${snake(counter)}`,
+    name,
+    type,
+    help,
+    labels: { budget: snake(budget).replace(/^_/, '') },
+  }));
+}
+
+function snake(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
