@@ -161,6 +161,40 @@ describe('lines', () => {
     ]);
   });
 
+  test.each([
+    ['s="b "c""', 'b "c"'],
+    ['s="b "c"" 5', 'b "c"'],
+    ['s="b ,"c" d",f=1', 'b ,"c" d'],
+    ['s="x""y"', 'x""y'],
+    ['s=""""', '""'],
+    ['s="it"s",t="a"b"', 'it"s",t="a"b'],
+    ['s="a\\"b "c"" 5', 'a"b "c"'],
+  ])('takes pairs of quotes within a text: %s', (fields, text) => {
+    const { points, errors } = parse(`m ${fields}\nm s="next" 7`);
+
+    expect(errors).toEqual([]);
+    expect(points.map((point) => point.fields[0])).toEqual([
+      ['s', text],
+      ['s', 'next'],
+    ]);
+  });
+
+  test.each([
+    ['s="a"b', 'invalid field format'],
+    ['s="a"b,f=1', 'invalid field format'],
+    ['s="b "c"d', 'unbalanced quotes'],
+    ['s="b "c""d', 'invalid field format'],
+    ['s="a"b="c" 1', 'invalid field format'],
+    ['s="a"b"', 'unbalanced quotes'],
+    ['s="a" b"', 'bad timestamp'],
+    ['s="""', 'unbalanced quotes'],
+  ])(
+    'refuses what stands behind the last quote of a text, and half a pair: %s',
+    (fields, reason) => {
+      expect(reasonOf(`m ${fields}`)).toBe(reason);
+    },
+  );
+
   test('refuses carriage returns wherever they end a line', () => {
     expect(reasonOf('m f=1\r\n')).toBe('invalid number');
     expect(reasonOf('m f=1i\r\n')).toBe('invalid number');

@@ -244,16 +244,28 @@ class LineParser {
     return true;
   }
 
+  /**
+   * Quotes in a text come in pairs, as in `"b "c""`: it ends with the one before a comma, a blank or an equals sign that
+   * stands between pairs. Bytes behind that quote are left to be refused.
+   */
   #parseString(start: number, end: number): boolean {
     const body = this.#body;
-    let i = start;
-    while (i < end && body[i] !== QUOTE) i += body[i] === BACKSLASH && i + 1 < end ? 2 : 1;
-    if (i >= end) {
+    let isOpen = true;
+    let last = start;
+    for (let i = start; i < end; i++) {
+      const byte = body[i]!;
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) {
+        isOpen = !isOpen;
+        if (!isOpen) last = i;
+      } else if (!isOpen && (byte === COMMA || byte === SPACE || byte === EQUALS)) break;
+    }
+    if (isOpen) {
       this.#reason = 'unbalanced quotes';
       return false;
     }
-    this.#value.value = unescapeString(decodeText(body, start, i));
-    this.#value.end = i + 1;
+    this.#value.value = unescapeString(decodeText(body, start, last));
+    this.#value.end = last + 1;
     return true;
   }
 
