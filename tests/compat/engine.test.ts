@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 import { resolveEngineConfig, startEngine } from '@tidemark/engine';
 import type { EngineService } from '@tidemark/engine';
-import { makeDirectory, removeDirectory } from '@tidemark/testkit';
+import { EVERYTHING_ALLOWED, makeDirectory, removeDirectory } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 type RecordedCase = {
@@ -68,6 +68,7 @@ beforeAll(async () => {
         hostname: 'oracle-host',
         stats: { enabled: false },
         http: { 'bind-address': '127.0.0.1:0', 'log-enabled': false },
+        alert: EVERYTHING_ALLOWED,
         tsdb: [
           {
             name: 'default',

@@ -51,7 +51,9 @@ let server: Tidemark;
 let engine: string;
 
 beforeAll(async () => {
-  server = await startTidemark();
+  server = await startTidemark({
+    environment: { TIDEMARK_ENGINE_ALERT_ALLOWED_FILES: '/**' },
+  });
   engine = server.engine;
   vi.stubEnv('TIDEMARK_ENGINE_URL', engine);
   await query(server.tsdb, 'CREATE DATABASE metrics');

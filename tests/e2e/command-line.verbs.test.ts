@@ -57,7 +57,9 @@ let server: Tidemark;
 const file = (name: string): string => join(server.directory, name);
 
 beforeAll(async () => {
-  server = await startTidemark();
+  server = await startTidemark({
+    environment: { TIDEMARK_ENGINE_ALERT_ALLOWED_FILES: '/**' },
+  });
   vi.stubEnv('TIDEMARK_ENGINE_URL', server.engine);
   for (const [name, text] of Object.entries(FILES)) {
     await mkdir(dirname(file(name)), { recursive: true });

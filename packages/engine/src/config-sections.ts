@@ -166,13 +166,13 @@ export const FIXED_SECTIONS = {
     'persist-topics': key.boolean(true, 'Keep the state of events over a restart.'),
     'topic-buffer-length': key.integer(5000, 'Events that may wait for one handler.'),
     'allowed-programs': key.textList(
-      'Globs of programs that exec handlers may run; none means all on a loopback or authenticated server, none elsewhere.',
+      'Globs of programs that exec handlers may run, such as `/usr/local/bin/*`. What is not listed is refused.',
     ),
     'allowed-files': key.textList(
-      'Globs of files that log handlers may write and of folders that sideload nodes may read; none means all on a loopback or authenticated server, none elsewhere.',
+      'Globs of files that log handlers may write and of folders that sideload nodes may read, such as `/var/log/alerts/**`. What is not listed is refused.',
     ),
     'allowed-secrets': key.textList(
-      'Globs of references to secrets, `env:ALERT_*` or `file:/run/secrets/*`, that handlers and changes of the configuration may use; none means all on a loopback or authenticated server, none elsewhere.',
+      'Globs of references to secrets, `env:ALERT_*` or `file:/run/secrets/*`, that handlers and changes of the configuration may use. What is not listed is refused.',
     ),
     'disabled-handlers': key.textList('Kinds of handlers that are accepted but do nothing.'),
   }),

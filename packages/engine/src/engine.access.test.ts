@@ -142,12 +142,21 @@ const reach = (folder: string, program = '/bin/true', variable = 'ALERT_TOKEN'):
 describe.each([
   ['loopback', LOOPBACK],
   ['authenticated', AUTHENTICATED],
+  ['open', OPEN],
 ])('a server that is %s, without patterns', (_kind, http) => {
   serve(http);
 
-  test('reaches everything', async () => {
-    expect(await refusals(reach('in'))).toEqual(Array(14).fill(undefined));
-    expect(await refusals(reach('out', '/bin/sh', 'OTHER'))).toEqual(Array(14).fill(undefined));
+  test('reaches nothing, and refusals say what to write', async () => {
+    const reasons = await refusals(reach('in'));
+
+    expect(reasons).toHaveLength(14);
+    for (const reason of reasons) expect(reason).toMatch(/not allowed to use (\/|env:|file:)/);
+    const { file, folder } = reach('in');
+    const section = "write into the section [alert] of the engine's configuration: ";
+    expect(reasons[0]).toContain(`${section}allowed-programs = ["/bin/true"]`);
+    expect(reasons[1]).toContain(`${section}allowed-files = ["${file}"]`);
+    expect(reasons[2]).toContain(`${section}allowed-files = ["${folder}"]`);
+    expect(reasons[6]).toContain(`${section}allowed-secrets = ["env:ALERT_TOKEN"]`);
   });
 
   test('takes functions from its configuration only', async () => {
@@ -171,22 +180,21 @@ describe('an authenticated server without a database', () => {
   });
 });
 
-describe('a server that is open, without patterns', () => {
-  serve(OPEN);
-
-  test('reaches nothing, and definitions say why', async () => {
-    const reasons = await refusals(reach('in'));
-
-    expect(reasons).toHaveLength(14);
-    for (const reason of reasons) expect(reason).toMatch(/not allowed to use (\/|env:|file:)/);
-    expect(reasons[0]).toContain('setting=`alert.allowed-programs`');
-    expect(reasons[2]).toContain('setting=`alert.allowed-files`');
-    expect(reasons[5]).toContain('setting=`alert.allowed-files`');
-    expect(reasons[6]).toContain('setting=`alert.allowed-secrets`');
+describe('a server whose configuration has the lines that refusals told', () => {
+  serve(LOOPBACK, () => {
+    const here = reach('in');
+    return {
+      'allowed-programs': ['/bin/other', '/bin/true'],
+      'allowed-files': [here.file, here.folder, join(here.folder, 'a.yml')],
+      'allowed-secrets': here.secrets,
+    };
   });
 
-  test('takes functions from its configuration only', async () => {
-    expect(await script('@anything()')).toContain('anything');
+  test('reaches just that', async () => {
+    expect(await refusals(reach('in'))).toEqual(Array(14).fill(undefined));
+    expect(await handler('exec', { prog: '/bin/sh' })).toContain(
+      'allowed-programs = ["/bin/other", "/bin/true", "/bin/sh"]',
+    );
   });
 });
 

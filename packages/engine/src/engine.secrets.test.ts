@@ -4,6 +4,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EVERYTHING_ALLOWED } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { resolveEngineConfig } from './config.ts';
 import { startEngine } from './start-engine.ts';
@@ -50,7 +51,10 @@ beforeEach(async () => {
     lines.push(`${message} ${JSON.stringify(fields)}`);
   };
   const { config, problems } = resolveEngineConfig([
-    { source: 'test', values: { data_dir: join(directory, 'data'), ...settings() } },
+    {
+      source: 'test',
+      values: { data_dir: join(directory, 'data'), alert: EVERYTHING_ALLOWED, ...settings() },
+    },
   ]);
   expect(problems).toEqual([]);
   engine = await startEngine(config, {

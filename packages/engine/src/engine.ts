@@ -160,7 +160,6 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     programs: config.alert.allowedPrograms,
     files: config.alert.allowedFiles,
     secrets: config.alert.allowedSecrets,
-    isTrusted: isTrusted(config),
   });
   const overrides = new ConfigOverrides({
     isEnabled: config.configOverride.enabled,

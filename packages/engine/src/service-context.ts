@@ -14,26 +14,27 @@ import type { AccessPolicy, Options } from '@tidemark/alerting';
 import type { HandlerSpec, HttpPostOptions, Pipeline, SideloadOptions } from '@tidemark/pipeline';
 import { scriptHandlersOf } from './task-service.ts';
 
-/** Decides what definitions of clients may reach (`[alert] allowed-programs`, `allowed-files`, `allowed-secrets`). */
+/**
+ * Decides what definitions of clients may reach (`[alert] allowed-programs`, `allowed-files`, `allowed-secrets`): what the
+ * configuration lists, and nothing else, whoever asks and from wherever.
+ */
 export function accessPolicy(options: {
   readonly programs: readonly string[];
   readonly files: readonly string[];
   /** Of references to secrets. */
   readonly secrets: readonly string[];
-  /** Nobody but this machine or known users can define handlers. */
-  readonly isTrusted: boolean;
 }): AccessPolicy {
-  const check = (globs: readonly string[], setting: string) => {
+  const check = (globs: readonly string[], key: string) => {
     const matchers = globs.map((glob) => compilePathGlob(glob));
     return (value: string): string | undefined => {
-      const isAllowed =
-        globs.length === 0 ? options.isTrusted : matchers.some((fits) => fits(value));
-      return isAllowed ? undefined : `not allowed to use ${value}. setting=\`${setting}\``;
+      if (matchers.some((fits) => fits(value))) return undefined;
+      const line = `${key} = [${[...globs, value].map((each) => JSON.stringify(each)).join(', ')}]`;
+      return `not allowed to use ${value}: the setting alert.${key} does not list it; if it may be used, write into the section [alert] of the engine's configuration: ${line}`;
     };
   };
-  const refuseProgram = check(options.programs, 'alert.allowed-programs');
-  const refuseFile = check(options.files, 'alert.allowed-files');
-  const refuseSecret = check(options.secrets, 'alert.allowed-secrets');
+  const refuseProgram = check(options.programs, 'allowed-programs');
+  const refuseFile = check(options.files, 'allowed-files');
+  const refuseSecret = check(options.secrets, 'allowed-secrets');
   return {
     // Not resolved: what a system calls a program is often a link. But `..` must not lead out of a folder.
     refuseProgram: (program) => refuseProgram(normalize(program)),

@@ -1,7 +1,12 @@
 // The engine that is looked at: in this process, which is quick, or as the executable, which can be killed.
 import { startEngine, resolveEngineConfig } from '@tidemark/engine';
 import type { EngineService } from '@tidemark/engine';
-import { makeDirectory, removeDirectory, startTidemark } from '@tidemark/testkit';
+import {
+  EVERYTHING_ALLOWED,
+  makeDirectory,
+  removeDirectory,
+  startTidemark,
+} from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,6 +36,7 @@ export const startInProcess: StartSubject = async (peer) => {
         stats: { enabled: false },
         task: { hosts: '0', 'snapshot-interval': '24h' },
         http: { 'bind-address': '127.0.0.1:0' },
+        alert: EVERYTHING_ALLOWED,
         tsdb: [{ name: 'fake', urls: [peer], default: true, 'disable-subscriptions': true }],
       },
     },
@@ -58,9 +64,12 @@ export const startInProcess: StartSubject = async (peer) => {
 export const startExecutable: StartSubject = async (peer) => {
   const directory = await makeDirectory();
   const config = join(directory, 'engine.toml');
+  const allowed = Object.entries(EVERYTHING_ALLOWED)
+    .map(([key, globs]) => `${key} = ${JSON.stringify(globs)}`)
+    .join('\n');
   await writeFile(
     config,
-    `[stats]\nenabled = false\n[task]\nhosts = "0"\nsnapshot-interval = "24h"\n[[tsdb]]\nname = "fake"\nurls = ["${peer}"]\ndefault = true\ndisable-subscriptions = true\n`,
+    `[alert]\n${allowed}\n[stats]\nenabled = false\n[task]\nhosts = "0"\nsnapshot-interval = "24h"\n[[tsdb]]\nname = "fake"\nurls = ["${peer}"]\ndefault = true\ndisable-subscriptions = true\n`,
   );
   const args = ['--config', config, '--log-level', 'error'];
   const start = (): Promise<Tidemark> => startTidemark({ command: 'engine', directory, args });

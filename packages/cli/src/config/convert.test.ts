@@ -58,6 +58,16 @@ test('a value that means nothing here is left out with what is expected, and fol
   ]);
 });
 
+test('a converted task engine is told that programs, files and secrets have to be listed', () => {
+  const alert = configSection('', { 'allowed-programs': configKey.textList('') });
+
+  const { notes } = convertConfig({ hostname: 'h' }, target({ ...schema, alert }));
+
+  expect(notes.find(({ key }) => key === 'alert.allowed-programs')?.message).toMatch(
+    /exec handlers run only .* alert\.allowed-files .* alert\.allowed-secrets/,
+  );
+});
+
 test.each([
   [':8086', false, true],
   ['0.0.0.0:8086', false, true],

@@ -128,6 +128,13 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
       message: `${address} can be reached by others while authentication is off, so the start is refused: set http.auth-enabled, listen on 127.0.0.1, or insist with --insecure-no-auth`,
     });
   }
+  if (schema['alert']?.keys['allowed-programs'] !== undefined) {
+    notes.push({
+      key: 'alert.allowed-programs',
+      message:
+        'exec handlers run only programs that this lists, for example ["/usr/local/bin/*"]; log handlers and sideload nodes reach only what alert.allowed-files lists, references to secrets what alert.allowed-secrets lists',
+    });
+  }
   // What contradicts itself only as a whole.
   notes.push(...problemsWith(result));
   return { tables: result, notes };

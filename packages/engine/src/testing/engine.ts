@@ -15,6 +15,13 @@ export type Answer = {
   readonly json: any;
 };
 
+/** What definitions may reach: the whole machine. */
+const EVERYTHING_ALLOWED = {
+  'allowed-programs': ['*', '/**'],
+  'allowed-files': ['/**'],
+  'allowed-secrets': ['env:*', 'file:/**'],
+};
+
 type Values = Readonly<Record<string, unknown>>;
 
 export class TestEngine {
@@ -31,7 +38,7 @@ export class TestEngine {
 
   /**
    * Starts on what is in the directory. The values are those of a configuration file; by default the engine keeps no
-   * statistics, has no threads for tasks and listens on a free port of loopback.
+   * statistics, has no threads for tasks, allows everything and listens on a free port of loopback.
    */
   async start(values: Values = {}, options: Partial<StartEngineOptions> = {}): Promise<void> {
     const section = (name: string): Values => (values[name] ?? {}) as Values;
@@ -45,6 +52,7 @@ export class TestEngine {
           stats: { enabled: false, ...section('stats') },
           task: { hosts: '0', ...section('task') },
           http: { 'bind-address': '127.0.0.1:0', ...section('http') },
+          alert: { ...EVERYTHING_ALLOWED, ...section('alert') },
         },
       },
     ]);
