@@ -15,7 +15,7 @@ export { splitCondition } from './analyse/time-range.ts';
 export type { ConditionSplit } from './analyse/time-range.ts';
 export { FUNCTIONS } from './functions/registry.ts';
 export type { FunctionKind, FunctionSpec } from './functions/registry.ts';
-export { textMatcher } from './regex.ts';
+export { checkRegex, textMatcher } from './regex.ts';
 export type { TextMatcher } from './regex.ts';
 export { DEFAULT_QUERY_LIMITS } from './limits.ts';
 export type { QueryLimits } from './limits.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 
-import { textMatcher } from './regex.ts';
+import { checkRegex, textMatcher } from './regex.ts';
 
 const TEXTS = ['', 'a', 'ab', 'b', 'a.b', 'axb', 'a|b', 'x\ny', 'é', 'ab/c', 'A', '$', '^', 'a b'];
 
@@ -26,7 +26,18 @@ test.each(PATTERNS.trim().split(/\s+/).concat(''))(
 );
 
 test('what is no pattern is an invalid request', () => {
-  expect(() => textMatcher('^(a|b')).toThrow('invalid regular expression');
+  expect(() => textMatcher('^(a|b')).toThrow('error parsing regexp: missing closing ): `^(a|b`');
+});
+
+test.each([
+  ['[z-a]', 'invalid character class range: `z-a`'],
+  ['\\C', 'invalid escape sequence: `\\C`'],
+  ['\\p{Foo}', 'invalid character class range: `\\p{Foo}`'],
+  ['[[:foo:]]', 'invalid character class range: `[:foo:]`'],
+  ['a**', 'invalid nested repetition operator: `**`'],
+])('%s is said to be wrong in the words of RE2', (pattern, reason) => {
+  expect(checkRegex(pattern)).toBe(`error parsing regexp: ${reason}`);
+  expect(checkRegex('a|b')).toBeUndefined();
 });
 
 test('random patterns match what the automaton matches', () => {

@@ -1,6 +1,6 @@
 // Regular expressions of queries: RE2 rules in linear time, with short cuts for plain literals. Storage and query threads
 // share this file (`@tidemark/query/regex`), so that both agree on what a pattern matches.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import { RE2JS } from 're2js';
 
 import type { TagKeyMatch } from './series-source.ts';
@@ -25,6 +25,17 @@ export function textMatcher(pattern: string): TextMatcher {
     }
   }
   return matcher;
+}
+
+/** What is wrong with a pattern, in the words of RE2 (`error parsing regexp: …`); `undefined` when nothing is. */
+export function checkRegex(pattern: string): string | undefined {
+  try {
+    textMatcher(pattern);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error.message;
+    throw error;
+  }
 }
 
 function compileMatcher(pattern: string): TextMatcher {
@@ -74,7 +85,7 @@ function automaton(pattern: string): TextMatcher {
   try {
     compiled = RE2JS.compile(pattern);
   } catch (cause) {
-    throw new InvalidRequest(`invalid regular expression: ${String(cause)}`, { cause });
+    throw new InvalidRequest(messageOf(cause), { cause });
   }
   // Whether there is a match is what its deterministic automaton knows; where it is takes three to eight times as long.
   return (text) => compiled.test(text);

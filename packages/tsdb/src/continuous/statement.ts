@@ -3,6 +3,7 @@ import { assert } from '@tidemark/core';
 import type { Span, Timestamp } from '@tidemark/core';
 import { parseQuery } from '@tidemark/influxql';
 import type { DefinitionStatement, Expression, SelectStatement } from '@tidemark/influxql';
+import { checkRegex } from '@tidemark/query';
 
 export type CreateContinuousQuery = Extract<
   DefinitionStatement,
@@ -14,7 +15,7 @@ export function parseContinuousQuery(text: string): {
   readonly statement: CreateContinuousQuery | undefined;
   readonly error: unknown;
 } {
-  const { query, error } = parseQuery(text);
+  const { query, error } = parseQuery(text, { checkRegex });
   const statement = query.statements[0];
   const isRead = error === undefined && statement?.kind === 'create-continuous-query';
   return { statement: isRead ? statement : undefined, error };

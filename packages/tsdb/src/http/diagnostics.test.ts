@@ -24,6 +24,30 @@ function placeOf(header: string | null): unknown {
 }
 
 describe('a text that does not parse', () => {
+  test.each([
+    ['SELECT usage FROM cpu WHERE host =~ /[z-a]/', '[z-a]', 36],
+    ['SELECT usage FROM cpu WHERE host !~ /\\C/', '\\C', 36],
+    ['SELECT /\\p{Foo}/ FROM cpu', '\\p{Foo}', 7],
+    ['SHOW SERIES FROM /[z-a]/', '[z-a]', 17],
+    ['DELETE FROM /[z-a]/', '[z-a]', 12],
+    [
+      'CREATE CONTINUOUS QUERY c ON d BEGIN SELECT mean(usage) INTO m FROM /[z-a]/ GROUP BY time(1m) END',
+      '[z-a]',
+      68,
+    ],
+  ])('%s: a regular expression that is none, with its place', async (text, pattern, at) => {
+    const { status, json } = await ask(text);
+
+    expect(status).toBe(400);
+    expect(json.error).toMatch(
+      /^error parsing query: error parsing regexp: invalid .* at line 1, char \d+$/,
+    );
+    expect(json.error).not.toMatch(/re2|exception/i);
+    const [{ position, length }] = json.diagnostics;
+    expect([position, text.slice(position, position + length)]).toEqual([at, `/${pattern}/`]);
+    expect((await service.query('SHOW CONTINUOUS QUERIES')).text).not.toContain('[z-a]');
+  });
+
   test('keeps the known body; code, position, length and hint are in a header', async () => {
     const answer = await service.query('SELECT usage FORM cpu', { db: 'd' });
 

@@ -6,7 +6,13 @@ import { AppError, InvalidRequest, isFromBrowser } from '@tidemark/core';
 import type { Diagnostic, Holder } from '@tidemark/core';
 import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
 import type { ParseLimits, Query, Statement } from '@tidemark/influxql';
-import { contentType, diagnosticDocument, located, writeResults } from '@tidemark/query';
+import {
+  checkRegex,
+  contentType,
+  diagnosticDocument,
+  located,
+  writeResults,
+} from '@tidemark/query';
 import type { DiagnosticDocument, ResultMessage, StatementRun } from '@tidemark/query';
 
 import type { Identity } from '../auth/identity.ts';
@@ -36,6 +42,7 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
   const { query, error, diagnostics } = parseQuery(request.text, {
     parameters: request.bindParameters,
     limits: parseLimits(services.config.coordinator),
+    checkRegex,
   });
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
   try {
