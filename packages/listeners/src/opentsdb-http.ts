@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { InvalidRequest, LimitExceeded } from '@tidemark/core';
+import type { BorderGuard } from '@tidemark/core';
 import type { Batcher } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
 import { PUT_BYTES } from './limits.ts';
@@ -19,6 +20,7 @@ const server = createServer((request, response) => {
 
 /** Where points of a connection go. */
 type PutSink = {
+  readonly border: BorderGuard;
   readonly batcher: Batcher;
   /** Told how many points of a body were wrong. */
   readonly onRejected: (count: number) => void;
@@ -34,12 +36,17 @@ export function answerPut(socket: Socket, first: Buffer, sink: PutSink): void {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { batcher, onRejected }: PutSink,
+  { border, batcher, onRejected }: PutSink,
 ): Promise<void> {
   const end = (status: number, text = ''): void => {
     response.statusCode = status;
     response.end(text);
   };
+  const refusal = border.refusal(request);
+  if (refusal !== undefined) return end(refusal.status, `${refusal.message}\n`);
+  for (const [name, value] of Object.entries(border.corsHeaders(request))) {
+    response.setHeader(name, value);
+  }
   if (!(request.url ?? '').startsWith('/api/put')) return end(404, 'not found\n');
   if (request.method !== 'POST') return end(405, 'Method Not Allowed\n');
   try {

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 
 import {
   AppError,
+  BorderGuard,
   formatRfc3339,
   InvalidRequest,
   isLoopback,
@@ -242,7 +243,14 @@ export class ProtocolListeners {
         )
       : undefined;
     const tls = pem === undefined ? undefined : { cert: pem, key: pem };
-    const { bindAddress } = section;
+    const { bindAddress, allowedHosts, allowedOrigins } = section;
+    const border = new BorderGuard({
+      section: 'opentsdb',
+      boundHost: parseBind(bindAddress, 'opentsdb.bind-address').host,
+      allowedHosts,
+      allowedOrigins,
+      trustedProxies: [],
+    });
     await this.#add('opentsdb', section, (batcher) => {
       const onLine = (socket: Socket, line: string): void => {
         batcher.counters.bytesRx += Buffer.byteLength(line) + 1;
@@ -263,6 +271,7 @@ export class ProtocolListeners {
           if (/^(POST|GET|PUT|HEAD) /.test(chunk.toString('latin1', 0, 8))) {
             const place = { source: `opentsdb:${addressOf(socket)}`, database: section.database };
             answerPut(socket, chunk, {
+              border,
               batcher,
               onRejected: (count) =>
                 this.#reject(place, [{ text: '', reason: 'a point of a put is wrong', count }]),

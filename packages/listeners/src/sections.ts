@@ -1,5 +1,5 @@
 // Settings of listeners, the same in the database and in the task engine.
-import { configKey, configSections } from '@tidemark/core';
+import { BORDER_KEYS, configKey, configSections } from '@tidemark/core';
 import type { ConfigOf } from '@tidemark/core';
 
 const { boolean, duration, integer, text, textList } = configKey;
@@ -73,6 +73,8 @@ export const LISTENER_SECTIONS = {
     'bind-address': text(':4242', 'Address and port.'),
     database: text('opentsdb', 'Where points go; created when it does not exist.'),
     'retention-policy': text('', 'Empty is the default one.'),
+    'allowed-hosts': BORDER_KEYS['allowed-hosts'],
+    'allowed-origins': BORDER_KEYS['allowed-origins'],
     'tls-enabled': boolean(false, 'Speak TLS.'),
     certificate: text('', 'File of certificate and key, PEM.'),
     'log-point-errors': boolean(true, 'Log points that can not be read.'),

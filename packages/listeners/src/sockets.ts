@@ -78,14 +78,26 @@ export async function openTcp(
   };
 }
 
-/** Cuts a connection's bytes into lines without `\n` and `\r`; the last one may lack its newline. */
+// What a page sends anywhere comes as the body of such a request.
+const HTTP_REQUEST = /^[A-Z]+ \S+ HTTP\/1\.[01]$/;
+
+/**
+ * Cuts a connection's bytes into lines without `\n` and `\r`; the last one may lack its newline. One that begins as
+ * HTTP is closed: browsers send lines of a page to every port.
+ */
 export function onLines(socket: Socket, onLine: (line: string) => void, first = ''): void {
   let rest = first;
+  let isFirst = true;
+  const pass = (line: string): void => {
+    if (isFirst && HTTP_REQUEST.test(line)) socket.destroy();
+    isFirst = false;
+    if (!socket.destroyed) onLine(line);
+  };
   const take = (): void => {
     for (let newline = rest.indexOf('\n'); newline >= 0; newline = rest.indexOf('\n')) {
       const line = rest.slice(0, newline);
       rest = rest.slice(newline + 1);
-      onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+      pass(line.endsWith('\r') ? line.slice(0, -1) : line);
     }
     if (rest.length > TEXT_LINE_BYTES.value) socket.destroy();
   };
@@ -96,7 +108,7 @@ export function onLines(socket: Socket, onLine: (line: string) => void, first = 
     take();
   });
   socket.on('end', () => {
-    if (rest !== '') onLine(rest);
+    if (rest !== '') pass(rest);
     rest = '';
   });
 }

@@ -1,6 +1,7 @@
 import { createCipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -174,6 +175,37 @@ describe('OpenTSDB', () => {
     await untilDefined('points', async () =>
       (await rows('opentsdb', 'SELECT value, host FROM "http.m"'))?.length === 2 ? true : undefined,
     );
+  });
+});
+
+describe('a page of a browser writes nothing', () => {
+  const post = (listener: string, headers: Record<string, string>, body: string) =>
+    new Promise<number | string>((resolve) => {
+      const options = { method: 'POST', port: ports[listener], path: '/api/put', headers };
+      const outgoing = request({ host: '127.0.0.1', ...options }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0));
+      });
+      outgoing.on('error', () => resolve('cut off'));
+      outgoing.end(body);
+    });
+
+  test('over HTTP of OpenTSDB', async () => {
+    const point = JSON.stringify({ metric: 'planted', timestamp: 100, value: 3 });
+    for (const [headers, status] of [
+      [{ Origin: 'http://evil.example', 'Content-Type': 'text/plain' }, 403],
+      [{ 'Sec-Fetch-Site': 'cross-site' }, 403],
+      [{ Host: 'evil.example' }, 421],
+    ] as const) {
+      expect(await post('opentsdb0', headers, point)).toBe(status);
+    }
+    expect(await post('opentsdb0', { Host: 'localhost:4242' }, point)).toBe(204);
+  });
+
+  test('as lines in the body of a request', async () => {
+    expect(await post('graphite0', { Origin: 'null' }, 'planted.path 1 100\n')).toBe('cut off');
+    await sendTcp('graphite0', 'honest.path 1 100\n');
+    await untilDefined('the point', () => rows('graphite', 'SELECT * FROM "honest.path"'));
+    expect(await rows('graphite', 'SELECT * FROM "planted.path"')).toBe(undefined);
   });
 });
 

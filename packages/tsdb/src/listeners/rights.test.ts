@@ -31,6 +31,7 @@ beforeAll(async () => {
       collectd: [{ ...common, typesdb: types, 'auth-file': auth, 'security-level': 'sign' }],
     },
   });
+  await service.query("CREATE USER root WITH PASSWORD 'pw' WITH ALL PRIVILEGES");
 });
 afterAll(async () => {
   await service.close();
@@ -111,7 +112,7 @@ test.each(LISTENER_KINDS)('$section demands: $right', async ({ section, right })
     return values.pointsTx + values.pointsParseFail > 0 ? values : undefined;
   });
 
-  const { json } = await service.get('/debug/rejected');
+  const { json } = await service.get('/debug/rejected?u=root&p=pw');
   const source = `${section}:127.0.0.1`;
   if (right === 'none') {
     expect(counted).toMatchObject({ pointsTx: 1, pointsParseFail: 0 });
