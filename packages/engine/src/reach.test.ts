@@ -131,6 +131,14 @@ describe('a topic handler', () => {
     expect((await create('chat', {})).json.warnings).toEqual([]);
   });
 
+  test.each(['lvel() > 3', 'level() >', "level() == 'high' + 1"])(
+    'that could never match, %s, is refused',
+    async (match) => {
+      const handler = { kind: 'chat', options: {}, match };
+      expect((await engine.call('POST', path, handler)).status).toBe(400);
+    },
+  );
+
   test('of a Kafka cluster that is not configured is refused', async () => {
     expect(await create('kafka', { cluster: 'nope', topic: 't' })).toMatchObject({
       status: 400,

@@ -24,6 +24,18 @@ test.each([
   ['GET /engine/v1/tasks/%ff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
   ['GET /engine/v1/ping HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['what is this\r\n\r\n', 400],
+  [
+    'GET /engine/v1/ping HTTP/1.1\r\nHost: localhost\r\nExpect: tea\r\nConnection: close\r\n\r\n',
+    417,
+  ],
+  ['GET ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
+  ['PROPFIND /engine/v1/ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 405],
+  [
+    `GET /engine/v1/tasks/${'a'.repeat(3000)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    414,
+  ],
+  ['POST /write HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400],
+  ['GET http://other/none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 404],
   [`GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
 ])('%j is refused with an error and the version', async (text, status) => {
   const [head = '', body = ''] = (await answerTo(text)).split('\r\n\r\n');

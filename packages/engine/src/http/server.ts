@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   AppError,
   Cancelled,
@@ -25,7 +25,7 @@ import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
 import { decode, QueryParams } from './params.ts';
 import { BASE, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
-import { refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
+import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
 
 const gunzipAsync = promisify(gunzip);
 const gzipAsync = promisify(gzip);
@@ -142,10 +142,13 @@ export class HttpServer implements Api {
       requestTimeout: options.requestTimeoutMs,
       forceCloseConnections: true as const,
       clientErrorHandler: refuseUnreadable,
-      // A path that can not be decoded.
-      frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
         this.#begin(request, reply);
-        this.#fail(reply, 400, 'the path of the request can not be decoded');
+        const isLong = error.statusCode === 414;
+        const message = isLong
+          ? 'a part of the path is longer than any id'
+          : 'the path of the request can not be decoded';
+        this.#fail(reply, isLong ? 414 : 400, message);
       },
       rewriteUrl: (request: IncomingMessage) => {
         const rewritten = rewriteUrl(request.url ?? '/', options.hasCompatPaths);
@@ -213,6 +216,7 @@ export class HttpServer implements Api {
 
   #setUp(): void {
     const app = this.#app;
+    app.server.on('checkExpectation', (_request, response) => refuseExpectation(response));
     const { border } = this.#options;
     // Clients send JSON and line protocol under any content type, and none. The path says what a body is.
     app.removeAllContentTypeParsers();

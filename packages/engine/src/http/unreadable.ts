@@ -1,5 +1,6 @@
 // Answers to requests that no endpoint ever sees: what is no HTTP, headers that are too long, clients that are too slow.
 import { STATUS_CODES } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TIDEMARK_VERSION } from '@tidemark/core';
 
@@ -17,9 +18,20 @@ export function refuseUnreadable(
   socket.destroy(error);
 }
 
+/** Answers a request that expects something else than to be told to go on. */
+export function refuseExpectation(response: ServerResponse): void {
+  const body = errorBody('only "Expect: 100-continue" is understood');
+  response.writeHead(417, {
+    [VERSION_HEADER]: TIDEMARK_VERSION,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
 function answerTo(code: string | undefined): string {
   const { status, reason } = refusalOf(code);
-  const body = `${JSON.stringify({ error: reason })}\n`;
+  const body = errorBody(reason);
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     `${VERSION_HEADER}: ${TIDEMARK_VERSION}`,
@@ -40,4 +52,8 @@ function refusalOf(code: string | undefined): { readonly status: number; readonl
     default:
       return { status: 400, reason: 'this is not an HTTP request' };
   }
+}
+
+function errorBody(error: string): string {
+  return `${JSON.stringify({ error })}\n`;
 }
