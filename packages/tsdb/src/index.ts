@@ -5,4 +5,5 @@ export { checkCatalog } from './catalog/catalog-tools.ts';
 export { TSDB_CONFIG } from './config/schema.ts';
 export type { TsdbConfig } from './config/schema.ts';
 export { startTsdb } from './service.ts';
+export { METRIC_TABLE as TSDB_METRICS } from './stats/metric-table.ts';
 export type { TsdbDependencies, TsdbService } from './service.ts';
