@@ -114,7 +114,8 @@ export class IngestKernel implements Ingest {
     this.#begin(address, host);
     const refusals = new Refusals(options.isDetailed === true ? newlineCounter(body) : undefined);
     const source = { body: rest, address, from, options };
-    for (;;) {
+    const { parseErrorsMax = Number.POSITIVE_INFINITY } = options;
+    while (refusals.parseErrorCount < parseErrorsMax) {
       const event = exports.run();
       if (event === IngestEvent.Done || event === IngestEvent.Full) break;
       if (event === IngestEvent.Line) this.#slowLine(source, refusals);
@@ -171,8 +172,8 @@ export class IngestKernel implements Ingest {
     switch (event) {
       case IngestEvent.Shard: {
         const shard = host.shardFor(exports.getStagedTime());
-        if (shard === undefined) {
-          refusals.drop('retention', BEYOND_RETENTION, place());
+        if (shard === undefined || typeof shard === 'string') {
+          refusals.drop('retention', shard ?? BEYOND_RETENTION, place());
           exports.dropPoint();
           return;
         }
@@ -271,7 +272,7 @@ export class IngestKernel implements Ingest {
   #isStagedKnown(host: IngestHost): boolean {
     const { exports } = this.#kernels;
     const shard = host.shardFor(exports.getStagedTime());
-    if (shard === undefined) return false;
+    if (shard === undefined || typeof shard === 'string') return false;
     const measurement = this.#names.measurement(exports.getStagedMeasurement());
     for (const _ of host.fieldTypes(shard.id, measurement)) return true;
     return false;

@@ -25,10 +25,11 @@ export interface IngestHost {
   /** Points after this time are refused likewise. */
   readonly newestAccepted?: Timestamp | undefined;
   /**
-   * The shard that takes points of `time`, created when need be; `undefined` refuses the point as beyond retention.
+   * The shard that takes points of `time`, created when need be; `undefined` refuses the point as beyond retention, a
+   * text for that reason.
    * Asked once per shard and batch. Bounds may lie outside of int64.
    */
-  shardFor(time: Timestamp): IngestShard | undefined;
+  shardFor(time: Timestamp): IngestShard | string | undefined;
   /**
    * Types that fields of `measurement` already have in this shard. Asked when its table is made, and again after
    * `forgetTypes`; fields that are not named are new, their first value decides.
@@ -53,6 +54,8 @@ export type ParseOptions = {
   readonly now: Timestamp;
   /** Collect `rejectedLines`. */
   readonly isDetailed?: boolean | undefined;
+  /** The batch ends with so many lines that can not be parsed. */
+  readonly parseErrorsMax?: number | undefined;
   /** Continue a body whose previous batch ended with `consumedBytes` < length. */
   readonly from?: number | undefined;
 };

@@ -36,6 +36,10 @@ export class Refusals {
     this.#list(reason, line);
   }
 
+  get parseErrorCount(): number {
+    return this.#parseErrorCount;
+  }
+
   /** Whether a point was dropped for a reason of this kind. */
   has(kind: RefusalKind): boolean {
     return this.#reasons.has(kind);

@@ -50,6 +50,19 @@ export const LIMITS = {
     reason:
       'what requests of all queries may hold; operators on the main thread count by themselves',
   },
+  shardsPerWrite: {
+    setting: 'data.max-shards-per-write',
+    value: 1000,
+    unit: 'count',
+    reason:
+      'each becomes a file when it is flushed; more than two years of days, nineteen of weeks',
+  },
+  badLines: {
+    setting: 'data.max-bad-lines',
+    value: 10_000,
+    unit: 'count',
+    reason: 'each is parsed a second time for its error: 24 MB of them took ten seconds',
+  },
   columnCacheBytes: {
     setting: 'data.column-cache-size',
     value: 32 << 20,

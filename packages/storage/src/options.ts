@@ -24,6 +24,10 @@ export type StorageOptions = {
   /** Rows in memory are flushed when none came for this long; 0 waits until they are old. */
   readonly quietFlushAfterMs?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;
+  /** Points of one write in further shards are refused; 0 is no limit. */
+  readonly maxShardsPerWrite?: number | undefined;
+  /** What follows so many lines that can not be parsed is not read; 0 is no limit. */
+  readonly maxBadLines?: number | undefined;
   /** What requests of all queries may hold together; 0 is no limit. */
   readonly requestMemoryBytes?: number | undefined;
   /** Decoded columns kept in memory, of the thread. */

@@ -149,6 +149,8 @@ async function open(
     memtableMaxBytes: config.data.memtableMaxSizeBytes,
     quietFlushAfterMs: config.data.quietFlushAfterMs,
     writeQueueMaxBytes: config.data.writeQueueMaxSizeBytes,
+    maxShardsPerWrite: config.data.maxShardsPerWrite,
+    maxBadLines: config.data.maxBadLines,
     requestMemoryBytes: config.coordinator.totalQueryMemoryLimitBytes,
     indexCacheBytes: config.data.indexCacheSizeBytes,
     columnCacheBytes: config.data.columnCacheSizeBytes,

@@ -206,6 +206,8 @@ export class Engine {
     return new Database(ref, {
       allowUnsigned: this.#options.allowUnsigned ?? false,
       fieldTypes: this.#options.fieldTypes ?? 'shard',
+      maxShards: this.#options.maxShardsPerWrite ?? LIMITS.shardsPerWrite.value,
+      maxBadLines: this.#options.maxBadLines ?? LIMITS.badLines.value,
       postings: this.#postings,
     });
   }

@@ -57,7 +57,7 @@ export class ShardStore {
 
   find(policyId: number, time: Timestamp): Shard | undefined {
     const shards = this.ofPolicy(policyId);
-    const shard = shards[firstBeyond(shards.length, (i) => shards[i]!.descriptor.end > time)];
+    const shard = shards[firstEndingBehind(shards, time)];
     return shard !== undefined && shard.descriptor.start <= time ? shard : undefined;
   }
 
@@ -65,8 +65,14 @@ export class ShardStore {
   findOrCreate(policy: PolicyRef, time: Timestamp): Shard {
     const known = this.find(policy.id, time);
     if (known !== undefined) return known;
-    const neighbours = this.ofPolicy(policy.id).map((shard) => shard.descriptor);
-    const bounds = shardBounds(time, policy.shardDurationNanos, neighbours);
+    const shards = this.ofPolicy(policy.id);
+    const next = firstEndingBehind(shards, time);
+    const neighbours = shards.slice(Math.max(0, next - 1), next + 1);
+    const bounds = shardBounds(
+      time,
+      policy.shardDurationNanos,
+      neighbours.map((shard) => shard.descriptor),
+    );
     return this.add({
       id: this.#nextId,
       policyId: policy.id,
@@ -86,9 +92,9 @@ export class ShardStore {
     assert(!this.#byId.has(descriptor.id), 'a shard id is used once');
     this.#byId.set(descriptor.id, shard);
     schemaChanged();
-    const shards = [...this.ofPolicy(descriptor.policyId), shard];
-    shards.sort((a, b) => (a.descriptor.start < b.descriptor.start ? -1 : 1));
-    this.#byPolicy.set(descriptor.policyId, shards);
+    const known = this.ofPolicy(descriptor.policyId);
+    const place = firstEndingBehind(known, descriptor.start);
+    this.#byPolicy.set(descriptor.policyId, known.toSpliced(place, 0, shard));
     this.reserveIds(descriptor.id + 1);
     return shard;
   }
@@ -108,4 +114,9 @@ export class ShardStore {
   policyIds(): number[] {
     return [...this.#byPolicy.keys()];
   }
+}
+
+/** Index of the first shard that ends behind the time; of shards in time order. */
+function firstEndingBehind(shards: readonly Shard[], time: Timestamp): number {
+  return firstBeyond(shards.length, (i) => shards[i]!.descriptor.end > time);
 }

@@ -22,6 +22,7 @@ import type {
   WriteOutcome,
   WritePointsRequest,
 } from '../storage-engine.ts';
+import { badLineLimit, shardLimit } from '../messages.ts';
 import { encodeStagedTable } from '../wal/wal-record.ts';
 import type { SeriesAdmission } from './series-admission.ts';
 import type { DefinedField, WriteBatch } from './write-batch.ts';
@@ -36,8 +37,14 @@ export type IngestSettings = {
   readonly allowUnsigned: boolean;
   /** `measurement`: a field has one type in all shards, not only within each. */
   readonly fieldTypes: 'shard' | 'measurement';
+  /** Of one write; 0 is no limit. */
+  readonly maxShards: number;
+  /** Lines of one write that can not be parsed; 0 is no limit. */
+  readonly maxBadLines: number;
 };
 
+/** Bad lines are parsed again for their errors: so many take some ten milliseconds. */
+const BAD_LINES_PER_BATCH = 1000;
 /** Points from inside the process are taken this many at a time: some milliseconds. */
 const POINTS_PER_BATCH = 1 << 12;
 
@@ -78,11 +85,19 @@ export class Ingest {
     const { precision, now, isDetailed } = request;
     // Names are looked up by their text: bytes that are none become U+FFFD before anybody numbers or hashes them.
     const body = isUtf8(request.body) ? request.body : utf8(utf8Text(request.body));
+    const { maxBadLines } = this.#settings;
+    const shards = new Set<number>();
     for (let from = 0; ;) {
-      const host = this.#host(target);
-      const batch = this.#kernel.parseLines(body, { precision, now, isDetailed, from }, host);
+      const host = this.#host(target, shards);
+      const left = maxBadLines === 0 ? Infinity : maxBadLines - outcome.parseErrorCount;
+      const parseErrorsMax = Math.min(BAD_LINES_PER_BATCH, left);
+      const options = { precision, now, isDetailed, from, parseErrorsMax };
+      const batch = this.#kernel.parseLines(body, options, host);
       outcome.add(batch);
-      const hasMore = batch.consumedBytes > from && batch.consumedBytes < body.length;
+      const isLeft = maxBadLines > 0 && outcome.parseErrorCount >= maxBadLines;
+      const isWhole = batch.consumedBytes >= body.length;
+      if (isLeft && !isWhole) outcome.leave(badLineLimit(maxBadLines));
+      const hasMore = batch.consumedBytes > from && !isWhole && !isLeft;
       yield { ...this.#take(batch, target), hasMore };
       if (!hasMore) break;
       from = batch.consumedBytes;
@@ -94,6 +109,7 @@ export class Ingest {
     target: IngestTarget,
     outcome: OutcomeCollector,
   ): Generator<WriteBatch> {
+    const shards = new Set<number>();
     for (let from = 0; from < request.points.length; from += POINTS_PER_BATCH) {
       const points = request.points.slice(from, from + POINTS_PER_BATCH).flatMap((point) => {
         // NaN and infinities can not be stored; a point of nothing else is skipped.
@@ -102,14 +118,16 @@ export class Ingest {
         );
         return fields.length === 0 ? [] : [{ ...point, fields, tags: canonicalTags(point.tags) }];
       });
-      const batch = this.#kernel.appendPoints(points, this.#host(target));
+      const batch = this.#kernel.appendPoints(points, this.#host(target, shards));
       outcome.add(batch);
       const hasMore = from + POINTS_PER_BATCH < request.points.length;
       yield { ...this.#take(batch, target), hasMore };
     }
   }
 
-  #host({ shards, policy, admission }: IngestTarget): IngestHost {
+  /** `used`: ids of the shards that the write has points for. */
+  #host({ shards, policy, admission }: IngestTarget, used: Set<number>): IngestHost {
+    const { maxShards } = this.#settings;
     const removals = fieldRemovals();
     if (removals !== this.#fieldRemovals) this.#kernel.forgetTypes();
     this.#fieldRemovals = removals;
@@ -117,7 +135,12 @@ export class Ingest {
       oldestAccepted: policy.oldestAccepted,
       newestAccepted: policy.newestAccepted,
       shardFor: (time) => {
-        const { id, start, end } = shards.findOrCreate(policy, time).descriptor;
+        const isFull = maxShards > 0 && used.size >= maxShards;
+        const shard = isFull ? shards.find(policy.id, time) : shards.findOrCreate(policy, time);
+        if (shard === undefined || (isFull && !used.has(shard.descriptor.id)))
+          return shardLimit(maxShards);
+        const { id, start, end } = shard.descriptor;
+        used.add(id);
         return { id, start, end };
       },
       fieldTypes: (shardId, name) => {
@@ -194,6 +217,7 @@ export class OutcomeCollector {
   readonly #isDetailed: boolean;
   readonly #parseErrors: string[] = [];
   readonly #rejected: RejectedLine[] = [];
+  #parseErrorCount = 0;
   #points = 0;
   #values = 0;
   #refusedCount = 0;
@@ -208,10 +232,21 @@ export class OutcomeCollector {
     this.#values += batch.valuesWritten;
     for (const error of batch.parseErrors) this.#parseErrors.push(error);
     for (const line of batch.rejectedLines) this.#rejected.push(line);
+    this.#parseErrorCount += batch.parseErrorCount;
     this.#refusedCount += batch.parseErrorCount + (batch.dropped?.count ?? 0);
     if (batch.dropped === undefined) return;
     const { count, reason } = this.#dropped ?? { count: 0, reason: batch.dropped.reason };
     this.#dropped = { count: count + batch.dropped.count, reason };
+  }
+
+  /** Lines that can not be parsed, so far. */
+  get parseErrorCount(): number {
+    return this.#parseErrorCount;
+  }
+
+  /** What follows is not looked at, for this reason. */
+  leave(reason: string): void {
+    this.#parseErrors.push(reason);
   }
 
   get outcome(): WriteOutcome {

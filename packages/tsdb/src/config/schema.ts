@@ -29,6 +29,14 @@ export const TSDB_CONFIG = {
       'New series beyond are refused; 0 is no limit. A series takes 110 bytes of memory, more with long tags; deleted ones do not count.',
     ),
     'max-values-per-tag': integer(0, 'New values of a tag beyond are refused; 0 is no limit.'),
+    'max-shards-per-write': integer(
+      1000,
+      'Points of one write in further shards are refused; 0 is no limit. Each shard becomes a file.',
+    ),
+    'max-bad-lines': integer(
+      10_000,
+      'Lines of one write that can not be parsed; what follows them is not read. 0 is no limit.',
+    ),
     'memtable-max-size': size(
       32 * 1024 * 1024,
       'Points in memory before they are written to a segment; two of these may exist at once.',
@@ -181,6 +189,10 @@ export const TSDB_CONFIG = {
     'unix-socket-enabled': boolean(false, 'Listen on a unix socket too.'),
     'bind-socket': text('/run/tidemark/tsdb.sock', 'Path of that socket.'),
     'max-body-size': size(25_000_000, 'Largest request body, after decompression; 0 is no limit.'),
+    'max-parameters': integer(
+      1000,
+      'Parameters of one form, and values of `params`; 0 is no limit.',
+    ),
     'body-memory-limit': size(
       128 * 1024 * 1024,
       'Memory for bodies of requests, all together. A request that finds no room waits in order; clients that hold some and send nothing are cut off then. 0 is no limit.',

@@ -22,3 +22,11 @@ test('a form wins over the URL', () => {
   p.merge(Parameters.parse('db=form'));
   expect([p.get('db'), p.get('rp')]).toEqual(['form', 'r']);
 });
+
+test('more parameters than there may be are refused, with the setting', () => {
+  expect(Parameters.parse('a=1&b=2&c=3', 3).get('c')).toBe('3');
+  expect(() => Parameters.parse('a=1&b=2&c=3&d', 3)).toThrow(
+    'max-parameters limit exceeded: (3). setting=`http.max-parameters`',
+  );
+  expect(Parameters.parse('&'.repeat(2_000_000)).has('a')).toBe(false);
+});

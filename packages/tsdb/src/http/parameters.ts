@@ -1,5 +1,7 @@
 // Parameters of a request: from the URL, from a form, or both. Values keep their order and may repeat.
 
+import { InvalidRequest } from '@tidemark/core';
+
 /** Decodes `%41` and `+`; a percent sign that starts no byte stays as it is. */
 function decodeFormText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
@@ -26,14 +28,31 @@ function decodeBytes(text: string): string {
   return out.toString('utf8', 0, length);
 }
 
+function limitCount(text: string, maxCount: number): void {
+  let count = 1;
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    if (++count <= maxCount) continue;
+    throw new InvalidRequest(tooManyParameters(maxCount), { hint: 'raise http.max-parameters' });
+  }
+}
+
+/** What is said of a request with more parameters than it may have. */
+export function tooManyParameters(maxCount: number): string {
+  return `max-parameters limit exceeded: (${maxCount}). setting=\`http.max-parameters\``;
+}
+
 /** Named values. `get` gives the first one; absent is the empty text, as clients expect. */
 export class Parameters {
   readonly #values = new Map<string, string[]>();
 
-  /** Reads `a=1&b=2`; a name without `=` has the empty value. */
-  static parse(text: string): Parameters {
+  /**
+   * Reads `a=1&b=2`; a name without `=` has the empty value. Throws `InvalidRequest` where there are more than `maxCount`;
+   * 0 is no limit.
+   */
+  static parse(text: string, maxCount = 0): Parameters {
     const parameters = new Parameters();
     if (text === '') return parameters;
+    if (maxCount > 0) limitCount(text, maxCount);
     for (const part of text.split('&')) {
       if (part === '') continue;
       const equals = part.indexOf('=');

@@ -233,3 +233,31 @@ describe('the answer', () => {
     });
   });
 });
+
+describe('a form of two million', () => {
+  const count = 2_000_000;
+  const post = (body: string | URLSearchParams): Promise<Response> =>
+    fetch(`${service.url}/query`, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+
+  test.each([
+    ['parameters', 'a=1&'.repeat(count)],
+    ['empty parameters', '&'.repeat(count)],
+    ['bound values', new URLSearchParams({ q: 'SELECT 1', params: `[${'1,'.repeat(count)}1]` })],
+  ])('%s is refused, with the setting', async (_, body) => {
+    const answer = await post(body);
+
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('max-parameters limit exceeded: (1000)');
+  });
+
+  test('characters of one value is no such form', async () => {
+    const params = JSON.stringify({ a: ',:"'.repeat(count / 2) });
+    const answer = await post(new URLSearchParams({ q: 'SHOW DATABASES', params }));
+
+    expect(answer.status).toBe(200);
+  });
+});

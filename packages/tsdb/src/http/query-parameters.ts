@@ -8,7 +8,7 @@ import { parse as parseLossless } from 'lossless-json';
 import type { Exchange } from './exchange.ts';
 import { jsonFault } from './json-fault.ts';
 import { multipartBoundary, parseMultipart } from './multipart.ts';
-import { Parameters } from './parameters.ts';
+import { Parameters, tooManyParameters } from './parameters.ts';
 
 const DEFAULT_CHUNK_ROWS = 10_000;
 
@@ -22,7 +22,7 @@ export type QueryRequest = {
 };
 
 /** Parameters of URL and body together; the body's come first. */
-export function allParameters(exchange: Exchange, body: Uint8Array): Parameters {
+export function allParameters(exchange: Exchange, body: Uint8Array, maxCount: number): Parameters {
   const all = new Parameters();
   all.merge(exchange.parameters);
   if (body.length === 0) return all;
@@ -35,23 +35,23 @@ export function allParameters(exchange: Exchange, body: Uint8Array): Parameters 
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   if (/^application\/vnd\.influxql\b/i.test(contentType)) {
     all.merge(Parameters.parse(`q=${encodeURIComponent(text)}`));
-  } else if (!text.trimStart().startsWith('{')) all.merge(Parameters.parse(text));
+  } else if (!text.trimStart().startsWith('{')) all.merge(Parameters.parse(text, maxCount));
   return all;
 }
 
 export function readQueryRequest(
   exchange: Exchange,
   parameters: Parameters,
-  maxRows: number,
+  { maxRowLimit, maxParameters }: { readonly maxRowLimit: number; readonly maxParameters: number },
 ): QueryRequest {
   return {
     // Blanks around it do not count: positions in error texts begin behind them, as recorded.
     text: parameters.get('q').trim(),
     database: parameters.get('db'),
     retentionPolicy: parameters.get('rp'),
-    bindParameters: readBindParameters(parameters.get('params')),
+    bindParameters: readBindParameters(parameters.get('params'), maxParameters),
     isAsync: parameters.get('async') === 'true',
-    format: readFormat(exchange, parameters, maxRows),
+    format: readFormat(exchange, parameters, maxRowLimit),
   };
 }
 
@@ -121,8 +121,29 @@ function parseNumber(text: string): number | bigint {
   );
 }
 
-function readBindParameters(text: string): ReadonlyMap<string, BindParameter> {
+/** Whether JSON has more members and elements than so many: counts what stands between them, outside of texts. */
+function hasMoreValues(text: string, maxCount: number): boolean {
+  let count = 0;
+  let isText = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) isText = !isText;
+    else if (isText && unit === BACKSLASH) at++;
+    else if (!isText && (unit === COMMA || unit === COLON) && ++count > 2 * maxCount) return true;
+  }
+  return false;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const BACKSLASH = 92;
+
+function readBindParameters(text: string, maxCount: number): ReadonlyMap<string, BindParameter> {
   if (text === '') return new Map();
+  if (maxCount > 0 && hasMoreValues(text, maxCount)) {
+    throw new InvalidRequest(`${UNREADABLE}: ${tooManyParameters(maxCount)}`);
+  }
   const fault = jsonFault(text);
   if (fault !== undefined) throw new InvalidRequest(`${UNREADABLE}: ${fault}`);
   let value: unknown;

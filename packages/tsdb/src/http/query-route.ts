@@ -36,9 +36,10 @@ export async function handleQuery(exchange: Exchange, services: HttpServices): P
   const identity = await services.authenticator.authenticate(exchange);
   const body =
     exchange.method === 'POST' ? await readBody(exchange, services.bodies) : new Uint8Array(0);
-  const parameters = allParameters(exchange, body);
+  const { http } = services.config;
+  const parameters = allParameters(exchange, body, http.maxParameters);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
-  const request = readQueryRequest(exchange, parameters, services.config.http.maxRowLimit);
+  const request = readQueryRequest(exchange, parameters, http);
   const { query, error, diagnostics } = parseQuery(request.text, {
     parameters: request.bindParameters,
     limits: parseLimits(services.config.coordinator),

@@ -1,0 +1,66 @@
+// What one write may ask for: shards, and lines that can not be parsed.
+import { afterEach, expect, test } from 'vitest';
+
+import { scanRows, testEngine, write } from '../testing/fixtures.ts';
+import type { TestEngine } from '../testing/fixtures.ts';
+
+const WEEK = 604_800_000_000_000n;
+
+let storage: TestEngine;
+afterEach(() => storage.dispose());
+
+const weeks = (from: number, to: number): string =>
+  Array.from({ length: to - from }, (_, i) => `m v=${from + i} ${BigInt(from + i) * WEEK}\n`).join(
+    '',
+  );
+
+test('points in more shards than a write may have are refused, with the setting; the others are written', async () => {
+  storage = await testEngine({ maxShardsPerWrite: 10 });
+  await write(storage.engine, weeks(0, 8));
+
+  const outcome = await write(storage.engine, weeks(4, 20) + weeks(4, 6));
+
+  expect(outcome.pointsWritten).toBe(12);
+  expect(outcome.dropped?.count).toBe(6);
+  expect(outcome.dropped?.reason).toContain('max-shards-per-write limit exceeded: (10)');
+  expect(outcome.dropped?.reason).toContain('data.max-shards-per-write');
+  expect(await scanRows(storage.engine, 'm', [['v', 'float']])).toHaveLength(14);
+  expect(await storage.engine.shards()).toHaveLength(14);
+  // Existing shards count too: each of them gets a file of its own.
+  expect((await write(storage.engine, weeks(0, 12))).dropped?.count).toBe(2);
+});
+
+test('what follows too many bad lines is not read, and the answer says so', async () => {
+  storage = await testEngine({ maxBadLines: 100 });
+  const bad = Array.from({ length: 150 }, (_, i) => `bad${i}\n`).join('');
+
+  const outcome = await write(storage.engine, `m v=1 1\n${bad}m v=2 2\n`);
+
+  expect(outcome.pointsWritten).toBe(1);
+  expect(outcome.parseErrors).toHaveLength(101);
+  expect(outcome.parseErrors[99]).toContain('bad99');
+  expect(outcome.parseErrors[100]).toMatch(
+    /max-bad-lines limit exceeded: \(100\).*data.max-bad-lines/,
+  );
+  expect(await scanRows(storage.engine, 'm', [['v', 'float']])).toEqual([['m', 1n, 1]]);
+});
+
+test('so many bad lines and no more are the end of no write', async () => {
+  storage = await testEngine({ maxBadLines: 3 });
+  const outcome = await write(storage.engine, 'm v=1 1\na\nb\nm v=2 2\n\nc');
+
+  expect(outcome.pointsWritten).toBe(2);
+  expect(outcome.parseErrors).toHaveLength(3);
+});
+
+test('bad lines of all parts of a large write count together', async () => {
+  storage = await testEngine({ maxBadLines: 100 });
+  // Parts end after some hundred thousand values.
+  const good = Array.from({ length: 300_000 }, (_, i) => `m v=${i} ${i}\n`).join('');
+  const bad = 'bad\n'.repeat(60);
+
+  const outcome = await write(storage.engine, `${bad}${good}${bad}m v=1 -1\n`);
+
+  expect(outcome.pointsWritten).toBe(300_000);
+  expect(outcome.parseErrors).toHaveLength(101);
+});
