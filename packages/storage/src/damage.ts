@@ -13,12 +13,18 @@ export function damageOf(error: unknown, file: string): Damage {
   return { file: error.file, offset: error.offset, message: error.reason };
 }
 
+const REPAIR = 'stop the service and run `tidemark tsdb repair`, which keeps what is readable';
+
 /** Refuses a read that needs what is damaged. */
 export function unreadable({ message, file, offset }: Damage): Corruption {
-  const advice =
-    'stop the service and run `tidemark tsdb repair`, which keeps what is readable, ' +
-    `or set ${SERVE_SETTING} = true to be answered without it`;
+  const advice = `${REPAIR}, or set ${SERVE_SETTING} = true to be answered without it`;
   return new Corruption(`${message}; ${advice}`, { file, offset });
+}
+
+/** The error of a read that has met a damaged block, with what to do; any other error as it is. */
+export function withAdvice(error: unknown): unknown {
+  if (!(error instanceof Corruption) || error.reason.includes(REPAIR)) return error;
+  return new Corruption(`${error.reason}; ${REPAIR}`, error);
 }
 
 /** Refuses a change of what is damaged: repair could bring back what was deleted, or mix up what is new. */

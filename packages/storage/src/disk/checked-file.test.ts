@@ -34,6 +34,14 @@ test('a file that is cut off in its second half is read, a shorter one is Corrup
   }
 });
 
+test('bytes that were added are noticed', () => {
+  const bytes = encodeChecked(body('what counts'), FORMAT);
+  for (const added of [Uint8Array.of(0), bytes, bytes.slice(0, bytes.length / 2)]) {
+    const read = decodeChecked(Buffer.concat([bytes, added]), FORMAT, PATH);
+    expect([Buffer.from(read.body).toString(), read.isMended]).toEqual(['what counts', true]);
+  }
+});
+
 test('a newer version is refused with its number', () => {
   const bytes = encodeChecked(body('x'), { ...FORMAT, version: 3 });
   expect(() => decodeChecked(bytes, FORMAT, PATH)).toThrow('has version 3');

@@ -95,7 +95,10 @@ export function decodeChecked(
       offset: 0,
     });
   }
-  return { ...copy, isMended: hasSecond && (first === undefined || second === undefined) };
+  const lacksOne = hasSecond && (first === undefined || second === undefined);
+  // Something was added, or cut off the second copy.
+  const sizeBytes = (hasSecond ? 2 : 1) * (HEADER_BYTES + copy.body.length);
+  return { ...copy, isMended: lacksOne || bytes.length !== sizeBytes };
 }
 
 /** `undefined` when the copy that begins here is not right. */

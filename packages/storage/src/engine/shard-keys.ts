@@ -7,7 +7,7 @@ import { encodeSeriesKeys, seriesFilePath } from '../shard/series-file.ts';
 import { SeriesSet } from '../shard/series-set.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { SeriesId, SeriesIndex } from '../series/series-index.ts';
-import { appendFrames, FRAMED_START, sizeOf } from '../wal/framed-file.ts';
+import { appendFrames, sizeOf } from '../wal/framed-file.ts';
 import type { Pacer } from './pacer.ts';
 
 /** Series of one record: to copy their keys takes about two milliseconds. */
@@ -53,12 +53,13 @@ export class ShardKeys {
       shard.seriesFileBytes !== undefined && sizeOf(this.#disk, path) >= shard.seriesFileBytes;
     let written = isWhole ? this.#written.get(shard) : new SeriesSet();
     written ??= await seriesOf(shard.segments, pacer);
-    const missing = await this.#missing([...shard.segments, ...added], written, { index, pacer });
+    const unlisted = isWhole ? added : [...shard.segments, ...added];
+    const missing = await this.#missing(unlisted, written, { index, pacer });
     if (missing.length > 0 || !isWhole) {
       const logBytes = isWhole ? (shard.seriesFileBytes ?? 0) : 0;
       const { logBytes: end } = await appendFrames(this.#disk, path, {
         payloads: recordsOf(missing, index),
-        end: { ...FRAMED_START, logBytes },
+        end: { logBytes, checksum: undefined },
         pause: () => pacer.pause(),
         keep: (file) => copyAside({ disk: this.#disk, directory: this.#directory }, file),
       });
@@ -112,15 +113,14 @@ function* recordsOf(missing: readonly MissingSeries[], index: SeriesIndex): Iter
   for (const { measurementId, ids } of missing) {
     // It may stand in for one that damage took away; the keys are good nevertheless.
     const name = index.measurements[measurementId]?.name ?? '';
+    // A series that stands in for one that damage took away (`padIndex`) has no key to keep.
+    const tagsOf = (id: SeriesId): Uint8Array | undefined => {
+      const tags = index.keys.tags(id);
+      return tags[1] === 0 ? undefined : tags;
+    };
     for (let at = 0; at < ids.length; at += PORTION_SERIES) {
-      const portion = ids.subarray(at, at + PORTION_SERIES).filter((id) => !isLost(index, id));
-      const tags = Array.from(portion, (id) => index.keys.tags(id).slice());
-      yield encodeSeriesKeys({ measurementId, name, ids: portion, tags });
+      const portion = ids.subarray(at, at + PORTION_SERIES);
+      yield encodeSeriesKeys({ measurementId, name, ids: portion, tagsOf });
     }
   }
-}
-
-/** Whether the series stands in for one that damage took away (`padIndex`). */
-function isLost(index: SeriesIndex, id: SeriesId): boolean {
-  return index.keys.tags(id)[1] === 0;
 }

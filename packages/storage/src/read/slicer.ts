@@ -1,5 +1,6 @@
 // Runs generators in slices: a few milliseconds of work, then writes and other requests get their turn. Cancellation is
 // noticed at the next pause point.
+import { withAdvice } from '../damage.ts';
 import type { Turns } from '../engine/turns.ts';
 import { cancelledBy } from './cancelled.ts';
 
@@ -18,6 +19,8 @@ export async function* sliced<T>(
       if (step.done === true) return;
       if (step.value !== undefined) yield step.value;
     }
+  } catch (error) {
+    throw withAdvice(error);
   } finally {
     work.return(undefined);
   }

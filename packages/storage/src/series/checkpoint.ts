@@ -240,6 +240,9 @@ function readContents(file: DiskFile): Uint8Array {
   const contents = new Uint8Array(length);
   readAll(file, contents, offset);
   if (crc32c(contents) !== checksum) throw new DecodeError('checksum of the contents');
+  const header = new Uint8Array(HEADER_BYTES);
+  readAll(file, header, 0);
+  if (new ByteReader(header).i64() !== end) throw new DecodeError('header of the checkpoint');
   return contents;
 }
 

@@ -9,6 +9,9 @@ import { scanWalFile } from '../wal/wal-file.ts';
 
 const SERIES_FILE_NAME = 'SERIES';
 
+/** Room for a key of usual length. */
+const ENTRY_BYTES = 64;
+
 /** Series of one measurement, ascending by id. */
 export type SeriesKeys = {
   readonly measurementId: number;
@@ -22,19 +25,33 @@ export function seriesFilePath(directory: string, shardId: number): string {
   return `${shardDirectory(directory, shardId)}/${SERIES_FILE_NAME}`;
 }
 
-/** A record of the file. */
-export function encodeSeriesKeys({ measurementId, name, ids, tags }: SeriesKeys): Uint8Array {
-  const out = new ByteWriter(1 << 12);
+/** A record of the file: keys of some series, ascending. Those that `tagsOf` has none for are left out. */
+export function encodeSeriesKeys({
+  measurementId,
+  name,
+  ids,
+  tagsOf,
+}: Pick<SeriesKeys, 'measurementId' | 'name' | 'ids'> & {
+  /** May be a view that is valid until the next call. */
+  readonly tagsOf: (id: SeriesId) => Uint8Array | undefined;
+}): Uint8Array {
+  const entries = new ByteWriter(ids.length * ENTRY_BYTES);
+  let count = 0;
+  let previous = 0;
+  for (let i = 0; i < ids.length; i++) {
+    const id = ids[i]!;
+    const tags = tagsOf(id);
+    if (tags === undefined) continue;
+    entries.varint(id - previous);
+    entries.block(tags);
+    previous = id;
+    count++;
+  }
+  const out = new ByteWriter(entries.length + (1 << 10));
   out.varint(measurementId);
   out.text(name);
-  out.varint(tags.length);
-  let previous = 0;
-  for (let i = 0; i < tags.length; i++) {
-    const id = ids[i]!;
-    out.varint(id - previous);
-    out.block(tags[i]!);
-    previous = id;
-  }
+  out.varint(count);
+  out.raw(entries.finish());
   return out.finish();
 }
 

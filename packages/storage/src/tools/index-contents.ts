@@ -1,9 +1,14 @@
 // What the file of a series index holds, for `verify` and `repair`: entries as they are, nothing is made of them.
+import { CodecError } from '@tidemark/kernels';
+
+import { DecodeError } from '../bytes.ts';
 import type { Damage } from '../damage.ts';
 import { indexDirectory } from '../engine/paths.ts';
 import type { ManifestDatabase } from '../manifest/manifest.ts';
+import { checkpointPath, readCheckpoint } from '../series/checkpoint.ts';
 import { indexDamage } from '../series/index-damage.ts';
 import { IndexLog } from '../series/index-log.ts';
+import { SeriesIndex } from '../series/series-index.ts';
 import { seriesEntries } from '../series/series-list.ts';
 import type { SeriesEntry } from '../series/series-list.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -87,4 +92,19 @@ export function missingEntry(
   if (missing.size === 0) return undefined;
   const message = `the series index lacks ${missing.size} series that segments hold`;
   return { file: path, offset: 0, message };
+}
+
+/** What is wrong with the checkpoint of an index. It stands for entries of the file only, so nothing is lost by it. */
+export function checkpointDamage(
+  { disk, directory }: OpenDirectory,
+  { name, instance, indexFile = instance }: ManifestDatabase,
+): Damage | undefined {
+  const path = checkpointPath(indexDirectory(directory), indexFile);
+  try {
+    readCheckpoint(new SeriesIndex(name), { disk, path });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof DecodeError || error instanceof CodecError)) throw error;
+    return { file: path, offset: 0, message: `checkpoint is damaged: ${error.message}` };
+  }
 }

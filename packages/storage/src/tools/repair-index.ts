@@ -198,19 +198,16 @@ function* keyRecords(
   for (const [measurementId, set] of measurements) {
     const name = names.get(measurementId);
     if (name === undefined) continue;
-    const ids = [...set].filter((id) => keys.has(id) && !isStandIn(keys, id)).sort(ascending);
+    const tagsOf = (id: SeriesId): Uint8Array | undefined =>
+      isStandIn(keys, id) ? undefined : keys.get(id)?.tags;
+    const ids = Uint32Array.from(set).sort();
     for (let at = 0; at < ids.length; at += PORTION_SERIES) {
-      const portion = ids.slice(at, at + PORTION_SERIES);
-      const tags = portion.map((id) => keys.get(id)?.tags ?? new Uint8Array(0));
-      yield encodeSeriesKeys({ measurementId, name, ids: portion, tags });
+      const portion = ids.subarray(at, at + PORTION_SERIES);
+      yield encodeSeriesKeys({ measurementId, name, ids: portion, tagsOf });
     }
   }
 }
 
 function isStandIn(keys: Keys, id: SeriesId): boolean {
   return keys.get(id)?.tags[1] === 0;
-}
-
-function ascending(a: number, b: number): number {
-  return a - b;
 }

@@ -17,7 +17,7 @@ import type { LogFileEntry } from '../wal/log-state.ts';
 import { frameRecord, LISTED_VERSION, walHeader } from '../wal/wal-file.ts';
 import type { WalScan } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
-import { HeldSeries } from './index-contents.ts';
+import { checkpointDamage, HeldSeries } from './index-contents.ts';
 import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
 import { manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
@@ -154,7 +154,11 @@ async function repairIndexes(
       fileId: work.nextInstance,
     });
     databases.push(repaired?.database ?? database);
-    if (repaired === undefined) continue;
+    if (repaired === undefined) {
+      const checkpoint = checkpointDamage(open, database);
+      if (checkpoint !== undefined) work.moved.push(checkpoint.file);
+      continue;
+    }
     work.nextInstance++;
     work.indexesRewritten++;
     work.moved.push(...repaired.replaced);

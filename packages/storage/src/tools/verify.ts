@@ -1,22 +1,17 @@
 // Reads every block of every file and says what is damaged.
-import { CodecError } from '@tidemark/kernels';
-
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import { sizeOf } from '../wal/framed-file.ts';
-import { DecodeError } from '../bytes.ts';
 import { indexDirectory, segmentPath } from '../engine/paths.ts';
 import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { shardFileDamage } from '../manifest/shard-file.ts';
 import type { Segment } from '../segment/segment.ts';
-import { checkpointPath, readCheckpoint } from '../series/checkpoint.ts';
 import { IndexLog } from '../series/index-log.ts';
-import { SeriesIndex } from '../series/series-index.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
 import { SeriesSet } from '../shard/series-set.ts';
 import { logFiles, manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
-import { HeldSeries, missingEntry, readIndex } from './index-contents.ts';
+import { checkpointDamage, HeldSeries, missingEntry, readIndex } from './index-contents.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 
 export type VerifyReport = {
@@ -119,18 +114,8 @@ function verifyIndex(
   tally.tornBytes += index.tornBytes;
   const damage = index.damage ?? (held && missingEntry(index.path, known, held));
   if (damage !== undefined) tally.damage.push(damage);
-  const { instance, indexFile = instance } = database;
-  const path = checkpointPath(indexDirectory(open.directory), indexFile);
-  try {
-    readCheckpoint(new SeriesIndex(database.name), { disk: open.disk, path });
-  } catch (error) {
-    if (!(error instanceof DecodeError || error instanceof CodecError)) throw error;
-    tally.damage.push({
-      file: path,
-      offset: 0,
-      message: `checkpoint is damaged: ${error.message}`,
-    });
-  }
+  const checkpoint = checkpointDamage(open, database);
+  if (checkpoint !== undefined) tally.damage.push(checkpoint);
 }
 
 function verifySegment(segment: Segment, tally: Tally): void {
