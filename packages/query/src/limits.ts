@@ -116,6 +116,17 @@ export function pointLimitExceeded(count: number, limit: number): LimitExceeded 
   );
 }
 
+/** Rows that one answer in MessagePack may gather: its lengths stand before the rows. */
+export const MAX_GATHERED_ROWS = 5_000_000;
+
+export function gatheredLimitExceeded(): LimitExceeded {
+  return new LimitExceeded(
+    `an answer in MessagePack has at most ${MAX_GATHERED_ROWS} rows: add chunked=true, or ask for JSON`,
+    'MessagePack rows',
+    { hint: 'add chunked=true, or ask for JSON' },
+  );
+}
+
 export function memoryLimitExceeded(limitBytes: number): LimitExceeded {
   return new LimitExceeded(
     `query-memory-limit exceeded: the query needs more than ${limitBytes} bytes at once`,

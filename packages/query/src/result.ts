@@ -32,8 +32,6 @@ export type ResultBatch = {
   readonly timeZone?: string | undefined;
   /** The series has no `values` member at all (SHOW CONTINUOUS QUERIES of an empty database). */
   readonly omitsValues?: boolean | undefined;
-  /** Chunked answers do not mark that further series follow (SHOW statements that list names). */
-  readonly marksOnlyCutSeries?: boolean | undefined;
 };
 
 /**
@@ -76,6 +74,5 @@ export function rowsBatch(series: {
     })),
     isContinuation: false,
     omitsValues: series.omitsValues,
-    marksOnlyCutSeries: true,
   };
 }

@@ -13,11 +13,6 @@ export type ResponseChunk = {
   readonly isLast: boolean;
 };
 
-/** What a chunk says of the statement: whether more comes. Some statements only say it of a series that is cut. */
-export function moreFollows({ pieces, continuesSeries, isLast }: ResponseChunk): boolean {
-  return pieces[0]?.marksOnlyCutSeries === true ? continuesSeries : !isLast;
-}
-
 /** Chunks of at most `rows` rows. */
 export async function* responseChunks(
   answer: ResultStream,
@@ -58,9 +53,10 @@ export class RowBudget {
     this.#left = maxRows === undefined || maxRows === 0 ? Number.POSITIVE_INFINITY : maxRows;
   }
 
-  /** No further row will be shown, of whatever statement. */
-  get isSpent(): boolean {
-    return this.#left === 0;
+  /** The next statement begins. It is run whatever is left: what it does counts, if not what it answers. */
+  startStatement(): void {
+    this.#hasCut = false;
+    this.#isOver = false;
   }
 
   /** Rows of the series that was taken last are left out. */
@@ -68,14 +64,19 @@ export class RowBudget {
     return this.#hasCut;
   }
 
-  /** Something has been left out: nothing follows. */
+  /** Something of the statement has been left out: nothing of it follows. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** As much of a batch as there is room for; nothing of a further series when there is none (without a mark, recorded). */
+  /** Series of the statement are left out as a whole. */
+  get lacksSeries(): boolean {
+    return this.#isOver && !this.#hasCut;
+  }
+
+  /** As much of a batch as there is room for; nothing of a further series when there is none. */
   take(batch: ResultBatch): ResultBatch | undefined {
-    if (this.isSpent && !batch.isContinuation) {
+    if (this.#left === 0 && !batch.isContinuation && batch.rowCount > 0) {
       this.#isOver = true;
       return undefined;
     }

@@ -21,7 +21,7 @@ export async function* writeCsv(
   const budget = new RowBudget(format.chunkRows === undefined ? format.maxRows : undefined);
   let hasHeader = false;
   for (const statement of statements) {
-    if (budget.isSpent) break;
+    budget.startStatement();
     let header: readonly string[] | undefined;
     let rowCount = 0;
     try {

@@ -4,7 +4,7 @@ import type { Diagnostic, Span } from '@tidemark/core';
 
 import { isList } from '../result.ts';
 import type { ResultBatch } from '../result.ts';
-import { moreFollows, responseChunks, RowBudget, sliceBatch } from './chunks.ts';
+import { responseChunks, RowBudget, sliceBatch } from './chunks.ts';
 import { JsonWriter } from './json-writer.ts';
 import { UnsupportedFloat } from './number-text.ts';
 import type { ResultFormat, StatementRun } from './write-results.ts';
@@ -36,8 +36,7 @@ export async function* writeDocument(
   const budget = new RowBudget(format.maxRows);
   out.ascii('{"results":[');
   for (const [statementId, statement] of statements.entries()) {
-    // What would follow is not run, and not mentioned (recorded).
-    if (budget.isSpent) break;
+    budget.startStatement();
     if (statementId > 0) out.ascii(',');
     writer.openStatement(statementId);
     if (failed) {
@@ -91,7 +90,7 @@ export async function* writeDocument(
     writer.closeStatement({
       hasSeries: state.hasSeries,
       messages: statement.messages?.() ?? [],
-      isPartial: error === undefined && statement.isPartial?.() === true,
+      isPartial: error === undefined && (statement.isPartial?.() === true || budget.lacksSeries),
       error,
       diagnostics: diagnosticsOf(statement, faults, format),
     });
@@ -153,8 +152,7 @@ export async function* writeChunkedDocuments(
           }
           writer.closeSeries(chunk.continuesSeries);
           const messages = chunk.isLast ? (statement.messages?.() ?? []) : [];
-          const isPartial =
-            moreFollows(chunk) || (chunk.isLast && statement.isPartial?.() === true);
+          const isPartial = !chunk.isLast || statement.isPartial?.() === true;
           writer.closeStatement({ hasSeries: true, messages, isPartial, error: undefined });
           out.ascii(']}\n');
           yield out.take();

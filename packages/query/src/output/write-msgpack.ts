@@ -2,7 +2,7 @@
 // statement (of a chunk, when the answer is chunked) are gathered before they are written.
 import { columnValue } from '@tidemark/core';
 
-import { memoryLimitExceeded } from '../limits.ts';
+import { gatheredLimitExceeded, MAX_GATHERED_ROWS } from '../limits.ts';
 import { eachBatch } from '../result.ts';
 import type {
   MixedValue,
@@ -11,14 +11,11 @@ import type {
   ResultMessage,
   ResultStream,
 } from '../result.ts';
-import { moreFollows, responseChunks, RowBudget } from './chunks.ts';
+import { responseChunks, RowBudget } from './chunks.ts';
 import { MsgpackBuffer } from './msgpack-buffer.ts';
 import { EPOCH_NANOS } from './time-text.ts';
 import { statementError } from './write-json.ts';
 import type { Epoch, ResultFormat, StatementRun } from './write-results.ts';
-
-/** Rows that one answer may gather; larger ones have to be chunked. */
-const MAX_GATHERED_ROWS = 5_000_000;
 
 type Series = { readonly pieces: ResultBatch[]; isPartial: boolean };
 
@@ -40,7 +37,7 @@ export async function* writeMsgpack(
   let failed = false;
   const budget = new RowBudget(format.maxRows);
   for (const [statementId, statement] of statements.entries()) {
-    if (budget.isSpent) break;
+    budget.startStatement();
     const base = { statementId, series: [], messages: [], isPartial: false, error: undefined };
     if (failed) {
       gathered.push({ ...base, error: 'not executed' });
@@ -51,7 +48,8 @@ export async function* writeMsgpack(
       if (format.chunkRows === undefined) {
         const series = await gather(statement.run(), budget);
         rowCount = countRows(series);
-        gathered.push({ ...base, series, ...endOf(statement) });
+        const end = endOf(statement);
+        gathered.push({ ...base, series, ...end, isPartial: end.isPartial || budget.lacksSeries });
       } else {
         let hasChunk = false;
         for await (const chunk of responseChunks(statement.run(), format.chunkRows)) {
@@ -59,7 +57,7 @@ export async function* writeMsgpack(
           rowCount += countRows(series);
           hasChunk = true;
           const end = chunk.isLast ? endOf(statement) : { messages: [], isPartial: false };
-          const isPartial = moreFollows(chunk) || end.isPartial;
+          const isPartial = !chunk.isLast || end.isPartial;
           yield writer.document([{ ...base, series, ...end, isPartial }]);
         }
         if (!hasChunk) yield writer.document([{ ...base, ...endOf(statement) }]);
@@ -94,7 +92,7 @@ async function gather(answer: ResultStream, budget: RowBudget): Promise<readonly
     const batch = budget.take(next);
     if (batch === undefined) break;
     count += batch.rowCount;
-    if (count > MAX_GATHERED_ROWS) throw memoryLimitExceeded(MAX_GATHERED_ROWS);
+    if (count > MAX_GATHERED_ROWS) throw gatheredLimitExceeded();
     const last = series.at(-1);
     if (batch.isContinuation && last !== undefined) {
       last.pieces.push(batch);

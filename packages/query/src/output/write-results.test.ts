@@ -91,27 +91,33 @@ describe('the rows of a limit are those of all statements', () => {
   const limited = async (runs: readonly StatementRun[], maxRows: number): Promise<unknown> => {
     const text = (await written(runs, { encoding: 'json', maxRows, epoch: 'ns' })).toString();
     const { results } = JSON.parse(text);
-    return results.map(({ series = [] }: { series?: { values: unknown[]; partial?: boolean }[] }) =>
-      series.map(({ values, partial }) => (partial === true ? `${values.length}+` : values.length)),
-    );
+    type One = { series?: { values: unknown[]; partial?: boolean }[]; partial?: boolean };
+    return results.map(({ series = [], partial }: One) => [
+      ...series.map((one) => (one.partial === true ? `${one.values.length}+` : one.values.length)),
+      ...(partial === true ? ['partial'] : []),
+    ]);
   };
   const more = { ...CPU, isContinuation: true };
-  const never: StatementRun = {
-    run: () => {
-      throw new Error('is not run');
-    },
-  };
-
   test.each([
-    ['further series are left out without a mark', [answering(CPU, CPU)], 3, [[3]]],
-    ['further statements are not run', [answering(CPU), never], 3, [[3]]],
+    [
+      'further series are left out, and the statement marked',
+      [answering(CPU, CPU)],
+      3,
+      [[3, 'partial']],
+    ],
+    [
+      'further statements are run and answer nothing',
+      [answering(CPU), answering(CPU), answering()],
+      3,
+      [[3], ['partial'], []],
+    ],
     [
       'a statement has what the one before left',
       [answering(CPU), answering(CPU)],
       5,
       [[3], ['2+']],
     ],
-    ['a series that goes on is marked', [answering(CPU, more), never], 3, [['3+']]],
+    ['a series that goes on is marked', [answering(CPU, more), answering()], 3, [['3+'], []]],
     ['empty statements take none', [answering(), answering(CPU)], 3, [[], [3]]],
     ['no limit leaves everything', [answering(CPU, more), answering(CPU)], 0, [[6], [3]]],
   ])('%s', async (_name, runs, maxRows, rows) => {
@@ -119,12 +125,14 @@ describe('the rows of a limit are those of all statements', () => {
   });
 
   test('in CSV and MessagePack too', async () => {
-    const csv = await written([answering(CPU), answering(CPU), never], {
+    const csv = await written([answering(CPU), answering(CPU), answering(CPU)], {
       encoding: 'csv',
       maxRows: 4,
     });
-    const packed = await written([answering(CPU, CPU), never], { encoding: 'msgpack', maxRows: 3 });
+    const cut = { encoding: 'msgpack', maxRows: 3 } as const;
+    const packed = await written([answering(CPU, CPU)], cut);
     const whole = await written([answering(CPU)], { encoding: 'msgpack' });
+    const both = await written([answering(CPU), answering()], cut);
 
     expect(
       csv
@@ -132,11 +140,29 @@ describe('the rows of a limit are those of all statements', () => {
         .split('\n')
         .filter((line) => line.startsWith('cpu')),
     ).toHaveLength(4);
-    expect(packed).toEqual(whole);
+    const partial = Buffer.from('a77061727469616cc3', 'hex');
+    expect(packed.subarray(-partial.length)).toEqual(partial);
+    expect(whole.includes(partial)).toBe(false);
+    // Both statements have an entry.
+    expect(both.toString('latin1').split('statement_id')).toHaveLength(3);
+  });
+
+  test('of MessagePack end with an error that says what to ask for', async () => {
+    const rowCount = 5_000_001;
+    const huge: ResultBatch = {
+      ...rowsBatch({ columns: [], rows: [] }),
+      rowCount,
+    };
+
+    const packed = await written([answering(huge)], { encoding: 'msgpack' });
+
+    expect(packed.toString('latin1')).toContain(
+      'an answer in MessagePack has at most 5000000 rows: add chunked=true, or ask for JSON',
+    );
   });
 });
 
-test('chunks of lists of names mark only series that are cut', async () => {
+test('chunks mark the series that is cut, and the statement of which more follows, of names too', async () => {
   const names = (isContinuation: boolean): ResultBatch => ({
     ...rowsBatch({ name: 'm', columns: ['key'], rows: [['a'], ['b']] }),
     isContinuation,
@@ -150,9 +176,8 @@ test('chunks of lists of names mark only series that are cut', async () => {
       .map((line) => line.split('"partial":true').length - 1);
   };
 
-  expect(await marks(10)).toEqual([0, 0]);
-  // Of the series and of the statement.
-  expect(await marks(3)).toEqual([2, 0, 0]);
+  expect(await marks(10)).toEqual([1, 0]);
+  expect(await marks(3)).toEqual([2, 1, 0]);
 });
 
 test('infinities end the answer with the recorded error', async () => {

@@ -42,7 +42,7 @@ export async function* showCardinality(
   for await (const { name, tags, count } of counted(statement, new RunContext(context))) {
     if (!isShown) continue;
     const rows = [[BigInt(count)]];
-    yield { ...rowsBatch({ name, tags, columns: ['count'], rows }), marksOnlyCutSeries: false };
+    yield rowsBatch({ name, tags, columns: ['count'], rows });
   }
 }
 

@@ -7,7 +7,7 @@ import { RunContext } from '../operators/run-context.ts';
 import type { ResultBatch } from '../result.ts';
 import type { SchemaFilter } from '../series-source.ts';
 import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';
-import { listed, oneSeriesOf } from './show-rows.ts';
+import { oneSeriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 import { measurementsOf, withCondition } from './show-sources.ts';
 
@@ -29,7 +29,7 @@ export async function* showMeasurements(
   const run = new RunContext(context);
   const filters = await withCondition(filter, { where, timeRange: undefined }, run);
   const chosen = where === undefined ? undefined : (await measurementsOf(filters, run)).texts;
-  yield* listed(oneSeriesOf(named(filter, chosen, run), ['name'], statement));
+  yield* oneSeriesOf(named(filter, chosen, run), ['name'], statement);
 }
 
 async function* named(

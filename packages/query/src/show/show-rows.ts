@@ -15,13 +15,6 @@ export type RowLimits = {
   readonly offset?: bigint | undefined;
 };
 
-/**
- * Series of names, behind which chunked answers do not mark that others follow: what is no SELECT on the recorded system.
- */
-export async function* listed(batches: AsyncIterable<ResultBatch>): AsyncIterable<ResultBatch> {
-  for await (const batch of batches) yield { ...batch, marksOnlyCutSeries: true };
-}
-
 /** The series that pieces make. LIMIT and OFFSET count the rows of each, as recorded. Series without rows are left out. */
 export async function* seriesOf(
   pieces: AsyncIterable<RowPiece>,

@@ -10,7 +10,7 @@ import type { ResultBatch } from '../result.ts';
 import { compareSeriesKeys } from '../series-key.ts';
 import type { SchemaFilter, SeriesOrder, TagKeyMatch } from '../series-source.ts';
 import { seriesCondition } from './show-context.ts';
-import { listed, oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
+import { oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 import { measurementsOf, merged, sourceFilters } from './show-sources.ts';
 import type { Piece } from './show-sources.ts';
@@ -64,7 +64,7 @@ export async function* showTagKeys(
     filters.map((filter) => tagKeys(filter, run)),
     compareBytes,
   );
-  yield* listed(seriesOf(keyed(keys), ['tagKey'], statement));
+  yield* seriesOf(keyed(keys), ['tagKey'], statement);
 }
 
 async function* tagKeys(
@@ -113,7 +113,7 @@ export async function* showTagValues(
   const [only] = answers;
   const isOne = answers.length === 1 && only !== undefined;
   const pieces = isOne ? only : mergedPairs(answers);
-  yield* listed(seriesOf(pieces, ['key', 'value'], statement));
+  yield* seriesOf(pieces, ['key', 'value'], statement);
 }
 
 /** Several answers of keys and values as one. */
