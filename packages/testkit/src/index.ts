@@ -4,7 +4,7 @@ export { eventually, query, send, write } from './http.ts';
 export type { Answer, QuerySeries } from './http.ts';
 export { startInfluxdb } from './influxdb.ts';
 export type { Influxdb } from './influxdb.ts';
-export { metricProblems } from './metrics.ts';
+export { metricProblems, metricValue } from './metrics.ts';
 export {
   canMountTmpfs,
   ESSENTIAL_PROGRAMS,

@@ -1,4 +1,4 @@
-// What is wrong with a page of metrics, by the conventions of Prometheus.
+// Pages of metrics: a value of one, and what is wrong with it by the conventions of Prometheus.
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(\{.*\})? (\S+)$/;
 
@@ -32,4 +32,10 @@ export function metricProblems(text: string, prefix: string): readonly string[] 
   }
   if (types.size === 0) problems.push(`there are no metrics that begin with ${prefix}`);
   return problems;
+}
+
+/** The value of one sample, named as the page has it: `name{label="value"}`; `NaN` when it is not there. */
+export function metricValue(text: string, sample: string): number {
+  const line = text.split('\n').find((each) => each.startsWith(`${sample} `));
+  return Number(line?.slice(sample.length));
 }

@@ -1,5 +1,6 @@
 // Bodies of requests: nobody gets memory for one before it is known who asks, and all of them share a budget.
 import net from 'node:net';
+import { metricValue } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TestEngine } from '../testing/engine.ts';
 
@@ -30,10 +31,7 @@ function promise(path: string): Promise<string> {
 
 async function metric(name: string): Promise<number> {
   const answer = await fetch(`${engine.url}/metrics`);
-  const text = await answer.text();
-  return Number(
-    new RegExp(`^tidemark_engine_memory_${name}(?:\\{.*\\})? (.*)$`, 'm').exec(text)?.[1],
-  );
+  return metricValue(await answer.text(), `tidemark_engine_memory_budget_${name}{budget="body"}`);
 }
 
 async function until(name: string, value: number): Promise<void> {
@@ -50,7 +48,7 @@ test('a stranger is refused before the body comes', async () => {
 test('a body that finds no room waits, and is refused after a while with 503 and the setting', async () => {
   await engine.start({ http: { 'body-memory-limit': 1_000_000, 'body-memory-timeout': '1s' } });
   void promise('/engine/v1/write?db=d&rp=r').catch(() => undefined);
-  await until('body_bytes', BODY_BYTES);
+  await until('bytes', BODY_BYTES);
 
   const answer = await fetch(`${engine.url}/engine/v1/write?db=d&rp=r`, {
     method: 'POST',
@@ -60,6 +58,6 @@ test('a body that finds no room waits, and is refused after a while with 503 and
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await answer.text()).toContain('setting=`http.body-memory-limit`');
   for (const socket of sockets) socket.destroy();
-  await until('body_bytes', 0);
-  expect(await metric('body_refused')).toBe(1);
+  await until('bytes', 0);
+  expect(await metric('refused_total')).toBe(1);
 });

@@ -3,6 +3,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
+import { metricValue } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
 
 import { ManualClock, startTestService, untilDefined } from '../testing.ts';
@@ -31,7 +32,7 @@ async function start(timeout: string): Promise<void> {
 
 async function metric(name: string): Promise<number> {
   const { text } = await service.get('/metrics');
-  return Number(new RegExp(`^tidemark_tsdb_memory_${name} (.*)$`, 'm').exec(text)?.[1]);
+  return metricValue(text, `tidemark_tsdb_memory_budget_${name}{budget="body"}`);
 }
 
 /** Promises a body and sends the given part of it. The answer, when the connection is closed. */
@@ -63,25 +64,25 @@ async function until(name: string, value: number): Promise<void> {
 test('a body that finds no room is refused after a while: 503, when to come again, the setting', async () => {
   await start('3s');
   void stalled(1000);
-  await until('body_bytes', BODY_BYTES);
+  await until('bytes', BODY_BYTES);
 
   const refused = writes();
-  await until('body_waiting', 1);
+  await until('waiting', 1);
   clock.advance(3000);
   const answer = await refused;
 
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
   expect(answer.json.error).toContain('setting=`http.body-memory-limit`');
-  expect(await metric('body_refused')).toBe(1);
+  expect(await metric('refused_total')).toBe(1);
 });
 
 test('a client that sends nothing more is cut off for one that waits', async () => {
   await start('60s');
   const slow = stalled(500_000);
-  await until('body_bytes', BODY_BYTES);
+  await until('bytes', BODY_BYTES);
 
   const waiting = writes();
-  await until('body_waiting', 1);
+  await until('waiting', 1);
   for (let second = 0; second < 7; second++) {
     clock.advance(1000);
     await new Promise((resolve) => setImmediate(resolve));
@@ -89,8 +90,8 @@ test('a client that sends nothing more is cut off for one that waits', async () 
 
   expect((await waiting).status).toBe(204);
   expect(await slow).toMatch(/^HTTP\/1\.1 503 .*too slow while other bodies of requests waited/s);
-  expect(await metric('body_cut_off')).toBe(1);
-  expect(await metric('body_bytes')).toBe(0);
+  expect(await metric('cut_off_total')).toBe(1);
+  expect(await metric('bytes')).toBe(0);
 });
 
 test('a body of unknown length takes room as it comes, and gives it back when its client goes', async () => {
@@ -99,9 +100,9 @@ test('a body of unknown length takes room as it comes, and gives it back when it
     0,
     `Transfer-Encoding: chunked\r\n\r\n${(300_000).toString(16)}\r\n${'#'.repeat(300_000)}`,
   );
-  await until('body_bytes', 524_288);
+  await until('bytes', 524_288);
 
   for (const socket of sockets) socket.destroy();
 
-  await until('body_bytes', 0);
+  await until('bytes', 0);
 });

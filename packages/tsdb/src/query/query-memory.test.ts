@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 
 import type { Holder } from '@tidemark/core';
+import { metricValue } from '@tidemark/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { ManualClock, startTestService, untilDefined } from '../testing.ts';
@@ -83,9 +84,9 @@ describe('of a service', () => {
   }
   afterEach(() => service.close());
 
-  async function metric(name: string): Promise<number> {
+  async function metric(name: string, budget: string): Promise<number> {
     const { text } = await service.get('/metrics');
-    return Number(new RegExp(`^tidemark_tsdb_memory_${name} (.*)$`, 'm').exec(text)?.[1]);
+    return metricValue(text, `tidemark_tsdb_memory_budget_${name}{budget="${budget}"}`);
   }
 
   test('many that need much are all answered, one after the other', async () => {
@@ -94,16 +95,16 @@ describe('of a service', () => {
       service.query('SELECT top(v, 190000) FROM m', { db: 'd', chunked: 'true' });
     const answers = Array.from({ length: 6 }, top);
     await untilDefined('a query that waits', async () =>
-      (await metric('query_large_waiting')) > 0 ? true : undefined,
+      (await metric('waiting', 'query_large')) > 0 ? true : undefined,
     );
 
-    expect(await metric('query_large_bytes')).toBe(96 * MEBIBYTE);
+    expect(await metric('bytes', 'query_large')).toBe(96 * MEBIBYTE);
     for (const answer of answers) {
       const { status, text } = await answer;
       expect([status, /error.*/.exec(text)?.[0]]).toEqual([200, undefined]);
     }
-    expect(await metric('query_large_bytes')).toBe(0);
-    expect(await metric('query_beginning_bytes')).toBe(0);
+    expect(await metric('bytes', 'query_large')).toBe(0);
+    expect(await metric('bytes', 'query_beginning')).toBe(0);
   });
 
   test('queries wait for a beginning too; those about the catalog and running queries do not', async () => {
@@ -116,12 +117,12 @@ describe('of a service', () => {
     // Nobody reads the answers.
     for (const socket of sockets) socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await untilDefined('the unread queries', async () =>
-      (await metric('query_beginning_bytes')) === 8 * MEBIBYTE ? true : undefined,
+      (await metric('bytes', 'query_beginning')) === 8 * MEBIBYTE ? true : undefined,
     );
 
     const refused = service.query('SELECT last(v) FROM m', { db: 'd' });
     await untilDefined('the query that waits', async () =>
-      (await metric('query_beginning_waiting')) === 1 ? true : undefined,
+      (await metric('waiting', 'query_beginning')) === 1 ? true : undefined,
     );
     expect((await service.query('SHOW QUERIES')).text).toContain('SELECT');
     expect((await service.query('SHOW DATABASES')).status).toBe(200);
@@ -134,7 +135,7 @@ describe('of a service', () => {
     // Those that do not read were cut off.
     expect((await refused).status).toBe(200);
     expect((await served).status).toBe(200);
-    expect(await metric('query_beginning_cut_off')).toBeGreaterThan(0);
+    expect(await metric('cut_off_total', 'query_beginning')).toBeGreaterThan(0);
     for (const socket of sockets) socket.destroy();
   });
 });
