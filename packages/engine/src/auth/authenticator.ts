@@ -1,6 +1,6 @@
 // Who may use the API when authentication is on, and for what: users of the default cluster of the database with a
-// password, an API token or a signed token, and the database as a subscriber. Users read, write where the database
-// lets them write, and change something as admins.
+// password, an API token or a signed token, and the database as a subscriber. Users to whom a database was granted read,
+// users write where the database lets them write, and admins change something.
 import { randomBytes } from 'node:crypto';
 import { Forbidden, InvalidRequest, LoginThrottle, messageOf, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -20,6 +20,9 @@ import { isSame, isSignedWithSecret, userOfToken } from './web-token.ts';
 export const SUBSCRIBER = '~subscriber';
 
 const WRITE_ROUTES: ReadonlySet<string> = new Set(['/write', `${BASE}/write`]);
+
+/** Tells nothing but that the credentials are good. */
+const PING_ROUTE = `${BASE}/ping`;
 
 /** Read by admins only: the backup has every secret that is stored, the memory of the process all others. */
 const ADMIN_ROUTES: readonly string[] = [`${BASE}/storage/backup`, `${BASE}/debug/pprof/`];
@@ -129,7 +132,7 @@ export class Authenticator {
       return { name, isAdmin: false, canRead: false, canWrite: () => Promise.resolve(true) };
     }
     const user = await this.#users.user({ authorization, address });
-    return { ...user, name: user.name || name || 'of the token', canRead: true };
+    return { ...user, name: user.name || name || 'of the token', canRead: user.hasGrant };
   }
 }
 
@@ -150,6 +153,7 @@ async function checkRights(request: AuthRequest, user: User): Promise<void> {
       `${JSON.stringify(user.name)} user is not authorized to write to database ${JSON.stringify(database)}`,
     );
   }
+  if (request.route === PING_ROUTE && user.name !== SUBSCRIBER) return;
   if (!user.canRead || privilegeOf(request.method) !== 'read' || isForAdmins(request))
     throw missingPrivilege(request, user.name);
 }

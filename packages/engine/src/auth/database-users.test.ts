@@ -7,7 +7,7 @@ import { DatabaseUsers } from './database-users.ts';
 
 const OWN = { username: 'engine', password: 'own' };
 const CLAIM = { authorization: 'Token tmk_x', address: '10.0.0.1' };
-const ANA = { user: 'ana', admin: false, writes: ['d'] };
+const ANA = { user: 'ana', admin: false, reads: [], writes: ['d'] };
 
 type Answer = { readonly status: number; readonly json?: unknown };
 
@@ -44,7 +44,9 @@ function statements({ url, headers }: OutgoingRequest): Answer {
   if (pathname === '/api/identity') return { status: 404 };
   if (headers?.['Authorization'] !== CLAIM.authorization) return { status: 401 };
   if (pathname === '/write') return { status: searchParams.get('db') === 'd' ? 204 : 403 };
-  return { status: searchParams.get('q') === 'SHOW USERS' ? 403 : 200 };
+  if (searchParams.get('q') === 'SHOW USERS') return { status: 403 };
+  const series = [{ name: 'databases', columns: ['name'], values: [['d']] }];
+  return { status: 200, json: { results: [{ series }] } };
 }
 
 const pathOf = ({ url }: OutgoingRequest): string => new URL(url).pathname;
@@ -63,6 +65,16 @@ test('the database is asked once, by the engine, and told from where the client 
     headers: { Authorization: `Basic ${Buffer.from('engine:own').toString('base64')}` },
     body: JSON.stringify(CLAIM),
   });
+});
+
+test.each([
+  [{ reads: [], writes: [] }, false],
+  [{ reads: ['d'], writes: [] }, true],
+  [{ reads: [], writes: ['d'] }, true],
+])('a user with %j has something granted: %s', async (rights, hasGrant) => {
+  const { users } = make(() => ({ status: 200, json: { ...ANA, ...rights } }));
+
+  expect((await users.user(CLAIM)).hasGrant).toBe(hasGrant);
 });
 
 test('an answer counts for a minute, and not after the cluster was changed', async () => {
@@ -115,7 +127,7 @@ test.each([
   const user = await users.user(CLAIM);
   await users.user({ ...CLAIM, authorization: 'Token tmk_other' }).catch(() => undefined);
 
-  expect(user).toMatchObject({ name: '', isAdmin: false });
+  expect(user).toMatchObject({ name: '', isAdmin: false, hasGrant: true });
   expect([await user.canWrite('d'), await user.canWrite('e')]).toEqual([true, false]);
   const questions = requests.filter((request) => pathOf(request) === '/api/identity');
   expect(questions).toHaveLength(credentials === OWN ? 1 : 0);

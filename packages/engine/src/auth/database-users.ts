@@ -29,6 +29,8 @@ type DatabaseUser = {
   /** '' when the database did not tell. */
   readonly name: string;
   readonly isAdmin: boolean;
+  /** Whether any database was granted to the user. */
+  readonly hasGrant: boolean;
   /** Admins may write to databases that do not exist too. Rejects when the database does not answer. */
   readonly canWrite: (database: string) => Promise<boolean>;
 };
@@ -36,6 +38,7 @@ type DatabaseUser = {
 type Identity = {
   readonly user: string;
   readonly admin: boolean;
+  readonly reads: readonly string[];
   readonly writes: readonly string[];
 };
 
@@ -104,19 +107,22 @@ export class DatabaseUsers {
       this.#isSilentUntilMs = nowMs + CACHE_MS;
       return undefined;
     }
-    const { user, admin, writes } = identity;
+    const { user, admin, reads, writes } = identity;
     return {
       name: user,
       isAdmin: admin,
+      hasGrant: admin || reads.length > 0 || writes.length > 0,
       canWrite: (database) => Promise.resolve(admin || writes.includes(database)),
     };
   }
 
   async #askAs(claim: Claim, nowMs: number): Promise<DatabaseUser> {
     await this.#checkAsks(nowMs);
-    // The first statement needs no right, the second an admin.
-    if (!(await this.#isAnswered(claim, 'SHOW DATABASES'))) throw new WrongCredentials();
-    const isAdmin = await this.#isAnswered(claim, 'SHOW USERS');
+    // The first statement needs no right and lists what was granted, the second needs an admin.
+    const databases = await this.#answer(claim, 'SHOW DATABASES');
+    if (databases === undefined) throw new WrongCredentials();
+    const isAdmin = (await this.#answer(claim, 'SHOW USERS')) !== undefined;
+    const hasGrant = isAdmin || listsDatabases(databases);
     const answers = new Map<string, boolean>();
     const canWrite = async (database: string): Promise<boolean> => {
       if (isAdmin) return true;
@@ -130,31 +136,32 @@ export class DatabaseUsers {
         body: '',
         clientAddress: claim.address,
       } as const;
-      const status = await this.#clusters.statusAs(claim.authorization, request);
+      const { status } = await this.#clusters.askAs(claim.authorization, request);
       const isAllowed = status === 200 || status === 204;
       dropOldest(answers);
       answers.set(database, isAllowed);
       return isAllowed;
     };
-    return { name: '', isAdmin, canWrite };
+    return { name: '', isAdmin, hasGrant, canWrite };
   }
 
   /** A database whose own authentication is off takes every password, which proves nothing. */
   async #checkAsks(nowMs: number): Promise<void> {
     if (this.#isAskingUntilMs > nowMs) return;
-    if (await this.#isAnswered(NOBODY, 'SHOW DATABASES')) throw isOpen();
+    if ((await this.#answer(NOBODY, 'SHOW DATABASES')) !== undefined) throw isOpen();
     this.#isAskingUntilMs = nowMs + CACHE_MS;
   }
 
-  async #isAnswered({ authorization, address }: Claim, statement: string): Promise<boolean> {
-    const status = await this.#clusters.statusAs(authorization, {
+  /** The answer to a statement; `undefined` when the database refuses to answer it. */
+  async #answer({ authorization, address }: Claim, statement: string): Promise<string | undefined> {
+    const { status, body } = await this.#clusters.askAs(authorization, {
       method: 'GET',
       path: '/query',
       params: { q: statement },
       clientAddress: address === '' ? undefined : address,
     });
     if (status === 429) throw tooManyFailures('too many failed logins; try again later');
-    return status === 200;
+    return status === 200 ? body : undefined;
   }
 }
 
@@ -177,6 +184,14 @@ function tooManyFailures(reason: string): LimitExceeded {
   return new LimitExceeded(reason, 'http.auth-enabled');
 }
 
+/** Whether an answer to SHOW DATABASES has a row. */
+function listsDatabases(body: string): boolean {
+  const answer = asObject(parseJson(Buffer.from(body), ''), 'no object') as {
+    readonly results?: readonly { readonly series?: readonly { readonly values?: unknown[] }[] }[];
+  };
+  return (answer.results?.[0]?.series?.[0]?.values?.length ?? 0) > 0;
+}
+
 /** `undefined` when it is no answer to the question: the server is another product. */
 function readIdentity(body: string): Identity | undefined {
   let fields: Readonly<Record<string, unknown>>;
@@ -185,9 +200,10 @@ function readIdentity(body: string): Identity | undefined {
   } catch {
     return undefined;
   }
-  const { user, admin, writes, reason, throttled } = fields;
-  if (typeof user === 'string' && typeof admin === 'boolean' && Array.isArray(writes))
-    return { user, admin, writes: writes.map(String) };
+  const { user, admin, reads, writes, reason, throttled } = fields;
+  const hasLists = Array.isArray(reads) && Array.isArray(writes);
+  if (typeof user === 'string' && typeof admin === 'boolean' && hasLists)
+    return { user, admin, reads: reads.map(String), writes: writes.map(String) };
   if (user !== null || typeof reason !== 'string') return undefined;
   throw throttled === true ? tooManyFailures(reason) : new WrongCredentials(reason);
 }

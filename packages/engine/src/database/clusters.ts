@@ -180,13 +180,13 @@ export class Clusters implements DatabaseClient {
   }
 
   /** Status that the default cluster answers to whoever has these credentials; a failure of its own is thrown. */
-  async statusAs(
+  async askAs(
     authorization: string,
     request: Omit<ClusterRequest, 'authorization'>,
-  ): Promise<number> {
+  ): Promise<{ readonly status: number; readonly body: string }> {
     const response = await this.#send(this.cluster(''), { ...request, authorization });
     if (response.status >= 500) throw refused(response);
-    return response.status;
+    return response;
   }
 
   /** Whether the engine says who it is when it asks the default cluster. */

@@ -185,10 +185,16 @@ describe('credentials that another service was given', () => {
 
   test('belong to a user with rights', async () => {
     const { Authorization: writer = '' } = basic('writer', 'pw');
-    expect((await identify(writer)).json).toEqual({ user: 'writer', admin: false, writes: ['d'] });
+    expect((await identify(writer)).json).toEqual({
+      user: 'writer',
+      admin: false,
+      reads: [],
+      writes: ['d'],
+    });
     expect((await identify('Token reader:pw')).json).toEqual({
       user: 'reader',
       admin: false,
+      reads: ['d'],
       writes: [],
     });
     const { Authorization: root = '' } = basic('root', 'pw');

@@ -16,10 +16,10 @@ export async function handleIdentity(exchange: Exchange, services: HttpServices)
   );
   try {
     const user = await authenticator.identify(authorization, address);
-    const writes = [...catalog.state.databases.keys()].filter((name) =>
-      hasRight(user, name, 'write'),
-    );
-    sendJson(exchange, 200, { user: user.name, admin: user.isAdmin, writes });
+    const names = [...catalog.state.databases.keys()];
+    const reads = names.filter((name) => hasRight(user, name, 'read'));
+    const writes = names.filter((name) => hasRight(user, name, 'write'));
+    sendJson(exchange, 200, { user: user.name, admin: user.isAdmin, reads, writes });
   } catch (error) {
     if (!(error instanceof Unauthorized || error instanceof LimitExceeded)) throw error;
     if (error instanceof Unauthorized) counters.authFail++;
