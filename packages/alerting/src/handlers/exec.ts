@@ -1,6 +1,6 @@
 // exec: runs a program for each event, with the event as JSON on its standard input.
-import { spawn } from 'node:child_process';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { startProgram } from '@tidemark/core/start-program';
 import { printEventJson } from '../event.ts';
 import type { HandlerKind } from '../handler.ts';
 import { strings, text } from '../options.ts';
@@ -32,10 +32,7 @@ function run(
   options: { readonly input: string; readonly signal: AbortSignal },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, programArguments, {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      signal: options.signal,
-    });
+    const child = startProgram(program, programArguments, { signal: options.signal });
     let output = '';
     const keep = (chunk: Buffer): void => {
       if (output.length < OUTPUT_CHARS_MAX) output += chunk.toString('utf8');

@@ -1,7 +1,7 @@
 // Connections to user-defined functions: child processes over standard input and output, and unix sockets.
-import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
+import { startProgram } from '@tidemark/core/start-program';
 import type { UdfConnection, UdfConnector } from '../services.ts';
 
 /** `[udf.functions.<name>]` of the configuration. */
@@ -73,10 +73,7 @@ function startProcess(
   logLine: (line: string) => void,
 ): Promise<UdfConnection> {
   return new Promise((resolve, reject) => {
-    const child = spawn(config.prog, [...config.args], {
-      env: { ...process.env, ...config.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+    const child = startProgram(config.prog, config.args, { environment: config.env });
     const listeners = new Listeners();
     let killTimer: NodeJS.Timeout | undefined;
     createInterface({ input: child.stderr }).on('line', logLine);

@@ -1,0 +1,82 @@
+// What a program gets from the process that starts it, and what becomes of it when that is killed.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { open } from 'lmdb';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { startProgram } from './start-program.ts';
+
+let directory = '';
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'start-program-'));
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function outputOf(script: string, environment?: Record<string, string>): Promise<string> {
+  const program = startProgram('/bin/sh', ['-c', script], { environment });
+  let text = '';
+  program.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  program.stdin.end('input');
+  await once(program, 'close');
+  return text.trim();
+}
+
+test('a program gets what it needs to run, what it is given, and no more of the environment', async () => {
+  vi.stubEnv('DATABASE_PASSWORD', 'secret');
+  vi.stubEnv('TZ', 'Europe/Berlin');
+
+  const names = (await outputOf('env', { GIVEN: 'x' }))
+    .split('\n')
+    .map((line) => line.split('=')[0]);
+
+  expect(names).toEqual(expect.arrayContaining(['PATH', 'TZ', 'GIVEN']));
+  expect(names).not.toContain('DATABASE_PASSWORD');
+});
+
+test.runIf(existsSync('/proc/self/fd'))(
+  'a program gets no file that libraries of the service have open',
+  async () => {
+    const root = open({ path: join(directory, 'engine.mdb'), noSubdir: true });
+
+    const files = await outputOf('ls -l /proc/self/fd; cat');
+    await root.close();
+
+    expect(files).toContain('input');
+    expect(files).not.toContain('engine.mdb');
+  },
+);
+
+test('a program that is not there is an error as such', async () => {
+  const [error] = (await once(startProgram('/nowhere/at-all', []), 'error')) as [Error];
+
+  expect(error.message).toContain('/nowhere/at-all ENOENT');
+});
+
+test.runIf(process.platform === 'linux')(
+  'a program ends when the process that started it is killed',
+  async () => {
+    // Its other end is closed when the program has ended.
+    const held = join(directory, 'held');
+    execFileSync('mkfifo', [held]);
+    const source = `
+      import { startProgram } from '${fileURLToPath(new URL('start-program.ts', import.meta.url))}';
+      startProgram('/bin/sh', ['-c', 'exec 3>"$0"; echo started >&3; exec sleep 600', '${held}']);
+    `;
+    const args = ['--import', 'tsx', '--input-type=module', '-e', source];
+    const parent = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const stream = createReadStream(held);
+    await once(stream, 'data');
+
+    parent.kill('SIGKILL');
+
+    await once(stream, 'end');
+  },
+);
