@@ -2,7 +2,7 @@
 import { finishSteps, forecast, forecastSize } from '@tidemark/query/forecast';
 import type { ForecastOptions } from '@tidemark/query/forecast';
 import type { Aggregate, AggregateResult, Samples } from './aggregate.ts';
-import { NUMBERS } from './aggregate.ts';
+import { compareValues, NUMBERS } from './aggregate.ts';
 
 /** Series longer than this are too long to fit in reasonable time. */
 const SLOTS_MAX = 100_000;
@@ -12,11 +12,15 @@ export function holtWinters(options: ForecastOptions): Aggregate {
 }
 
 function predicted(samples: Samples, options: ForecastOptions): AggregateResult[] {
-  const times = samples.points.map(({ time }) => time);
+  // Late points of a stream come behind newer ones.
+  const pairs = samples.points.map(({ time }, i) => ({ time, value: Number(samples.values[i]) }));
+  pairs.sort((a, b) => compareValues(a.time, b.time));
+  const times = pairs.map(({ time }) => time);
   const [first, last] = [times[0], times.at(-1)];
   if (first === undefined || last === undefined || options.predictions <= 0) return [];
   if (forecastSize(first, last, options).slots > SLOTS_MAX) return [];
-  const found = finishSteps(forecast(times, samples.values.map(Number), options));
+  const values = pairs.map(({ value }) => value);
+  const found = finishSteps(forecast(times, values, options));
   if (found === undefined) return [];
   return [...found.values].flatMap((value, i) =>
     Number.isNaN(value)
