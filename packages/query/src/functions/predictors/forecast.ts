@@ -106,12 +106,15 @@ function rounded(time: bigint, interval: bigint): bigint {
 class Model {
   readonly #series: Float64Array;
   readonly #season: number;
+  /** What a run gives; one array for all runs of a search. */
+  readonly #fitted: Float64Array;
   /** Values and parameters that were worked on since others could run. */
   #worked = 0;
 
   constructor(series: Float64Array, season: number) {
     this.#series = series;
     this.#season = season;
+    this.#fitted = new Float64Array(series.length);
   }
 
   /** Fitted values of the series, followed by `count` predictions. */
@@ -129,7 +132,9 @@ class Model {
         }
       }
     }
-    return yield* this.#run(count, best?.point ?? start);
+    const values = new Float64Array(this.#series.length + count);
+    yield* this.#runInSteps(best?.point ?? start, values);
+    return values;
   }
 
   #startParameters(): Float64Array {
@@ -160,63 +165,125 @@ class Model {
     return parameters;
   }
 
-  *#squaredError(parameters: Float64Array): Steps<number> {
-    const fitted = yield* this.#run(0, parameters);
+  /** At once while little was done, else in steps. */
+  #squaredError(parameters: Float64Array): number | Steps<number> {
+    // A search takes steps in all dimensions around each of these runs.
+    this.#worked += this.#series.length + parameters.length * parameters.length;
+    if (this.#worked >= STEP_ITEMS) return this.#squaredErrorInSteps(parameters);
+    new Recurrence(this.#start(parameters)).run(this.#fitted, this.#fitted.length);
+    return this.#error();
+  }
+
+  *#squaredErrorInSteps(parameters: Float64Array): Steps<number> {
+    yield* this.#runInSteps(parameters, this.#fitted);
+    return this.#error();
+  }
+
+  *#runInSteps(parameters: Float64Array, values: Float64Array): Steps {
+    const recurrence = new Recurrence(this.#start(parameters));
+    for (let end = 0; end < values.length;) {
+      yield;
+      end = Math.min(values.length, end + STEP_ITEMS);
+      recurrence.run(values, end);
+    }
+    this.#worked = 0;
+  }
+
+  #start(parameters: Float64Array): ConstructorParameters<typeof Recurrence>[0] {
+    return { parameters, season: this.#season, first: this.#series[0] ?? NaN };
+  }
+
+  #error(): number {
+    const series = this.#series;
+    const fitted = this.#fitted;
     let error = 0;
     for (let i = 0; i < fitted.length; i++) {
-      const value = this.#series[i] ?? NaN;
+      const value = series[i] as number;
       if (Number.isNaN(value)) continue;
-      const distance = (fitted[i] ?? NaN) - value;
+      const distance = (fitted[i] as number) - value;
       if (Number.isNaN(distance)) return Infinity;
       error += distance * distance;
     }
     return error;
   }
+}
 
-  /**
-   * Runs the recurrence from the first value on. It changes `parameters`: factors are moved into [0, 1] and seasons are
-   * carried forward in place; the search goes on from there, and the numbers clients know depend on it.
-   */
-  *#run(count: number, parameters: Float64Array): Steps<Float64Array> {
-    // A search takes steps in all dimensions around each of these runs.
-    this.#worked += parameters.length * parameters.length;
+/**
+ * The recurrence from the first value on. It changes `parameters`: factors are moved into [0, 1] and seasons are carried
+ * forward in place; the search goes on from there, and the numbers clients know depend on it.
+ */
+class Recurrence {
+  readonly #parameters: Float64Array;
+  readonly #season: number;
+  #value: number;
+  #level: number;
+  #trend: number;
+  #damping: number;
+  #next = 0;
+
+  constructor(start: {
+    readonly parameters: Float64Array;
+    readonly season: number;
+    readonly first: number;
+  }) {
+    const { parameters, season, first } = start;
     for (const factor of [ALPHA, BETA, GAMMA, PHI]) {
       parameters[factor] = Math.min(1, Math.max(0, parameters[factor] ?? 0));
     }
-    const [alpha = 0, beta = 0, gamma = 0, phi = 0] = parameters;
+    this.#parameters = parameters;
+    this.#season = season;
+    this.#value = first;
+    this.#level = parameters[LEVEL] ?? 0;
+    this.#trend = parameters[TREND] ?? 0;
+    this.#damping = parameters[PHI] ?? 0;
+  }
+
+  /** Writes the values up to `end`. */
+  run(values: Float64Array, end: number): void {
+    if (this.#next === 0 && end > 0) values[this.#next++] = this.#value;
+    const parameters = this.#parameters;
     const season = this.#season;
-    const seasons = parameters.subarray(SEASONS);
-    const length = this.#series.length + count;
-    const result = new Float64Array(length);
-    let value = this.#series[0] ?? NaN;
-    let level = parameters[LEVEL] ?? 0;
-    let trend = parameters[TREND] ?? 0;
-    let damping = phi;
-    let offset = season - 1;
-    result[0] = value;
-    for (let t = 1; t < length; t++) {
-      const at = season === 0 ? 0 : (t - season + offset) % season;
-      const ahead = season === 0 ? 0 : (t - season + (t % season) + offset) % season;
-      const old = season === 0 ? 1 : (seasons[at] ?? 1);
-      const coming = season === 0 ? 1 : (seasons[ahead] ?? 1);
+    const alpha = parameters[ALPHA] as number;
+    const beta = parameters[BETA] as number;
+    const gamma = parameters[GAMMA] as number;
+    const phi = parameters[PHI] as number;
+    let value = this.#value;
+    let level = this.#level;
+    let trend = this.#trend;
+    let damping = this.#damping;
+    // Powers of less than one only shrink: where one adds nothing, none does.
+    let isSettled = phi === 0;
+    // The season of a value, and where it was left by the one before: two further with every value.
+    let phase = season === 0 ? 0 : this.#next % season;
+    let at = season === 0 ? 0 : (2 * this.#next - 2) % season;
+    for (let t = this.#next; t < end; t++) {
+      const ahead = at + phase < season ? at + phase : at + phase - season;
+      const old = season === 0 ? 1 : (parameters[SEASONS + at] as number);
+      const coming = season === 0 ? 1 : (parameters[SEASONS + ahead] as number);
       const expected = level + phi * trend;
       const newLevel = alpha * (value / old) + (1 - alpha) * expected;
       const newTrend = beta * (newLevel - level) + (1 - beta) * phi * trend;
-      const newSeason = gamma * (value / expected) + (1 - gamma) * old;
+      if (season > 0) {
+        parameters[SEASONS + at] = gamma * (value / expected) + (1 - gamma) * old;
+        at = at + 2 < season ? at + 2 : at + 2 - season;
+        phase = phase + 1 < season ? phase + 1 : 0;
+      }
       value = (newLevel + damping * newTrend) * coming;
       level = newLevel;
       trend = newTrend;
-      damping += phi ** t;
-      if (season > 0) {
-        seasons[(t + offset) % season] = newSeason;
-        offset++;
+      if (phi === 1) damping++;
+      else if (!isSettled) {
+        // Not a product that is carried along: its last digits lead the search elsewhere.
+        const further = damping + phi ** t;
+        isSettled = further === damping;
+        damping = further;
       }
-      result[t] = value;
-      if (++this.#worked >= STEP_ITEMS) {
-        this.#worked = 0;
-        yield;
-      }
+      values[t] = value;
     }
-    return result;
+    this.#value = value;
+    this.#level = level;
+    this.#trend = trend;
+    this.#damping = damping;
+    this.#next = Math.max(this.#next, end);
   }
 }

@@ -13,9 +13,9 @@ const SCALE = 1;
 
 /**
  * A function to minimise. It may move the point it is given, for example into the allowed range: the simplex goes on
- * with the moved point. It decides when to give way.
+ * with the moved point. It decides when to give way, and answers at once when it need not.
  */
-export type Objective = (point: Float64Array) => Steps<number>;
+export type Objective = (point: Float64Array) => number | Steps<number>;
 
 export type Minimum = { readonly value: number; readonly point: Float64Array };
 
@@ -63,7 +63,8 @@ class Simplex {
   /** Values of the start simplex; before anything else. */
   *measure(): Steps {
     for (const [i, point] of this.#points.entries()) {
-      this.#values[i] = yield* this.#objective(point);
+      const found = this.#objective(point);
+      this.#values[i] = typeof found === 'number' ? found : yield* found;
     }
   }
 
@@ -73,11 +74,13 @@ class Simplex {
     const worstPoint = this.#point(worst);
     const centre = this.#centreWithout(worst);
     const reflected = along(centre, worstPoint, -REFLECTION);
-    const value = yield* this.#objective(reflected);
+    const found = this.#objective(reflected);
+    const value = typeof found === 'number' ? found : yield* found;
     const bestValue = this.#value(best);
     if (value < bestValue) {
       const expanded = along(centre, reflected, EXPANSION);
-      const expandedValue = yield* this.#objective(expanded);
+      const foundThere = this.#objective(expanded);
+      const expandedValue = typeof foundThere === 'number' ? foundThere : yield* foundThere;
       if (expandedValue < value) this.#replace(worst, expanded, expandedValue);
       else this.#replace(worst, reflected, value);
     } else if (value < this.#value(second)) {
@@ -102,7 +105,8 @@ class Simplex {
     const vertex = this.#point(this.#ranks().best);
     // The objective may move what it is given; the copy keeps what was found.
     const point = Float64Array.from(vertex);
-    return { value: yield* this.#objective(vertex), point };
+    const found = this.#objective(vertex);
+    return { value: typeof found === 'number' ? found : yield* found, point };
   }
 
   *#contract(state: {
@@ -116,7 +120,8 @@ class Simplex {
     const { worst, second, best, centre } = state;
     const toward = state.value < this.#value(worst) ? state.reflected : this.#point(worst);
     const contracted = along(centre, toward, CONTRACTION);
-    const value = yield* this.#objective(contracted);
+    const found = this.#objective(contracted);
+    const value = typeof found === 'number' ? found : yield* found;
     if (value < this.#value(worst)) {
       this.#replace(worst, contracted, value);
       return;
@@ -129,8 +134,10 @@ class Simplex {
         point[j] = anchor + ((point[j] ?? 0) - anchor) / 2;
       }
     }
-    this.#values[worst] = yield* this.#objective(this.#point(worst));
-    this.#values[second] = yield* this.#objective(this.#point(second));
+    for (const index of [worst, second]) {
+      const drawn = this.#objective(this.#point(index));
+      this.#values[index] = typeof drawn === 'number' ? drawn : yield* drawn;
+    }
   }
 
   /** Indexes of the largest, the largest below that, and the smallest value. */
