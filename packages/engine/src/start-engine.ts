@@ -249,6 +249,7 @@ class RunningEngine implements EngineService {
       serverId: this.#parts.metadata.serverId,
       hostname: config[''].hostname,
       port: Number(new URL(this.url).port),
+      isSecure: config.http.httpsEnabled,
       token: this.#authenticator?.subscriberToken,
     });
     this.#subscriptions.start();

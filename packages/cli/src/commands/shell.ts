@@ -3,6 +3,8 @@ import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../exit.ts';
+import { credentialsOf, tsdbUrl, withCredentialOptions } from './connection.ts';
+import type { CredentialFlags } from './connection.ts';
 import { coloursFor } from '../output/colour.ts';
 import { print } from '../output/table.ts';
 import { FORMATS } from '../shell/format.ts';
@@ -16,15 +18,17 @@ import { isUnfinished, runInteractive } from '../shell/interactive.ts';
 import { oneOf, PRECISIONS, Session } from '../shell/session.ts';
 
 type Flags = {
-  readonly host: string;
-  readonly port: string;
+  readonly host?: string;
+  readonly port?: string;
   readonly url?: string;
   readonly ssl?: boolean;
   readonly unsafeSsl?: boolean;
   readonly socket: string;
   readonly database: string;
-  readonly username: string;
-  readonly password: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly token?: string;
+  readonly user?: string;
   readonly execute?: string;
   readonly format: string;
   readonly precision: string;
@@ -49,22 +53,21 @@ export function rewriteOldSpellings(argv: readonly string[]): readonly string[] 
 
 /** The command. */
 export function shellCommand(finish: (status: number) => void): Command {
-  return new Command('shell')
+  return withCredentialOptions(new Command('shell'))
     .description('Query a database from the terminal.')
     .version(TIDEMARK_VERSION, '--version', 'print the version of the shell')
-    .option('--host <name>', 'host of the database', '127.0.0.1')
-    .option('--port <number>', 'its port', '8086')
-    .option('--url <url>', 'its address in one piece; wins over --host and --port')
+    .option('--host <name>', 'host of the database (default 127.0.0.1)')
+    .option('--port <number>', 'its port (default 8086)')
+    .option(
+      '--url <url>',
+      'its address in one piece; wins over --host and --port (env: TIDEMARK_TSDB_URL)',
+    )
     .option('--ssl', 'use https')
     .option('--unsafe-ssl', 'use https and do not verify the certificate')
     .option('--socket <path>', 'unix socket of the database; wins over all of these', '')
     .option('--database <name>', 'database of the statements', '')
-    .option('--username <name>', 'user', process.env['INFLUX_USERNAME'] ?? '')
-    .option(
-      '--password <text>',
-      'password; better in INFLUX_PASSWORD',
-      process.env['INFLUX_PASSWORD'] ?? '',
-    )
+    .option('--username <name>', 'as --user, for older scripts')
+    .option('--password <text>', 'the password that belongs to --username')
     .option('--execute <statements>', 'run statements and leave')
     .option('--format <format>', 'column, csv or json', 'column')
     .option('--precision <unit>', 'rfc3339, h, m, s, ms, u or ns', 'ns')
@@ -90,12 +93,19 @@ async function runShell(flags: Flags): Promise<number> {
   const isSecure = flags.ssl === true || flags.unsafeSsl === true;
   // The only switch that the platform's own `fetch` has; this process talks to nobody else.
   if (flags.unsafeSsl === true) process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  const url = urlOf(flags, isSecure);
+  const {
+    username = '',
+    password = '',
+    token = '',
+  } = credentialsOf(userFlags(flags), url, process.env);
   const session = new Session(
     {
-      url: flags.url ?? `${isSecure ? 'https' : 'http'}://${flags.host}:${flags.port}`,
+      url,
       socket: flags.socket,
-      username: flags.username,
-      password: flags.password,
+      username,
+      password,
+      token,
       database: flags.database,
       retentionPolicy: '',
       format: oneOf('format', FORMATS, flags.format),
@@ -126,6 +136,19 @@ async function runShell(flags: Flags): Promise<number> {
     statement = '';
   }
   return statement === '' ? ExitStatus.Ok : runOnce(session, statement);
+}
+
+function urlOf({ url, host, port }: Flags, isSecure: boolean): string {
+  if (url !== undefined) return url;
+  const isDefault = host === undefined && port === undefined && !isSecure;
+  if (isDefault) return tsdbUrl(process.env);
+  return `${isSecure ? 'https' : 'http'}://${host ?? '127.0.0.1'}:${port ?? '8086'}`;
+}
+
+/** `--username` with `--password` is `--user`. */
+function userFlags({ token, user, username, password }: Flags): CredentialFlags {
+  if (username === undefined || user !== undefined) return { token, user };
+  return { token, user: password === undefined ? username : `${username}:${password}` };
 }
 
 async function runOnce(session: Session, text: string): Promise<number> {

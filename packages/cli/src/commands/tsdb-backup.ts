@@ -2,7 +2,6 @@
 import { join, resolve } from 'node:path';
 
 import { makeDirectory } from '@tidemark/core/make-directory';
-import { TsdbClient } from '@tidemark/client';
 import type { BackupProgress } from '@tidemark/storage';
 import type { RestoreOutcome } from '@tidemark/tsdb';
 import { Command } from 'commander';
@@ -10,15 +9,16 @@ import { Command } from 'commander';
 import { UsageError } from '../exit.ts';
 import { withByteBar } from '../output/progress.ts';
 import { humanBytes, print, printJson } from '../output/table.ts';
+import { tsdbClient, withTsdbOptions } from './connection.ts';
 import { collect } from './engine-client/context.ts';
 
-const DEFAULT_URL = 'http://127.0.0.1:8086';
 /** Pieces of an upload are gathered up to this size: far below `http.max-body-size`, far above a round trip. */
 const UPLOAD_BYTES = 4 << 20;
 
 type BackupFlags = {
-  readonly url: string;
-  readonly username?: string;
+  readonly url?: string;
+  readonly token?: string;
+  readonly user?: string;
   readonly database?: readonly string[];
   readonly start?: string;
   readonly end?: string;
@@ -28,7 +28,8 @@ type BackupFlags = {
 
 type RestoreFlags = {
   readonly url?: string;
-  readonly username?: string;
+  readonly token?: string;
+  readonly user?: string;
   readonly dataDir?: string;
   readonly database?: string;
   readonly as?: string;
@@ -41,7 +42,7 @@ export function tsdbBackupCommands(): readonly Command[] {
 }
 
 function backupCommand(): Command {
-  return withConnection(new Command('backup'), DEFAULT_URL)
+  return withTsdbOptions(new Command('backup'))
     .description(
       'Back up a running database into one file while it goes on working. Everything with users, or some databases.',
     )
@@ -56,7 +57,7 @@ function backupCommand(): Command {
       const { describeBackup, storeBackup } = await import('@tidemark/storage');
       const { database: databases, start, end } = flags;
       const since = flags.since === undefined ? undefined : await describeBackup(flags.since);
-      const response = await clientOf(flags).http.send('/api/backup', {
+      const response = await tsdbClient(flags, 600_000).http.send('/api/backup', {
         method: 'POST',
         json: {
           databases,
@@ -67,7 +68,7 @@ function backupCommand(): Command {
         // It takes as long as it takes; the server ends what nobody reads.
         signal: new AbortController().signal,
       });
-      if (response.body === null) throw new UsageError(`${flags.url} is no database that backs up`);
+      if (response.body === null) throw new UsageError('--url names no database that backs up');
       const { body } = response;
       const path = resolve(file);
       const report = await withByteBar('backup', (onProgress) =>
@@ -85,9 +86,9 @@ function backupCommand(): Command {
 }
 
 function restoreCommand(): Command {
-  return withConnection(new Command('restore'), undefined)
+  return withTsdbOptions(new Command('restore'))
     .description(
-      `Add the databases of a backup to a running database (--url, default ${DEFAULT_URL}) or to one that is not running (--data-dir). Databases that exist are never touched.`,
+      'Add the databases of a backup to a running database (--url) or to one that is not running (--data-dir). Databases that exist are never touched.',
     )
     .argument('<files...>', 'a full backup and the incremental ones after it, oldest first')
     .option('--data-dir <dir>', 'data directory of a database that is not running, or a new one')
@@ -112,25 +113,6 @@ function restoreCommand(): Command {
     });
 }
 
-function withConnection(command: Command, defaultUrl: string | undefined): Command {
-  return command
-    .option('--url <url>', 'the running database; may hold user and password', defaultUrl)
-    .option(
-      '--username <name>',
-      'an admin; the password comes from TIDEMARK_PASSWORD (or use an API token in TIDEMARK_TOKEN)',
-    );
-}
-
-function clientOf(flags: { readonly url?: string; readonly username?: string }): TsdbClient {
-  return new TsdbClient({
-    url: flags.url ?? DEFAULT_URL,
-    username: flags.username,
-    password: flags.username === undefined ? undefined : process.env['TIDEMARK_PASSWORD'],
-    token: process.env['TIDEMARK_TOKEN'],
-    timeoutMs: 600_000,
-  });
-}
-
 type OnProgress = (progress: BackupProgress) => void;
 
 async function restoreRemote(
@@ -138,7 +120,7 @@ async function restoreRemote(
   flags: RestoreFlags,
   onProgress: OnProgress,
 ): Promise<RestoreOutcome> {
-  const { http } = clientOf(flags);
+  const { http } = tsdbClient(flags, 600_000);
   const path = '/api/restore';
   const { database, as } = flags;
   const { id } = await http.json<{ readonly id: string }>(path, {

@@ -4,7 +4,6 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-import { TsdbClient } from '@tidemark/client';
 import { MAX_TIME, MIN_TIME, parseRfc3339 } from '@tidemark/core';
 import { Command, InvalidArgumentError } from 'commander';
 
@@ -12,10 +11,13 @@ import { exportServer } from '../import-server/export-server.ts';
 import type { ExportReport } from '../import-server/export-server.ts';
 import { withStepBar } from '../output/progress.ts';
 import { printJson } from '../output/table.ts';
+import { tsdbClient, withTsdbOptions } from './connection.ts';
 import { collect } from './engine-client/context.ts';
 
 type Flags = {
-  readonly url: string;
+  readonly url?: string;
+  readonly token?: string;
+  readonly user?: string;
   readonly out: string;
   readonly compress?: boolean;
   readonly database?: readonly string[];
@@ -28,11 +30,10 @@ type Flags = {
 
 /** The subcommand. The report goes to standard error, because the export itself may go to standard output. */
 export function tsdbExportCommand(): Command {
-  return new Command('export')
+  return withTsdbOptions(new Command('export'))
     .description(
       'Write databases, policies and points of a running database (ours or an InfluxDB 1.x) as line protocol, which `tsdb import --file` and `shell --import` read.',
     )
-    .option('--url <url>', 'the running database', 'http://127.0.0.1:8086')
     .option('--out <file>', 'where to write; - is standard output', '-')
     .option('--compress', 'gzip it')
     .option('--database <name>', 'only this database; repeatable', collect)
@@ -69,7 +70,7 @@ async function runExport(flags: Flags): Promise<ExportReport> {
   try {
     const exported = withStepBar((onProgress) =>
       exportServer({
-        from: new TsdbClient({ url: flags.url, timeoutMs: 600_000 }),
+        from: tsdbClient(flags, 600_000),
         to: text,
         databases: flags.database ?? [],
         retentionPolicy: flags.retention,

@@ -14,6 +14,7 @@ import {
   isComplete,
   NOT_NOTIFIED,
 } from '../import-file/import-file.ts';
+import { tsdbClient, withTsdbOptions } from './connection.ts';
 import { collect } from './engine-client/context.ts';
 
 type Flags = {
@@ -21,7 +22,9 @@ type Flags = {
   readonly file?: string;
   readonly compressed?: boolean;
   readonly notify?: boolean;
-  readonly url: string;
+  readonly url?: string;
+  readonly token?: string;
+  readonly user?: string;
   readonly database?: readonly string[];
   readonly state: string;
   readonly users: boolean;
@@ -30,14 +33,13 @@ type Flags = {
 
 /** The subcommand. */
 export function tsdbImportCommand(finish: (status: number) => void): Command {
-  return new Command('import')
+  return withTsdbOptions(new Command('import'))
     .description(
       'Copy databases, policies, continuous queries, users and points from a running InfluxDB 1.x, or read a file of `influx_inspect export`.',
     )
     .option('--from <url>', 'the server to copy from; http://user:password@host:8086')
     .option('--file <file>', 'an export instead')
     .option('--compressed', 'accepted for older scripts: gzip is recognised')
-    .option('--url <url>', 'the running Tidemark', 'http://127.0.0.1:8086')
     .option(
       '--database <name>',
       'with --from only this database (repeatable), with --file where points go that name none',
@@ -53,7 +55,7 @@ export function tsdbImportCommand(finish: (status: number) => void): Command {
     .option('--json', 'print the report as JSON')
     .exitOverride()
     .action(async (flags: Flags) => {
-      const to = new TsdbClient({ url: flags.url, timeoutMs: 600_000 });
+      const to = tsdbClient(flags, 600_000);
       if ((flags.from === undefined) === (flags.file === undefined))
         throw new UsageError('give either --from URL or --file FILE');
       if (flags.file !== undefined) return finish(await runFileImport(flags, flags.file, to));

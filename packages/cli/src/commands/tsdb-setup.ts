@@ -6,6 +6,7 @@ import { TsdbClient } from '@tidemark/client';
 import { Command } from 'commander';
 
 import { UsageError } from '../exit.ts';
+import { tsdbUrl } from './connection.ts';
 import { print, printJson } from '../output/table.ts';
 
 type Flags = { readonly url: string; readonly username?: string; readonly json?: boolean };
@@ -16,7 +17,7 @@ export function tsdbSetupCommand(): Command {
     .description(
       'Create the first admin user. Asks on a terminal; elsewhere the password comes from TIDEMARK_PASSWORD or standard input.',
     )
-    .option('--url <url>', 'the running database', 'http://127.0.0.1:8086')
+    .option('--url <url>', 'the running database (env: TIDEMARK_TSDB_URL)', tsdbUrl(process.env))
     .option('--username <name>', 'name of the user')
     .option('--json', 'print JSON')
     .exitOverride()

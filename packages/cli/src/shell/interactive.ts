@@ -114,6 +114,7 @@ async function askCredentials(
   lines: LineQueue,
   session: Session,
 ): Promise<void> {
+  session.settings.token = '';
   session.settings.username = (await lines.next('username: ')) ?? '';
   // The terminal shows what is typed; hide it by writing nothing while the answer is read.
   const output = readline as unknown as { _writeToOutput?: (text: string) => void };

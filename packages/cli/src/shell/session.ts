@@ -16,6 +16,8 @@ export type Settings = {
   url: string;
   username: string;
   password: string;
+  /** Used instead of user and password. */
+  token: string;
   /** Path of a unix socket that is used instead of the address of `url`; empty is none. */
   socket: string;
   database: string;
@@ -103,10 +105,10 @@ export class Session {
 
   /** The client for the present address and credentials. */
   client(): TsdbClient {
-    const { url, username, password, socket } = this.settings;
+    const { url, username, password, token, socket } = this.settings;
     return new TsdbClient({
       url,
-      ...(username === '' ? {} : { username, password }),
+      ...(token === '' ? (username === '' ? {} : { username, password }) : { token }),
       ...(socket === '' ? {} : { fetch: socketFetch(socket) }),
       timeoutMs: 600_000,
     });
@@ -242,7 +244,7 @@ export class Session {
 
   #describe(): string {
     return Object.entries(this.settings)
-      .filter(([name]) => name !== 'password')
+      .filter(([name]) => name !== 'password' && name !== 'token')
       .map(([name, value]) => `${name.padEnd(16)} ${String(value)}`)
       .join('\n');
   }

@@ -299,6 +299,7 @@ describe('completion', () => {
         socket: '',
         username: '',
         password: '',
+        token: '',
         database: 'house',
         retentionPolicy: '',
         format: 'column',

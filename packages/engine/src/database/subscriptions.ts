@@ -28,6 +28,8 @@ export type SubscriptionsOptions = {
   /** Under which the database reaches this engine. */
   readonly hostname: string;
   readonly port: number;
+  /** Whether the engine speaks TLS there. */
+  readonly isSecure: boolean;
   /** Of the subscriber, when the engine asks for credentials. */
   readonly token?: string | undefined;
 };
@@ -182,12 +184,15 @@ export class Subscriptions {
   }
 
   async #destination(cluster: Options, policy: Policy): Promise<string> {
-    const { hostname, port, token } = this.#options;
+    const { hostname, port, token, isSecure } = this.#options;
     const user = token === undefined ? '' : `${SUBSCRIBER}:${token}@`;
     const host = text(cluster, 'hostname') || hostname;
-    const protocol = text(cluster, 'subscription-protocol');
-    if (protocol === 'udp') return `udp://${host}:${await this.#listen(cluster, policy)}`;
+    const asked = text(cluster, 'subscription-protocol');
+    if (asked === 'udp') return `udp://${host}:${await this.#listen(cluster, policy)}`;
     const path = text(cluster, 'subscription-path').replace(/^\/*|\/*$/g, '');
+    // Another port is that of a proxy, which may speak plainly; at its own port the engine would not be reached so.
+    const isOwnPort = integer(cluster, 'http-port') === 0;
+    const protocol = isSecure && isOwnPort ? 'https' : asked;
     const base = `${protocol}://${user}${host}:${integer(cluster, 'http-port') || port}`;
     return path === '' ? base : `${base}/${path}`;
   }

@@ -6,14 +6,15 @@ import type { Dbrp, ScriptDiagnostic, Task, TaskVar } from '@tidemark/client';
 import { messageOf, NotFound } from '@tidemark/core';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
+import { credentialsOf, withCredentialOptions } from '../connection.ts';
+import type { CredentialFlags, Credentials } from '../connection.ts';
 import { describeFindings, UsageError } from '../../exit.ts';
 
 export type ClientFlags = {
   readonly url: string;
   readonly json?: boolean | undefined;
   readonly skipVerify?: boolean | undefined;
-  readonly token?: string | undefined;
-};
+} & CredentialFlags;
 
 /** Sets the exit status. */
 export type Finish = (status: number) => void;
@@ -26,7 +27,7 @@ const ALERT_LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
 /** A new command of a group, with the options that all have who talk to a running engine. */
 export function clientCommand(name: string, description: string): Command {
   const { env } = process;
-  return new Command(name)
+  return withCredentialOptions(new Command(name))
     .description(description)
     .addOption(
       new Option(
@@ -37,7 +38,6 @@ export function clientCommand(name: string, description: string): Command {
         `"${DEFAULT_URL}"`,
       ),
     )
-    .option('--token <text>', 'API token or web token; better in TIDEMARK_ENGINE_TOKEN')
     .option(
       '--skip-verify',
       'do not verify the certificate of an https address (env: TIDEMARK_UNSAFE_SSL=true)',
@@ -48,7 +48,8 @@ export function clientCommand(name: string, description: string): Command {
 
 /** The client that a command's options name. */
 export function engineClient(flags: ClientFlags): EngineClient {
-  return new EngineClient({ url: addressOf(flags), token: tokenOf(flags) });
+  const url = addressOf(flags);
+  return new EngineClient({ url, ...engineCredentials(flags, url) });
 }
 
 /** The address that a command's options name, with user and password; certificates are verified as they say. */
@@ -67,10 +68,13 @@ export function addressOf(flags: ClientFlags): string {
   return url;
 }
 
-/** The token that a command sends, if any; it wins over user and password of the address. */
-export function tokenOf({ token }: ClientFlags): string | undefined {
-  const given = token ?? process.env['TIDEMARK_ENGINE_TOKEN'] ?? '';
-  return given === '' ? undefined : given;
+/** As for the database; a token that is meant for the engine alone may be in TIDEMARK_ENGINE_TOKEN. */
+export function engineCredentials(flags: ClientFlags, url: string): Credentials {
+  const { env } = process;
+  return credentialsOf(flags, url, {
+    ...env,
+    TIDEMARK_TOKEN: env['TIDEMARK_ENGINE_TOKEN'] ?? env['TIDEMARK_TOKEN'],
+  });
 }
 
 /** An option that takes a level of events, in either case. */

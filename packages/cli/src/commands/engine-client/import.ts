@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 
 import { ExitStatus } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
-import { addressOf, clientCommand, tokenOf } from './context.ts';
+import { addressOf, clientCommand, engineCredentials } from './context.ts';
 import type { ClientFlags, Finish } from './context.ts';
 
 type Flags = ClientFlags & {
@@ -45,8 +45,7 @@ export function engineImportCommand(finish: Finish): Command {
       try {
         await moveIn({
           from: flags.from,
-          to: addressOf(flags),
-          toToken: tokenOf(flags),
+          ...targetOf(flags),
           pattern: flags.pattern,
           isOverwriting: flags.overwrite,
           isDisabled: flags.disabled,
@@ -97,4 +96,15 @@ function report(steps: readonly MoveInStep[], flags: Flags): void {
 function parseHttpUrl(text: string): string {
   if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
   throw new InvalidArgumentError('Write it as http://host:9092.');
+}
+
+/** The address to copy to, with user and password in it where they are wanted, or a token beside it. */
+function targetOf(flags: Flags): { readonly to: string; readonly toToken: string | undefined } {
+  const url = addressOf(flags);
+  const { token, username, password = '' } = engineCredentials(flags, url);
+  if (username === undefined) return { to: url, toToken: token };
+  const to = new URL(url);
+  to.username = encodeURIComponent(username);
+  to.password = encodeURIComponent(password);
+  return { to: to.href, toToken: undefined };
 }
