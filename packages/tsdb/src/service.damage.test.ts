@@ -1,5 +1,5 @@
 // What clients are told when files are damaged.
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { openStorageInline } from '@tidemark/storage';
@@ -86,4 +86,37 @@ test('with storage.serve-damaged answers are marked; what can not be marked fail
   expect(packed.text).toContain('the answer is not complete');
   expect(csv.status).toBe(500);
   expect(other.json.results[0]).not.toHaveProperty('partial');
+});
+
+test('a database whose index is damaged is neither read nor written, others are, and monitoring does not keep it from starting', async () => {
+  const index = join(directory, 'tsdb', 'data', 'index');
+  for (const name of readdirSync(index)) {
+    const path = join(index, name);
+    const bytes = readFileSync(path);
+    // The one of `a` was written by the flush, that of `b` holds nothing yet.
+    if (bytes.length > 16) writeFileSync(path, bytes.subarray(0, bytes.length - 1));
+  }
+
+  service = await startTestService({
+    directory,
+    config: { monitor: { 'store-enabled': true, 'store-database': 'a' } },
+  });
+  const written = await service.write('m,t=y f=3 2', { db: 'a' });
+  const asked = await service.query('SELECT f FROM m', { db: 'a' });
+  const other = await service.write('m,t=y f=3 2', { db: 'b' });
+  const answered = await service.query('SELECT count(f) FROM m', { db: 'b' });
+  const health = await service.get('/health');
+  const dropped = await service.query('DROP DATABASE a; CREATE DATABASE a');
+  const again = await service.write('m,t=y f=3 2', { db: 'a' });
+
+  expect([written.status, written.json.error]).toEqual([
+    500,
+    expect.stringMatching(/the series index has .*tidemark tsdb repair/),
+  ]);
+  expect(asked.json.results[0].error).toMatch(/the series index has .*tidemark tsdb repair/);
+  expect(other.status).toBe(204);
+  expect(answered.json.results[0].series[0].values).toEqual([['1970-01-01T00:00:00Z', 2]]);
+  expect(health.json).toMatchObject({ status: 'warn' });
+  expect(dropped.json.results[0]).not.toHaveProperty('error');
+  expect(again.status).toBe(204);
 });
