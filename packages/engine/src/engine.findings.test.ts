@@ -127,3 +127,14 @@ test('in a thread of its own a task is refused with the same place', async () =>
     await threaded.close();
   }
 });
+
+test('templates of texts that can not be read are found when a task is defined', async () => {
+  const script = "stream|from()\n  |alert().id('{{ .Name').crit(lambda: TRUE)";
+
+  const { answer } = await define(script);
+
+  expect(answer).toMatchObject({ status: 200, json: { status: 'disabled', error: '' } });
+  expect(answer.json.diagnostics).toMatchObject([
+    { message: 'template: id:1: unclosed action', line: 2, column: 12 },
+  ]);
+});

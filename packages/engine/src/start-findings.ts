@@ -29,6 +29,19 @@ export function spanOf(node: NodeSpec, properties: readonly string[]): Span {
   return placeOf({ span: node.span, properties: node.calls?.properties ?? [] }, { properties });
 }
 
+/** Runs a check of a node that says which of its properties is at fault. Throws `InvalidRequest` with its place. */
+export function checkStartOf(script: string, node: NodeSpec, check: () => void): void {
+  try {
+    check();
+  } catch (cause) {
+    if (!(cause instanceof StartError)) throw cause;
+    const { message } = cause;
+    const { properties = [], hint } = cause.details;
+    const finding = findingAt(script, spanOf(node, properties), { message, hint });
+    throw new InvalidRequest(message, { cause, hint, diagnostics: [finding] });
+  }
+}
+
 /** Runs a check of a piece of a script; what it refuses gets the place of that piece. */
 export function checkAt(
   place: { readonly script: string; readonly span: Span },

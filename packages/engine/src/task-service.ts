@@ -13,7 +13,7 @@ import type { Clock, Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import { printVars } from '@tidemark/pipeline';
 import type { EdgeType, HandlerSpec, NodeSpec, Pipeline, Vars } from '@tidemark/pipeline';
-import { StartError } from '@tidemark/runtime';
+import { checkTexts, StartError } from '@tidemark/runtime';
 import type { TaskState } from '@tidemark/runtime';
 import type { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment, Definition } from './definition.ts';
@@ -27,7 +27,7 @@ import type { Reach } from './reach.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from './records.ts';
 import { ZERO_TIME } from './records.ts';
 import { definitionOf } from './snapshots.ts';
-import { checkAt, findingsOf, spanOf } from './start-findings.ts';
+import { checkAt, checkStartOf, findingsOf, spanOf } from './start-findings.ts';
 
 /** What a client may say about a task; absent means unchanged, or the default for a new one. */
 export type TaskInput = {
@@ -326,6 +326,7 @@ export class TaskService {
     for (const node of pipeline.nodes) {
       checkAt({ script, span: spanOf(node, ['cluster']) }, () => checkNode(node));
     }
+    for (const node of pipeline.nodes) checkStartOf(script, node, () => checkTexts(node));
     return definition;
   }
 

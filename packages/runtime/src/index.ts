@@ -9,6 +9,7 @@ export { single } from './lambda/function.ts';
 export type { CallContext, FunctionRow } from './lambda/function.ts';
 export { TagCondition } from './lambda/tag-condition.ts';
 export { DEFAULT_TASK_LIMITS } from './limits.ts';
+export { checkTexts } from './check-texts.ts';
 export { NodeFailed, StartError } from './node.ts';
 export { EXECUTABLE_NODE_TYPES } from './nodes/create.ts';
 export { WriteParser } from './ingest/parse-write.ts';

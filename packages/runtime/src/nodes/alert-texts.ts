@@ -52,10 +52,10 @@ export class AlertTexts {
 
   constructor(ctx: NodeContext<AlertOptions>) {
     this.#ctx = ctx;
-    const { id, message, details } = ctx.options;
-    this.#id = template('id', id);
-    this.#message = template('message', message);
-    this.#details = template('details', details, true);
+    const { id, message, details } = alertTemplates(ctx.options);
+    this.#id = id;
+    this.#message = message;
+    this.#details = details;
     this.#writer = this.#details.isJsonOfData ? new DetailsWriter() : undefined;
     const { hostname, clusterId, serverId } = ctx.task.services.server;
     this.#server = new TemplateStruct('kapacitor.serverInfo', {
@@ -185,6 +185,19 @@ function fieldsOf(point: Point): AlertEvent['context']['fields'] {
     else Object.defineProperty(fields, field.name, { value, enumerable: true });
   }
   return fields;
+}
+
+/** Templates of an alert node's texts. Throws `StartError`. */
+export function alertTemplates({ id, message, details }: AlertOptions): {
+  readonly id: Template;
+  readonly message: Template;
+  readonly details: Template;
+} {
+  return {
+    id: template('id', id),
+    message: template('message', message),
+    details: template('details', details, true),
+  };
 }
 
 function template(name: string, source: string, isHtml = false): Template {

@@ -30,15 +30,8 @@ export class SideloadNode implements RunningNode {
 
   constructor(ctx: NodeContext<SideloadOptions>) {
     this.#ctx = ctx;
-    const { order, fields } = ctx.options;
-    try {
-      this.#order = order.map((source) => new Template('order', source));
-    } catch (cause) {
-      if (cause instanceof TemplateSyntaxError) {
-        throw new StartError(cause.message, { cause, properties: ['order'] });
-      }
-      throw cause;
-    }
+    const { fields } = ctx.options;
+    this.#order = orderTemplates(ctx.options);
     this.#fields = [...fields].map(([name, value]) => ({ name, ...defaultValue(value) }));
   }
 
@@ -162,5 +155,17 @@ function convert(type: ValueType, loaded: Loaded): Value | undefined {
       return typeof loaded === 'string' && /^[+-]?\d+$/.test(loaded) ? BigInt(loaded) : undefined;
     default:
       return undefined;
+  }
+}
+
+/** Templates of the paths of a sideload node. Throws `StartError`. */
+export function orderTemplates({ order }: SideloadOptions): readonly Template[] {
+  try {
+    return order.map((source) => new Template('order', source));
+  } catch (cause) {
+    if (cause instanceof TemplateSyntaxError) {
+      throw new StartError(cause.message, { cause, properties: ['order'] });
+    }
+    throw cause;
   }
 }
