@@ -32,6 +32,16 @@ test.each([
     { maxSelectBuckets: 4 },
     'max-select-buckets limit exceeded: (10/4)',
   ],
+  [
+    'SELECT mean(v) FROM m WHERE time >= 0 AND time < 3650d GROUP BY time(1ns)',
+    {},
+    'max-filled-windows limit exceeded: (315360000000000000/50000000)',
+  ],
+  [
+    'SELECT mean(v) FROM m WHERE time >= 0 AND time < 3650d GROUP BY time(1ns) fill(0) LIMIT 60000000',
+    {},
+    'max-filled-windows limit exceeded: (60000000/50000000)',
+  ],
   ['SELECT v FROM m', { maxSelectPoints: 5 }, 'max-select-point limit exceeed: (6/5)'],
   [
     'SELECT v FROM (SELECT v FROM (SELECT v FROM m))',
@@ -47,6 +57,30 @@ test.each([
     `{"results":[{"statement_id":0,"error":"${message}"}]}\n`,
   );
 });
+
+test.each([
+  'SELECT mean(v) FROM m GROUP BY time(1ns)',
+  'SELECT moving_average(mean(v), 2) FROM m WHERE time >= 0 AND time < 10s GROUP BY time(1ns) LIMIT 3',
+])(
+  '%s: windows are counted while they are filled where nobody knows how many there are',
+  async (text) => {
+    const context = await contextOf(sourceWith(4), {
+      limits: { ...DEFAULT_QUERY_LIMITS, maxFilledWindows: 20_000 },
+    });
+
+    expect(await answer(text, context)).toContain('max-filled-windows limit exceeded: (');
+  },
+);
+
+test.each(['fill(none)', 'LIMIT 3'])(
+  'windows that nobody fills are not counted: %s',
+  async (how) => {
+    const context = await contextOf(sourceWith(4));
+    const text = `SELECT mean(v) FROM m WHERE time >= 0 AND time < 3650d GROUP BY time(1ns) ${how}`;
+
+    expect(await answer(text, context)).toContain('"values":[[');
+  },
+);
 
 test('a query that would hold too much ends with an error that names the setting', async () => {
   const context = await contextOf(sourceWith(400), {
@@ -70,6 +104,7 @@ test('cancelling ends an endless stream of windows with the reason', async () =>
   let ms = 0;
   const context = await contextOf(sourceWith(4), {
     signal: abort.signal,
+    limits: { ...DEFAULT_QUERY_LIMITS, maxFilledWindows: 0 },
     monotonicMs: () => (ms += 1),
   });
   const statement = select('SELECT count(v) FROM m WHERE time >= 0 GROUP BY time(1ns)');

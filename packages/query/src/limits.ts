@@ -9,6 +9,8 @@ export type QueryLimits = {
   readonly maxSelectSeries: number;
   /** `coordinator.max-select-buckets`: windows made by one SELECT. */
   readonly maxSelectBuckets: number;
+  /** `coordinator.max-filled-windows`: windows that `fill` makes in one SELECT; there may be none with points in them. */
+  readonly maxFilledWindows: number;
   /** `coordinator.query-memory-limit`: bytes that one query may hold at once. */
   readonly maxQueryMemoryBytes: number;
   /** `coordinator.max-subquery-depth`: nesting of subqueries. */
@@ -30,6 +32,8 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = {
   maxSelectPoints: 0,
   maxSelectSeries: 0,
   maxSelectBuckets: 0,
+  // A year of seconds; ten million are answered in some seconds.
+  maxFilledWindows: 50_000_000,
   maxQueryMemoryBytes: 256 * 1024 * 1024,
   maxSubqueryDepth: 100,
   maxSelectSources: 1000,
@@ -77,6 +81,14 @@ export function bucketLimitExceeded(count: number, limit: number): LimitExceeded
   return new LimitExceeded(
     `max-select-buckets limit exceeded: (${count}/${limit})`,
     'coordinator.max-select-buckets',
+  );
+}
+
+export function filledLimitExceeded(count: number | bigint, limit: number): LimitExceeded {
+  return new LimitExceeded(
+    `max-filled-windows limit exceeded: (${count}/${limit})`,
+    'coordinator.max-filled-windows',
+    { hint: 'use fill(none) or longer intervals, or raise coordinator.max-filled-windows' },
   );
 }
 

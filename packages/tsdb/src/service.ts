@@ -497,6 +497,7 @@ function buildServices(
       maxSelectPoints: config.coordinator.maxSelectPoint,
       maxSelectSeries: config.coordinator.maxSelectSeries,
       maxSelectBuckets: config.coordinator.maxSelectBuckets,
+      maxFilledWindows: config.coordinator.maxFilledWindows,
       maxQueryMemoryBytes: queryMemories.limitBytes,
       maxSubqueryDepth: config.coordinator.maxSubqueryDepth,
       maxSelectSources: config.coordinator.maxSelectSources,

@@ -21,6 +21,8 @@ export type FillOptions = {
   readonly lastStart: bigint;
   readonly descending: boolean;
   readonly types: readonly FieldType[];
+  /** Told how many windows were filled; throws when they are too many. */
+  readonly onFilled: (count: number) => void;
 };
 
 type Known = { readonly time: bigint; readonly value: FieldValue | null };
@@ -152,6 +154,7 @@ export class Filler {
   }
 
   #take(): LeafBatch {
+    this.#options.onFilled(this.#times.length);
     return { times: this.#times.take(), columns: this.#builders.map((builder) => builder.take()) };
   }
 }

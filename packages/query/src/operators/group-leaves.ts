@@ -194,14 +194,14 @@ function reducedType(leaf: Leaf): FieldType {
 
 function stepsOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): LeafSteps {
   return {
-    filler: fillerOf(leaf, leaves),
+    filler: fillerOf(leaf, leaves, run),
     transformations: transformationsOf(leaf, leaves, run),
     offset: leaves.plan.offset,
     limit: leaves.plan.limit,
   };
 }
 
-function fillerOf(leaf: Leaf, leaves: LeavesPlan): Filler | undefined {
+function fillerOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): Filler | undefined {
   const { plan, windows } = leaves;
   const { reducer } = leaf;
   if (windows === undefined || reducer === undefined || plan.fill.kind === 'none') return undefined;
@@ -215,6 +215,7 @@ function fillerOf(leaf: Leaf, leaves: LeavesPlan): Filler | undefined {
     lastStart: windows.of(range.end).start,
     descending: plan.descending,
     types: [reducedType(leaf), ...leaves.auxiliary.map((column) => column.type)],
+    onFilled: (count) => run.countFilled(count),
   });
 }
 

@@ -2,6 +2,7 @@
 import { requestOptions } from '../look-up.ts';
 import type { QueryContext } from '../context.ts';
 import {
+  filledLimitExceeded,
   MERGE_ROWS,
   memoryLimitExceeded,
   pointLimitExceeded,
@@ -20,6 +21,7 @@ export class RunContext {
   readonly pace: Pace;
   readonly #gate: MemoryGate;
   #points = 0;
+  #filled = 0;
   readonly #series = new Set<string>();
   #bytes = 0;
   readonly #counters = zeroCounters();
@@ -70,6 +72,13 @@ export class RunContext {
     this.#points += count;
     const limit = this.query.limits.maxSelectPoints;
     if (limit > 0 && this.#points > limit) throw pointLimitExceeded(this.#points, limit);
+  }
+
+  /** Windows that `fill` has made, of all groups. */
+  countFilled(count: number): void {
+    this.#filled += count;
+    const limit = this.query.limits.maxFilledWindows;
+    if (limit > 0 && this.#filled > limit) throw filledLimitExceeded(this.#filled, limit);
   }
 
   /** Options of a request whose rows do not come here to be counted. */

@@ -6,7 +6,7 @@ import { invalid } from '../compat-messages.ts';
 import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
 import { sliceColumn } from '../batch/column-ops.ts';
 import { lookUp } from '../look-up.ts';
-import { bucketLimitExceeded, SLICE_ROWS } from '../limits.ts';
+import { bucketLimitExceeded, filledLimitExceeded, SLICE_ROWS } from '../limits.ts';
 import type { LeafFault, MeasurementPlan, SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from './aggregate-measurement.ts';
 import { aggregateMeasurement, canPushAggregates } from './aggregate-measurement.ts';
@@ -62,16 +62,27 @@ export async function checkLimits(plan: SelectPlan, run: RunContext): Promise<vo
 }
 
 function checkBuckets(plan: SelectPlan, run: RunContext): void {
-  const limit = run.query.limits.maxSelectBuckets;
-  if (limit === 0 || plan.interval === undefined) return;
+  const { maxSelectBuckets, maxFilledWindows } = run.query.limits;
+  const count = windowCount(plan);
+  if (count === undefined) return;
+  if (maxSelectBuckets > 0 && count > maxSelectBuckets) {
+    throw bucketLimitExceeded(Number(count), maxSelectBuckets);
+  }
+  if (maxFilledWindows === 0 || plan.fill.kind === 'none') return;
+  // Nobody fills behind the last row that is answered; what transformations leave out is counted while it is filled.
+  const answered = plan.limit === 0 ? count : BigInt(plan.limit + plan.offset);
+  const filled = answered < count ? answered : count;
+  if (filled > maxFilledWindows) throw filledLimitExceeded(filled, maxFilledWindows);
+}
+
+/** Windows of the range, whether there are points in them or not; `undefined` where it has no bounds. */
+function windowCount(plan: SelectPlan): bigint | undefined {
+  if (plan.interval === undefined) return undefined;
   const { start, end } = plan.range;
-  if (start === MIN_TIME || end === MAX_TIME || end < start) return;
+  if (start === MIN_TIME || end === MAX_TIME || end < start) return undefined;
   const { windows } = new LeavesPlan(plan);
-  if (windows === undefined) return;
-  const first = windows.of(start).start;
-  const last = windows.of(end).start;
-  const count = Number((last - first) / windows.everyNanos) + 1;
-  if (count > limit) throw bucketLimitExceeded(count, limit);
+  if (windows === undefined) return undefined;
+  return (windows.of(end).start - windows.of(start).start) / windows.everyNanos + 1n;
 }
 
 /** Counts the series that will be read, when there is a limit, before anything is read. */

@@ -85,6 +85,10 @@ export const TSDB_CONFIG = {
     'max-select-point': integer(0, 'Points one SELECT may read; 0 is no limit.'),
     'max-select-series': integer(0, 'Series one SELECT may read; 0 is no limit.'),
     'max-select-buckets': integer(0, 'GROUP BY time windows of one SELECT; 0 is no limit.'),
+    'max-filled-windows': integer(
+      50_000_000,
+      'Windows that fill() makes in one SELECT, counted before anything is read where the range has bounds; 0 is no limit.',
+    ),
     'query-memory-limit': size(256 * 1024 * 1024, 'Memory one query may hold; 0 is no limit.'),
     'total-query-memory-limit': size(
       512 * 1024 * 1024,
