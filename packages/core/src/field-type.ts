@@ -11,6 +11,11 @@ export const FIELD_TYPES: readonly FieldType[] = [
   'boolean',
 ];
 
+/** A type as errors of writes report it; integers are int64 there. */
+export function reportedType(type: FieldType): string {
+  return type === 'integer' ? 'int64' : type;
+}
+
 /**
  * A field value as a scalar. `integer` and `unsigned` are always `bigint`, `float` is always `number`: the
  * JavaScript type tells a float from an integer (docs/adr/0001-int64.md).

@@ -50,7 +50,7 @@ export {
   messageOf,
 } from './errors.ts';
 export type { AppErrorOptions } from './errors.ts';
-export { FIELD_TYPES } from './field-type.ts';
+export { FIELD_TYPES, reportedType } from './field-type.ts';
 export type { FieldType, FieldValue } from './field-type.ts';
 export { isInt64Operator, MAX_INT64, MAX_UINT64, MIN_INT64, wrapInt64 } from './int64.ts';
 export type { Int64Operator } from './int64.ts';

@@ -9,6 +9,7 @@ import {
   MIN_INT64,
   Unavailable,
 } from '@tidemark/core';
+import { reportedType } from '@tidemark/core';
 import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
 import { writeDecimalPowers } from './decimal-powers.ts';
 import { FIELD_TYPE_CODES } from './field-codes.ts';
@@ -283,8 +284,8 @@ export class IngestKernel implements Ingest {
     const measurement = exports.getStagedMeasurement();
     const field = this.#names.field(measurement, exports.getEventField());
     const name = this.#names.measurement(measurement);
-    const wanted = columnType(exports.getEventNew());
-    const present = columnType(exports.getEventOld());
+    const wanted = reportedType(columnType(exports.getEventNew()));
+    const present = reportedType(columnType(exports.getEventOld()));
     return `${TYPE_CONFLICT}: input field "${field}" on measurement "${name}" is type ${wanted}, already exists as type ${present}`;
   }
 

@@ -160,6 +160,19 @@ describe('writes', () => {
     ]);
   });
 
+  test.each([
+    ['1', '2i', 'int64', 'float'],
+    ['1i', '2', 'float', 'int64'],
+    ['1i', 't', 'boolean', 'int64'],
+  ])('a conflict of %s and %s calls integers int64', async (first, second, is, was) => {
+    await service.query('DROP MEASUREMENT typed', { db: 'w' });
+    await service.write(`typed f=${first} 1`, { db: 'w' });
+
+    expect((await service.write(`typed f=${second} 2`, { db: 'w' })).json.error).toBe(
+      `field type conflict: input field "f" on measurement "typed" is type ${is}, already exists as type ${was}`,
+    );
+  });
+
   test.each(['d', 'sec', 'us', 'S', ' s'])(
     'the unknown precision `%s` is refused, unless it may mean nanoseconds',
     async (precision) => {

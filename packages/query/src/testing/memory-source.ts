@@ -1,6 +1,6 @@
 // A SeriesSource in memory: slow, small and obviously right. The reference model of the interface, for tests.
 import type { FieldType, FieldValue } from '@tidemark/core';
-import { columnFrom, compareBytes, floorMod, formatSeriesKey } from '@tidemark/core';
+import { columnFrom, compareBytes, floorMod, formatSeriesKey, reportedType } from '@tidemark/core';
 
 import type {
   AggregateBatch,
@@ -87,7 +87,7 @@ export class MemorySource implements SeriesSource {
       const type = typed(value).type;
       const known = fieldTypeInShard(policy, point, name);
       if (known !== undefined && known !== type) {
-        return `field type conflict: input field "${name}" on measurement "${point.measurement}" is type ${type}, already exists as type ${known}`;
+        return `field type conflict: input field "${name}" on measurement "${point.measurement}" is type ${reportedType(type)}, already exists as type ${reportedType(known)}`;
       }
     }
     const key = formatSeriesKey(point.measurement, point.tags);

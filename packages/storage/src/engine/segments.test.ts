@@ -368,7 +368,7 @@ test('field types hold in all shards of a measurement when asked', async () => {
 
   const outcome = await write(own.engine, 'm f=2i 1000000000000000\n');
 
-  expect(outcome.dropped?.reason).toContain('is type integer, already exists as type float');
+  expect(outcome.dropped?.reason).toContain('is type int64, already exists as type float');
   expect((await write(storage.engine, 'm f=1 1\n')).dropped).toBeUndefined();
   expect((await write(storage.engine, 'm f=2i 1000000000000000\n')).dropped).toBeUndefined();
   await own.dispose();

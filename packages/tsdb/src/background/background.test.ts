@@ -142,6 +142,44 @@ describe('continuous queries', () => {
     expect(found.map((row) => row.slice(1))).toEqual([[1, 'c', 'd']]);
   });
 
+  test('those that find no room among the running queries are tried again', async () => {
+    await start({ coordinator: { 'max-concurrent-queries': 2 } });
+    await service.query('CREATE DATABASE d');
+    for (const name of ['a', 'b']) {
+      await service.query(
+        `CREATE CONTINUOUS QUERY ${name} ON d BEGIN SELECT sum(f) INTO ${name} FROM m GROUP BY time(5m) END`,
+      );
+    }
+    await service.write(`m f=1 ${at('10:01:00')}`, { db: 'd' });
+    // Nobody reads two billion windows, so that both are there until their clients go.
+    const endless = new URLSearchParams({
+      db: 'd',
+      q: 'SELECT mean(f) FROM m WHERE time < 2000000000s AND time >= 0 GROUP BY time(1s) fill(0)',
+      chunked: 'true',
+    });
+    const clients = [new AbortController(), new AbortController()];
+    for (const { signal } of clients) await fetch(`${service.url}/query?${endless}`, { signal });
+    const cq = async (): Promise<{ queryOk: number; queryFail: number }> =>
+      (await service.get('/debug/vars')).json.cq.values;
+
+    clock.advance(1000);
+    await untilDefined('both refusals', async () =>
+      (await cq()).queryFail === 2 ? true : undefined,
+    );
+    for (const client of clients) client.abort();
+    await untilDefined('room', async () =>
+      (await service.get('/debug/vars')).json.queryExecutor.values.queriesActive === 0
+        ? true
+        : undefined,
+    );
+    clock.advance(1000);
+    await untilDefined('both runs', async () => ((await cq()).queryOk === 2 ? true : undefined));
+
+    for (const name of ['a', 'b']) {
+      expect(await rows(`SELECT sum FROM ${name}`, 'd')).toEqual([['2022-03-01T10:00:00Z', 1]]);
+    }
+  });
+
   test('one that fails does not keep others from running', async () => {
     await start();
     await service.query('CREATE DATABASE d');

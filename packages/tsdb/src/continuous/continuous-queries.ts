@@ -52,9 +52,7 @@ export class ContinuousQueries {
         if (!this.#known.has(key)) this.#known.set(key, this.#parse(text));
         const known = this.#known.get(key);
         const due = known && dueRun(known.schedule, clock.now(), known.lastBoundary);
-        if (known === undefined || due === undefined) continue;
-        known.lastBoundary = due.boundary;
-        await this.#run(known, due, signal);
+        if (known !== undefined && due !== undefined) await this.#run(known, due, signal);
       }
     }
     for (const key of this.#known.keys()) if (!present.has(key)) this.#known.delete(key);
@@ -77,41 +75,38 @@ export class ContinuousQueries {
     return { statement, schedule, lastBoundary: undefined };
   }
 
-  async #run({ statement }: Known, due: DueRun, stop: AbortSignal): Promise<void> {
+  /** A window is done when its query has been started; one that could not be is tried again with the next tick. */
+  async #run(known: Known, due: DueRun, stop: AbortSignal): Promise<void> {
     const { clock, isLogging, log, services } = this.#options;
+    const { statement } = known;
     const startedMs = clock.monotonicMs();
     const name = `${statement.database}.${statement.name}`;
-    const running = services.queries.start({
-      text: `continuous query ${name}`,
-      database: statement.database,
-    });
+    const description = { text: `continuous query ${name}`, database: statement.database };
     try {
-      const select = withRange(statement.statement, due);
-      const answer = runStatement(select, {
-        services,
-        identity: { kind: 'open' },
-        database: statement.database,
-        retentionPolicy: '',
-        signal: AbortSignal.any([running.signal, stop]),
-        memory: running.memory,
-        messages: [],
+      const written = await services.queries.run(description, async (running) => {
+        known.lastBoundary = due.boundary;
+        const answer = runStatement(withRange(statement.statement, due), {
+          services,
+          identity: { kind: 'open' },
+          database: statement.database,
+          retentionPolicy: '',
+          signal: AbortSignal.any([running.signal, stop]),
+          memory: running.memory,
+          messages: [],
+        });
+        let count = 0n;
+        for await (const batch of eachBatch(answer)) count += writtenOf(batch);
+        return count;
       });
-      let written = 0n;
-      for await (const batch of eachBatch(answer)) written += writtenOf(batch);
       this.#counters.queryOk++;
+      const durationMs = clock.monotonicMs() - startedMs;
       if (isLogging) {
-        const durationMs = clock.monotonicMs() - startedMs;
         log.info({ query: name, written: Number(written), durationMs }, 'continuous query has run');
       }
-      await this.#storeRun(statement, due, {
-        written,
-        durationMs: clock.monotonicMs() - startedMs,
-      });
+      await this.#storeRun(statement, due, { written, durationMs });
     } catch (error) {
       this.#counters.queryFail++;
       log.error({ err: error, query: name }, 'continuous query failed');
-    } finally {
-      services.queries.finish(running);
     }
   }
 

@@ -78,12 +78,9 @@ export async function* runPlan(
   for (let start = plan.start; start < plan.end; start += stepNanos) {
     signal.throwIfAborted();
     const end = start + stepNanos < plan.end ? start + stepNanos : plan.end;
-    const running = services.queries.start({
-      text: `continuous query ${database}.${name} over a past range`,
-      database,
-    });
-    let written = 0n;
-    try {
+    const text = `continuous query ${database}.${name} over a past range`;
+    const written = await services.queries.run({ text, database }, async (running) => {
+      let count = 0n;
       const answer = runStatement(withRange(statement.statement, { start, end }), {
         services,
         identity,
@@ -93,10 +90,9 @@ export async function* runPlan(
         memory: running.memory,
         messages: [],
       });
-      for await (const batch of eachBatch(answer)) written += writtenOf(batch);
-    } finally {
-      services.queries.finish(running);
-    }
+      for await (const batch of eachBatch(answer)) count += writtenOf(batch);
+      return count;
+    });
     const windowsDone = Number((end - plan.start) / intervalNanos);
     yield { start, end, written, windowsDone };
   }

@@ -6,7 +6,7 @@ import { requireRead, requireWrite } from '../auth/identity.ts';
 import { DATABASE_REQUIRED } from '../compat/messages.ts';
 import { readReadRequest, readWriteRequest, writeReadResponse } from '../prometheus/messages.ts';
 import { pointsOf } from '../prometheus/points.ts';
-import { runRemoteQuery } from '../prometheus/read.ts';
+import { runRemoteQueries } from '../prometheus/read.ts';
 import { BodyTooLarge, sendBody, sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -51,24 +51,23 @@ export async function handlePrometheusRead(
   requireRead(identity, name);
   services.counters.promReadReq++;
   const queries = readReadRequest(await readSnappy(exchange, services));
-  const running = services.queries.start({ text: 'prometheus remote read', database: name });
-  const onClose = (): void => services.queries.cancel(running);
-  exchange.response.once('close', onClose);
-  const snapshot = await services.storage.source.snapshot();
-  try {
+  const description = { text: 'prometheus remote read', database: name };
+  const results = await services.queries.run(description, async (running) => {
+    const onClose = (): void => services.queries.cancel(running);
+    exchange.response.once('close', onClose);
     const target = { database: database.name, retentionPolicy: policy.name };
-    const results = [];
-    for (const query of queries) {
-      results.push(await runRemoteQuery(snapshot, query, { target, signal: running.signal }));
+    try {
+      return await runRemoteQueries(services.storage.source, queries, {
+        target,
+        signal: running.signal,
+      });
+    } finally {
+      exchange.response.off('close', onClose);
     }
-    const content = await compress(Buffer.from(writeReadResponse(results)));
-    exchange.response.setHeader('Content-Encoding', 'snappy');
-    sendBody(exchange, 200, { type: 'application/x-protobuf', content });
-  } finally {
-    exchange.response.off('close', onClose);
-    await snapshot.close();
-    services.queries.finish(running);
-  }
+  });
+  const content = await compress(Buffer.from(writeReadResponse(results)));
+  exchange.response.setHeader('Content-Encoding', 'snappy');
+  sendBody(exchange, 200, { type: 'application/x-protobuf', content });
 }
 
 function requireDatabaseName(exchange: Exchange): string {

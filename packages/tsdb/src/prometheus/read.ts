@@ -8,11 +8,28 @@ import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
 
 export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
 
-/** Runs one query; all of a request share a snapshot that the caller closes. */
-export async function runRemoteQuery(
+type ReadContext = { readonly target: ReadTarget; readonly signal: AbortSignal };
+
+/** Runs the queries of a request, on one view of the data. */
+export async function runRemoteQueries(
+  source: { snapshot(): Promise<SourceSnapshot> },
+  queries: readonly RemoteQuery[],
+  context: ReadContext,
+): Promise<(readonly RemoteSeries[])[]> {
+  const snapshot = await source.snapshot();
+  try {
+    const results = [];
+    for (const query of queries) results.push(await runRemoteQuery(snapshot, query, context));
+    return results;
+  } finally {
+    await snapshot.close();
+  }
+}
+
+async function runRemoteQuery(
   snapshot: SourceSnapshot,
   query: RemoteQuery,
-  context: { readonly target: ReadTarget; readonly signal: AbortSignal },
+  context: ReadContext,
 ): Promise<readonly RemoteSeries[]> {
   const timeRange = rangeOf(query);
   const where = predicateOf(query.matchers.filter(({ name }) => name !== METRIC_LABEL));

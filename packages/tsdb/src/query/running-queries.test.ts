@@ -1,7 +1,11 @@
+import { Unavailable } from '@tidemark/core';
 import { afterEach, expect, test } from 'vitest';
 
 import { ManualClock, startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
+import { runRemoteQueries } from '../prometheus/read.ts';
+import { QueryMemories } from './query-memory.ts';
+import { RunningQueries } from './running-queries.ts';
 
 let service: TestService;
 afterEach(() => service.close());
@@ -91,4 +95,37 @@ test('stopping the service ends queries that do not end by themselves', async ()
     ]);
   });
   expect(await answer).toMatch(/query engine shutdown|connection closed/);
+});
+
+test('work that fails before it has begun gives its place back', async () => {
+  await start();
+  const clock = new ManualClock(0n);
+  const counters = {
+    queriesActive: 0,
+    queriesExecuted: 0,
+    queriesFinished: 0,
+    queryDurationNs: 0,
+    recoveredPanics: 0,
+  };
+  const queries = new RunningQueries({
+    clock,
+    counters,
+    memories: new QueryMemories({ totalBytes: 0, limitBytes: 0, waitMs: 0, clock }),
+    maxConcurrent: 1,
+    timeoutMs: 0,
+    slowMs: 0,
+    onSlow: () => undefined,
+  });
+  const description = { text: 'prometheus remote read', database: 'd' };
+  const source = { snapshot: () => Promise.reject(new Unavailable('storage is starting')) };
+  const target = { database: 'd', retentionPolicy: 'autogen' };
+
+  for (let i = 0; i < 3; i++) {
+    const work = queries.run(description, ({ signal }) =>
+      runRemoteQueries(source, [], { target, signal }),
+    );
+    await expect(work).rejects.toThrow('storage is starting');
+  }
+
+  expect(queries.activeCount).toBe(0);
 });

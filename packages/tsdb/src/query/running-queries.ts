@@ -108,6 +108,19 @@ export class RunningQueries {
     return running;
   }
 
+  /** Registers a query for as long as work takes. Throws as `start` does, before there is any. */
+  async run<T>(
+    query: { readonly text: string; readonly database: string },
+    work: (running: RunningQuery) => Promise<T>,
+  ): Promise<T> {
+    const running = this.start(query);
+    try {
+      return await work(running);
+    } finally {
+      this.finish(running);
+    }
+  }
+
   finish(query: RunningQuery): void {
     const entry = this.#entries.get(query.id);
     if (entry === undefined) return;
