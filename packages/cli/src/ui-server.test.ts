@@ -41,6 +41,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'index.html'), '<title>Tidemark</title>');
   ui = await startUiServer({
     bind: { host: '127.0.0.1', port: 0 },
+    isOpen: true,
     allowedHosts: ['shown.example'],
     allowedOrigins: [],
     trustedProxies: ['127.0.0.2'],
@@ -209,6 +210,7 @@ test('/health says how the services are that the page asks', async () => {
   const engineUrl = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
   const page = await startUiServer({
     bind: { host: '127.0.0.1', port: 0 },
+    isOpen: true,
     allowedHosts: [],
     allowedOrigins: [],
     trustedProxies: [],

@@ -22,6 +22,8 @@ export type UiServerOptions = {
   readonly trustedProxies: readonly string[];
   /** With which the services believe where a client is. */
   readonly pageKey: string;
+  /** Whether a service that it forwards to asks nobody for credentials. */
+  readonly isOpen: boolean;
   /** Folder of the built application. */
   readonly directory: URL;
   /** Base URLs of the services that are forwarded to; a missing one answers 502. */
@@ -96,6 +98,7 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   const { bind, allowedHosts, allowedOrigins, trustedProxies } = options;
   const border = new BorderGuard({
     section: 'ui',
+    isOpen: options.isOpen,
     boundHost: bind.host,
     allowedHosts,
     allowedOrigins,

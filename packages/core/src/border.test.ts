@@ -12,6 +12,7 @@ const LOOPBACK: BorderSettings = {
   section: 'http',
   boundHost: '127.0.0.1',
   allowedHosts: [],
+  isOpen: true,
   allowedOrigins: [],
   trustedProxies: [],
 };
@@ -74,11 +75,22 @@ describe('the host of a request', () => {
     expect(await status(named, 'GET', { Host: 'engine.lan' })).toBe(undefined);
     expect(await status(named, 'GET', { Host: 'other.example' })).toBe(421);
 
-    const elsewhere = { boundHost: '10.0.0.5', ownNames: ['engine.lan'] };
+    const elsewhere = { boundHost: '10.0.0.5', isOpen: false, ownNames: ['engine.example'] };
     expect(await status(elsewhere, 'GET', { Host: 'any.example' })).toBe(undefined);
     const listed = { ...elsewhere, allowedHosts: ['db.example'] };
     expect(await status(listed, 'GET', { Host: 'any.example' })).toBe(421);
     expect(await status(listed, 'GET', { Host: '10.0.0.5:8086' })).toBe(undefined);
+
+    const open = { ...elsewhere, isOpen: true };
+    for (const name of ['10.1.1.1', '[fe80::1]', 'tidemark', 'db.internal', 'engine.example']) {
+      expect(await status(open, 'GET', { Host: `${name}:8086` }), name).toBe(undefined);
+    }
+    for (const name of ['any.example', '10.0.0.5.any.example', 'internal.example']) {
+      expect(await status(open, 'GET', { Host: name }), name).toBe(421);
+      expect(await status({ ...open, allowedHosts: [name] }, 'GET', { Host: name })).toBe(
+        undefined,
+      );
+    }
 
     const socket = { boundHost: undefined, allowedHosts: ['db.example'] };
     expect(await status(socket, 'GET', { Host: 'any.example' })).toBe(undefined);

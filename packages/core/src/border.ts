@@ -2,6 +2,8 @@
 // reaches loopback for every page it shows, and adds cached credentials by itself; so pages of other origins, and names
 // that somebody else's name server leads here, are refused. Programs send none of the headers that tell a page.
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 
 import { isLoopback } from './bind-address.ts';
 import { ClientAddresses } from './client-address.ts';
@@ -11,7 +13,7 @@ import { InvalidRequest } from './errors.ts';
 /** Keys of every section that configures a listener. */
 export const BORDER_KEYS = {
   'allowed-hosts': configKey.textList(
-    'Names in the header Host that are served besides localhost, loopback addresses and the bind address. None: no others on a loopback address, all on another one.',
+    'Names in the header Host that are served besides localhost, loopback addresses and the bind address. None: no others on a loopback address; on another one all, without authentication only such as nobody can register.',
   ),
   'allowed-origins': configKey.textList(
     'Origins, written https://host:port, of pages that browsers may let use this API besides its own; only these get CORS headers.',
@@ -26,6 +28,8 @@ export type BorderSettings = {
   readonly section: string;
   /** What the listener is bound to; `undefined` for a socket that browsers can not reach. */
   readonly boundHost: string | undefined;
+  /** Whether it serves those who have no credentials. */
+  readonly isOpen: boolean;
   /** Other names under which programs of this product reach it. */
   readonly ownNames?: readonly string[] | undefined;
   readonly allowedHosts: readonly string[];
@@ -41,8 +45,10 @@ export type BorderRefusal = { readonly status: 400 | 403 | 415 | 421; readonly m
 /** Decides for one listener. */
 export class BorderGuard {
   readonly #section: string;
-  /** Lower case, without port and brackets; `undefined` serves all. */
-  readonly #hosts: ReadonlySet<string> | undefined;
+  /** Lower case, without port and brackets. */
+  readonly #hosts: ReadonlySet<string>;
+  /** What is served besides them and loopback. */
+  readonly #others: 'none' | 'private' | 'all';
   readonly #origins: ReadonlySet<string>;
   readonly #addresses: ClientAddresses;
 
@@ -50,11 +56,12 @@ export class BorderGuard {
   constructor(settings: BorderSettings) {
     const { section, boundHost, ownNames = [], allowedHosts, allowedOrigins } = settings;
     const { trustedProxies, pageKey } = settings;
-    const isClosed = boundHost !== undefined && (isLoopback(boundHost) || allowedHosts.length > 0);
+    const isLocal = boundHost !== undefined && isLoopback(boundHost);
     this.#section = section;
-    this.#hosts = isClosed
-      ? new Set([boundHost, ...ownNames, ...allowedHosts].map(hostName))
-      : undefined;
+    this.#hosts = new Set([boundHost ?? '', ...ownNames, ...allowedHosts].map(hostName));
+    if (boundHost === undefined) this.#others = 'all';
+    else if (isLocal || allowedHosts.length > 0) this.#others = 'none';
+    else this.#others = settings.isOpen ? 'private' : 'all';
     this.#origins = new Set(allowedOrigins.map((text) => originOf(text, section)));
     this.#addresses = new ClientAddresses(trustedProxies, `${section}.trusted-proxies`, pageKey);
   }
@@ -81,9 +88,10 @@ export class BorderGuard {
       return { status: 400, message: 'malformed request: more than one Host header' };
     }
     // Old programs send none; browsers always do.
-    if (headers.host === undefined || this.#hosts === undefined) return undefined;
+    if (headers.host === undefined || this.#others === 'all') return undefined;
     const name = hostName(headers.host);
     if (isLoopback(name) || this.#hosts.has(name)) return undefined;
+    if (this.#others === 'private' && isPrivateName(name)) return undefined;
     return {
       status: 421,
       message: `host ${JSON.stringify(name)} is not served here; if it should be, add it to ${this.#section}.allowed-hosts`,
@@ -144,6 +152,16 @@ function isDoubled(rawHeaders: readonly string[], name: string): boolean {
     if (raw?.length === name.length && raw.toLowerCase() === name) count++;
   }
   return count > 1;
+}
+
+/** Names that no stranger's name server can lead here: addresses, those of this machine and of private networks. */
+function isPrivateName(name: string): boolean {
+  return (
+    isIP(name) !== 0 ||
+    !name.includes('.') ||
+    name === hostname().toLowerCase() ||
+    /\.(?:home\.arpa|internal|lan|local|localhost)$/.test(name)
+  );
 }
 
 /** `[::1]:8086` to `::1`, `LocalHost.:8086` to `localhost`. */

@@ -444,6 +444,7 @@ function makeServer(
     border: new BorderGuard({
       section: 'http',
       boundHost: listenAddress(config.http.bindAddress).host,
+      isOpen: !config.http.authEnabled,
       // The database delivers under this name.
       ownNames: [config[''].hostname],
       allowedHosts: config.http.allowedHosts,

@@ -246,6 +246,8 @@ export class ProtocolListeners {
     const { bindAddress, allowedHosts, allowedOrigins } = section;
     const border = new BorderGuard({
       section: 'opentsdb',
+      // Points are all that it takes, and senders use all sorts of names.
+      isOpen: false,
       boundHost: parseBind(bindAddress, 'opentsdb.bind-address').host,
       allowedHosts,
       allowedOrigins,

@@ -59,11 +59,12 @@ async function startAll(
   isInsecureAllowed: boolean,
 ): Promise<ReadyUrls> {
   // The page leads to both.
+  const unauthenticated = [
+    ...(config.tsdb.http.authEnabled ? [] : ['database.http.auth-enabled']),
+    ...(config.engine.http.authEnabled ? [] : ['engine.http.auth-enabled']),
+  ];
   requireSafeBind(config.ui.ui.bindAddress, 'ui.bind-address', {
-    unauthenticated: [
-      ...(config.tsdb.http.authEnabled ? [] : ['database.http.auth-enabled']),
-      ...(config.engine.http.authEnabled ? [] : ['engine.http.auth-enabled']),
-    ],
+    unauthenticated,
     isInsecureAllowed,
   });
   const pageKey = randomBytes(32).toString('base64url');
@@ -95,6 +96,7 @@ async function startAll(
   const { UI_DIRECTORY } = await import('@tidemark/ui');
   const ui = await startUiServer({
     ...config.ui.ui,
+    isOpen: unauthenticated.length > 0,
     bind: {
       ...parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
       setting: 'ui.bind-address (--ui-bind)',

@@ -34,9 +34,10 @@ export function borderOf(
   { http }: TsdbConfig,
   own: Pick<BorderSettings, 'boundHost' | 'pageKey'>,
 ): BorderGuard {
-  const { allowedHosts, allowedOrigins, trustedProxies } = http;
+  const { allowedHosts, allowedOrigins, trustedProxies, authEnabled } = http;
   return new BorderGuard({
     section: 'http',
+    isOpen: !authEnabled,
     allowedHosts,
     allowedOrigins,
     trustedProxies,
