@@ -59,6 +59,8 @@ async function endedAt(text: string, look: number, data = source): Promise<numbe
   let looks = 0;
   const context = await contextOf(data, {
     signal: abort.signal,
+    // Empty windows without end are among them.
+    limits: { ...DEFAULT_QUERY_LIMITS, maxFilledWindows: 0 },
     monotonicMs: () => {
       if (++looks === look) abort.abort(new Error('query interrupted'));
       return looks * SLICE;
