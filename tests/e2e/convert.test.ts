@@ -132,11 +132,10 @@ test('both files become one for `up`, which runs with it', async () => {
   const file = join(directory, 'tidemark.toml');
   await writeFile(file, converted.stdout);
 
-  expect(converted).toMatchObject({
-    status: 0,
-    stderr:
-      'influxdb: tasks use the servers named there; without [[engine.tsdb]] they use the database of the same process\n',
-  });
+  expect(converted.status).toBe(0);
+  expect(converted.stderr).toContain(
+    'influxdb: tasks use the servers named there; without [[engine.tsdb]] they use the database of the same process\n',
+  );
   expect(converted.stdout).toContain('# From influxdb.conf and k.conf, for `tidemark up');
   expect(await runTidemark(['config', 'check', file])).toMatchObject({ status: 0, stderr: '' });
   const server = await startTidemark({
