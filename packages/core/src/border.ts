@@ -83,9 +83,12 @@ export class BorderGuard {
     return { ...CORS_HEADERS, 'Access-Control-Allow-Origin': origin };
   }
 
-  #hostRefusal({ headers, rawHeaders }: IncomingMessage): BorderRefusal | undefined {
+  #hostRefusal({ headers, httpVersion, rawHeaders }: IncomingMessage): BorderRefusal | undefined {
     if (isDoubled(rawHeaders, 'host')) {
       return { status: 400, message: 'malformed request: more than one Host header' };
+    }
+    if (headers.host === undefined && httpVersion === '1.1') {
+      return { status: 400, message: 'malformed request: missing Host header' };
     }
     // Old programs send none; browsers always do.
     if (headers.host === undefined || this.#others === 'all') return undefined;

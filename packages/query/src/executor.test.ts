@@ -5,7 +5,7 @@ import type { QueryContext } from './context.ts';
 import { executeSelect } from './executor.ts';
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
 import { MEMORY_CAPABILITIES, MemorySource } from './testing/memory-source.ts';
-import { answer, contextOf, DATABASE, SECOND, select } from './testing/run-statement.ts';
+import { answer, contextOf, DATABASE, drain, SECOND, select } from './testing/run-statement.ts';
 
 const ALL = MEMORY_CAPABILITIES.aggregateFunctions;
 const NONE: typeof ALL = new Set();
@@ -88,6 +88,22 @@ test('a query that would hold too much ends with an error that names the setting
   });
 
   expect(await answer('SELECT v FROM m', context)).toContain('query-memory-limit exceeded');
+});
+
+test.each([
+  ['time >= 9223372036854775807', 0],
+  ['time > 9223372036854775807', 0],
+  ['time = 9223372036854775807', 0],
+  ['time < 9223372036854775807', 1],
+  ['time <= 9223372036854775807', 1],
+  ['time >= 9223372036854775806', 1],
+])('WHERE %s finds %d points of the last instant', async (condition, count) => {
+  const source = new MemorySource();
+  source.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
+  const time = 9_223_372_036_854_775_806n;
+  source.write(DATABASE, 'autogen', [{ measurement: 'm', tags: [], fields: [['v', 1]], time }]);
+
+  expect(await drain(`SELECT v FROM m WHERE ${condition}`, await contextOf(source))).toBe(count);
 });
 
 test('a million empty windows are a stream: LIMIT ends it early', async () => {

@@ -172,17 +172,19 @@ export function rangeOfComparison(
   time: Timestamp,
   span: Span,
 ): TimeRange {
+  // One instant behind the last that a point may have can be named: there is nothing from it on, and all before it.
+  const end = time > MAX_TIME ? MAX_TIME : time;
   switch (operator) {
     case '=':
-      return { start: time, end: time };
+      return { start: time, end };
     case '>':
-      return { start: time + 1n, end: MAX_TIME };
+      return { start: time > MAX_TIME ? time : time + 1n, end: MAX_TIME };
     case '>=':
       return { start: time, end: MAX_TIME };
     case '<':
       return { start: MIN_TIME, end: time - 1n };
     case '<=':
-      return { start: MIN_TIME, end: time };
+      return { start: MIN_TIME, end };
     default:
       throw wrong(`invalid time comparison operator: ${operator}`, span, 'use =, <, <=, > or >=');
   }
@@ -265,7 +267,7 @@ function checkedTime(time: bigint, span: Span): Timestamp {
     throw wrong(`time ${wholeSeconds(time)} underflows time literal`, span);
   }
   if (time < MIN_TIME) throw wrong(`time ${wholeSeconds(time)} underflows time literal`, span);
-  return time > MAX_TIME ? MAX_TIME : time;
+  return time;
 }
 
 function wholeSeconds(time: bigint): string {

@@ -12,7 +12,8 @@ export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
 
 /** Reads the parameter `epoch`; `undefined` when it is empty. What is no unit means nanoseconds, as recorded. */
 export function readEpoch(text: string): Epoch | undefined {
-  switch (text) {
+  const unit = text.trim();
+  switch (unit) {
     case '':
       return undefined;
     case 'u':
@@ -22,7 +23,7 @@ export function readEpoch(text: string): Epoch | undefined {
     case 's':
     case 'm':
     case 'h':
-      return text;
+      return unit;
     default:
       return 'ns';
   }

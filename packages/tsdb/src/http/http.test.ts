@@ -108,6 +108,12 @@ describe('clients', () => {
 
   test.each([
     ['nonsense', 'NONSENSE\r\n\r\n', 400, /^malformed request: /],
+    [
+      'no Host header',
+      'GET /ping HTTP/1.1\r\nConnection: close\r\n\r\n',
+      400,
+      /missing Host header/,
+    ],
     ['bytes beyond ASCII in the URL', 'GET /query?q=µ HTTP/1.1\r\n\r\n', 400, /written as %/],
     [
       'a wrong length',

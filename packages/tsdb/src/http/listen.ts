@@ -161,6 +161,8 @@ function serverOptions({ http }: TsdbConfig) {
   // 0 is no limit. A limit means little when it is looked at less often than it is long.
   const requestMs = http.requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : http.requestTimeoutMs;
   return {
+    // Node's own answer to a request without a Host header has no body and none of our headers.
+    requireHostHeader: false,
     requestTimeout: http.requestTimeoutMs,
     headersTimeout: Math.min(LIMITS.headersMs.value, requestMs),
     connectionsCheckingInterval: Math.min(LIMITS.connectionCheckMs.value, requestMs),

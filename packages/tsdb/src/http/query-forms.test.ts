@@ -32,6 +32,8 @@ test.each([
   ['s', 3600],
   ['m', 60],
   ['h', 1],
+  ['ms ', 3_600_000],
+  ['nonsense', 3_600_000_123_000],
 ])('epoch=%s', async (epoch, expected) => {
   const { json } = await service.query('SELECT f FROM m', { db: 'd', epoch });
   expect(firstRow(json)).toEqual([expected, 1]);
