@@ -35,11 +35,17 @@ export interface PointSink {
   writeLines?(target: WriteTarget, body: Uint8Array): Promise<void>;
 }
 
-/** Memory that the queries of a process share. */
+/**
+ * Memory that the queries of a process share. A query may hold a little as it is; before it holds more it waits, at the
+ * next pause, until there is room for as much as its limit allows. So the few that need much come one after the other.
+ */
 export interface QueryMemory {
   /** What a query may hold without being admitted. */
   readonly freeBytes: number;
-  readonly isAdmitted: boolean;
+  /** Tells that the query holds more than `freeBytes`. */
+  ask(): void;
+  /** Whether the query has asked and was not admitted yet: it has to wait for `admit` before it goes on. */
+  readonly isAsking: boolean;
   /** Resolves when the query may hold as much as `maxQueryMemoryBytes`; rejects when there is no room in time. */
   admit(): Promise<void>;
 }

@@ -2,10 +2,9 @@
 import { describe, expect, test } from 'vitest';
 
 import type { QueryContext } from './context.ts';
-import { executeSelect } from './executor.ts';
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
 import { MEMORY_CAPABILITIES, MemorySource } from './testing/memory-source.ts';
-import { answer, contextOf, DATABASE, drain, SECOND, select } from './testing/run-statement.ts';
+import { answer, contextOf, DATABASE, drain, execute, SECOND } from './testing/run-statement.ts';
 
 const ALL = MEMORY_CAPABILITIES.aggregateFunctions;
 const NONE: typeof ALL = new Set();
@@ -123,11 +122,11 @@ test('cancelling ends an endless stream of windows with the reason', async () =>
     limits: { ...DEFAULT_QUERY_LIMITS, maxFilledWindows: 0 },
     monotonicMs: () => (ms += 1),
   });
-  const statement = select('SELECT count(v) FROM m WHERE time >= 0 GROUP BY time(1ns)');
+  const text = 'SELECT count(v) FROM m WHERE time >= 0 GROUP BY time(1ns)';
   let batches = 0;
 
   const run = async (): Promise<void> => {
-    for await (const _ of executeSelect(statement, context)) {
+    for await (const _ of execute(text, context)) {
       if (++batches === 3) abort.abort(new Error('query interrupted'));
     }
   };
@@ -192,7 +191,6 @@ test.each(['SELECT v FROM m WHERE $', 'SELECT v FROM (SELECT v FROM m) WHERE $']
   async (text) => {
     const source = sourceWith(2000);
     const wanted = Array.from({ length: 300 }, (_, i) => `v + 1 = ${i * 7 + 1}`).join(' OR ');
-    const statement = select(text.replace('$', wanted));
     const abort = new AbortController();
     let looks = 0;
     const cancelled = await contextOf(source, {
@@ -206,7 +204,7 @@ test.each(['SELECT v FROM m WHERE $', 'SELECT v FROM (SELECT v FROM m) WHERE $']
     const rows = await answer(text.replace('$', wanted), await contextOf(source));
     expect(JSON.parse(rows).results[0].series[0].values).toHaveLength(286);
     await expect(async () => {
-      for await (const _ of executeSelect(statement, cancelled));
+      for await (const _ of execute(text.replace('$', wanted), cancelled));
     }).rejects.toThrow('query interrupted');
   },
 );
@@ -218,7 +216,7 @@ test('closing the answer early closes the scan', async () => {
   const inner = context.snapshot;
   const snapshot: QueryContext['snapshot'] = {
     ...inner,
-    async *scan(request, options) {
+    *scan(request, options) {
       try {
         yield* inner.scan(request, options);
       } finally {
@@ -227,12 +225,7 @@ test('closing the answer early closes the scan', async () => {
     },
   };
 
-  for await (const _ of executeSelect(select('SELECT v FROM m GROUP BY host'), {
-    ...context,
-    snapshot,
-  })) {
-    break;
-  }
+  for await (const _ of execute('SELECT v FROM m GROUP BY host', { ...context, snapshot })) break;
 
   expect(isClosed).toBe(true);
 });
@@ -247,7 +240,7 @@ test('a function that is nearly right comes with a suggestion', async () => {
   const context = await contextOf(sourceWith(4));
 
   await expect(async () => {
-    for await (const _ of executeSelect(select('SELECT maen(v) FROM m'), context)) break;
+    for await (const _ of execute('SELECT maen(v) FROM m', context)) break;
   }).rejects.toMatchObject({ message: 'undefined function maen()', hint: 'did you mean mean()?' });
 });
 

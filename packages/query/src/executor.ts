@@ -1,6 +1,6 @@
 // The executor: a parsed statement and its context in, batches of result series out.
 //
-// All functions are lazy: nothing runs before the first batch is pulled, and closing the iterator ends the work.
+// All of it are operators (`operator.ts`): nothing runs before the first batch is pulled.
 // What is wrong with a statement is thrown as an `AppError` whose message is the statement's `error`.
 import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
@@ -10,19 +10,19 @@ import { explain } from './explain.ts';
 import { writeInto } from './operators/into.ts';
 import { RunContext } from './operators/run-context.ts';
 import { runSelect } from './operators/run-select.ts';
-import { runWholeGroups } from './operators/whole-groups.ts';
 import { runSystemFields, selectsSystemFields } from './operators/system-fields.ts';
-import { inLists, toResults } from './operators/run-statement.ts';
+import { toResults } from './operators/run-statement.ts';
 import { planSelect } from './plan/plan-select.ts';
-import type { ResultBatch, ResultStream } from './result.ts';
+import type { ResultBatch } from './result.ts';
 import type { SchemaShowStatement } from './show/run-show.ts';
 import { runShow } from './show/run-show.ts';
+import type { Operator } from './operator.ts';
 
 /** Runs a SELECT, with or without INTO. */
-export async function* executeSelect(
+export function* executeSelect(
   statement: SelectStatement,
   context: QueryContext,
-): ResultStream {
+): Operator<ResultBatch> {
   if (statement.into !== undefined) {
     yield* writeInto(statement, statement.into, context);
     return;
@@ -31,18 +31,16 @@ export async function* executeSelect(
     yield* runSystemFields(statement, context);
     return;
   }
-  const prepared = await prepareSelect(statement, context);
+  const prepared = yield* prepareSelect(statement, context);
   const plan = planSelect(prepared, { now: context.now, isInto: false });
-  const run = new RunContext(context);
-  const rows = runWholeGroups(plan, run) ?? inLists(runSelect(plan, run), run.pace);
-  yield* toResults(rows, plan);
+  yield* toResults(runSelect(plan, new RunContext(context)), plan);
 }
 
 /** Runs a SHOW statement about the schema. */
 export function executeShow(
   statement: SchemaShowStatement,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   return runShow(statement, context);
 }
 
@@ -50,6 +48,6 @@ export function executeShow(
 export function executeExplain(
   statement: ExplainStatement,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   return explain(statement, context);
 }

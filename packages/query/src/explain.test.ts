@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { executeExplain } from './executor.ts';
 import { MemorySource } from './testing/memory-source.ts';
-import { contextOf, DATABASE, SECOND } from './testing/run-statement.ts';
+import { contextOf, DATABASE, driverOf, SECOND } from './testing/run-statement.ts';
 
 async function analyse(text: string): Promise<readonly string[]> {
   const { query, error } = parseQuery(`EXPLAIN ANALYZE ${text}`);
@@ -14,7 +14,7 @@ async function analyse(text: string): Promise<readonly string[]> {
   let ms = 0;
   const lines: string[] = [];
   const context = await contextOf(sourceOfTwelve(), { monotonicMs: () => (ms += 1) });
-  for await (const batch of executeExplain(statement, context)) {
+  for await (const batch of driverOf(context).batches(executeExplain(statement, context))) {
     const [column] = batch.values;
     if (column?.type !== 'mixed') throw new Error('a column of texts');
     lines.push(...column.values.map(String));

@@ -16,17 +16,19 @@ import type { SelectPlan } from './plan/select-plan.ts';
 import type { ResultBatch } from './result.ts';
 import { rowsBatch } from './result.ts';
 import type { SourceCost, SourceCounters } from './series-source.ts';
+import { isPause } from './operator.ts';
+import type { Operator, Steps } from './operator.ts';
 
 /** Runs EXPLAIN or EXPLAIN ANALYZE. */
-export async function* explain(
+export function* explain(
   statement: ExplainStatement,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   if (statement.isAnalyze) {
-    yield await explainAnalyze(statement, context);
+    yield yield* explainAnalyze(statement, context);
     return;
   }
-  const prepared = await prepareSelect(statement.statement, context);
+  const prepared = yield* prepareSelect(statement.statement, context);
   const plan = planSelect(prepared, { now: context.now, isInto: false });
   const lines: string[] = [];
   for (const block of planBlocks(plan)) {
@@ -35,7 +37,7 @@ export async function* explain(
     if (block.auxiliaryFields !== undefined) {
       lines.push(`AUXILIARY FIELDS: ${block.auxiliaryFields}`);
     }
-    lines.push(...costLines(await costOf(plan, block.fields, context)));
+    lines.push(...costLines(yield* costOf(plan, block.fields, context)));
   }
   yield rowsBatch({ columns: ['QUERY PLAN'], rows: lines.map((line) => [line]) });
 }
@@ -52,11 +54,11 @@ function costLines(cost: SourceCost): readonly string[] {
 }
 
 /** Sum over the measurements of the plan and of its subqueries. */
-async function costOf(
+function* costOf(
   plan: SelectPlan,
   fields: readonly string[],
   context: QueryContext,
-): Promise<SourceCost> {
+): Steps<SourceCost> {
   let total: SourceCost = {
     shards: 0,
     series: 0,
@@ -68,8 +70,8 @@ async function costOf(
   for (const source of plan.sources) {
     const cost =
       source.kind === 'subquery'
-        ? await subqueryCost(source.plan, context)
-        : await measurementCost(source.measurement, { plan, fields }, context);
+        ? yield* subqueryCost(source.plan, context)
+        : yield* measurementCost(source.measurement, { plan, fields }, context);
     total = {
       shards: Math.max(total.shards, cost.shards),
       series: total.series + cost.series,
@@ -82,12 +84,12 @@ async function costOf(
   return total;
 }
 
-async function subqueryCost(plan: SelectPlan, context: QueryContext): Promise<SourceCost> {
+function* subqueryCost(plan: SelectPlan, context: QueryContext): Steps<SourceCost> {
   const fields = planBlocks(plan).flatMap((block) => block.fields);
-  return costOf(plan, [...new Set(fields)], context);
+  return yield* costOf(plan, [...new Set(fields)], context);
 }
 
-async function measurementCost(
+function* measurementCost(
   source: {
     readonly database: string;
     readonly retentionPolicy: string;
@@ -95,13 +97,14 @@ async function measurementCost(
   },
   { plan, fields }: { readonly plan: SelectPlan; readonly fields: readonly string[] },
   context: QueryContext,
-): Promise<SourceCost> {
+): Steps<SourceCost> {
   const { pushed } = plan.condition;
   const where = pushed === undefined ? undefined : onlyTags(pushed);
-  const known = await context.snapshot.cost?.(
+  const cost = context.snapshot.cost?.(
     { source, timeRange: plan.range, where, fields },
     requestOptions(context),
   );
+  const known = cost === undefined ? undefined : yield* cost;
   // A source that does not know its costs knows its series.
   let series = 0;
   const filter = {
@@ -109,7 +112,14 @@ async function measurementCost(
     measurements: [source.measurement],
     where,
   };
-  for await (const { count } of lookUp(context, 'series-cardinality', { filter })) series += count;
+  for (const next of lookUp(context, 'series-cardinality', { filter })) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { count } = next;
+    series += count;
+  }
   return {
     shards: known?.shards ?? 0,
     series,
@@ -121,21 +131,23 @@ async function measurementCost(
 }
 
 /** Runs the statement, throws its rows away and reports counters and times. */
-async function explainAnalyze(
-  statement: ExplainStatement,
-  context: QueryContext,
-): Promise<ResultBatch> {
+function* explainAnalyze(statement: ExplainStatement, context: QueryContext): Steps<ResultBatch> {
   const counters = context.counters ?? zeroCounters();
   const profile = new Profile(context.monotonicMs, counters);
   const counted: QueryContext = { ...context, counters };
   const started = context.monotonicMs();
-  const prepared = await prepareSelect(statement.statement, counted);
+  const prepared = yield* prepareSelect(statement.statement, counted);
   const plan = planSelect(prepared, { now: context.now, isInto: false });
   const planned = context.monotonicMs();
   let rowCount = 0;
   let seriesCount = 0;
   let group: unknown;
-  for await (const batch of runSelect(plan, new RunContext(counted, profile))) {
+  for (const batch of runSelect(plan, new RunContext(counted, profile))) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     rowCount += batch.times.length;
     if (batch.group !== group) seriesCount++;
     group = batch.group;

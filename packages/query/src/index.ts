@@ -24,14 +24,17 @@ export type { Epoch, ResultFormat, StatementRun } from './output/write-results.t
 export { diagnosticDocument } from './output/diagnostics.ts';
 export { located } from './output/write-json.ts';
 export type { DiagnosticDocument } from './output/diagnostics.ts';
-export { eachBatch, rowsBatch } from './result.ts';
+export { rowsBatch } from './result.ts';
 export type {
   MixedColumn,
   MixedValue,
   ResultBatch,
   ResultColumn,
   ResultMessage,
-  ResultStream,
   TimeColumn,
 } from './result.ts';
+export { Driver, eachBatch } from './driver.ts';
+export type { Supervision } from './driver.ts';
+export { gather, isPause, mapBatches, waitFor } from './operator.ts';
+export type { Operator, Pause, Steps } from './operator.ts';
 export type * from './series-source.ts';

@@ -1,7 +1,8 @@
-// Schema look-ups of a statement: the batches of one kind, with turns for others in between.
+// Schema look-ups of a statement: the batches of one kind.
 import type { QueryContext } from './context.ts';
-import { Pace } from './operators/pace.ts';
 import type { RequestOptions, SchemaBatch, SchemaRequest } from './series-source.ts';
+import { isPause } from './operator.ts';
+import type { Operator } from './operator.ts';
 
 type Kind = SchemaRequest['kind'];
 
@@ -18,21 +19,21 @@ export function requestOptions(context: QueryContext): RequestOptions {
   return { signal, counters, memoryLimitBytes, onPartial };
 }
 
-/**
- * The answer to a look-up, in the order and the batches of the source. Whoever works long on many batches passes the
- * statement's pace.
- */
-export async function* lookUp<K extends Kind>(
+/** The answer to a look-up, in the order and the batches of the source. */
+export function* lookUp<K extends Kind>(
   context: QueryContext,
   kind: K,
   asked: Asked<K>,
-  pace: Pace = new Pace(context.signal, context.monotonicMs),
-): AsyncGenerator<Answer<K>> {
+): Operator<Answer<K>> {
   // The parts of a request of kind K, put together again.
   const request = { kind, ...asked } as unknown as SchemaRequest;
-  for await (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    await pace.turn();
-    if (isOfKind(batch, kind)) yield batch;
+  for (const batch of context.snapshot.schema(request, requestOptions(context))) {
+    if (isPause(batch)) {
+      yield batch;
+    } else if (isOfKind(batch, kind)) {
+      yield;
+      yield batch;
+    }
   }
 }
 

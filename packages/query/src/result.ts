@@ -34,25 +34,6 @@ export type ResultBatch = {
   readonly omitsValues?: boolean | undefined;
 };
 
-/**
- * What a statement answers. Lists of batches are batches one after the other: of a hundred small series, waiting for each
- * by itself costs more than printing it.
- */
-export type ResultStream = AsyncIterable<ResultBatch | readonly ResultBatch[]>;
-
-/** The batches of an answer one by one. */
-export async function* eachBatch(stream: ResultStream): AsyncIterable<ResultBatch> {
-  for await (const next of stream) {
-    if (isList(next)) yield* next;
-    else yield next;
-  }
-}
-
-/** Tells a list of batches from a batch. */
-export function isList(next: ResultBatch | readonly ResultBatch[]): next is readonly ResultBatch[] {
-  return Array.isArray(next);
-}
-
 export type ResultMessage = { readonly level: 'warning' | 'info'; readonly text: string };
 
 /** A series of rows of scalars, for statements whose answers are small. */

@@ -5,6 +5,8 @@
 // windowed aggregates) is pushed through this interface; everything else happens in operators above it.
 import type { Column, FieldType, FieldValue, TimeRange } from '@tidemark/core';
 
+import type { Operator, Steps } from './operator.ts';
+
 /** One measurement of one retention policy. Both names are resolved: no defaults, no regular expressions. */
 export type MeasurementRef = {
   readonly database: string;
@@ -291,16 +293,16 @@ export type SourceCost = {
  * maximum age, after which requests end with `Unavailable`.
  */
 export interface SourceSnapshot {
-  schema(request: SchemaRequest, options: RequestOptions): AsyncIterable<SchemaBatch>;
-  scan(request: ScanRequest, options: RequestOptions): AsyncIterable<SeriesBatch>;
-  aggregate(request: AggregateRequest, options: RequestOptions): AsyncIterable<AggregateBatch>;
+  schema(request: SchemaRequest, options: RequestOptions): Operator<SchemaBatch>;
+  scan(request: ScanRequest, options: RequestOptions): Operator<SeriesBatch>;
+  aggregate(request: AggregateRequest, options: RequestOptions): Operator<AggregateBatch>;
   /** What a scan would touch; EXPLAIN prints it. Absent where the source can not tell. */
-  cost?(request: CostRequest, options: RequestOptions): Promise<SourceCost>;
-  close(): Promise<void>;
+  cost?(request: CostRequest, options: RequestOptions): Steps<SourceCost>;
+  close(): void;
 }
 
 /** The one interface that queries need from storage. */
 export interface SeriesSource {
   readonly capabilities: SourceCapabilities;
-  snapshot(): Promise<SourceSnapshot>;
+  snapshot(): SourceSnapshot;
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { eachBatch } from '@tidemark/query';
 import type { ScanRequest } from '@tidemark/query';
 import { openStorageInline } from '@tidemark/storage';
 
@@ -42,10 +43,11 @@ const request: ScanRequest = {
 };
 
 async function round(): Promise<void> {
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   let batches = 0;
-  for await (const _ of snapshot.scan(request, { signal: new AbortController().signal })) batches++;
-  await snapshot.close();
+  for await (const _ of eachBatch(snapshot.scan(request, { signal: new AbortController().signal })))
+    batches++;
+  snapshot.close();
   if (batches !== SERIES) throw new Error('a row per series');
 }
 

@@ -8,6 +8,8 @@ import { openStorageInline } from '@tidemark/storage';
 
 import { cpuBodies, FIELDS, HOUR_NANOS, START } from './bodies.ts';
 import { POLICY } from './policy.ts';
+import { eachBatch } from '@tidemark/query';
+import type { Operator } from '@tidemark/query';
 
 const [hosts = 100, hours = 2] = process.argv.slice(2).map(Number);
 const REPEATS = 7;
@@ -116,18 +118,18 @@ await measure('high-cpu-all', (s, o) =>
 await engine.close();
 rmSync(directory, { recursive: true, force: true });
 
-type Snapshot = Awaited<ReturnType<typeof engine.source.snapshot>>;
+type Snapshot = ReturnType<typeof engine.source.snapshot>;
 
 async function measure(
   name: string,
-  ask: (snapshot: Snapshot, options: { signal: AbortSignal }) => AsyncIterable<unknown>,
+  ask: (snapshot: Snapshot, options: { signal: AbortSignal }) => Operator<unknown>,
 ): Promise<void> {
   const times: number[] = [];
   for (let i = 0; i < REPEATS; i++) {
     const start = performance.now();
-    const snapshot = await engine.source.snapshot();
-    for await (const _ of ask(snapshot, { signal: new AbortController().signal }));
-    await snapshot.close();
+    const snapshot = engine.source.snapshot();
+    for await (const _ of eachBatch(ask(snapshot, { signal: new AbortController().signal })));
+    snapshot.close();
     times.push(performance.now() - start);
   }
   times.sort((a, b) => a - b);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+import { eachBatch } from '@tidemark/query';
 import { openStorage } from '@tidemark/storage';
 
 const ROWS_PER_BATCH = 200;
@@ -34,7 +35,7 @@ function runWriter(directory, round, killAfterMs) {
 
 /** Batches per `round lane` that are readable, each checked to be whole. */
 async function readBatches(engine) {
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   const batches = new Map();
   const series = snapshot.scan(
     {
@@ -46,7 +47,7 @@ async function readBatches(engine) {
     },
     { signal: new AbortController().signal },
   );
-  for await (const { tags, times, columns } of series) {
+  for await (const { tags, times, columns } of eachBatch(series)) {
     const key = `${tags.get('round')} ${tags.get('lane')}`;
     const rows = batches.get(key) ?? [];
     for (let i = 0; i < times.length; i++) {
@@ -57,7 +58,7 @@ async function readBatches(engine) {
     }
     batches.set(key, rows);
   }
-  await snapshot.close();
+  snapshot.close();
   return batches;
 }
 

@@ -27,6 +27,7 @@ import { splitCondition } from './time-range.ts';
 import { walk } from './walk.ts';
 import type { Zone } from './zone.ts';
 import { openZone } from './zone.ts';
+import type { Steps } from '../operator.ts';
 
 /** Static findings of a statement and its subqueries, before any look-up. */
 type CheckedSelect = {
@@ -38,13 +39,13 @@ type CheckedSelect = {
 };
 
 /** Checks, resolves and expands. Throws `InvalidRequest` or `NotFound` with the recorded texts. */
-export async function prepareSelect(
+export function* prepareSelect(
   statement: SelectStatement,
   context: QueryContext,
-): Promise<PreparedSelect> {
+): Steps<PreparedSelect> {
   resolveNames(statement, context, 0);
   const checked = checkStatic(statement, context, { inheritsInterval: false });
-  return prepare(checked, context, checked.split.range);
+  return yield* prepare(checked, context, checked.split.range);
 }
 
 /** Databases and retention policies are looked up before anything else, as recorded. */
@@ -96,11 +97,11 @@ function checkStatic(
   return { statement, dimensions, split, zone, subqueries };
 }
 
-async function prepare(
+function* prepare(
   checked: CheckedSelect,
   context: QueryContext,
   range: ConditionSplit['range'],
-): Promise<PreparedSelect> {
+): Steps<PreparedSelect> {
   const { statement, dimensions, split, zone } = checked;
   const sources: PreparedSource[] = [];
   for (const source of statement.sources) {
@@ -108,20 +109,20 @@ async function prepare(
       const inner = checked.subqueries.get(source.statement);
       if (inner === undefined) continue;
       // Which fields there are is decided by the range of the outermost query, as recorded.
-      const select = await prepare(inner, context, range);
+      const select = yield* prepare(inner, context, range);
       sources.push({ kind: 'subquery', select });
       continue;
     }
     context.signal.throwIfAborted();
     const set = resolveMeasurement(source, context);
-    const schemas = await loadSchemas(set, range, context);
+    const schemas = yield* loadSchemas(set, range, context);
     for (const schema of schemas) sources.push({ kind: 'measurement', schema });
-    if (schemas.length === 0) await reportMeasurement(set, source.span, context);
+    if (schemas.length === 0) yield* reportMeasurement(set, source.span, context);
   }
   reportNames(statement, sources, context);
   reportDoubtful(statement, sources, context);
   reportTypes(statement, sources, context);
-  await findAbsentFields(split, sources, context);
+  yield* findAbsentFields(split, sources, context);
   checkCondition(split.condition, sources, context);
   const tagDimensions = expandTagDimensions(dimensions.tags, sources, context);
   const fields = expandFields(statement, sources, {
@@ -209,11 +210,11 @@ function checkCondition(
  * A name in the condition that is no field in the time range may be one at another time: no tag then, but null. Sources
  * are replaced by those that know of it.
  */
-async function findAbsentFields(
+function* findAbsentFields(
   { condition }: ConditionSplit,
   sources: PreparedSource[],
   context: QueryContext,
-): Promise<void> {
+): Steps<void> {
   if (condition === undefined) return;
   const unknown = new Set<string>();
   walk(condition, (node) => {
@@ -223,7 +224,7 @@ async function findAbsentFields(
   if (unknown.size === 0) return;
   for (const [i, source] of sources.entries()) {
     if (source.kind !== 'measurement') continue;
-    const schema = await withAbsentFields(source.schema, unknown, context);
+    const schema = yield* withAbsentFields(source.schema, unknown, context);
     sources[i] = { kind: 'measurement', schema };
   }
 }

@@ -12,6 +12,8 @@ import { resolveName, sourceTags } from './prepared.ts';
 import type { MeasurementSet } from './schema.ts';
 import { lookUp } from '../look-up.ts';
 import { COMPARISON, isTime, walk } from './walk.ts';
+import { isPause } from '../operator.ts';
+import type { Steps } from '../operator.ts';
 
 /** Reports the fields and tags of a statement that none of its sources has. */
 export function reportNames(
@@ -42,16 +44,21 @@ export function reportNames(
 }
 
 /** Reports a measurement that does not exist. */
-export async function reportMeasurement(
+export function* reportMeasurement(
   set: MeasurementSet,
   span: Span,
   context: QueryContext,
-): Promise<void> {
+): Steps<void> {
   const { name } = set;
   if (context.onFinding === undefined || name === undefined) return;
   const names: string[] = [];
   const filter = { database: set.database, retentionPolicy: set.retentionPolicy };
-  for await (const batch of lookUp(context, 'measurements', { filter })) {
+  for (const batch of lookUp(context, 'measurements', { filter })) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     names.push(...batch.names);
     if (names.length >= SUGGESTION_NAMES_MAX) break;
   }

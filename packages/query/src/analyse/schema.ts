@@ -4,6 +4,8 @@ import type { FieldType, TimeRange } from '@tidemark/core';
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
 import type { MeasurementRef, SchemaFilter } from '../series-source.ts';
+import { isPause } from '../operator.ts';
+import type { Steps } from '../operator.ts';
 
 /** Fields and tags of one measurement. */
 export type MeasurementSchema = {
@@ -32,11 +34,11 @@ export type MeasurementSet = {
 };
 
 /** Schemas of the measurements of a set that exist in the time range, sorted by name. */
-export async function loadSchemas(
+export function* loadSchemas(
   set: MeasurementSet,
   range: TimeRange,
   context: QueryContext,
-): Promise<readonly MeasurementSchema[]> {
+): Steps<readonly MeasurementSchema[]> {
   const filter = {
     database: set.database,
     retentionPolicy: set.retentionPolicy,
@@ -46,10 +48,8 @@ export async function loadSchemas(
   };
   // Tags belong to the whole database, as recorded: a tag of another policy's measurement of the same name counts.
   const everywhere = { ...filter, retentionPolicy: undefined, timeRange: undefined };
-  const [fields, tags] = await Promise.all([
-    loadFields(filter, context),
-    loadTags(everywhere, context),
-  ]);
+  const fields = yield* loadFields(filter, context);
+  const tags = yield* loadTags(everywhere, context);
   return [...fields].map(([measurement, known]) => ({
     measurement: {
       database: set.database,
@@ -63,23 +63,30 @@ export async function loadSchemas(
 }
 
 /** The schema with those of the names that are fields of the measurement at any other time. */
-export async function withAbsentFields(
+export function* withAbsentFields(
   schema: MeasurementSchema,
   names: ReadonlySet<string>,
   context: QueryContext,
-): Promise<MeasurementSchema> {
+): Steps<MeasurementSchema> {
   const { database, retentionPolicy, measurement } = schema.measurement;
-  const all = await loadFields({ database, retentionPolicy, measurements: [measurement] }, context);
+  const all = yield* loadFields(
+    { database, retentionPolicy, measurements: [measurement] },
+    context,
+  );
   const found = [...(all.get(measurement)?.types ?? [])].filter(([name]) => names.has(name));
   return found.length === 0 ? schema : { ...schema, absentFields: new Map(found) };
 }
 
-async function loadFields(
+function* loadFields(
   filter: SchemaFilter,
   context: QueryContext,
-): Promise<ReadonlyMap<string, KnownFields>> {
+): Steps<ReadonlyMap<string, KnownFields>> {
   const fields = new Map<string, KnownFields>();
-  for await (const batch of lookUp(context, 'fields', { filter })) {
+  for (const batch of lookUp(context, 'fields', { filter })) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
     let known = fields.get(batch.measurement);
     if (known === undefined) {
       fields.set(batch.measurement, (known = { types: new Map(), others: undefined }));
@@ -103,12 +110,17 @@ type KnownFields = {
   others: Map<string, Set<FieldType>> | undefined;
 };
 
-async function loadTags(
+function* loadTags(
   filter: SchemaFilter,
   context: QueryContext,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+): Steps<ReadonlyMap<string, ReadonlySet<string>>> {
   const tags = new Map<string, Set<string>>();
-  for await (const batch of lookUp(context, 'tag-keys', { filter })) {
+  for (const batch of lookUp(context, 'tag-keys', { filter })) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     const known = tags.get(batch.measurement);
     if (known === undefined) tags.set(batch.measurement, new Set(batch.keys));
     else for (const key of batch.keys) known.add(key);

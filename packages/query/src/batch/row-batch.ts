@@ -1,6 +1,8 @@
 // Batches of rows between operators: one shared time column and one typed column per input.
 import type { Column } from '@tidemark/core';
 
+import { sliceColumn } from './column-ops.ts';
+
 /** The result series that rows belong to: a name and one value per dimension of the query, missing tags empty. */
 export type GroupKey = {
   readonly name: string;
@@ -18,5 +20,11 @@ export type RowBatch = {
   readonly columns: readonly Column[];
 };
 
-/** Rows of many groups, in the order of the answer. */
-export type RowStream = AsyncIterable<RowBatch>;
+/** Rows `[from, to)` of a batch. */
+export function sliceRows({ group, times, columns }: RowBatch, from: number, to: number): RowBatch {
+  return {
+    group,
+    times: times.subarray(from, to),
+    columns: columns.map((column) => sliceColumn(column, from, to)),
+  };
+}

@@ -3,9 +3,9 @@ import type { FieldType } from '@tidemark/core';
 
 import type { LeafWriter } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
-import type { Steps } from './steps.ts';
 import { orderInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { NO_VALUE, ValueTable } from './value-table.ts';
+import type { Calculation } from './steps.ts';
 
 const EPOCH = 0n;
 
@@ -57,11 +57,11 @@ abstract class PerValueAccumulator implements Accumulator {
     this.see(numbers, times.subarray(from, to), known);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+  emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
     return stepsIfMany(this.values.size, this.#emitInSteps(stamp ?? EPOCH, out));
   }
 
-  *#emitInSteps(stamp: bigint, out: LeafWriter): Steps {
+  *#emitInSteps(stamp: bigint, out: LeafWriter): Calculation {
     if (this.values.size > 0) yield* this.reduce(stamp, out);
     this.values.clear();
     this.forget();
@@ -71,7 +71,7 @@ abstract class PerValueAccumulator implements Accumulator {
   protected abstract see(numbers: Uint32Array, times: BigInt64Array, known: number): void;
 
   /** Appends what the values of a window come to. There is at least one. */
-  protected abstract reduce(stamp: bigint, out: LeafWriter): Steps;
+  protected abstract reduce(stamp: bigint, out: LeafWriter): Calculation;
 
   /** The window has ended. */
   protected abstract forget(): void;
@@ -94,7 +94,7 @@ export class DistinctAccumulator extends PerValueAccumulator {
     }
   }
 
-  protected *reduce(stamp: bigint, out: LeafWriter): Steps {
+  protected *reduce(stamp: bigint, out: LeafWriter): Calculation {
     const { values } = this;
     const firsts = this.#firsts.forValues(values.size);
     const ordered = yield* orderInSteps(values.size, (a, b) => {
@@ -121,7 +121,7 @@ export class CountDistinctAccumulator extends PerValueAccumulator {
   }
 
   // oxlint-disable-next-line require-yield -- its size is known
-  protected *reduce(stamp: bigint, out: LeafWriter): Steps {
+  protected *reduce(stamp: bigint, out: LeafWriter): Calculation {
     out.append(stamp, BigInt(this.values.size));
   }
 
@@ -170,7 +170,7 @@ export class ModeAccumulator extends PerValueAccumulator {
     }
   }
 
-  protected *reduce(stamp: bigint, out: LeafWriter): Steps {
+  protected *reduce(stamp: bigint, out: LeafWriter): Calculation {
     const { values } = this;
     const tied = yield* this.#mostFrequent();
     const [first] = tied;
@@ -196,7 +196,7 @@ export class ModeAccumulator extends PerValueAccumulator {
   }
 
   /** Numbers of the values that occur most often, in the order in which they came. */
-  *#mostFrequent(): Steps<readonly number[]> {
+  *#mostFrequent(): Calculation<readonly number[]> {
     const { size } = this.values;
     const counts = this.#counts.forValues(size);
     let most = 0;
@@ -213,7 +213,7 @@ export class ModeAccumulator extends PerValueAccumulator {
     return tied;
   }
 
-  *#smallestOf(numbers: readonly number[]): Steps<number> {
+  *#smallestOf(numbers: readonly number[]): Calculation<number> {
     let smallest = numbers[0]!;
     for (let i = 1; i < numbers.length; i++) {
       if (this.values.compare(numbers[i]!, smallest) < 0) smallest = numbers[i]!;

@@ -5,9 +5,9 @@ import { columnValue } from '@tidemark/core';
 import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
-import type { Steps } from './steps.ts';
 import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { ValueTable } from './value-table.ts';
+import type { Calculation } from './steps.ts';
 
 type Candidate = {
   readonly time: bigint;
@@ -63,11 +63,11 @@ export class RankingAccumulator implements Accumulator {
     return kind === 'top' ? value < worst.value : value > worst.value;
   }
 
-  emit(_stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+  emit(_stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
     return stepsIfMany(this.#heap.length + this.#bestOf.length, this.#emitInSteps(out));
   }
 
-  *#emitInSteps(out: LeafWriter): Steps {
+  *#emitInSteps(out: LeafWriter): Calculation {
     const candidates = this.#bestOf;
     this.#bestOf = [];
     this.#combinations.clear();

@@ -7,10 +7,10 @@ import type { ReducerSpec } from '../plan/select-plan.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
 import { CountDistinctAccumulator, DistinctAccumulator, ModeAccumulator } from './distinct.ts';
-import type { Steps } from './steps.ts';
 import { MedianAccumulator, PercentileAccumulator, StddevAccumulator } from './value-lists.ts';
 import { RankingAccumulator } from './ranking.ts';
 import { SampleAccumulator } from './sample.ts';
+import type { Calculation } from './steps.ts';
 
 /** Rows of one window, or a part of them. */
 export type ReducerInput = {
@@ -30,7 +30,7 @@ export interface Accumulator {
    * its own time when `stamp` is undefined. What takes long comes back as steps that have to be done before anything
    * else is asked of the accumulator.
    */
-  emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined;
+  emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined;
 }
 
 export type AccumulatorContext = {

@@ -5,8 +5,8 @@ import { columnValue } from '@tidemark/core';
 import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
-import type { Steps } from './steps.ts';
 import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
+import type { Calculation } from './steps.ts';
 
 type Kept = {
   readonly sequence: number;
@@ -43,11 +43,11 @@ export class SampleAccumulator implements Accumulator {
     }
   }
 
-  emit(_stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+  emit(_stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
     return stepsIfMany(this.#kept.length, this.#emitInSteps(out));
   }
 
-  *#emitInSteps(out: LeafWriter): Steps {
+  *#emitInSteps(out: LeafWriter): Calculation {
     const kept = yield* sortInSteps(this.#kept, (a, b) => a.sequence - b.sequence);
     let count = 0;
     for (const { time, value, row } of kept) {

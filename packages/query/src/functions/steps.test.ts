@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { finishSteps, selectInSteps, sortInSteps, STEP_ITEMS } from './steps.ts';
-import type { Steps } from './steps.ts';
+import type { Calculation } from './steps.ts';
 
 /** How often the work gave way. */
-function countSteps(steps: Steps<unknown>): number {
+function countSteps(steps: Calculation<unknown>): number {
   let count = 0;
   while (steps.next().done !== true) count++;
   return count;

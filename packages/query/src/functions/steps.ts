@@ -1,8 +1,8 @@
 // Work on many values that is done in steps of about a millisecond: sorting and selecting. Others run in between, and a
 // query that is cancelled ends there.
 
-/** Work in steps; what it returns is its result. It may be left at any step. */
-export type Steps<T = void> = Generator<undefined, T>;
+/** Work of a function in steps, between which others may run; it never waits. It may be left at any step. */
+export type Calculation<T = void> = Generator<undefined, T, undefined>;
 
 /** Items that are looked at, or sorted, in one step: a millisecond of either, a few when others share the processor. */
 export const STEP_ITEMS = 1 << 12;
@@ -13,7 +13,7 @@ export function isStepped(count: number): boolean {
 }
 
 /** Does all of the work at once. For what is known to be short, and for tests. */
-export function finishSteps<T>(steps: Steps<T>): T {
+export function finishSteps<T>(steps: Calculation<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
@@ -21,7 +21,7 @@ export function finishSteps<T>(steps: Steps<T>): T {
 }
 
 /** The steps when so many items are worth several; `undefined` when the work was done at once. */
-export function stepsIfMany(count: number, steps: Steps): Steps | undefined {
+export function stepsIfMany(count: number, steps: Calculation): Calculation | undefined {
   if (isStepped(count)) return steps;
   finishSteps(steps);
   return undefined;
@@ -31,7 +31,7 @@ export function stepsIfMany(count: number, steps: Steps): Steps | undefined {
 export function* sortInSteps<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
-): Steps<readonly T[]> {
+): Calculation<readonly T[]> {
   const order = yield* orderInSteps(items.length, (a, b) => compare(items[a]!, items[b]!));
   const sorted: T[] = [];
   for (let i = 0; i < order.length; i++) {
@@ -45,7 +45,7 @@ export function* sortInSteps<T>(
 export function* orderInSteps(
   count: number,
   compare: (a: number, b: number) => number,
-): Steps<Uint32Array> {
+): Calculation<Uint32Array> {
   let from = new Uint32Array(count);
   for (let start = 0; start < count; start += STEP_ITEMS) {
     const run = Array.from({ length: Math.min(STEP_ITEMS, count - start) }, (_, i) => start + i);
@@ -75,7 +75,7 @@ function* merge(
   { from, start, middle, end }: Runs,
   to: Uint32Array,
   compare: (a: number, b: number) => number,
-): Steps {
+): Calculation {
   // What came in order is not compared one by one.
   if (middle === end || compare(from[middle - 1]!, from[middle]!) <= 0) {
     to.set(from.subarray(start, end), start);
@@ -97,7 +97,7 @@ type Numbers = Float64Array | BigInt64Array | BigUint64Array;
  * Puts the value that stands at `rank` in ascending order there, nothing larger before it and nothing smaller behind it
  * (Hoare's selection). What is no number comes last. Changes the order of `values`.
  */
-export function* selectInSteps(values: Numbers, rank: number): Steps {
+export function* selectInSteps(values: Numbers, rank: number): Calculation {
   let low = 0;
   let high = (yield* numbersFirst(values)) - 1;
   // Pivots from all over the range: no order of the values makes every one of them a bad one.
@@ -123,7 +123,7 @@ export function* selectInSteps(values: Numbers, rank: number): Steps {
 }
 
 /** Moves NaN to the end; how many numbers there are. */
-function* numbersFirst(values: Numbers): Steps<number> {
+function* numbersFirst(values: Numbers): Calculation<number> {
   if (!(values instanceof Float64Array)) return values.length;
   let count = 0;
   for (let i = 0; i < values.length; i++) {

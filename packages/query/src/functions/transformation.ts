@@ -5,8 +5,7 @@
 // merged points of one group in the order of the query and creates a new one for each group. What they emit is again
 // in that order. Which arguments are valid, and with which text they are refused, is analysis.
 import type { Column, FieldType } from '@tidemark/core';
-
-import type { Steps } from './steps.ts';
+import type { Calculation } from './steps.ts';
 
 /**
  * Consecutive points of one group: `times` and `values` have the same length. Nulls in a pushed batch are skipped
@@ -23,7 +22,7 @@ export interface Transformation {
   /** The same where a few points may bring very many: in parts of so many. Absent where none brings more than a few. */
   pushInParts?(batch: PointBatch): Iterable<PointBatch>;
   /** No further points will come: brings what was held back. Absent where nothing ever is. */
-  finish?(): Steps<PointBatch>;
+  finish?(): Calculation<PointBatch>;
 }
 
 /** What a transformation has to know besides its own arguments. */

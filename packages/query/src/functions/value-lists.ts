@@ -1,9 +1,9 @@
 // median, stddev, percentile: reducers over all numbers of the window.
 import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
-import type { Steps } from './steps.ts';
 import { selectInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { ValueList } from './value-list.ts';
+import type { Calculation } from './steps.ts';
 
 const EPOCH = 0n;
 const CELL_BYTES = 8;
@@ -20,22 +20,22 @@ abstract class ListAccumulator implements Accumulator {
     this.list.append(column, from, to);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+  emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
     return stepsIfMany(this.list.length, this.#emitInSteps(stamp, out));
   }
 
-  *#emitInSteps(stamp: bigint | undefined, out: LeafWriter): Steps {
+  *#emitInSteps(stamp: bigint | undefined, out: LeafWriter): Calculation {
     if (this.list.length > 0) yield* this.reduce(stamp, out);
     this.list.clear();
   }
 
   /** Appends what the list comes to; it has at least one value, and may be put in another order. */
-  protected abstract reduce(stamp: bigint | undefined, out: LeafWriter): Steps;
+  protected abstract reduce(stamp: bigint | undefined, out: LeafWriter): Calculation;
 }
 
 /** The middle value; of an even number of values, the middle of the two in the middle. */
 export class MedianAccumulator extends ListAccumulator {
-  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Steps {
+  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Calculation {
     const values = this.list.values();
     const middle = values.length >> 1;
     yield* selectInSteps(values, middle);
@@ -50,7 +50,7 @@ export class MedianAccumulator extends ListAccumulator {
 }
 
 /** The largest of at least one value; what is no number is larger than all numbers. */
-function* largestOf(values: ReturnType<ValueList['values']>): Steps<number | bigint> {
+function* largestOf(values: ReturnType<ValueList['values']>): Calculation<number | bigint> {
   let largest = values[0]!;
   for (let i = 1; i < values.length; i++) {
     if (i % STEP_ITEMS === 0) yield;
@@ -63,7 +63,7 @@ function* largestOf(values: ReturnType<ValueList['values']>): Steps<number | big
 
 /** Standard deviation of the sample; a single value has none, which is a point all the same: not a number. */
 export class StddevAccumulator extends ListAccumulator {
-  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Steps {
+  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Calculation {
     const values = this.list.values();
     const { length } = values;
     // The mean grows value by value and the squares are summed in a second pass, as recorded: digits depend on it.
@@ -112,14 +112,14 @@ export class PercentileAccumulator extends ListAccumulator {
     this.#hold(bytes);
   }
 
-  override emit(stamp: bigint | undefined, out: LeafWriter): Steps | undefined {
+  override emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
     const steps = super.emit(stamp, out);
     // A window of nulls has pieces, and no value.
     if (this.list.length === 0) this.#forget();
     return steps;
   }
 
-  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Steps {
+  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Calculation {
     const values = this.list.values();
     const rank = Math.floor((values.length * this.#percent) / 100 + 0.5) - 1;
     if (rank >= 0 && rank < values.length) {
@@ -145,7 +145,7 @@ export class PercentileAccumulator extends ListAccumulator {
 function* countEqual(
   values: ReturnType<ValueList['values']>,
   value: number | bigint,
-): Steps<number> {
+): Calculation<number> {
   let count = 0;
   for (let i = 0; i < values.length; i++) {
     if ((i + 1) % STEP_ITEMS === 0) yield;
@@ -164,7 +164,7 @@ function* nthEqual(
   pieces: readonly Piece[],
   value: number | bigint,
   n: number,
-): Steps<{ readonly time: bigint; readonly row: RowRef } | undefined> {
+): Calculation<{ readonly time: bigint; readonly row: RowRef } | undefined> {
   let left = n;
   let seen = 0;
   for (const { input, from, to } of pieces) {

@@ -13,6 +13,8 @@ import type {
   WindowSpec,
 } from '../series-source.ts';
 import type { RunContext } from './run-context.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 const PUSHED: ReadonlySet<string> = new Set<AggregateFunction>([
   'count',
@@ -82,12 +84,12 @@ export type AggregateOptions = {
 };
 
 /** Aggregates of one measurement, in the order of the answer. Same group object, same group. */
-export async function* aggregateMeasurement(
+export function* aggregateMeasurement(
   source: MeasurementPlan,
   plan: SelectPlan,
   wanted: AggregateOptions,
   run: RunContext,
-): AsyncIterable<AggregatedGroup> {
+): Operator<AggregatedGroup> {
   const { request, places } = aggregateRequest(source, plan, wanted);
   if (request.aggregates.length === 0) return;
   const { query } = run;
@@ -97,8 +99,12 @@ export async function* aggregateMeasurement(
     from: query.snapshot.aggregate(request, options),
     rowsOf: (batch) => batch.windowStarts.length,
   });
-  for await (const batch of reduced) {
-    if (run.pace.isDue) await run.pace.turn();
+  for (const batch of reduced) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+    yield;
     run.checkRowsRead(options.counters);
     const tags = plan.dimensions.map((name) => batch.groupTags.get(name) ?? '');
     if (group === undefined || group.tags.some((value, i) => value !== tags[i])) {

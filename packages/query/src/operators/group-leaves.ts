@@ -14,13 +14,13 @@ import { LeafQueue } from './leaf-pipeline.ts';
 import type { LeafSteps } from './leaf-pipeline.ts';
 import { LeafWriter } from './leaf-writer.ts';
 import type { Run } from './merge-runs.ts';
-import type { Pace } from './pace.ts';
 import { Reduction } from './reduce.ts';
 import type { RunContext } from './run-context.ts';
 import type { ZippedRows } from './zip-leaves.ts';
 import { LeafZipper } from './zip-leaves.ts';
 import { mostPrefetched, rangeBefore } from '../plan/prefetch.ts';
 import { Windows } from './windows.ts';
+import type { Steps } from '../operator.ts';
 
 const POINT_TIME_ALWAYS: ReadonlySet<string> = new Set(['top', 'bottom', 'sample']);
 const SELECTORS: ReadonlySet<string> = new Set(['min', 'max', 'first', 'last', 'percentile']);
@@ -77,11 +77,9 @@ export class GroupLeaves {
   readonly #reductions: readonly (Reduction | undefined)[];
   readonly #zipper: LeafZipper;
   readonly #mostPrefetched: number;
-  readonly #pace: Pace;
 
   constructor(leaves: LeavesPlan, run: RunContext) {
     this.#leaves = leaves;
-    this.#pace = run.pace;
     const { plan } = leaves;
     this.#mostPrefetched = mostPrefetched(plan.leaves);
     this.#queues = plan.leaves.map((leaf) => new LeafQueue(stepsOf(leaf, leaves, run)));
@@ -90,10 +88,10 @@ export class GroupLeaves {
   }
 
   /** Takes the next rows of the group, in the time order of the query. Gives way between leaves. */
-  async pushRows(run: Run): Promise<void> {
+  *pushRows(run: Run): Steps<void> {
     const { plan } = this.#leaves;
     for (const [i, leaf] of plan.leaves.entries()) {
-      if (this.#pace.isDue) await this.#pace.turn();
+      yield;
       if (leaf.input === undefined) continue;
       const isWhole = leaf.prefetchWindows === this.#mostPrefetched;
       const range = this.#leaves.rangeOf(leaf);
@@ -105,7 +103,7 @@ export class GroupLeaves {
         this.#queues[i]!.push({ times: rows.times, columns: [values] });
         continue;
       }
-      const reduced = await this.#pace.run(reduction.push(rows));
+      const reduced = yield* reduction.push(rows);
       if (reduced !== undefined) this.#queues[i]!.push(reduced);
     }
   }
@@ -129,10 +127,10 @@ export class GroupLeaves {
   }
 
   /** The group has no further rows. */
-  async finish(): Promise<void> {
+  *finish(): Steps<void> {
     for (const [i, reduction] of this.#reductions.entries()) {
-      if (this.#pace.isDue) await this.#pace.turn();
-      const last = reduction === undefined ? undefined : await this.#pace.run(reduction.finish());
+      yield;
+      const last = reduction === undefined ? undefined : yield* reduction.finish();
       if (last !== undefined) this.#queues[i]!.push(last);
       this.#queues[i]!.close();
     }

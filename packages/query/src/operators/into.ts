@@ -15,17 +15,19 @@ import type { ResultBatch } from '../result.ts';
 import { IntoLines } from './into-lines.ts';
 import { RunContext } from './run-context.ts';
 import { runSelect } from './run-select.ts';
+import { isPause, waitFor } from '../operator.ts';
+import type { Operator, Steps } from '../operator.ts';
 
 /** Runs the SELECT and writes its rows; answers how many points were handed over. */
-export async function* writeInto(
+export function* writeInto(
   statement: SelectStatement,
   into: IntoTarget,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   const { sink } = context;
   if (sink === undefined) throw new Internal('a statement with INTO needs a sink');
   const target = resolveTarget(into, context);
-  const prepared = await prepareSelect(statement, context);
+  const prepared = yield* prepareSelect(statement, context);
   const plan = planSelect(prepared, { now: context.now, isInto: true });
   if (plan.timeColumnName !== 'time') {
     throw invalid('error finding time index in result', {
@@ -35,8 +37,14 @@ export async function* writeInto(
     });
   }
   const writer = new IntoWriter({ plan, into, sink, target });
-  for await (const batch of runSelect(plan, new RunContext(context))) await writer.add(batch);
-  const written = await writer.finish();
+  for (const batch of runSelect(plan, new RunContext(context))) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+    yield* writer.add(batch);
+  }
+  const written = yield* writer.finish();
   yield {
     name: 'result',
     columns: ['time', 'written'],
@@ -69,19 +77,19 @@ class IntoWriter {
     this.#lines = sink.writeLines === undefined ? undefined : new IntoLines(plan, into);
   }
 
-  async add(batch: RowBatch): Promise<void> {
+  *add(batch: RowBatch): Steps<void> {
     const { length } = batch.times;
     for (let from = 0; from < length;) {
       const to = Math.min(length, from + INTO_BATCH_ROWS - this.#waiting);
       if (this.#lines?.append(batch, from, to) !== true) this.#addPoints(batch, from, to);
       from = to;
-      if (this.#waiting >= INTO_BATCH_ROWS) await this.#flush();
+      if (this.#waiting >= INTO_BATCH_ROWS) yield* this.#flush();
     }
   }
 
   /** How many points were handed over. */
-  async finish(): Promise<number> {
-    await this.#flush();
+  *finish(): Steps<number> {
+    yield* this.#flush();
     return this.#written;
   }
 
@@ -98,18 +106,19 @@ class IntoWriter {
     }
   }
 
-  async #flush(): Promise<void> {
+  *#flush(): Steps<void> {
     const { sink, target } = this.#options;
     const lines = this.#lines;
     if (lines !== undefined && lines.rowCount > 0) {
       const { rowCount } = lines;
-      await sink.writeLines?.(target, lines.take());
+      const written = sink.writeLines?.(target, lines.take());
+      if (written !== undefined) yield* waitFor(written);
       this.#written += rowCount;
     }
     if (this.#points.length === 0) return;
     const points = this.#points;
     this.#points = [];
-    await sink.write(target, points);
+    yield* waitFor(sink.write(target, points));
     this.#written += points.length;
   }
 }

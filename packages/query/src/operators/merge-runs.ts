@@ -5,7 +5,7 @@ import type { RowOrder, SortedRuns, TieOrder } from '@tidemark/kernels';
 
 import { concatColumns, concatTimes } from '../batch/column-ops.ts';
 import { queryKernels } from '../kernels.ts';
-import type { Pace } from './pace.ts';
+import type { Steps } from '../operator.ts';
 
 /** Rows with times in the order of the query. */
 export type Run = {
@@ -16,12 +16,11 @@ export type Run = {
 export type MergeOptions = {
   readonly types: readonly FieldType[];
   readonly descending: boolean;
-  readonly pace: Pace;
 };
 
 /** All rows of all runs by time, equal ones in the order of the runs; `types` are the types of the columns. */
-export async function mergeRuns(runs: readonly Run[], options: MergeOptions): Promise<Run> {
-  const { types, descending, pace } = options;
+export function* mergeRuns(runs: readonly Run[], options: MergeOptions): Steps<Run> {
+  const { types, descending } = options;
   const [only] = runs;
   if (runs.length === 1 && only !== undefined) return only;
   const times = concatTimes(runs.map((run) => run.times));
@@ -30,7 +29,7 @@ export async function mergeRuns(runs: readonly Run[], options: MergeOptions): Pr
   for (const run of runs) bounds.push((end += run.times.length));
   const columns: Column[] = [];
   for (const [i, type] of types.entries()) {
-    if (pace.isDue) await pace.turn();
+    yield;
     columns.push(
       concatColumns(
         type,
@@ -39,9 +38,9 @@ export async function mergeRuns(runs: readonly Run[], options: MergeOptions): Pr
     );
   }
   const inTurn = Uint32Array.from(runs, (_, i) => i);
-  return await inOrder(
+  return yield* inOrder(
     { times, columns },
-    { bounds, descending, pace },
+    { bounds, descending },
     {
       kind: 'runs',
       runs: inTurn,
@@ -49,23 +48,23 @@ export async function mergeRuns(runs: readonly Run[], options: MergeOptions): Pr
   );
 }
 
-export type SortedBounds = Pick<SortedRuns, 'bounds' | 'descending'> & { readonly pace: Pace };
+export type SortedBounds = Pick<SortedRuns, 'bounds' | 'descending'>;
 
 /** The rows of runs that lie one behind the other, by time. */
-export async function inOrder(
+export function* inOrder(
   rows: Run,
-  { bounds, descending, pace }: SortedBounds,
+  { bounds, descending }: SortedBounds,
   ties: TieOrder,
-): Promise<Run> {
+): Steps<Run> {
   const { times, columns } = rows;
-  const order = await pace.run(mergeOrder(queryKernels(), { times, bounds, descending }, ties));
+  const order = yield* mergeOrder(queryKernels(), { times, bounds, descending }, ties);
   if (order === undefined) return rows;
   try {
     const taken: Column[] = [];
     /** Columns of tags share the codes of their series. */
     const codesTaken = new Map<Uint32Array, Uint32Array>();
     for (const column of columns) {
-      if (pace.isDue) await pace.turn();
+      yield;
       taken.push(takeInOrder(column, order, codesTaken));
     }
     return { times: order.take(times), columns: taken };

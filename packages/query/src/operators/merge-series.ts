@@ -11,7 +11,7 @@ import { concatColumns, concatTimes, constantColumn } from '../batch/column-ops.
 import type { RowInput, SelectPlan } from '../plan/select-plan.ts';
 import type { Run } from './merge-runs.ts';
 import { inOrder } from './merge-runs.ts';
-import type { Pace } from './pace.ts';
+import type { Steps } from '../operator.ts';
 
 /** Rows of one series in the order of the query. */
 export type SeriesRun = {
@@ -38,11 +38,7 @@ function tagOf(tags: ReadonlyMap<string, string>, input: RowInput | undefined): 
 }
 
 /** All rows of all runs by time. Runs of one series follow each other and go on where the one before ends. */
-export async function mergeSeries(
-  runs: readonly SeriesRun[],
-  plan: SelectPlan,
-  pace: Pace,
-): Promise<Run> {
+export function* mergeSeries(runs: readonly SeriesRun[], plan: SelectPlan): Steps<Run> {
   const series = seriesOf(runs);
   const [only] = runs;
   if (runs.length === 1 && only !== undefined) return withTagColumns(only, plan);
@@ -50,7 +46,7 @@ export async function mergeSeries(
   const codes = series.codes(times.length);
   const columns: Column[] = [];
   for (const [i, input] of plan.inputs.entries()) {
-    if (pace.isDue) await pace.turn();
+    yield;
     columns.push(
       input.kind === 'tag'
         ? tagColumn(series, input, codes)
@@ -62,7 +58,7 @@ export async function mergeSeries(
   }
   const { descending } = plan;
   const ties = tieOrder(columns, series, plan);
-  return await inOrder({ times, columns }, { bounds: series.bounds, descending, pace }, ties);
+  return yield* inOrder({ times, columns }, { bounds: series.bounds, descending }, ties);
 }
 
 /** The series of some runs, and where the rows of each lie. */

@@ -1,28 +1,27 @@
 // Rows of several sources as one stream: groups in the order of the answer, rows of equal groups merged by time.
-import type { RowBatch, RowStream } from '../batch/row-batch.ts';
+import type { RowBatch } from '../batch/row-batch.ts';
 import { compareGroups } from './group-order.ts';
 import type { MergeOptions, Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
+import { isPause } from '../operator.ts';
+import type { Operator, Steps } from '../operator.ts';
 
-type Cursor = { readonly iterator: AsyncIterator<RowBatch>; head: RowBatch | undefined };
+type Cursor = { readonly rows: Operator<RowBatch>; head: RowBatch | undefined };
 
 /** Merges streams that are in the order of the answer each. */
-export async function* mergeSources(
-  streams: readonly RowStream[],
+export function* mergeSources(
+  streams: readonly Operator<RowBatch>[],
   options: MergeOptions,
-): RowStream {
+): Operator<RowBatch> {
   const { descending } = options;
   const [only] = streams;
   if (streams.length === 1 && only !== undefined) {
     yield* only;
     return;
   }
-  const cursors: Cursor[] = streams.map((stream) => ({
-    iterator: stream[Symbol.asyncIterator](),
-    head: undefined,
-  }));
+  const cursors: Cursor[] = streams.map((rows) => ({ rows, head: undefined }));
   try {
-    for (const cursor of cursors) await advance(cursor);
+    for (const cursor of cursors) yield* advance(cursor);
     for (;;) {
       const group = nextGroup(cursors, descending);
       if (group === undefined) return;
@@ -33,7 +32,7 @@ export async function* mergeSources(
       if (members.length === 1 && single !== undefined) {
         while (single.head !== undefined && compareGroups(single.head.group, group) === 0) {
           yield { ...single.head, group };
-          await advance(single);
+          yield* advance(single);
         }
         continue;
       }
@@ -41,19 +40,23 @@ export async function* mergeSources(
       for (const member of members) {
         while (member.head !== undefined && compareGroups(member.head.group, group) === 0) {
           runs.push(member.head);
-          await advance(member);
+          yield* advance(member);
         }
       }
-      yield { group, ...(await mergeRuns(runs, options)) };
+      yield { group, ...(yield* mergeRuns(runs, options)) };
     }
   } finally {
-    for (const { iterator } of cursors) await iterator.return?.();
+    for (const { rows } of cursors) rows.return();
   }
 }
 
-async function advance(cursor: Cursor): Promise<void> {
-  const next = await cursor.iterator.next();
-  cursor.head = next.done === true ? undefined : next.value;
+function* advance(cursor: Cursor): Steps {
+  let next = cursor.rows.next();
+  for (; next.done !== true; next = cursor.rows.next()) {
+    if (!isPause(next.value)) break;
+    yield next.value;
+  }
+  cursor.head = next.done === true ? undefined : (next.value as RowBatch);
 }
 
 function nextGroup(cursors: readonly Cursor[], descending: boolean) {

@@ -2,6 +2,8 @@
 //
 // Operators pull from each other, one at a time, so that the operator that is being pulled when another one is pulled
 // for the first time is the one that it works for.
+import { isPause } from '../operator.ts';
+import type { Operator, Pause, Steps } from '../operator.ts';
 import type { SourceCounters } from '../series-source.ts';
 
 /** One operator. Times are milliseconds of the wall, waits for the source and for other queries included. */
@@ -56,24 +58,23 @@ export class Profile {
     this.#counters = counters;
   }
 
-  /** The same stream, measured. `owner` tells operators of one label apart: the plan or the source they are of. */
-  async *stream<T>(
+  /** The same operator, measured. `owner` tells operators of one label apart: the plan or the source they are of. */
+  *stream<T>(
     label: string,
     owner: object,
-    { from, rowsOf }: { readonly from: AsyncIterable<T>; readonly rowsOf: (batch: T) => number },
-  ): AsyncIterable<T> {
+    { from, rowsOf }: { readonly from: Operator<T>; readonly rowsOf: (batch: T) => number },
+  ): Operator<T> {
     const cost = this.#costOf(label, owner);
-    const iterator = from[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const next = await this.#measure(cost, () => iterator.next());
+        const next = yield* this.#measured(cost, from);
         if (next.done === true) return;
         cost.batches++;
         cost.rows += rowsOf(next.value);
         yield next.value;
       }
     } finally {
-      await iterator.return?.();
+      from.return();
     }
   }
 
@@ -81,21 +82,22 @@ export class Profile {
   source<T>(
     label: string,
     owner: object,
-    read: { readonly from: AsyncIterable<T>; readonly rowsOf: (batch: T) => number },
-  ): AsyncIterable<T> {
+    read: { readonly from: Operator<T>; readonly rowsOf: (batch: T) => number },
+  ): Operator<T> {
     const cost = this.#costOf(label, owner);
     cost.counters ??= zeroCounters();
     return this.stream(label, owner, read);
   }
 
   /** A step that another operator does between two batches. */
-  async step<T>(label: string, owner: object, work: () => Promise<T> | T): Promise<T> {
+  *step<T>(label: string, owner: object, work: Steps<T>): Steps<T> {
     const cost = this.#costOf(label, owner);
     cost.batches++;
-    return this.#measure(cost, async () => work());
+    const end = yield* this.#measured(cost, work);
+    return end.value as T;
   }
 
-  /** A step that does not give way. */
+  /** Work of one piece. */
   time<T>(label: string, owner: object, work: () => T): T {
     const cost = this.#costOf(label, owner);
     const started = this.#monotonicMs();
@@ -107,13 +109,24 @@ export class Profile {
     }
   }
 
-  async #measure<T>(cost: OperatorCost, pull: () => Promise<T>): Promise<T> {
-    const around = this.#current;
+  /** The next batch or the end of some work. Waits on the way belong to the time of all who wait. */
+  *#measured<T, R>(
+    cost: OperatorCost,
+    work: Generator<T | Pause, R, undefined>,
+  ): Steps<IteratorYieldResult<T> | IteratorReturnResult<R>> {
     const before = cost.counters === undefined ? undefined : { ...this.#counters };
     const started = this.#monotonicMs();
-    this.#current = cost;
+    const around = this.#current;
     try {
-      return await pull();
+      for (;;) {
+        this.#current = cost;
+        const next = work.next();
+        this.#current = around;
+        if (next.done === true) return next;
+        const { value } = next;
+        if (!isPause(value)) return { done: false, value };
+        yield value;
+      }
     } finally {
       this.#current = around;
       cost.totalMs += this.#monotonicMs() - started;

@@ -6,12 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { createAccumulator } from '../functions/reducers.ts';
 import type { Accumulator } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
-import type { Steps } from '../functions/steps.ts';
 import type { ReducerSpec } from '../plan/select-plan.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import { LeafWriter } from './leaf-writer.ts';
 import { Reduction } from './reduce.ts';
 import { Windows } from './windows.ts';
+import type { Calculation } from '../functions/steps.ts';
 
 const BLOCKS = 6;
 const ROWS = STEP_ITEMS * BLOCKS;
@@ -47,7 +47,7 @@ function accumulatorOf(spec: ReducerSpec, inputType: FieldType): Accumulator {
 
 /** Runs the steps; the most rows that were taken in one and the most points that were appended in one. */
 function run(
-  steps: Steps<LeafBatch | undefined>,
+  steps: Calculation<LeafBatch | undefined>,
   most: { rows: number; points: number },
   work: { rows: number; points: number },
 ): number {

@@ -2,12 +2,12 @@
 import type { FieldType } from '@tidemark/core';
 
 import type { Accumulator, ReducerInput } from '../functions/reducers.ts';
-import type { Steps } from '../functions/steps.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { LeafWriter } from './leaf-writer.ts';
 import type { Run } from './merge-runs.ts';
 import type { Window, Windows } from './windows.ts';
+import type { Calculation } from '../functions/steps.ts';
 
 export type ReduceOptions = {
   /** Undefined: the whole group is one window. */
@@ -35,7 +35,7 @@ export class Reduction {
   }
 
   /** Takes rows; returns the points of windows that have ended, if there are any. Large windows end in steps. */
-  *push(run: Run): Steps<LeafBatch | undefined> {
+  *push(run: Run): Calculation<LeafBatch | undefined> {
     const { times, columns } = run;
     const { windows, input, descending } = this.#options;
     const column = columns[input];
@@ -64,7 +64,7 @@ export class Reduction {
   }
 
   /** Ends the group: the points of the last window. */
-  *finish(): Steps<LeafBatch | undefined> {
+  *finish(): Calculation<LeafBatch | undefined> {
     if (this.#options.windows === undefined) {
       const { keepsPointTime, wholeStamp } = this.#options;
       yield* this.#accumulator.emit(keepsPointTime ? undefined : wholeStamp, this.#out) ?? [];
@@ -75,14 +75,14 @@ export class Reduction {
   }
 
   /** Rows of one window, which may be very many. */
-  *#add(rows: ReducerInput, from: number, to: number): Steps {
+  *#add(rows: ReducerInput, from: number, to: number): Calculation {
     for (let start = from; start < to; start += STEP_ITEMS) {
       if (start > from) yield;
       this.#accumulator.add(rows, start, Math.min(to, start + STEP_ITEMS));
     }
   }
 
-  #close(): Steps | undefined {
+  #close(): Calculation | undefined {
     const window = this.#window;
     if (window === undefined) return undefined;
     this.#window = undefined;

@@ -8,18 +8,15 @@ import {
   pointLimitExceeded,
   seriesLimitExceeded,
 } from '../limits.ts';
-import type { RowStream } from '../batch/row-batch.ts';
+import type { RowBatch } from '../batch/row-batch.ts';
+import type { Operator, Steps } from '../operator.ts';
 import type { MeasurementRef, RequestOptions, SourceCounters } from '../series-source.ts';
-import { MemoryGate } from './memory-gate.ts';
-import { Pace } from './pace.ts';
 import type { Profile } from './profile.ts';
 import { zeroCounters } from './profile.ts';
 
 /** Counts what a statement uses and ends it when that is too much. */
 export class RunContext {
   readonly query: QueryContext;
-  readonly pace: Pace;
-  readonly #gate: MemoryGate;
   #points = 0;
   #filled = 0;
   readonly #series = new Set<string>();
@@ -31,8 +28,6 @@ export class RunContext {
   constructor(query: QueryContext, profile?: Profile) {
     this.query = query;
     this.#profile = profile;
-    this.#gate = new MemoryGate(query.memory);
-    this.pace = new Pace(query.signal, query.monotonicMs, this.#gate);
   }
 
   /** Rows of one group that are merged at once. */
@@ -41,7 +36,7 @@ export class RunContext {
   }
 
   /** The rows of an operator, measured if somebody asks; `owner` is the plan or the source that it works for. */
-  operator(label: string, owner: object, from: RowStream): RowStream {
+  operator(label: string, owner: object, from: Operator<RowBatch>): Operator<RowBatch> {
     if (this.#profile === undefined) return from;
     return this.#profile.stream(label, owner, { from, rowsOf: (batch) => batch.times.length });
   }
@@ -50,8 +45,8 @@ export class RunContext {
   read<T>(
     label: string,
     owner: { readonly measurement: MeasurementRef },
-    request: { readonly from: AsyncIterable<T>; readonly rowsOf: (batch: T) => number },
-  ): AsyncIterable<T> {
+    request: { readonly from: Operator<T>; readonly rowsOf: (batch: T) => number },
+  ): Operator<T> {
     if (this.#profile === undefined) return request.from;
     const { database, retentionPolicy, measurement } = owner.measurement;
     const name = `${label} ${database}.${retentionPolicy}.${measurement}`;
@@ -59,11 +54,11 @@ export class RunContext {
   }
 
   /** What an operator does between two batches, measured if somebody asks. */
-  step<T>(label: string, owner: object, work: () => Promise<T> | T): Promise<T> | T {
-    return this.#profile === undefined ? work() : this.#profile.step(label, owner, work);
+  step<T>(label: string, owner: object, work: Steps<T>): Steps<T> {
+    return this.#profile === undefined ? work : this.#profile.step(label, owner, work);
   }
 
-  /** A step that does not give way. */
+  /** Work of one piece. */
   time<T>(label: string, owner: object, work: () => T): T {
     return this.#profile === undefined ? work() : this.#profile.time(label, owner, work);
   }
@@ -105,7 +100,8 @@ export class RunContext {
     this.#bytes += bytes;
     const limit = this.query.limits.maxQueryMemoryBytes;
     if (limit > 0 && this.#bytes > limit) throw memoryLimitExceeded(limit);
-    this.#gate.holds(this.#bytes);
+    const { memory } = this.query;
+    if (memory !== undefined && this.#bytes > memory.freeBytes) memory.ask();
   }
 
   release(bytes: number): void {

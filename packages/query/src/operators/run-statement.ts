@@ -1,35 +1,15 @@
 // From the rows of a plan to the series of an answer.
 import { columnValue } from '@tidemark/core';
 
-import type { RowBatch, RowStream } from '../batch/row-batch.ts';
-import type { Pace } from './pace.ts';
+import type { RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { isText } from './row-defaults.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
-
-/** Rows of short groups side by side, in the order of the answer. */
-export type RowLists = AsyncIterable<readonly RowBatch[]>;
-
-/** A list is sent on when it has so many batches, or a batch of so many rows. */
-export const LIST_BATCHES = 64;
-
-/** Batches that follow each other at once as lists; nothing waits for longer than a slice. */
-export async function* inLists(rows: RowStream, pace: Pace): RowLists {
-  let list: RowBatch[] = [];
-  for await (const batch of rows) {
-    list.push(batch);
-    if (list.length < LIST_BATCHES && batch.times.length < LIST_BATCHES && !pace.isDue) continue;
-    yield list;
-    list = [];
-  }
-  if (list.length > 0) yield list;
-}
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 /** Result batches of a plan's rows. */
-export async function* toResults(
-  rows: RowLists,
-  plan: SelectPlan,
-): AsyncIterable<readonly ResultBatch[]> {
+export function* toResults(rows: Operator<RowBatch>, plan: SelectPlan): Operator<ResultBatch> {
   const columns = [plan.timeColumnName, ...plan.outputs.map((output) => output.name)];
   let last: RowBatch['group'] | undefined;
   let tags: ReadonlyMap<string, string> | undefined;
@@ -53,8 +33,9 @@ export async function* toResults(
       timeZone: plan.zone?.name,
     };
   };
-  for await (const list of rows) {
-    yield list.filter((batch) => batch.times.length > 0).map(toResult);
+  for (const batch of rows) {
+    if (isPause(batch)) yield batch;
+    else if (batch.times.length > 0) yield toResult(batch);
   }
 }
 

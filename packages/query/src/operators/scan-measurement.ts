@@ -5,7 +5,7 @@ import { columnLength } from '@tidemark/core';
 import { requestOptions } from '../look-up.ts';
 import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import { CONDITION_CELLS } from '../limits.ts';
-import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
+import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type {
   MeasurementPlan,
   RowInput,
@@ -16,9 +16,10 @@ import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-so
 import { evaluate, truth } from './evaluate.ts';
 import { mergeSeries, withTagColumns } from './merge-series.ts';
 import type { SeriesRun } from './merge-series.ts';
-import type { Pace } from './pace.ts';
 import type { RunContext } from './run-context.ts';
 import { timeSlices } from './time-slices.ts';
+import { isPause } from '../operator.ts';
+import type { Operator, Steps } from '../operator.ts';
 
 /** Types of the columns that a plan's inputs become. */
 export function inputTypes(inputs: readonly RowInput[]): readonly FieldType[] {
@@ -36,12 +37,12 @@ export type ScanOptions = {
  * stream; the series of others are merged by time. Rows of one group that are too many to be merged at once are read
  * again in slices of time, each of which is merged by itself.
  */
-export async function* scanMeasurement(
+export function* scanMeasurement(
   source: MeasurementPlan,
   plan: SelectPlan,
   options: ScanOptions,
   run: RunContext,
-): RowStream {
+): Operator<RowBatch> {
   const layout = new InputLayout(plan);
   if (layout.fields.length === 0) return;
   yield* scanGroups({ source, plan, layout, run }, options, run.mergeRows);
@@ -55,7 +56,7 @@ type Scan = {
 };
 
 /** Scans a range of time; groups of more than `maxRows` rows are cut into slices. */
-async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): RowStream {
+function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operator<RowBatch> {
   const { source, plan, layout, run } = scan;
   const { query } = run;
   const request = scanRequest(source, plan, layout.fields, options);
@@ -63,27 +64,31 @@ async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): R
   const held = new HeldRows(run);
   let group: GroupKey | undefined;
   let isSliced = false;
-  const merged = async (key: GroupKey): Promise<RowBatch> => ({
-    group: key,
-    ...(await mergeSeries(held.take(), plan, run.pace)),
-  });
+  const merged = function* (key: GroupKey): Steps<RowBatch> {
+    const rows = yield* mergeSeries(held.take(), plan);
+    return { group: key, ...rows };
+  };
   const scanned = run.read('scan', source, {
     from: query.snapshot.scan(request, requestOptions(query)),
     rowsOf: (batch) => batch.times.length,
   });
   try {
-    for await (const batch of scanned) {
-      if (run.pace.isDue) await run.pace.turn();
+    for (const batch of scanned) {
+      if (isPause(batch)) {
+        yield batch;
+        continue;
+      }
+      yield;
       const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
       if (group === undefined || !isSameGroup(group.tags, tags)) {
-        if (group !== undefined && held.rowCount > 0) yield await merged(group);
+        if (group !== undefined && held.rowCount > 0) yield yield* merged(group);
         group = { name: source.measurement.measurement, tags };
         isSliced = false;
       }
       if (isSliced) continue;
       run.countSeries(batch.seriesKey);
       run.countPoints(batch.times.length);
-      const rows = await layout.rows(batch, plan, run.pace);
+      const rows = yield* layout.rows(batch, plan);
       if (rows === undefined) continue;
       if (isOneSeries) {
         yield { group, ...withTagColumns(rows, plan) };
@@ -97,7 +102,7 @@ async function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): R
         isSliced = true;
       }
     }
-    if (group !== undefined && held.rowCount > 0) yield await merged(group);
+    if (group !== undefined && held.rowCount > 0) yield yield* merged(group);
   } finally {
     held.take();
   }
@@ -109,12 +114,17 @@ function hasGroupPerSeries({ tagKeys }: MeasurementPlan, { dimensions }: SelectP
 }
 
 /** The rows of one group, slice by slice. */
-async function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): RowStream {
+function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): Operator<RowBatch> {
   const { source, run } = scan;
   const plan = withinGroup(scan.plan, group);
   let left = options.limitPerSeries ?? Infinity;
-  for (const range of await timeSlices(source, plan, options.range, run)) {
-    for await (const batch of scanGroups({ ...scan, plan }, { ...options, range }, Infinity)) {
+  for (const range of yield* timeSlices(source, plan, options.range, run)) {
+    for (const batch of scanGroups({ ...scan, plan }, { ...options, range }, Infinity)) {
+      if (isPause(batch)) {
+        yield batch;
+        continue;
+      }
+
       yield { ...batch, group };
       left -= batch.times.length;
     }
@@ -205,13 +215,13 @@ class InputLayout {
   }
 
   /** Rows of a batch that meet the residual condition and hold a selected field; undefined when there are none. */
-  async rows(batch: SeriesBatch, plan: SelectPlan, pace: Pace): Promise<SeriesRun | undefined> {
+  *rows(batch: SeriesBatch, plan: SelectPlan): Steps<SeriesRun | undefined> {
     const { times, seriesKey, tags } = batch;
     const columns = this.#fieldOf.map((field): Column | undefined =>
       field === undefined ? undefined : (batch.columns[field] ?? nullColumn('float', times.length)),
     );
     const all: SeriesRun = { times, columns, seriesKey, tags };
-    const keep = await this.#kept(all, plan, pace);
+    const keep = yield* this.#kept(all, plan);
     if (keep === undefined) return all;
     if (keep.length === 0) return undefined;
     return {
@@ -222,7 +232,7 @@ class InputLayout {
   }
 
   /** Numbers of the rows to keep; undefined keeps all. */
-  async #kept(run: SeriesRun, plan: SelectPlan, pace: Pace): Promise<Uint32Array | undefined> {
+  *#kept(run: SeriesRun, plan: SelectPlan): Steps<Uint32Array | undefined> {
     const rowCount = run.times.length;
     const { residual } = plan.condition;
     const needsPresence = this.fields.length > this.#selectedFieldCount;
@@ -230,10 +240,9 @@ class InputLayout {
     const keep =
       residual === undefined
         ? new Uint8Array(rowCount).fill(1)
-        : await conditionMask(residual, withTagColumns(run, plan).columns, {
+        : yield* conditionMask(residual, withTagColumns(run, plan).columns, {
             plan,
             rowCount,
-            pace,
           });
     if (needsPresence) {
       const present = new Uint8Array(rowCount);
@@ -252,18 +261,17 @@ class InputLayout {
 export type MaskOptions = {
   readonly plan: SelectPlan;
   readonly rowCount: number;
-  readonly pace: Pace;
 };
 
 /**
  * One byte per row: 1 where the condition holds. Missing tags compare as empty strings. A long condition is held against
  * a few rows at a time, and gives way in between.
  */
-export async function conditionMask(
+export function* conditionMask(
   condition: ValueExpression,
   columns: readonly Column[],
-  { plan, rowCount, pace }: MaskOptions,
-): Promise<Uint8Array> {
+  { plan, rowCount }: MaskOptions,
+): Steps<Uint8Array> {
   const operands = columns.map((column, i) =>
     plan.inputs[i]!.kind === 'tag' ? withEmptyStrings(column) : column,
   );
@@ -271,7 +279,7 @@ export async function conditionMask(
   if (step >= rowCount) return evaluateMask(condition, operands, rowCount);
   const mask = new Uint8Array(rowCount);
   for (let from = 0; from < rowCount; from += step) {
-    if (pace.isDue) await pace.turn();
+    yield;
     const to = Math.min(rowCount, from + step);
     const part = operands.map((column) => sliceColumn(column, from, to));
     mask.set(evaluateMask(condition, part, to - from), from);

@@ -9,16 +9,17 @@ import {
   takeInt64,
   takeRows,
 } from '../batch/column-ops.ts';
-import type { GroupKey, RowBatch, RowStream } from '../batch/row-batch.ts';
+import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
 import { hasPointTimes } from './group-leaves.ts';
 import { compareGroups } from './group-order.ts';
 import type { MergeOptions, Run } from './merge-runs.ts';
 import { mergeRuns } from './merge-runs.ts';
-import type { Pace } from './pace.ts';
 import type { RunContext } from './run-context.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from './windows.ts';
+import { isPause } from '../operator.ts';
+import type { Operator, Steps } from '../operator.ts';
 
 /** Rows of a group: of each group of the subquery its runs, in its order. */
 type CollectedGroup = { readonly key: GroupKey; readonly parts: Run[][]; bytes: number };
@@ -27,20 +28,20 @@ type CollectedGroup = { readonly key: GroupKey; readonly parts: Run[][]; bytes: 
  * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time or window; some subqueries
  * show one inner group after the other (see `keepsGroupsApart`).
  */
-export async function* scanSubquery(
+export function* scanSubquery(
   source: SubqueryPlan,
   plan: SelectPlan,
-  inner: RowStream,
+  inner: Operator<RowBatch>,
   run: RunContext,
-): RowStream {
+): Operator<RowBatch> {
   const types = inputTypes(plan.inputs);
   const picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
   const isStreaming = picks.every((place, i) => place === i);
   const groups = new Map<string, CollectedGroup>();
   const keepsInnerOrder = keepsGroupsApart(plan, source.plan);
   const windows = isReducedInWindows(plan) ? undefined : windowsOfPoints(source.plan);
-  const merge: MergeOptions = { types, descending: plan.descending, pace: run.pace };
-  const finish = async function* (collected: CollectedGroup): RowStream {
+  const merge: MergeOptions = { types, descending: plan.descending };
+  const finish = function* (collected: CollectedGroup): Operator<RowBatch> {
     run.release(collected.bytes);
     // Inner groups count in ascending order among equal times, in descending queries too.
     if (plan.descending) collected.parts.reverse();
@@ -48,16 +49,20 @@ export async function* scanSubquery(
     if (keepsInnerOrder) {
       for (const rows of runs) yield { group: collected.key, ...rows };
     } else if (windows !== undefined) {
-      yield { group: collected.key, ...(await mergeByWindow(runs, windows, merge)) };
+      yield { group: collected.key, ...(yield* mergeByWindow(runs, windows, merge)) };
     } else if (runs.length > 0) {
-      yield { group: collected.key, ...(await mergeRuns(runs, merge)) };
+      yield { group: collected.key, ...(yield* mergeRuns(runs, merge)) };
     }
   };
   let current: string | undefined;
   let innerGroup: GroupKey | undefined;
-  for await (const batch of inner) {
-    await run.pace.turn();
-    const rows = await outerRows(batch, { source, plan, pace: run.pace });
+  for (const batch of inner) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+    yield;
+    const rows = yield* outerRows(batch, { source, plan });
     if (rows === undefined) continue;
     const tags = picks.map((place) => batch.group.tags[place] ?? '');
     const id = JSON.stringify([batch.group.name, ...tags]);
@@ -113,30 +118,22 @@ function windowsOfPoints(inner: SelectPlan): Windows | undefined {
 }
 
 /** Merges by the windows that rows lie in; within a window, one inner group follows the other. */
-async function mergeByWindow(
-  runs: readonly Run[],
-  windows: Windows,
-  merge: MergeOptions,
-): Promise<Run> {
+function* mergeByWindow(runs: readonly Run[], windows: Windows, merge: MergeOptions): Steps<Run> {
   const byWindow = runs.map(({ times, columns }): Run => ({
     times: times.map((time) => windows.of(time).start),
     columns: [...columns, { type: 'integer', values: times, valid: undefined }],
   }));
-  const { columns } = await mergeRuns(byWindow, { ...merge, types: [...merge.types, 'integer'] });
+  const { columns } = yield* mergeRuns(byWindow, { ...merge, types: [...merge.types, 'integer'] });
   const times = columns.at(-1);
   assert(times?.type === 'integer', 'the last column holds the times');
   return { times: times.values, columns: columns.slice(0, -1) };
 }
 
 /** The columns of the outer plan's inputs, for the rows that meet its condition. */
-async function outerRows(
+function* outerRows(
   batch: RowBatch,
-  {
-    source,
-    plan,
-    pace,
-  }: { readonly source: SubqueryPlan; readonly plan: SelectPlan; readonly pace: Pace },
-): Promise<Run | undefined> {
+  { source, plan }: { readonly source: SubqueryPlan; readonly plan: SelectPlan },
+): Steps<Run | undefined> {
   const rowCount = batch.times.length;
   const columns = source.inputs.map((pick, i): Column => {
     const input = plan.inputs[i]!;
@@ -155,7 +152,7 @@ async function outerRows(
   const { whole } = plan.condition;
   if (whole === undefined) return { times: batch.times, columns };
   // Every row that meets the condition counts, even if nothing of it is selected.
-  const keep = maskToRows(await conditionMask(whole, columns, { plan, rowCount, pace }));
+  const keep = maskToRows(yield* conditionMask(whole, columns, { plan, rowCount }));
   if (keep.length === 0) return undefined;
   return {
     times: takeInt64(batch.times, keep),

@@ -1,17 +1,24 @@
 // SLIMIT and SOFFSET: which series are answered.
-import type { GroupKey, RowStream } from '../batch/row-batch.ts';
+import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 /**
  * The rows of so many series of each measurement, of those that have rows and in the order in which they come. Reads no
  * further than the last of them where there is one measurement only.
  */
-export async function* limitSeries(rows: RowStream, plan: SelectPlan): RowStream {
+export function* limitSeries(rows: Operator<RowBatch>, plan: SelectPlan): Operator<RowBatch> {
   const end = plan.seriesLimit === 0 ? Infinity : plan.seriesOffset + plan.seriesLimit;
   const isOneMeasurement = plan.sources.length === 1 && plan.sources[0]?.kind === 'measurement';
   let group: GroupKey | undefined;
   let index = 0;
-  for await (const batch of rows) {
+  for (const batch of rows) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     if (batch.times.length === 0) continue;
     if (batch.group !== group) {
       index = batch.group.name === group?.name ? index + 1 : 0;

@@ -10,6 +10,8 @@ import type { SchemaFilter } from '../series-source.ts';
 import { seriesCondition } from '../show/show-context.ts';
 import { seriesOf } from '../show/show-rows.ts';
 import type { RowPiece } from '../show/show-rows.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 const SYSTEM_FIELDS: ReadonlySet<string> = new Set(['_name', '_seriesKey']);
 
@@ -26,10 +28,10 @@ export function selectsSystemFields(statement: SelectStatement): boolean {
 }
 
 /** One row per series of each measurement, without a time of its own. */
-export async function* runSystemFields(
+export function* runSystemFields(
   statement: SelectStatement,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   const names = statement.fields.map(({ expression }) =>
     expression.kind === 'reference' ? expression.name : '',
   );
@@ -47,7 +49,12 @@ export async function* runSystemFields(
       measurementPattern: pattern,
     };
     const pieces = rowsPerSeries(names, { ...filter, ...condition }, context);
-    for await (const batch of seriesOf(pieces, columns, statement)) {
+    for (const batch of seriesOf(pieces, columns, statement)) {
+      if (isPause(batch)) {
+        yield batch;
+        continue;
+      }
+
       const times = new BigInt64Array(batch.rowCount);
       yield {
         ...batch,
@@ -58,12 +65,18 @@ export async function* runSystemFields(
   }
 }
 
-async function* rowsPerSeries(
+function* rowsPerSeries(
   names: readonly string[],
   filter: SchemaFilter,
   context: QueryContext,
-): AsyncIterable<RowPiece> {
-  for await (const { measurement, keys } of lookUp(context, 'series', { filter })) {
+): Operator<RowPiece> {
+  for (const next of lookUp(context, 'series', { filter })) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, keys } = next;
+
     const columns = names.map((name) => (name === '_name' ? keys.map(() => measurement) : keys));
     yield { name: measurement, columns };
   }

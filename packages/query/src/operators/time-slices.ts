@@ -7,15 +7,17 @@ import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
 import type { RunContext } from './run-context.ts';
 import { onlyTags } from './only-tags.ts';
+import { isPause } from '../operator.ts';
+import type { Steps } from '../operator.ts';
 
 /** Slices that cover all rows of a range, in the order of the query. Neighbours do not overlap. */
-export async function timeSlices(
+export function* timeSlices(
   source: MeasurementPlan,
   plan: SelectPlan,
   range: TimeRange,
   run: RunContext,
-): Promise<readonly TimeRange[]> {
-  const extent = await extentOf(source, plan, range, run);
+): Steps<readonly TimeRange[]> {
+  const extent = yield* extentOf(source, plan, range, run);
   if (extent === undefined) return [range];
   const { first, last, rows } = extent;
   // Half of what is merged at once, because rows are rarely spread evenly.
@@ -32,12 +34,12 @@ export async function timeSlices(
 type Extent = { readonly first: bigint; readonly last: bigint; readonly rows: number };
 
 /** First and last time and number of rows, which sources know from their statistics. */
-async function extentOf(
+function* extentOf(
   source: MeasurementPlan,
   plan: SelectPlan,
   range: TimeRange,
   run: RunContext,
-): Promise<Extent | undefined> {
+): Steps<Extent | undefined> {
   const { query } = run;
   const { aggregateFunctions } = query.capabilities;
   const functions = ['first', 'last', 'count'] as const;
@@ -60,7 +62,12 @@ async function extentOf(
     from: query.snapshot.aggregate(request, requestOptions(query)),
     rowsOf: (batch) => batch.windowStarts.length,
   });
-  for await (const batch of bounds) {
+  for (const batch of bounds) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     for (const [first, last, count] of batch.fields) {
       if (first === undefined || last === undefined || count?.values.type !== 'integer') continue;
       for (let row = 0; row < batch.windowStarts.length; row++) {

@@ -1,8 +1,9 @@
 // Cuts the series of a statement into response chunks: at most so many rows of one series each; and ends an answer that has
 // as many rows as one may have.
 import { sliceColumn } from '../batch/column-ops.ts';
-import { eachBatch } from '../result.ts';
-import type { ResultBatch, ResultColumn, ResultStream } from '../result.ts';
+import type { ResultBatch, ResultColumn } from '../result.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 /** Rows of one series that are written together, and what follows them. */
 export type ResponseChunk = {
@@ -14,13 +15,18 @@ export type ResponseChunk = {
 };
 
 /** Chunks of at most `rows` rows. */
-export async function* responseChunks(
-  answer: ResultStream,
+export function* responseChunks(
+  answer: Operator<ResultBatch>,
   rows: number,
-): AsyncIterable<ResponseChunk> {
+): Operator<ResponseChunk> {
   let pieces: ResultBatch[] = [];
   let count = 0;
-  for await (const batch of eachBatch(answer)) {
+  for (const batch of answer) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     if (!batch.isContinuation && pieces.length > 0) {
       yield { pieces, continuesSeries: false, isLast: false };
       pieces = [];

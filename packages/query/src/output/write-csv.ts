@@ -1,7 +1,6 @@
 // CSV answers: one table per list of columns. Statements without rows and failing statements print nothing.
 import { columnValue, Corruption, escapeTagPart } from '@tidemark/core';
 
-import { eachBatch } from '../result.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
 import { RowBudget } from './chunks.ts';
@@ -9,14 +8,16 @@ import { decimalText } from './number-text.ts';
 import { EPOCH_NANOS } from './time-text.ts';
 import { statementError } from './write-json.ts';
 import type { Epoch, ResultFormat, StatementRun } from './write-results.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 const PIECE_BYTES = 64 * 1024;
 
 /** Runs the statements and yields their rows. Chunks do not matter: the rows are the same. */
-export async function* writeCsv(
+export function* writeCsv(
   statements: readonly StatementRun[],
   format: ResultFormat,
-): AsyncIterable<Uint8Array> {
+): Operator<Uint8Array> {
   const out = new TextBuffer();
   const budget = new RowBudget(format.chunkRows === undefined ? format.maxRows : undefined);
   let hasHeader = false;
@@ -25,7 +26,12 @@ export async function* writeCsv(
     let header: readonly string[] | undefined;
     let rowCount = 0;
     try {
-      for await (const batch of eachBatch(statement.run())) {
+      for (const batch of statement.run()) {
+        if (isPause(batch)) {
+          yield batch;
+          continue;
+        }
+
         const shown = budget.take(batch);
         if (shown === undefined) break;
         if (shown.rowCount === 0) continue;

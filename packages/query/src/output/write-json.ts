@@ -2,12 +2,13 @@
 import { AppError, LimitExceeded } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 
-import { isList } from '../result.ts';
 import type { ResultBatch } from '../result.ts';
 import { responseChunks, RowBudget, sliceBatch } from './chunks.ts';
 import { JsonWriter } from './json-writer.ts';
 import { UnsupportedFloat } from './number-text.ts';
 import type { ResultFormat, StatementRun } from './write-results.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 const PIECE_BYTES = 64 * 1024;
 const PART_ROWS = 2048;
@@ -20,10 +21,10 @@ const UNENCODABLE =
   'json: error calling MarshalJSON for type *query.Result: ';
 
 /** One document. Bytes leave as soon as there are enough of them. */
-export async function* writeDocument(
+export function* writeDocument(
   statements: readonly StatementRun[],
   format: ResultFormat,
-): AsyncIterable<Uint8Array> {
+): Operator<Uint8Array> {
   const writer = new JsonWriter(format.epoch);
   const { out } = writer;
   if (statements.length === 0) {
@@ -53,23 +54,23 @@ export async function* writeDocument(
     let faults: readonly Diagnostic[] = [];
     let mark = out.length;
     try {
-      for await (const next of statement.run()) {
-        for (const batch of isList(next) ? next : [next]) {
-          const shown = budget.take(batch);
-          if (shown === undefined) break;
-          for (const part of parts(shown)) {
-            mark = out.length;
-            writeBatch(writer, part, state);
-            if (out.length < PIECE_BYTES) continue;
-            hasFlushed = true;
-            yield out.take();
-          }
-          if (!budget.hasCut) continue;
-          writer.closeSeries(true);
-          state.isSeriesOpen = false;
-          break;
+      for (const batch of statement.run()) {
+        if (isPause(batch)) {
+          yield batch;
+          continue;
         }
-        if (budget.isOver) break;
+        const shown = budget.take(batch);
+        if (shown === undefined) break;
+        for (const part of parts(shown)) {
+          mark = out.length;
+          writeBatch(writer, part, state);
+          hasFlushed ||= out.length >= PIECE_BYTES;
+          yield out.length < PIECE_BYTES ? undefined : out.take();
+        }
+        if (!budget.hasCut) continue;
+        writer.closeSeries(true);
+        state.isSeriesOpen = false;
+        break;
       }
       statement.onEnd?.({ rowCount: state.rowCount, error: undefined });
     } catch (cause) {
@@ -123,11 +124,11 @@ function writeBatch(writer: JsonWriter, batch: ResultBatch, state: SeriesState):
 }
 
 /** One document per response chunk. */
-export async function* writeChunkedDocuments(
+export function* writeChunkedDocuments(
   statements: readonly StatementRun[],
   format: ResultFormat,
   chunkRows: number,
-): AsyncIterable<Uint8Array> {
+): Operator<Uint8Array> {
   const writer = new JsonWriter(format.epoch);
   const { out } = writer;
   let failed = false;
@@ -139,7 +140,12 @@ export async function* writeChunkedDocuments(
     let faults: readonly Diagnostic[] = [];
     if (!failed) {
       try {
-        for await (const chunk of responseChunks(statement.run(), chunkRows)) {
+        for (const chunk of responseChunks(statement.run(), chunkRows)) {
+          if (isPause(chunk)) {
+            yield chunk;
+            continue;
+          }
+
           const [first] = chunk.pieces;
           if (first === undefined) continue;
           hasDocument = true;

@@ -3,19 +3,14 @@
 import { columnValue } from '@tidemark/core';
 
 import { gatheredLimitExceeded, MAX_GATHERED_ROWS } from '../limits.ts';
-import { eachBatch } from '../result.ts';
-import type {
-  MixedValue,
-  ResultBatch,
-  ResultColumn,
-  ResultMessage,
-  ResultStream,
-} from '../result.ts';
+import type { MixedValue, ResultBatch, ResultColumn, ResultMessage } from '../result.ts';
 import { responseChunks, RowBudget } from './chunks.ts';
 import { MsgpackBuffer } from './msgpack-buffer.ts';
 import { EPOCH_NANOS } from './time-text.ts';
 import { statementError } from './write-json.ts';
 import type { Epoch, ResultFormat, StatementRun } from './write-results.ts';
+import { isPause } from '../operator.ts';
+import type { Operator, Steps } from '../operator.ts';
 
 type Series = { readonly pieces: ResultBatch[]; isPartial: boolean };
 
@@ -28,10 +23,10 @@ type Result = {
 };
 
 /** Runs the statements and yields their answers. */
-export async function* writeMsgpack(
+export function* writeMsgpack(
   statements: readonly StatementRun[],
   format: ResultFormat,
-): AsyncIterable<Uint8Array> {
+): Operator<Uint8Array> {
   const writer = new MsgpackWriter(format.epoch);
   const gathered: Result[] = [];
   let failed = false;
@@ -46,13 +41,18 @@ export async function* writeMsgpack(
     let rowCount = 0;
     try {
       if (format.chunkRows === undefined) {
-        const series = await gather(statement.run(), budget);
+        const series = yield* gather(statement.run(), budget);
         rowCount = countRows(series);
         const end = endOf(statement);
         gathered.push({ ...base, series, ...end, isPartial: end.isPartial || budget.lacksSeries });
       } else {
         let hasChunk = false;
-        for await (const chunk of responseChunks(statement.run(), format.chunkRows)) {
+        for (const chunk of responseChunks(statement.run(), format.chunkRows)) {
+          if (isPause(chunk)) {
+            yield chunk;
+            continue;
+          }
+
           const series = [{ pieces: [...chunk.pieces], isPartial: chunk.continuesSeries }];
           rowCount += countRows(series);
           hasChunk = true;
@@ -85,10 +85,15 @@ function countRows(series: readonly Series[]): number {
   );
 }
 
-async function gather(answer: ResultStream, budget: RowBudget): Promise<readonly Series[]> {
+function* gather(answer: Operator<ResultBatch>, budget: RowBudget): Steps<readonly Series[]> {
   const series: Series[] = [];
   let count = 0;
-  for await (const next of eachBatch(answer)) {
+  for (const next of answer) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+
     const batch = budget.take(next);
     if (batch === undefined) break;
     count += batch.rowCount;

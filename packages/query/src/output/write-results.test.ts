@@ -4,17 +4,18 @@ import { describe, expect, test } from 'vitest';
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
 import type { ResultFormat, StatementRun } from './write-results.ts';
+import { isPause } from '../operator.ts';
 import { writeResults } from './write-results.ts';
 
-async function written(runs: readonly StatementRun[], format: ResultFormat): Promise<Buffer> {
+function written(runs: readonly StatementRun[], format: ResultFormat): Buffer {
   const pieces: Uint8Array[] = [];
-  for await (const piece of writeResults(runs, format)) pieces.push(piece);
+  for (const piece of writeResults(runs, format)) if (!isPause(piece)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
 function answering(...batches: readonly ResultBatch[]): StatementRun {
   return {
-    run: async function* () {
+    run: function* () {
       yield* batches;
     },
   };
@@ -34,7 +35,7 @@ const CPU: ResultBatch = {
 };
 
 test('JSON has the recorded key order, escapes and times', async () => {
-  expect((await written([answering(CPU)], { encoding: 'json' })).toString()).toBe(
+  expect(written([answering(CPU)], { encoding: 'json' }).toString()).toBe(
     '{"results":[{"statement_id":0,"series":[{"name":"cpu","tags":{"host":"a,b"},"columns":["time","v","s"],' +
       '"values":[["1970-01-01T00:00:00.000000001Z",1.5,"\\u003c\\u0026\\u003e"],["1970-01-01T00:00:02Z",null,"x"],' +
       '["1969-12-31T23:59:59.999999999Z",1e+21,null]]}]}]}\n',
@@ -42,29 +43,31 @@ test('JSON has the recorded key order, escapes and times', async () => {
 });
 
 test('times in a unit are cut toward zero', async () => {
-  const text = (await written([answering(CPU)], { encoding: 'json', epoch: 's' })).toString();
+  const text = written([answering(CPU)], { encoding: 'json', epoch: 's' }).toString();
 
   expect(text).toContain('"values":[[0,1.5,');
   expect(text).toContain('[2,null,"x"],[0,1e+21,null]');
 });
 
 test('no statements are an empty object', async () => {
-  expect((await written([], { encoding: 'json' })).toString()).toBe('{}\n');
+  expect(written([], { encoding: 'json' }).toString()).toBe('{}\n');
 });
 
 test('pretty JSON is the same document, indented by four', async () => {
-  const text = (await written([answering(CPU)], { encoding: 'json', isPretty: true })).toString();
+  const text = written([answering(CPU)], { encoding: 'json', isPretty: true }).toString();
 
   expect(text.split(',')[0]).toBe('{\n    "results": [\n        {\n            "statement_id": 0');
   expect(JSON.parse(text)).toEqual(
-    JSON.parse((await written([answering(CPU)], { encoding: 'json' })).toString()),
+    JSON.parse(written([answering(CPU)], { encoding: 'json' }).toString()),
   );
 });
 
 test('chunks mark what follows', async () => {
-  const text = (
-    await written([answering(CPU)], { encoding: 'json', chunkRows: 2, epoch: 'ns' })
-  ).toString();
+  const text = written([answering(CPU)], {
+    encoding: 'json',
+    chunkRows: 2,
+    epoch: 'ns',
+  }).toString();
 
   const lines = text
     .trim()
@@ -78,9 +81,11 @@ test('chunks mark what follows', async () => {
 });
 
 test('a row limit cuts the answer and marks the series', async () => {
-  const text = (
-    await written([answering(CPU, CPU)], { encoding: 'json', maxRows: 4, epoch: 'ns' })
-  ).toString();
+  const text = written([answering(CPU, CPU)], {
+    encoding: 'json',
+    maxRows: 4,
+    epoch: 'ns',
+  }).toString();
 
   const { series } = JSON.parse(text).results[0];
   expect(series.map((one: { values: unknown[] }) => one.values.length)).toEqual([3, 1]);
@@ -89,7 +94,7 @@ test('a row limit cuts the answer and marks the series', async () => {
 
 describe('the rows of a limit are those of all statements', () => {
   const limited = async (runs: readonly StatementRun[], maxRows: number): Promise<unknown> => {
-    const text = (await written(runs, { encoding: 'json', maxRows, epoch: 'ns' })).toString();
+    const text = written(runs, { encoding: 'json', maxRows, epoch: 'ns' }).toString();
     const { results } = JSON.parse(text);
     type One = { series?: { values: unknown[]; partial?: boolean }[]; partial?: boolean };
     return results.map(({ series = [], partial }: One) => [
@@ -125,14 +130,14 @@ describe('the rows of a limit are those of all statements', () => {
   });
 
   test('in CSV and MessagePack too', async () => {
-    const csv = await written([answering(CPU), answering(CPU), answering(CPU)], {
+    const csv = written([answering(CPU), answering(CPU), answering(CPU)], {
       encoding: 'csv',
       maxRows: 4,
     });
     const cut = { encoding: 'msgpack', maxRows: 3 } as const;
-    const packed = await written([answering(CPU, CPU)], cut);
-    const whole = await written([answering(CPU)], { encoding: 'msgpack' });
-    const both = await written([answering(CPU), answering()], cut);
+    const packed = written([answering(CPU, CPU)], cut);
+    const whole = written([answering(CPU)], { encoding: 'msgpack' });
+    const both = written([answering(CPU), answering()], cut);
 
     expect(
       csv
@@ -154,7 +159,7 @@ describe('the rows of a limit are those of all statements', () => {
       rowCount,
     };
 
-    const packed = await written([answering(huge)], { encoding: 'msgpack' });
+    const packed = written([answering(huge)], { encoding: 'msgpack' });
 
     expect(packed.toString('latin1')).toContain(
       'an answer in MessagePack has at most 5000000 rows: add chunked=true, or ask for JSON',
@@ -169,7 +174,7 @@ test('chunks mark the series that is cut, and the statement of which more follow
   });
   const marks = async (chunkRows: number): Promise<unknown> => {
     const run = answering(names(false), names(true), names(false));
-    const text = (await written([run], { encoding: 'json', chunkRows })).toString();
+    const text = written([run], { encoding: 'json', chunkRows }).toString();
     return text
       .trim()
       .split('\n')
@@ -186,13 +191,13 @@ test('infinities end the answer with the recorded error', async () => {
     values: [CPU.values[0]!, columnFrom('float', [1, Infinity, 2]), CPU.values[2]!],
   };
 
-  expect((await written([answering(batch)], { encoding: 'json' })).toString()).toBe(
+  expect(written([answering(batch)], { encoding: 'json' }).toString()).toBe(
     'json: error calling MarshalJSON for type httpd.Response: json: error calling MarshalJSON for type *query.Result: json: unsupported value: +Inf\n',
   );
 });
 
 test('CSV quotes what needs it and leaves nulls empty', async () => {
-  expect((await written([answering(CPU)], { encoding: 'csv' })).toString()).toBe(
+  expect(written([answering(CPU)], { encoding: 'csv' }).toString()).toBe(
     'name,tags,time,v,s\n' +
       'cpu,"host=a\\,b",1,1.5,<&>\n' +
       'cpu,"host=a\\,b",2000000000,,x\n' +
@@ -204,9 +209,7 @@ test('CSV starts a new table for each statement with rows', async () => {
   const list = rowsBatch({ name: 'databases', columns: ['name'], rows: [['x']] });
 
   expect(
-    (
-      await written([answering(list), answering(), answering(list)], { encoding: 'csv' })
-    ).toString(),
+    written([answering(list), answering(), answering(list)], { encoding: 'csv' }).toString(),
   ).toBe('name,tags,name\ndatabases,,x\n\nname,tags,name\ndatabases,,x\n');
 });
 
@@ -219,7 +222,7 @@ test('MessagePack holds the structure of the JSON answer', async () => {
     ],
   });
 
-  const bytes = await written([answering(list)], { encoding: 'msgpack' });
+  const bytes = written([answering(list)], { encoding: 'msgpack' });
 
   // {"results":[{"statement_id":0,"series":[{"columns":["n","s"],"values":[[300,"é"],[-1,nil]]}]}]}
   expect(bytes.toString('hex')).toBe(
@@ -229,7 +232,7 @@ test('MessagePack holds the structure of the JSON answer', async () => {
 });
 
 test('MessagePack times are extension 5 with seconds and nanoseconds', async () => {
-  const bytes = await written([answering(CPU)], { encoding: 'msgpack' });
+  const bytes = written([answering(CPU)], { encoding: 'msgpack' });
 
   expect(bytes.toString('hex')).toContain('c70c05' + '0000000000000002' + '00000000');
   expect(bytes.toString('hex')).toContain('c70c05' + 'ffffffffffffffff' + '3b9ac9ff');

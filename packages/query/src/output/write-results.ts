@@ -1,11 +1,13 @@
 // Results on the wire: statements are run one after the other while their answers are written.
 import type { Diagnostic, Span } from '@tidemark/core';
 
-import type { ResultMessage, ResultStream } from '../result.ts';
+import type { ResultMessage, ResultBatch } from '../result.ts';
 import { PrettyPrinter } from './pretty.ts';
 import { writeCsv } from './write-csv.ts';
 import { writeMsgpack } from './write-msgpack.ts';
 import { writeChunkedDocuments, writeDocument } from './write-json.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 /** Unit of printed times; `undefined` in `ResultFormat` means RFC 3339. */
 export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
@@ -43,7 +45,7 @@ export type ResultFormat = {
 
 /** A statement that is about to be run. `run` is called once, after the one before has ended well. */
 export type StatementRun = {
-  readonly run: () => ResultStream;
+  readonly run: () => Operator<ResultBatch>;
   /** Where the statement stands in the text: the place of an error that has none of its own. */
   readonly span?: Span | undefined;
   /** Read after the statement has ended. */
@@ -65,7 +67,7 @@ export type StatementRun = {
 export function writeResults(
   statements: readonly StatementRun[],
   format: ResultFormat,
-): AsyncIterable<Uint8Array> {
+): Operator<Uint8Array> {
   if (format.encoding === 'csv') {
     return writeCsv(statements, format);
   }
@@ -80,9 +82,15 @@ export function writeResults(
   return format.isPretty === true ? prettyPieces(pieces) : pieces;
 }
 
-async function* prettyPieces(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+function* prettyPieces(pieces: Operator<Uint8Array>): Operator<Uint8Array> {
   const pretty = new PrettyPrinter();
-  for await (const piece of pieces) yield pretty.push(piece);
+  for (const piece of pieces) {
+    if (isPause(piece)) {
+      yield piece;
+      continue;
+    }
+    yield pretty.push(piece);
+  }
 }
 
 /** The `Content-Type` of a format. */

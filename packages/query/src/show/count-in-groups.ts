@@ -8,6 +8,8 @@ import { tagsOfSeriesKey } from '../series-key.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
 import { Members } from './members.ts';
 import { seriesKeys } from './show-schema.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 /** A row of the answer: what is counted, and how much there is of it. */
 export type Counted = {
@@ -35,14 +37,20 @@ type Group = {
 };
 
 /** Counts series, tag keys or tag values by tags of theirs, or over several policies, from the keys of the series. */
-export async function* countInGroups(
+export function* countInGroups(
   { of, keys, filters, dimensions }: Grouping,
   run: RunContext,
-): AsyncIterable<Counted> {
+): Operator<Counted> {
   const groups = new Map<string, Group>();
   const parts = partsOf(of, keys);
   for (const filter of filters) {
-    for await (const { measurement: name, entries } of seriesKeys(filter, run)) {
+    for (const next of seriesKeys(filter, run)) {
+      if (isPause(next)) {
+        yield next;
+        continue;
+      }
+      const { measurement: name, entries } = next;
+
       for (const key of entries) {
         const tags = tagsOfSeriesKey(key);
         const values = dimensions.map((tag) => tags.get(tag) ?? '');
@@ -57,7 +65,7 @@ export async function* countInGroups(
     }
   }
   const sorted = sortInSteps([...groups.values()], compareGroups);
-  for (const { name, tags, members } of await run.pace.run(sorted)) {
+  for (const { name, tags, members } of yield* sorted) {
     if (members.size === 0) continue;
     const shown =
       dimensions.length === 0

@@ -6,6 +6,7 @@ import type { ResultBatch } from '../result.ts';
 import { showCardinality } from './show-cardinality.ts';
 import { showMeasurements } from './show-measurements.ts';
 import { showFieldKeys, showSeries, showTagKeys, showTagValues } from './show-schema.ts';
+import type { Operator } from '../operator.ts';
 
 /** SHOW statements about the schema; the others are answered by the service from its catalog. */
 export type SchemaShowStatement = Extract<
@@ -25,7 +26,7 @@ export type SchemaShowStatement = Extract<
 export function runShow(
   statement: SchemaShowStatement,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   switch (statement.kind) {
     case 'show-measurements':
       return showMeasurements(statement, context);

@@ -16,6 +16,8 @@ import { Members } from './members.ts';
 import { namedDatabase, refuseTime, seriesCondition } from './show-context.ts';
 import { fieldsOf, tagKeyMatch } from './show-schema.ts';
 import { measurementsOf, sourceFilters } from './show-sources.ts';
+import { isPause } from '../operator.ts';
+import type { Operator, Steps } from '../operator.ts';
 
 type ShowCardinality = Extract<ShowStatement, { kind: 'show-cardinality' }>;
 
@@ -27,19 +29,25 @@ const NAMES: Readonly<Record<ShowCardinality['of'], string>> = {
   'tag-values': 'TAG VALUES',
 };
 
-export async function* showCardinality(
+export function* showCardinality(
   statement: ShowCardinality,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   const exact = statement.of === 'field-key' ? '' : 'EXACT ';
   refuseTime(statement.condition, `SHOW ${NAMES[statement.of]} ${exact}CARDINALITY`);
   if (isEstimate(statement)) {
-    yield await estimate(statement, context);
+    yield yield* estimate(statement, context);
     return;
   }
   // LIMIT and OFFSET count the one row of each series, as recorded.
   const isShown = (statement.offset ?? 0n) === 0n;
-  for await (const { name, tags, count } of counted(statement, new RunContext(context))) {
+  for (const next of counted(statement, new RunContext(context))) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { name, tags, count } = next;
+
     if (!isShown) continue;
     const rows = [[BigInt(count)]];
     yield rowsBatch({ name, tags, columns: ['count'], rows });
@@ -58,28 +66,34 @@ function isEstimate(statement: ShowCardinality): boolean {
   );
 }
 
-async function estimate(statement: ShowCardinality, context: QueryContext): Promise<ResultBatch> {
+function* estimate(statement: ShowCardinality, context: QueryContext): Steps<ResultBatch> {
   const database = namedDatabase(statement.database, context);
   let count = 0;
   if (context.catalog.hasDatabase(database)) {
     const of = statement.of === 'series' ? 'series' : 'measurements';
     const asked = { filter: { database }, of } as const;
-    for await (const batch of lookUp(context, 'cardinality', asked)) count += batch.count;
+    for (const batch of lookUp(context, 'cardinality', asked)) {
+      if (isPause(batch)) {
+        yield batch;
+        continue;
+      }
+      count += batch.count;
+    }
   }
   return rowsBatch({ columns: ['cardinality estimation'], rows: [[BigInt(count)]] });
 }
 
-async function* counted(statement: ShowCardinality, run: RunContext): AsyncIterable<Counted> {
+function* counted(statement: ShowCardinality, run: RunContext): Operator<Counted> {
   if (statement.of === 'field-key') {
     yield* countFieldKeys(statement, run);
     return;
   }
   const { database, sources } = statement;
   const condition = seriesCondition(statement.condition, run.query);
-  const filters = await sourceFilters(sources, { database, needsPolicy: true, condition }, run);
-  const dimensions = await groupTags(statement.dimensions, filters, run.query);
+  const filters = yield* sourceFilters(sources, { database, needsPolicy: true, condition }, run);
+  const dimensions = yield* groupTags(statement.dimensions, filters, run.query);
   if (statement.of === 'measurement') {
-    const { size } = await measurementsOf(filters, run);
+    const { size } = yield* measurementsOf(filters, run);
     if (size > 0) yield { count: size };
     return;
   }
@@ -93,14 +107,17 @@ async function* counted(statement: ShowCardinality, run: RunContext): AsyncItera
     );
 }
 
-async function* countFieldKeys(
-  statement: ShowCardinality,
-  run: RunContext,
-): AsyncIterable<Counted> {
+function* countFieldKeys(statement: ShowCardinality, run: RunContext): Operator<Counted> {
   let name: string | undefined;
   let field: string | undefined;
   let count = 0;
-  for await (const { measurement, entries } of await fieldsOf(statement, run)) {
+  for (const next of yield* fieldsOf(statement, run)) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, entries } = next;
+
     if (measurement !== name) {
       if (name !== undefined) yield { name, count };
       name = measurement;
@@ -117,15 +134,20 @@ async function* countFieldKeys(
 }
 
 /** Counts of each measurement, where storage tells its parts once and in order. */
-async function* countPerMeasurement(
+function* countPerMeasurement(
   statement: ShowCardinality,
   filter: SchemaFilter,
   run: RunContext,
-): AsyncIterable<Counted> {
-  const { query, pace } = run;
+): Operator<Counted> {
+  const { query } = run;
   switch (statement.of) {
     case 'series':
-      for await (const batch of lookUp(query, 'series-cardinality', { filter }, pace)) {
+      for (const batch of lookUp(query, 'series-cardinality', { filter })) {
+        if (isPause(batch)) {
+          yield batch;
+          continue;
+        }
+
         yield { name: batch.measurement, count: batch.count };
       }
       break;
@@ -137,21 +159,27 @@ async function* countPerMeasurement(
   }
 }
 
-async function* tagKeyCounts(
+function* tagKeyCounts(
   filter: SchemaFilter,
-  { query, pace }: RunContext,
-): AsyncIterable<{ readonly name: string; readonly count: number }> {
-  for await (const { measurement, keys } of lookUp(query, 'tag-keys', { filter }, pace)) {
+  { query }: RunContext,
+): Operator<{ readonly name: string; readonly count: number }> {
+  for (const next of lookUp(query, 'tag-keys', { filter })) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, keys } = next;
+
     yield { name: measurement, count: keys.length };
   }
 }
 
-async function* countTagValues(
+function* countTagValues(
   keys: TagKeyMatch,
   filter: SchemaFilter,
   run: RunContext,
-): AsyncIterable<Counted> {
-  const known = await knownTagValues(keys, filter, run);
+): Operator<Counted> {
+  const known = yield* knownTagValues(keys, filter, run);
   if (known !== undefined) {
     yield* known;
     return;
@@ -159,10 +187,15 @@ async function* countTagValues(
   // Keys may have values in common, which count once.
   const isOneKey = keys.kind === 'in' && keys.keys.length === 1;
   let members: Members | undefined;
-  const counts = async function* countValues(): AsyncIterable<{ name: string; count: number }> {
+  const counts = function* countValues(): Operator<{ name: string; count: number }> {
     let last: string | undefined;
     const asked = { filter, keys };
-    for await (const batch of lookUp(run.query, 'tag-values', asked, run.pace)) {
+    for (const batch of lookUp(run.query, 'tag-values', asked)) {
+      if (isPause(batch)) {
+        yield batch;
+        continue;
+      }
+
       const { measurement: name, values } = batch;
       if (isOneKey) {
         yield { name, count: values.length };
@@ -185,15 +218,20 @@ async function* countTagValues(
  * Numbers of values of one tag key as storage keeps them, by measurement; `undefined` when it only estimates one of them
  * or the statement asks for something else.
  */
-async function knownTagValues(
+function* knownTagValues(
   keys: TagKeyMatch,
   filter: SchemaFilter,
-  { query, pace }: RunContext,
-): Promise<readonly Counted[] | undefined> {
+  { query }: RunContext,
+): Steps<readonly Counted[] | undefined> {
   const isPlain = filter.where === undefined && filter.timeRange === undefined;
   if (!isPlain || keys.kind !== 'in' || keys.keys.length !== 1) return undefined;
   const counts: Counted[] = [];
-  for await (const batch of lookUp(query, 'tag-cardinality', { filter, keys }, pace)) {
+  for (const batch of lookUp(query, 'tag-cardinality', { filter, keys })) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     for (const { count, isExact } of batch.keys) {
       if (!isExact) return undefined;
       counts.push({ name: batch.measurement, count });
@@ -203,11 +241,17 @@ async function knownTagValues(
 }
 
 /** Counts of one name that follow each other, added up. */
-async function* sums(
-  counts: AsyncIterable<{ readonly name: string; readonly count: number }>,
-): AsyncIterable<Counted> {
+function* sums(
+  counts: Operator<{ readonly name: string; readonly count: number }>,
+): Operator<Counted> {
   let open: { readonly name: string; count: number } | undefined;
-  for await (const { name, count } of counts) {
+  for (const next of counts) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { name, count } = next;
+
     if (open?.name === name) {
       open.count += count;
       continue;
@@ -218,11 +262,11 @@ async function* sums(
   if (open !== undefined) yield open;
 }
 
-async function groupTags(
+function* groupTags(
   written: readonly Expression[],
   filters: readonly SchemaFilter[],
   context: QueryContext,
-): Promise<readonly string[]> {
+): Steps<readonly string[]> {
   const { tags } = readDimensions(written, context.now);
   const names = new Set<string>();
   for (const dimension of tags) {
@@ -232,7 +276,13 @@ async function groupTags(
     }
     const matches = dimension.kind === 'regex' ? textMatcher(dimension.pattern) : () => true;
     for (const database of new Set(filters.map((filter) => filter.database))) {
-      for await (const { keys } of lookUp(context, 'tag-keys', { filter: { database } })) {
+      for (const next of lookUp(context, 'tag-keys', { filter: { database } })) {
+        if (isPause(next)) {
+          yield next;
+          continue;
+        }
+        const { keys } = next;
+
         for (const key of keys) if (matches(key)) names.add(key);
       }
     }

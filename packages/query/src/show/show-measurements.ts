@@ -10,13 +10,15 @@ import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';
 import { oneSeriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 import { measurementsOf, withCondition } from './show-sources.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 type ShowMeasurements = Extract<ShowStatement, { kind: 'show-measurements' }>;
 
-export async function* showMeasurements(
+export function* showMeasurements(
   statement: ShowMeasurements,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   refuseTime(statement.condition, 'SHOW MEASUREMENTS');
   const database = namedDatabase(statement.database, context);
   const filter: SchemaFilter = {
@@ -27,17 +29,23 @@ export async function* showMeasurements(
   const where = statement.condition === undefined ? undefined : tagPredicate(statement.condition);
   if (!context.catalog.hasDatabase(database)) return;
   const run = new RunContext(context);
-  const filters = await withCondition(filter, { where, timeRange: undefined }, run);
-  const chosen = where === undefined ? undefined : (await measurementsOf(filters, run)).texts;
+  const filters = yield* withCondition(filter, { where, timeRange: undefined }, run);
+  const chosen = where === undefined ? undefined : (yield* measurementsOf(filters, run)).texts;
   yield* oneSeriesOf(named(filter, chosen, run), ['name'], statement);
 }
 
-async function* named(
+function* named(
   filter: SchemaFilter,
   chosen: ReadonlySet<string> | undefined,
-  { query, pace }: RunContext,
-): AsyncIterable<RowPiece> {
-  for await (const { names } of lookUp(query, 'measurements', { filter }, pace)) {
+  { query }: RunContext,
+): Operator<RowPiece> {
+  for (const next of lookUp(query, 'measurements', { filter })) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { names } = next;
+
     const shown = chosen === undefined ? names : names.filter((name) => chosen.has(name));
     yield { name: 'measurements', columns: [shown] };
   }

@@ -1,6 +1,8 @@
 // Rows of SHOW statements on their way out: pieces of columns of texts become series, LIMIT and OFFSET counted off as they
 // come, so that an answer of any size takes no more than a piece of it.
 import type { ResultBatch } from '../result.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 
 /** Rows of one series; pieces of one series follow each other. */
 export type RowPiece = {
@@ -16,15 +18,20 @@ export type RowLimits = {
 };
 
 /** The series that pieces make. LIMIT and OFFSET count the rows of each, as recorded. Series without rows are left out. */
-export async function* seriesOf(
-  pieces: AsyncIterable<RowPiece>,
+export function* seriesOf(
+  pieces: Operator<RowPiece>,
   columns: readonly string[],
   limits: RowLimits,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   let rows: RowWindow | undefined;
   let name: string | undefined;
   let isContinuation = false;
-  for await (const piece of pieces) {
+  for (const piece of pieces) {
+    if (isPause(piece)) {
+      yield piece;
+      continue;
+    }
+
     if (rows === undefined || piece.name !== name) {
       rows = new RowWindow(limits);
       name = piece.name;
@@ -44,14 +51,19 @@ export async function* seriesOf(
 }
 
 /** The one series that pieces of the same name make: nothing is read behind its last row. */
-export async function* oneSeriesOf(
-  pieces: AsyncIterable<RowPiece>,
+export function* oneSeriesOf(
+  pieces: Operator<RowPiece>,
   columns: readonly string[],
   limits: RowLimits,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   const most = Number(limits.limit ?? 0n);
   let count = 0;
-  for await (const batch of seriesOf(pieces, columns, limits)) {
+  for (const batch of seriesOf(pieces, columns, limits)) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     yield batch;
     count += batch.rowCount;
     if (count === most) return;

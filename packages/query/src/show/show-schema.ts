@@ -14,6 +14,8 @@ import { oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 import { measurementsOf, merged, sourceFilters } from './show-sources.ts';
 import type { Piece } from './show-sources.ts';
+import { isPause } from '../operator.ts';
+import type { Operator, Steps } from '../operator.ts';
 
 type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>;
 
@@ -21,15 +23,15 @@ type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>
  * SHOW SERIES: keys of all policies, or of those that sources name; with a time condition only those of one policy's
  * shards in the range, and in the order of their bytes instead of that of their tags (recorded).
  */
-export async function* showSeries(
+export function* showSeries(
   statement: Show<'show-series'>,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   const run = new RunContext(context);
   const condition = seriesCondition(statement.condition, context);
   const hasTime = condition.timeRange !== undefined;
   const { database, sources } = statement;
-  const filters = await sourceFilters(sources, { database, needsPolicy: hasTime, condition }, run);
+  const filters = yield* sourceFilters(sources, { database, needsPolicy: hasTime, condition }, run);
   const order = hasTime ? 'key' : 'tags';
   const answers = filters.map((filter) => seriesKeys(filter, run, order));
   const keys = merged(answers, hasTime ? compareBytes : compareSeriesKeys);
@@ -37,29 +39,42 @@ export async function* showSeries(
 }
 
 /** Keys of the series that a filter leaves. */
-export async function* seriesKeys(
+export function* seriesKeys(
   filter: SchemaFilter,
-  { query, pace }: RunContext,
+  { query }: RunContext,
   order: SeriesOrder = 'tags',
-): AsyncIterable<Piece<string>> {
-  for await (const { measurement, keys } of lookUp(query, 'series', { filter, order }, pace)) {
+): Operator<Piece<string>> {
+  for (const next of lookUp(query, 'series', { filter, order })) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, keys } = next;
+
     yield { measurement, entries: keys };
   }
 }
 
-async function* unnamed(pieces: AsyncIterable<Piece<string>>): AsyncIterable<RowPiece> {
-  for await (const { entries } of pieces) yield { columns: [entries] };
+function* unnamed(pieces: Operator<Piece<string>>): Operator<RowPiece> {
+  for (const next of pieces) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { entries } = next;
+    yield { columns: [entries] };
+  }
 }
 
 /** SHOW TAG KEYS: keys of the series that match, per measurement. */
-export async function* showTagKeys(
+export function* showTagKeys(
   statement: Show<'show-tag-keys'>,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   const run = new RunContext(context);
   const condition = seriesCondition(statement.condition, context);
   const { database, sources } = statement;
-  const filters = await sourceFilters(sources, { database, needsPolicy: false, condition }, run);
+  const filters = yield* sourceFilters(sources, { database, needsPolicy: false, condition }, run);
   const keys = merged(
     filters.map((filter) => tagKeys(filter, run)),
     compareBytes,
@@ -67,17 +82,26 @@ export async function* showTagKeys(
   yield* seriesOf(keyed(keys), ['tagKey'], statement);
 }
 
-async function* tagKeys(
-  filter: SchemaFilter,
-  { query, pace }: RunContext,
-): AsyncIterable<Piece<string>> {
-  for await (const { measurement, keys } of lookUp(query, 'tag-keys', { filter }, pace)) {
+function* tagKeys(filter: SchemaFilter, { query }: RunContext): Operator<Piece<string>> {
+  for (const next of lookUp(query, 'tag-keys', { filter })) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, keys } = next;
+
     yield { measurement, entries: keys };
   }
 }
 
-async function* keyed(pieces: AsyncIterable<Piece<string>>): AsyncIterable<RowPiece> {
-  for await (const { measurement, entries } of pieces) {
+function* keyed(pieces: Operator<Piece<string>>): Operator<RowPiece> {
+  for (const next of pieces) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, entries } = next;
+
     yield { name: measurement, columns: [entries] };
   }
 }
@@ -99,16 +123,16 @@ export function tagKeyMatch(filter: TagKeyFilter): TagKeyMatch {
 }
 
 /** SHOW TAG VALUES: values of the series that match, per measurement, sorted by key and value. */
-export async function* showTagValues(
+export function* showTagValues(
   statement: Show<'show-tag-values'>,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   const run = new RunContext(context);
   const condition = seriesCondition(statement.condition, context);
   const keys = tagKeyMatch(statement.keys);
   const limitPerMeasurement = rowsNeeded(statement);
   const { database, sources } = statement;
-  const filters = await sourceFilters(sources, { database, needsPolicy: false, condition }, run);
+  const filters = yield* sourceFilters(sources, { database, needsPolicy: false, condition }, run);
   const answers = filters.map((filter) => tagValues({ filter, keys, limitPerMeasurement }, run));
   const [only] = answers;
   const isOne = answers.length === 1 && only !== undefined;
@@ -117,16 +141,28 @@ export async function* showTagValues(
 }
 
 /** Several answers of keys and values as one. */
-async function* mergedPairs(answers: readonly AsyncIterable<RowPiece>[]): AsyncIterable<RowPiece> {
-  const pairs = answers.map(async function* pairsOf(pieces): AsyncIterable<Piece<Pair>> {
-    for await (const { name = '', columns } of pieces) {
+function* mergedPairs(answers: readonly Operator<RowPiece>[]): Operator<RowPiece> {
+  const pairs = answers.map(function* pairsOf(pieces): Operator<Piece<Pair>> {
+    for (const next of pieces) {
+      if (isPause(next)) {
+        yield next;
+        continue;
+      }
+      const { name = '', columns } = next;
+
       const [keys = [], values = []] = columns;
       yield { measurement: name, entries: keys.map((key, i) => [key, values[i] ?? '']) };
     }
   });
   const compare = (a: Pair, b: Pair): number =>
     compareBytes(a[0], b[0]) || compareBytes(a[1], b[1]);
-  for await (const { measurement, entries } of merged(pairs, compare)) {
+  for (const next of merged(pairs, compare)) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, entries } = next;
+
     const columns = [entries.map(([key]) => key), entries.map(([, value]) => value)];
     yield { name: measurement, columns };
   }
@@ -134,45 +170,51 @@ async function* mergedPairs(answers: readonly AsyncIterable<RowPiece>[]): AsyncI
 
 type Pair = readonly [key: string, value: string];
 
-async function* tagValues(
+function* tagValues(
   asked: {
     readonly filter: SchemaFilter;
     readonly keys: TagKeyMatch;
     readonly limitPerMeasurement: number | undefined;
   },
-  { query, pace }: RunContext,
-): AsyncIterable<RowPiece> {
-  for await (const { measurement, key, values } of lookUp(query, 'tag-values', asked, pace)) {
+  { query }: RunContext,
+): Operator<RowPiece> {
+  for (const next of lookUp(query, 'tag-values', asked)) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, key, values } = next;
+
     yield { name: measurement, columns: [values.map(() => key), values] };
   }
 }
 
 /** SHOW FIELD KEYS: of the default policy, or of the one that a source names. */
-export async function* showFieldKeys(
+export function* showFieldKeys(
   statement: Show<'show-field-keys'>,
   context: QueryContext,
-): AsyncIterable<ResultBatch> {
+): Operator<ResultBatch> {
   const run = new RunContext(context);
-  const fields = await fieldsOf(statement, run);
+  const fields = yield* fieldsOf(statement, run);
   yield* seriesOf(nameAndType(fields), ['fieldKey', 'fieldType'], statement);
 }
 
 type TypedField = { readonly name: string; readonly type: string };
 
 /** Fields of the sources with their types; one that has two types is there twice. */
-export async function fieldsOf(
+export function* fieldsOf(
   statement: Pick<Show<'show-field-keys'>, 'database' | 'sources' | 'condition'>,
   run: RunContext,
-): Promise<AsyncIterable<Piece<TypedField>>> {
+): Steps<Operator<Piece<TypedField>>> {
   const { database, sources } = statement;
   const condition = seriesCondition(statement.condition, run.query);
-  const filters = await sourceFilters(sources, { database, needsPolicy: true, condition }, run);
+  const filters = yield* sourceFilters(sources, { database, needsPolicy: true, condition }, run);
   const named: SchemaFilter[] = [];
   for (const filter of filters) {
     // A condition is on series, which have no fields of their own: it picks measurements.
     const { where, ...rest } = filter;
     if (where === undefined) named.push(rest);
-    else named.push({ ...rest, measurements: [...(await measurementsOf([filter], run)).texts] });
+    else named.push({ ...rest, measurements: [...(yield* measurementsOf([filter], run)).texts] });
   }
   return merged(
     named.map((filter) => fields(filter, run)),
@@ -180,17 +222,25 @@ export async function fieldsOf(
   );
 }
 
-async function* fields(
-  filter: SchemaFilter,
-  { query, pace }: RunContext,
-): AsyncIterable<Piece<TypedField>> {
-  for await (const batch of lookUp(query, 'fields', { filter }, pace)) {
+function* fields(filter: SchemaFilter, { query }: RunContext): Operator<Piece<TypedField>> {
+  for (const batch of lookUp(query, 'fields', { filter })) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+
     yield { measurement: batch.measurement, entries: batch.fields };
   }
 }
 
-async function* nameAndType(pieces: AsyncIterable<Piece<TypedField>>): AsyncIterable<RowPiece> {
-  for await (const { measurement, entries } of pieces) {
+function* nameAndType(pieces: Operator<Piece<TypedField>>): Operator<RowPiece> {
+  for (const next of pieces) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { measurement, entries } = next;
+
     const columns = [entries.map(({ name }) => name), entries.map(({ type }) => type)];
     yield { name: measurement, columns };
   }

@@ -10,6 +10,8 @@ import { Members } from './members.ts';
 import { asksForName, forMeasurement } from './name-condition.ts';
 import { placeOf } from './show-context.ts';
 import type { Place, PlaceOptions, SeriesCondition } from './show-context.ts';
+import { isPause } from '../operator.ts';
+import type { Operator, Steps } from '../operator.ts';
 
 /** Entries of a merged piece. */
 const PIECE_ENTRIES = 2048;
@@ -17,11 +19,11 @@ const PIECE_ENTRIES = 2048;
 export type SourceOptions = PlaceOptions & { readonly condition?: SeriesCondition | undefined };
 
 /** Filters that together name what the sources do. Two of them differ in place, or in the measurements that they name. */
-export async function sourceFilters(
+export function* sourceFilters(
   sources: readonly MeasurementSource[],
   options: SourceOptions,
   run: RunContext,
-): Promise<readonly SchemaFilter[]> {
+): Steps<readonly SchemaFilter[]> {
   const places = new Map<
     string,
     { readonly place: Place; readonly members: MeasurementSource[] }
@@ -38,17 +40,17 @@ export async function sourceFilters(
   }
   const filters: SchemaFilter[] = [];
   for (const { place, members } of places.values()) {
-    const filter = { ...place, ...(await namesOf(members, place.database, run)) };
-    filters.push(...(await withCondition(filter, options.condition, run)));
+    const filter = { ...place, ...(yield* namesOf(members, place.database, run)) };
+    filters.push(...(yield* withCondition(filter, options.condition, run)));
   }
   return filters;
 }
 
-async function namesOf(
+function* namesOf(
   sources: readonly MeasurementSource[],
   database: string,
   run: RunContext,
-): Promise<Pick<SchemaFilter, 'measurements' | 'measurementPattern'>> {
+): Steps<Pick<SchemaFilter, 'measurements' | 'measurementPattern'>> {
   const [only] = sources;
   if (only === undefined) return {};
   if (sources.length === 1 && only.pattern !== undefined) {
@@ -61,7 +63,12 @@ async function namesOf(
       continue;
     }
     const filter = { database, measurementPattern: pattern };
-    for await (const found of lookUp(run.query, 'measurements', { filter }, run.pace)) {
+    for (const found of lookUp(run.query, 'measurements', { filter })) {
+      if (isPause(found)) {
+        yield found;
+        continue;
+      }
+
       for (const each of found.names) members.add(each);
     }
   }
@@ -69,17 +76,23 @@ async function namesOf(
 }
 
 /** The series of a filter that meet a condition: one filter for all measurements that are asked the same of their tags. */
-export async function withCondition(
+export function* withCondition(
   filter: SchemaFilter,
   condition: SeriesCondition | undefined,
   run: RunContext,
-): Promise<readonly SchemaFilter[]> {
+): Steps<readonly SchemaFilter[]> {
   const { where, timeRange } = condition ?? { where: undefined, timeRange: undefined };
   const ranged = timeRange === undefined ? filter : { ...filter, timeRange };
   if (where === undefined) return [ranged];
   if (!asksForName(where)) return [{ ...ranged, where }];
   const byRest = new Map<string, { readonly rest: Predicate; readonly names: Members }>();
-  for await (const { names } of lookUp(run.query, 'measurements', { filter }, run.pace)) {
+  for (const next of lookUp(run.query, 'measurements', { filter })) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const { names } = next;
+
     for (const name of names) {
       const rest = forMeasurement(where, name);
       if (rest.kind === 'constant' && !rest.value) continue;
@@ -98,13 +111,15 @@ export async function withCondition(
 }
 
 /** Names of the measurements of which the filters leave a series. */
-export async function measurementsOf(
-  filters: readonly SchemaFilter[],
-  run: RunContext,
-): Promise<Members> {
+export function* measurementsOf(filters: readonly SchemaFilter[], run: RunContext): Steps<Members> {
   const names = new Members(run);
   for (const filter of filters) {
-    for await (const batch of lookUp(run.query, 'measurements', { filter }, run.pace)) {
+    for (const batch of lookUp(run.query, 'measurements', { filter })) {
+      if (isPause(batch)) {
+        yield batch;
+        continue;
+      }
+
       for (const name of batch.names) names.add(name);
     }
   }
@@ -118,18 +133,18 @@ export type Piece<T> = { readonly measurement: string; readonly entries: readonl
  * Several answers, each in the order of measurements and then of entries, as one in that order without duplicates. Reads
  * on when a piece is used up: no more than one of each is held.
  */
-export async function* merged<T>(
-  answers: readonly AsyncIterable<Piece<T>>[],
+export function* merged<T>(
+  answers: readonly Operator<Piece<T>>[],
   compare: (a: T, b: T) => number,
-): AsyncIterable<Piece<T>> {
+): Operator<Piece<T>> {
   const [only] = answers;
   if (answers.length === 1 && only !== undefined) {
     yield* only;
     return;
   }
-  const heads = answers.map((answer) => new Head(answer[Symbol.asyncIterator]()));
+  const heads = answers.map((answer) => new Head(answer));
   try {
-    await Promise.all(heads.map((head) => head.next()));
+    for (const head of heads) yield* head.next();
     let measurement: string | undefined;
     let entries: T[] = [];
     for (;;) {
@@ -144,11 +159,11 @@ export async function* merged<T>(
       entries.push(least.entry);
       for (const head of heads) {
         if (head.current === undefined || order(head.current, least, compare) !== 0) continue;
-        if (!head.advance()) await head.next();
+        if (!head.advance()) yield* head.next();
       }
     }
   } finally {
-    await Promise.all(heads.map((head) => head.close()));
+    for (const head of heads) head.close();
   }
 }
 
@@ -156,12 +171,12 @@ type Entry<T> = { readonly measurement: string; readonly entry: T };
 
 /** The next entry of an answer. */
 class Head<T> {
-  readonly #answer: AsyncIterator<Piece<T>>;
+  readonly #answer: Operator<Piece<T>>;
   #piece: Piece<T> | undefined;
   #at = 0;
   current: Entry<T> | undefined;
 
-  constructor(answer: AsyncIterator<Piece<T>>) {
+  constructor(answer: Operator<Piece<T>>) {
     this.#answer = answer;
   }
 
@@ -174,17 +189,24 @@ class Head<T> {
   }
 
   /** Goes on to the first entry of the next piece that has one; to nothing at the end. */
-  async next(): Promise<void> {
-    do {
-      const step = await this.#answer.next();
-      this.#piece = step.done === true ? undefined : step.value;
+  *next(): Steps {
+    this.#piece = undefined;
+    this.current = undefined;
+    for (let step = this.#answer.next(); step.done !== true; step = this.#answer.next()) {
+      const { value } = step;
+      if (isPause(value)) {
+        yield value;
+        continue;
+      }
+      this.#piece = value;
       this.#at = -1;
-      this.current = undefined;
-    } while (this.#piece !== undefined && !this.advance());
+      if (this.advance()) return;
+    }
+    this.#piece = undefined;
   }
 
-  async close(): Promise<void> {
-    await this.#answer.return?.();
+  close(): void {
+    this.#answer.return();
   }
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { QueryContext } from '../context.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
+import { isPause } from '../operator.ts';
 import type { SchemaRequest, SourceSnapshot } from '../series-source.ts';
 import { MemorySource } from '../testing/memory-source.ts';
 import { answer, contextOf, DATABASE, drain, execute, SECOND } from '../testing/run-statement.ts';
@@ -35,10 +36,7 @@ function sourceOf(batchRows: number): MemorySource {
 
 const POLICIES = ['autogen', 'other'];
 
-function context(
-  source: MemorySource,
-  overrides: Partial<QueryContext> = {},
-): Promise<QueryContext> {
+function context(source: MemorySource, overrides: Partial<QueryContext> = {}): QueryContext {
   const catalog = {
     hasDatabase: (name: string) => name === DATABASE,
     hasRetentionPolicy: (_database: string, name: string) => POLICIES.includes(name),
@@ -157,14 +155,14 @@ async function taken(
   source: MemorySource,
 ): Promise<readonly (readonly [SchemaRequest['kind'], number])[]> {
   const requests: [SchemaRequest['kind'], number][] = [];
-  const inner = await source.snapshot();
+  const inner = source.snapshot();
   const snapshot: SourceSnapshot = {
     ...inner,
-    async *schema(request, options) {
+    *schema(request, options) {
       const entry: [SchemaRequest['kind'], number] = [request.kind, 0];
       requests.push(entry);
-      for await (const batch of inner.schema(request, options)) {
-        entry[1]++;
+      for (const batch of inner.schema(request, options)) {
+        if (!isPause(batch)) entry[1]++;
         yield batch;
       }
     },

@@ -2,6 +2,7 @@
 import type { FieldType } from '@tidemark/core';
 import { compareBytes } from '@tidemark/core';
 
+import type { Operator } from '../operator.ts';
 import { tagKeyTest, textMatcher } from '../regex.ts';
 import { compareSeriesKeys } from '../series-key.ts';
 import type {
@@ -40,11 +41,11 @@ function matchingSeries(policies: readonly Policy[], filter: SchemaFilter): Seri
 }
 
 /** Answers a look-up in batches of `batchEntries`. */
-export async function* schemaOf(
+export function* schemaOf(
   { policies, batchEntries }: MemorySchema,
   request: SchemaRequest,
   options: RequestOptions,
-): AsyncIterable<SchemaBatch> {
+): Operator<SchemaBatch> {
   options.signal.throwIfAborted();
   const series = matchingSeries(policies, request.filter);
   const measurements = sortedUnique(series.map((s) => s.measurement));

@@ -18,6 +18,7 @@ import type {
   SourceCost,
   SourceSnapshot,
 } from '../series-source.ts';
+import type { Operator, Steps } from '../operator.ts';
 import { holds, mayHold, readField, shardStart, typed } from './memory-data.ts';
 import type { MemoryPoint, Policy, Row, Series } from './memory-data.ts';
 import { schemaOf } from './memory-schema.ts';
@@ -104,14 +105,14 @@ export class MemorySource implements SeriesSource {
     return undefined;
   }
 
-  async snapshot(): Promise<SourceSnapshot> {
+  snapshot(): SourceSnapshot {
     return {
       schema: (request, options) =>
         schemaOf({ policies: this.#policies, batchEntries: this.#batchRows }, request, options),
       scan: (request, options) => this.#scan(request, options),
       aggregate: (request, options) => this.#aggregate(request, options),
-      cost: async (request) => this.#cost(request),
-      close: async () => {},
+      cost: (request) => done(this.#cost(request)),
+      close: () => {},
     };
   }
 
@@ -155,7 +156,7 @@ export class MemorySource implements SeriesSource {
     }));
   }
 
-  async *#scan(request: ScanRequest, options: RequestOptions): AsyncIterable<SeriesBatch> {
+  *#scan(request: ScanRequest, options: RequestOptions): Operator<SeriesBatch> {
     for (const { series, rows } of this.#rows(request, request.fields)) {
       const limited = rows.slice(0, request.limitPerSeries);
       for (let at = 0; at < limited.length; at += this.#batchRows) {
@@ -176,10 +177,7 @@ export class MemorySource implements SeriesSource {
     }
   }
 
-  async *#aggregate(
-    request: AggregateRequest,
-    options: RequestOptions,
-  ): AsyncIterable<AggregateBatch> {
+  *#aggregate(request: AggregateRequest, options: RequestOptions): Operator<AggregateBatch> {
     const groups = new Map<string, { tags: Map<string, string>; rows: Row[] }>();
     const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
     for (const { series, rows } of this.#rows(request, wanted)) {
@@ -335,4 +333,10 @@ function arithmetic(
   }
   const sum = integers.reduce((total, value) => total + value, 0n);
   return name === 'mean' ? Number(sum) / integers.length : wrap(sum);
+}
+
+/** Work that is done already. */
+function* done<T>(value: T): Steps<T> {
+  yield;
+  return value;
 }

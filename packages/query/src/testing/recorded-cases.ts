@@ -5,11 +5,13 @@ import type { ParseResult, Statement } from '@tidemark/influxql';
 import { parseQuery } from '@tidemark/influxql';
 
 import type { IntoPoint, QueryContext } from '../context.ts';
+import { Driver } from '../driver.ts';
 import { executeExplain, executeSelect, executeShow } from '../executor.ts';
+import type { Operator } from '../operator.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
 import type { StatementRun } from '../output/write-results.ts';
 import { readEpoch, writeResults } from '../output/write-results.ts';
-import type { ResultStream } from '../result.ts';
+import type { ResultBatch } from '../result.ts';
 import type { SourceCapabilities } from '../series-source.ts';
 import type { MemoryPoint } from './memory-data.ts';
 import { MEMORY_CAPABILITIES, MemorySource } from './memory-source.ts';
@@ -137,20 +139,20 @@ export class RecordedServer {
     if (parsed === undefined || parsed.error !== undefined) return undefined;
     const runs: StatementRun[] = [];
     for (const statement of parsed.query.statements) {
-      const run = await this.#run(statement, params);
+      const run = this.#run(statement, params);
       if (run === undefined) return undefined;
       runs.push({ run });
     }
     const epoch = readEpoch(params['epoch'] ?? '');
     const pieces: Uint8Array[] = [];
-    for await (const piece of writeResults(runs, {
+    const written = writeResults(runs, {
       encoding: /^(application|text)\/csv/.test(accept) ? 'csv' : 'json',
       isPretty: params['pretty'] === 'true',
       epoch,
       chunkRows: params['chunked'] === 'true' ? Number(params['chunk_size'] ?? 10_000) : undefined,
-    })) {
-      pieces.push(piece);
-    }
+    });
+    const driver = new Driver({ supervision: () => undefined, monotonicMs: () => 0 });
+    for await (const piece of driver.batches(written)) pieces.push(piece);
     return Buffer.concat(pieces).toString('utf8');
   }
 
@@ -171,11 +173,11 @@ export class RecordedServer {
     return parseQuery(params['q'] ?? '', { parameters });
   }
 
-  async #run(
+  #run(
     statement: Statement,
     params: RecordedRequest['params'],
-  ): Promise<(() => ResultStream) | undefined> {
-    const context = await this.context(params);
+  ): (() => Operator<ResultBatch>) | undefined {
+    const context = this.context(params);
     switch (statement.kind) {
       case 'select':
         return () => executeSelect(statement, context);
@@ -193,10 +195,10 @@ export class RecordedServer {
     }
   }
 
-  async context(params: RecordedRequest['params']): Promise<QueryContext> {
+  context(params: RecordedRequest['params']): QueryContext {
     const databases = this.#databases;
     return {
-      snapshot: await this.source.snapshot(),
+      snapshot: this.source.snapshot(),
       capabilities: this.#capabilities,
       catalog: {
         hasDatabase: (name) => databases.has(name),

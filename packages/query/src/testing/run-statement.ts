@@ -3,10 +3,11 @@ import { parseQuery } from '@tidemark/influxql';
 import type { SelectStatement, Statement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
+import { Driver } from '../driver.ts';
 import { executeSelect, executeShow } from '../executor.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
+import type { Operator } from '../operator.ts';
 import { writeResults } from '../output/write-results.ts';
-import { eachBatch } from '../result.ts';
 import type { ResultBatch } from '../result.ts';
 import type { SchemaShowStatement } from '../show/run-show.ts';
 import type { MemorySource } from './memory-source.ts';
@@ -18,12 +19,12 @@ export const NOW = 1_700_000_000n * SECOND;
 export const DATABASE = 'db';
 
 /** A context for statements over the source; the clock stands still unless told otherwise. */
-export async function contextOf(
+export function contextOf(
   source: MemorySource,
   overrides: Partial<QueryContext> = {},
-): Promise<QueryContext> {
+): QueryContext {
   return {
-    snapshot: await source.snapshot(),
+    snapshot: source.snapshot(),
     capabilities: source.capabilities,
     catalog: {
       hasDatabase: (name) => name === DATABASE,
@@ -55,21 +56,30 @@ function parsed(text: string): Statement {
   return statement;
 }
 
-/** Batches of the answer to a SELECT, or to a SHOW about the schema. */
+/** Batches of the answer to a SELECT, or to a SHOW about the schema, as a driver hands them on. */
 export function execute(text: string, context: QueryContext): AsyncIterable<ResultBatch> {
+  return driverOf(context).batches(operatorOf(text, context));
+}
+
+function operatorOf(text: string, context: QueryContext): Operator<ResultBatch> {
   const statement = parsed(text);
   return statement.kind === 'select'
-    ? eachBatch(executeSelect(statement, context))
+    ? executeSelect(statement, context)
     : executeShow(statement as SchemaShowStatement, context);
+}
+
+/** What drives the operators of a context. */
+export function driverOf({ signal, memory, monotonicMs }: QueryContext): Driver {
+  const supervision = { signal, memory };
+  return new Driver({ supervision: () => supervision, monotonicMs });
 }
 
 /** The JSON that a statement answers, times in seconds. */
 export async function answer(text: string, context: QueryContext): Promise<string> {
   const pieces: Uint8Array[] = [];
-  const run = () => execute(text, context);
-  for await (const piece of writeResults([{ run }], { encoding: 'json', epoch: 's' })) {
-    pieces.push(piece);
-  }
+  const run = () => operatorOf(text, context);
+  const written = writeResults([{ run }], { encoding: 'json', epoch: 's' });
+  for await (const piece of driverOf(context).batches(written)) pieces.push(piece);
   return Buffer.concat(pieces).toString();
 }
 

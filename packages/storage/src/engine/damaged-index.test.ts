@@ -1,6 +1,7 @@
 // A series index that lacks something: its database is stopped with a sentence, others are served, and `repair` makes the
 // index anew of the keys that shards keep beside their segments.
 import { Corruption } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';
 
 import { openStorageInline } from '../open-inline.ts';
@@ -101,14 +102,15 @@ test.each(DAMAGES)('one that has %s stops its database until it is repaired', as
 test('who asks for it is answered with what there is, and is told', async () => {
   cut(length() - 1);
   const engine = await open(true);
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   const { signal } = new AbortController();
   const told: string[] = [];
   const onPartial = (reason: string): void => void told.push(reason);
   const request = { kind: 'series', filter: { database: 'db', measurements: ['m'] } } as const;
 
   const keys: string[] = [];
-  for await (const batch of snapshot.schema(request, { signal, onPartial })) {
+  const batches = snapshot.schema(request, { signal, onPartial });
+  for await (const batch of eachBatch(batches)) {
     if (batch.kind === 'series') keys.push(...batch.keys);
   }
 

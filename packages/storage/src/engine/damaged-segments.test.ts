@@ -1,5 +1,6 @@
 // A segment that can not be read: what needs it fails with a sentence, or says that it lacks something; the rest is served.
 import { Corruption } from '@tidemark/core';
+import { Driver, eachBatch } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';
 
 import { openStorageInline } from '../open-inline.ts';
@@ -58,7 +59,7 @@ test.each(DAMAGES)(
     const advice = /tidemark tsdb repair.*storage\.serve-damaged = true.*file=`.*\.seg`/;
     await expect(scanRows(engine, 'm', FIELDS)).rejects.toThrow(advice);
     await expect(aggregateRows(engine, 'm', COUNT)).rejects.toThrow(Corruption);
-    const snapshot = await engine.source.snapshot();
+    const snapshot = engine.source.snapshot();
     const filter = { database: 'db' };
     for (const request of [
       { kind: 'measurements', filter } as const,
@@ -68,7 +69,8 @@ test.each(DAMAGES)(
     }
     const source = { database: 'db', retentionPolicy: 'autogen', measurement: 'm' };
     const asked = { source, timeRange: EVERYTHING, fields: ['f'] };
-    await expect(snapshot.cost?.(asked, { signal })).rejects.toThrow(Corruption);
+    const driver = new Driver({ supervision: () => undefined, monotonicMs: () => 0 });
+    await expect(driver.result(snapshot.cost!(asked, { signal }))).rejects.toThrow(Corruption);
     expect(await engine.damage()).toMatchObject([{ file: path }]);
     expect((await engine.statistics()).counters['damagedFiles']).toBe(1);
     // The other shard does not need it.
@@ -81,12 +83,13 @@ test('who asks for it is answered without the segment, and is told', async () =>
   disk.remove(path);
   const engine = await open(true);
   const told: string[] = [];
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   const onPartial = (reason: string): void => void told.push(reason);
 
   const request = { kind: 'series', filter: { database: 'db' } } as const;
   const answer: unknown[] = [];
-  for await (const batch of snapshot.schema(request, { signal, onPartial })) answer.push(batch);
+  const batches = snapshot.schema(request, { signal, onPartial });
+  for await (const batch of eachBatch(batches)) answer.push(batch);
 
   expect(answer).toEqual([{ kind: 'series', measurement: 'm', keys: ['m,t=a'] }]);
   expect(told).toEqual([`the answer is not complete: segment is missing (${path})`]);

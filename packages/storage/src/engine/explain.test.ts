@@ -1,5 +1,5 @@
 // EXPLAIN ANALYZE over a layout that is known: two series of three full chunks each in one segment.
-import { executeExplain } from '@tidemark/query';
+import { executeExplain, eachBatch } from '@tidemark/query';
 import type { QueryContext } from '@tidemark/query';
 import { DEFAULT_QUERY_LIMITS } from '@tidemark/query';
 import { parseQuery } from '@tidemark/influxql';
@@ -33,7 +33,7 @@ async function explain(text: string): Promise<readonly string[]> {
   const [statement] = parseQuery(`EXPLAIN ${text}`).query.statements;
   if (statement?.kind !== 'explain') throw new Error(text);
   const { source } = storage.engine;
-  const snapshot = await source.snapshot();
+  const snapshot = source.snapshot();
   const context: QueryContext = {
     snapshot,
     capabilities: source.capabilities,
@@ -51,11 +51,11 @@ async function explain(text: string): Promise<readonly string[]> {
     random: () => 0,
   };
   const lines: string[] = [];
-  for await (const { values } of executeExplain(statement, context)) {
+  for await (const { values } of eachBatch(executeExplain(statement, context))) {
     const [column] = values;
     if (column?.type === 'mixed') lines.push(...column.values.map(String));
   }
-  await snapshot.close();
+  snapshot.close();
   return lines;
 }
 

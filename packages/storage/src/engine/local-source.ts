@@ -1,8 +1,11 @@
 // SeriesSource over an engine in the same thread.
 import { Internal, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { isPause } from '@tidemark/query';
 import type {
   AggregateFunction,
+  Operator,
+  Steps,
   RequestOptions,
   SeriesSource,
   SourceCapabilities,
@@ -59,13 +62,16 @@ export type LocalSourceOptions = { readonly clock: Clock; readonly snapshotMaxAg
 export function localSource(engine: Engine, options: LocalSourceOptions): SeriesSource {
   return {
     capabilities: CAPABILITIES,
-    snapshot: () => Promise.resolve(localSnapshot(engine, options)),
+    snapshot: () => localSnapshot(engine, options),
   };
 }
 
 /** The one value of an answer that has one. */
-export async function only<T>(answer: AsyncIterable<T>): Promise<T> {
-  for await (const value of answer) return value;
+export function* only<T>(answer: Operator<T>): Steps<T> {
+  for (const value of answer) {
+    if (!isPause(value)) return value;
+    yield value;
+  }
   throw new Internal('an answer of one value was empty');
 }
 
@@ -83,9 +89,9 @@ function localSnapshot(
     return held;
   };
   const run = <T>(
-    make: (snapshot: Snapshot, how: ReadOptions) => Generator<T | undefined>,
+    make: (snapshot: Snapshot, how: ReadOptions) => Operator<T>,
     { signal, counters = emptyCounters(), memoryLimitBytes, onPartial }: RequestOptions,
-  ): AsyncIterable<T> => {
+  ): Operator<T> => {
     const memory = new RequestMemory(memoryLimitBytes, engine.requestMemory);
     const work = make(use(), { counters, memory, onPartial });
     return sliced(ending(work, memory), { turns: engine.turns, signal });
@@ -95,7 +101,7 @@ function localSnapshot(
     scan: (request, o) => run((snapshot, how) => scan(snapshot, request, how), o),
     aggregate: (request, o) => run((snapshot, how) => aggregate(snapshot, request, how), o),
     cost: (request, o) => only(run((snapshot, how) => cost(snapshot, request, how), o)),
-    close: async () => {
+    close: () => {
       held?.release();
       held = undefined;
     },

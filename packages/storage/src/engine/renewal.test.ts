@@ -10,6 +10,7 @@ import { POLICY, scanRows, schemaBatches, testEngine, write } from '../testing/f
 import type { TestEngine } from '../testing/fixtures.ts';
 import { inspectDirectory } from '../tools/inspect.ts';
 import { verifyDirectory } from '../tools/verify.ts';
+import { eachBatch } from '@tidemark/query';
 
 const WEEK = 604_800_000_000_000n;
 const SERIES = 800;
@@ -135,7 +136,7 @@ test('a snapshot from before goes on reading what it saw, the new index answers 
   await storage.engine.flush();
   await write(storage.engine, lines(1, { week: 1 }));
   const where = { kind: 'tag', key: 'id', operator: '=', value: 'x0-5' } as const;
-  const snapshot = await storage.engine.source.snapshot();
+  const snapshot = storage.engine.source.snapshot();
   const old = snapshot.scan(
     {
       source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
@@ -146,7 +147,7 @@ test('a snapshot from before goes on reading what it saw, the new index answers 
     },
     { signal: new AbortController().signal },
   );
-  const iterator = old[Symbol.asyncIterator]();
+  const iterator = eachBatch(old);
   const seen = new Set([(await iterator.next()).value?.seriesKey]);
   await deleteRound(0);
   const before = {
@@ -164,7 +165,7 @@ test('a snapshot from before goes on reading what it saw, the new index answers 
   }
   expect(seen.size).toBe(2 * SERIES);
   expect([...seen].filter((key) => key?.includes('round=r0'))).toHaveLength(SERIES);
-  await snapshot.close();
+  snapshot.close();
   const added = ['m,dc=dc1,id=new,round=r2', 5n, 1];
   const again = ['m,dc=dc5,id=x1-5,round=r1', 5n, 7];
   const texts = (rows: readonly unknown[]): string[] => rows.map(String).sort();

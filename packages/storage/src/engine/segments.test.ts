@@ -13,6 +13,7 @@ import {
   write,
 } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
+import { eachBatch } from '@tidemark/query';
 
 let storage: TestEngine;
 
@@ -67,7 +68,7 @@ test('whole chunks are answered by their statistics', async () => {
   await storage.engine.flush();
 
   expect(await aggregateAll(storage)).toEqual(before);
-  const snapshot = await storage.engine.source.snapshot();
+  const snapshot = storage.engine.source.snapshot();
   const counters = {
     seriesVisited: 0,
     chunksRead: 0,
@@ -86,8 +87,8 @@ test('whole chunks are answered by their statistics', async () => {
     },
     { signal: new AbortController().signal, counters },
   );
-  for await (const batch of batches) expect(batch.windowStarts.length).toBe(1);
-  await snapshot.close();
+  for await (const batch of eachBatch(batches)) expect(batch.windowStarts.length).toBe(1);
+  snapshot.close();
   expect(counters).toMatchObject({ chunksRead: 0, chunksAnsweredByStatistics: 1 });
 });
 
@@ -157,7 +158,7 @@ test('a snapshot keeps its rows while they are overwritten, flushed, compacted a
   await write(storage.engine, 'm f=1 1\n');
   await storage.engine.flush();
   await write(storage.engine, 'm f=2 2\n');
-  const snapshot = await storage.engine.source.snapshot();
+  const snapshot = storage.engine.source.snapshot();
 
   await write(storage.engine, 'm f=9 1\nm f=9 3\n');
   await storage.engine.flush();
@@ -175,9 +176,9 @@ test('a snapshot keeps its rows while they are overwritten, flushed, compacted a
     },
     { signal: new AbortController().signal },
   );
-  for await (const batch of batches) times.push(...batch.times);
+  for await (const batch of eachBatch(batches)) times.push(...batch.times);
   expect(times).toEqual([1n, 2n]);
-  await snapshot.close();
+  snapshot.close();
   expect((await storage.engine.statistics()).counters['filesWaitingForSnapshots']).toBe(0);
   expect(readdirSync(`${storage.directory}/shards`)).toEqual([]);
 });
@@ -343,7 +344,7 @@ test('a limit on windows finds the rows that a delete left in the memtable', asy
 test('an aggregation over its memory limit ends with an error that names the setting', async () => {
   const lines = Array.from({ length: 100 }, (_, i) => `m f=${i} ${i * 10}\n`).join('');
   await write(storage.engine, lines);
-  const snapshot = await storage.engine.source.snapshot();
+  const snapshot = storage.engine.source.snapshot();
   const batches = snapshot.aggregate(
     {
       source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
@@ -356,10 +357,8 @@ test('an aggregation over its memory limit ends with an error that names the set
     { signal: new AbortController().signal, memoryLimitBytes: 10_000 },
   );
 
-  await expect(batches[Symbol.asyncIterator]().next()).rejects.toThrow(
-    'coordinator.query-memory-limit',
-  );
-  await snapshot.close();
+  await expect(eachBatch(batches).next()).rejects.toThrow('coordinator.query-memory-limit');
+  snapshot.close();
 });
 
 test('field types hold in all shards of a measurement when asked', async () => {

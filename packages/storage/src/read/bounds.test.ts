@@ -1,5 +1,7 @@
 import { Cancelled, LimitExceeded, systemClock } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 import type {
+  Operator,
   Predicate,
   ScanRequest,
   SchemaBatch,
@@ -44,11 +46,11 @@ const rows: ScanRequest = {
 };
 
 async function withSnapshot<T>(use: (snapshot: SourceSnapshot) => Promise<T>): Promise<T> {
-  const snapshot = await subject.engine.source.snapshot();
+  const snapshot = subject.engine.source.snapshot();
   try {
     return await use(snapshot);
   } finally {
-    await snapshot.close();
+    snapshot.close();
   }
 }
 
@@ -87,7 +89,7 @@ describe('requests over many series give way', () => {
     await withSnapshot(async (snapshot) => {
       const batches = snapshot.scan({ ...rows, where }, { signal });
 
-      const first = batches[Symbol.asyncIterator]().next();
+      const first = eachBatch(batches).next();
 
       // One pause for every step of distinct values, not counting those of grouping.
       expect(await turnsOf(first)).toBeGreaterThanOrEqual(SERIES / STEP_ELEMENTS);
@@ -98,7 +100,9 @@ describe('requests over many series give way', () => {
     await withSnapshot(async (snapshot) => {
       const hosts: string[] = [];
       const all = (async () => {
-        for await (const { tags } of snapshot.scan({ ...rows, limitPerSeries: 1 }, { signal })) {
+        for await (const { tags } of eachBatch(
+          snapshot.scan({ ...rows, limitPerSeries: 1 }, { signal }),
+        )) {
           hosts.push(tags.get('host') ?? '');
           if (hosts.length === 3000) break;
         }
@@ -112,7 +116,7 @@ describe('requests over many series give way', () => {
 
   test.each(['tag-values', 'series'] as const)('while %s are listed', async (kind) => {
     await withSnapshot(async (snapshot) => {
-      const batches = snapshot.schema(listing(kind), { signal })[Symbol.asyncIterator]();
+      const batches = eachBatch(snapshot.schema(listing(kind), { signal }));
 
       expect(await turnsOf(batches.next())).toBeGreaterThan(SERIES / STEP_ELEMENTS);
       // Each step hands over a part of the list.
@@ -130,7 +134,7 @@ describe('a cancelled request', () => {
       const abort = new AbortController();
       const counters = emptyCounters();
       const batches = snapshot.scan({ ...rows, where }, { signal: abort.signal, counters });
-      const first = batches[Symbol.asyncIterator]().next();
+      const first = eachBatch(batches).next();
       await new Promise((resolve) => setImmediate(resolve));
 
       abort.abort();
@@ -147,7 +151,7 @@ describe('a cancelled request', () => {
       const batches = snapshot.scan(rows, { signal: abort.signal, counters });
       const seen: SeriesBatch[] = [];
       const all = (async () => {
-        for await (const batch of batches) {
+        for await (const batch of eachBatch(batches)) {
           if (seen.push(batch) === 5) abort.abort();
         }
       })();
@@ -160,9 +164,9 @@ describe('a cancelled request', () => {
 });
 
 describe('memory of a request is limited', () => {
-  const drain = async (batches: AsyncIterable<unknown>): Promise<number> => {
+  const drain = async (batches: Operator<unknown>): Promise<number> => {
     let count = 0;
-    for await (const batch of batches) if (batch !== undefined) count++;
+    for await (const _ of eachBatch(batches)) count++;
     return count;
   };
 
@@ -211,7 +215,7 @@ describe('memory of a request is limited', () => {
     const late = { ...rows, source: { ...source, measurement: 'late' }, groupBy: [] };
     const aggregates = [{ field: 'f', type: 'float', functions: ['sum'] }] as const;
     await withSnapshot(async (snapshot) => {
-      const read = (memoryLimitBytes: number): AsyncIterable<unknown>[] => [
+      const read = (memoryLimitBytes: number): Operator<unknown>[] => [
         snapshot.scan(late, { signal, memoryLimitBytes }),
         snapshot.aggregate({ ...late, aggregates }, { signal, memoryLimitBytes }),
       ];

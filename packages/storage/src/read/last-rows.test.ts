@@ -1,4 +1,5 @@
 // The last row of series, asked again and again while they change, against all of their rows.
+import { eachBatch } from '@tidemark/query';
 import type { ScanRequest, SeriesBatch } from '@tidemark/query';
 import { columnValue } from '@tidemark/core';
 import * as fc from 'fast-check';
@@ -20,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => storage.dispose());
 
 async function rows(request: Partial<ScanRequest> = {}): Promise<unknown[][]> {
-  const snapshot = await storage.engine.source.snapshot();
+  const snapshot = storage.engine.source.snapshot();
   try {
     const batches: SeriesBatch[] = [];
     const whole: ScanRequest = {
@@ -34,12 +35,12 @@ async function rows(request: Partial<ScanRequest> = {}): Promise<unknown[][]> {
       ],
       ...request,
     };
-    for await (const batch of snapshot.scan(whole, { signal })) batches.push(batch);
+    for await (const batch of eachBatch(snapshot.scan(whole, { signal }))) batches.push(batch);
     return batches.flatMap(({ seriesKey, times, columns }) =>
       Array.from(times, (time, i) => [seriesKey, time, ...columns.map((c) => columnValue(c, i))]),
     );
   } finally {
-    await snapshot.close();
+    snapshot.close();
   }
 }
 

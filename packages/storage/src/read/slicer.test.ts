@@ -1,4 +1,5 @@
 import { Cancelled } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 import { expect, test } from 'vitest';
 
 import { Turns } from '../engine/turns.ts';
@@ -23,7 +24,8 @@ function endlessWork(signal: AbortSignal) {
       state.isClosed = true;
     }
   }
-  return { state, first: sliced<never>(work(), { turns, signal }).next() };
+  const driven = eachBatch(sliced<never>(work(), { turns, signal }));
+  return { state, first: driven.next() };
 }
 
 async function playRound(rounds: (() => void)[]): Promise<void> {

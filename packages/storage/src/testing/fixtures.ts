@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { columnValue, NANOS_PER_WEEK } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 import type { AggregateRequest, ScanRequest, SchemaBatch, SchemaRequest } from '@tidemark/query';
 
 import { nodeDisk } from '../disk/node-disk.ts';
@@ -81,7 +82,7 @@ export async function scanRows(
   fields: readonly (readonly [string, FieldType])[],
   request: Partial<ScanRequest> = {},
 ): Promise<Row[]> {
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   const rows: Row[] = [];
   try {
     const batches = snapshot.scan(
@@ -95,13 +96,13 @@ export async function scanRows(
       },
       { signal },
     );
-    for await (const batch of batches) {
+    for await (const batch of eachBatch(batches)) {
       batch.times.forEach((time, i) => {
         rows.push([batch.seriesKey, time, ...batch.columns.map((c) => columnValue(c, i))]);
       });
     }
   } finally {
-    await snapshot.close();
+    snapshot.close();
   }
   return rows;
 }
@@ -119,7 +120,7 @@ export async function aggregateRows(
   aggregates: AggregateRequest['aggregates'],
   request: Partial<AggregateRequest> = {},
 ): Promise<AggregateRow[]> {
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   const rows: AggregateRow[] = [];
   try {
     const batches = snapshot.aggregate(
@@ -133,7 +134,7 @@ export async function aggregateRows(
       },
       { signal },
     );
-    for await (const batch of batches) {
+    for await (const batch of eachBatch(batches)) {
       batch.windowStarts.forEach((start, i) => {
         const values = batch.fields.flat().map((column): readonly [FieldValue | null, bigint?] => {
           const value = columnValue(column.values, i);
@@ -144,7 +145,7 @@ export async function aggregateRows(
       });
     }
   } finally {
-    await snapshot.close();
+    snapshot.close();
   }
   return rows;
 }
@@ -153,12 +154,12 @@ export async function schemaBatches(
   engine: StorageEngine,
   request: SchemaRequest,
 ): Promise<SchemaBatch[]> {
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   const batches: SchemaBatch[] = [];
   try {
-    for await (const batch of snapshot.schema(request, { signal })) batches.push(batch);
+    for await (const batch of eachBatch(snapshot.schema(request, { signal }))) batches.push(batch);
   } finally {
-    await snapshot.close();
+    snapshot.close();
   }
   return batches;
 }

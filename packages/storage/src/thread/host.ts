@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { assert, Cancelled } from '@tidemark/core';
 import { collectWhenIdle } from '@tidemark/core/idle-collection';
-import type { CostRequest, SourceCounters, SourceSnapshot } from '@tidemark/query';
+import type { CostRequest, Operator, SourceCounters, SourceSnapshot } from '@tidemark/query';
 
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { emptyCounters } from '../engine/local-source.ts';
@@ -35,7 +35,7 @@ const MESSAGE_BYTES = 256 << 10;
 
 type Stream = {
   readonly abort: AbortController;
-  readonly iterator: AsyncIterator<StreamBatch>;
+  readonly batches: Operator<StreamBatch>;
   readonly counters: SourceCounters;
   /** What the answer lacks and the reader was not told yet. */
   readonly partial: string[];
@@ -49,7 +49,7 @@ function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void 
 class Host {
   readonly #engine: StorageEngine;
   readonly #methods: StorageEngine & ByteStreamCalls;
-  readonly #snapshots = new Map<number, Promise<SourceSnapshot>>();
+  readonly #snapshots = new Map<number, SourceSnapshot>();
   readonly #streams = new Map<number, Stream>();
   /** The second engine, while there is one. */
   #rehearsal: Host | undefined;
@@ -74,7 +74,7 @@ class Host {
         break;
       }
       case 'stream':
-        this.#openStream(message).catch((error: unknown) => this.#fail(message.id, error));
+        this.#openStream(message);
         break;
       case 'pull':
         this.#pull(message.id);
@@ -124,45 +124,45 @@ class Host {
   }
 
   #release(id: number): void {
-    const snapshot = this.#snapshots.get(id);
+    this.#snapshots.get(id)?.close();
     this.#snapshots.delete(id);
-    snapshot?.then(
-      (held) => held.close(),
-      // It was never taken; the stream that wanted it has been told.
-      () => undefined,
-    );
   }
 
-  async #openStream(message: ToThread & { kind: 'stream' }): Promise<void> {
+  #openStream(message: ToThread & { kind: 'stream' }): void {
     const abort = new AbortController();
-    let held = this.#snapshots.get(message.snapshot);
-    if (held === undefined) {
-      held = this.#engine.source.snapshot();
-      this.#snapshots.set(message.snapshot, held);
-    }
     const counters = emptyCounters();
-    const snapshot = await held;
-    const version = schemaVersion();
     const partial: string[] = [];
     let isPartial = false;
     const onPartial = (reason: string): void => {
       isPartial = true;
       partial.push(reason);
     };
-    const batches = start(snapshot, message.request, {
-      signal: abort.signal,
-      counters,
-      memoryLimitBytes: message.memoryLimitBytes,
-      onPartial: message.takesPartial ? onPartial : undefined,
-    });
-    const iterator = batches[Symbol.asyncIterator]();
-    const isSchema = message.request.kind === 'schema';
-    // An answer that lacks something is not one to keep.
-    const finish = isSchema
-      ? async () => (isPartial ? undefined : this.#schemaState(message, version))
-      : undefined;
-    this.#streams.set(message.id, { abort, iterator, counters, partial, finish });
+    try {
+      const snapshot = this.#snapshotOf(message.snapshot);
+      const version = schemaVersion();
+      const batches = start(snapshot, message.request, {
+        signal: abort.signal,
+        counters,
+        memoryLimitBytes: message.memoryLimitBytes,
+        onPartial: message.takesPartial ? onPartial : undefined,
+      });
+      const isSchema = message.request.kind === 'schema';
+      // An answer that lacks something is not one to keep.
+      const finish = isSchema
+        ? async () => (isPartial ? undefined : this.#schemaState(message, version))
+        : undefined;
+      this.#streams.set(message.id, { abort, batches, counters, partial, finish });
+    } catch (error) {
+      this.#fail(message.id, error);
+      return;
+    }
     this.#pull(message.id);
+  }
+
+  #snapshotOf(id: number): SourceSnapshot {
+    let held = this.#snapshots.get(id);
+    if (held === undefined) this.#snapshots.set(id, (held = this.#engine.source.snapshot()));
+    return held;
   }
 
   /** `undefined` when the schema has changed since `version`: the answer may be of neither. */
@@ -185,43 +185,64 @@ class Host {
 
   #pull(id: number): void {
     const stream = this.#streams.get(id);
-    if (stream === undefined) return;
-    this.#collect(id, stream).catch((error: unknown) => {
-      this.#streams.delete(id);
-      this.#fail(id, error);
-    });
+    if (stream !== undefined) this.#collect(id, stream, { batches: [], bytes: 0 });
   }
 
-  async #collect(id: number, stream: Stream): Promise<void> {
-    const batches: StreamBatch[] = [];
-    let bytes = 0;
-    let isLast = false;
-    while (bytes < MESSAGE_BYTES) {
-      const step = await stream.iterator.next();
-      if (step.done === true) {
-        isLast = true;
-        break;
+  /** Makes the next message of a stream: at once when it can, otherwise when the work goes on. */
+  #collect(id: number, stream: Stream, message: Message): void {
+    try {
+      while (message.bytes < MESSAGE_BYTES) {
+        const step = stream.batches.next();
+        if (step.done === true) {
+          this.#streams.delete(id);
+          this.#sendLast(id, stream, message);
+          return;
+        }
+        if (step.value instanceof Promise) {
+          void step.value.then(() => this.#collect(id, stream, message)); // Pauses never reject.
+          return;
+        }
+        if (step.value === undefined) continue;
+        message.bytes += batchBytes(step.value);
+        message.batches.push(step.value);
       }
-      bytes += batchBytes(step.value);
-      batches.push(step.value);
+      this.#sendBatches(id, stream, { ...message, isLast: false });
+    } catch (error) {
+      this.#streams.delete(id);
+      this.#fail(id, error);
     }
-    if (isLast) this.#streams.delete(id);
-    const { counters } = stream;
-    const state = isLast ? await stream.finish?.() : undefined;
-    const { prepared, transfer } = prepareBatches(batches);
-    const partial = stream.partial.length === 0 ? undefined : stream.partial.splice(0);
-    send(
-      { kind: 'batches', id, batches: prepared, isLast, counters, partial, schema: state },
-      transfer,
+  }
+
+  #sendLast(id: number, stream: Stream, message: Message): void {
+    if (stream.finish === undefined) {
+      this.#sendBatches(id, stream, { ...message, isLast: true });
+      return;
+    }
+    stream.finish().then(
+      (schema) => this.#sendBatches(id, stream, { ...message, isLast: true, schema }),
+      (error: unknown) => this.#fail(id, error),
     );
   }
+
+  #sendBatches(
+    id: number,
+    { counters, partial: reasons }: Stream,
+    { batches, isLast, schema }: Message & { isLast: boolean; schema?: SchemaState | undefined },
+  ): void {
+    const { prepared, transfer } = prepareBatches(batches);
+    const partial = reasons.length === 0 ? undefined : reasons.splice(0);
+    send({ kind: 'batches', id, batches: prepared, isLast, counters, partial, schema }, transfer);
+  }
 }
+
+/** Batches that are gathered until they are worth a message. */
+type Message = { readonly batches: StreamBatch[]; bytes: number };
 
 function start(
   snapshot: SourceSnapshot,
   { kind, request }: StreamRequest,
   how: Parameters<SourceSnapshot['scan']>[1],
-): AsyncIterable<StreamBatch> {
+): Operator<StreamBatch> {
   switch (kind) {
     case 'schema':
       return snapshot.schema(request, how);
@@ -234,13 +255,13 @@ function start(
   }
 }
 
-async function* costBatch(
+function* costBatch(
   snapshot: SourceSnapshot,
   request: CostRequest,
   how: Parameters<SourceSnapshot['scan']>[1],
-): AsyncIterable<StreamBatch> {
-  const cost = await snapshot.cost?.(request, how);
-  if (cost !== undefined) yield { kind: 'cost', ...cost };
+): Operator<StreamBatch> {
+  const work = snapshot.cost?.(request, how);
+  if (work !== undefined) yield { kind: 'cost', ...(yield* work) };
 }
 
 /** Opens the engine and serves it. Without an `await` of the module: the bundle has none. */

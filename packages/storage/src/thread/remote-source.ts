@@ -2,6 +2,7 @@
 import { Unavailable } from '@tidemark/core';
 import type {
   AggregateBatch,
+  Operator,
   RequestOptions,
   SchemaBatch,
   SeriesBatch,
@@ -26,7 +27,7 @@ export type SourceConnection = Pick<
 export function remoteSource(connection: () => SourceConnection): SeriesSource {
   return {
     capabilities: CAPABILITIES,
-    snapshot: async () => remoteSnapshot(connection()),
+    snapshot: () => remoteSnapshot(connection()),
   };
 }
 
@@ -35,7 +36,7 @@ function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
   const open = <T extends StreamBatch>(
     request: StreamRequest,
     options: RequestOptions,
-  ): AsyncIterable<T> => readStream<T>(connection, { snapshot, request, options });
+  ): Operator<T> => readStream<T>(connection, { snapshot, request, options });
   return {
     schema: (request, options) => {
       const known = connection.schemas.get(request, connection.schemaVersion);
@@ -45,7 +46,7 @@ function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
     scan: (request, options) => open<SeriesBatch>({ kind: 'scan', request }, options),
     aggregate: (request, options) => open<AggregateBatch>({ kind: 'aggregate', request }, options),
     cost: (request, options) => only(open<CostBatch>({ kind: 'cost', request }, options)),
-    close: async () => {
+    close: () => {
       const { id, isTaken, isClosed } = snapshot;
       if (isTaken && !isClosed) connection.postLater({ kind: 'release', snapshot: id });
       snapshot.isClosed = true;
@@ -53,7 +54,7 @@ function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
   };
 }
 
-async function* eachOf<T>(values: readonly T[]): AsyncGenerator<T> {
+function* eachOf<T>(values: readonly T[]): Operator<T> {
   yield* values;
 }
 
@@ -66,10 +67,10 @@ type StreamParts = {
   readonly options: RequestOptions;
 };
 
-async function* readStream<T extends StreamBatch>(
+function* readStream<T extends StreamBatch>(
   connection: SourceConnection,
   { snapshot, request, options }: StreamParts,
-): AsyncGenerator<T> {
+): Operator<T> {
   const { signal, counters, memoryLimitBytes, onPartial } = options;
   const { schemas } = connection;
   const lookup = request.kind === 'schema' ? request.request : undefined;
@@ -122,7 +123,7 @@ async function* readStream<T extends StreamBatch>(
   try {
     for (;;) {
       while (batches.length === 0 && !isLast && failure === undefined) {
-        await new Promise<void>((resolve) => {
+        yield new Promise<void>((resolve) => {
           wake = resolve;
         });
       }

@@ -10,6 +10,7 @@ import type { StorageEngine } from '../storage-engine.ts';
 import { EVERYTHING, POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { errorFromMessage, errorToMessage } from './errors.ts';
 import { openStorage } from './open-storage.ts';
+import { eachBatch } from '@tidemark/query';
 
 let directory: string;
 let engine: StorageEngine;
@@ -88,7 +89,7 @@ test.each([
 ])('a cancelled request ends with %s, and others go on', async (_name, reason, thrown) => {
   await write(engine, 'm f=1 1\n');
   const abort = new AbortController();
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   const batches = snapshot.scan(
     {
       source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
@@ -99,11 +100,11 @@ test.each([
     },
     { signal: abort.signal },
   );
-  const first = batches[Symbol.asyncIterator]().next();
+  const first = eachBatch(batches).next();
   abort.abort(reason);
 
   await expect(first).rejects.toThrow(thrown);
-  await snapshot.close();
+  snapshot.close();
   expect(await scanRows(engine, 'm', [['f', 'float']])).toHaveLength(1);
 });
 

@@ -1,8 +1,8 @@
 // Continuous queries: parsed once, run when due, one after the other.
 import type { Clock, Timestamp } from '@tidemark/core';
-import { eachBatch } from '@tidemark/query';
 import type { Logger } from 'pino';
 
+import { driverOf } from '../statements/context.ts';
 import { runStatement } from '../statements/registry.ts';
 import type { StatementServices } from '../statements/context.ts';
 import { moduleOf } from '../stats/statistics.ts';
@@ -85,17 +85,21 @@ export class ContinuousQueries {
     try {
       const written = await services.queries.run(description, async (running) => {
         known.lastBoundary = due.boundary;
+        const supervision = {
+          signal: AbortSignal.any([running.signal, stop]),
+          memory: running.memory,
+        };
         const answer = runStatement(withRange(statement.statement, due), {
           services,
           identity: { kind: 'open' },
           database: statement.database,
           retentionPolicy: '',
-          signal: AbortSignal.any([running.signal, stop]),
-          memory: running.memory,
+          ...supervision,
           messages: [],
         });
         let count = 0n;
-        for await (const batch of eachBatch(answer)) count += writtenOf(batch);
+        const batches = driverOf(services, () => supervision).batches(answer);
+        for await (const batch of batches) count += writtenOf(batch);
         return count;
       });
       this.#counters.queryOk++;

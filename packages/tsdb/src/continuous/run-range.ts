@@ -1,11 +1,11 @@
 // A continuous query run by hand over a past range, for late data and for queries that are younger than their data.
 import { floorMod, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
-import { eachBatch } from '@tidemark/query';
 
 import type { Identity } from '../auth/identity.ts';
 import { LIMITS } from '../limits.ts';
 import type { StatementServices } from '../statements/context.ts';
+import { driverOf } from '../statements/context.ts';
 import { runStatement } from '../statements/registry.ts';
 import { parseContinuousQuery, readInterval, withRange, writtenOf } from './statement.ts';
 import type { CreateContinuousQuery } from './statement.ts';
@@ -81,16 +81,20 @@ export async function* runPlan(
     const text = `continuous query ${database}.${name} over a past range`;
     const written = await services.queries.run({ text, database }, async (running) => {
       let count = 0n;
+      const supervision = {
+        signal: AbortSignal.any([running.signal, signal]),
+        memory: running.memory,
+      };
       const answer = runStatement(withRange(statement.statement, { start, end }), {
         services,
         identity,
         database,
         retentionPolicy: '',
-        signal: AbortSignal.any([running.signal, signal]),
-        memory: running.memory,
+        ...supervision,
         messages: [],
       });
-      for await (const batch of eachBatch(answer)) count += writtenOf(batch);
+      const batches = driverOf(services, () => supervision).batches(answer);
+      for await (const batch of batches) count += writtenOf(batch);
       return count;
     });
     const windowsDone = Number((end - plan.start) / intervalNanos);

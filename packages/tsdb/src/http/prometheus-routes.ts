@@ -7,6 +7,7 @@ import { DATABASE_REQUIRED } from '../compat/messages.ts';
 import { readReadRequest, readWriteRequest, writeReadResponse } from '../prometheus/messages.ts';
 import { pointsOf } from '../prometheus/points.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
+import { driverOf } from '../statements/context.ts';
 import { BodyTooLarge, sendBody, sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -57,10 +58,9 @@ export async function handlePrometheusRead(
     exchange.response.once('close', onClose);
     const target = { database: database.name, retentionPolicy: policy.name };
     try {
-      return await runRemoteQueries(services.storage.source, queries, {
-        target,
-        signal: running.signal,
-      });
+      const { signal } = running;
+      const work = runRemoteQueries(services.storage.source, queries, { target, signal });
+      return await driverOf(services, () => running).result(work);
     } finally {
       exchange.response.off('close', onClose);
     }

@@ -19,6 +19,7 @@ import type { Identity } from '../auth/identity.ts';
 import { authorizeQuery } from '../auth/privileges.ts';
 import { deprecatedGet, MISSING_QUERY } from '../compat/messages.ts';
 import type { RunningQuery } from '../query/running-queries.ts';
+import { driverOf } from '../statements/context.ts';
 import type { StatementContext } from '../statements/context.ts';
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
 import { runStatement } from '../statements/registry.ts';
@@ -237,11 +238,12 @@ class QueryRun {
   }
 
   #pieces(): AsyncIterable<Uint8Array> {
-    const { query, request } = this.#options;
-    return writeResults(
+    const { query, request, services } = this.#options;
+    const pieces = writeResults(
       query.statements.map((statement) => this.#statementRun(statement)),
       request.format,
     );
+    return driverOf(services, () => this.#running).batches(pieces);
   }
 
   #statementRun(statement: Statement): StatementRun {

@@ -1,7 +1,8 @@
 // A remote read: matchers become a scan of the field `value` of the measurements that are named.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, floorDiv } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import type { Predicate, SourceSnapshot } from '@tidemark/query';
+import { isPause } from '@tidemark/query';
+import type { Predicate, SourceSnapshot, Steps } from '@tidemark/query';
 
 import type { Label, Matcher, RemoteQuery, RemoteSeries, Sample } from './messages.ts';
 import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
@@ -11,30 +12,30 @@ export type ReadTarget = { readonly database: string; readonly retentionPolicy: 
 type ReadContext = { readonly target: ReadTarget; readonly signal: AbortSignal };
 
 /** Runs the queries of a request, on one view of the data. */
-export async function runRemoteQueries(
-  source: { snapshot(): Promise<SourceSnapshot> },
+export function* runRemoteQueries(
+  source: { snapshot(): SourceSnapshot },
   queries: readonly RemoteQuery[],
   context: ReadContext,
-): Promise<(readonly RemoteSeries[])[]> {
-  const snapshot = await source.snapshot();
+): Steps<(readonly RemoteSeries[])[]> {
+  const snapshot = source.snapshot();
   try {
     const results = [];
-    for (const query of queries) results.push(await runRemoteQuery(snapshot, query, context));
+    for (const query of queries) results.push(yield* runRemoteQuery(snapshot, query, context));
     return results;
   } finally {
-    await snapshot.close();
+    snapshot.close();
   }
 }
 
-async function runRemoteQuery(
+function* runRemoteQuery(
   snapshot: SourceSnapshot,
   query: RemoteQuery,
   context: ReadContext,
-): Promise<readonly RemoteSeries[]> {
+): Steps<readonly RemoteSeries[]> {
   const timeRange = rangeOf(query);
   const where = predicateOf(query.matchers.filter(({ name }) => name !== METRIC_LABEL));
   const series: RemoteSeries[] = [];
-  for (const measurement of await measurementsOf(snapshot, query, context)) {
+  for (const measurement of yield* measurementsOf(snapshot, query, context)) {
     const batches = snapshot.scan(
       {
         source: { ...context.target, measurement },
@@ -48,7 +49,11 @@ async function runRemoteQuery(
     );
     let key: string | undefined;
     let samples: Sample[] = [];
-    for await (const batch of batches) {
+    for (const batch of batches) {
+      if (isPause(batch)) {
+        yield batch;
+        continue;
+      }
       if (batch.seriesKey !== key) {
         key = batch.seriesKey;
         samples = [];
@@ -85,11 +90,11 @@ function predicateOf(matchers: readonly Matcher[]): Predicate | undefined {
 }
 
 /** An exact name needs no look-up; anything else asks the schema. */
-async function measurementsOf(
+function* measurementsOf(
   snapshot: SourceSnapshot,
   query: RemoteQuery,
   context: { readonly target: ReadTarget; readonly signal: AbortSignal },
-): Promise<readonly string[]> {
+): Steps<readonly string[]> {
   const matchers = query.matchers.filter(({ name }) => name === METRIC_LABEL);
   const exact = matchers.find(({ kind }) => kind === '=');
   if (exact !== undefined) return [exact.value];
@@ -104,8 +109,9 @@ async function measurementsOf(
       where: predicateOf(matchers.filter(({ kind }) => kind === '!=' || kind === '!~')),
     },
   } as const;
-  for await (const batch of snapshot.schema(request, { signal: context.signal })) {
-    if (batch.kind === 'measurements') names.push(...batch.names);
+  for (const batch of snapshot.schema(request, { signal: context.signal })) {
+    if (isPause(batch)) yield batch;
+    else if (batch.kind === 'measurements') names.push(...batch.names);
   }
   return names;
 }

@@ -21,6 +21,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 test('a query that needs more than it began with waits until another that does has ended', async () => {
   const shared = memories({ totalBytes: 400 * MEBIBYTE, limitBytes: 256 * MEBIBYTE });
   const [first, second, third] = [1, 2, 3].map(() => shared.open(holder));
+  for (const each of [first, second, third]) each!.ask();
   await first!.admit();
   await first!.admit();
   let admitted = '';
@@ -31,7 +32,7 @@ test('a query that needs more than it began with waits until another that does h
 
   first!.close();
   await waiting;
-  expect([second!.isAdmitted, third!.isAdmitted]).toEqual([true, false]);
+  expect([second!.isAsking, third!.isAsking]).toEqual([false, true]);
   second!.close();
   second!.close();
   await given;

@@ -54,6 +54,7 @@ export class OpenMemory implements QueryMemory {
   readonly #holder: Holder;
   #part: Promise<Part> | undefined;
   #isAdmitted = false;
+  #isAsking = false;
   #isClosed = false;
 
   constructor(memories: QueryMemories, holder: Holder) {
@@ -61,8 +62,12 @@ export class OpenMemory implements QueryMemory {
     this.#holder = holder;
   }
 
-  get isAdmitted(): boolean {
-    return this.#isAdmitted;
+  get isAsking(): boolean {
+    return this.#isAsking;
+  }
+
+  ask(): void {
+    this.#isAsking = !this.#isAdmitted;
   }
 
   async admit(): Promise<void> {
@@ -72,6 +77,7 @@ export class OpenMemory implements QueryMemory {
       const part = await this.#part;
       if (this.#isClosed) part.release();
       this.#isAdmitted = true;
+      this.#isAsking = false;
     } catch (error) {
       this.#part = undefined;
       throw error;

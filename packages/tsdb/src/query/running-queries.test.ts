@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 
 import { ManualClock, startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
+import { driverOf } from '../statements/context.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
 import { QueryMemories } from './query-memory.ts';
 import { RunningQueries } from './running-queries.ts';
@@ -117,12 +118,18 @@ test('work that fails before it has begun gives its place back', async () => {
     onSlow: () => undefined,
   });
   const description = { text: 'prometheus remote read', database: 'd' };
-  const source = { snapshot: () => Promise.reject(new Unavailable('storage is starting')) };
+  const source = {
+    snapshot: () => {
+      throw new Unavailable('storage is starting');
+    },
+  };
   const target = { database: 'd', retentionPolicy: 'autogen' };
 
   for (let i = 0; i < 3; i++) {
-    const work = queries.run(description, ({ signal }) =>
-      runRemoteQueries(source, [], { target, signal }),
+    const work = queries.run(description, (running) =>
+      driverOf({ clock }, () => running).result(
+        runRemoteQueries(source, [], { target, signal: running.signal }),
+      ),
     );
     await expect(work).rejects.toThrow('storage is starting');
   }

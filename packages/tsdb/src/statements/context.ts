@@ -1,12 +1,14 @@
 // What the handlers of statements work with.
 import type { Clock, Diagnostic } from '@tidemark/core';
+import { Driver, waitFor } from '@tidemark/query';
 import type {
+  Operator,
   QueryLimits,
   QueryMemory,
   ResultBatch,
   ResultMessage,
-  ResultStream,
   SourceCounters,
+  Supervision,
 } from '@tidemark/query';
 import type { StorageEngine } from '@tidemark/storage';
 
@@ -62,15 +64,17 @@ export function warn({ messages }: StatementContext, text: string): void {
 }
 
 /** Runs a statement. Statements without an answer yield nothing. */
-export type StatementHandler<S> = (statement: S, context: StatementContext) => ResultStream;
+export type StatementHandler<S> = (
+  statement: S,
+  context: StatementContext,
+) => Operator<ResultBatch>;
 
 /** A handler of a statement that answers nothing. */
 export function acts<S>(
   run: (statement: S, context: StatementContext) => Promise<unknown>,
 ): StatementHandler<S> {
-  return async function* actAndAnswerNothing(statement, context) {
-    await run(statement, context);
-    yield* [];
+  return function* actAndAnswerNothing(statement, context) {
+    yield* waitFor(run(statement, context));
   };
 }
 
@@ -81,7 +85,16 @@ export function answers<S>(
     context: StatementContext,
   ) => readonly ResultBatch[] | Promise<readonly ResultBatch[]>,
 ): StatementHandler<S> {
-  return async function* answerRows(statement, context) {
-    yield* await run(statement, context);
+  return function* answerRows(statement, context) {
+    const rows = run(statement, context);
+    yield* rows instanceof Promise ? yield* waitFor(rows) : rows;
   };
+}
+
+/** What runs statements and other operators under the supervision of a running query. */
+export function driverOf(
+  { clock }: Pick<StatementServices, 'clock'>,
+  supervision: () => Supervision | undefined,
+): Driver {
+  return new Driver({ supervision, monotonicMs: () => clock.monotonicMs() });
 }

@@ -19,7 +19,7 @@ import {
   dropSubscription,
 } from '../catalog/subscriptions.ts';
 import { databaseNotFound } from '../compat/messages.ts';
-import { acts, warn } from './context.ts';
+import { acts, driverOf, warn } from './context.ts';
 import type { StatementContext } from './context.ts';
 import { qualifyContinuousQuery } from './continuous-query-text.ts';
 import {
@@ -168,12 +168,14 @@ async function refuseFields(
   requests: readonly DeleteRequest[],
   context: StatementContext,
 ): Promise<void> {
-  const snapshot = await context.services.storage.source.snapshot();
+  const { services, signal } = context;
+  const driver = driverOf(services, () => context);
+  const snapshot = services.storage.source.snapshot();
   try {
     for (const { database, measurements, measurementPattern } of requests) {
       const filter = { database, measurements, measurementPattern };
-      const fields = snapshot.schema({ kind: 'fields', filter }, { signal: context.signal });
-      for await (const batch of fields) {
+      const fields = snapshot.schema({ kind: 'fields', filter }, { signal });
+      for await (const batch of driver.batches(fields)) {
         if (batch.kind !== 'fields') continue;
         if (batch.fields.some((field) => names.has(field.name))) {
           throw new FieldInDelete(FIELDS_NOT_SUPPORTED);
@@ -181,7 +183,7 @@ async function refuseFields(
       }
     }
   } finally {
-    await snapshot.close();
+    snapshot.close();
   }
 }
 

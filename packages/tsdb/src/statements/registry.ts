@@ -1,7 +1,7 @@
 // Every kind of statement and what runs it: one row each.
 import type { Statement } from '@tidemark/influxql';
 import { executeExplain, executeSelect, executeShow } from '@tidemark/query';
-import type { QueryContext, ResultStream } from '@tidemark/query';
+import type { Operator, QueryContext, ResultBatch } from '@tidemark/query';
 
 import { canRead } from '../auth/identity.ts';
 import { queryCatalog } from '../query/query-catalog.ts';
@@ -60,7 +60,10 @@ const REGISTRY: Registry = {
 };
 
 /** Runs a statement. What it throws is an `AppError` with the text that the statement answers. */
-export function runStatement(statement: Statement, context: StatementContext): ResultStream {
+export function runStatement(
+  statement: Statement,
+  context: StatementContext,
+): Operator<ResultBatch> {
   // The registry's type ties every kind to its handler; TypeScript can not follow that through an index.
   const handler = REGISTRY[statement.kind] as StatementHandler<Statement>;
   return handler(statement, context);
@@ -68,11 +71,11 @@ export function runStatement(statement: Statement, context: StatementContext): R
 
 /** A statement about data: with one consistent view that is closed when its answer is. */
 function withSnapshot<S>(
-  execute: (statement: S, context: QueryContext) => ResultStream,
+  execute: (statement: S, context: QueryContext) => Operator<ResultBatch>,
 ): StatementHandler<S> {
-  return async function* executeOnSnapshot(statement, context) {
+  return function* executeOnSnapshot(statement, context) {
     const { services, identity } = context;
-    const snapshot = await services.storage.source.snapshot();
+    const snapshot = services.storage.source.snapshot();
     try {
       yield* execute(statement, {
         snapshot,
@@ -94,7 +97,7 @@ function withSnapshot<S>(
         canRead: identity.kind === 'open' ? undefined : (database) => canRead(identity, database),
       });
     } finally {
-      await snapshot.close();
+      snapshot.close();
     }
   };
 }

@@ -5,7 +5,7 @@
 // (`@tidemark/query/forecast`), so that both give the same numbers.
 import { floorMod } from '@tidemark/core';
 
-import type { Steps } from '../steps.ts';
+import type { Calculation } from '../steps.ts';
 import { STEP_ITEMS } from '../steps.ts';
 import { minimise, simplexBytes } from './nelder-mead.ts';
 import type { Minimum } from './nelder-mead.ts';
@@ -58,7 +58,7 @@ export function* forecast(
   times: readonly bigint[],
   values: readonly number[],
   options: ForecastOptions,
-): Steps<Forecast | undefined> {
+): Calculation<Forecast | undefined> {
   const first = times[0];
   const last = times.at(-1);
   const { seasonLength, predictions, intervalNanos, withFit } = options;
@@ -78,7 +78,7 @@ function* evenlySpaced(
   times: readonly bigint[],
   values: readonly number[],
   interval: bigint,
-): Steps<Float64Array> {
+): Calculation<Float64Array> {
   const spaced: number[] = [];
   let next: bigint | undefined;
   for (const [i, exact] of times.entries()) {
@@ -118,7 +118,7 @@ class Model {
   }
 
   /** Fitted values of the series, followed by `count` predictions. */
-  *forecast(count: number): Steps<Float64Array> {
+  *forecast(count: number): Calculation<Float64Array> {
     const start = this.#startParameters();
     let best: Minimum | undefined;
     for (const alpha of STARTS) {
@@ -166,7 +166,7 @@ class Model {
   }
 
   /** At once while little was done, else in steps. */
-  #squaredError(parameters: Float64Array): number | Steps<number> {
+  #squaredError(parameters: Float64Array): number | Calculation<number> {
     // A search takes steps in all dimensions around each of these runs.
     this.#worked += this.#series.length + parameters.length * parameters.length;
     if (this.#worked >= STEP_ITEMS) return this.#squaredErrorInSteps(parameters);
@@ -174,12 +174,12 @@ class Model {
     return this.#error();
   }
 
-  *#squaredErrorInSteps(parameters: Float64Array): Steps<number> {
+  *#squaredErrorInSteps(parameters: Float64Array): Calculation<number> {
     yield* this.#runInSteps(parameters, this.#fitted);
     return this.#error();
   }
 
-  *#runInSteps(parameters: Float64Array, values: Float64Array): Steps {
+  *#runInSteps(parameters: Float64Array, values: Float64Array): Calculation {
     const recurrence = new Recurrence(this.#start(parameters));
     for (let end = 0; end < values.length;) {
       yield;

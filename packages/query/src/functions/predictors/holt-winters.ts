@@ -1,6 +1,6 @@
 // holt_winters and holt_winters_with_fit over the points of a query.
 import { FloatPoints, floatsOf, noPoints } from '../transformations/points.ts';
-import type { Steps } from '../steps.ts';
+import type { Calculation } from '../steps.ts';
 import { STEP_ITEMS } from '../steps.ts';
 import type { PointBatch, Transformation, TransformationContext } from '../transformation.ts';
 import { forecast, forecastSize } from './forecast.ts';
@@ -38,13 +38,13 @@ export function holtWinters(
     return noPoints('float');
   }
 
-  function* finish(): Steps<PointBatch> {
+  function* finish(): Calculation<PointBatch> {
     const points = yield* predicted();
     hold(-heldBytes);
     return points;
   }
 
-  function* predicted(): Steps<PointBatch> {
+  function* predicted(): Calculation<PointBatch> {
     const [first, last] = [times[0], times.at(-1)];
     if (first === undefined || last === undefined) return noPoints('float');
     take(forecastSize(first, last, options).sizeBytes);

@@ -3,7 +3,7 @@
 // The order of steps, the start simplex and the test for convergence are those of the implementation whose results
 // clients know, so that predictions agree with theirs in (nearly) all digits.
 
-import type { Steps } from '../steps.ts';
+import type { Calculation } from '../steps.ts';
 
 const REFLECTION = 1;
 const CONTRACTION = 0.5;
@@ -15,7 +15,7 @@ const SCALE = 1;
  * A function to minimise. It may move the point it is given, for example into the allowed range: the simplex goes on
  * with the moved point. It decides when to give way, and answers at once when it need not.
  */
-export type Objective = (point: Float64Array) => number | Steps<number>;
+export type Objective = (point: Float64Array) => number | Calculation<number>;
 
 export type Minimum = { readonly value: number; readonly point: Float64Array };
 
@@ -24,7 +24,7 @@ export function* minimise(
   objective: Objective,
   start: Float64Array,
   epsilon: number,
-): Steps<Minimum> {
+): Calculation<Minimum> {
   const simplex = new Simplex(objective, start);
   yield* simplex.measure();
   for (let i = 0; i < MAX_ITERATIONS; i++) {
@@ -61,7 +61,7 @@ class Simplex {
   }
 
   /** Values of the start simplex; before anything else. */
-  *measure(): Steps {
+  *measure(): Calculation {
     for (const [i, point] of this.#points.entries()) {
       const found = this.#objective(point);
       this.#values[i] = typeof found === 'number' ? found : yield* found;
@@ -69,7 +69,7 @@ class Simplex {
   }
 
   /** Replaces the worst point, or draws all points toward the best one. */
-  *step(): Steps {
+  *step(): Calculation {
     const { worst, second, best } = this.#ranks();
     const worstPoint = this.#point(worst);
     const centre = this.#centreWithout(worst);
@@ -101,7 +101,7 @@ class Simplex {
     return Math.sqrt(squares);
   }
 
-  *best(): Steps<Minimum> {
+  *best(): Calculation<Minimum> {
     const vertex = this.#point(this.#ranks().best);
     // The objective may move what it is given; the copy keeps what was found.
     const point = Float64Array.from(vertex);
@@ -116,7 +116,7 @@ class Simplex {
     readonly reflected: Float64Array;
     readonly value: number;
     readonly centre: Float64Array;
-  }): Steps {
+  }): Calculation {
     const { worst, second, best, centre } = state;
     const toward = state.value < this.#value(worst) ? state.reflected : this.#point(worst);
     const contracted = along(centre, toward, CONTRACTION);

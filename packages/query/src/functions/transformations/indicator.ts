@@ -1,8 +1,8 @@
 // The frame of the technical analysis functions: numbers in, one number per point out, the first ones held back.
 import type { PointBatch, Transformation } from '../transformation.ts';
-import type { Steps } from '../steps.ts';
 import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
 import type { Ring } from './ring.ts';
+import type { Calculation } from '../steps.ts';
 
 /** Takes the next value and returns the indicator's. */
 export type Indicator = (value: number) => number;
@@ -32,7 +32,7 @@ export function indicatorTransformation(
     return points.batch();
   }
 
-  function* finish(): Steps<PointBatch> {
+  function* finish(): Calculation<PointBatch> {
     for (const ring of rings) yield* ring.finish();
     return noPoints('float');
   }

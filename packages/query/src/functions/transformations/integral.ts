@@ -6,8 +6,8 @@ import type {
   TransformationContext,
 } from '../transformation.ts';
 import { STEP_ITEMS } from '../steps.ts';
-import type { Steps } from '../steps.ts';
 import { FloatPoints, floatsOf, noPoints } from './points.ts';
+import type { Calculation } from '../steps.ts';
 
 type Options = {
   readonly unitNanos: bigint;
@@ -91,7 +91,7 @@ export function integral(options: Options, context: TransformationContext): Tran
   }
 
   // oxlint-disable-next-line require-yield -- one point is no work
-  function* finish(): Steps<PointBatch> {
+  function* finish(): Calculation<PointBatch> {
     if (previousTime === undefined || previousTime === near) return noPoints('float');
     const last = new FloatPoints(1);
     last.addAt(stamp, area);

@@ -1,7 +1,7 @@
 // The last N numbers of a sequence: what a moving window holds. N comes from a query, so its memory is the query's.
 import type { PointBatch } from '../transformation.ts';
-import type { Steps } from '../steps.ts';
 import { noPoints } from './points.ts';
+import type { Calculation } from '../steps.ts';
 
 const FIRST_CAPACITY = 64;
 
@@ -49,7 +49,7 @@ export class Ring<T extends number | bigint> {
   }
 
   /** Gives the memory back, for `Transformation.finish`. Nothing is held back that could still be emitted. */
-  *finish(): Steps<PointBatch> {
+  *finish(): Calculation<PointBatch> {
     this.#hold(-this.#values.byteLength);
     this.#values = this.#make(0);
     yield;

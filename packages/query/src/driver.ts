@@ -1,0 +1,118 @@
+// The one place where operators are waited for: it gives turns, waits for pages and memory, and notices cancellation.
+import { Cancelled } from '@tidemark/core';
+
+import type { QueryMemory } from './context.ts';
+import { SLICE_MS } from './limits.ts';
+import { isPause } from './operator.ts';
+import type { Operator, Pause, Steps } from './operator.ts';
+
+/** What may end or hold up a query. */
+export type Supervision = {
+  /** Aborted by KILL QUERY, a timeout, disconnect or shutdown. */
+  readonly signal: AbortSignal;
+  readonly memory?: QueryMemory | undefined;
+};
+
+export type DriverOptions = {
+  /** Asked at every pause; `undefined` while nothing has begun. */
+  readonly supervision: () => Supervision | undefined;
+  /** Monotonic milliseconds, for slices of work. */
+  readonly monotonicMs: () => number;
+};
+
+/** Drives the operators of one request. */
+export class Driver {
+  readonly #supervision: DriverOptions['supervision'];
+  readonly #monotonicMs: DriverOptions['monotonicMs'];
+  #sliceEnd: number;
+  /** What went wrong while memory was waited for. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor({ supervision, monotonicMs }: DriverOptions) {
+    this.#supervision = supervision;
+    this.#monotonicMs = monotonicMs;
+    this.#sliceEnd = monotonicMs() + SLICE_MS;
+  }
+
+  /** What an operator hands on, as it comes. */
+  async *batches<T>(operator: Operator<T>): AsyncGenerator<T, void, undefined> {
+    try {
+      let step = operator.next();
+      while (step.done !== true) {
+        if (isPause(step.value)) {
+          const wait = this.#wait(step.value);
+          if (wait !== undefined) await wait;
+          step = this.#resume(operator);
+        } else {
+          yield step.value;
+          step = operator.next();
+        }
+      }
+    } finally {
+      operator.return();
+    }
+  }
+
+  /** Does the work to its end. */
+  async result<T>(steps: Steps<T>): Promise<T> {
+    try {
+      let step = steps.next();
+      while (step.done !== true) {
+        const wait = this.#wait(step.value);
+        if (wait !== undefined) await wait;
+        step = this.#resume(steps);
+      }
+      return step.value;
+    } finally {
+      steps.return(undefined as never);
+    }
+  }
+
+  /** What has to be waited for now; nothing while there is time. Never rejects. */
+  #wait(pause: Pause): Promise<void> | undefined {
+    const memory = this.#supervision()?.memory;
+    if (memory?.isAsking === true) return this.#admit(memory, pause);
+    if (pause !== undefined) return pause.then(() => this.#startSlice());
+    return this.#monotonicMs() < this.#sliceEnd ? undefined : this.#turn();
+  }
+
+  async #admit(memory: QueryMemory, pause: Pause): Promise<void> {
+    await pause;
+    try {
+      await memory.admit();
+    } catch (error) {
+      this.#failure = { error };
+    }
+    this.#startSlice();
+  }
+
+  async #turn(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    this.#startSlice();
+  }
+
+  #startSlice(): void {
+    this.#sliceEnd = this.#monotonicMs() + SLICE_MS;
+  }
+
+  /** Pulls again behind a pause; throws into the operator when something has ended it meanwhile. */
+  #resume<T, R>(operator: Generator<T, R, undefined>): IteratorResult<T, R> {
+    const signal = this.#supervision()?.signal;
+    if (signal?.aborted === true) return operator.throw(reasonOf(signal));
+    const failure = this.#failure;
+    if (failure === undefined) return operator.next();
+    this.#failure = undefined;
+    return operator.throw(failure.error);
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : new Cancelled('query interrupted');
+}
+
+/** Batches of an operator that nobody ends and nobody else waits for: tools and tests. */
+export function eachBatch<T>(operator: Operator<T>): AsyncGenerator<T, void, undefined> {
+  return new Driver({ supervision: () => undefined, monotonicMs: () => 0 }).batches(operator);
+}

@@ -1,0 +1,55 @@
+// The contract of operators: synchronous generators that hand on what they have and say when they have to wait.
+//
+// - Order: an operator hands on batches in the order of the answer. Nothing is done before the first is pulled, and
+//   `return` ends the work: `finally` gives back what is held.
+// - Pauses: besides batches it yields pauses. Whoever reads an operator passes each pause on, at once and unchanged, so
+//   that it reaches the driver at the outer end, and pulls again. Every loop that may take long yields one per some
+//   thousand items.
+// - Ownership: a batch belongs to whoever pulled it, until that one pulls again for columns that say so (`RowBatch`).
+// - Cancellation: the driver throws into the operators at a pause; nobody else looks at the signal.
+// - Failure: operators throw. The promise of a pause never rejects: whoever waits looks for itself what has come.
+
+/** `undefined` gives others a turn, when the time is used up. A promise waits until it is settled. */
+export type Pause = undefined | Promise<void>;
+
+/** Batches and pauses. */
+export type Operator<T> = Generator<T | Pause, void, undefined>;
+
+/** Work with one result, done in steps. An operator runs it with `yield*`. */
+export type Steps<T = void> = Generator<Pause, T, undefined>;
+
+/** Tells a pause from a batch. */
+export function isPause(next: unknown): next is Pause {
+  return next === undefined || next instanceof Promise;
+}
+
+/** Waits for what another part of the program does, and answers or throws what came of it. */
+export function* waitFor<T>(work: Promise<T>): Steps<T> {
+  let outcome: { readonly value: T } | undefined;
+  let failure: unknown;
+  yield work.then(
+    (value) => {
+      outcome = { value };
+    },
+    (error: unknown) => {
+      failure = error;
+    },
+  );
+  if (outcome === undefined) throw failure;
+  return outcome.value;
+}
+
+/** All batches of an operator whose answer is small. */
+export function* gather<T>(operator: Operator<T>): Steps<T[]> {
+  const batches: T[] = [];
+  for (const batch of operator) {
+    if (isPause(batch)) yield batch;
+    else batches.push(batch);
+  }
+  return batches;
+}
+
+/** What is made of each batch. */
+export function* mapBatches<A, B>(from: Operator<A>, make: (batch: A) => B): Operator<B> {
+  for (const batch of from) yield isPause(batch) ? batch : make(batch);
+}

@@ -1,0 +1,67 @@
+// Limits of a plan that can be known before anything is read.
+import { MAX_TIME, MIN_TIME } from '@tidemark/core';
+
+import { bucketLimitExceeded, filledLimitExceeded } from '../limits.ts';
+import { lookUp } from '../look-up.ts';
+import { isPause } from '../operator.ts';
+import type { Steps } from '../operator.ts';
+import type { SelectPlan } from '../plan/select-plan.ts';
+import { LeavesPlan } from './group-leaves.ts';
+import type { RunContext } from './run-context.ts';
+import { onlyTags } from './only-tags.ts';
+
+/** Throws `LimitExceeded` when the plan is over one of them. */
+export function* checkLimits(plan: SelectPlan, run: RunContext): Steps<void> {
+  checkBuckets(plan, run);
+  yield* checkSeries(plan, run);
+}
+
+function checkBuckets(plan: SelectPlan, run: RunContext): void {
+  const { maxSelectBuckets, maxFilledWindows } = run.query.limits;
+  const count = windowCount(plan);
+  if (count === undefined) return;
+  if (maxSelectBuckets > 0 && count > maxSelectBuckets) {
+    throw bucketLimitExceeded(Number(count), maxSelectBuckets);
+  }
+  if (maxFilledWindows === 0 || plan.fill.kind === 'none') return;
+  // Nobody fills behind the last row that is answered; what transformations leave out is counted while it is filled.
+  const answered = plan.limit === 0 ? count : BigInt(plan.limit + plan.offset);
+  const filled = answered < count ? answered : count;
+  if (filled > maxFilledWindows) throw filledLimitExceeded(filled, maxFilledWindows);
+}
+
+/** Windows of the range, whether there are points in them or not; `undefined` where it has no bounds. */
+function windowCount(plan: SelectPlan): bigint | undefined {
+  if (plan.interval === undefined) return undefined;
+  const { start, end } = plan.range;
+  if (start === MIN_TIME || end === MAX_TIME || end < start) return undefined;
+  const { windows } = new LeavesPlan(plan);
+  if (windows === undefined) return undefined;
+  return (windows.of(end).start - windows.of(start).start) / windows.everyNanos + 1n;
+}
+
+/** Counts the series that will be read, when there is a limit, before anything is read. */
+function* checkSeries(plan: SelectPlan, run: RunContext): Steps<void> {
+  const { query } = run;
+  if (query.limits.maxSelectSeries === 0) return;
+  for (const source of plan.sources) {
+    if (source.kind !== 'measurement') continue;
+    const { pushed } = plan.condition;
+    const filter = {
+      database: source.measurement.database,
+      retentionPolicy: source.measurement.retentionPolicy,
+      measurements: [source.measurement.measurement],
+      where: pushed === undefined ? undefined : onlyTags(pushed),
+      timeRange: plan.range,
+    };
+    for (const next of lookUp(query, 'series', { filter })) {
+      if (isPause(next)) {
+        yield next;
+        continue;
+      }
+      const { keys } = next;
+
+      for (const key of keys) run.countSeries(key);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// Groups of aggregates that are complete as the source hands them on: one batch, every window there. They need no queues,
+// no filling and no merge of leaves.
+import type { Column } from '@tidemark/core';
+import { MIN_TIME } from '@tidemark/core';
+
+import type { RowBatch } from '../batch/row-batch.ts';
+import { BATCH_ROWS } from '../limits.ts';
+import type { SelectPlan } from '../plan/select-plan.ts';
+import type { AggregatedGroup } from './aggregate-measurement.ts';
+import { validRows } from './aggregate-measurement.ts';
+import { evaluate } from './evaluate.ts';
+import type { LeavesPlan } from './group-leaves.ts';
+
+/** Knows the rows of whole groups of one plan. */
+export class WholeGroups {
+  readonly #leaves: LeavesPlan;
+  readonly #span: WindowSpan | undefined;
+  /** Whether groups of the plan can be whole at all. */
+  readonly arePossible: boolean;
+
+  constructor(leaves: LeavesPlan) {
+    this.#leaves = leaves;
+    this.#span = filledSpan(leaves);
+    this.arePossible = canBeWhole(leaves.plan);
+  }
+
+  /** The rows of a group of one batch, when every window has a point in every leaf and none is missing. */
+  rows({ group, windowStarts, leaves }: AggregatedGroup): RowBatch | undefined {
+    const { plan, wholeStamp, keepsPointTime } = this.#leaves;
+    const rowCount = windowStarts.length;
+    if (rowCount * plan.outputs.length > BATCH_ROWS) return undefined;
+    if (this.#span !== undefined && !isFilled(windowStarts, this.#span)) return undefined;
+    const inputs: Column[] = [];
+    for (const { values } of leaves) {
+      if (validRows(values, rowCount) !== undefined) return undefined;
+      inputs.push(values.valid === undefined ? values : { ...values, valid: undefined });
+    }
+    let times = windowStarts;
+    if (plan.interval === undefined) times = new BigInt64Array(rowCount).fill(wholeStamp);
+    if (keepsPointTime) times = leaves[0]?.pointTimes ?? times;
+    const context = { columns: inputs, rowCount, isCondition: false };
+    const columns = plan.outputs.map(({ expression }) => evaluate(expression, context));
+    return { group, times, columns };
+  }
+}
+
+function canBeWhole(plan: SelectPlan): boolean {
+  return (
+    plan.limit === 0 &&
+    plan.offset === 0 &&
+    plan.zone === undefined &&
+    plan.leaves.every(
+      (leaf) =>
+        leaf.input !== undefined && leaf.transformations.length === 0 && leaf.prefetchWindows === 0,
+    )
+  );
+}
+
+/** The windows that fill() makes of a group that has a point; `first` is the earliest start that is known. */
+type WindowSpan = {
+  readonly first: bigint | undefined;
+  readonly last: bigint;
+  readonly everyNanos: bigint;
+  readonly descending: boolean;
+};
+
+/** `undefined` where nothing is filled. */
+function filledSpan({ plan, windows, range }: LeavesPlan): WindowSpan | undefined {
+  if (windows === undefined || plan.fill.kind === 'none') return undefined;
+  return {
+    first: range.start === MIN_TIME ? undefined : windows.of(range.start).start,
+    last: windows.of(range.end).start,
+    everyNanos: windows.everyNanos,
+    descending: plan.descending,
+  };
+}
+
+/** Whether windows follow each other over the whole span: starts are in order, so that counting them tells. */
+function isFilled(
+  starts: BigInt64Array,
+  { first, last, everyNanos, descending }: WindowSpan,
+): boolean {
+  const count = starts.length;
+  if (count === 0) return false;
+  const earliest = starts[descending ? count - 1 : 0]!;
+  const latest = starts[descending ? 0 : count - 1]!;
+  if (latest !== last || (first !== undefined && earliest !== first)) return false;
+  return latest - earliest === BigInt(count - 1) * everyNanos;
+}
