@@ -1,4 +1,5 @@
 import { LimitExceeded } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 import { afterEach, expect, test } from 'vitest';
 
 import { testEngine, write } from '../testing/fixtures.ts';
@@ -36,7 +37,7 @@ test('what a request holds is given back at its end, and when its reader leaves'
   await write(storage.engine, lines.join(''));
   const held = async (): Promise<unknown> =>
     (await storage?.engine.statistics())?.counters['requestMemoryBytes'];
-  const snapshot = await storage.engine.source.snapshot();
+  const snapshot = storage.engine.source.snapshot();
   const request = {
     source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
     timeRange: { start: 0n, end: 10n },
@@ -46,12 +47,12 @@ test('what a request holds is given back at its end, and when its reader leaves'
   } as const;
   const { signal } = new AbortController();
 
-  for await (const _ of snapshot.scan(request, { signal })) {
+  for await (const _ of eachBatch(snapshot.scan(request, { signal }))) {
     expect(await held()).toBeGreaterThan(1000);
     break;
   }
   expect(await held()).toBe(0);
-  for await (const _ of snapshot.scan(request, { signal })) expect(_).toBeDefined();
+  for await (const _ of eachBatch(snapshot.scan(request, { signal }))) expect(_).toBeDefined();
   expect(await held()).toBe(0);
-  await snapshot.close();
+  snapshot.close();
 });

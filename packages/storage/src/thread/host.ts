@@ -40,6 +40,8 @@ type Stream = {
   /** What the answer lacks and the reader was not told yet. */
   readonly partial: string[];
   readonly finish: (() => Promise<SchemaState | undefined>) | undefined;
+  /** The next message is being made, and waits for its turn. */
+  isWaiting: boolean;
 };
 
 function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
@@ -80,7 +82,7 @@ class Host {
         this.#pull(message.id);
         break;
       case 'cancel':
-        this.#streams.get(message.id)?.abort.abort(new Cancelled('request was cancelled'));
+        this.#cancel(message.id);
         this.#rehearsal?.handle(message);
         break;
       case 'open-rehearsal':
@@ -128,6 +130,15 @@ class Host {
     this.#snapshots.delete(id);
   }
 
+  /** Ends a stream; one that waits for its turn ends when it has it. */
+  #cancel(id: number): void {
+    const stream = this.#streams.get(id);
+    stream?.abort.abort(new Cancelled('request was cancelled'));
+    if (stream === undefined || stream.isWaiting) return;
+    this.#streams.delete(id);
+    stream.batches.return();
+  }
+
   #openStream(message: ToThread & { kind: 'stream' }): void {
     const abort = new AbortController();
     const counters = emptyCounters();
@@ -151,7 +162,8 @@ class Host {
       const finish = isSchema
         ? async () => (isPartial ? undefined : this.#schemaState(message, version))
         : undefined;
-      this.#streams.set(message.id, { abort, batches, counters, partial, finish });
+      const isWaiting = false;
+      this.#streams.set(message.id, { abort, batches, counters, partial, finish, isWaiting });
     } catch (error) {
       this.#fail(message.id, error);
       return;
@@ -190,6 +202,7 @@ class Host {
 
   /** Makes the next message of a stream: at once when it can, otherwise when the work goes on. */
   #collect(id: number, stream: Stream, message: Message): void {
+    stream.isWaiting = false;
     try {
       while (message.bytes < MESSAGE_BYTES) {
         const step = stream.batches.next();
@@ -199,6 +212,7 @@ class Host {
           return;
         }
         if (step.value instanceof Promise) {
+          stream.isWaiting = true;
           void step.value.then(() => this.#collect(id, stream, message)); // Pauses never reject.
           return;
         }

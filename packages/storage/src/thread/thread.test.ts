@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Cancelled, Conflict, LimitExceeded } from '@tidemark/core';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { joinBackups, storeBackup } from '../backup/chain.ts';
 import type { StorageEngine } from '../storage-engine.ts';
@@ -106,6 +106,30 @@ test.each([
   await expect(first).rejects.toThrow(thrown);
   snapshot.close();
   expect(await scanRows(engine, 'm', [['f', 'float']])).toHaveLength(1);
+});
+
+test('what a request holds is given back when its reader leaves', async () => {
+  const lines = Array.from({ length: 5000 }, (_, i) => `m,t=${i} f=1 1\n`);
+  await write(engine, lines.join(''));
+  const snapshot = engine.source.snapshot();
+  const batches = snapshot.scan(
+    {
+      source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+      timeRange: EVERYTHING,
+      descending: false,
+      groupBy: 'all',
+      fields: [{ name: 'f', type: 'float' }],
+    },
+    { signal: new AbortController().signal },
+  );
+
+  for await (const _ of eachBatch(batches)) break;
+
+  await vi.waitFor(async () => {
+    const { counters } = await engine.statistics();
+    expect(counters['requestMemoryBytes']).toBe(0);
+  });
+  snapshot.close();
 });
 
 test('points from inside the process keep their types', async () => {
