@@ -3,6 +3,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { columnValue } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 import { openStorageInline } from '@tidemark/storage';
 import type { PolicyRef, StorageEngine } from '@tidemark/storage';
 
@@ -108,21 +109,19 @@ export async function askAll(
       answers.set(name, { kind: 'refused', error: error as Error });
     }
   };
-  const snapshot = await engine.source.snapshot();
+  const snapshot = engine.source.snapshot();
   for (const [database, measurements] of Object.entries(DATABASES)) {
     const filter = { database };
     await ask(`measurements of ${database}`, async function* names({ onPartial }) {
-      for await (const batch of snapshot.schema(
-        { kind: 'measurements', filter },
-        { signal, onPartial },
+      for await (const batch of eachBatch(
+        snapshot.schema({ kind: 'measurements', filter }, { signal, onPartial }),
       )) {
         if (batch.kind === 'measurements') yield batch.names;
       }
     });
     await ask(`series of ${database}`, async function* keys({ onPartial }) {
-      for await (const batch of snapshot.schema(
-        { kind: 'series', filter },
-        { signal, onPartial },
+      for await (const batch of eachBatch(
+        snapshot.schema({ kind: 'series', filter }, { signal, onPartial }),
       )) {
         if (batch.kind === 'series') yield batch.keys;
       }
@@ -132,7 +131,7 @@ export async function askAll(
       const request = { source, timeRange: EVERYTHING, descending: false } as const;
       await ask(`rows of ${database}.${measurement}`, async function* rows({ onPartial }) {
         const asked = { ...request, groupBy: 'all', fields: FIELDS } as const;
-        for await (const batch of snapshot.scan(asked, { signal, onPartial })) {
+        for await (const batch of eachBatch(snapshot.scan(asked, { signal, onPartial }))) {
           yield Array.from(batch.times, (time, i) => {
             const values = batch.columns.map((column) => String(columnValue(column, i)));
             return `${database} ${batch.seriesKey} ${time} ${values.join(' ')}`;
@@ -142,12 +141,12 @@ export async function askAll(
       await ask(`count of ${database}.${measurement}`, async function* count({ onPartial }) {
         const aggregates = [{ field: 'f', type: 'float', functions: ['count', 'sum'] }] as const;
         const asked = { ...request, groupBy: [], aggregates };
-        for await (const batch of snapshot.aggregate(asked, { signal, onPartial })) {
+        for await (const batch of eachBatch(snapshot.aggregate(asked, { signal, onPartial }))) {
           yield batch.fields.flat().map(({ values }) => String(columnValue(values, 0)));
         }
       });
     }
   }
-  await snapshot.close();
+  snapshot.close();
   return answers;
 }

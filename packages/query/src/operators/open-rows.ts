@@ -9,16 +9,19 @@ import type { Operator } from '../operator.ts';
 import type { SelectPlan, SourcePlan } from '../plan/select-plan.ts';
 import { mergeSources } from './merge-sources.ts';
 import type { RunContext } from './run-context.ts';
-import { runSelect } from './run-select.ts';
 import type { ScanOptions } from './scan-measurement.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
+
+/** What runs the plan of a subquery. */
+export type RunPlan = (plan: SelectPlan, run: RunContext) => Operator<RowBatch>;
 
 /** Rows of all sources, filtered, in the order of the answer. */
 export function openRows(
   plan: SelectPlan,
   options: ScanOptions,
   run: RunContext,
+  runPlan: RunPlan,
 ): Operator<RowBatch> {
   const open = (source: SourcePlan): Operator<RowBatch> => {
     return source.kind === 'measurement'
@@ -26,7 +29,7 @@ export function openRows(
       : run.operator(
           'read subquery',
           source,
-          scanSubquery(source, plan, runSelect(source.plan, run), run),
+          scanSubquery(source, plan, runPlan(source.plan, run), run),
         );
   };
   const rows = haveDistinctNames(plan)

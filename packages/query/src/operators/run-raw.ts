@@ -5,19 +5,20 @@ import type { Operator } from '../operator.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { limitRows } from './limit-rows.ts';
 import { openRows } from './open-rows.ts';
+import type { RunPlan } from './open-rows.ts';
 import { project } from './project.ts';
 import { RawFiller } from './row-defaults.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Rows of the answer. */
-export function runRaw(plan: SelectPlan, run: RunContext): Operator<RowBatch> {
-  return limitRows(selectedRows(plan, run), plan);
+export function runRaw(plan: SelectPlan, run: RunContext, runPlan: RunPlan): Operator<RowBatch> {
+  return limitRows(selectedRows(plan, run, runPlan), plan);
 }
 
-function* selectedRows(plan: SelectPlan, run: RunContext): Operator<RowBatch> {
+function* selectedRows(plan: SelectPlan, run: RunContext, runPlan: RunPlan): Operator<RowBatch> {
   if (plan.selectedInputCount === 0) return;
   const wanted = plan.limit === 0 ? undefined : plan.limit + plan.offset;
-  const opened = openRows(plan, { range: plan.range, limitPerSeries: wanted }, run);
+  const opened = openRows(plan, { range: plan.range, limitPerSeries: wanted }, run, runPlan);
   const filler = new RawFiller(plan);
   let done: GroupKey | undefined;
   let count = 0;

@@ -6,17 +6,22 @@ import type { SelectPlan } from '../plan/select-plan.ts';
 import { LeavesPlan } from './group-leaves.ts';
 import { OpenGroup } from './open-group.ts';
 import { openRows } from './open-rows.ts';
+import type { RunPlan } from './open-rows.ts';
 import { OutsideEnd } from './outside-end.ts';
 import type { RunContext } from './run-context.ts';
 import type { ScanOptions } from './scan-measurement.ts';
 
 /** Rows of the answer. */
-export function* runReduced(plan: SelectPlan, run: RunContext): Operator<RowBatch> {
+export function* runReduced(
+  plan: SelectPlan,
+  run: RunContext,
+  runPlan: RunPlan,
+): Operator<RowBatch> {
   const leaves = new LeavesPlan(plan);
   const options: ScanOptions = { range: leaves.range, limitPerSeries: undefined };
   const ends = endsOutside(plan) ? new OutsideEnd(plan) : undefined;
   const open = new OpenGroup(leaves, run);
-  for (const batch of openRows(plan, options, run)) {
+  for (const batch of openRows(plan, options, run, runPlan)) {
     if (isPause(batch)) {
       yield batch;
       continue;

@@ -30,7 +30,7 @@ function* selectRows(plan: SelectPlan, run: RunContext): Operator<RowBatch> {
 function* rowsOfSeries(plan: SelectPlan, run: RunContext): Operator<RowBatch> {
   const way = wayOf(plan, run);
   if (plan.seriesLimit === 0 && plan.seriesOffset === 0) {
-    yield* way(plan, run);
+    yield* way(plan, run, runSelect);
     return;
   }
   // Measurements are limited one by one, so that none is read further than it is answered.
@@ -38,7 +38,7 @@ function* rowsOfSeries(plan: SelectPlan, run: RunContext): Operator<RowBatch> {
     ? inNameOrder(plan).map((source) => ({ ...plan, sources: [source] }))
     : [plan];
   for (const part of parts) {
-    yield* run.operator('limit series', part, limitSeries(way(part, run), part));
+    yield* run.operator('limit series', part, limitSeries(way(part, run, runSelect), part));
   }
 }
 

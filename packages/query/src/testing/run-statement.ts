@@ -1,6 +1,6 @@
 // Runs statements over the model in memory, for tests.
 import { parseQuery } from '@tidemark/influxql';
-import type { SelectStatement, Statement } from '@tidemark/influxql';
+import type { Statement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import { Driver } from '../driver.ts';
@@ -40,13 +40,6 @@ export function contextOf(
     random: () => 0,
     ...overrides,
   };
-}
-
-/** The only statement of a text, which has to be a SELECT. */
-export function select(text: string): SelectStatement {
-  const statement = parsed(text);
-  if (statement.kind !== 'select') throw new Error('not a SELECT');
-  return statement;
 }
 
 function parsed(text: string): Statement {
