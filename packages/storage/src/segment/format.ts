@@ -317,25 +317,32 @@ export function decodeFooter(bytes: Uint8Array): SegmentFooter {
   const minTime = reader.i64();
   const maxTime = reader.i64();
   const measurements: SegmentMeasurement[] = [];
+  // Most measurements that somebody makes up have one field, the same one: its list is kept once.
+  const known = new Map<string, readonly SegmentField[]>();
+  const oneOf = (fields: readonly SegmentField[]): readonly SegmentField[] => {
+    if (fields.length !== 1) return fields;
+    const key = `${fields[0]!.type} ${fields[0]!.name}`;
+    const same = known.get(key);
+    if (same === undefined) known.set(key, fields);
+    return same ?? fields;
+  };
   for (let n = reader.count(4); n > 0; n--) {
     const measurementId = reader.varint();
     const rows = reader.varint();
-    const fields: SegmentField[] = [];
-    for (let m = reader.count(2); m > 0; m--) {
-      const name = reader.text();
-      const type = FIELD_TYPES[reader.u8()];
-      if (type === undefined) throw new DecodeError('unknown field type');
-      fields.push({ name, type });
-    }
+    const fields = oneOf(
+      listOf(reader.count(2), (): SegmentField => {
+        const name = reader.text();
+        const type = FIELD_TYPES[reader.u8()];
+        if (type === undefined) throw new DecodeError('unknown field type');
+        return { name, type };
+      }),
+    );
     const ids = decoding((c) => c.decodeIntegers(reader.block()));
-    const pages: PageMeta[] = [];
-    for (let m = reader.count(3); m > 0; m--) {
-      pages.push({
-        firstSeries: reader.varint(),
-        offset: reader.varint(),
-        length: reader.varint(),
-      });
-    }
+    const pages = listOf(reader.count(3), (): PageMeta => ({
+      firstSeries: reader.varint(),
+      offset: reader.varint(),
+      length: reader.varint(),
+    }));
     const series = idsOf(ids);
     const previous = measurements.at(-1);
     if (previous?.measurementId !== measurementId) {
@@ -347,6 +354,14 @@ export function decodeFooter(bytes: Uint8Array): SegmentFooter {
     measurements.push({ ...previous, series: joinSeries(previous.series, series) });
   }
   return { shardId, minTime, maxTime, measurements };
+}
+
+/** A list of one is made as such: one that grows takes room for seventeen. */
+function listOf<T>(count: number, read: () => T): T[] {
+  if (count === 1) return [read()];
+  const list: T[] = [];
+  for (let n = count; n > 0; n--) list.push(read());
+  return list;
 }
 
 export function segmentHeader(shardId: number): Uint8Array {

@@ -85,6 +85,7 @@ async function readSnappy(exchange: Exchange, services: HttpServices): Promise<U
   const unpackedBytes = snappyLength(body);
   if (unpackedBytes === undefined) throw new InvalidRequest('snappy: corrupt input');
   if (limit > 0 && unpackedBytes > limit) throw new BodyTooLarge();
+  exchange.parts.push(await services.bodies.budget.take(unpackedBytes));
   try {
     const unpacked = await uncompress(Buffer.from(body), { asBuffer: true });
     return typeof unpacked === 'string' ? Buffer.from(unpacked) : unpacked;
