@@ -1,14 +1,20 @@
 // Reads a metadata file in a process of its own: what LMDB does with a damaged page is to end the process that reads it.
 // `node read-store.mjs FILE check` prints sizes and findings per table, `node read-store.mjs FILE first|last TABLE` prints every entry
 // of a table from that end on. Started by src/store-repair.ts.
-import { writeSync } from 'node:fs';
+import { createDecipheriv, createHmac } from 'node:crypto';
+import { readFileSync, writeSync } from 'node:fs';
 import { open } from 'lmdb';
+
+// Of sealed values (src/store-cipher.ts), in hexadecimal; nothing when it is not known.
+let key = Buffer.from(readFileSync(0, 'utf8'), 'hex');
 
 const [file = '', mode = '', wanted] = process.argv.slice(2);
 // Their entries are no JSON.
 const BINARY_TABLES = new Set(['outbox', 'snapshots']);
 
 const root = open({ path: file, noSubdir: true, maxDbs: 32, readOnly: true });
+// With another key every value would seem to be damaged; the engine says that when it opens the file.
+if (mode === 'check' && !isWrittenWith(key)) key = Buffer.alloc(0);
 for (const table of [...root.getKeys()].map(String)) {
   if (wanted !== undefined && table !== wanted) continue;
   const database = root.openDB({ name: table, encoding: 'binary' });
@@ -17,21 +23,48 @@ for (const table of [...root.getKeys()].map(String)) {
   say({ table, entryCount });
   let count = 0;
   let isGood = true;
-  for (const { key, value } of database.getRange({ reverse: mode === 'last' })) {
+  for (const { key: id, value } of database.getRange({ reverse: mode === 'last' })) {
     count++;
-    isGood &&= mode !== 'check' || isReadable(table, value);
+    isGood &&= mode !== 'check' || isReadable(table, id, value);
     // Synchronous, so that it has arrived when the next page ends this process.
     if (mode !== 'check')
-      say({ table, key, value: value.toString('base64'), isGood: isReadable(table, value) });
+      say({
+        table,
+        key: id,
+        value: value.toString('base64'),
+        isGood: isReadable(table, id, value),
+      });
   }
   say({ table, entryCount, count, isGood });
 }
 await root.close();
 
-function isReadable(table, value) {
+function isWrittenWith(candidate) {
+  try {
+    const { clusterId, keyCheck } = root
+      .openDB({ name: 'identity', encoding: 'json' })
+      .get('engine');
+    return createHmac('sha256', candidate).update(clusterId).digest('hex') === keyCheck;
+  } catch {
+    // Damaged, or not there: nobody knows.
+    return false;
+  }
+}
+
+function unsealed(table, id, text) {
+  const bytes = Buffer.from(text.slice('enc1:'.length), 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+    .setAAD(Buffer.from(JSON.stringify([table, id])))
+    .setAuthTag(bytes.subarray(-16));
+  return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
+}
+
+function isReadable(table, id, value) {
   if (BINARY_TABLES.has(table)) return true;
   try {
-    JSON.parse(value.toString('utf8'));
+    const found = JSON.parse(value.toString('utf8'));
+    const isSealed = typeof found === 'string' && found.startsWith('enc1:');
+    if (isSealed && key.length > 0) JSON.parse(unsealed(table, id, found));
     return true;
   } catch {
     // Damaged within a page, which the file itself does not notice.

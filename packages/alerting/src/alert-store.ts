@@ -77,14 +77,33 @@ export type AlertStoreOptions = {
   readonly log: AlertLog;
   /** Default: begins at once, and it is LMDB that meets a full disk. */
   readonly write?: WriteEntries | undefined;
+  /** Default: definitions of handlers are stored as they are. */
+  readonly cipher?: SpecCipher | undefined;
 };
+
+/** Encrypts texts, each bound to its place, into other texts. */
+export type SpecCipher = {
+  readonly seal: (place: string, text: string) => string;
+  readonly open: (place: string, sealed: string) => string;
+};
+
+const NO_CIPHER: SpecCipher = { seal: (_place, text) => text, open: (_place, text) => text };
+
+const HANDLER_SPECS = 'handler-specs';
+
+/** What a definition is bound to. */
+function placeOf(key: readonly [string, string]): string {
+  return JSON.stringify([HANDLER_SPECS, key]);
+}
 
 export class AlertStore {
   readonly #root: RootDatabase;
   readonly #write: WriteEntries;
   /** Values are `StoredState` as JSON. */
   readonly #states: Database<Buffer, Key>;
-  readonly #specs: Database<HandlerSpec, [string, string]>;
+  /** Values are JSON, sealed where there is a cipher. */
+  readonly #specs: Database<string, [string, string]>;
+  readonly #cipher: SpecCipher;
   /** Values are lines: the step, the handler's key, the event as JSON. */
   readonly #outbox: Database<Buffer, Key>;
   /** Values are `StoredLetter` as JSON. */
@@ -94,12 +113,13 @@ export class AlertStore {
   #letterCount: number;
   readonly #slab = new TextSlab();
 
-  constructor(root: RootDatabase, { clock, log, write }: AlertStoreOptions) {
+  constructor(root: RootDatabase, { clock, log, write, cipher }: AlertStoreOptions) {
     this.#root = root;
+    this.#cipher = cipher ?? NO_CIPHER;
     this.#write = write ?? (async (_size, begin) => void (await begin()));
     this.#kept = new KeptChanges({ commit: (changes) => this.#commit(changes), clock, log });
     this.#states = root.openDB({ name: 'topic-events', encoding: 'binary' });
-    this.#specs = root.openDB({ name: 'handler-specs', encoding: 'json' });
+    this.#specs = root.openDB({ name: HANDLER_SPECS, encoding: 'string' });
     this.#outbox = root.openDB({ name: 'outbox', encoding: 'binary' });
     this.#letters = root.openDB({ name: 'dead-letters', encoding: 'binary' });
     let highest = lastKey(this.#letters);
@@ -171,17 +191,22 @@ export class AlertStore {
   }
 
   *specs(): Iterable<{ readonly topic: string; readonly spec: HandlerSpec }> {
-    for (const { key, value } of this.#specs.getRange()) yield { topic: key[0], spec: value };
+    for (const { key, value } of this.#specs.getRange()) {
+      const json = this.#cipher.open(placeOf(key), value);
+      yield { topic: key[0], spec: JSON.parse(json) as HandlerSpec };
+    }
   }
 
   /** Stores a definition; resolves when it is on disk. `replaces` is an older id that goes in the same batch. */
   async putSpec(topic: string, spec: HandlerSpec, replaces?: string): Promise<void> {
-    const size = { entries: 2, bytes: Buffer.byteLength(JSON.stringify(spec)) };
+    const key = keyOf(topic, spec.id);
+    const text = this.#cipher.seal(placeOf(key), JSON.stringify(spec));
+    const size = { entries: 2, bytes: Buffer.byteLength(text) };
     await this.#write(size, () =>
       this.#root.batch(() => {
         if (replaces !== undefined && replaces !== spec.id)
           void this.#specs.remove(keyOf(topic, replaces));
-        void this.#specs.put(keyOf(topic, spec.id), spec);
+        void this.#specs.put(key, text);
       }),
     );
   }

@@ -4,6 +4,7 @@ import { isatty } from 'node:tty';
 
 import { AppError, messageOf } from '@tidemark/core';
 import type { LoggingConfig } from '@tidemark/core';
+import { PRIVATE_FILE } from '@tidemark/core/private-files';
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 
@@ -67,7 +68,7 @@ function openPlace(file: string): Place {
     return { write: (line) => standard.write(line), isTerminal: isatty(fd) };
   }
   requireWritable(file);
-  const opened = pino.destination({ dest: file, append: true, sync: true, mode: 0o640 });
+  const opened = pino.destination({ dest: file, append: true, sync: true, mode: PRIVATE_FILE });
   return {
     write: (line) => opened.write(line),
     isTerminal: false,
@@ -77,7 +78,7 @@ function openPlace(file: string): Place {
 
 function requireWritable(file: string): void {
   try {
-    closeSync(openSync(file, 'a', 0o640));
+    closeSync(openSync(file, 'a', PRIVATE_FILE));
   } catch (error) {
     throw new UsageError(
       `the log can not be written: ${messageOf(error)}; choose another file with logging.file`,

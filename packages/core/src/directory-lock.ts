@@ -8,6 +8,7 @@ import type { Server } from 'node:net';
 import { join } from 'node:path';
 
 import { Conflict } from './errors.ts';
+import { PRIVATE_FILE } from './private-files.ts';
 
 export type DirectoryLock = {
   /** Lets others in. Idempotent. */
@@ -43,7 +44,7 @@ export async function lockDirectory(
   server.unref();
   try {
     const owner = { pid: process.pid, bootId: bootId() };
-    writeFileSync(ownerPath, `${JSON.stringify(owner)}\n`);
+    writeFileSync(ownerPath, `${JSON.stringify(owner)}\n`, { mode: PRIVATE_FILE });
   } catch (error) {
     // A full disk: the lock holds all the same, and somebody has to be able to make room.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') {

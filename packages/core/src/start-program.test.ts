@@ -1,10 +1,12 @@
 // What a program gets from the process that starts it, and what becomes of it when that is killed.
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@tidemark/testkit';
 import { open } from 'lmdb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startProgram } from './start-program.ts';
@@ -24,7 +26,8 @@ async function outputOf(script: string, environment?: Record<string, string>): P
   const program = startProgram('/bin/sh', ['-c', script], { environment });
   let text = '';
   program.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  program.stdin.end('input');
+  // Some read none of it.
+  program.stdin.on('error', () => undefined).end('input');
   await once(program, 'close');
   return text.trim();
 }
@@ -63,20 +66,24 @@ test('a program that is not there is an error as such', async () => {
 test.runIf(process.platform === 'linux')(
   'a program ends when the process that started it is killed',
   async () => {
-    // Its other end is closed when the program has ended.
-    const held = join(directory, 'held');
-    execFileSync('mkfifo', [held]);
     const source = `
       import { startProgram } from '${fileURLToPath(new URL('start-program.ts', import.meta.url))}';
-      startProgram('/bin/sh', ['-c', 'exec 3>"$0"; echo started >&3; exec sleep 600', '${held}']);
+      startProgram('/bin/sh', ['-c', 'echo $$; exec sleep 600']).stdout.pipe(process.stdout);
     `;
     const args = ['--import', 'tsx', '--input-type=module', '-e', source];
-    const parent = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-    const stream = createReadStream(held);
-    await once(stream, 'data');
+    const parent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(createInterface({ input: parent.stdout }), 'line')) as [string];
+    const isAlive = (): boolean => /^\d+ \(\w+\) [^Z]/.test(stateOf(line));
+    expect(isAlive()).toBe(true);
 
     parent.kill('SIGKILL');
 
-    await once(stream, 'end');
+    await eventually('the end of the program', async () => (isAlive() ? undefined : true));
   },
 );
+
+/** What the system says of a process; nothing when there is none. */
+function stateOf(pid: string): string {
+  const file = `/proc/${pid}/stat`;
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}

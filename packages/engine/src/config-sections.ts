@@ -19,6 +19,10 @@ export const FIXED_SECTIONS = {
       'Name under which the database reaches this engine; also shown by templates.',
     ),
     data_dir: key.text('./data', 'Directory of everything that the engine keeps.'),
+    'secrets-key': key.text(
+      '',
+      'Key that definitions, which may hold secrets, are stored with: path of a file, or env:NAME. Empty is engine.key in the data directory, made at the first start.',
+    ),
     'skip-config-overrides': key.boolean(
       false,
       'Start without applying overrides that were stored through the API.',

@@ -141,7 +141,10 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     savedState: () => undefined,
     linked: () => Promise.resolve(),
   };
-  const metadata = await Metadata.open(config[''].dataDir);
+  const metadata = await Metadata.open(config[''].dataDir, {
+    setting: config[''].secretsKey,
+    environment: options.environment,
+  });
   const redactor = new Redactor();
   redactor.add(config.http.sharedSecret);
   const logs = new LogHub(
@@ -184,6 +187,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
       clock,
       log: logs.logger('alert'),
       write: (size, begin) => metadata.write(size, begin),
+      cipher: metadata.cipher,
     }),
     context,
     clock,

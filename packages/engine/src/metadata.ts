@@ -1,30 +1,77 @@
 // The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides, handlers and topics.
 // It is also the backup. A write is answered only after it is on disk.
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { copyFile, readFile, rm } from 'node:fs/promises';
+import { chmodSync, existsSync } from 'node:fs';
+import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { makeDirectory } from '@tidemark/core/make-directory';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/core/private-files';
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 import { MetadataRoom } from './metadata-room.ts';
 import type { WriteSize } from './metadata-room.ts';
+import { isSealed, KEY_FILE, readKey } from './store-cipher.ts';
+import type { KeyPlace, StoreCipher } from './store-cipher.ts';
 
 /** Name of the file inside the data directory, and of the backup that clients download. */
 export const METADATA_FILE = 'engine.mdb';
 
 // Rises with every change of the tables that an older engine would misread.
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 // Some tables with a page each.
 const FIRST_ENTRIES = 32;
 
-type Identity = {
+/** The one entry of the table `identity`. */
+export type Identity = {
   readonly formatVersion: number;
   readonly clusterId: string;
   readonly serverId: string;
+  /** Tells the key of the values from others; absent in files of before there was one. */
+  readonly keyCheck?: string | undefined;
 };
+
+type KeyOptions = Omit<KeyPlace, 'directory'>;
+
+const NO_KEY_OPTIONS: KeyOptions = { setting: '', environment: {} };
+
+/** Tables whose values may hold secrets. */
+const SEALED_TABLES = ['tasks', 'templates', 'overrides', 'subscriber-token', 'handler-specs'];
+
+type StoreKey = string | [string, string];
+
+/** What a value is bound to. */
+function placeOf(table: string, key: StoreKey): string {
+  return JSON.stringify([table, key]);
+}
+
+// LMDB would make a new file, and tasks, handlers and secrets would be gone without a word.
+function checkUnused(directory: string): void {
+  const traces = [`${METADATA_FILE}-lock`, KEY_FILE].filter((name) =>
+    existsSync(join(directory, name)),
+  );
+  if (traces.length === 0) return;
+  throw new InvalidRequest(
+    `${METADATA_FILE} is missing in ${directory}, where there was one before: put it back from a backup, or remove ${traces.join(' and ')} to begin with nothing`,
+  );
+}
+
+function openRoot(file: string): RootDatabase {
+  const root = open({
+    path: file,
+    noSubdir: true,
+    maxDbs: 32,
+    encoding: 'json',
+    // Its own batches make promises that nobody can take, and the process would end when the disk is full.
+    eventTurnBatching: false,
+    // A committed transaction is on disk; with overlapping syncs it would only be on its way.
+    overlappingSync: false,
+  });
+  // LMDB makes them readable by others.
+  for (const path of [file, `${file}-lock`]) if (existsSync(path)) chmodSync(path, PRIVATE_FILE);
+  return root;
+}
 
 export class Metadata {
   readonly root: RootDatabase;
@@ -32,36 +79,45 @@ export class Metadata {
   readonly serverId: string;
   /** Where all writes take their room from. */
   readonly room: MetadataRoom;
+  /** Seals values with secrets. */
+  readonly cipher: StoreCipher;
   readonly #directory: string;
 
-  private constructor(
-    root: RootDatabase,
-    room: MetadataRoom,
-    directory: string,
-    identity: Identity,
-  ) {
+  private constructor(parts: {
+    readonly root: RootDatabase;
+    readonly room: MetadataRoom;
+    readonly directory: string;
+    readonly identity: Identity;
+    readonly cipher: StoreCipher;
+  }) {
+    const { root, room, directory, identity, cipher } = parts;
     this.root = root;
     this.room = room;
+    this.cipher = cipher;
     this.#directory = directory;
     this.clusterId = identity.clusterId;
     this.serverId = identity.serverId;
   }
 
-  /** Opens the file in a directory, which is made when absent. */
-  static async open(directory: string): Promise<Metadata> {
-    makeDirectory(directory);
+  /**
+   * Opens the file in a directory, which is made when absent. Throws when it was written by a newer version or with
+   * another key, and when it is gone from a directory where there was one.
+   */
+  static async open(directory: string, options: KeyOptions = NO_KEY_OPTIONS): Promise<Metadata> {
+    makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
+    const isNew = !existsSync(join(directory, METADATA_FILE));
+    if (isNew) checkUnused(directory);
+    return Metadata.#open(directory, { ...options, isClean: isNew });
+  }
+
+  /** `isClean`: no page of the file holds what was there before values were sealed. */
+  static async #open(
+    directory: string,
+    options: KeyOptions & { readonly isClean: boolean },
+  ): Promise<Metadata> {
     const file = join(directory, METADATA_FILE);
     const isNew = !existsSync(file);
-    const root = open({
-      path: file,
-      noSubdir: true,
-      maxDbs: 32,
-      encoding: 'json',
-      // Its own batches make promises that nobody can take, and the process would end when the disk is full.
-      eventTurnBatching: false,
-      // A committed transaction is on disk; with overlapping syncs it would only be on its way.
-      overlappingSync: false,
-    });
+    const root = openRoot(file);
     const room = new MetadataRoom(root, file);
     // The first tables are made behind this one. What is there already can be read on a full disk, too.
     const release = isNew ? room.take({ entries: FIRST_ENTRIES, bytes: 0 }) : undefined;
@@ -76,20 +132,73 @@ export class Metadata {
       await identities.put('engine', identity);
     }
     release?.();
-    if (identity.formatVersion > FORMAT_VERSION) {
+    try {
+      if (identity.formatVersion > FORMAT_VERSION) {
+        throw new Error(
+          `metadata was written by a newer version. file=\`${file}\` version=${identity.formatVersion}`,
+        );
+      }
+      const isNeeded = identity.keyCheck !== undefined;
+      const cipher = readKey({ directory, ...options, isNeeded });
+      const keyCheck = cipher.check(identity.clusterId);
+      if (isNeeded && identity.keyCheck !== keyCheck) {
+        throw new InvalidRequest(
+          `${file} was written with another key than this one: put that one in its place, or name it with secrets-key`,
+        );
+      }
+      const metadata = new Metadata({ root, room, directory, identity, cipher });
+      if (isNeeded) return metadata;
+      if (options.isClean) {
+        const sealed = { ...identity, formatVersion: FORMAT_VERSION, keyCheck };
+        await metadata.write({ entries: 1, bytes: 1024 }, () => identities.put('engine', sealed));
+        return metadata;
+      }
+      // Written by a version that stored values as they are.
+      await metadata.#sealAll();
+      await metadata.#forgetOldPages(file);
+      await metadata.close();
+    } catch (error) {
       room.close();
       await root.close();
-      throw new Error(
-        `metadata was written by a newer version. file=\`${file}\` version=${identity.formatVersion}`,
-      );
+      throw error;
     }
-    return new Metadata(root, room, directory, identity);
+    return Metadata.#open(directory, { ...options, isClean: true });
+  }
+
+  /** Seals values that are stored as they are. */
+  async #sealAll(): Promise<void> {
+    const changes: { readonly put: () => void; readonly bytes: number }[] = [];
+    for (const name of SEALED_TABLES) {
+      const table = this.root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
+      for (const { key, value } of table.getRange()) {
+        const text = value.toString('utf8');
+        if (isSealed(text)) continue;
+        const sealed = Buffer.from(this.cipher.seal(placeOf(name, key), text));
+        changes.push({ put: () => void table.put(key, sealed), bytes: sealed.length });
+      }
+    }
+    const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
+    await this.atomically({ entries: changes.length, bytes }, () => {
+      for (const { put } of changes) put();
+    });
+  }
+
+  /** Replaces the file by a copy without the pages that are not used any more: they hold what was there before. */
+  async #forgetOldPages(file: string): Promise<void> {
+    const copy = `${file}.sealed`;
+    await rm(copy, { recursive: true, force: true });
+    await this.root.backup(copy, true);
+    const path = await backupFile(copy);
+    await chmod(path, PRIVATE_FILE);
+    await rename(path, file);
+    await rm(copy, { recursive: true, force: true });
   }
 
   /** A table of JSON values by id. */
   table<V>(name: string): Table<V> {
     // The table prints its values itself, because it has to know how long they are; they are stored as LMDB's own JSON.
-    return new Table(this, this.root.openDB<string, string>({ name, encoding: 'string' }));
+    const database = this.root.openDB<string, string>({ name, encoding: 'string' });
+    return new Table(this, database, SEALED_TABLES.includes(name) ? name : undefined);
   }
 
   /**
@@ -182,15 +291,22 @@ export type TableChange<V> = { readonly id: string; readonly value: V | undefine
 export class Table<V> {
   readonly #metadata: Metadata;
   readonly #database: Database<string, string>;
+  readonly #sealedName: string | undefined;
 
-  constructor(metadata: Metadata, database: Database<string, string>) {
+  /** `sealedName` names a table whose values are encrypted. */
+  constructor(
+    metadata: Metadata,
+    database: Database<string, string>,
+    sealedName: string | undefined,
+  ) {
     this.#metadata = metadata;
     this.#database = database;
+    this.#sealedName = sealedName;
   }
 
   get(id: string): V | undefined {
     const text = this.#database.get(id);
-    return text === undefined ? undefined : (JSON.parse(text) as V);
+    return text === undefined ? undefined : this.#parse(id, text);
   }
 
   has(id: string): boolean {
@@ -199,7 +315,7 @@ export class Table<V> {
 
   /** All values in order of their ids. */
   *values(): Iterable<V> {
-    for (const { value } of this.#database.getRange()) yield JSON.parse(value) as V;
+    for (const { key, value } of this.#database.getRange()) yield this.#parse(key, value);
   }
 
   count(): number {
@@ -208,8 +324,8 @@ export class Table<V> {
 
   /** Prints changes, for `Metadata.changeAll`. */
   staged(changes: readonly TableChange<V>[]): StagedChanges {
-    const texts = changes.map(({ value }) =>
-      value === undefined ? undefined : JSON.stringify(value),
+    const texts = changes.map(({ id, value }) =>
+      value === undefined ? undefined : this.#print(id, value),
     );
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
     return {
@@ -234,9 +350,21 @@ export class Table<V> {
   }
 
   async #put(id: string, value: V, isEnd: boolean): Promise<void> {
-    const text = JSON.stringify(value);
+    const text = this.#print(id, value);
     const size = { entries: 1, bytes: Buffer.byteLength(text), isEnd };
     await this.#metadata.write(size, () => this.#database.put(id, text));
+  }
+
+  #print(id: string, value: V): string {
+    const text = JSON.stringify(value);
+    if (this.#sealedName === undefined) return text;
+    return this.#metadata.cipher.seal(placeOf(this.#sealedName, id), text);
+  }
+
+  #parse(id: string, text: string): V {
+    const name = this.#sealedName;
+    const json = name === undefined ? text : this.#metadata.cipher.open(placeOf(name, id), text);
+    return JSON.parse(json) as V;
   }
 
   async remove(id: string): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BorderGuard, Budget, InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { lockDirectory } from '@tidemark/core/directory-lock';
+import { narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/core/private-files';
 import type { DirectoryLock } from '@tidemark/core/directory-lock';
 import { makeDirectory } from '@tidemark/core/make-directory';
 import { createTask, SeriesTable } from '@tidemark/runtime';
@@ -75,10 +76,16 @@ export async function startEngine(
 ): Promise<EngineService> {
   checkExposure(config);
   const { dataDir } = config[''];
-  makeDirectory(dataDir, { setting: 'data_dir (--data-dir)' });
+  makeDirectory(dataDir, { setting: 'data_dir (--data-dir)', mode: PRIVATE_DIRECTORY });
   const lock = await lockDirectory(dataDir, { kind: 'engine', ownerFile: 'engine-owner.json' });
   try {
-    await repairStore(dataDir, options.log);
+    narrowAndTell(dataDir, (level, message, fields) => options.log[level](fields, message));
+    const place = {
+      directory: dataDir,
+      setting: config[''].secretsKey,
+      environment: options.environment ?? {},
+    };
+    await repairStore(place, options.log);
     return await openEngine(config, options, lock);
   } catch (error) {
     await lock.release();

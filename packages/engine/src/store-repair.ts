@@ -10,8 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { METADATA_FILE } from './metadata.ts';
+import type { Identity } from './metadata.ts';
 import { MetadataRoom, PAGE_BYTES } from './metadata-room.ts';
 import type { LogSink } from './log-hub.ts';
+import { existingKey } from './store-cipher.ts';
+import type { KeyPlace, StoreCipher } from './store-cipher.ts';
 
 const READER = fileURLToPath(new URL('../read-store.mjs', import.meta.url));
 
@@ -32,6 +35,9 @@ const TABLES = [
   'dead-letters',
 ];
 
+type Take = (line: unknown) => void;
+type Read = (args: readonly string[], take: Take) => Promise<boolean>;
+
 type Summary = {
   readonly table: string;
   /** What the table itself says. */
@@ -51,7 +57,13 @@ type Entry = {
 type Kept = { readonly table: string; readonly kept: number; readonly of: number | undefined };
 
 /** Looks through the file of a directory and repairs it when that is needed. Nothing may have it open. */
-export async function repairStore(directory: string, log: LogSink): Promise<void> {
+export async function repairStore(place: KeyPlace, log: LogSink): Promise<void> {
+  const { directory } = place;
+  // Without it what is sealed can not be checked; opening the store says what is missing.
+  const cipher = existingKey(place);
+  let key = cipher?.hex ?? '';
+  const read = (args: readonly string[], take: Take): Promise<boolean> =>
+    runReader({ args, key }, take);
   const file = join(directory, METADATA_FILE);
   if (!existsSync(file)) return;
   const found = new Map<string, Summary>();
@@ -63,8 +75,9 @@ export async function repairStore(directory: string, log: LogSink): Promise<void
     (summary) => summary.isGood === true && summary.count === summary.entryCount,
   );
   if (isRead && isGood) return;
+  if (cipher !== undefined && !(await isWrittenWith(cipher, file, read))) key = '';
   const damagedFile = unusedName(`${file}.damaged`);
-  const kept = await salvage(file, found);
+  const kept = await salvage(file, found, read);
   renameSync(file, damagedFile);
   renameSync(`${file}.salvaged`, file);
   removeLock(file);
@@ -80,7 +93,23 @@ export async function repairStore(directory: string, log: LogSink): Promise<void
   }
 }
 
-async function salvage(file: string, found: ReadonlyMap<string, Summary>): Promise<Kept[]> {
+/** Whether a file says that it was written with a key. */
+async function isWrittenWith(cipher: StoreCipher, file: string, read: Read): Promise<boolean> {
+  let isSame = false;
+  await read([file, 'first', 'identity'], (line) => {
+    const { key, value, isGood } = line as Entry;
+    if (key !== 'engine' || !isGood) return;
+    const identity = JSON.parse(Buffer.from(value, 'base64').toString('utf8')) as Identity;
+    isSame = identity.keyCheck === cipher.check(identity.clusterId);
+  });
+  return isSame;
+}
+
+async function salvage(
+  file: string,
+  found: ReadonlyMap<string, Summary>,
+  read: Read,
+): Promise<Kept[]> {
   const target = `${file}.salvaged`;
   rmSync(target, { force: true });
   removeLock(target);
@@ -92,7 +121,7 @@ async function salvage(file: string, found: ReadonlyMap<string, Summary>): Promi
     const release = room.take({ entries: Math.ceil(size / PAGE_BYTES), bytes: size });
     const kept: Kept[] = [];
     for (const table of new Set([...TABLES, ...found.keys()])) {
-      kept.push(await salvageTable({ file, root, table, of: found.get(table)?.entryCount }));
+      kept.push(await salvageTable({ file, root, table, of: found.get(table)?.entryCount, read }));
     }
     await root.flushed;
     release();
@@ -108,8 +137,9 @@ async function salvageTable(job: {
   readonly root: RootDatabase;
   readonly table: string;
   readonly of: number | undefined;
+  readonly read: Read;
 }): Promise<Kept> {
-  const { file, root, table } = job;
+  const { file, root, table, read } = job;
   let of = job.of;
   const database = root.openDB<Buffer, Entry['key']>({ name: table, encoding: 'binary' });
   const take = (line: unknown): void => {
@@ -129,8 +159,13 @@ async function salvageTable(job: {
 }
 
 /** Runs the reader and hands on its lines; whether it came to its end. */
-async function read(args: readonly string[], take: (line: unknown) => void): Promise<boolean> {
-  const child = spawn(process.execPath, [READER, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+async function runReader(
+  { args, key }: { readonly args: readonly string[]; readonly key: string },
+  take: Take,
+): Promise<boolean> {
+  const child = spawn(process.execPath, [READER, ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
+  // It may end before it has read that.
+  child.stdin.on('error', () => undefined).end(key);
   const closed = once(child, 'close') as Promise<[number | null]>;
   for await (const line of createInterface({ input: child.stdout })) {
     // The last line of a process that was ended may be a part of one.

@@ -18,6 +18,7 @@ import {
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { makeDirectory } from '@tidemark/core/make-directory';
+import { narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/core/private-files';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine, StorageLog } from '@tidemark/storage';
 import type { FastifyInstance } from 'fastify';
@@ -132,7 +133,10 @@ async function open(
   const { log, setLevel } = adjustableLog(dependencies.log);
   const directory = join(config.data.dir, 'tsdb');
   const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
-  makeDirectory(directory, { setting: 'data.dir (--data-dir)' });
+  makeDirectory(directory, { setting: 'data.dir (--data-dir)', mode: PRIVATE_DIRECTORY });
+  const narrow = (path: string): void =>
+    narrowAndTell(path, (level, message, fields) => log[level](fields, message));
+  narrow(directory);
   let fail: (reason: Error) => void = () => undefined;
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject;
@@ -171,7 +175,8 @@ async function open(
   opened.push(async () => {
     await (await openedOrNot)?.close();
   });
-  makeDirectory(metaDirectory, { setting: 'meta.dir' });
+  makeDirectory(metaDirectory, { setting: 'meta.dir', mode: PRIVATE_DIRECTORY });
+  narrow(metaDirectory);
   const catalog = await Catalog.open(metaDirectory, {
     reserveBytes: Math.ceil(config.data.reserveSizeBytes / CATALOG_SHARE),
     log: logStorage,

@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Gzip } from 'node:zlib';
 import type { ReadStream } from 'node:fs';
+import { PRIVATE_FILE } from '@tidemark/core/private-files';
 import { Corruption, messageOf } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';
@@ -46,7 +47,7 @@ export class RecordingWriter {
   constructor(path: string, type: EdgeType) {
     this.#path = path;
     this.#gzip = createGzip({ level: 4 });
-    this.#written = pipeline(this.#gzip, createWriteStream(`${path}.part`));
+    this.#written = pipeline(this.#gzip, createWriteStream(`${path}.part`, { mode: PRIVATE_FILE }));
     this.#written.catch((reason: unknown) => this.#failed.abort(reason));
     this.#gzip.write(`${JSON.stringify({ format: FORMAT, version: VERSION, type })}\n`);
   }

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 
 import { makeDirectory } from '@tidemark/core/make-directory';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/core/private-files';
 
 import type { Disk, DiskFile, OpenMode } from './disk.ts';
 import { FilePool, pooledFilesMax, readFully } from './file-pool.ts';
@@ -17,11 +18,11 @@ export function nodeDisk(pool = new FilePool(pooledFilesMax())): Disk {
   return {
     open: (path, mode) => {
       if (mode === 'read') return pool.openFile(path);
-      const descriptor = pool.withRoom(() => fs.openSync(path, FLAGS[mode], 0o640));
+      const descriptor = pool.withRoom(() => fs.openSync(path, FLAGS[mode], PRIVATE_FILE));
       return new NodeFile(path, descriptor);
     },
     exists: (path) => fs.existsSync(path),
-    makeDirectory: (path) => makeDirectory(path, { mode: 0o750 }),
+    makeDirectory: (path) => makeDirectory(path, { mode: PRIVATE_DIRECTORY }),
     list: (path) => (fs.existsSync(path) ? fs.readdirSync(path).sort() : []),
     rename: (from, to) => fs.renameSync(from, to),
     remove: (path) => fs.rmSync(path, { force: true }),

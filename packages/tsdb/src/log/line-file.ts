@@ -2,6 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 
+import { PRIVATE_FILE } from '@tidemark/core/private-files';
 import type { Logger } from 'pino';
 
 export class LineFile {
@@ -18,7 +19,7 @@ export class LineFile {
 
   #open(): WriteStream {
     // Names and addresses are nobody else's business.
-    const stream = createWriteStream(this.#path, { flags: 'a', mode: 0o640 });
+    const stream = createWriteStream(this.#path, { flags: 'a', mode: PRIVATE_FILE });
     stream.on('error', (error) => {
       this.#log.error({ err: error, path: this.#path }, 'a log file can not be written');
     });

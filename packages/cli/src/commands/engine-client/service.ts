@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 
 import { messageOf } from '@tidemark/core';
+import { PRIVATE_FILE } from '@tidemark/core/private-files';
 import { Argument, Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../../exit.ts';
@@ -109,7 +110,7 @@ function backup(): Command {
       const response = await engineClient(flags).backup(AbortSignal.timeout(600_000));
       if (response.body === null) throw new Error('the engine sent no backup');
       const temporary = `${file}.part`;
-      const out = createWriteStream(temporary, { flush: true });
+      const out = createWriteStream(temporary, { flush: true, mode: PRIVATE_FILE });
       await pipeline(Readable.fromWeb(response.body as ReadableStream), out);
       await rename(temporary, file);
       if (flags.json === true) printJson({ file, bytes: out.bytesWritten });

@@ -1,0 +1,65 @@
+// What a service keeps is its user's alone: folders 0700, files 0600. Files that older versions or other tools have left
+// wider are narrowed at the start. Needs Node: not part of the package's index, imported as `@tidemark/core/private-files`.
+import { chmodSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { messageOf } from './errors.ts';
+
+/** Modes of what is made. */
+export const PRIVATE_DIRECTORY = 0o700;
+export const PRIVATE_FILE = 0o600;
+
+const OTHERS = 0o077;
+
+export type NarrowResult = {
+  /** Files and folders that others could use. */
+  readonly narrowed: number;
+  /** Why one of them stays as it is: it belongs to somebody else, or its file system has no rights. */
+  readonly refusal: string | undefined;
+};
+
+/** Takes the rights of group and others away from a folder and everything in it. Links and sockets are left alone. */
+export function narrowToOwner(directory: string): NarrowResult {
+  let narrowed = 0;
+  let refusal: string | undefined;
+  const waiting = [directory];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    try {
+      const status = lstatSync(path);
+      if (!status.isDirectory() && !status.isFile()) continue;
+      if ((status.mode & OTHERS) !== 0) {
+        chmodSync(path, status.mode & 0o700);
+        narrowed++;
+      }
+      if (!status.isDirectory()) continue;
+      for (const name of readdirSync(path)) waiting.push(join(path, name));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // Somebody tidies up beside us.
+      if (code !== 'ENOENT') refusal ??= `${path}: ${messageOf(error)}`;
+    }
+  }
+  return { narrowed, refusal };
+}
+
+/** As `narrowToOwner`, and says what it did in a line of the log. */
+export function narrowAndTell(
+  directory: string,
+  log: (level: 'info' | 'warn', message: string, fields: Readonly<Record<string, unknown>>) => void,
+): void {
+  const { narrowed, refusal } = narrowToOwner(directory);
+  if (narrowed > 0)
+    log('info', 'files of the data directory could be used by others, no longer', {
+      directory,
+      count: narrowed,
+    });
+  if (refusal !== undefined)
+    log(
+      'warn',
+      'files of the data directory can be used by others; give the directory to the user of the service with chown and chmod 0700',
+      {
+        directory,
+        reason: refusal,
+      },
+    );
+}

@@ -1,0 +1,119 @@
+// Values of the metadata file as they lie on the disk: definitions hold passwords and tokens, so they are encrypted
+// (AES-256-GCM) with a key that lies in another file or in the environment. The place of a value is part of what is
+// authenticated, so none can be moved to another. Format: docs/formats/engine.md.
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Corruption, InvalidRequest } from '@tidemark/core';
+import { PRIVATE_FILE } from '@tidemark/core/private-files';
+
+/** Name of the key's file inside the data directory, where the configuration names no other. */
+export const KEY_FILE = 'engine.key';
+
+const PREFIX = 'enc1:';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Of the text that a key is made of; what is made here has twice as many. */
+const TEXT_LENGTH_MIN = 32;
+
+export class StoreCipher {
+  readonly #key: Buffer;
+
+  constructor(text: string) {
+    this.#key = Buffer.from(hkdfSync('sha256', text, '', 'tidemark engine metadata', KEY_BYTES));
+  }
+
+  /** For a process that checks what is stored. */
+  get hex(): string {
+    return this.#key.toString('hex');
+  }
+
+  /** Tells this key from others, and nothing about it. */
+  check(subject: string): string {
+    return createHmac('sha256', this.#key).update(subject).digest('hex');
+  }
+
+  /** A JSON text that stands for `text` at a place. */
+  seal(place: string, text: string): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(place));
+    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final()]);
+    return `"${PREFIX}${Buffer.concat([sealed, cipher.getAuthTag()]).toString('base64')}"`;
+  }
+
+  /** What was sealed. Throws `Corruption` when it was changed, or was written for another place or with another key. */
+  open(place: string, sealed: string): string {
+    const bytes = Buffer.from(sealed.slice(1 + PREFIX.length, -1), 'base64');
+    try {
+      const nonce = bytes.subarray(0, NONCE_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce)
+        .setAAD(Buffer.from(place))
+        .setAuthTag(bytes.subarray(-TAG_BYTES));
+      const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
+      return text + decipher.final('utf8');
+    } catch {
+      // What the library says tells nothing more.
+      const message = `value can not be decrypted. entry=\`${place}\``;
+      throw new Corruption(message, { file: 'engine.mdb', offset: 0 });
+    }
+  }
+}
+
+/** Whether a stored text is one that `seal` made. */
+export function isSealed(text: string): boolean {
+  return text.startsWith(`"${PREFIX}`);
+}
+
+/** Where the key of a store is. */
+export type KeyPlace = {
+  readonly directory: string;
+  /** `secrets-key` of the configuration. */
+  readonly setting: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/**
+ * The key of a store: the text of a file or of `env:NAME`. Without a setting the file lies in the data directory, and
+ * is made when the store is new, or has no key yet. Throws `InvalidRequest` with what to do.
+ */
+export function readKey(
+  options: KeyPlace & {
+    /** The store was written with a key, so that a new one could not read it. */
+    readonly isNeeded: boolean;
+  },
+): StoreCipher {
+  const existing = existingKey(options);
+  if (existing !== undefined) return existing;
+  const file = keyFile(options);
+  if (options.isNeeded) {
+    throw new InvalidRequest(
+      `the key of the stored secrets is missing: put the file that engine.mdb was written with to ${file}, or name another with secrets-key`,
+    );
+  }
+  const text = randomBytes(KEY_BYTES).toString('hex');
+  writeFileSync(file, `${text}\n`, { mode: PRIVATE_FILE, flag: 'wx', flush: true });
+  return new StoreCipher(text);
+}
+
+/** As `readKey`, of a key that is there. */
+export function existingKey(place: KeyPlace): StoreCipher | undefined {
+  const { setting, environment } = place;
+  if (setting.startsWith('env:')) {
+    const name = setting.slice('env:'.length);
+    return fromText(environment[name] ?? '', `the environment variable ${name} (secrets-key)`);
+  }
+  const file = keyFile(place);
+  return existsSync(file) ? fromText(readFileSync(file, 'utf8').trim(), file) : undefined;
+}
+
+function keyFile({ directory, setting }: KeyPlace): string {
+  return setting === '' ? join(directory, KEY_FILE) : setting;
+}
+
+function fromText(text: string, source: string): StoreCipher {
+  if (text.length >= TEXT_LENGTH_MIN) return new StoreCipher(text);
+  throw new InvalidRequest(
+    `the key of the stored secrets has to have at least ${TEXT_LENGTH_MIN} characters, for example those of \`openssl rand -hex 32\`. source=\`${source}\``,
+  );
+}
