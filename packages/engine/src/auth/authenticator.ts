@@ -21,8 +21,8 @@ export const SUBSCRIBER = '~subscriber';
 
 const WRITE_ROUTES: ReadonlySet<string> = new Set(['/write', `${BASE}/write`]);
 
-/** Tells nothing but that the credentials are good. */
-const PING_ROUTE = `${BASE}/ping`;
+/** Tell nothing but that the credentials are good. */
+const PING_ROUTES: ReadonlySet<string> = new Set(['/ping', `${BASE}/ping`]);
 
 /** Read by admins only: the backup has every secret that is stored, the memory of the process all others. */
 const ADMIN_ROUTES: readonly string[] = [`${BASE}/storage/backup`, `${BASE}/debug/pprof/`];
@@ -153,7 +153,7 @@ async function checkRights(request: AuthRequest, user: User): Promise<void> {
       `${JSON.stringify(user.name)} user is not authorized to write to database ${JSON.stringify(database)}`,
     );
   }
-  if (request.route === PING_ROUTE && user.name !== SUBSCRIBER) return;
+  if (PING_ROUTES.has(request.route) && user.name !== SUBSCRIBER) return;
   if (!user.canRead || privilegeOf(request.method) !== 'read' || isForAdmins(request))
     throw missingPrivilege(request, user.name);
 }
