@@ -19,7 +19,8 @@ async function start(
   coordinator: Record<string, unknown> = {},
   clock?: ManualClock,
 ): Promise<void> {
-  service = await startTestService({ config: { coordinator }, clock });
+  const unlimited = { 'max-filled-windows': 0, ...coordinator };
+  service = await startTestService({ config: { coordinator: unlimited }, clock });
   await service.query('CREATE DATABASE d');
   await service.write('m f=1 1', { db: 'd' });
 }
