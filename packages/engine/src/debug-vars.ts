@@ -103,8 +103,9 @@ let processMetrics: Registry | undefined;
 function processRegistry(): Registry {
   if (processMetrics === undefined) {
     const registry = new Registry();
-    const before = process.cpuUsage();
     collectDefaultMetrics({ register: registry });
+    // They count from now on.
+    const before = process.cpuUsage();
     countCpuFromStart(before, (name) => {
       const metric = registry.getSingleMetric(name);
       return metric instanceof Counter ? metric : undefined;

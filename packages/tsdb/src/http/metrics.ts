@@ -16,8 +16,9 @@ let processMetrics: Registry | undefined;
 function processRegistry(client: Client): Registry {
   if (processMetrics === undefined) {
     const registry = new client.Registry();
-    const before = process.cpuUsage();
     client.collectDefaultMetrics({ register: registry });
+    // They count from now on.
+    const before = process.cpuUsage();
     countCpuFromStart(before, (name) => {
       const metric = registry.getSingleMetric(name);
       return metric instanceof client.Counter ? metric : undefined;
