@@ -19,7 +19,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 let server: Tidemark;
 
 beforeAll(async () => {
-  server = await startTidemark({ command: 'tsdb' });
+  // Statements that nobody waits for the end of fill more windows than they may by default.
+  server = await startTidemark({ command: 'tsdb', args: ['--coordinator-max-filled-windows=0'] });
   await query(server.tsdb, 'CREATE DATABASE house');
   await write(
     server.tsdb,

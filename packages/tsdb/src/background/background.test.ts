@@ -143,7 +143,7 @@ describe('continuous queries', () => {
   });
 
   test('those that find no room among the running queries are tried again', async () => {
-    await start({ coordinator: { 'max-concurrent-queries': 2 } });
+    await start({ coordinator: { 'max-concurrent-queries': 2, 'max-filled-windows': 0 } });
     await service.query('CREATE DATABASE d');
     for (const name of ['a', 'b']) {
       await service.query(

@@ -9,7 +9,9 @@ import type { TestService } from '../testing.ts';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ config: { http: { 'max-row-limit': 3 } } });
+  service = await startTestService({
+    config: { http: { 'max-row-limit': 3 }, coordinator: { 'max-filled-windows': 0 } },
+  });
   await service.query(
     'CREATE DATABASE d; CREATE RETENTION POLICY other ON d DURATION INF REPLICATION 1',
   );
