@@ -60,7 +60,7 @@ export const FIXED_SECTIONS = {
     ),
     'max-body-size': key.size(25 * 1024 * 1024, 'Largest body of a request, after decompression.'),
     'body-memory-limit': key.size(
-      128 * 1024 * 1024,
+      64 * 1024 * 1024,
       'Memory for bodies of requests, all together. A request that finds no room waits in order; clients that hold some and send nothing are cut off then. 0 is no limit.',
     ),
     'body-memory-timeout': key.duration(

@@ -198,7 +198,7 @@ export const TSDB_CONFIG = {
       'Parameters of one form, and values of `params`; 0 is no limit.',
     ),
     'body-memory-limit': size(
-      128 * 1024 * 1024,
+      64 * 1024 * 1024,
       'Memory for bodies of requests, all together. A request that finds no room waits in order; clients that hold some and send nothing are cut off then. 0 is no limit.',
     ),
     'body-memory-timeout': duration(
