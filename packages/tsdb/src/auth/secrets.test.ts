@@ -33,7 +33,7 @@ describe('a password is not', () => {
     const files = { access: join(directory, 'access'), audit: join(directory, 'audit') };
     service = await startTestService({
       config: {
-        coordinator: { 'log-queries-after': '1ms' },
+        coordinator: { 'log-queries-after': '1ms', 'max-filled-windows': 0 },
         http: { 'access-log-path': files.access, 'audit-log-path': files.audit },
       },
     });
