@@ -3,7 +3,7 @@ import type { Clock, Timestamp } from '@tidemark/core';
 import type { Logger } from 'pino';
 
 import { driverOf } from '../statements/context.ts';
-import { runStatement } from '../statements/registry.ts';
+import { ROWS } from '../statements/registry.ts';
 import type { StatementServices } from '../statements/context.ts';
 import { moduleOf } from '../stats/statistics.ts';
 import type { StatisticsModule } from '../stats/statistics.ts';
@@ -89,7 +89,7 @@ export class ContinuousQueries {
           signal: AbortSignal.any([running.signal, stop]),
           memory: running.memory,
         };
-        const answer = runStatement(withRange(statement.statement, due), {
+        const answer = ROWS.select.handler(withRange(statement.statement, due), {
           services,
           identity: { kind: 'open' },
           database: statement.database,

@@ -6,7 +6,7 @@ import type { Identity } from '../auth/identity.ts';
 import { LIMITS } from '../limits.ts';
 import type { StatementServices } from '../statements/context.ts';
 import { driverOf } from '../statements/context.ts';
-import { runStatement } from '../statements/registry.ts';
+import { ROWS } from '../statements/registry.ts';
 import { parseContinuousQuery, readInterval, withRange, writtenOf } from './statement.ts';
 import type { CreateContinuousQuery } from './statement.ts';
 
@@ -85,7 +85,7 @@ export async function* runPlan(
         signal: AbortSignal.any([running.signal, signal]),
         memory: running.memory,
       };
-      const answer = runStatement(withRange(statement.statement, { start, end }), {
+      const answer = ROWS.select.handler(withRange(statement.statement, { start, end }), {
         services,
         identity,
         database,

@@ -25,7 +25,7 @@ import { handlePrometheusRead, handlePrometheusWrite } from './prometheus-routes
 /**
  * `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin with `http.pprof-auth-enabled`.
  * `write`, `read`: that right on the database of the request, checked by the handler, which knows it. `statements`:
- * what the statements need (auth/privileges.ts). `user`: any user. `admin`: an admin.
+ * what the statements need (statements/registry.ts). `user`: any user. `admin`: an admin.
  */
 export type EndpointRight = 'ping' | 'debug' | 'write' | 'read' | 'statements' | 'user' | 'admin';
 

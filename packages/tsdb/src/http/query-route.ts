@@ -22,7 +22,7 @@ import type { RunningQuery } from '../query/running-queries.ts';
 import { driverOf } from '../statements/context.ts';
 import type { StatementContext } from '../statements/context.ts';
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
-import { runStatement } from '../statements/registry.ts';
+import { rowOf } from '../statements/registry.ts';
 import { sendBody, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -130,27 +130,8 @@ function diagnosticsHeader(diagnostics: readonly DiagnosticDocument[]): string {
   return `[${entries.join(',')}]`;
 }
 
-/** Statements that change something. */
-function isReadOnly(statement: Statement): boolean {
-  switch (statement.kind) {
-    case 'select':
-      return statement.into === undefined;
-    case 'explain':
-      return true;
-    default:
-      return statement.kind.startsWith('show-');
-  }
-}
-
-/** Statements that hold more than a row of what the catalog knows. */
-function readsData({ kind }: Statement): boolean {
-  return kind === 'select' || kind === 'explain' || SCHEMA_STATEMENTS.test(kind);
-}
-
-const SCHEMA_STATEMENTS = /^show-(series|measurements?|tag|field)/;
-
 function refuseChanges(query: Query): void {
-  const statement = query.statements.find((candidate) => !isReadOnly(candidate));
+  const statement = query.statements.find((candidate) => !rowOf(candidate).isReadOnly(candidate));
   if (statement === undefined) return;
   const text = printStatement(statement, { redactPasswords: true });
   throw refused(`'${text}' changes something; please use a POST request`, statement, 'use POST');
@@ -216,7 +197,7 @@ class QueryRun {
    */
   async begin(): Promise<void> {
     const { exchange, query, services } = this.#options;
-    if (!query.statements.some(readsData)) return;
+    if (!query.statements.some((statement) => rowOf(statement).readsData)) return;
     exchange.parts.push(await services.queries.begin(this.#holder));
   }
 
@@ -254,7 +235,8 @@ class QueryRun {
     const { encoding, hasDiagnostics } = request.format;
     // A table has no place for them, and of an asynchronous request nobody reads them: it is answered in full or fails.
     const readsMessages = encoding !== 'csv' && !request.isAsync;
-    if (exchange.method === 'GET' && isDeprecatedByGet(statement)) {
+    const row = rowOf(statement);
+    if (exchange.method === 'GET' && row.isDeprecatedByGet(statement)) {
       const shown = qualifyForDisplay(statement, services.catalog.state, request.database);
       const text = printStatement(shown, { redactPasswords: true });
       messages.push({ level: 'warning', text: deprecatedGet(text) });
@@ -269,7 +251,7 @@ class QueryRun {
       findings: () => findings,
       onEnd: ({ error }) => {
         if (error !== undefined) this.#logFailure(error);
-        if (!isReadOnly(statement)) this.#audit(statement, error);
+        if (!row.isReadOnly(statement)) this.#audit(statement, error);
       },
       run: () => {
         const running = this.#start();
@@ -284,7 +266,7 @@ class QueryRun {
           onPartial: readsMessages ? (reason) => missing.add(reason) : undefined,
           onFinding: hasDiagnostics === true ? (finding) => findings.push(finding) : undefined,
         };
-        return runStatement(statement, context);
+        return row.handler(statement, context);
       },
     };
   }
@@ -319,11 +301,6 @@ class QueryRun {
     this.#running = services.queries.start({ text, database, holder: this.#holder });
     return this.#running;
   }
-}
-
-/** DELETE never gave the warning, so clients do not expect it. */
-function isDeprecatedByGet(statement: Statement): boolean {
-  return !isReadOnly(statement) && statement.kind !== 'delete';
 }
 
 function contentTypeOf(exchange: Exchange, request: QueryRequest): string {

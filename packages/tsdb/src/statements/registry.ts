@@ -1,78 +1,128 @@
-// Every kind of statement and what runs it: one row each.
+// Every kind of statement, one row each: what runs it, the rights it needs, and what it does to data.
 import type { Statement } from '@tidemark/influxql';
 import { executeExplain, executeSelect, executeShow } from '@tidemark/query';
 import type { Operator, QueryContext, ResultBatch } from '@tidemark/query';
 
 import { canRead } from '../auth/identity.ts';
+import {
+  createsContinuousQuery,
+  needsAdmin,
+  needsNothing,
+  readsRequested,
+  readsShown,
+  selects,
+  writesNamed,
+  writesRequested,
+} from '../auth/requirements.ts';
+import type { Requires } from '../auth/requirements.ts';
 import { queryCatalog } from '../query/query-catalog.ts';
 import { pointSink } from '../query/point-sink.ts';
 import { warn } from './context.ts';
-import type { StatementContext, StatementHandler } from './context.ts';
+import type { StatementHandler } from './context.ts';
 import * as definitions from './definitions.ts';
 import * as shows from './shows.ts';
 import * as users from './users.ts';
 
-type Registry = {
-  readonly [K in Statement['kind']]: StatementHandler<Extract<Statement, { readonly kind: K }>>;
+/** What the service knows about a kind of statement. */
+type Row<S> = {
+  /** What it throws is an `AppError` with the text that the statement answers. */
+  readonly handler: StatementHandler<S>;
+  readonly requires: Requires<S>;
+  /** Whether it changes nothing; changes are audited, and refused for GET where verbs are strict. */
+  readonly isReadOnly: (statement: S) => boolean;
+  /** Whether it holds more than a row of what the catalog knows: it begins with a part of the query memory. */
+  readonly readsData: boolean;
+  /** Whether GET answers with a warning. */
+  readonly isDeprecatedByGet: (statement: S) => boolean;
 };
 
-const REGISTRY: Registry = {
-  select: withSnapshot(executeSelect),
-  explain: withSnapshot(executeExplain),
-  'show-measurements': withSnapshot(executeShow),
-  'show-field-keys': withSnapshot(executeShow),
-  'show-series': withSnapshot(executeShow),
-  'show-tag-keys': withSnapshot(executeShow),
-  'show-tag-values': withSnapshot(executeShow),
-  'show-cardinality': withSnapshot(executeShow),
-  'show-databases': shows.showDatabasesHandler,
-  'show-continuous-queries': shows.showContinuousQueriesHandler,
-  'show-diagnostics': shows.showDiagnosticsHandler,
-  'show-stats': shows.showStatsHandler,
-  'show-grants': shows.showGrantsHandler,
-  'show-queries': shows.showQueriesHandler,
-  'show-retention-policies': shows.showPoliciesHandler,
-  'show-shards': shows.showShardsHandler,
-  'show-shard-groups': shows.showShardGroupsHandler,
-  'show-subscriptions': shows.showSubscriptionsHandler,
-  'show-users': shows.showUsersHandler,
-  'create-database': definitions.createDatabaseHandler,
-  'drop-database': definitions.dropDatabaseHandler,
-  'create-retention-policy': definitions.createPolicyHandler,
-  'alter-retention-policy': definitions.alterPolicyHandler,
-  'drop-retention-policy': definitions.dropPolicyHandler,
-  'create-continuous-query': definitions.createContinuousQueryHandler,
-  'drop-continuous-query': definitions.dropContinuousQueryHandler,
-  'create-subscription': definitions.createSubscriptionHandler,
-  'drop-subscription': definitions.dropSubscriptionHandler,
-  'drop-measurement': definitions.dropMeasurementHandler,
-  'drop-series': definitions.dropSeriesHandler,
-  delete: definitions.deleteHandler,
-  'drop-shard': definitions.dropShardHandler,
-  'kill-query': definitions.killQueryHandler,
-  'create-user': users.createUserHandler,
-  'drop-user': users.dropUserHandler,
-  'set-password': users.setPasswordHandler,
-  grant: users.grantHandler,
-  'grant-admin': users.grantAdminHandler,
-  revoke: users.revokeHandler,
-  'revoke-admin': users.revokeAdminHandler,
+type Rows = { readonly [K in Statement['kind']]: Row<Extract<Statement, { readonly kind: K }>> };
+
+const SHOW_SCHEMA = scans(executeShow, readsShown);
+
+/** A kind that is missing does not compile. */
+export const ROWS: Rows = {
+  select: {
+    ...scans(executeSelect, selects),
+    isReadOnly: ({ into }) => into === undefined,
+    isDeprecatedByGet: ({ into }) => into !== undefined,
+  },
+  explain: scans(executeExplain, ({ statement }, database) => selects(statement, database)),
+  'show-measurements': SHOW_SCHEMA,
+  'show-field-keys': SHOW_SCHEMA,
+  'show-series': SHOW_SCHEMA,
+  'show-tag-keys': SHOW_SCHEMA,
+  'show-tag-values': SHOW_SCHEMA,
+  // Counts begin without a part of the memory, unlike the lists that they are of.
+  'show-cardinality': { ...SHOW_SCHEMA, readsData: false },
+  'show-databases': reads(shows.showDatabasesHandler, needsNothing),
+  'show-continuous-queries': reads(shows.showContinuousQueriesHandler, readsRequested),
+  'show-diagnostics': reads(shows.showDiagnosticsHandler, needsAdmin),
+  'show-stats': reads(shows.showStatsHandler, needsAdmin),
+  'show-grants': reads(shows.showGrantsHandler, needsAdmin),
+  'show-queries': reads(shows.showQueriesHandler, readsRequested),
+  'show-retention-policies': reads(shows.showPoliciesHandler, readsShown),
+  'show-shards': reads(shows.showShardsHandler, needsAdmin),
+  'show-shard-groups': reads(shows.showShardGroupsHandler, needsAdmin),
+  'show-subscriptions': reads(shows.showSubscriptionsHandler, needsAdmin),
+  'show-users': reads(shows.showUsersHandler, needsAdmin),
+  'create-database': changes(definitions.createDatabaseHandler, needsAdmin),
+  'drop-database': changes(definitions.dropDatabaseHandler, needsAdmin),
+  'create-retention-policy': changes(definitions.createPolicyHandler, needsAdmin),
+  'alter-retention-policy': changes(definitions.alterPolicyHandler, needsAdmin),
+  'drop-retention-policy': changes(definitions.dropPolicyHandler, writesNamed),
+  'create-continuous-query': changes(
+    definitions.createContinuousQueryHandler,
+    createsContinuousQuery,
+  ),
+  'drop-continuous-query': changes(definitions.dropContinuousQueryHandler, writesNamed),
+  'create-subscription': changes(definitions.createSubscriptionHandler, needsAdmin),
+  'drop-subscription': changes(definitions.dropSubscriptionHandler, needsAdmin),
+  'drop-measurement': changes(definitions.dropMeasurementHandler, needsAdmin),
+  'drop-series': changes(definitions.dropSeriesHandler, writesRequested),
+  // It never gave the warning, so clients do not expect it.
+  delete: { ...changes(definitions.deleteHandler, writesRequested), isDeprecatedByGet: never },
+  'drop-shard': changes(definitions.dropShardHandler, needsAdmin),
+  'kill-query': changes(definitions.killQueryHandler, needsAdmin),
+  'create-user': changes(users.createUserHandler, needsAdmin),
+  'drop-user': changes(users.dropUserHandler, needsAdmin),
+  'set-password': changes(users.setPasswordHandler, needsAdmin),
+  grant: changes(users.grantHandler, needsAdmin),
+  'grant-admin': changes(users.grantAdminHandler, needsAdmin),
+  revoke: changes(users.revokeHandler, needsAdmin),
+  'revoke-admin': changes(users.revokeAdminHandler, needsAdmin),
 };
 
-/** Runs a statement. What it throws is an `AppError` with the text that the statement answers. */
-export function runStatement(
-  statement: Statement,
-  context: StatementContext,
-): Operator<ResultBatch> {
-  // The registry's type ties every kind to its handler; TypeScript can not follow that through an index.
-  const handler = REGISTRY[statement.kind] as StatementHandler<Statement>;
-  return handler(statement, context);
+/** What is known about a statement's kind. */
+export function rowOf(statement: Statement): Row<Statement> {
+  // The type of the rows ties every kind to its own; TypeScript can not follow that through an index.
+  return ROWS[statement.kind] as Row<Statement>;
 }
 
+function reads<S>(handler: StatementHandler<S>, requires: Requires<S>): Row<S> {
+  return { handler, requires, isReadOnly: always, readsData: false, isDeprecatedByGet: never };
+}
+
+function changes<S>(handler: StatementHandler<S>, requires: Requires<S>): Row<S> {
+  return { handler, requires, isReadOnly: never, readsData: false, isDeprecatedByGet: always };
+}
+
+function scans<S>(execute: Execute<S>, requires: Requires<S>): Row<S> {
+  return { ...reads(withSnapshot(execute), requires), readsData: true };
+}
+
+function always(): boolean {
+  return true;
+}
+
+function never(): boolean {
+  return false;
+}
+
+type Execute<S> = (statement: S, context: QueryContext) => Operator<ResultBatch>;
+
 /** A statement about data: with one consistent view that is closed when its answer is. */
-function withSnapshot<S>(
-  execute: (statement: S, context: QueryContext) => Operator<ResultBatch>,
-): StatementHandler<S> {
+function withSnapshot<S>(execute: Execute<S>): StatementHandler<S> {
   return function* executeOnSnapshot(statement, context) {
     const { services, identity } = context;
     const snapshot = services.storage.source.snapshot();

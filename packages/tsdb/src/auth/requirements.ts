@@ -1,0 +1,60 @@
+// Rights that statements need: what the rows of the kinds of statements say (statements/registry.ts).
+import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
+
+export type Requirement =
+  | { readonly kind: 'admin' }
+  | { readonly kind: 'read' | 'write'; readonly database: string };
+
+/** What a statement needs; `database` is that of the request. Empty: any known user may. */
+export type Requires<S> = (statement: S, database: string) => readonly Requirement[];
+
+export const needsNothing: Requires<unknown> = () => [];
+
+export const needsAdmin: Requires<unknown> = () => [{ kind: 'admin' }];
+
+export const readsRequested: Requires<unknown> = (_, database) => [{ kind: 'read', database }];
+
+export const writesRequested: Requires<unknown> = (_, database) => [{ kind: 'write', database }];
+
+/** The database that the statement names, not that of the request. */
+export const writesNamed: Requires<{ readonly database: string }> = ({ database }) => [
+  { kind: 'write', database },
+];
+
+/** What ON and FROM of a SHOW statement name. */
+export const readsShown: Requires<{
+  readonly database?: string | undefined;
+  readonly sources?: readonly MeasurementSource[] | undefined;
+}> = (statement, requested) => {
+  const database = statement.database ?? requested;
+  return [{ kind: 'read', database }, ...readsSources(statement.sources ?? [], database)];
+};
+
+export const selects: Requires<SelectStatement> = (statement, database) => {
+  const reads = readsSources(statement.sources, database);
+  const { into } = statement;
+  return into === undefined
+    ? reads
+    : [...reads, { kind: 'write', database: into.database ?? database }];
+};
+
+/** The database that a continuous query belongs to needs no right to be written, another target does. */
+export const createsContinuousQuery: Requires<{
+  readonly database: string;
+  readonly statement: SelectStatement;
+}> = ({ database, statement }) => {
+  const target = statement.into?.database;
+  const reads: readonly Requirement[] = [
+    { kind: 'read', database },
+    ...readsSources(statement.sources, database),
+  ];
+  return target === undefined ? reads : [...reads, { kind: 'write', database: target }];
+};
+
+function readsSources(sources: readonly Source[], database: string): readonly Requirement[] {
+  return sources.flatMap((source): readonly Requirement[] =>
+    source.kind === 'subquery'
+      ? selects(source.statement, database)
+      : [{ kind: 'read', database: source.database ?? database }],
+  );
+}
