@@ -46,6 +46,15 @@ export class Windows {
     return this.#zone === undefined ? start - this.everyNanos : this.of(start - 1n).start;
   }
 
+  /** How many windows lie in [start, end); exact but for what a change of clocks cuts off. */
+  count(start: bigint, end: bigint): number {
+    const moved =
+      this.#zone === undefined ? 0n : this.#zone.offsetNanos(end) - this.#zone.offsetNanos(start);
+    // Longer windows than the change lie on the clock; shorter ones keep their length.
+    const span = end - start + (absolute(moved) < this.everyNanos ? moved : 0n);
+    return Number((span + this.everyNanos - 1n) / this.everyNanos);
+  }
+
   get hasZone(): boolean {
     return this.#zone !== undefined;
   }

@@ -84,6 +84,57 @@ test('a long range goes in steps that follow one another without a gap', async (
   expect(json.results[0].series[0].values[0].slice(1)).toEqual([windows, windows]);
 });
 
+test('with tz(), whole days of that clock are written, also where it changes', async () => {
+  await service.query(
+    "CREATE CONTINUOUS QUERY days ON d BEGIN SELECT count(f) INTO days FROM m GROUP BY time(1d) tz('Europe/Berlin') END",
+  );
+  const first = at('2021-10-28T22:00:00Z');
+  const hours = Array.from(
+    { length: 97 },
+    (_, i) => `m f=1 ${first + BigInt(i) * 3600n * 10n ** 9n}`,
+  );
+  await service.write(hours.join('\n'), { db: 'd' });
+
+  const { documents } = await run({
+    name: 'days',
+    start: '2021-10-29T12:00:00Z',
+    end: '2021-10-31T12:00:00Z',
+  });
+
+  expect(documents[0]).toEqual({
+    start: '2021-10-28T22:00:00Z',
+    end: '2021-10-31T23:00:00Z',
+    windows: 3,
+  });
+  expect(documents[1]).toMatchObject({ windowsDone: 3, written: 3 });
+  const { json } = await service.query('SELECT count FROM days', { db: 'd' });
+  expect(json.results[0].series[0].values).toEqual([
+    ['2021-10-28T22:00:00Z', 24],
+    ['2021-10-29T22:00:00Z', 24],
+    ['2021-10-30T22:00:00Z', 25],
+  ]);
+});
+
+test('with tz(), the steps of a long range begin where windows do', async () => {
+  const days = LIMITS.continuousRunWindows.value + 100;
+  await service.query(
+    "CREATE CONTINUOUS QUERY days ON d BEGIN SELECT count(f) INTO days FROM m GROUP BY time(1d) tz('Europe/Berlin') END",
+  );
+  await service.write(`m f=1 ${at('2021-10-31T22:30:00Z')}`, { db: 'd' });
+  const end = at('2022-02-28T23:00:00Z');
+  const { documents } = await run({
+    name: 'days',
+    start: new Date(Number((end - BigInt(days) * 86_400n * 10n ** 9n) / 1_000_000n)).toISOString(),
+    end: '2022-02-28T23:00:00Z',
+  });
+
+  const steps = documents.slice(1, -1) as { start: string; end: string; windowsDone: number }[];
+  // From a midnight of summer, 500 times 24 hours end an hour before one of winter.
+  expect(steps.map((step) => step.windowsDone)).toEqual([499, days]);
+  for (const step of steps) expect([step.start, step.end].join()).toMatch(/(T2[23]:00:00Z,?){2}/);
+  expect(documents.at(-1)).toEqual({ done: true, written: days });
+});
+
 test('a failure in the middle is the last line', async () => {
   await service.query('CREATE DATABASE gone');
   await service.query(

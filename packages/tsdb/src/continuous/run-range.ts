@@ -1,6 +1,7 @@
 // A continuous query run by hand over a past range, for late data and for queries that are younger than their data.
-import { floorMod, InvalidRequest, NotFound } from '@tidemark/core';
+import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
+import { Windows } from '@tidemark/query';
 
 import type { Identity } from '../auth/identity.ts';
 import { LIMITS } from '../limits.ts';
@@ -13,10 +14,11 @@ import type { CreateContinuousQuery } from './statement.ts';
 /** Whole windows of a continuous query, [start, end). */
 export type PlannedRun = {
   readonly statement: CreateContinuousQuery;
-  readonly intervalNanos: bigint;
+  readonly windows: Windows;
   readonly start: Timestamp;
   readonly end: Timestamp;
-  readonly windows: number;
+  /** How many windows that are. */
+  readonly count: number;
 };
 
 /** How far a run is after a step. */
@@ -51,15 +53,14 @@ export function planRun(
   if (statement === undefined || interval === undefined) {
     throw new InvalidRequest(`continuous query has no interval: ${request.name}`);
   }
-  const { intervalNanos, offsetNanos } = interval;
-  const windowStart = (time: Timestamp): Timestamp =>
-    time - floorMod(time - offsetNanos, intervalNanos);
-  const start = windowStart(request.start);
-  const lastEnded = windowStart(now);
-  const wanted = windowStart(request.end + intervalNanos - 1n);
+  const { intervalNanos, offsetNanos, zone } = interval;
+  const windows = new Windows({ everyNanos: intervalNanos, offsetNanos }, zone);
+  const { start } = windows.of(request.start);
+  const lastEnded = windows.of(now).start;
+  const wanted = windows.of(request.end - 1n).end;
   const end = wanted < lastEnded ? wanted : lastEnded;
   if (end <= start) throw new InvalidRequest('the range holds no window that has ended');
-  return { statement, intervalNanos, start, end, windows: Number((end - start) / intervalNanos) };
+  return { statement, windows, start, end, count: windows.count(start, end) };
 }
 
 /** Runs a plan step by step, oldest first. Each step is a query of its own for SHOW QUERIES and KILL QUERY. */
@@ -72,12 +73,13 @@ export async function* runPlan(
   },
 ): AsyncGenerator<RunProgress, void, void> {
   const { services, identity, signal } = context;
-  const { statement, intervalNanos } = plan;
+  const { statement, windows } = plan;
   const { database, name } = statement;
-  const stepNanos = intervalNanos * BigInt(LIMITS.continuousRunWindows.value);
-  for (let start = plan.start; start < plan.end; start += stepNanos) {
+  const stepNanos = windows.everyNanos * BigInt(LIMITS.continuousRunWindows.value);
+  for (let start = plan.start; start < plan.end;) {
     signal.throwIfAborted();
-    const end = start + stepNanos < plan.end ? start + stepNanos : plan.end;
+    const border = windows.of(start + stepNanos).start;
+    const end = border < plan.end ? border : plan.end;
     const text = `continuous query ${database}.${name} over a past range`;
     const written = await services.queries.run({ text, database }, async (running) => {
       let count = 0n;
@@ -97,7 +99,7 @@ export async function* runPlan(
       for await (const batch of batches) count += writtenOf(batch);
       return count;
     });
-    const windowsDone = Number((end - plan.start) / intervalNanos);
-    yield { start, end, written, windowsDone };
+    yield { start, end, written, windowsDone: windows.count(plan.start, end) };
+    start = end;
   }
 }

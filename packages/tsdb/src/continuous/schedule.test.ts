@@ -1,4 +1,5 @@
 import { NANOS_PER_MINUTE as MINUTE, formatRfc3339, parseRfc3339 } from '@tidemark/core';
+import { openZone } from '@tidemark/query';
 import { expect, test } from 'vitest';
 
 import { dueRun } from './schedule.ts';
@@ -54,4 +55,31 @@ test.each([
   ],
 ] as const)('%s', (_, schedule, now, last, expected) => {
   expect(run(schedule, now, last)).toEqual(expected);
+});
+
+test.each([
+  ['a day of the zone', {}, '2022-03-01T10:00', ['2022-02-27T23:00', '2022-02-28T23:00']],
+  ['a day of 23 hours', {}, '2022-03-28T10:00', ['2022-03-26T23:00', '2022-03-27T22:00']],
+  ['a day of 25 hours', {}, '2022-10-31T10:00', ['2022-10-29T22:00', '2022-10-30T23:00']],
+  [
+    'FOR counts days of the clock, over a long one too',
+    { forNanos: 48n * 60n * MINUTE },
+    '2022-10-31T10:00',
+    ['2022-10-28T22:00', '2022-10-30T23:00'],
+  ],
+  [
+    'EVERY two days',
+    { everyNanos: 48n * 60n * MINUTE },
+    '2022-03-29T10:00',
+    ['2022-03-26T23:00', '2022-03-28T22:00'],
+  ],
+])('with a time zone: %s', (_, resample, now, expected) => {
+  const instant = (time: string): bigint => parseRfc3339(`${time}:00Z`) ?? 0n;
+  const day = { intervalNanos: 24n * 60n * MINUTE, offsetNanos: 0n };
+  const schedule = { ...day, ...resample, zone: openZone('Europe/Berlin') };
+
+  const due = dueRun(schedule, instant(now), undefined);
+
+  expect([due?.start, due?.end]).toEqual(expected.map(instant));
+  expect(dueRun(schedule, instant(now), due?.boundary)).toBeUndefined();
 });

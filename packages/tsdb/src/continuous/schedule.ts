@@ -1,11 +1,11 @@
 // When a continuous query is due, and which range it then covers.
-import { floorMod } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
+import { localToInstant, Windows } from '@tidemark/query';
+import type { Zone } from '@tidemark/query';
 
-export type ContinuousSchedule = {
-  /** Of GROUP BY time. */
-  readonly intervalNanos: bigint;
-  readonly offsetNanos: bigint;
+import type { ContinuousInterval } from './statement.ts';
+
+export type ContinuousSchedule = ContinuousInterval & {
   /** RESAMPLE EVERY; default: the interval. */
   readonly everyNanos?: bigint | undefined;
   /** RESAMPLE FOR; default: the interval, or EVERY where that is longer. */
@@ -20,8 +20,10 @@ export type DueRun = {
   readonly end: Timestamp;
 };
 
-function truncate(time: Timestamp, stepNanos: bigint, offsetNanos: bigint): Timestamp {
-  return time - floorMod(time - offsetNanos, stepNanos);
+/** The time that a clock showed so much earlier. */
+function earlier(time: Timestamp, nanos: bigint, zone: Zone | undefined): Timestamp {
+  if (zone === undefined || nanos === 0n) return time - nanos;
+  return localToInstant(time + zone.offsetNanos(time) - nanos, zone);
 }
 
 /**
@@ -33,14 +35,15 @@ export function dueRun(
   now: Timestamp,
   lastBoundary: Timestamp | undefined,
 ): DueRun | undefined {
-  const { intervalNanos, offsetNanos } = schedule;
+  const { intervalNanos, offsetNanos, zone } = schedule;
   const every = schedule.everyNanos ?? intervalNanos;
-  const boundary = truncate(now, every, offsetNanos);
+  const windows = new Windows({ everyNanos: intervalNanos, offsetNanos }, zone);
+  const boundary = new Windows({ everyNanos: every, offsetNanos }, zone).of(now).start;
   if (lastBoundary !== undefined && boundary <= lastBoundary) return undefined;
   const span = schedule.forNanos ?? (every > intervalNanos ? every : intervalNanos);
-  const start = truncate(boundary + intervalNanos - span - 1n, intervalNanos, offsetNanos);
+  const start = windows.of(earlier(boundary - 1n, span - intervalNanos, zone)).start;
   // A query that runs more often than its windows end computes the current window too.
   const lead = every < intervalNanos ? intervalNanos - every : 0n;
-  const end = truncate(now + lead, intervalNanos, offsetNanos);
+  const end = windows.of(now + lead).start;
   return end > start ? { boundary, start, end } : undefined;
 }

@@ -3,7 +3,8 @@ import { assert } from '@tidemark/core';
 import type { Span, Timestamp } from '@tidemark/core';
 import { parseQuery } from '@tidemark/influxql';
 import type { DefinitionStatement, Expression, SelectStatement } from '@tidemark/influxql';
-import { checkRegex } from '@tidemark/query';
+import { checkRegex, openZone } from '@tidemark/query';
+import type { Zone } from '@tidemark/query';
 
 export type CreateContinuousQuery = Extract<
   DefinitionStatement,
@@ -32,18 +33,26 @@ export function writtenOf(batch: {
 
 const NOWHERE: Span = { start: 0, end: 0 };
 
+/** The windows of GROUP BY time. */
+export type ContinuousInterval = {
+  readonly intervalNanos: bigint;
+  readonly offsetNanos: bigint;
+  /** Of tz(): windows lie on its wall clock. */
+  readonly zone?: Zone | undefined;
+};
+
 /** Of GROUP BY time; `undefined` without one. */
 export function readInterval(
   statement: SelectStatement,
   now: Timestamp,
-): { readonly intervalNanos: bigint; readonly offsetNanos: bigint } | undefined {
+): ContinuousInterval | undefined {
   for (const dimension of statement.dimensions) {
     if (dimension.kind !== 'call' || dimension.name.toLowerCase() !== 'time') continue;
     const [every, offset] = dimension.arguments;
     if (every?.kind !== 'duration' || every.nanos <= 0n) return undefined;
     const offsetNanos =
       offset?.kind === 'duration' ? offset.nanos : offset?.kind === 'call' ? now : 0n;
-    return { intervalNanos: every.nanos, offsetNanos };
+    return { intervalNanos: every.nanos, offsetNanos, zone: openZone(statement.timeZone) };
   }
   return undefined;
 }

@@ -36,7 +36,7 @@ export async function handleContinuousRun(
     let written = 0n;
     // The endpoint is for admins, who may read and write everywhere.
     const context = { services, identity: { kind: 'open' }, signal: gone.signal } as const;
-    await say({ ...describe(plan), windows: plan.windows });
+    await say({ ...describe(plan), windows: plan.count });
     for await (const step of runPlan(plan, context)) {
       written += step.written;
       await say({
