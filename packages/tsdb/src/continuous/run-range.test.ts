@@ -131,8 +131,11 @@ test('with tz(), the steps of a long range begin where windows do', async () => 
   const steps = documents.slice(1, -1) as { start: string; end: string; windowsDone: number }[];
   // From a midnight of summer, 500 times 24 hours end an hour before one of winter.
   expect(steps.map((step) => step.windowsDone)).toEqual([499, days]);
-  for (const step of steps) expect([step.start, step.end].join()).toMatch(/(T2[23]:00:00Z,?){2}/);
-  expect(documents.at(-1)).toEqual({ done: true, written: days });
+  expect(steps.map((step) => [step.start, step.end])).toEqual([
+    ['2020-07-08T22:00:00Z', '2021-11-19T23:00:00Z'],
+    ['2021-11-19T23:00:00Z', '2022-02-28T23:00:00Z'],
+  ]);
+  expect(documents.at(-1)).toEqual({ done: true, written: 1 });
 });
 
 test('a failure in the middle is the last line', async () => {
