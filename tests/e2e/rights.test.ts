@@ -54,7 +54,7 @@ POST   /api/v2/query                             401 403 403 403 403
 `;
 
 const ENGINE = `
-GET    /ping                                                          401 403 204 204 204
+GET    /ping                                                          401 204 204 204 204
 GET    /health                                                        200 200 200 200 200
 GET    /metrics                                                       401 403 200 200 200
 GET    /openapi.json                                                  401 403 200 200 200
