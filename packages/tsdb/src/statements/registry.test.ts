@@ -18,7 +18,7 @@ const EXAMPLES: Readonly<Record<Statement['kind'], Example>> = {
   'show-series': ['SHOW SERIES FROM m', 'read d, read d', 'reads data'],
   'show-tag-keys': ['SHOW TAG KEYS', 'read d', 'reads data'],
   'show-tag-values': ['SHOW TAG VALUES ON o FROM m WITH KEY = t', 'read o, read o', 'reads data'],
-  'show-cardinality': ['SHOW SERIES CARDINALITY ON o', 'read o', 'reads'],
+  'show-cardinality': ['SHOW SERIES CARDINALITY ON o', 'read o', 'reads data'],
   'show-databases': ['SHOW DATABASES', '', 'reads'],
   'show-continuous-queries': ['SHOW CONTINUOUS QUERIES', 'read d', 'reads'],
   'show-diagnostics': ['SHOW DIAGNOSTICS', 'admin', 'reads'],

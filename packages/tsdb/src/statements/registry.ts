@@ -53,8 +53,7 @@ export const ROWS: Rows = {
   'show-series': SHOW_SCHEMA,
   'show-tag-keys': SHOW_SCHEMA,
   'show-tag-values': SHOW_SCHEMA,
-  // Counts begin without a part of the memory, unlike the lists that they are of.
-  'show-cardinality': { ...SHOW_SCHEMA, readsData: false },
+  'show-cardinality': SHOW_SCHEMA,
   'show-databases': reads(shows.showDatabasesHandler, needsNothing),
   'show-continuous-queries': reads(shows.showContinuousQueriesHandler, readsRequested),
   'show-diagnostics': reads(shows.showDiagnosticsHandler, needsAdmin),
