@@ -25,7 +25,7 @@ export type { QueryLimits } from './limits.ts';
 export { contentType, readEpoch, writeResults } from './output/write-results.ts';
 export type { Epoch, ResultFormat, StatementRun } from './output/write-results.ts';
 export { diagnosticDocument } from './output/diagnostics.ts';
-export { located } from './output/write-json.ts';
+export { located } from './output/diagnostics.ts';
 export type { DiagnosticDocument } from './output/diagnostics.ts';
 export { rowsBatch } from './result.ts';
 export type {

@@ -1,51 +1,55 @@
-// Cuts the series of a statement into response chunks: at most so many rows of one series each; and ends an answer that has
-// as many rows as one may have.
+// Cuts the answer of a statement into parts: small ones, none across two response chunks, and none
+// behind as many rows as an answer may have.
 import { sliceColumn } from '../batch/column-ops.ts';
 import type { ResultBatch, ResultColumn } from '../result.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
-/** Rows of one series that are written together, and what follows them. */
-export type ResponseChunk = {
-  readonly pieces: readonly ResultBatch[];
-  /** Further rows of the same series follow. */
-  readonly continuesSeries: boolean;
-  /** Nothing follows in this statement. */
-  readonly isLast: boolean;
+/** Small enough to be sent while the next part is printed. */
+const PART_ROWS = 2048;
+/** Answers of very many columns are printed in parts of fewer rows. */
+const PART_CELLS = 1 << 16;
+
+/** Some rows of one series. */
+export type AnswerPart = {
+  readonly batch: ResultBatch;
+  /** A response chunk ends before it: it has all its rows, or its series has ended. */
+  readonly startsChunk: boolean;
 };
 
-/** Chunks of at most `rows` rows. */
-export function* responseChunks(
+/** The parts of an answer. A response chunk is at most `chunkRows` rows of one series; without, there is only one. */
+export function* answerParts(
   answer: Operator<ResultBatch>,
-  rows: number,
-): Operator<ResponseChunk> {
-  let pieces: ResultBatch[] = [];
-  let count = 0;
-  for (const batch of answer) {
-    if (isPause(batch)) {
-      yield batch;
+  budget: RowBudget,
+  chunkRows: number | undefined,
+): Operator<AnswerPart> {
+  const roomOfChunk = chunkRows ?? Number.POSITIVE_INFINITY;
+  let isFirst = true;
+  let room = roomOfChunk;
+  for (const next of answer) {
+    if (isPause(next)) {
+      yield next;
       continue;
     }
-
-    if (!batch.isContinuation && pieces.length > 0) {
-      yield { pieces, continuesSeries: false, isLast: false };
-      pieces = [];
-      count = 0;
-    }
-    if (batch.rowCount === 0) pieces.push(batch);
-    for (let at = 0; at < batch.rowCount;) {
-      if (count === rows) {
-        yield { pieces, continuesSeries: true, isLast: false };
-        pieces = [];
-        count = 0;
-      }
-      const take = Math.min(rows - count, batch.rowCount - at);
-      pieces.push(sliceBatch(batch, at, at + take));
-      count += take;
-      at += take;
-    }
+    const batch = budget.take(next);
+    if (batch === undefined) return;
+    const most = Math.min(PART_ROWS, Math.ceil(PART_CELLS / batch.columns.length));
+    let { isContinuation } = batch;
+    let at = 0;
+    do {
+      const isFull = room === 0 && batch.rowCount > 0;
+      const startsChunk = chunkRows !== undefined && !isFirst && (isFull || !isContinuation);
+      if (startsChunk) room = roomOfChunk;
+      const end = Math.min(batch.rowCount, at + Math.min(most, room));
+      const part = sliceBatch(batch, at, end);
+      yield { batch: at === 0 ? part : { ...part, isContinuation }, startsChunk };
+      isFirst = false;
+      isContinuation = true;
+      room -= end - at;
+      at = end;
+    } while (at < batch.rowCount);
+    if (budget.isOver) return;
   }
-  if (pieces.length > 0) yield { pieces, continuesSeries: false, isLast: true };
 }
 
 /** Rows that an answer may still have, of all its statements together: `max-row-limit`. */
@@ -96,7 +100,7 @@ export class RowBudget {
 }
 
 /** Rows `[start, end)` of a batch. */
-export function sliceBatch(batch: ResultBatch, start: number, end: number): ResultBatch {
+function sliceBatch(batch: ResultBatch, start: number, end: number): ResultBatch {
   if (start === 0 && end === batch.rowCount) return batch;
   return {
     ...batch,

@@ -1,5 +1,8 @@
 // Findings about a query text as answers carry them.
-import type { Diagnostic } from '@tidemark/core';
+import { AppError, LimitExceeded } from '@tidemark/core';
+import type { Diagnostic, Span } from '@tidemark/core';
+
+import { UnsupportedFloat } from './number-text.ts';
 
 /** `position` and `length` count UTF-16 code units of the text that was sent. */
 export type DiagnosticDocument = {
@@ -13,4 +16,22 @@ export type DiagnosticDocument = {
 export function diagnosticDocument({ code, message, span, hint }: Diagnostic): DiagnosticDocument {
   const document = { code, message, position: span.start, length: span.end - span.start };
   return hint === undefined ? document : { ...document, hint };
+}
+
+/** What an error says about the text; one that says nothing concerns the whole statement. */
+export function faultsOf(cause: unknown, span: Span | undefined): readonly Diagnostic[] {
+  if (cause instanceof AppError) return located(cause, span);
+  if (!(cause instanceof UnsupportedFloat) || span === undefined) return [];
+  return [{ code: 'UNSUPPORTED_FLOAT', message: cause.message, span }];
+}
+
+/** The findings of an error, or the error itself as a finding about the text at `span`. */
+export function located(error: AppError, span: Span | undefined): readonly Diagnostic[] {
+  if (error.diagnostics.length > 0 || span === undefined) return error.diagnostics;
+  return [{ code: error.code, message: error.message, span, hint: hintOf(error) }];
+}
+
+function hintOf(error: AppError): string | undefined {
+  if (error.hint !== undefined || !(error instanceof LimitExceeded)) return error.hint;
+  return error.setting === undefined ? 'ask for less' : `ask for less, or raise ${error.setting}`;
 }

@@ -196,6 +196,39 @@ test('infinities end the answer with the recorded error', async () => {
   );
 });
 
+describe('an infinity behind bytes that have left fails its statement in a document that can be read', () => {
+  const long: ResultBatch = {
+    columns: ['time', 'v'],
+    rowCount: 20_000,
+    values: [
+      { type: 'time', values: new BigInt64Array(20_000), valid: undefined },
+      columnFrom('float', Array<number>(20_000).fill(1)),
+    ],
+    isContinuation: false,
+  };
+  const infinite: ResultBatch = {
+    ...long,
+    rowCount: 2,
+    values: [
+      { type: 'time', values: new BigInt64Array(2), valid: undefined },
+      columnFrom('float', [1, Infinity]),
+    ],
+  };
+  test.each([
+    ['in the same series', [answering(long, { ...infinite, isContinuation: true })]],
+    ['in a further series', [answering(long, infinite)]],
+    ['in a further statement', [answering(long), answering(infinite)]],
+  ])('%s', (_name, runs) => {
+    const text = written([...runs, answering(CPU)], { encoding: 'json', epoch: 'ns' }).toString();
+
+    const { results } = JSON.parse(text);
+    expect(results[0].series).toHaveLength(1);
+    expect(results[0].series[0].values).toHaveLength(20_000);
+    const errors = results.map((result: { error?: string }) => result.error);
+    expect(errors.slice(-2)).toEqual(['json: unsupported value: +Inf', 'not executed']);
+  });
+});
+
 test('CSV quotes what needs it and leaves nulls empty', async () => {
   expect(written([answering(CPU)], { encoding: 'csv' }).toString()).toBe(
     'name,tags,time,v,s\n' +

@@ -2,10 +2,13 @@
 import type { Diagnostic, Span } from '@tidemark/core';
 
 import type { ResultMessage, ResultBatch } from '../result.ts';
+import { MAX_GATHERED_ROWS } from '../limits.ts';
+import { CsvEncoder } from './csv-encoder.ts';
+import type { Encoder } from './encoder.ts';
+import { JsonEncoder } from './json-encoder.ts';
+import { MsgpackEncoder } from './msgpack-encoder.ts';
 import { PrettyPrinter } from './pretty.ts';
-import { writeCsv } from './write-csv.ts';
-import { writeMsgpack } from './write-msgpack.ts';
-import { writeChunkedDocuments, writeDocument } from './write-json.ts';
+import { writeStatements } from './write-statements.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
@@ -55,9 +58,7 @@ export type StatementRun = {
   /** Findings about the statement's text; read after it has ended. */
   readonly findings?: (() => readonly Diagnostic[]) | undefined;
   /** Told how the statement ended, before the next one is run. */
-  readonly onEnd?:
-    | ((end: { readonly rowCount: number; readonly error: unknown }) => void)
-    | undefined;
+  readonly onEnd?: ((end: { readonly error: unknown }) => void) | undefined;
 };
 
 /**
@@ -68,18 +69,28 @@ export function writeResults(
   statements: readonly StatementRun[],
   format: ResultFormat,
 ): Operator<Uint8Array> {
-  if (format.encoding === 'csv') {
-    return writeCsv(statements, format);
+  const { encoding, chunkRows, maxRows } = format;
+  const isJson = encoding === 'json';
+  const pieces = writeStatements(statements, encoderOf(format), {
+    // Chunks of a table are a table.
+    chunkRows: encoding === 'csv' ? undefined : chunkRows,
+    maxRows: chunkRows === undefined ? maxRows : undefined,
+    hasDiagnostics: isJson && format.hasDiagnostics === true,
+  });
+  return isJson && format.isPretty === true ? prettyPieces(pieces) : pieces;
+}
+
+function encoderOf({ encoding, epoch, chunkRows }: ResultFormat): Encoder {
+  switch (encoding) {
+    case 'json':
+      return new JsonEncoder(epoch);
+    case 'csv':
+      return new CsvEncoder(epoch);
+    case 'msgpack': {
+      const maxGatheredRows = chunkRows ?? MAX_GATHERED_ROWS;
+      return new MsgpackEncoder({ epoch, maxGatheredRows });
+    }
   }
-  if (format.encoding === 'msgpack') {
-    return writeMsgpack(statements, format);
-  }
-  const { chunkRows } = format;
-  const pieces =
-    chunkRows === undefined
-      ? writeDocument(statements, format)
-      : writeChunkedDocuments(statements, format, chunkRows);
-  return format.isPretty === true ? prettyPieces(pieces) : pieces;
 }
 
 function* prettyPieces(pieces: Operator<Uint8Array>): Operator<Uint8Array> {

@@ -3,60 +3,44 @@ import { columnValue, Corruption, escapeTagPart } from '@tidemark/core';
 
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
-import { RowBudget } from './chunks.ts';
+import type { Encoder, StatementEnd } from './encoder.ts';
 import { decimalText } from './number-text.ts';
 import { EPOCH_NANOS } from './time-text.ts';
-import { statementError } from './write-json.ts';
-import type { Epoch, ResultFormat, StatementRun } from './write-results.ts';
-import { isPause } from '../operator.ts';
-import type { Operator } from '../operator.ts';
+import type { Epoch } from './write-results.ts';
 
-const PIECE_BYTES = 64 * 1024;
+export class CsvEncoder implements Encoder {
+  readonly out = new TextBuffer();
+  readonly #epoch: Epoch;
+  #hasTable = false;
+  #header: readonly string[] | undefined;
 
-/** Runs the statements and yields their rows. Chunks do not matter: the rows are the same. */
-export function* writeCsv(
-  statements: readonly StatementRun[],
-  format: ResultFormat,
-): Operator<Uint8Array> {
-  const out = new TextBuffer();
-  const budget = new RowBudget(format.chunkRows === undefined ? format.maxRows : undefined);
-  let hasHeader = false;
-  for (const statement of statements) {
-    budget.startStatement();
-    let header: readonly string[] | undefined;
-    let rowCount = 0;
-    try {
-      for (const batch of statement.run()) {
-        if (isPause(batch)) {
-          yield batch;
-          continue;
-        }
-
-        const shown = budget.take(batch);
-        if (shown === undefined) break;
-        if (shown.rowCount === 0) continue;
-        if (header === undefined || !sameColumns(header, shown.columns)) {
-          if (hasHeader) out.ascii('\n');
-          header = shown.columns;
-          hasHeader = true;
-          out.text(`${['name', 'tags', ...header].map(csvCell).join(',')}\n`);
-        }
-        appendRows(out, shown, format.epoch ?? 'ns');
-        rowCount += shown.rowCount;
-        if (out.length >= PIECE_BYTES) yield out.take();
-        if (budget.isOver) break;
-      }
-      statement.onEnd?.({ rowCount, error: undefined });
-    } catch (cause) {
-      statement.onEnd?.({ rowCount, error: cause });
-      // Nothing at all, or a part, would look like the answer.
-      if (cause instanceof Corruption) throw cause;
-      // The text has no place in a table; `statementError` throws on what is no error of the statement.
-      statementError(cause);
-      break;
-    }
+  constructor(epoch: Epoch | undefined) {
+    this.#epoch = epoch ?? 'ns';
   }
-  yield out.take();
+
+  begin(): void {}
+
+  open(): void {
+    this.#header = undefined;
+  }
+
+  batch(batch: ResultBatch): void {
+    if (batch.rowCount === 0) return;
+    if (this.#header === undefined || !sameColumns(this.#header, batch.columns)) {
+      if (this.#hasTable) this.out.ascii('\n');
+      this.#hasTable = true;
+      this.#header = batch.columns;
+      this.out.text(`${['name', 'tags', ...batch.columns].map(csvCell).join(',')}\n`);
+    }
+    appendRows(this.out, batch, this.#epoch);
+  }
+
+  close({ failure }: StatementEnd): void {
+    // A table has no place for the text, and nothing at all, or a part, would look like the answer.
+    if (failure?.cause instanceof Corruption) throw failure.cause;
+  }
+
+  finish(): void {}
 }
 
 function sameColumns(a: readonly string[], b: readonly string[]): boolean {
@@ -111,6 +95,6 @@ function floatCell(value: number): string {
 const NEEDS_QUOTES = /[",\r\n]|^\s|^\\\.$/;
 
 /** A cell, quoted where the format needs it. */
-export function csvCell(text: string): string {
+function csvCell(text: string): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

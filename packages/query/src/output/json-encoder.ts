@@ -1,10 +1,9 @@
-// JSON answers: one document, or one document per response chunk.
-import type { Diagnostic } from '@tidemark/core';
-
-import type { ResultBatch, ResultMessage } from '../result.ts';
+// JSON answers.
+import type { ResultBatch } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
 import { diagnosticDocument } from './diagnostics.ts';
 import type { DiagnosticDocument } from './diagnostics.ts';
+import type { Encoder, StatementEnd } from './encoder.ts';
 import { appendRows } from './json-kernel.ts';
 import { jsonPrinters, jsonText } from './json-values.ts';
 import type { Epoch } from './write-results.ts';
@@ -15,10 +14,14 @@ const CLOSE = 0x5d;
 
 const encoder = new TextEncoder();
 
-/** Appends parts of answers to a buffer. Keeps track of commas, nothing else. */
-export class JsonWriter {
+/** Appends answers to a buffer. Rows that have been printed stay when the statement fails behind them. */
+export class JsonEncoder implements Encoder {
   readonly out = new TextBuffer();
   readonly #epoch: Epoch | undefined;
+  #isEmpty = true;
+  #hasStatement = false;
+  #hasSeries = false;
+  /** Of the series that is open. */
   #hasRows = false;
   #columns: readonly string[] | undefined;
   #columnsJson = new Uint8Array(0);
@@ -27,14 +30,43 @@ export class JsonWriter {
     this.#epoch = epoch;
   }
 
-  openStatement(statementId: number): void {
-    this.out.ascii(`{"statement_id":${statementId}`);
+  begin(statementCount: number): void {
+    this.#isEmpty = statementCount === 0;
+    this.#hasStatement = false;
+    this.out.ascii(this.#isEmpty ? '{' : '{"results":[');
   }
 
-  /** The first series of a statement opens the list. */
-  openSeries(batch: ResultBatch, isFirst: boolean): void {
+  finish(): void {
+    this.out.ascii(this.#isEmpty ? '}\n' : ']}\n');
+  }
+
+  open(statementId: number): void {
+    this.out.ascii(`${this.#hasStatement ? ',' : ''}{"statement_id":${statementId}`);
+    this.#hasStatement = true;
+    this.#hasSeries = false;
+  }
+
+  batch(batch: ResultBatch): void {
+    const { length } = this.out;
+    const hasSeries = this.#hasSeries;
+    const hasRows = this.#hasRows;
+    try {
+      if (!batch.isContinuation || !hasSeries) this.#openSeries(batch);
+      this.#rows(batch);
+    } catch (cause) {
+      // Some of the rows in front of the number have been printed.
+      this.out.truncate(length);
+      this.#hasSeries = hasSeries;
+      this.#hasRows = hasRows;
+      throw cause;
+    }
+  }
+
+  /** Behind the one before; the first of a statement opens the list. */
+  #openSeries(batch: ResultBatch): void {
     const { out } = this;
-    out.ascii(isFirst ? ',"series":[{' : ',{');
+    if (this.#hasSeries) this.#closeSeries(false);
+    out.ascii(this.#hasSeries ? ',{' : ',"series":[{');
     let head = batch.name === undefined ? '' : `"name":${jsonText(batch.name)},`;
     if (batch.tags !== undefined) {
       let separator = '"tags":{';
@@ -46,6 +78,7 @@ export class JsonWriter {
     }
     out.text(head);
     out.bytes(this.#columnsText(batch.columns));
+    this.#hasSeries = true;
     this.#hasRows = false;
   }
 
@@ -58,8 +91,7 @@ export class JsonWriter {
     return this.#columnsJson;
   }
 
-  /** Rows of the open series. */
-  rows(batch: ResultBatch): void {
+  #rows(batch: ResultBatch): void {
     if (batch.omitsValues === true) return;
     const { out } = this;
     if (!this.#hasRows) out.ascii(',"values":[');
@@ -83,20 +115,17 @@ export class JsonWriter {
     this.#hasRows = true;
   }
 
-  closeSeries(isPartial: boolean): void {
+  #closeSeries(isPartial: boolean): void {
     if (this.#hasRows) this.out.byte(CLOSE);
     this.out.ascii(isPartial ? ',"partial":true}' : '}');
   }
 
-  closeStatement(end: {
-    readonly hasSeries: boolean;
-    readonly messages: readonly ResultMessage[];
-    readonly isPartial: boolean;
-    readonly error: string | undefined;
-    readonly diagnostics?: readonly Diagnostic[] | undefined;
-  }): void {
+  close(end: StatementEnd): void {
     const { out } = this;
-    if (end.hasSeries) out.byte(CLOSE);
+    if (this.#hasSeries) {
+      this.#closeSeries(end.cutsSeries);
+      out.byte(CLOSE);
+    }
     if (end.messages.length > 0) {
       const messages = end.messages.map(
         ({ level, text }) => `{"level":${jsonText(level)},"text":${jsonText(text)}}`,
@@ -104,8 +133,8 @@ export class JsonWriter {
       out.text(`,"messages":[${messages.join(',')}]`);
     }
     if (end.isPartial) out.ascii(',"partial":true');
-    if (end.error !== undefined) out.text(`,"error":${jsonText(end.error)}`);
-    if (end.diagnostics !== undefined && end.diagnostics.length > 0) {
+    if (end.failure !== undefined) out.text(`,"error":${jsonText(end.failure.text)}`);
+    if (end.diagnostics.length > 0) {
       const entries = end.diagnostics.map(diagnosticDocument).map(diagnosticJson);
       out.text(`,"diagnostics":[${entries.join(',')}]`);
     }

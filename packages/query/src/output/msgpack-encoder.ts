@@ -1,0 +1,153 @@
+// MessagePack answers: the structure of the JSON ones. Lengths stand before their contents, so that the rows of a
+// statement (of a chunk, when the answer is chunked) are gathered before they are written.
+import { columnValue } from '@tidemark/core';
+
+import { gatheredLimitExceeded } from '../limits.ts';
+import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
+import type { Encoder, StatementEnd } from './encoder.ts';
+import { MsgpackBuffer } from './msgpack-buffer.ts';
+import { EPOCH_NANOS } from './time-text.ts';
+import type { Epoch } from './write-results.ts';
+
+/** Its batches; they have at least one. */
+type Series = readonly [ResultBatch, ...ResultBatch[]];
+
+export class MsgpackEncoder implements Encoder {
+  readonly #buffer = new MsgpackBuffer();
+  readonly out = this.#buffer.out;
+  readonly #epoch: Epoch | undefined;
+  readonly #maxGatheredRows: number;
+  #statementId = 0;
+  #series: [ResultBatch, ...ResultBatch[]][] = [];
+  #gatheredRows = 0;
+
+  /** A statement of more rows than may be gathered fails. */
+  constructor(options: { readonly epoch: Epoch | undefined; readonly maxGatheredRows: number }) {
+    this.#epoch = options.epoch;
+    this.#maxGatheredRows = options.maxGatheredRows;
+  }
+
+  begin(statementCount: number): void {
+    const buffer = this.#buffer;
+    buffer.mapHeader(1);
+    buffer.string('results');
+    buffer.arrayHeader(statementCount);
+  }
+
+  open(statementId: number): void {
+    this.#statementId = statementId;
+    this.#series = [];
+    this.#gatheredRows = 0;
+  }
+
+  batch(batch: ResultBatch): void {
+    this.#gatheredRows += batch.rowCount;
+    if (this.#gatheredRows > this.#maxGatheredRows) throw gatheredLimitExceeded();
+    const last = this.#series.at(-1);
+    if (batch.isContinuation && last !== undefined) last.push(batch);
+    else this.#series.push([batch]);
+  }
+
+  close({ messages, isPartial, cutsSeries, failure }: StatementEnd): void {
+    const buffer = this.#buffer;
+    const series = this.#series;
+    this.#series = [];
+    const hasMessages = failure === undefined && messages.length > 0;
+    // Series, were there none, or an error.
+    buffer.mapHeader(2 + Number(hasMessages) + Number(isPartial));
+    buffer.string('statement_id');
+    buffer.integer(BigInt(this.#statementId));
+    if (hasMessages) {
+      buffer.string('messages');
+      buffer.arrayHeader(messages.length);
+      for (const { level, text } of messages) {
+        buffer.mapHeader(2);
+        this.#pair('level', level);
+        this.#pair('text', text);
+      }
+    }
+    if (failure === undefined) {
+      buffer.string('series');
+      buffer.arrayHeader(series.length);
+      for (const [i, one] of series.entries()) {
+        this.#appendSeries(one, cutsSeries && i === series.length - 1);
+      }
+    }
+    if (isPartial) this.#partial();
+    if (failure !== undefined) this.#pair('error', failure.text);
+  }
+
+  finish(): void {}
+
+  #partial(): void {
+    this.#buffer.string('partial');
+    this.#buffer.boolean(true);
+  }
+
+  #pair(key: string, value: string): void {
+    this.#buffer.string(key);
+    this.#buffer.string(value);
+  }
+
+  #appendSeries(pieces: Series, isPartial: boolean): void {
+    const [first] = pieces;
+    const buffer = this.#buffer;
+    const rowCount = pieces.reduce((sum, piece) => sum + piece.rowCount, 0);
+    buffer.mapHeader(
+      2 + Number(first.name !== undefined) + Number(first.tags !== undefined) + Number(isPartial),
+    );
+    if (first.name !== undefined) this.#pair('name', first.name);
+    if (first.tags !== undefined) {
+      buffer.string('tags');
+      buffer.mapHeader(first.tags.size);
+      for (const [key, value] of first.tags) this.#pair(key, value);
+    }
+    buffer.string('columns');
+    buffer.arrayHeader(first.columns.length);
+    for (const column of first.columns) buffer.string(column);
+    buffer.string('values');
+    buffer.arrayHeader(rowCount);
+    for (const piece of pieces) {
+      for (let row = 0; row < piece.rowCount; row++) {
+        buffer.arrayHeader(piece.values.length);
+        for (let i = 0; i < piece.values.length; i++) {
+          this.#cell(piece.values[i]!, row, i === 0 ? this.#epoch : undefined);
+        }
+      }
+    }
+    if (isPartial) this.#partial();
+  }
+
+  #cell(column: ResultColumn, row: number, epoch: Epoch | undefined): void {
+    switch (column.type) {
+      case 'time': {
+        const time = column.values[row]!;
+        if (epoch === undefined) this.#buffer.time(time);
+        else this.#buffer.integer(time / EPOCH_NANOS[epoch]);
+        return;
+      }
+      case 'mixed':
+        return this.#value(column.values[row] ?? null);
+      default:
+        return this.#value(columnValue(column, row));
+    }
+  }
+
+  #value(value: MixedValue): void {
+    const buffer = this.#buffer;
+    switch (typeof value) {
+      case 'number':
+        return Number.isNaN(value) ? buffer.nil() : buffer.float(value);
+      case 'bigint':
+        return buffer.integer(value);
+      case 'string':
+        return buffer.string(value);
+      case 'boolean':
+        return buffer.boolean(value);
+      default:
+        if (value === null) return buffer.nil();
+        buffer.arrayHeader(value.length);
+        for (const item of value) buffer.string(item);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+// The loop over the statements of a request, the same for all formats.
+import { AppError } from '@tidemark/core';
+
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
+import { answerParts, RowBudget } from './chunks.ts';
+import { faultsOf } from './diagnostics.ts';
+import type { Encoder, StatementEnd } from './encoder.ts';
+import { UnsupportedFloat } from './number-text.ts';
+import type { StatementRun } from './write-results.ts';
+
+const PIECE_BYTES = 64 * 1024;
+
+/** What stands behind rows that nothing is to be said of. */
+const NOTHING: StatementEnd = {
+  messages: [],
+  isPartial: false,
+  cutsSeries: false,
+  failure: undefined,
+  diagnostics: [],
+};
+const NOT_EXECUTED: StatementEnd = {
+  ...NOTHING,
+  failure: { text: 'not executed', cause: undefined },
+};
+
+/** What stands before the reason when an answer holds a number that JSON lacks: bare text, as recorded. */
+const UNENCODABLE =
+  'json: error calling MarshalJSON for type httpd.Response: ' +
+  'json: error calling MarshalJSON for type *query.Result: ';
+
+export type WriteOptions = {
+  /** Rows of one response chunk, which is a document of its own; `undefined` is one document for all statements. */
+  readonly chunkRows: number | undefined;
+  /** Rows of all statements together; 0 and absent are unlimited. */
+  readonly maxRows: number | undefined;
+  /** Whether ends carry what is to be said about the text. */
+  readonly hasDiagnostics: boolean;
+};
+
+/** Runs the statements and yields what the encoder makes of them. */
+export function writeStatements(
+  statements: readonly StatementRun[],
+  encoder: Encoder,
+  options: WriteOptions,
+): Operator<Uint8Array> {
+  return new AnswerWriter(encoder, options).write(statements);
+}
+
+/** One answer. */
+class AnswerWriter {
+  readonly #encoder: Encoder;
+  readonly #options: WriteOptions;
+  readonly #isChunked: boolean;
+  readonly #budget: RowBudget;
+  #hasFailed = false;
+  /** A part of the document that is being written. */
+  #hasLeft = false;
+
+  constructor(encoder: Encoder, options: WriteOptions) {
+    this.#encoder = encoder;
+    this.#options = options;
+    this.#isChunked = options.chunkRows !== undefined;
+    this.#budget = new RowBudget(options.maxRows);
+  }
+
+  *write(statements: readonly StatementRun[]): Operator<Uint8Array> {
+    const encoder = this.#encoder;
+    const isOneDocument = !this.#isChunked || statements.length === 0;
+    if (isOneDocument) encoder.begin(statements.length);
+    try {
+      for (const [statementId, statement] of statements.entries()) {
+        this.#open(statementId);
+        if (this.#hasFailed) this.#close(NOT_EXECUTED);
+        else yield* this.#statement(statementId, statement);
+        if (this.#isChunked) yield encoder.out.take();
+      }
+    } catch (cause) {
+      if (!(cause instanceof UnsupportedFloat)) throw cause;
+      encoder.out.take();
+      encoder.out.text(`${UNENCODABLE}${cause.message}\n`);
+      yield encoder.out.take();
+      return;
+    }
+    if (!isOneDocument) return;
+    encoder.finish();
+    yield encoder.out.take();
+  }
+
+  /** Everything behind the statement's `open`. */
+  *#statement(statementId: number, statement: StatementRun): Operator<Uint8Array> {
+    let failure: StatementEnd['failure'];
+    let hasRows = false;
+    this.#budget.startStatement();
+    try {
+      const { chunkRows } = this.#options;
+      for (const part of answerParts(statement.run(), this.#budget, chunkRows)) {
+        if (isPause(part)) {
+          yield part;
+          continue;
+        }
+        const { batch, startsChunk } = part;
+        if (startsChunk) {
+          const cutsSeries = batch.isContinuation;
+          yield this.#chunk(statementId, { ...NOTHING, isPartial: true, cutsSeries });
+        }
+        this.#encoder.batch(batch);
+        hasRows = true;
+        yield this.#piece();
+      }
+      statement.onEnd?.({ error: undefined });
+    } catch (cause) {
+      statement.onEnd?.({ error: cause });
+      // Nothing has left yet, so the answer can still be what clients know.
+      if (cause instanceof UnsupportedFloat && !this.#hasLeft) throw cause;
+      failure = { text: statementError(cause), cause };
+      this.#hasFailed = true;
+      if (this.#isChunked) {
+        this.#encoder.out.take();
+        this.#open(statementId);
+      }
+    }
+    const end = this.#end(statement, failure);
+    // What is said about the text has a chunk of its own behind those of the rows.
+    if (this.#isChunked && hasRows && failure === undefined && end.diagnostics.length > 0) {
+      yield this.#chunk(statementId, { ...end, diagnostics: [] });
+    }
+    this.#close(end);
+  }
+
+  #open(statementId: number): void {
+    if (this.#isChunked) this.#encoder.begin(1);
+    this.#encoder.open(statementId);
+  }
+
+  #close(end: StatementEnd): void {
+    this.#encoder.close(end);
+    if (this.#isChunked) this.#encoder.finish();
+  }
+
+  /** Ends a response chunk and begins the next of the same statement. */
+  #chunk(statementId: number, end: StatementEnd): Uint8Array {
+    this.#close(end);
+    const chunk = this.#encoder.out.take();
+    this.#open(statementId);
+    return chunk;
+  }
+
+  /** What may leave behind a part: a response chunk only as a whole. */
+  #piece(): Uint8Array | undefined {
+    const { out } = this.#encoder;
+    if (this.#isChunked || out.length < PIECE_BYTES) return undefined;
+    this.#hasLeft = true;
+    return out.take();
+  }
+
+  #end(statement: StatementRun, failure: StatementEnd['failure']): StatementEnd {
+    const isWhole = failure === undefined;
+    const faults = isWhole ? [] : faultsOf(failure.cause, statement.span);
+    const budget = this.#budget;
+    return {
+      messages: isWhole || !this.#isChunked ? (statement.messages?.() ?? []) : [],
+      isPartial: isWhole && (statement.isPartial?.() === true || budget.lacksSeries),
+      cutsSeries: isWhole && budget.hasCut,
+      failure,
+      diagnostics: this.#options.hasDiagnostics
+        ? [...faults, ...(statement.findings?.() ?? [])]
+        : [],
+    };
+  }
+}
+
+/** The text of a statement's error; what is no error of a statement is thrown on. */
+function statementError(cause: unknown): string {
+  if (cause instanceof AppError || cause instanceof UnsupportedFloat) return cause.message;
+  throw cause;
+}
