@@ -1,7 +1,7 @@
-// What a statement answers: series of columns, in batches, and what the writers need to know about them.
+// What a statement answers: series of columns, in batches, and what the encoders need to know about them.
 import type { Column, FieldValue, TagSet, Validity } from '@tidemark/core';
 
-/** A column of timestamps. The writers print it in the time format of the request when it is the first column. */
+/** A column of timestamps. The encoders print it in the time format of the request when it is the first column. */
 export type TimeColumn = {
   readonly type: 'time';
   readonly values: BigInt64Array;
