@@ -1,6 +1,6 @@
 // `tidemark config convert`: what old servers are configured with becomes a file that passes our own check.
 import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import {
@@ -168,4 +168,49 @@ test('a file of one service given to both is told where its sections belong', as
   const wrong = await runTidemark(['config', 'convert', file, '--for', 'engine']);
   expect(wrong).toMatchObject({ status: 2, stdout: '' });
   expect(wrong.stderr).toContain('is a configuration of influxdb');
+});
+
+test('what scripts and handlers name is listed, as comments unless that is allowed', async () => {
+  const [load, more] = [join(directory, 'load'), join(directory, 'more')];
+  await mkdir(join(load, 'tasks'), { recursive: true });
+  await mkdir(more);
+  const script = "stream|from()|sideload().source('file:///etc/side')|alert().exec('/bin/page')";
+  await writeFile(join(load, 'tasks', 'a.tick'), script);
+  await writeFile(join(more, 'h.yaml'), 'kind: log\noptions:\n  path: /var/log/a.log\n');
+  const oldFile = join(directory, 'kapacitor.conf');
+  await writeFile(oldFile, `hostname = "h"\n[load]\n  enabled = true\n  dir = "${load}"\n[task]\n`);
+  const convert = ['config', 'convert', oldFile, '--scripts', more];
+
+  const commented = await runTidemark(convert);
+  const allowed = await runTidemark([...convert, '--for', 'engine', '--allow-found']);
+
+  const lists = [
+    'allowed-programs = ["/bin/page"]',
+    'allowed-files = ["/etc/side", "/var/log/a.log"]',
+  ];
+  const comment = '# Named by scripts, and refused until this is no comment:\n# ';
+  const lines = lists.map((line) => `${comment}${line}\n`).join('');
+  expect(commented.stdout).toContain(`[engine.alert]\n${lines}`);
+  expect(allowed.stdout).toContain(`[alert]\n${lists.join('\n')}\n`);
+  for (const [text, command] of [
+    [commented.stdout, 'up'],
+    [allowed.stdout, 'engine'],
+  ] as const) {
+    const file = join(directory, `${command}.toml`);
+    await writeFile(file, text);
+    expect(await runTidemark(['config', 'check', file, '--for', command])).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+  }
+});
+
+test('scripts that can not be read are told', async () => {
+  const file = join(directory, 'kapacitor.conf');
+  await writeFile(file, '[load]\n  enabled = true\n  dir = "/not/here"\n[task]\n');
+  const { status, stderr } = await runTidemark(['config', 'convert', file]);
+  expect([status, stderr]).toEqual([
+    0,
+    expect.stringContaining('/not/here: scripts can not be read: ENOENT'),
+  ]);
 });

@@ -1,8 +1,13 @@
-// `tidemark tsdb setup`: the first admin user, made without a password in the list of processes.
+// `tidemark tsdb setup`: the first admin user, made without a password in the list of processes. `tidemark setup` asks
+// what tasks may reach as well.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import {
   eventually,
   EXECUTABLE,
   hasPrograms,
+  makeDirectory,
   removeDirectory,
   run,
   send,
@@ -70,6 +75,64 @@ test('or from the environment; what is missing is said', async () => {
   expect(await users('ana', 'secret')).toEqual([['ana', true]]);
 });
 
+describe('lists of a configuration', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await makeDirectory();
+    await mkdir(join(folder, 'scripts'));
+    const script = "stream|from()|alert().exec('/bin/page').log('/var/log/a.log')";
+    await writeFile(join(folder, 'scripts', 'a.tick'), script);
+  });
+  afterEach(() => removeDirectory(folder));
+
+  async function fill(config: string, ...args: readonly string[]) {
+    const file = join(folder, 'tidemark.toml');
+    await writeFile(file, config);
+    const scripts = ['--config', file, '--scripts', join(folder, 'scripts')];
+    const user = ['--url', server.tsdb, '--username', 'ana', ...args];
+    const { status, stdout, stderr } = await run(
+      process.execPath,
+      [EXECUTABLE, 'setup', ...scripts, ...user],
+      { input: 'hush\n' },
+    );
+    return { status, stdout, stderr, file: await readFile(file, 'utf8') };
+  }
+
+  test('are filled where nobody is asked, and the user is made', async () => {
+    const before = '# mine\n[engine.alert] # here\ntopic-buffer-length = 7\n';
+    const filled = await fill(before, '--allow-found');
+    expect(filled).toMatchObject({ status: 0, stdout: 'created the admin user ana\n', stderr: '' });
+    expect(filled.file).toBe(
+      '# mine\n[engine.alert] # here\nallowed-files = ["/var/log/a.log"]\nallowed-programs = ["/bin/page"]\ntopic-buffer-length = 7\n',
+    );
+    expect(await users('ana', 'hush')).toEqual([['ana', true]]);
+  });
+
+  test('get comments without a yes, once; a list that is there is left alone', async () => {
+    const listed = '[engine.alert]\nallowed-programs = ["/bin/page"]\n';
+    const { file } = await fill(listed);
+    expect(file).toBe(
+      '[engine.alert]\n# Named by scripts, and refused until this is no comment:\n# allowed-files = ["/var/log/a.log"]\nallowed-programs = ["/bin/page"]\n',
+    );
+    expect((await fill(file)).file).toBe(file);
+    const other = '[engine.alert]\nallowed-programs = ["/bin/other"]\n';
+    expect(await fill(other, '--allow-found')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('add there: /bin/page') as unknown,
+      file: other,
+    });
+  });
+
+  test('in another form are added by hand', async () => {
+    const inline = '[engine]\nalert = { topic-buffer-length = 7 }\n';
+    expect(await fill(inline, '--allow-found')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('writes [engine.alert] in another form') as unknown,
+      file: inline,
+    });
+  });
+});
+
 describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
   const socket = `tidemark-setup-${process.pid}`;
   const tmux = async (...args: string[]): Promise<string> => {
@@ -98,6 +161,26 @@ describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
     const screen = await screenShows('created the admin user ana');
     expect(screen).not.toContain('hush');
     expect(await users('ana', 'hush')).toEqual([['ana', true]]);
+  });
+
+  test('`tidemark setup` asks for each list before it', async () => {
+    const folder = await makeDirectory();
+    const [script, file] = [join(folder, 'a.tick'), join(folder, 'tidemark.toml')];
+    await writeFile(script, "stream|from()|alert().exec('/bin/page').log('/var/log/a.log')");
+    await writeFile(file, '');
+    const command = `${process.execPath} ${EXECUTABLE} setup --config ${file} --scripts ${folder} --url ${server.tsdb}; read`;
+    await tmux('new-session', '-d', '-x', '120', '-y', '30', 'bash', '-c', command);
+    expect(await screenShows('Programs that exec handlers run')).toContain('/bin/page');
+    await answer('allow all of them?', 'y');
+    await answer('Files that log handlers write', 'n');
+    await answer('username:', 'ana');
+    await answer('password:', 'hush');
+    await answer('again:', 'hush');
+    await screenShows('created the admin user ana');
+    expect(await readFile(file, 'utf8')).toContain(
+      '# allowed-files = ["/var/log/a.log"]\nallowed-programs = ["/bin/page"]\n',
+    );
+    await removeDirectory(folder);
   });
 
   test('two passwords that differ make no user', async () => {

@@ -7,3 +7,5 @@ export { startEngine } from './start-engine.ts';
 export type { EngineService, StartEngineOptions } from './start-engine.ts';
 export { moveIn } from './move-in/move-in.ts';
 export type { MoveInOptions, MoveInStep } from './move-in/move-in.ts';
+export { findReach } from './found-reach.ts';
+export type { FoundReach } from './found-reach.ts';

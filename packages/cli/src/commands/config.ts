@@ -6,6 +6,14 @@ import type { ServiceCommand } from '../config/config-files.ts';
 import { convertFiles, PRODUCTS } from '../config/convert-files.ts';
 import type { Product } from '../config/convert-files.ts';
 import { ExitStatus } from '../exit.ts';
+import { collect, decideBy } from './allow-found.ts';
+
+type ConvertFlags = {
+  readonly for: ServiceCommand;
+  readonly from?: Product;
+  readonly scripts?: readonly string[];
+  readonly allowFound?: boolean;
+};
 
 const serviceOption = (): Option =>
   new Option('--for <command>', 'the command that the configuration is for')
@@ -52,8 +60,15 @@ export function configCommand(finish: (status: number) => void): Command {
         'what the file belongs to; guessed from its sections when left out',
       ).choices([...PRODUCTS]),
     )
-    .action(async (files: string[], options: { for: ServiceCommand; from?: Product }) => {
-      const { toml, notes } = await convertFiles(files, options);
+    .option(
+      '--scripts <folder>',
+      'look here, too, for programs and files that scripts and handlers name (repeatable)',
+      collect,
+    )
+    .option('--allow-found', 'list what scripts name without a question')
+    .action(async (files: string[], flags: ConvertFlags) => {
+      const decide = decideBy(flags.allowFound);
+      const { toml, notes } = await convertFiles(files, { ...flags, decide });
       process.stdout.write(toml);
       for (const { key, message } of notes) process.stderr.write(`${key}: ${message}\n`);
     });

@@ -30,9 +30,14 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'config default': ['config default > tidemark.toml', 'config default --for engine'],
   'config check': ['config check tidemark.toml', 'config check engine.toml --for engine --json'],
+  setup: [
+    'setup --username admin',
+    'setup --username admin --config tidemark.toml --scripts ./tasks',
+  ],
   'config convert': [
     'config convert /etc/influxdb/influxdb.conf /etc/kapacitor/kapacitor.conf > tidemark.toml',
     'config convert /etc/kapacitor/kapacitor.conf --for engine > engine.toml',
+    'config convert kapacitor.conf --scripts ./tasks --allow-found > tidemark.toml',
   ],
   shell: [
     'shell --database house',

@@ -1,15 +1,18 @@
 // `tidemark tsdb setup`: makes the first admin user of a database that has authentication on.
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
-
 import { TsdbClient } from '@tidemark/client';
 import { Command } from 'commander';
 
 import { UsageError } from '../exit.ts';
+import { ask } from './ask.ts';
 import { tsdbUrl } from './connection.ts';
 import { print, printJson } from '../output/table.ts';
 
-type Flags = { readonly url: string; readonly username?: string; readonly json?: boolean };
+/** What the first user is made with. */
+export type UserFlags = {
+  readonly url: string;
+  readonly username?: string;
+  readonly json?: boolean;
+};
 
 /** The subcommand. The password never is an argument: others could see it in the list of processes. */
 export function tsdbSetupCommand(): Command {
@@ -21,15 +24,18 @@ export function tsdbSetupCommand(): Command {
     .option('--username <name>', 'name of the user')
     .option('--json', 'print JSON')
     .exitOverride()
-    .action(async (flags: Flags) => {
-      const { username, password } = await readCredentials(flags.username);
-      const client = new TsdbClient({ url: flags.url });
-      await client.rows(
-        `CREATE USER "${escape(username, '"')}" WITH PASSWORD '${escape(password, "'")}' WITH ALL PRIVILEGES`,
-      );
-      if (flags.json === true) printJson({ username, admin: true });
-      else print(`created the admin user ${username}`);
-    });
+    .action(createFirstUser);
+}
+
+/** Asks for name and password where they are not given, and makes the user. */
+export async function createFirstUser(flags: UserFlags): Promise<void> {
+  const { username, password } = await readCredentials(flags.username);
+  const client = new TsdbClient({ url: flags.url });
+  await client.rows(
+    `CREATE USER "${escape(username, '"')}" WITH PASSWORD '${escape(password, "'")}' WITH ALL PRIVILEGES`,
+  );
+  if (flags.json === true) printJson({ username, admin: true });
+  else print(`created the admin user ${username}`);
 }
 
 const escape = (text: string, quote: string): string =>
@@ -62,22 +68,6 @@ async function askTwice(): Promise<string> {
   const password = await ask('password: ', true);
   if ((await ask('again: ', true)) !== password) throw new UsageError('the passwords differ');
   return password;
-}
-
-/** Asks on the terminal; what is typed is not shown when `isHidden`. */
-async function ask(prompt: string, isHidden: boolean): Promise<string> {
-  // Whatever readline draws, it draws the line anew, with what was typed: of a password nothing may come through.
-  const output = isHidden
-    ? new Writable({ write: (_chunk, _encoding, done) => done() })
-    : process.stderr;
-  if (isHidden) process.stderr.write(prompt);
-  const readline = createInterface({ input: process.stdin, output, terminal: true });
-  try {
-    return await readline.question(isHidden ? '' : prompt);
-  } finally {
-    readline.close();
-    if (isHidden) process.stderr.write('\n');
-  }
 }
 
 async function firstLineOfInput(): Promise<string> {

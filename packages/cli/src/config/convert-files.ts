@@ -4,6 +4,8 @@ import { basename } from 'node:path';
 import { stringify } from 'smol-toml';
 
 import { UsageError } from '../exit.ts';
+import { findLists, listLines, withLines } from './allowed-lists.ts';
+import type { Decide } from './allowed-lists.ts';
 import { readTomlFile, servicePart } from './config-files.ts';
 import type { ServiceCommand } from './config-files.ts';
 import { convertConfig } from './convert.ts';
@@ -21,7 +23,13 @@ type Tables = Readonly<Record<string, unknown>>;
 /** Converts one file, or one of each product. Throws `UsageError` for files that can not become one of that command. */
 export async function convertFiles(
   files: readonly string[],
-  options: { readonly for: ServiceCommand; readonly from?: Product | undefined },
+  options: {
+    readonly for: ServiceCommand;
+    readonly from?: Product | undefined;
+    /** Folders with scripts, besides the load directory. */
+    readonly scripts?: readonly string[] | undefined;
+    readonly decide: Decide;
+  },
 ): Promise<{ readonly toml: string; readonly notes: readonly ConversionNote[] }> {
   const result: Record<string, unknown> = {};
   const notes: ConversionNote[] = [];
@@ -44,7 +52,27 @@ export async function convertFiles(
   const from = files.map((file) => basename(file)).join(' and ');
   const tables = options.for === 'up' ? result : Object.assign({}, ...Object.values(result));
   const head = `# From ${from}, for \`tidemark ${options.for} --config FILE\`.\n\n`;
-  return { toml: `${head}${stringify(tables)}\n`, notes };
+  const toml = `${head}${stringify(tables)}\n`;
+  const engine = result[TABLES.kapacitor] as Tables | undefined;
+  if (engine === undefined) {
+    if (options.scripts !== undefined)
+      throw new UsageError('--scripts needs a configuration of kapacitor to put its lists into');
+    return { toml, notes };
+  }
+  const { lists, notes: unclear } = await findLists([
+    ...loadFolder(engine),
+    ...(options.scripts ?? []),
+  ]);
+  const lines: string[] = [];
+  for (const list of lists) lines.push(...listLines(list, await options.decide(list)));
+  const section = options.for === 'up' ? `${TABLES.kapacitor}.alert` : 'alert';
+  return { toml: withLines(toml, section, lines), notes: [...notes, ...unclear] };
+}
+
+/** The load directory that a converted file uses. */
+function loadFolder({ load }: Tables): readonly string[] {
+  const { enabled, dir } = (load ?? {}) as Tables;
+  return enabled === true && typeof dir === 'string' ? [dir] : [];
 }
 
 function productOf(tables: Tables): Product {

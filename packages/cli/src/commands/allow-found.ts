@@ -1,0 +1,20 @@
+// Asks whether what scripts name may be reached: on a terminal one question for each kind, else `--allow-found` says.
+import type { Decide } from '../config/allowed-lists.ts';
+import { ask } from './ask.ts';
+
+/** Yes to everything when that was asked for; nobody there to ask means no. */
+export function decideBy(allowFound: boolean | undefined): Decide {
+  return async ({ title, found }) => {
+    if (allowFound === true) return true;
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
+    const lines = [...found].map(([path, users]) => `  ${path}  (${users.join(', ')})\n`);
+    process.stderr.write(`${title}:\n${lines.join('')}`);
+    return /^y(es)?$/i.test((await ask('allow all of them? [y/N] ', false)).trim());
+  };
+}
+
+/** The values of an option that may be given more than once. */
+export const collect = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+];

@@ -1,0 +1,19 @@
+// Questions on the terminal. Standard output stays free for what a command prints.
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+
+/** Asks on the terminal; what is typed is not shown when `isHidden`. */
+export async function ask(prompt: string, isHidden: boolean): Promise<string> {
+  // Whatever readline draws, it draws the line anew, with what was typed: of a password nothing may come through.
+  const output = isHidden
+    ? new Writable({ write: (_chunk, _encoding, done) => done() })
+    : process.stderr;
+  if (isHidden) process.stderr.write(prompt);
+  const readline = createInterface({ input: process.stdin, output, terminal: true });
+  try {
+    return await readline.question(isHidden ? '' : prompt);
+  } finally {
+    readline.close();
+    if (isHidden) process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,78 @@
+// Lists of what tasks may reach, `alert.allowed-…`: filled from what scripts name, written into a configuration.
+import { messageOf } from '@tidemark/core';
+import type { FoundReach } from '@tidemark/engine';
+
+import type { ConversionNote } from './convert.ts';
+
+/** What scripts name that one setting would have to list. */
+export type FoundList = {
+  readonly key: 'allowed-programs' | 'allowed-files';
+  /** What is told when somebody is asked. */
+  readonly title: string;
+  /** With the scripts that name each. */
+  readonly found: ReadonlyMap<string, readonly string[]>;
+};
+
+/** Whether all of a list may be reached. */
+export type Decide = (list: FoundList) => Promise<boolean>;
+
+/** Reads definitions below folders. A folder that can not be read is a note, as is all that is unclear. */
+export async function findLists(folders: readonly string[]): Promise<{
+  readonly lists: readonly FoundList[];
+  readonly notes: readonly ConversionNote[];
+}> {
+  const { findReach } = await import('@tidemark/engine');
+  const programs = new Map<string, readonly string[]>();
+  const files = new Map<string, readonly string[]>();
+  const notes: ConversionNote[] = [];
+  for (const folder of folders) {
+    let reach: FoundReach;
+    try {
+      reach = await findReach(folder);
+    } catch (error) {
+      notes.push({ key: folder, message: `scripts can not be read: ${messageOf(error)}` });
+      continue;
+    }
+    merge(programs, reach.programs);
+    merge(files, reach.files);
+    notes.push(...reach.unclear.map((message) => ({ key: 'alert', message })));
+  }
+  const lists: readonly FoundList[] = [
+    { key: 'allowed-programs', title: 'Programs that exec handlers run', found: programs },
+    {
+      key: 'allowed-files',
+      title: 'Files that log handlers write and folders that sideload nodes read',
+      found: files,
+    },
+  ];
+  return { lists: lists.filter(({ found }) => found.size > 0), notes };
+}
+
+function merge(
+  all: Map<string, readonly string[]>,
+  found: ReadonlyMap<string, readonly string[]>,
+): void {
+  for (const [path, users] of found) all.set(path, [...(all.get(path) ?? []), ...users]);
+}
+
+/** The lines of a list in the section `alert`; commented out where it is not allowed. */
+export function listLines({ key, found }: FoundList, isAllowed: boolean): readonly string[] {
+  const values = [...found.keys()].map((path) => JSON.stringify(path)).join(', ');
+  const line = `${key} = [${values}]`;
+  return isAllowed
+    ? [line]
+    : ['# Named by scripts, and refused until this is no comment:', `# ${line}`];
+}
+
+/** Puts lines at the beginning of a section, which is made when the text has none. */
+export function withLines(toml: string, section: string, lines: readonly string[]): string {
+  if (lines.length === 0) return toml;
+  const added = `${lines.join('\n')}\n`;
+  const name = section.split('.').join(String.raw`\s*\.\s*`);
+  const header = new RegExp(String.raw`^[ \t]*\[\s*${name}\s*\][ \t]*(?:#.*)?\r?\n`, 'm').exec(
+    toml,
+  );
+  if (header === null) return `${toml.trimEnd()}\n\n[${section}]\n${added}`;
+  const at = header.index + header[0].length;
+  return toml.slice(0, at) + added + toml.slice(at);
+}
