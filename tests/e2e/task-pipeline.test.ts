@@ -53,6 +53,16 @@ test('a script goes to JSON and comes back', async () => {
   );
 });
 
+test('values of secret vars are not shown, whatever the form', async () => {
+  const script = file('told.tick', `var to = ''\nstream|from()|httpPost('http://h/' + to)`);
+  const vars = file('told.json', '{"to": {"type": "secret", "value": "hush-7Zq"}}');
+  for (const form of ['json', 'script', 'dot']) {
+    const shown = await output(script, '--vars', vars, '--to', form);
+    expect(shown).not.toContain('hush');
+    if (form !== 'dot') expect(shown).toContain('http://h/[REDACTED]');
+  }
+});
+
 test('values of vars are put in', async () => {
   const script = file(
     'above.tick',

@@ -49,7 +49,7 @@ export type { JsonValue, Options, OptionSpec, OptionType, OptionValue } from './
 export { bodyTemplate } from './handlers/post.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
 export type { Undeliverable } from './undeliverable.ts';
-export { HIDDEN, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
+export { HIDDEN, hideSecret, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
 export {
   bool,
   checkUrl,

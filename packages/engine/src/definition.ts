@@ -1,12 +1,15 @@
 // From what a client defines to a pipeline: the checks of scripts, vars and database pairs that tasks, templates and
 // replays share.
 import { InvalidRequest } from '@tidemark/core';
+import type { Diagnostic } from '@tidemark/core';
 import { buildPipeline, definitionErrorText, parseVars } from '@tidemark/pipeline';
 import type { BuildResult, DeadmanConfig, EdgeType, Pipeline, Vars } from '@tidemark/pipeline';
 import type { UdfRegistry } from '@tidemark/pipeline';
 import { formatScript } from '@tidemark/tickscript';
 import type { SyntaxDiagnostic } from '@tidemark/tickscript';
 import type { Dbrp } from './records.ts';
+import { hideSecretVars } from './secret-vars.ts';
+import { findingAt } from './start-findings.ts';
 
 /** What the configuration adds to every script; what is left out has its default. */
 export type BuildEnvironment = {
@@ -38,9 +41,7 @@ export type DefinitionInput = {
 /** Checks a task's script with its vars and database pairs. Throws `InvalidRequest` as the API answers it. */
 export function defineTask(input: DefinitionInput, environment: BuildEnvironment): Definition {
   if (input.script === '') throw new InvalidRequest('must provide TICKscript');
-  const built = buildPipeline(input.script, { vars: input.vars, ...environment });
-  const { pipeline, type } = requirePipeline(built);
-  environment.checkAccess?.(pipeline);
+  const { built, shown, pipeline, type } = buildTask(input, environment);
   const implied = built.dbrps.map(({ database, retentionPolicy }) => ({
     db: database,
     rp: retentionPolicy,
@@ -57,9 +58,51 @@ export function defineTask(input: DefinitionInput, environment: BuildEnvironment
     type,
     dbrps,
     pipeline,
-    checkStart: () => built.checkStart?.(context) ?? [],
-    warnings: () => built.warnings?.() ?? [],
+    checkStart: () => {
+      const found = built.checkStart?.(context) ?? [];
+      if (found.length === 0 || shown === built) return found;
+      const said = shown.checkStart?.(context) ?? [];
+      return said.length > 0 ? said : [misfitOf(input.script, found)];
+    },
+    warnings: () => shown.warnings?.() ?? [],
   };
+}
+
+type BuiltTask = {
+  readonly built: BuildResult;
+  /** The same with markers for secrets. Findings come from here: they quote pieces of what is wrong. */
+  readonly shown: BuildResult;
+  readonly pipeline: Pipeline;
+  readonly type: EdgeType;
+};
+
+function buildTask({ script, vars }: DefinitionInput, environment: BuildEnvironment): BuiltTask {
+  const shownVars = hideSecretVars(vars);
+  const build = (using: Vars): BuildResult =>
+    buildPipeline(script, { vars: using, ...environment });
+  const check = (built: BuildResult): ReturnType<typeof requirePipeline> => {
+    const required = requirePipeline(built);
+    environment.checkAccess?.(required.pipeline);
+    return required;
+  };
+  const built = build(vars);
+  const shown = shownVars === vars ? built : build(shownVars);
+  try {
+    return { built, shown, ...check(built) };
+  } catch (error) {
+    if (shown === built || !(error instanceof InvalidRequest)) throw error;
+    check(shown);
+    const misfit = misfitOf(script, error.diagnostics);
+    throw new InvalidRequest(misfit.message, { diagnostics: [misfit] });
+  }
+}
+
+/** What is said of a script that would be right with another value of a secret. */
+function misfitOf(script: string, found: readonly Diagnostic[]): SyntaxDiagnostic {
+  const message = 'invalid TICKscript: the value of a secret var does not fit where it is used';
+  const [first] = found;
+  const span = first?.span ?? { start: 0, end: 0 };
+  return findingAt(script, span, { code: first?.code ?? 'TICK_INVALID_VAR', message });
 }
 
 /** Reads the vars of a request. Throws `InvalidRequest` in the recorded words. */

@@ -274,6 +274,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     alerts,
     clusters,
     environment,
+    redactor,
     clock,
     logs,
     hooks,
@@ -324,9 +325,9 @@ function definitions(
   parts: Pick<
     EngineParts,
     'metadata' | 'executor' | 'alerts' | 'clusters' | 'environment' | 'clock' | 'logs' | 'hooks'
-  >,
+  > & { readonly redactor: Redactor },
 ): { readonly tasks: TaskService; readonly templates: TemplateService } {
-  const { metadata, executor, alerts, clusters, environment, clock, logs, hooks } = parts;
+  const { metadata, executor, alerts, clusters, environment, redactor, clock, logs, hooks } = parts;
   const log = logs.logger('task_store');
   const templateTable = metadata.table<TemplateRecord>('templates');
   const lock = new ChangeLock();
@@ -339,6 +340,7 @@ function definitions(
     alerts,
     environment,
     reach: new Reach({ alerts, clusters, clock }),
+    redactor,
     checkNode: (node) => checkCluster(node, clusters),
     onStartAnew: (id) => hooks.taskStartsAnew(id),
     onStarted: (id, isNew) => hooks.taskStarted(id, isNew),

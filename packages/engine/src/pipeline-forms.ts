@@ -5,6 +5,7 @@ import { buildPipeline, formatDot, parsePipeline, printPipelineScript } from '@t
 import type { Pipeline } from '@tidemark/pipeline';
 import { readVars, requirePipeline } from './definition.ts';
 import { parseJson } from './http/json.ts';
+import { hideSecretVars } from './secret-vars.ts';
 
 export { printPipeline } from '@tidemark/pipeline';
 
@@ -14,8 +15,8 @@ export function formOf(text: string): 'script' | 'json' {
 }
 
 /**
- * Reads a script, with the values of its vars in the form of the API, or the JSON form. Throws `InvalidRequest` with
- * what is wrong and where.
+ * Reads a script, with the values of its vars in the form of the API, or the JSON form. In the place of secrets the
+ * pipeline has markers: it is made to be shown. Throws `InvalidRequest` with what is wrong and where.
  */
 export function readPipeline(text: string, vars?: unknown): Pipeline {
   if (formOf(text) === 'json') {
@@ -23,7 +24,8 @@ export function readPipeline(text: string, vars?: unknown): Pipeline {
     if (pipeline === undefined) throw new InvalidRequest(error);
     return pipeline;
   }
-  return requirePipeline(buildPipeline(text, { vars: readVars(vars) })).pipeline;
+  const shown = hideSecretVars(readVars(vars));
+  return requirePipeline(buildPipeline(text, { vars: shown })).pipeline;
 }
 
 /** The script that makes a pipeline. Throws `InvalidRequest` for what only JSON can say. */

@@ -11,7 +11,7 @@ export type TaskRecord = {
   readonly type: EdgeType;
   readonly dbrps: readonly Dbrp[];
   readonly script: string;
-  /** JSON text of the vars as the API shows them; text because integers keep all their digits. */
+  /** JSON text of the vars as the API takes them, with their secrets; text because integers keep all their digits. */
   readonly varsJson: string;
   readonly status: TaskStatus;
   readonly error: string;

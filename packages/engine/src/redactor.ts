@@ -4,22 +4,41 @@ import { HIDDEN, hideUrlSecrets, isSecretHeader } from '@tidemark/alerting';
 import type { Options } from '@tidemark/alerting';
 
 /** Shorter ones would be found everywhere; who uses one has no secret. */
-const SECRET_LENGTH_MIN = 6;
+export const SECRET_LENGTH_MIN = 6;
 
 const BASIC_HEADER = /\b(Basic +)([A-Za-z0-9+/]{4,}={0,2})/g;
 
 export class Redactor {
   readonly #secrets = new Set<string>();
-  /** Matches any of them; made when it is needed. */
-  #pattern: RegExp | undefined;
+  /** Secrets that are in use as long as who brought them is there: forms by owner. */
+  readonly #owned = new Map<string, ReadonlySet<string>>();
+  /** All forms, the longest first; made when it is needed. */
+  #sorted: readonly string[] | undefined;
 
   /** Remembers a secret that is in use, also as it looks in URLs; of a URL the part that the receiver sees. */
   add(secret: string): void {
     for (const form of formsOf(secret)) {
       if (this.#secrets.has(form)) continue;
       this.#secrets.add(form);
-      this.#pattern = undefined;
+      this.#sorted = undefined;
     }
+  }
+
+  /** Remembers secrets of an owner beside those that it has. */
+  addOwned(owner: string, secrets: readonly string[]): void {
+    if (secrets.length > 0) this.#own(owner, [...(this.#owned.get(owner) ?? []), ...secrets]);
+  }
+
+  /** Remembers the secrets of an owner in place of those that it had. */
+  setOwned(owner: string, secrets: readonly string[]): void {
+    if (secrets.length > 0 || this.#owned.has(owner)) this.#own(owner, secrets);
+  }
+
+  #own(owner: string, secrets: readonly string[]): void {
+    const forms = new Set(secrets.flatMap(formsOf));
+    if (forms.size === 0) this.#owned.delete(owner);
+    else this.#owned.set(owner, forms);
+    this.#sorted = undefined;
   }
 
   /** Remembers user and password as they look in a header of basic authentication. */
@@ -41,20 +60,29 @@ export class Redactor {
   /** The text with all known secrets, and passwords in URLs, replaced. */
   readonly redact = (text: string): string => {
     const hidden = hideUrlSecrets(text).replace(BASIC_HEADER, hideCredentials);
-    if (this.#secrets.size === 0) return hidden;
-    this.#pattern ??= patternOf([...this.#secrets]);
-    return hidden.replace(this.#pattern, HIDDEN);
+    this.#sorted ??= longestFirst([this.#secrets, ...this.#owned.values()]);
+    return hideAll(hidden, this.#sorted);
   };
 
   /** The same for a text that belongs to somebody with secrets of his own, which nobody else's texts can hold. */
   readonly redactOwn = (text: string, secrets: Iterable<string>): string => {
-    const own = [...secrets].flatMap(formsOf);
-    return this.redact(own.length === 0 ? text : text.replace(patternOf(own), HIDDEN));
+    return this.redact(hideAll(text, longestFirst([[...secrets].flatMap(formsOf)])));
   };
 }
 
 function formsOf(secret: string): readonly string[] {
-  const forms = [secret, encodeURIComponent(secret.replace(/\p{Surrogate}/gu, ''))];
+  const clean = secret.replace(/\p{Surrogate}/gu, '');
+  const url = new URL('http://h');
+  url.pathname = clean;
+  url.search = clean;
+  const forms = [
+    secret,
+    encodeURIComponent(clean),
+    encodeURI(clean),
+    url.pathname.slice(1),
+    url.search.slice(1),
+    JSON.stringify(secret).slice(1, -1),
+  ];
   if (/^https?:/.test(secret) && URL.canParse(secret)) {
     const { pathname, search, username, password } = new URL(secret);
     forms.push(pathname.slice(1) + search);
@@ -76,10 +104,11 @@ function hideCredentials(found: string, scheme: string, encoded: string): string
 }
 
 // The longest first: a secret may begin with another.
-function patternOf(secrets: readonly string[]): RegExp {
-  const sorted = secrets.toSorted((a, b) => b.length - a.length);
-  return new RegExp(
-    sorted.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'),
-    'g',
-  );
+function longestFirst(sets: readonly Iterable<string>[]): readonly string[] {
+  const forms = new Set(sets.flatMap((set) => [...set]));
+  return [...forms].sort((a, b) => b.length - a.length);
+}
+
+function hideAll(text: string, forms: readonly string[]): string {
+  return forms.reduce((shown, form) => shown.replaceAll(form, HIDDEN), text);
 }

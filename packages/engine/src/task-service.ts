@@ -23,9 +23,11 @@ import { idOrRandom } from './ids.ts';
 import { parseJson, printJson } from './http/json.ts';
 
 import type { Metadata, Table } from './metadata.ts';
+import type { Redactor } from './redactor.ts';
 import type { Reach } from './reach.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from './records.ts';
 import { ZERO_TIME } from './records.ts';
+import { keepSecretVars, secretsOf } from './secret-vars.ts';
 import { definitionOf } from './snapshots.ts';
 import { checkAt, checkStartOf, findingsOf, spanOf } from './start-findings.ts';
 
@@ -51,6 +53,8 @@ export type TaskServiceOptions = {
   readonly alerts: AlertService;
   readonly environment: () => BuildEnvironment;
   readonly reach: Reach;
+  /** Told of the secrets among the vars of every task. */
+  readonly redactor: Redactor;
   /** Refuses a node that names things which are not configured. */
   readonly checkNode: (node: NodeSpec) => void;
   /** Called before a task starts without its earlier state, which must not come back. */
@@ -73,6 +77,7 @@ export class TaskService {
 
   constructor(options: TaskServiceOptions) {
     this.#options = options;
+    for (const record of this.all()) this.#hideSecretsOf(record);
   }
 
   get(id: string): TaskRecord | undefined {
@@ -115,7 +120,7 @@ export class TaskService {
       if (tasks.has(id)) throw new InvalidRequest(`task ${id} already exists`);
       const templateId = input.templateId ?? '';
       const script = templateId === '' ? (input.script ?? '') : this.#template(templateId).script;
-      const vars = input.vars ?? new Map();
+      const vars = keepSecretVars(input.vars ?? new Map(), new Map());
       const defined = defineTask(
         { script, vars, dbrps: input.dbrps ?? [] },
         this.#options.environment(),
@@ -136,6 +141,7 @@ export class TaskService {
         modified: now,
         lastEnabled: status === 'enabled' ? now : ZERO_TIME,
       };
+      this.#hideSecretsOf(record);
       await tasks.put(id, record);
       if (status === 'enabled') await this.#start(record);
       return this.require(id);
@@ -155,6 +161,7 @@ export class TaskService {
       }
       const after = { ...this.#applyPatch(before, input), id: newId };
       const isRenamed = newId !== id;
+      this.#hideSecretsOf(after);
       await tasks.change([
         { id, value: isRenamed ? undefined : after },
         { id: newId, value: after },
@@ -182,7 +189,8 @@ export class TaskService {
       : templateId === ''
         ? ownScript
         : before.script;
-    const vars = input.vars ?? varsOf(before);
+    const stored = varsOf(before);
+    const vars = input.vars === undefined ? stored : keepSecretVars(input.vars, stored);
     const isDefined = isDefinitionChanged || isTurnedOn || script !== before.script;
     const defined = isDefined
       ? defineTask(
@@ -214,10 +222,12 @@ export class TaskService {
     if (after.status === 'disabled') {
       this.#refusals.delete(before.id);
       if (wasRunning) await executor.stop(before.id);
+      this.#forgetSecretsOf(before.id, after);
       return;
     }
     if (isRenamed) this.#refusals.delete(before.id);
     if (isRenamed && wasRunning) await executor.stop(before.id);
+    if (isRenamed) this.#forgetSecretsOf(before.id, after);
     if (isRenamed || before.status === 'disabled') await this.#start(after);
   }
 
@@ -228,6 +238,7 @@ export class TaskService {
       await executor.stop(id);
       this.#refusals.delete(id);
       await tasks.remove(id);
+      this.#options.redactor.setOwned(id, []);
       await alerts.deleteTopicsOf('main', id);
     });
   }
@@ -374,7 +385,7 @@ export class TaskService {
       await this.#execute(record, savedOf);
       if (record.error !== '') await this.#setError(record.id, '');
     } catch (error) {
-      const reason = messageOf(error);
+      const reason = this.#options.redactor.redact(messageOf(error));
       const findings = this.#findingsOf(error, record);
       this.#refusals.set(record.id, { reason, findings });
       await this.#setError(record.id, reason);
@@ -390,6 +401,7 @@ export class TaskService {
   ): Promise<void> {
     const { executor } = this.#options;
     await executor.stop(record.id);
+    this.#forgetSecretsOf(record.id, record);
     const { pipeline } = this.startableOf(record);
     if (savedOf === undefined) await this.#options.onStartAnew(record.id);
     const saved = savedOf?.(record);
@@ -417,7 +429,22 @@ export class TaskService {
 
   async #setError(id: string, error: string): Promise<void> {
     const record = this.get(id);
-    if (record !== undefined) await this.#options.tasks.put(id, { ...record, error });
+    if (record === undefined) return;
+    // The secret that it may quote can be another one when it is shown.
+    const shown = this.#options.redactor.redact(error);
+    await this.#options.tasks.put(id, { ...record, error: shown });
+  }
+
+  /** A task that runs goes on with the secrets of its last start, until the next one. */
+  #hideSecretsOf(record: TaskRecord): void {
+    this.#options.redactor.addOwned(record.id, secretsOf(varsOf(record)));
+  }
+
+  /** Nothing runs any more with other secrets than the record's. */
+  #forgetSecretsOf(id: string, record: TaskRecord): void {
+    const { redactor } = this.#options;
+    redactor.setOwned(id, []);
+    redactor.setOwned(record.id, secretsOf(varsOf(record)));
   }
 
   #template(id: string): TemplateRecord {

@@ -2,7 +2,7 @@
 import { parseDuration } from '@tidemark/tickscript';
 import { MAX_INT64, MIN_INT64, unreachable } from '@tidemark/core';
 import { isVarType } from './evaluate/var-values.ts';
-import type { Var, Vars, VarValue } from './vars.ts';
+import type { GivenVarType, Var, Vars, VarValue } from './vars.ts';
 
 /** `error` is the recorded text: `invalid JSON` or `invalid var x: …`. */
 export type VarsResult =
@@ -39,9 +39,13 @@ function parseVar(name: string, json: unknown): Var {
   const { type, value = null, description = '' } = json;
   if (typeof description !== 'string') throw new VarFailure(INVALID_JSON);
   if (type === undefined || type === '') throw unsupported(name, value);
-  if (typeof type !== 'string' || !isVarType(type)) throw new VarFailure(INVALID_JSON);
+  if (typeof type !== 'string' || !isGivenType(type)) throw new VarFailure(INVALID_JSON);
   if (value === null && type !== 'star') throw unsupported(name, value);
   return { type, value: parseValue(name, type, value), description };
+}
+
+function isGivenType(name: string): name is GivenVarType {
+  return name === 'secret' || isVarType(name);
 }
 
 function unsupported(name: string, value: unknown): VarFailure {
@@ -78,6 +82,8 @@ function parseValue(name: string, type: Var['type'], value: unknown): VarValue {
       return { kind: 'float', value };
     case 'string':
       return { kind: 'string', value: textOf(value) };
+    case 'secret':
+      return { kind: 'secret', value: textOf(value) };
     case 'regex':
       return { kind: 'regex', pattern: textOf(value) };
     case 'lambda':
@@ -150,7 +156,7 @@ export type JsonVar = {
   readonly description: string;
 };
 
-/** Vars as answers show them, sorted by name. */
+/** Vars as they are stored, secrets included, sorted by name. */
 export function printVars(vars: Vars): { readonly [name: string]: JsonVar } {
   const names = [...vars.keys()].sort();
   const entries = names.map((name) => [name, printVar(vars.get(name))] as const);
@@ -167,6 +173,7 @@ function printValue(value: VarValue): JsonVarValue {
     case 'boolean':
     case 'float':
     case 'string':
+    case 'secret':
       return value.value;
     case 'integer':
       return printInteger(value.value);

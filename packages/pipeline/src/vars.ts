@@ -7,6 +7,8 @@ export type VarValue =
   | { readonly kind: 'integer'; readonly value: bigint }
   | { readonly kind: 'float'; readonly value: number }
   | { readonly kind: 'string'; readonly value: string }
+  /** A text that is not shown. */
+  | { readonly kind: 'secret'; readonly value: string }
   | { readonly kind: 'duration'; readonly nanos: bigint }
   | { readonly kind: 'regex'; readonly pattern: string }
   | { readonly kind: 'lambda'; readonly text: string }
@@ -19,9 +21,12 @@ export type VarValue =
       )[];
     };
 
+/** What a task may say that a var is. Scripts declare a `secret` as a string. */
+export type GivenVarType = VarType | 'secret';
+
 /** `value` is `undefined` for a typed var without default (`null` in JSON). */
 export type Var = {
-  readonly type: VarType;
+  readonly type: GivenVarType;
   readonly value: VarValue | undefined;
   readonly description: string;
 };

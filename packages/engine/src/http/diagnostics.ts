@@ -13,9 +13,18 @@ export function printDiagnostics(
   redact: (text: string) => string,
 ): readonly Readonly<Record<string, unknown>>[] {
   return findings.map(({ message, span, ...rest }) => ({
-    ...rest,
+    ...redacted(rest, redact),
     message: redact(message),
     position: span.start,
     length: span.end - span.start,
   }));
+}
+
+function redacted(
+  rest: Omit<Diagnostic, 'message' | 'span'>,
+  redact: (text: string) => string,
+): Readonly<Record<string, unknown>> {
+  const hide = (value: unknown): unknown =>
+    typeof value === 'string' ? redact(value) : Array.isArray(value) ? value.map(hide) : value;
+  return Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, hide(value)]));
 }

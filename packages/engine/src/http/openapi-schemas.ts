@@ -16,7 +16,18 @@ const object = (properties: Readonly<Record<string, Schema>>): Schema => ({
   properties,
 });
 
-const varTypes = ['bool', 'int', 'float', 'duration', 'string', 'regex', 'lambda', 'star', 'list'];
+const varTypes = [
+  'bool',
+  'int',
+  'float',
+  'duration',
+  'string',
+  'secret',
+  'regex',
+  'lambda',
+  'star',
+  'list',
+];
 const settableTask = {
   id: text,
   'template-id': text,

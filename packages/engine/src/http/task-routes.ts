@@ -8,6 +8,8 @@ import type { BuildEnvironment } from '../definition.ts';
 import type { Executing, Executor } from '../executor.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../records.ts';
 import { dotStats, printTaskStats } from '../task-stats.ts';
+import { hideSecretVars } from '../secret-vars.ts';
+import { varsOf } from '../task-service.ts';
 import type { TaskInput, TaskService } from '../task-service.ts';
 import type { TemplateInput, TemplateService } from '../template-service.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
@@ -199,7 +201,7 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     type: () => record.type,
     dbrps: () => record.dbrps,
     script: () => scriptOf(record, view),
-    vars: () => jsonOf(record.varsJson),
+    vars: () => printVars(hideSecretVars(varsOf(record))),
     dot: () => dotOf(record, executing, view, options),
     status: () => record.status,
     executing: () => executing !== undefined && executing.task.error === undefined,
@@ -211,11 +213,6 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     modified: () => record.modified,
     'last-enabled': () => record.lastEnabled,
   };
-}
-
-// Stored as printed, and printed again as it is: integers must not pass through a float.
-function jsonOf(text: string): unknown {
-  return parseJson(Buffer.from(text), '');
 }
 
 function dotOf(

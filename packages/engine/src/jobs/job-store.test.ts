@@ -24,7 +24,11 @@ afterEach(async () => {
 
 test('the end of a job is seen only when it is on disk', async () => {
   const table = metadata.table<RecordingRecord>('recordings');
-  const store = new JobStore(table, systemClock(), { kind: 'recording', runningMax: 1 });
+  const store = new JobStore(table, systemClock(), {
+    kind: 'recording',
+    runningMax: 1,
+    redact: (text) => text,
+  });
   const date = '2026-01-01T00:00:00Z';
   const record: RecordingRecord = {
     id: 'r',

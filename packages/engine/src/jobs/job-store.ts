@@ -45,13 +45,24 @@ export class JobStore<R extends JobRecord> {
   readonly #clock: Clock;
   readonly #kind: string;
   readonly #runningMax: number;
+  readonly #redact: (text: string) => string;
   readonly #running = new Map<string, Running>();
 
   constructor(
     table: Table<R>,
     clock: Clock,
-    { kind, runningMax }: { readonly kind: string; readonly runningMax: number },
+    {
+      kind,
+      runningMax,
+      redact,
+    }: {
+      readonly kind: string;
+      readonly runningMax: number;
+      /** Hides secrets in what is stored of errors. */
+      readonly redact: (text: string) => string;
+    },
   ) {
+    this.#redact = redact;
     this.#runningMax = runningMax;
     this.#table = table;
     this.#clock = clock;
@@ -135,7 +146,7 @@ export class JobStore<R extends JobRecord> {
     } catch (cause) {
       // The record shows the reason.
       end = {};
-      error = messageOf(cause);
+      error = this.#redact(messageOf(cause));
     }
     if (running.abort.signal.reason !== DELETED) {
       const date = formatRfc3339(this.#clock.now());

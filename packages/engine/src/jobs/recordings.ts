@@ -26,6 +26,8 @@ export type RecordingsOptions = {
   readonly metadata: Metadata;
   readonly directory: string;
   readonly runningMax: number;
+  /** Hides secrets in errors. */
+  readonly redact: (text: string) => string;
   readonly clock: Clock;
   readonly router: PointRouter;
   readonly clusters: Clusters;
@@ -51,7 +53,7 @@ export class Recordings {
     this.#store = new JobStore(
       options.metadata.table<RecordingRecord>('recordings'),
       options.clock,
-      { kind: 'recording', runningMax: options.runningMax },
+      { kind: 'recording', runningMax: options.runningMax, redact: options.redact },
     );
   }
 

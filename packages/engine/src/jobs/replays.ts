@@ -47,6 +47,8 @@ export type ReplaysOptions = {
   readonly createTask: CreateTask;
   readonly setting: TaskSetting;
   readonly runningMax: number;
+  /** Hides secrets in errors. */
+  readonly redact: (text: string) => string;
   readonly servicesOf: (taskId: string) => TaskServices;
 };
 
@@ -76,6 +78,7 @@ export class Replays {
     this.#store = new JobStore(options.metadata.table<ReplayRecord>('replays'), options.clock, {
       kind: 'replay',
       runningMax: options.runningMax,
+      redact: options.redact,
     });
   }
 

@@ -165,7 +165,7 @@ export class Evaluator {
     const given = this.#input.vars.get(name);
     if (given === undefined || (given.value === undefined && this.#input.isTemplate))
       return undefined;
-    if (given.type !== type) {
+    if (given.type !== type && (given.type !== 'secret' || type !== 'string')) {
       const text = `invalid type supplied for ${name}, got ${given.type} exp ${type}`;
       throw new EvaluationFailure('TICK_VAR_TYPE', text, {
         span,

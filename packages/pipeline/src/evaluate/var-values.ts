@@ -60,6 +60,8 @@ export function valueOfVar(name: string, value: VarValue): Value {
       const span = { start: 0, end: 0 };
       throw new EvaluationFailure('TICK_INVALID_VAR', text, { span, isPositioned: false });
     }
+    case 'secret':
+      return { kind: 'string', value: value.value };
     case 'boolean':
     case 'integer':
     case 'float':
