@@ -46,3 +46,22 @@ test('the end of a job is seen only when it is on disk', async () => {
   expect(table.get('r')).toMatchObject({ status: 'finished', sizeBytes: 7 });
   expect(store.get('r')).toEqual(table.get('r'));
 });
+
+test('the error of a job is stored without secrets', async () => {
+  const table = metadata.table<RecordingRecord>('recordings');
+  const redact = (text: string): string => text.replace('hush', '[REDACTED]');
+  const store = new JobStore(table, systemClock(), { kind: 'recording', runningMax: 1, redact });
+  const record = {
+    id: 'r',
+    type: 'stream',
+    sizeBytes: 0,
+    date: '',
+    error: '',
+    progress: 0,
+  } as const;
+  await store.start({ ...record, status: 'running' }, () => Promise.reject(new Error('no hush')));
+
+  while (store.get('r')?.status === 'running') await nextTurn();
+
+  expect(table.get('r')).toMatchObject({ status: 'failed', error: 'no [REDACTED]' });
+});
