@@ -264,6 +264,28 @@ describe('what is there and differs', () => {
   });
 });
 
+test('a task with secret vars arrives when it has its secrets here already', async () => {
+  const script = `var token = ''\nstream|from()|httpOut('o')|log().prefix(token)`;
+  const secretVars = (value: string): object => ({ token: { type: 'secret', value } });
+  const shown = task('hushed', { script, vars: secretVars('[REDACTED]'), status: 'disabled' });
+  answers = {
+    ...ANSWERS,
+    '/kapacitor/v1/tasks': { tasks: [{ id: 'hushed', status: 'disabled' }] },
+    '/kapacitor/v1/tasks/hushed': shown,
+  };
+  const arrive = async (): Promise<unknown> => {
+    const steps = await moveIn({ from, to: engine.url });
+    return steps.find(({ id }) => id === 'hushed');
+  };
+  expect(await arrive()).toMatchObject({
+    outcome: 'failed',
+    note: expect.stringContaining('invalid var token: [REDACTED] stands for a secret'),
+  });
+  const body = { ...shown, vars: secretVars('hush-7Zq') };
+  await send('POST', '/tasks', body);
+  expect(await arrive()).toMatchObject({ outcome: 'unchanged' });
+});
+
 test('a dry run says what would be created and changes nothing', async () => {
   const steps = await moveIn({ from, to: engine.url, isDryRun: true });
 
