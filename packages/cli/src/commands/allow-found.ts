@@ -12,9 +12,3 @@ export function decideBy(allowFound: boolean | undefined): Decide {
     return /^y(es)?$/i.test((await ask('allow all of them? [y/N] ', false)).trim());
   };
 }
-
-/** The values of an option that may be given more than once. */
-export const collect = (value: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  value,
-];

@@ -6,7 +6,8 @@ import type { ServiceCommand } from '../config/config-files.ts';
 import { convertFiles, PRODUCTS } from '../config/convert-files.ts';
 import type { Product } from '../config/convert-files.ts';
 import { ExitStatus } from '../exit.ts';
-import { collect, decideBy } from './allow-found.ts';
+import { decideBy } from './allow-found.ts';
+import { collect } from './engine-client/context.ts';
 
 type ConvertFlags = {
   readonly for: ServiceCommand;

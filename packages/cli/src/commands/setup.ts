@@ -8,8 +8,9 @@ import { findLists, listLines, withLines } from '../config/allowed-lists.ts';
 import type { FoundList } from '../config/allowed-lists.ts';
 import { loadConfig } from '../config/config-files.ts';
 import { UsageError } from '../exit.ts';
-import { collect, decideBy } from './allow-found.ts';
+import { decideBy } from './allow-found.ts';
 import { tsdbUrl } from './connection.ts';
+import { collect } from './engine-client/context.ts';
 import { createFirstUser } from './tsdb-setup.ts';
 import type { UserFlags } from './tsdb-setup.ts';
 
