@@ -11,6 +11,7 @@ import http from 'node:http';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from './testing/engine.ts';
@@ -140,22 +141,38 @@ function answerName(query: Buffer, reply: (bytes: Buffer) => void): void {
   reply(Buffer.concat([header, question, ...(isKnown ? [answer] : [])]));
 }
 
-/** Starts a program and collects what it prints. */
-function start(file: string, args: readonly string[]): () => string {
+type Printed = { readonly out: () => string; readonly err: () => string };
+
+/** Starts a program and collects what it prints: each stream by itself, so that none cuts the lines of the other. */
+function start(file: string, args: readonly string[]): Printed {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
-  let printed = '';
-  for (const output of [child.stdout, child.stderr])
-    output.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  return () => printed;
+  return { out: collected(child.stdout), err: collected(child.stderr) };
 }
 
-let topics = (): string => '';
+function collected(stream: Readable): () => string {
+  let text = '';
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return () => text;
+}
+
+let kcat: Printed | undefined;
 async function kafkaBroker(): Promise<string> {
   if (!hasKcat) return '127.0.0.1:1';
   const mock = ['-X', 'test.mock.num.brokers=1', '-d', 'mock'];
-  topics = start('kcat', ['-C', '-b', 'unused', '-t', 'test', '-u', '-f', '<%k|%s>\n', ...mock]);
-  return eventually('the broker', async () => /bootstrap\.servers=(\S+)/.exec(topics())?.at(1));
+  const broker = start('kcat', [
+    '-C',
+    '-b',
+    'unused',
+    '-t',
+    'test',
+    '-u',
+    '-f',
+    '<%k|%s>\n',
+    ...mock,
+  ]);
+  kcat = broker;
+  return eventually('the broker', async () => /bootstrap\.servers=(\S+)/.exec(broker.err())?.at(1));
 }
 
 let mqttPort = 0;
@@ -282,7 +299,7 @@ describe.runIf(hasMosquitto)('with mosquitto', () => {
       SUCCESS,
     );
     const printed = start('mosquitto_sub', ['-p', String(mqttPort), '-t', 'probe', '-C', '1']);
-    await eventually('the message', async () => (printed() === 'works\n' ? true : undefined));
+    await eventually('the message', async () => (printed.out() === 'works\n' ? true : undefined));
     expect(await run('mqtt', { 'broker-name': 'bad', topic: 'probe' })).toEqual(failure(/./));
   });
 });
@@ -291,7 +308,7 @@ describe.runIf(hasKcat)('with a broker of librdkafka', () => {
   test('kafka writes, and tells of brokers that are away', async () => {
     expect(await run('kafka', { cluster: 'good', message: 'works' })).toEqual(SUCCESS);
     await eventually('the message', async () =>
-      topics().includes('<key|works>') ? true : undefined,
+      kcat?.out().includes('<key|works>') ? true : undefined,
     );
     expect(await run('kafka', { cluster: 'bad' })).toEqual(failure(/./));
   });
