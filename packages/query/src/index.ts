@@ -38,6 +38,6 @@ export type {
 } from './result.ts';
 export { Driver, eachBatch } from './driver.ts';
 export type { Supervision } from './driver.ts';
-export { gather, isPause, mapBatches, waitFor } from './operator.ts';
+export { isPause, waitFor } from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
 export type * from './series-source.ts';

@@ -38,18 +38,3 @@ export function* waitFor<T>(work: Promise<T>): Steps<T> {
   if (outcome === undefined) throw failure;
   return outcome.value;
 }
-
-/** All batches of an operator whose answer is small. */
-export function* gather<T>(operator: Operator<T>): Steps<T[]> {
-  const batches: T[] = [];
-  for (const batch of operator) {
-    if (isPause(batch)) yield batch;
-    else batches.push(batch);
-  }
-  return batches;
-}
-
-/** What is made of each batch. */
-export function* mapBatches<A, B>(from: Operator<A>, make: (batch: A) => B): Operator<B> {
-  for (const batch of from) yield isPause(batch) ? batch : make(batch);
-}
