@@ -5,6 +5,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import {
+  BROWSER_ARGUMENTS,
   eventually,
   hasPrograms,
   programPath,
@@ -21,14 +22,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 // Every name leads to this machine, as with a name server of the attacker's. Loopback pages may ask loopback, so that
 // what stops a request here is not the browser.
-const BROWSER_ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
+const ATTACK_ARGUMENTS = [
+  ...BROWSER_ARGUMENTS,
   '--host-resolver-rules=MAP *.example 127.0.0.1',
   // Frames of other sites in the same process, so that one session sees all requests of a page.
   '--disable-site-isolation-trials',
@@ -43,7 +38,7 @@ const TASK = JSON.stringify({
   script: "stream|from()|alert().crit(lambda: TRUE).exec('/bin/true')",
 });
 
-const LAUNCH = { executablePath: programPath('chromium') ?? '', args: BROWSER_ARGUMENTS };
+const LAUNCH = { executablePath: programPath('chromium') ?? '', args: ATTACK_ARGUMENTS };
 
 /** What the attacker's page can do. */
 const SCRIPT = `

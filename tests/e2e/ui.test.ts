@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import {
+  BROWSER_ARGUMENTS,
   eventually,
   hasPrograms,
   programPath,
@@ -17,17 +18,6 @@ import {
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-// Without a display, a sandbox or a network of its own, as in a container.
-const BROWSER_ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const SCRIPT = `stream
     |from()
@@ -86,7 +76,7 @@ describe.skipIf(!hasPrograms('chromium'))('the web application', () => {
     );
     browser = await chromium.launch({
       executablePath: programPath('chromium') ?? '',
-      args: BROWSER_ARGUMENTS,
+      args: [...BROWSER_ARGUMENTS],
     });
     page = await browser.newPage();
     page.on('pageerror', (error) => faults.push(error.message));

@@ -1,4 +1,5 @@
 // Public face of @tidemark/testkit: what only tests need.
+export { BROWSER_ARGUMENTS } from './browser.ts';
 export { EVERYTHING_ALLOWED } from './allowed.ts';
 export { eventually, query, send, write } from './http.ts';
 export type { Answer, QuerySeries } from './http.ts';
