@@ -529,7 +529,7 @@ export class Maintenance {
       nextShardId: engine.shards.nextId,
       databases: databases.map((database) => database.manifestRef(storedOf(database))),
       shards,
-      hasLogList: true,
+      hasLogList: engine.wal.hasList,
       ...(stopped.length === 0 ? {} : { stopped }),
     };
   }

@@ -30,7 +30,7 @@ import { seriesFilePath } from '../shard/series-file.ts';
 import type { UnreadableSegment } from '../shard/shard.ts';
 import { checkLog } from '../wal/log-check.ts';
 import type { LogFault } from '../wal/log-check.ts';
-import type { LogFileEntry } from '../wal/log-state.ts';
+import type { ListedLogs, LogFileEntry } from '../wal/log-state.ts';
 import type { WalScan } from '../wal/wal-file.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
@@ -239,12 +239,13 @@ function replayLog(engine: Engine, manifest: Manifest, log: StorageLog): Replaye
     files.push(isGood ? { id, bytes, databases: [...databases] } : damagedEntry(id, entry, scan));
   }
   for (const database of engine.databases.values()) database.markLogged();
-  return { nextFileId, listed: { entries: files, isHeld: check.faults.length > 0 } };
+  const listed = { entries: files, isExpected: check.isListed, isHeld: check.faults.length > 0 };
+  return { nextFileId, listed };
 }
 
 type Replayed = {
   readonly nextFileId: number;
-  readonly listed: { readonly entries: readonly LogFileEntry[]; readonly isHeld: boolean };
+  readonly listed: ListedLogs;
 };
 
 function damagedEntry(

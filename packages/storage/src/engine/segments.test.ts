@@ -61,6 +61,14 @@ test('a flush empties the log and a restart reads segments only', async () => {
   expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([['m,t=a', 1n, 1]]);
 });
 
+test('an engine that has flushed before its first write is opened again', async () => {
+  await storage.engine.flush();
+  await storage.reopen('crash');
+  await write(storage.engine, 'm,t=a f=1 1\n');
+  await storage.reopen('crash');
+  expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual([['m,t=a', 1n, 1]]);
+});
+
 test('whole chunks are answered by their statistics', async () => {
   const lines = Array.from({ length: 100 }, (_, i) => `m f=${i},i=${i}i ${i}\n`).join('');
   await write(storage.engine, lines);

@@ -233,7 +233,8 @@ async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
       open,
       old.map((name) => `${folder}/${name}`),
     );
-  if (isChanged) await new LogState(disk, folder, { entries, isHeld: false }).write();
+  if (isChanged)
+    await new LogState(disk, folder, { entries, isExpected: true, isHeld: false }).write();
 }
 
 /** Its new size. */

@@ -47,6 +47,8 @@ export type LogCheck = {
   readonly faults: readonly LogFault[];
   /** One copy of the list is damaged: nothing is lost. */
   readonly mended: Damage | undefined;
+  /** There is a list, or there was one. */
+  readonly isListed: boolean;
   /** In the order of the log; each is read when it is asked for. */
   readonly files: Iterable<CheckedLogFile>;
 };
@@ -61,17 +63,21 @@ export function checkLog(options: CheckOptions): LogCheck {
     if (id !== undefined && id >= walStart) present.add(id);
   }
   const faults: LogFault[] = [];
+  const isListed =
+    entries !== undefined ||
+    fault !== undefined ||
+    options.isListed ||
+    hasListedRecords(disk, directory, present);
   if (entries === undefined) {
     const file = logStatePath(directory);
-    const isNeeded = options.isListed || hasListedRecords(disk, directory, present);
     if (fault !== undefined) faults.push({ ...fault, databases: undefined });
-    else if (isNeeded) {
+    else if (isListed) {
       const message = 'the list of log files is missing';
       faults.push({ file, offset: 0, message, databases: undefined });
     }
   }
   const files = checkedFiles(options, { directory, entries, present });
-  return { faults, mended: entries === undefined ? undefined : fault, files };
+  return { faults, mended: entries === undefined ? undefined : fault, isListed, files };
 }
 
 /** Before the first manifest, files tell by their version whether they were listed. */

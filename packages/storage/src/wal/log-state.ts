@@ -45,24 +45,35 @@ export function readLogState(disk: Disk, directory: string): StoredLogState {
   }
 }
 
+/** Files of the log that are there when it is opened. */
+export type ListedLogs = {
+  readonly entries: readonly LogFileEntry[];
+  /** There is a list, or there was one. */
+  readonly isExpected: boolean;
+  /** The list is missing or damaged, and stays so until `release`, so that a start notices it again. */
+  readonly isHeld: boolean;
+};
+
 /** What the list says; one per log. */
 export class LogState {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #entries = new Map<number, LogFileEntry>();
   #written: string | undefined;
+  #isExpected: boolean;
   #isHeld: boolean;
 
-  /** `isHeld`: the list is missing or damaged, and stays so until `release`, so that a start notices it again. */
-  constructor(
-    disk: Disk,
-    directory: string,
-    { entries, isHeld }: { readonly entries: readonly LogFileEntry[]; readonly isHeld: boolean },
-  ) {
+  constructor(disk: Disk, directory: string, { entries, isExpected, isHeld }: ListedLogs) {
     this.#disk = disk;
     this.#directory = directory;
+    this.#isExpected = isExpected;
     this.#isHeld = isHeld;
     for (const entry of entries) this.set(entry);
+  }
+
+  /** A start that finds no list has lost it: there has been one, before the first record of the first file. */
+  get isExpected(): boolean {
+    return this.#isExpected;
   }
 
   set(entry: LogFileEntry): void {
@@ -83,5 +94,6 @@ export class LogState {
     const path = logStatePath(this.#directory);
     await writeCheckedFile(path, { format: FORMAT, body: utf8(text), disk: this.#disk });
     this.#written = text;
+    this.#isExpected = true;
   }
 }

@@ -7,6 +7,7 @@ import { assert, Unavailable } from '@tidemark/core';
 
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { LogState } from './log-state.ts';
+import type { ListedLogs } from './log-state.ts';
 import { LISTED_VERSION, WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
 
 export type WalOptions = {
@@ -14,7 +15,7 @@ export type WalOptions = {
   readonly directory: string;
   readonly firstFileId: number;
   /** Files that are there already, as `LogState` takes them. */
-  readonly listed?: ConstructorParameters<typeof LogState>[2] | undefined;
+  readonly listed?: ListedLogs | undefined;
   /** `always`: a record counts as durable after fdatasync; `interval`: after write, synced by `syncNow`. */
   readonly fsync: 'always' | 'interval';
   readonly log: (message: string, error?: unknown) => void;
@@ -35,7 +36,7 @@ type Rotation = {
 
 export type WalCounters = { records: number; bytes: number; syncs: number; failures: number };
 
-const NOTHING_LISTED = { entries: [], isHeld: false };
+const NOTHING_LISTED: ListedLogs = { entries: [], isExpected: false, isHeld: false };
 
 export class Wal {
   readonly counters: WalCounters = { records: 0, bytes: 0, syncs: 0, failures: 0 };
@@ -138,6 +139,11 @@ export class Wal {
       // The next start takes the end of the last file for what it is then, as after a crash.
       this.#options.log('list of log files could not be written', error);
     }
+  }
+
+  /** Whether a start that finds no list of the files has lost it. */
+  get hasList(): boolean {
+    return this.#state.isExpected;
   }
 
   /** A manifest was written that does not need the files below `id`. */
