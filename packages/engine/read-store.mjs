@@ -1,11 +1,11 @@
 // Reads a metadata file in a process of its own: what LMDB does with a damaged page is to end the process that reads it.
 // `node read-store.mjs FILE check` prints sizes and findings per table, `node read-store.mjs FILE first|last TABLE` prints every entry
-// of a table from that end on. Started by src/store-repair.ts.
+// of a table from that end on. Started by src/store/store-repair.ts.
 import { createDecipheriv, createHmac } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
 import { open } from 'lmdb';
 
-// Of sealed values (src/store-cipher.ts), in hexadecimal; nothing when it is not known.
+// Of sealed values (src/store/store-cipher.ts), in hexadecimal; nothing when it is not known.
 let key = Buffer.from(readFileSync(0, 'utf8'), 'hex');
 
 const [file = '', mode = '', wanted] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { resolveEngineConfig } from './config.ts';
+import { resolveEngineConfig } from './config/config.ts';
 import { startEngine } from './start-engine.ts';
 import type { EngineService } from './start-engine.ts';
 

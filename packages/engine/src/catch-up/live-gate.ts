@@ -4,7 +4,7 @@ import type { Clock, Timestamp } from '@tidemark/core';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
-import type { PointConsumer } from '../point-router.ts';
+import type { PointConsumer } from '../ingest/point-router.ts';
 import type { ReadPoints } from './read-points.ts';
 
 type Mode =

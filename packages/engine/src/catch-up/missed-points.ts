@@ -8,7 +8,7 @@ import { PointBatchBuilder, seriesText } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { AnswerTooLarge } from '../database/clusters.ts';
 import type { Clusters, RawSeries } from '../database/clusters.ts';
-import type { Dbrp } from '../records.ts';
+import type { Dbrp } from '../store/records.ts';
 import { CATCH_UP_PAGE_BYTES } from '../limits.ts';
 
 export type MissedPoint = {

@@ -8,10 +8,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AnswerTooLarge } from '../database/clusters.ts';
 import type { Clusters, RawSeries } from '../database/clusters.ts';
-import type { Executing } from '../executor.ts';
-import { PointRouter } from '../point-router.ts';
-import { QuerySlots } from '../query-slots.ts';
-import type { Resumption, TaskSource } from '../task-source.ts';
+import type { Executing } from '../tasks/executor.ts';
+import { PointRouter } from '../ingest/point-router.ts';
+import { QuerySlots } from '../batch/query-slots.ts';
+import type { Resumption, TaskSource } from '../tasks/task-source.ts';
 import { startPoints } from './stream-feed.ts';
 
 const MS = 1_000_000n;

@@ -5,18 +5,18 @@ import type { Clock, Timestamp } from '@tidemark/core';
 import { ContainedPoints, placeText } from '@tidemark/runtime';
 import { AnswerTooLarge } from '../database/clusters.ts';
 import type { Clusters } from '../database/clusters.ts';
-import type { Executing, SourceSetup } from '../executor.ts';
+import type { Executing, SourceSetup } from '../tasks/executor.ts';
 import {
   CATCH_UP_PAGE_ROWS,
   QUERY_RETRY_DELAY_FIRST_MS,
   QUERY_RETRY_DELAY_MAX_MS,
 } from '../limits.ts';
-import type { LogLevel, Logger } from '../log-hub.ts';
-import type { PointRouter, Route } from '../point-router.ts';
-import type { QuerySlots } from '../query-slots.ts';
-import type { Dbrp } from '../records.ts';
-import { isCatchingUp, nanos } from '../task-source.ts';
-import type { CatchUpConfig, Resumption, TaskSource } from '../task-source.ts';
+import type { LogLevel, Logger } from '../observability/log-hub.ts';
+import type { PointRouter, Route } from '../ingest/point-router.ts';
+import type { QuerySlots } from '../batch/query-slots.ts';
+import type { Dbrp } from '../store/records.ts';
+import { isCatchingUp, nanos } from '../tasks/task-source.ts';
+import type { CatchUpConfig, Resumption, TaskSource } from '../tasks/task-source.ts';
 import { LiveGate } from './live-gate.ts';
 import { batchesOf, MissedPoints, wantedOf } from './missed-points.ts';
 import type { MissedPoint, Range } from './missed-points.ts';

@@ -3,7 +3,7 @@ import { formatRfc3339, parseRfc3339 } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import { expect, test } from 'vitest';
 import { mergedTicks } from '../jobs/batch-ticks.ts';
-import { queryNodesOf } from '../query-nodes.ts';
+import { queryNodesOf } from '../batch/query-nodes.ts';
 
 function nodesOf(schedule: string): ReturnType<typeof queryNodesOf> {
   const script = `batch|query('SELECT v FROM "d"."r"."m"').period(1m)${schedule}|log()`;

@@ -15,7 +15,7 @@ import {
   write,
 } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { resolveEngineConfig } from '../config.ts';
+import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
 import type { EngineService } from '../start-engine.ts';
 

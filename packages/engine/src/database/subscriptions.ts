@@ -7,9 +7,9 @@ import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxq
 import { durationMs, flag, integer, text } from '@tidemark/alerting';
 import type { Options } from '@tidemark/alerting';
 import { SUBSCRIBER } from '../auth/authenticator.ts';
-import type { Logger } from '../log-hub.ts';
-import { UdpListener } from '../udp-listener.ts';
-import type { WritePath } from '../write-path.ts';
+import type { Logger } from '../observability/log-hub.ts';
+import { UdpListener } from '../ingest/udp-listener.ts';
+import type { WritePath } from '../ingest/write-path.ts';
 import type { Clusters, ShowSeries } from './clusters.ts';
 
 /** First part of the names of own subscriptions. */

@@ -1,7 +1,7 @@
 // Endpoints of configuration overrides.
 import { InvalidRequest, NotFound } from '@tidemark/core';
-import type { ConfigOverrides, ConfigUpdate, ElementView } from '../config-overrides.ts';
-import { OVERRIDABLE_SECTIONS } from '../overridable-sections.ts';
+import type { ConfigOverrides, ConfigUpdate, ElementView } from '../config/config-overrides.ts';
+import { OVERRIDABLE_SECTIONS } from '../config/overridable-sections.ts';
 import { asObject, parseJson } from './json.ts';
 import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';

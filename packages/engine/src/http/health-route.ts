@@ -1,8 +1,8 @@
 // Whether the engine works, for those who watch over processes: without credentials, hence without names.
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
-import type { Executor } from '../executor.ts';
-import type { TaskService } from '../task-service.ts';
+import type { Executor } from '../tasks/executor.ts';
+import type { TaskService } from '../tasks/task-service.ts';
 import type { Api } from './server.ts';
 
 export const HEALTH_PATH = '/health';

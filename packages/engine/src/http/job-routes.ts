@@ -4,7 +4,7 @@ import type { Clock, Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';
 import type { Recordings, StreamEnd } from '../jobs/recordings.ts';
 import type { ReplayInput, Replays } from '../jobs/replays.ts';
-import type { RecordingRecord, ReplayRecord } from '../records.ts';
+import type { RecordingRecord, ReplayRecord } from '../store/records.ts';
 import { asObject, parseJson } from './json.ts';
 import { pickFields, readFields, readPage } from './params.ts';
 import { pathTo } from './routes.ts';

@@ -1,9 +1,9 @@
 // Endpoints beside the resources: writing, ping, routes, logs, statistics.
 import { InvalidRequest, METRICS_TYPE } from '@tidemark/core';
 import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
-import type { LogFilter, LogHub, LogLevel } from '../log-hub.ts';
-import { BadLine } from '../write-path.ts';
-import type { WritePath } from '../write-path.ts';
+import type { LogFilter, LogHub, LogLevel } from '../observability/log-hub.ts';
+import { BadLine } from '../ingest/write-path.ts';
+import type { WritePath } from '../ingest/write-path.ts';
 import { asObject, parseJson } from './json.ts';
 import { openApiDocument } from './openapi.ts';
 import type { QueryParams } from './params.ts';

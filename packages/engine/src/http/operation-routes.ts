@@ -2,9 +2,9 @@
 import { Internal, InvalidRequest, NotFound, own } from '@tidemark/core';
 import { compileGlob } from '@tidemark/alerting';
 import { Readable } from 'node:stream';
-import { METADATA_FILE } from '../metadata.ts';
-import type { Metadata } from '../metadata.ts';
-import type { ServiceTests, ServiceTestView } from '../service-tests.ts';
+import { METADATA_FILE } from '../store/metadata.ts';
+import type { Metadata } from '../store/metadata.ts';
+import type { ServiceTests, ServiceTestView } from '../services/service-tests.ts';
 import { asObject, parseJson } from './json.ts';
 import { pickFields, readFields, readPage } from './params.ts';
 import { pathTo } from './routes.ts';

@@ -4,7 +4,7 @@ import { formatRfc3339, InvalidRequest, LimitExceeded, NotFound } from '@tidemar
 import type { Clock } from '@tidemark/core';
 import { jsonFloat } from '@tidemark/runtime';
 import type { OutputPoint, TapMessage } from '@tidemark/runtime';
-import type { Executing, Executor } from '../executor.ts';
+import type { Executing, Executor } from '../tasks/executor.ts';
 import { TAP_READERS, TAP_WAITING_BYTES } from '../limits.ts';
 import { printJson } from './json.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';

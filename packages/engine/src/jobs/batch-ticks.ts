@@ -1,7 +1,7 @@
 // The queries that a batch task would have made between two times, and what a stream task listens to.
 import type { Timestamp } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
-import type { QueryNode } from '../query-nodes.ts';
+import type { QueryNode } from '../batch/query-nodes.ts';
 import { firstTickOf, rangeOf, ticksBetween } from '../database/schedule.ts';
 
 export type Tick = {

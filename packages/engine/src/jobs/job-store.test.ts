@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '@tidemark/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Metadata } from '../metadata.ts';
-import type { RecordingRecord } from '../records.ts';
+import { Metadata } from '../store/metadata.ts';
+import type { RecordingRecord } from '../store/records.ts';
 import { JobStore } from './job-store.ts';
 
 let directory: string;

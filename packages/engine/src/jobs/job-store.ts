@@ -10,8 +10,8 @@ import {
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RUNNING_JOBS } from '../limits.ts';
-import type { Table } from '../metadata.ts';
-import type { JobStatus } from '../records.ts';
+import type { Table } from '../store/metadata.ts';
+import type { JobStatus } from '../store/records.ts';
 
 type JobRecord = {
   readonly id: string;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { resolveEngineConfig } from '../config.ts';
+import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
 import type { EngineService } from '../start-engine.ts';
 import { moveIn } from './move-in.ts';

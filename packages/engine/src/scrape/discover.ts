@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { compileGlob, integer, map, strings, text } from '@tidemark/alerting';
 import type { Options } from '@tidemark/alerting';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
-import { parseYaml } from '../yaml.ts';
+import { parseYaml } from '../files/yaml.ts';
 
 /** An exporter and the tags of what it shows. */
 export type Target = {

@@ -22,7 +22,7 @@ import type {
 } from '@tidemark/runtime';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
-import { checkTemplate, renderTemplate } from '../render.ts';
+import { checkTemplate, renderTemplate } from '../services/render.ts';
 import { eventLine, pointLine } from './lines.ts';
 
 /** Kinds that a test carries out; all others are accepted and do nothing. */

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resolveEngineConfig } from '../config.ts';
+import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
 import type { EngineService, StartEngineOptions } from '../start-engine.ts';
 

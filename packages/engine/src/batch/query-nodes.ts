@@ -1,0 +1,28 @@
+// The query nodes of a pipeline with what is needed to ask: their text and their schedule.
+import type { Pipeline, QueryOptions } from '@tidemark/pipeline';
+import { QueryText } from '../database/query-text.ts';
+import { scheduleOf } from '../database/schedule.ts';
+import type { Schedule } from '../database/schedule.ts';
+
+/** A query node of a pipeline, ready to ask. */
+export type QueryNode = {
+  readonly name: string;
+  readonly options: QueryOptions;
+  readonly text: QueryText;
+  readonly schedule: Schedule;
+};
+
+/** The query nodes of a batch pipeline in creation order. Throws `InvalidRequest` for what a node can not do. */
+export function queryNodesOf(pipeline: Pipeline): readonly QueryNode[] {
+  return pipeline.nodes
+    .filter((node) => node.type === 'query')
+    .map((node) => {
+      const options = node.options as QueryOptions;
+      return {
+        name: node.name,
+        options,
+        text: new QueryText(options),
+        schedule: scheduleOf(options),
+      };
+    });
+}

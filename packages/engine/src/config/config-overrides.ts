@@ -1,0 +1,461 @@
+// Overrides of the configuration: what clients set through the API, merged over the file, validated and applied to
+// the running service before it is stored. All changes of one request happen together or not at all.
+import {
+  Forbidden,
+  Internal,
+  InvalidRequest,
+  messageOf,
+  NotFound,
+  Unavailable,
+} from '@tidemark/core';
+import {
+  convertOption,
+  defaultOptions,
+  HIDDEN,
+  holdsSecret,
+  isReference,
+  isSet,
+  map,
+  printOption,
+  resolveSecrets,
+  showOption,
+  text,
+  typeName,
+} from '@tidemark/alerting';
+import type { JsonValue, Options, OptionValue, SectionSpec } from '@tidemark/alerting';
+import { checkElements } from './config.ts';
+import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
+import type { Table } from '../store/metadata.ts';
+import type { AuthRequest } from '../http/server.ts';
+import type { Redactor } from '../observability/redactor.ts';
+
+/** One element's stored override. Values are JSON, converted again on every use. */
+export type OverrideRecord = {
+  readonly section: string;
+  readonly element: string;
+  /** The element exists only through this override. */
+  readonly isAdded: boolean;
+  readonly options: { readonly [name: string]: JsonValue };
+};
+
+/** A section, or one of its elements. */
+export type ConfigTarget = { readonly section: string; readonly element?: string | undefined };
+
+/** What one request changes. */
+export type ConfigUpdate = {
+  readonly set?: Readonly<Record<string, unknown>> | undefined;
+  readonly delete?: readonly string[] | undefined;
+  readonly add?: Readonly<Record<string, unknown>> | undefined;
+  readonly remove?: readonly string[] | undefined;
+};
+
+export type ElementView = {
+  readonly element: string;
+  readonly options: Readonly<Record<string, JsonValue>>;
+  readonly redacted: readonly string[];
+};
+
+/** Who changes the configuration. */
+export type Caller = Omit<AuthRequest, 'method' | 'route' | 'path'>;
+
+/** Rejects elements that would keep the caller from changing them again. */
+export type CheckSection = (
+  section: string,
+  elements: readonly Options[],
+  caller: Caller,
+) => Promise<void> | void;
+
+/** Applies a section to the running service; rejects when it can not be used. */
+export type ApplySection = (section: string, elements: readonly Options[]) => Promise<void> | void;
+
+export type ConfigOverridesOptions = {
+  readonly isEnabled: boolean;
+  readonly file: ReadonlyMap<string, readonly Options[]>;
+  readonly store: Table<OverrideRecord>;
+  /** Start without what is stored. */
+  readonly isSkipped: boolean;
+  readonly check: CheckSection;
+  readonly apply: ApplySection;
+  /** Reads a secret by reference: `env:NAME`, `file:/path`. Throws when there is none. */
+  readonly resolveSecret: (value: string) => string;
+  /** Why clients may not use a reference to a secret. */
+  readonly refuseSecret: (reference: string) => string | undefined;
+  /** Why clients may not have the content of a file sent. */
+  readonly refuseFile: (path: string) => string | undefined;
+  /** Learns every secret that is in use. */
+  readonly redactor: Redactor;
+};
+
+type Overrides = ReadonlyMap<string, OverrideRecord>;
+
+export class ConfigOverrides {
+  readonly #options: ConfigOverridesOptions;
+  readonly #effective = new Map<string, readonly Options[]>();
+  #overrides: Overrides = new Map();
+  #lock: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ConfigOverridesOptions) {
+    this.#options = options;
+  }
+
+  /** Merges file and stored overrides and applies every section. An override that can not be used stops the start. */
+  async open(): Promise<void> {
+    const { store, isSkipped, isEnabled, apply } = this.#options;
+    if (!isSkipped && isEnabled) {
+      this.#overrides = new Map(
+        [...store.values()].map((record) => [keyOf(record.section, record.element), record]),
+      );
+    }
+    for (const section of OVERRIDABLE_SECTIONS) {
+      const elements = this.#merge(section, this.#overrides);
+      this.#check(section, '', elements);
+      this.#effective.set(section.name, elements);
+      await apply(section.name, this.elements(section.name));
+    }
+  }
+
+  /** Throws `Forbidden` where clients may neither see nor change the configuration. */
+  requireEnabled(): void {
+    if (!this.#options.isEnabled) throw new Forbidden('config override service is not enabled');
+  }
+
+  /** Effective options of an element with its secrets, for those who use them. */
+  section(name: string, element?: string): Options | undefined {
+    const section = findSection(name);
+    if (section === undefined) return undefined;
+    const elements = this.#effective.get(section.name) ?? [];
+    const key = section.elementKey;
+    if (key === undefined) return this.#withSecrets(section, elements[0]);
+    const found =
+      element === undefined || element === ''
+        ? (elements.find((options) => options['default'] === true) ??
+          (elements.length === 1 ? elements[0] : undefined))
+        : elements.find((options) => text(options, key) === element);
+    return this.#withSecrets(section, found);
+  }
+
+  /** All effective elements of a section, secrets included. */
+  elements(name: string): readonly Options[] {
+    const section = findSection(name);
+    if (section === undefined) return [];
+    return (this.#effective.get(section.name) ?? []).map(
+      (options) => this.#withSecrets(section, options) ?? options,
+    );
+  }
+
+  /** All elements of a section as answers show them. Throws `NotFound`. */
+  view(name: string): readonly ElementView[] {
+    this.requireEnabled();
+    const section = findSection(name);
+    if (section === undefined) throw new NotFound(`unknown section: ${name}`);
+    return (this.#effective.get(section.name) ?? []).map((options) => viewOf(section, options));
+  }
+
+  /** Changes a section. Resolves when the change is in use and on disk. */
+  async update(target: ConfigTarget, update: ConfigUpdate, caller: Caller): Promise<void> {
+    this.requireEnabled();
+    const change = this.#lock.then(() => this.#update(target, update, caller));
+    this.#lock = change.catch(() => undefined);
+    await change;
+  }
+
+  async #update(
+    { section: sectionName, element }: ConfigTarget,
+    update: ConfigUpdate,
+    caller: Caller,
+  ): Promise<void> {
+    const section = findSection(sectionName);
+    if (section === undefined) {
+      throw new NotFound(
+        `failed to override configuration ${sectionName}/${element ?? ''}: unknown section ${JSON.stringify(sectionName)}`,
+      );
+    }
+    const place = `${sectionName}/${element ?? ''}`;
+    checkShape(section, element, update);
+    const overrides = new Map(this.#overrides);
+    for (const name of update.remove ?? []) this.#remove(section, name, overrides);
+    if (update.add !== undefined) this.#add(section, update.add, overrides);
+    if (update.set !== undefined || update.delete !== undefined) {
+      this.#set(section, { element: element ?? '', place }, update, overrides);
+    }
+    const elements = this.#merge(section, overrides);
+    this.#check(section, place, elements);
+    const known = elements.map((options) => this.#withSecrets(section, options) ?? options);
+    await this.#options.check(section.name, known, caller);
+    await this.#commit(section, place, { elements, overrides });
+  }
+
+  async #commit(
+    section: SectionSpec,
+    place: string,
+    next: { readonly elements: readonly Options[]; readonly overrides: Overrides },
+  ): Promise<void> {
+    const { apply, store } = this.#options;
+    const before = this.#effective.get(section.name) ?? [];
+    const ids = new Set([...this.#overrides.keys(), ...next.overrides.keys()]);
+    try {
+      this.#effective.set(section.name, next.elements);
+      await apply(section.name, this.elements(section.name));
+      await store.change([...ids].map((id) => ({ id, value: next.overrides.get(id) })));
+    } catch (error) {
+      // Back to what worked and is stored.
+      this.#effective.set(section.name, before);
+      await apply(section.name, this.elements(section.name));
+      if (error instanceof Unavailable) throw error;
+      const reason = messageOf(error);
+      throw new Internal(`failed to update configuration ${place}: ${reason}`, { cause: error });
+    }
+    this.#overrides = next.overrides;
+  }
+
+  #remove(section: SectionSpec, name: string, overrides: Map<string, OverrideRecord>): void {
+    const id = keyOf(section.name, name);
+    if (this.#overrides.get(id)?.isAdded === true) {
+      overrides.delete(id);
+      return;
+    }
+    const place = `${section.name}/${name}`;
+    const key = section.elementKey ?? '';
+    const file = this.#options.file.get(section.name) ?? [];
+    if (!file.some((options) => text(options, key) === name)) {
+      throw new NotFound(`unknown section/element: ${place}`);
+    }
+    throw new InvalidRequest(
+      `failed to apply update: ${place} is an element of the configuration file, which cannot be removed; "delete" takes its options back to those of the file`,
+    );
+  }
+
+  #add(
+    section: SectionSpec,
+    add: Readonly<Record<string, unknown>>,
+    overrides: Map<string, OverrideRecord>,
+  ): void {
+    const key = section.elementKey ?? '';
+    const name = add[key];
+    if (name === undefined) {
+      throw new InvalidRequest(
+        `failed to apply update: missing key ${JSON.stringify(key)} in "add" map`,
+      );
+    }
+    if (typeof name !== 'string') {
+      throw new InvalidRequest(
+        `failed to apply update: expected ${JSON.stringify(key)} key to be a string, got ${typeName(name)}`,
+      );
+    }
+    const existing = this.#merge(section, overrides);
+    if (existing.some((options) => text(options, key) === name)) {
+      throw new InvalidRequest(
+        `section ${JSON.stringify(section.name)} has duplicate elements: ${JSON.stringify(name)}`,
+      );
+    }
+    const options = this.#read(section, add, `${section.name}/${name}`);
+    overrides.set(keyOf(section.name, name), {
+      section: section.name,
+      element: name,
+      isAdded: true,
+      options,
+    });
+  }
+
+  #set(
+    section: SectionSpec,
+    { element, place }: { readonly element: string; readonly place: string },
+    update: ConfigUpdate,
+    overrides: Map<string, OverrideRecord>,
+  ): void {
+    const key = section.elementKey;
+    const existing = this.#merge(section, overrides);
+    const isKnown =
+      key === undefined
+        ? element === ''
+        : existing.some((options) => text(options, key) === element);
+    if (!isKnown) throw new NotFound(`unknown section/element: ${place}`);
+    if (
+      key !== undefined &&
+      (update.set?.[key] !== undefined || update.delete?.includes(key) === true)
+    ) {
+      throw new InvalidRequest(`cannot override element key ${key}`);
+    }
+    const id = keyOf(section.name, element);
+    const before = overrides.get(id) ?? {
+      section: section.name,
+      element,
+      isAdded: false,
+      options: {},
+    };
+    const options: Record<string, JsonValue> = { ...before.options };
+    for (const name of update.delete ?? []) {
+      requireOption(section, name, place);
+      delete options[name];
+    }
+    Object.assign(options, this.#read(section, update.set ?? {}, place));
+    if (Object.keys(options).length === 0 && !before.isAdded) overrides.delete(id);
+    else overrides.set(id, { ...before, options });
+  }
+
+  /** Options that a client sent. Converted once to refuse what does not fit, stored as they were sent. */
+  #read(
+    section: SectionSpec,
+    given: Readonly<Record<string, unknown>>,
+    place: string,
+  ): Record<string, JsonValue> {
+    const options: Record<string, JsonValue> = {};
+    for (const [name, value] of Object.entries(given)) {
+      requireOption(section, name, place);
+      const converted = convert(section, name, { value, place });
+      const refused = this.#refuseTexts(converted) ?? this.#refuseFile(section, name, converted);
+      if (refused !== undefined) {
+        throw new InvalidRequest(
+          `failed to override configuration ${place}: cannot set option ${name}: ${refused}`,
+        );
+      }
+      options[name] = typeof value === 'bigint' ? Number(value) : (value as JsonValue);
+    }
+    return options;
+  }
+
+  #refuseFile(section: SectionSpec, name: string, value: OptionValue): string | undefined {
+    const isFile = section.options.find((spec) => spec.name === name)?.isFile === true;
+    if (!isFile || typeof value !== 'string' || value === '') return undefined;
+    return this.#options.refuseFile(value);
+  }
+
+  /** What must not come from a client: the marker of a secret, and references to what it may not read. */
+  #refuseTexts(value: OptionValue): string | undefined {
+    if (typeof value === 'string') {
+      if (value.includes(HIDDEN)) return `${HIDDEN} stands for a secret that is not shown`;
+      return isReference(value) ? this.#options.refuseSecret(value) : undefined;
+    }
+    if (value === null || typeof value !== 'object') return undefined;
+    return Object.values(value)
+      .map((item: JsonValue) => this.#refuseTexts(item))
+      .find((reason) => reason !== undefined);
+  }
+
+  /** File, then overrides of its elements, then added elements in order of their names. */
+  #merge(section: SectionSpec, overrides: Overrides): readonly Options[] {
+    const key = section.elementKey;
+    const file = this.#options.file.get(section.name) ?? [defaultOptions(section.options)];
+    const merged = file.map((options) => {
+      const element = key === undefined ? '' : text(options, key);
+      return overlay(section, options, overrides.get(keyOf(section.name, element)));
+    });
+    const added = [...overrides.values()]
+      .filter((record) => record.section === section.name && record.isAdded)
+      .sort((a, b) => (a.element < b.element ? -1 : 1))
+      .map((record) => {
+        const start = { ...defaultOptions(section.options), [key ?? '']: record.element };
+        return overlay(section, start, record);
+      });
+    return [...merged, ...added];
+  }
+
+  #check(section: SectionSpec, place: string, elements: readonly Options[]): void {
+    const problem = checkElements(section, elements);
+    if (problem === undefined) return;
+    throw new InvalidRequest(
+      `failed to override configuration ${place === '' ? section.name : place}: failed validation: ${problem}`,
+    );
+  }
+
+  #withSecrets(section: SectionSpec, options: Options | undefined): Options | undefined {
+    if (options === undefined) return undefined;
+    const { resolveSecret, redactor } = this.#options;
+    const known = resolveSecrets(section.options, options, (value) => {
+      const secret = resolveSecret(value);
+      if (isReference(value)) redactor.add(secret);
+      return secret;
+    });
+    this.#learn(section, known);
+    return known;
+  }
+
+  #learn(section: SectionSpec, options: Options): void {
+    const { redactor } = this.#options;
+    redactor.addCredentials(options);
+    redactor.addHeaders(map(options, 'headers'));
+    for (const spec of section.options) {
+      const value = options[spec.name];
+      if (spec.isSecret !== true || value === spec.default) continue;
+      if (typeof value === 'string') redactor.add(value);
+      else redactor.addCredentials(map(options, spec.name));
+    }
+  }
+}
+
+function keyOf(section: string, element: string): string {
+  return `${section}/${element}`;
+}
+
+function checkShape(section: SectionSpec, element: string | undefined, update: ConfigUpdate): void {
+  const refuse = (reason: string): never => {
+    throw new InvalidRequest(`failed to apply update: ${reason}`);
+  };
+  const isListChange = update.add !== undefined || (update.remove?.length ?? 0) > 0;
+  if (isListChange && section.elementKey === undefined) {
+    refuse(`section ${JSON.stringify(section.name)} is not a list, cannot add new element`);
+  }
+  const hasElement = element !== undefined && element !== '';
+  if (update.add !== undefined && hasElement) {
+    refuse('invalid update action: must not provide an element name when adding an a new override');
+  }
+  if ((update.remove?.length ?? 0) > 0 && hasElement) {
+    refuse('invalid update action: must not provide element when removing an override');
+  }
+  const isElementChange = update.set !== undefined || update.delete !== undefined;
+  if (isElementChange && element === undefined) {
+    refuse("invalid update action: element not specified, are you missing a trailing '/'?");
+  }
+}
+
+function requireOption(section: SectionSpec, name: string, place: string): void {
+  if (section.options.some((spec) => spec.name === name)) return;
+  throw new NotFound(
+    `failed to override configuration ${place}: unknown options [${name}] in section ${section.name}`,
+  );
+}
+
+function convert(
+  section: SectionSpec,
+  name: string,
+  { value, place }: { readonly value: unknown; readonly place: string },
+): OptionValue {
+  const spec = section.options.find((each) => each.name === name);
+  const converted = convertOption(spec?.type ?? 'string', value);
+  if (converted.ok) return converted.value;
+  const isSecret = spec !== undefined && holdsSecret(spec);
+  const reason = isSecret ? `expected ${spec.type}` : converted.reason;
+  throw new InvalidRequest(
+    `failed to override configuration ${place}: cannot set option ${name}: ${reason}`,
+  );
+}
+
+function overlay(
+  section: SectionSpec,
+  options: Options,
+  record: OverrideRecord | undefined,
+): Options {
+  if (record === undefined) return options;
+  const place = `${record.section}/${record.element}`;
+  const entries = Object.entries(record.options)
+    // Written by an older version whose option is gone.
+    .filter(([name]) => section.options.some((spec) => spec.name === name))
+    .map(([name, value]) => [name, convert(section, name, { value, place })] as const);
+  return { ...options, ...Object.fromEntries(entries) };
+}
+
+function viewOf(section: SectionSpec, options: Options): ElementView {
+  const redacted: string[] = [];
+  const shown: [string, JsonValue][] = [];
+  for (const spec of [...section.options].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const value = options[spec.name] ?? spec.default;
+    if (spec.isShownWhenSet === true && !isSet(value)) continue;
+    if (spec.isSecret === true) redacted.push(spec.name);
+    shown.push([
+      spec.name,
+      spec.isSecret === true ? isSet(value) : showOption(spec, printOption(value)),
+    ]);
+  }
+  const element = section.elementKey === undefined ? '' : text(options, section.elementKey);
+  return { element, options: Object.fromEntries(shown), redacted };
+}

@@ -1,0 +1,260 @@
+// The load directory: tasks, templates and handlers defined by files. What a file defines is created or brought up to
+// date; what an earlier reading defined and no file defines any more is deleted. One broken file does not stop others.
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { InvalidRequest, messageOf, NotFound } from '@tidemark/core';
+import { readHandlerSpec } from '@tidemark/alerting';
+import type { AlertService } from '@tidemark/alerting';
+import { readVars } from '../tasks/definition.ts';
+import { asObject, parseJson } from '../http/json.ts';
+import type { Logger } from '../observability/log-hub.ts';
+import type { Metadata, Table } from '../store/metadata.ts';
+import type { Dbrp } from '../store/records.ts';
+import type { TaskInput, TaskService } from '../tasks/task-service.ts';
+import type { TemplateService } from '../tasks/template-service.ts';
+import { parseYaml } from './yaml.ts';
+
+type Kind = 'tasks' | 'templates' | 'handlers';
+
+/** What a reading defined, by `<kind>/<id>`; for handlers `<topic> <id>`. */
+type LoadedRecord = {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly topic: string;
+  /** SHA-256 of the file; what has not changed is left alone. */
+  readonly hash?: string | undefined;
+};
+
+export type LoadDirectoryOptions = {
+  readonly directory: string;
+  readonly metadata: Metadata;
+  readonly tasks: TaskService;
+  readonly templates: TemplateService;
+  readonly alerts: AlertService;
+  readonly log: Logger;
+};
+
+const FILES_MAX = 10_000;
+
+/** Files that can not be used, each of which was logged; the others are in use. */
+class BrokenFiles extends InvalidRequest {}
+
+export class LoadDirectory {
+  readonly #options: LoadDirectoryOptions;
+  readonly #loaded: Table<LoadedRecord>;
+  readonly #errors = new Map<string, string>();
+  /** Of the files that were read last; `undefined` before the first reading and when it has to be repeated. */
+  #signature: string | undefined;
+  /** Why the directory as a whole could not be read the last time. */
+  #failure = '';
+  #isLoading = false;
+
+  constructor(options: LoadDirectoryOptions) {
+    this.#options = options;
+    this.#loaded = options.metadata.table<LoadedRecord>('load');
+  }
+
+  /** What is wrong with the files of the last reading, by path. */
+  get errors(): ReadonlyMap<string, string> {
+    return this.#errors;
+  }
+
+  /**
+   * Reads the directory, again when a file of it has changed, appeared or gone. What is wrong is logged: broken files
+   * each by itself, a directory that can not be read when its reason changes. Never rejects.
+   */
+  async loadIfChanged(): Promise<void> {
+    if (this.#isLoading) return;
+    try {
+      if ((await this.#signatureNow()) === this.#signature) return;
+      await this.load();
+      this.#failure = '';
+    } catch (error) {
+      if (error instanceof BrokenFiles) return;
+      // The next look at it may find it readable again, or the disk with room for what it defines.
+      this.#signature = undefined;
+      const reason = messageOf(error);
+      this.#errors.set(this.#options.directory, reason);
+      if (reason !== this.#failure) {
+        this.#options.log('error', 'failed to read the load directory', { err: reason });
+      }
+      this.#failure = reason;
+    }
+  }
+
+  /** Reads the directory. Rejects with the broken files, after all others have been loaded. */
+  async load(): Promise<void> {
+    this.#isLoading = true;
+    try {
+      this.#signature = await this.#signatureNow();
+      await this.#loadAll();
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  // Names, sizes and times of change of all files.
+  async #signatureNow(): Promise<string> {
+    const parts: string[] = [];
+    for (const kind of ['templates', 'tasks', 'handlers'] as const) {
+      for (const file of await this.#filesOf(kind)) {
+        const { size, mtimeMs } = await stat(file).catch(() => ({ size: -1, mtimeMs: 0 }));
+        parts.push(`${file} ${size} ${mtimeMs}`);
+      }
+    }
+    return parts.join('\n');
+  }
+
+  async #loadAll(): Promise<void> {
+    const problems: string[] = [];
+    this.#errors.clear();
+    const present = new Map<string, LoadedRecord>();
+    for (const kind of ['templates', 'tasks', 'handlers'] as const) {
+      for (const file of await this.#filesOf(kind)) {
+        try {
+          const record = await this.#loadFile(kind, file);
+          present.set(`${kind}/${record.topic} ${record.id}`, record);
+        } catch (error) {
+          // Said together at the end.
+          const reason = messageOf(error);
+          problems.push(`${file}: ${reason}`);
+          this.#errors.set(file, reason);
+          this.#options.log('error', 'failed to load file', { file, err: reason });
+        }
+      }
+    }
+    // A file that is broken now must not delete what it defined before.
+    if (problems.length === 0) await this.#deleteAbsent(present);
+    await this.#loaded.change([...present].map(([id, value]) => ({ id, value })));
+    if (problems.length === 0) return;
+    throw new BrokenFiles(`failed to load ${problems.length} file(s): ${problems.join('; ')}`);
+  }
+
+  async #filesOf(kind: Kind): Promise<readonly string[]> {
+    const folder = join(this.#options.directory, kind);
+    let names: string[];
+    try {
+      names = await readdir(folder);
+    } catch (cause) {
+      const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+      if (isAbsent) return [];
+      throw cause;
+    }
+    if (names.length > FILES_MAX)
+      throw new InvalidRequest(`more than ${FILES_MAX} files in ${folder}`);
+    const known =
+      kind === 'handlers' ? ['.json', '.yml', '.yaml'] : ['.tick', '.json', '.yml', '.yaml'];
+    return names
+      .filter((name) => known.includes(extname(name)))
+      .sort()
+      .map((name) => join(folder, name));
+  }
+
+  async #loadFile(kind: Kind, file: string): Promise<LoadedRecord> {
+    const extension = extname(file);
+    const text = await readFile(file, 'utf8');
+    const id = basename(file, extension);
+    const hash = createHash('sha256').update(text).digest('hex');
+    const unchanged = this.#unchanged(kind, id, hash);
+    if (unchanged !== undefined) return unchanged;
+    if (extension === '.tick') {
+      if (kind === 'templates') await this.#template(id, text);
+      else await this.#task(id, { script: text });
+      return { kind, id, topic: '', hash };
+    }
+    const value = extension === '.json' ? parseJson(Buffer.from(text), '') : parseYaml(text);
+    const document = asObject(value, 'expected an object');
+    if (kind === 'handlers') return { ...(await this.#handler(document)), hash };
+    const taskId = optionalText(document, 'id') || id;
+    await this.#task(taskId, {
+      templateId: optionalText(document, 'template-id'),
+      script: optionalText(document, 'script'),
+      dbrps: readDbrps(document['dbrps']),
+      vars: readVars(document['vars']),
+    });
+    return { kind, id: taskId, topic: '', hash };
+  }
+
+  // A task that has not changed must not be restarted because another file has. Only files named after what they
+  // define can be told so; others are applied again, which changes nothing.
+  #unchanged(kind: Kind, id: string, hash: string): LoadedRecord | undefined {
+    const before = this.#loaded.get(`${kind}/ ${id}`);
+    const { tasks, templates } = this.#options;
+    const store = kind === 'tasks' ? tasks : templates;
+    const isThere = kind !== 'handlers' && store.get(id) !== undefined;
+    return before?.hash === hash && isThere ? before : undefined;
+  }
+
+  async #template(id: string, script: string): Promise<void> {
+    const { templates } = this.#options;
+    const before = templates.get(id);
+    if (before === undefined) await templates.define({ id, script });
+    else if (before.script !== script) await templates.patch(id, { script });
+  }
+
+  async #task(id: string, input: TaskInput): Promise<void> {
+    const { tasks } = this.#options;
+    if (tasks.get(id) === undefined) {
+      await tasks.define({ ...input, id, status: 'enabled' });
+      return;
+    }
+    // Disabled and enabled again, because a running task keeps what it was started with.
+    await tasks.patch(id, { ...input, status: 'disabled' });
+    await tasks.patch(id, { status: 'enabled' });
+  }
+
+  async #handler(document: Readonly<Record<string, unknown>>): Promise<LoadedRecord> {
+    const { alerts } = this.#options;
+    const topic = optionalText(document, 'topic');
+    if (topic === '') throw new InvalidRequest('must provide a topic');
+    const spec = readHandlerSpec(document);
+    try {
+      alerts.handler(topic, spec.id);
+      await alerts.replaceHandler(topic, spec.id, spec);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      await alerts.createHandler(topic, spec);
+    }
+    return { kind: 'handlers', id: spec.id, topic };
+  }
+
+  async #deleteAbsent(present: ReadonlyMap<string, LoadedRecord>): Promise<void> {
+    const { tasks, templates, alerts } = this.#options;
+    const absent = [...this.#loaded.values()].filter(
+      ({ kind, id, topic }) => !present.has(`${kind}/${topic} ${id}`),
+    );
+    for (const { kind, id, topic } of absent) {
+      if (kind === 'tasks') await tasks.delete(id);
+      else if (kind === 'templates') await templates.delete(id);
+      else await alerts.deleteHandler(topic, id);
+      await this.#loaded.remove(`${kind}/${topic} ${id}`);
+    }
+  }
+}
+
+function optionalText(document: Readonly<Record<string, unknown>>, name: string): string {
+  const value = document[name] ?? '';
+  if (typeof value !== 'string') throw new InvalidRequest(`${name} must be a string`);
+  return value;
+}
+
+/** `["db.rp"]`, quotes around either part allowed, or the form of the API. */
+function readDbrps(value: unknown): readonly Dbrp[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new InvalidRequest('dbrps must be a list');
+  return value.map((item: unknown) => {
+    if (typeof item === 'object' && item !== null && 'db' in item && 'rp' in item) {
+      return { db: String(item.db), rp: String(item.rp) };
+    }
+    const match = /^("(?:[^"\\]|\\.)*"|[^".]+)\.("(?:[^"\\]|\\.)*"|[^".]+)$/.exec(String(item));
+    if (match === null) {
+      throw new InvalidRequest(
+        `does not contain a '.', it must be in the form "dbname"."rpname" where the quotes are optional. ${String(item)}`,
+      );
+    }
+    const unquote = (text: string): string =>
+      text.startsWith('"') ? text.slice(1, -1).replaceAll('\\"', '"') : text;
+    return { db: unquote(match[1] ?? ''), rp: unquote(match[2] ?? '') };
+  });
+}

@@ -1,0 +1,219 @@
+// From writes to tasks: every task gets the points of its database and retention policy pairs, in the order in which
+// they were acknowledged. A slow task delays only itself, until the points that wait for it are too many.
+import { measurementsOf } from '@tidemark/runtime';
+import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
+import { TASK_QUEUE } from '../limits.ts';
+import type { Dbrp } from '../store/records.ts';
+
+/** Who gets points: a running task, a recording. */
+export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error' | 'processed'> & {
+  /** Where the consumer lives when that is another thread. */
+  readonly taker?: BatchTaker | undefined;
+};
+
+export type Route = {
+  /** Gives the consumer what was written before and takes it off the router. */
+  close(): Promise<void>;
+  /** Resolves when nothing waits for the consumer. */
+  drained(): Promise<void>;
+};
+
+/** Points received by database, retention policy and measurement. */
+export type IngressCount = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly measurement: string;
+  points: number;
+};
+
+export class PointRouter {
+  readonly #routes = new Map<string, Set<Queue>>();
+  readonly #ingress = new Map<string, IngressCount>();
+  readonly #waitingRowsMax: number;
+
+  /** @param waitingRowsMax `task.max-waiting-points`: rows that wait for one consumer before writes wait, too. */
+  constructor(waitingRowsMax = TASK_QUEUE.value) {
+    this.#waitingRowsMax = waitingRowsMax;
+  }
+
+  /** Adds a consumer; a pair with an empty policy matches writes without one only. */
+  add(dbrps: readonly Dbrp[], consumer: PointConsumer): Route {
+    const queue = new Queue(consumer, this.#waitingRowsMax);
+    const keys = new Set(dbrps.map(({ db, rp }) => keyOf(db, rp)));
+    for (const key of keys) {
+      const queues = this.#routes.get(key) ?? new Set();
+      queues.add(queue);
+      this.#routes.set(key, queues);
+    }
+    return {
+      close: async () => {
+        for (const key of keys) {
+          const queues = this.#routes.get(key);
+          queues?.delete(queue);
+          if (queues?.size === 0) this.#routes.delete(key);
+        }
+        await queue.drained();
+      },
+      drained: () => queue.drained(),
+    };
+  }
+
+  /**
+   * Hands a batch to everybody who wants it. Resolves when the points have been accepted and the alerts that they raise
+   * at once are published; a task that is behind is not waited for.
+   */
+  async dispatch(batch: PointBatch): Promise<void> {
+    this.#count(batch);
+    const queues = this.#routes.get(keyOf(batch.database, batch.retentionPolicy));
+    if (queues === undefined) return;
+    const write = new Write(batch, queues);
+    let waits: Promise<void>[] | undefined;
+    for (const queue of queues) {
+      const wait = queue.accept(write);
+      if (wait !== undefined) (waits ??= []).push(wait);
+    }
+    write.given();
+    for (const queue of queues) {
+      const wait = queue.processed();
+      if (wait !== undefined) (waits ??= []).push(wait);
+    }
+    if (waits !== undefined) await Promise.all(waits);
+  }
+
+  /** Whether anybody wants points of the pair. */
+  isWanted(database: string, retentionPolicy: string): boolean {
+    return this.#routes.has(keyOf(database, retentionPolicy));
+  }
+
+  ingress(): Iterable<IngressCount> {
+    return this.#ingress.values();
+  }
+
+  /** Resolves when nothing waits any more. */
+  async drained(): Promise<void> {
+    const queues = new Set([...this.#routes.values()].flatMap((set) => [...set]));
+    await Promise.all([...queues].map((queue) => queue.drained()));
+  }
+
+  #count(batch: PointBatch): void {
+    const { database, retentionPolicy, seriesOfRow } = batch;
+    const names = measurementsOf(batch);
+    if (typeof names === 'string') {
+      this.#ingressOf(database, retentionPolicy, names).points += seriesOfRow.length;
+      return;
+    }
+    // Series of one measurement mostly follow each other.
+    let last: IngressCount | undefined;
+    const counts = names.map((name) => {
+      if (name === last?.measurement) return last;
+      return (last = this.#ingressOf(database, retentionPolicy, name));
+    });
+    for (let row = 0; row < seriesOfRow.length; row++) {
+      (counts[seriesOfRow[row] as number] as IngressCount).points++;
+    }
+  }
+
+  #ingressOf(database: string, retentionPolicy: string, measurement: string): IngressCount {
+    const key = `${keyOf(database, retentionPolicy)}\u0000${measurement}`;
+    let count = this.#ingress.get(key);
+    if (count === undefined) {
+      count = { database, retentionPolicy, measurement, points: 0 };
+      this.#ingress.set(key, count);
+    }
+    return count;
+  }
+}
+
+function keyOf(database: string, retentionPolicy: string): string {
+  return `${database}\u0000${retentionPolicy}`;
+}
+
+/**
+ * A batch on its way to its consumers. When all of them live in one other thread, and each of them has got it, it is
+ * given to that thread instead of being copied.
+ */
+class Write {
+  readonly batch: PointBatch;
+  readonly #taker: BatchTaker | undefined;
+  /** Consumers that wait for it, and one for the round through all of them. */
+  #holderCount = 1;
+
+  constructor(batch: PointBatch, queues: Iterable<Queue>) {
+    this.batch = batch;
+    this.#taker = commonTaker(queues);
+  }
+
+  held(): void {
+    this.#holderCount++;
+  }
+
+  given(): void {
+    this.#holderCount--;
+    if (this.#holderCount === 0) this.#taker?.takeOver(this.batch);
+  }
+}
+
+function commonTaker(queues: Iterable<Queue>): BatchTaker | undefined {
+  let common: BatchTaker | undefined;
+  for (const { taker } of queues) {
+    if (taker === undefined || (common !== undefined && common !== taker)) return undefined;
+    common = taker;
+  }
+  return common;
+}
+
+/** Batches that wait for one consumer. */
+class Queue {
+  readonly #consumer: PointConsumer;
+  readonly #waitingRowsMax: number;
+  readonly #waiting: Write[] = [];
+  #waitingRows = 0;
+  #pump: Promise<void> | undefined;
+
+  constructor(consumer: PointConsumer, waitingRowsMax: number) {
+    this.#consumer = consumer;
+    this.#waitingRowsMax = waitingRowsMax;
+  }
+
+  get taker(): BatchTaker | undefined {
+    return this.#consumer.taker;
+  }
+
+  /** `undefined` when there is room for more, otherwise resolves when there is. */
+  accept(write: Write): Promise<void> | undefined {
+    const consumer = this.#consumer;
+    const { batch } = write;
+    if (consumer.error !== undefined) return undefined;
+    if (this.#pump === undefined && consumer.ready() === undefined) {
+      consumer.push(batch);
+      return undefined;
+    }
+    this.#waiting.push(write);
+    write.held();
+    this.#waitingRows += batch.rowCount;
+    this.#pump ??= this.#run().finally(() => {
+      this.#pump = undefined;
+    });
+    return this.#waitingRows > this.#waitingRowsMax ? this.#pump : undefined;
+  }
+
+  /** What the consumer has been given is on its way through it; `undefined` when nobody needs to wait for that. */
+  processed(): Promise<void> | undefined {
+    return this.#pump === undefined ? this.#consumer.processed?.() : undefined;
+  }
+
+  async drained(): Promise<void> {
+    while (this.#pump !== undefined) await this.#pump;
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      await this.#consumer.ready();
+      const write = this.#waiting.shift();
+      if (write === undefined) return;
+      this.#waitingRows -= write.batch.rowCount;
+      if (this.#consumer.error === undefined) this.#consumer.push(write.batch);
+      write.given();
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// Programs, files and folders that scripts and handler files name: what `alert.allowed-programs` and `allowed-files`
+// have to list before they run here.
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { messageOf } from '@tidemark/core';
+import { parseScript } from '@tidemark/tickscript';
+import type { ChainNode, FunctionNode } from '@tidemark/tickscript';
+import { asObject, parseJson } from '../http/json.ts';
+import { parseYaml } from '../files/yaml.ts';
+
+export type FoundReach = {
+  /** Programs of exec handlers, with the files that name them. */
+  readonly programs: ReadonlyMap<string, readonly string[]>;
+  /** Files of log handlers and folders of sideload nodes, with the files that name them. */
+  readonly files: ReadonlyMap<string, readonly string[]>;
+  /** Sentences about what could not be read, or is known only when a task runs. */
+  readonly unclear: readonly string[];
+};
+
+type Kind = 'programs' | 'files';
+
+/** A path with these would allow more than itself. */
+const GLOB_CHARACTERS = /[*?[\]{}\\]/;
+
+/** Reads all definitions below a folder: `.tick` scripts, tasks and handlers in JSON and YAML. */
+export async function findReach(folder: string): Promise<FoundReach> {
+  const search = new Search();
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const path of paths.sort()) {
+    const extension = extname(path);
+    try {
+      if (extension === '.tick') search.script(path, await readFile(path, 'utf8'));
+      else if (extension === '.json')
+        search.document(path, parseJson(await readFile(path), 'not JSON'));
+      else if (extension === '.yml' || extension === '.yaml')
+        search.document(path, parseYaml(await readFile(path, 'utf8')));
+    } catch (error) {
+      search.unclear.push(`${path}: ${messageOf(error)}`);
+    }
+  }
+  return search;
+}
+
+class Search implements FoundReach {
+  readonly programs = new Map<string, string[]>();
+  readonly files = new Map<string, string[]>();
+  readonly unclear: string[] = [];
+
+  script(path: string, text: string): void {
+    const { program, error } = parseScript(text);
+    if (error !== undefined) this.unclear.push(`${path}: ${error}`);
+    const variables = new Map<string, string | undefined>();
+    for (const statement of program.statements) {
+      if (statement.kind === 'type-declaration') variables.set(statement.name, undefined);
+      if (statement.kind !== 'declaration') continue;
+      const { name, value } = statement;
+      variables.set(name, value.kind === 'string' ? value.value : undefined);
+    }
+    for (const {
+      name,
+      arguments: [argument],
+    } of propertiesIn(program)) {
+      if (name !== 'exec' && name !== 'log' && name !== 'source') continue;
+      const isVariable = argument?.kind === 'identifier';
+      const value = isVariable ? variables.get(argument.name) : stringOf(argument);
+      if (isVariable || (value === undefined && argument !== undefined)) {
+        this.unclear.push(`${path}: .${name}(…) is not written out; tasks may give other values`);
+      }
+      if (value !== undefined) this.#option(path, name, value);
+    }
+  }
+
+  /** A handler, or a task with its script. */
+  document(path: string, value: unknown): void {
+    const { kind, options, script } = asObject(value, 'expected an object');
+    if (typeof script === 'string') this.script(path, script);
+    if (kind !== 'exec' && kind !== 'log') return;
+    const given = asObject(options, 'expected options')[kind === 'exec' ? 'prog' : 'path'];
+    if (typeof given === 'string') this.#option(path, kind, given);
+    else this.unclear.push(`${path}: the handler names no ${kind === 'exec' ? 'prog' : 'path'}`);
+  }
+
+  #option(path: string, name: 'exec' | 'log' | 'source', value: string): void {
+    if (name === 'exec') this.#add('programs', value, path);
+    else if (name === 'log') this.#add('files', value, path);
+    else if (value.startsWith('file://') && URL.canParse(value))
+      this.#add('files', fileURLToPath(value), path);
+  }
+
+  #add(kind: Kind, value: string, path: string): void {
+    if (GLOB_CHARACTERS.test(value)) {
+      this.unclear.push(`${path}: ${value} has characters of a pattern; list it by hand`);
+      return;
+    }
+    const users = this[kind].get(value) ?? [];
+    if (!users.includes(path)) users.push(path);
+    this[kind].set(value, users);
+  }
+}
+
+/** Calls behind a dot, wherever they stand. */
+function* propertiesIn(node: object): Generator<FunctionNode> {
+  const { kind, operator, right }: Partial<ChainNode> = node;
+  if (kind === 'chain' && operator === '.' && right?.kind === 'function') yield right;
+  for (const value of Object.values(node) as unknown[]) {
+    if (typeof value === 'object' && value !== null) yield* propertiesIn(value);
+  }
+}
+
+const stringOf = (node: FunctionNode['arguments'][number] | undefined): string | undefined =>
+  node?.kind === 'string' ? node.value : undefined;

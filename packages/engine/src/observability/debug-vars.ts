@@ -1,0 +1,136 @@
+// What `debug/vars` and `/metrics` tell.
+import { countCpuFromStart, familiesOf, printMetrics, TIDEMARK_VERSION } from '@tidemark/core';
+import type { Clock, MetricFamily, RequestMetrics } from '@tidemark/core';
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import type { EngineParts } from '../engine.ts';
+import type { HttpServer } from '../http/server.ts';
+import { METRIC_PREFIX, METRIC_TABLE } from './metric-table.ts';
+import type { Reporter, Statistic } from './reporter.ts';
+import { integers } from './reporter.ts';
+
+/** Statistics of parts that have no tasks: the API, topics, memory. */
+export function serviceStatistics(
+  parts: EngineParts,
+  server: HttpServer,
+  subscriptionCount: () => number,
+): readonly Statistic[] {
+  const { bytes, pointsOk, pointsFailed } = parts.writes.counters;
+  const memory = process.memoryUsage();
+  const topics = parts.alerts.topics({ matches: () => true, minLevel: 'OK' });
+  return [
+    {
+      name: 'http',
+      tags: {},
+      values: integers({
+        ...server.counters,
+        write_req_bytes: bytes,
+        points_written_ok: pointsOk,
+        points_written_fail: pointsFailed,
+      }),
+    },
+    { name: 'memory', tags: {}, values: integers(server.bodyCounters()) },
+    {
+      name: 'runtime',
+      tags: {},
+      values: integers({
+        Alloc: memory.heapUsed,
+        HeapSys: memory.heapTotal,
+        Sys: memory.rss,
+        external: memory.external,
+        array_buffers: memory.arrayBuffers,
+      }),
+    },
+    {
+      name: 'tidemark',
+      tags: {},
+      values: integers({
+        num_tasks: parts.tasks.count(),
+        num_enabled_tasks: parts.executor.count,
+        num_subscriptions: subscriptionCount(),
+      }),
+    },
+    ...topics.map((topic) => ({
+      name: 'topics',
+      tags: { id: topic.id },
+      values: integers({ collected: topic.collected }),
+    })),
+    ...parts.alerts.deliveries().map(({ topic, handler, state }) => {
+      const { delivered, repeated, failed, refused, waiting } = state;
+      const values = integers({ delivered, repeated, failed, refused, waiting });
+      return { name: 'handlers', tags: { topic, handler }, values };
+    }),
+    { name: 'alert', tags: {}, values: integers({ dead_letters: parts.alerts.deadLetters.count }) },
+  ];
+}
+
+/** The document of `debug/vars`. */
+export function debugVars(
+  parts: EngineParts,
+  reporter: Reporter,
+  {
+    startedMs,
+    clock,
+    subscriptionCount,
+  }: {
+    readonly startedMs: number;
+    readonly clock: Clock;
+    readonly subscriptionCount: number;
+  },
+): Readonly<Record<string, unknown>> {
+  const statistics = reporter.statistics();
+  return {
+    cluster_id: parts.metadata.clusterId,
+    server_id: parts.metadata.serverId,
+    host: parts.config[''].hostname,
+    product: 'tidemark',
+    version: TIDEMARK_VERSION,
+    platform: `node ${process.version} ${process.platform}/${process.arch}`,
+    num_tasks: parts.tasks.count(),
+    num_enabled_tasks: parts.executor.count,
+    num_subscriptions: subscriptionCount,
+    uptime: (clock.monotonicMs() - startedMs) / 1000,
+    cmdline: process.argv.slice(0, 2),
+    memstats: process.memoryUsage(),
+    tidemark: Object.fromEntries(
+      statistics.map(({ name, tags, values }, i) => [`${name}:${i}`, { name, tags, values }]),
+    ),
+  };
+}
+
+let processMetrics: Registry | undefined;
+
+/** The default metrics measure the whole process, so there is one registry for it. */
+function processRegistry(): Registry {
+  if (processMetrics === undefined) {
+    const registry = new Registry();
+    collectDefaultMetrics({ register: registry });
+    // They count from now on.
+    const before = process.cpuUsage();
+    countCpuFromStart(before, (name) => {
+      const metric = registry.getSingleMetric(name);
+      return metric instanceof Counter ? metric : undefined;
+    });
+    processMetrics = registry;
+  }
+  return processMetrics;
+}
+
+/** Prometheus text: metrics of the process, of requests, and the statistics by their table. */
+export async function metricsText(reporter: Reporter, requests: RequestMetrics): Promise<string> {
+  const families = [
+    infoOf(reporter),
+    ...requests.families(),
+    ...familiesOf(reporter.own(), METRIC_TABLE),
+  ];
+  return `${await processRegistry().metrics()}\n${printMetrics(families)}`;
+}
+
+/** What all statistics have in common, told once. */
+function infoOf({ common }: Reporter): MetricFamily {
+  return {
+    name: `${METRIC_PREFIX}_info`,
+    type: 'gauge',
+    help: 'Which engine this is.',
+    samples: [{ labels: { ...common, version: TIDEMARK_VERSION }, value: 1 }],
+  };
+}

@@ -1,0 +1,158 @@
+// What a task that starts could not reach, as things are now: services of handlers that are not configured, clusters
+// that are not there, databases that do not exist. Warnings only: all of it may come later.
+import { InvalidRequest, messageOf } from '@tidemark/core';
+import type { Clock, Diagnostic } from '@tidemark/core';
+import type { AlertService } from '@tidemark/alerting';
+import { quoteIdentifier } from '@tidemark/influxql';
+import type { InfluxdbOutOptions, NodeSpec, QueryOptions } from '@tidemark/pipeline';
+import type { Clusters } from '../database/clusters.ts';
+import type { Definition } from '../tasks/definition.ts';
+import { findingAt, spanOf } from '../tasks/start-findings.ts';
+import { scriptHandlersOf } from '../tasks/task-service.ts';
+
+export type ReachOptions = {
+  readonly alerts: Pick<AlertService, 'undeliverable'>;
+  readonly clusters: Clusters;
+  readonly clock: Clock;
+};
+
+const CODE = 'TICK_UNREACHED';
+
+/** A database that does not answer by then is told as one that does not. */
+const ANSWER_MS = 2000;
+
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+
+/** How long the names of a cluster's databases are taken for true: a list of tasks asks for each of them. */
+const REMEMBERED_MS = 5000;
+
+/** Names of a cluster's databases, or why they are not known. */
+type Databases = { readonly names: ReadonlySet<string> } | { readonly problem: string };
+
+/** What a node needs of a cluster. */
+type Need = {
+  readonly node: NodeSpec;
+  /** The property that names it. */
+  readonly property: string;
+  readonly cluster: string;
+  readonly databases: readonly string[];
+};
+
+export class Reach {
+  readonly #options: ReachOptions;
+  readonly #asked = new Map<
+    string,
+    { readonly untilMs: number; readonly databases: Promise<Databases> }
+  >();
+
+  constructor(options: ReachOptions) {
+    this.#options = options;
+  }
+
+  /** Findings about a definition that starts, in the order of its nodes, handlers first. */
+  async unreached(script: string, definition: Definition): Promise<readonly Diagnostic[]> {
+    const found = await Promise.all(
+      needsOf(definition).map((need) => this.#unmet(script, need, definition)),
+    );
+    return [...this.#undeliverable(script, definition), ...found.flat()];
+  }
+
+  #undeliverable(script: string, { pipeline }: Definition): readonly Diagnostic[] {
+    return scriptHandlersOf(pipeline).flatMap((handler) => {
+      try {
+        const reason = this.#options.alerts.undeliverable(handler);
+        return reason === undefined
+          ? []
+          : [findingAt(script, handler.span, { ...reason, code: CODE })];
+      } catch (error) {
+        // A handler that is wrong keeps the task from starting, which is told there.
+        if (error instanceof InvalidRequest) return [];
+        throw error;
+      }
+    });
+  }
+
+  async #unmet(script: string, need: Need, { type }: Definition): Promise<readonly Diagnostic[]> {
+    const { node, property, cluster, databases } = need;
+    const finding = (message: string, hint?: string): Diagnostic =>
+      findingAt(script, spanOf(node, [property]), {
+        message: `${node.name}: ${message}`,
+        hint,
+        code: CODE,
+      });
+    const isSource = node.type === 'stream';
+    // What is written to the engine itself needs no cluster.
+    if (isSource && this.#options.clusters.elements.length === 0) return [];
+    const known = await this.#databases(cluster);
+    if ('problem' in known) return isSource ? [] : [finding(known.problem)];
+    return databases
+      .filter((name) => !known.names.has(name))
+      .map((name) =>
+        isSource && type === 'stream'
+          ? finding(
+              `database ${JSON.stringify(name)} does not exist`,
+              'only what is written to the engine itself comes to this task',
+            )
+          : finding(
+              `database ${JSON.stringify(name)} does not exist`,
+              `CREATE DATABASE ${quoteIdentifier(name)}`,
+            ),
+      );
+  }
+
+  #databases(cluster: string): Promise<Databases> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const before = this.#asked.get(cluster);
+    if (before !== undefined && nowMs < before.untilMs) return before.databases;
+    // Few: as many as there are clusters and names that scripts mistake for one.
+    if (this.#asked.size > 100) this.#asked.clear();
+    const databases = this.#ask(cluster);
+    this.#asked.set(cluster, { untilMs: nowMs + REMEMBERED_MS, databases });
+    return databases;
+  }
+
+  async #ask(cluster: string): Promise<Databases> {
+    const { clock, clusters } = this.#options;
+    const deadline = new AbortController();
+    const done = new AbortController();
+    clock.sleep(ANSWER_MS, done.signal).then(
+      () => deadline.abort(new Error(`no answer within ${ANSWER_MS} ms`)),
+      // Answered in time.
+      () => undefined,
+    );
+    try {
+      const series = await clusters.exact(cluster, 'SHOW DATABASES', {
+        signal: deadline.signal,
+        bytesMax: ANSWER_BYTES_MAX,
+      });
+      const rows = series.flatMap(({ values }) => values);
+      return { names: new Set(rows.map((row) => String(row[0]))) };
+    } catch (error) {
+      // Whatever the reason is, it is what there is to tell.
+      return { problem: messageOf(error) };
+    } finally {
+      done.abort();
+    }
+  }
+}
+
+function needsOf({ pipeline, dbrps }: Definition): readonly Need[] {
+  const own = [...new Set(dbrps.map(({ db }) => db))];
+  return pipeline.nodes.flatMap((node): readonly Need[] => {
+    switch (node.type) {
+      case 'stream':
+        return [{ node, property: 'stream', cluster: '', databases: own }];
+      case 'query': {
+        const { cluster } = node.options as QueryOptions;
+        return [{ node, property: 'cluster', cluster, databases: own }];
+      }
+      case 'influxDBOut': {
+        const { cluster, database, isCreatingDatabase } = node.options as InfluxdbOutOptions;
+        const databases = isCreatingDatabase ? [] : database === '' ? own : [database];
+        return [{ node, property: 'database', cluster, databases }];
+      }
+      default:
+        return [];
+    }
+  });
+}

@@ -1,0 +1,136 @@
+// What running tasks need from the engine: alerts, the database, their own write path, HTTP and the log.
+import { InvalidRequest, messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { bodyTemplate, isSecretHeader, map, text } from '@tidemark/alerting';
+import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
+import type { NodeSpec } from '@tidemark/pipeline';
+import { PointBatchBuilder } from '@tidemark/runtime';
+import type {
+  AlertSink,
+  HttpClient,
+  Loopback,
+  PointBatch,
+  TaskServices,
+  UdfConnector,
+} from '@tidemark/runtime';
+import type { Clusters } from '../database/clusters.ts';
+import type { LogHub } from '../observability/log-hub.ts';
+import type { PointRouter } from '../ingest/point-router.ts';
+import { scalerCluster } from './scaler-clusters.ts';
+import type { Sideloads } from '../files/sideload.ts';
+
+export type TaskServicesOptions = {
+  readonly alerts: AlertService;
+  readonly clusters: Clusters;
+  readonly router: PointRouter;
+  readonly http: HttpSender;
+  readonly logs: LogHub;
+  readonly sideloads: Sideloads;
+  readonly udf: UdfConnector;
+  readonly section: (name: string, element?: string) => Options | undefined;
+  /** The secret that a text stands for: itself, or what it refers to. */
+  readonly resolveSecret: (text: string) => string;
+  /** Hides secrets in a text: those that are known, and these. */
+  readonly redact: (text: string, own: Iterable<string>) => string;
+  readonly server: TaskServices['server'];
+  readonly clock: Clock;
+};
+
+/** Makes the services of one task. */
+export function taskServices(options: TaskServicesOptions, taskId: string): TaskServices {
+  const log = options.logs.logger('task');
+  return {
+    alerts: options.alerts satisfies AlertSink,
+    database: options.clusters,
+    loopback: loopback(options.router, (error) =>
+      log('error', 'failed to loop back points', { task: taskId, err: String(error) }),
+    ),
+    http: httpClient(options),
+    sideload: options.sideloads,
+    udf: options.udf,
+    scalerCluster: (kind, name) => scalerCluster(options, kind, name),
+    log: {
+      log: (level, nodeName, message, context) =>
+        log(level, message, { task: taskId, node: nodeName, ...context }),
+    },
+    server: options.server,
+  };
+}
+
+function loopback(router: PointRouter, onError: (error: unknown) => void): Loopback {
+  const dispatch = (batch: PointBatch): void => {
+    // After the present message: a task must not get points while it is handling one.
+    queueMicrotask(() => {
+      router.dispatch(batch).catch(onError);
+    });
+  };
+  return {
+    writeBatch: dispatch,
+    write: (database, retentionPolicy, points) => {
+      const builder = new PointBatchBuilder(database, retentionPolicy);
+      for (const { name, tags, fields, time } of points) {
+        const present = [...fields].flatMap(([field, value]) =>
+          value === null ? [] : [[field, value] as const],
+        );
+        if (present.length > 0) builder.add({ name, tags, fields: present, time });
+      }
+      dispatch(builder.build());
+    },
+  };
+}
+
+/** Outgoing HTTP of nodes, with the configured endpoints. */
+export function httpClient({
+  http,
+  section,
+  resolveSecret,
+  redact,
+}: Pick<TaskServicesOptions, 'http' | 'section' | 'resolveSecret' | 'redact'>): HttpClient {
+  return {
+    send: async ({ method, url, headers, body, timeoutMs, tls }, signal) => {
+      const secrets: string[] = [];
+      const sent = Object.entries(headers ?? {}).map(([name, value]) => {
+        if (!isSecretHeader(name)) return [name, value];
+        const secret = resolveSecret(value);
+        secrets.push(secret);
+        return [name, secret];
+      });
+      const response = await http.send(
+        { method, url, headers: Object.fromEntries(sent), body, timeoutMs, tls },
+        signal,
+      );
+      // Receivers repeat what they were sent, and their answers are logged.
+      return { status: response.status, body: redact(response.body, secrets) };
+    },
+    endpoint: (name) => {
+      const options = section('httppost', name);
+      if (options === undefined) return undefined;
+      const { username, password } = map(options, 'basic-auth');
+      const auth =
+        username === undefined || username === ''
+          ? {}
+          : {
+              Authorization: `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`,
+            };
+      const rowTemplate = bodyTemplate(options, 'row');
+      return {
+        url: text(options, 'url'),
+        headers: { ...map(options, 'headers'), ...auth },
+        rowTemplate: rowTemplate === '' ? undefined : rowTemplate,
+      };
+    },
+  };
+}
+
+/** Refuses a node that names a cluster which is not configured. */
+export function checkCluster({ type, options }: NodeSpec, clusters: Clusters): void {
+  // Queries wait for their cluster to be configured; clusters of autoscale nodes are no databases.
+  if (type === 'query' || type.endsWith('Autoscale')) return;
+  if (options === null || typeof options !== 'object' || !('cluster' in options)) return;
+  if (typeof options.cluster !== 'string' || options.cluster === '') return;
+  try {
+    clusters.cluster(options.cluster);
+  } catch (cause) {
+    throw new InvalidRequest(messageOf(cause), { cause });
+  }
+}

@@ -1,0 +1,64 @@
+// User-defined functions of the configuration: how to reach them, and what they say they take and give.
+import type { Clock } from '@tidemark/core';
+import type { UdfInfo, UdfRegistry } from '@tidemark/pipeline';
+import { readUdfInfo } from '@tidemark/runtime';
+import type { UdfConnector } from '@tidemark/runtime';
+import { udfConnector } from '@tidemark/runtime/host';
+import type { UdfFunctionConfig } from '@tidemark/runtime/host';
+import type { EngineConfig } from '../config/config.ts';
+import type { Logger } from '../observability/log-hub.ts';
+
+const INFO_TIMEOUT_MS = 10_000;
+
+export type UserFunctions = {
+  /** By name, as configured: task hosts connect by themselves. */
+  readonly functions: ReadonlyMap<string, UdfFunctionConfig>;
+  readonly connector: UdfConnector;
+  readonly registry: UdfRegistry;
+};
+
+/**
+ * Starts every configured function once to ask what it takes. One that does not answer is reported and left out; tasks
+ * that use it can not start until it does.
+ */
+export async function openUserFunctions(
+  config: EngineConfig,
+  clock: Clock,
+  log: Logger,
+): Promise<UserFunctions> {
+  const functions = new Map(config.udfFunctions.map((each) => [each.name, functionConfig(each)]));
+  const connector = udfConnector(functions, (name, line) => log('info', line, { udf: name }));
+  const registry = new Map<string, UdfInfo>();
+  for (const name of functions.keys()) {
+    try {
+      registry.set(name, await readInfo(connector, name, clock));
+    } catch (error) {
+      // Others are asked all the same.
+      log('error', 'failed to load user-defined function', { udf: name, err: String(error) });
+    }
+  }
+  return { functions, connector, registry };
+}
+
+function functionConfig(section: EngineConfig['udfFunctions'][number]): UdfFunctionConfig {
+  const { prog, args, env, socket, timeoutMs } = section;
+  return socket === '' ? { prog, args, env, timeoutMs } : { socket, timeoutMs };
+}
+
+async function readInfo(connector: UdfConnector, name: string, clock: Clock): Promise<UdfInfo> {
+  const connection = await connector.connect(name);
+  const done = new AbortController();
+  const expired = clock.sleep(INFO_TIMEOUT_MS, done.signal).then(
+    () => {
+      connection.kill();
+      throw new Error(`no answer within ${INFO_TIMEOUT_MS} ms`);
+    },
+    // It answered in time.
+    () => new Promise<never>(() => undefined),
+  );
+  try {
+    return await Promise.race([readUdfInfo(connection), expired]);
+  } finally {
+    done.abort();
+  }
+}

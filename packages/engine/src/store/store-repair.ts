@@ -1,0 +1,184 @@
+// The metadata file is looked through before the engine opens it. A damaged one is replaced by a new one with everything
+// that can still be read, from both ends of every table; it is kept beside it under another name, and what is lost is
+// said table by table. Reading happens in a process of its own, as LMDB ends a process that reads a damaged page.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { open } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
+import { METADATA_FILE } from './metadata.ts';
+import type { Identity } from './metadata.ts';
+import { MetadataRoom, PAGE_BYTES } from './metadata-room.ts';
+import type { LogSink } from '../observability/log-hub.ts';
+import { existingKey } from './store-cipher.ts';
+import type { KeyPlace, StoreCipher } from './store-cipher.ts';
+
+const READER = fileURLToPath(new URL('../../read-store.mjs', import.meta.url));
+
+/** Asked for even when the list of tables is damaged. Others are found in that list. */
+const TABLES = [
+  'identity',
+  'overrides',
+  'templates',
+  'tasks',
+  'load',
+  'recordings',
+  'replays',
+  'subscriber-token',
+  'snapshots',
+  'topic-events',
+  'handler-specs',
+  'outbox',
+  'dead-letters',
+];
+
+type Take = (line: unknown) => void;
+type Read = (args: readonly string[], take: Take) => Promise<boolean>;
+
+type Summary = {
+  readonly table: string;
+  /** What the table itself says. */
+  readonly entryCount: number;
+  /** What was found; missing where the reader did not come to the table's end. */
+  readonly count?: number;
+  readonly isGood?: boolean;
+};
+type Entry = {
+  readonly table: string;
+  readonly key: string | number | (string | number)[];
+  readonly value: string;
+  readonly isGood: boolean;
+};
+
+/** How many entries of a table were kept; `of` is `undefined` where the file no longer tells how many there were. */
+type Kept = { readonly table: string; readonly kept: number; readonly of: number | undefined };
+
+/** Looks through the file of a directory and repairs it when that is needed. Nothing may have it open. */
+export async function repairStore(place: KeyPlace, log: LogSink): Promise<void> {
+  const { directory } = place;
+  // Without it what is sealed can not be checked; opening the store says what is missing.
+  const cipher = existingKey(place);
+  let key = cipher?.hex ?? '';
+  const read = (args: readonly string[], take: Take): Promise<boolean> =>
+    runReader({ args, key }, take);
+  const file = join(directory, METADATA_FILE);
+  if (!existsSync(file)) return;
+  const found = new Map<string, Summary>();
+  const isRead = await read([file, 'check'], (line) => {
+    const summary = line as Summary;
+    found.set(summary.table, summary);
+  });
+  const isGood = [...found.values()].every(
+    (summary) => summary.isGood === true && summary.count === summary.entryCount,
+  );
+  if (isRead && isGood) return;
+  if (cipher !== undefined && !(await isWrittenWith(cipher, file, read))) key = '';
+  const damagedFile = unusedName(`${file}.damaged`);
+  const kept = await salvage(file, found, read);
+  renameSync(file, damagedFile);
+  renameSync(`${file}.salvaged`, file);
+  removeLock(file);
+  removeLock(`${file}.salvaged`);
+  log.error({ file, damagedFile }, 'metadata is damaged; what can be read is kept');
+  for (const { table, kept: count, of } of kept) {
+    if (of === count) continue;
+    if (of !== undefined) {
+      log.error({ table, kept: count, lost: of - count }, `entries of ${table} are lost`);
+    } else if (!isRead) {
+      log.error({ table, kept: count }, `entries of ${table}, if there were more, are lost`);
+    }
+  }
+}
+
+/** Whether a file says that it was written with a key. */
+async function isWrittenWith(cipher: StoreCipher, file: string, read: Read): Promise<boolean> {
+  let isSame = false;
+  await read([file, 'first', 'identity'], (line) => {
+    const { key, value, isGood } = line as Entry;
+    if (key !== 'engine' || !isGood) return;
+    const identity = JSON.parse(Buffer.from(value, 'base64').toString('utf8')) as Identity;
+    isSame = identity.keyCheck === cipher.check(identity.clusterId);
+  });
+  return isSame;
+}
+
+async function salvage(
+  file: string,
+  found: ReadonlyMap<string, Summary>,
+  read: Read,
+): Promise<Kept[]> {
+  const target = `${file}.salvaged`;
+  rmSync(target, { force: true });
+  removeLock(target);
+  const root = open({ path: target, noSubdir: true, maxDbs: 32, overlappingSync: false });
+  const room = new MetadataRoom(root, target);
+  try {
+    // What is kept takes no more than the file it comes from.
+    const { size } = statSync(file);
+    const release = room.take({ entries: Math.ceil(size / PAGE_BYTES), bytes: size });
+    const kept: Kept[] = [];
+    for (const table of new Set([...TABLES, ...found.keys()])) {
+      kept.push(await salvageTable({ file, root, table, of: found.get(table)?.entryCount, read }));
+    }
+    await root.flushed;
+    release();
+    return kept;
+  } finally {
+    room.close();
+    await root.close();
+  }
+}
+
+async function salvageTable(job: {
+  readonly file: string;
+  readonly root: RootDatabase;
+  readonly table: string;
+  readonly of: number | undefined;
+  readonly read: Read;
+}): Promise<Kept> {
+  const { file, root, table, read } = job;
+  let of = job.of;
+  const database = root.openDB<Buffer, Entry['key']>({ name: table, encoding: 'binary' });
+  const take = (line: unknown): void => {
+    if ('entryCount' in (line as object)) {
+      of = (line as Summary).entryCount;
+      return;
+    }
+    const { key, value, isGood } = line as Entry;
+    if (isGood) void database.put(key, Buffer.from(value, 'base64'));
+  };
+  // The reader ends at a damaged page; from the other end on it gets to what lies behind that.
+  const isWhole = await read([file, 'first', table], take);
+  await root.flushed;
+  if (!isWhole || database.getKeysCount() !== of) await read([file, 'last', table], take);
+  await root.flushed;
+  return { table, kept: database.getKeysCount(), of };
+}
+
+/** Runs the reader and hands on its lines; whether it came to its end. */
+async function runReader(
+  { args, key }: { readonly args: readonly string[]; readonly key: string },
+  take: Take,
+): Promise<boolean> {
+  const child = spawn(process.execPath, [READER, ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
+  // It may end before it has read that.
+  child.stdin.on('error', () => undefined).end(key);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  for await (const line of createInterface({ input: child.stdout })) {
+    // The last line of a process that was ended may be a part of one.
+    if (line.endsWith('}')) take(JSON.parse(line));
+  }
+  const [status] = await closed;
+  return status === 0;
+}
+
+function unusedName(path: string): string {
+  for (let i = 1; ; i++) if (!existsSync(`${path}-${i}`)) return `${path}-${i}`;
+}
+
+function removeLock(file: string): void {
+  rmSync(`${file}-lock`, { force: true });
+}

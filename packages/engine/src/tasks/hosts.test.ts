@@ -1,0 +1,258 @@
+// The service with tasks in threads of their own: what one of them does, the API and the others do not notice.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { resolveEngineConfig } from '../config/config.ts';
+import { startEngine } from '../start-engine.ts';
+import type { EngineService } from '../start-engine.ts';
+import { PointDatabase } from '../testing/point-database.ts';
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+let directory = '';
+let engine: EngineService;
+
+async function start(
+  task: Readonly<Record<string, unknown>> = {},
+  tsdb: readonly object[] = [],
+): Promise<void> {
+  const { config, problems } = resolveEngineConfig([
+    {
+      source: 'test',
+      values: {
+        data_dir: directory,
+        stats: { enabled: false },
+        http: { 'bind-address': '127.0.0.1:0' },
+        task: { hosts: '1', ...task },
+        ...(tsdb.length === 0 ? {} : { tsdb }),
+      },
+    },
+  ]);
+  expect(problems).toEqual([]);
+  engine = await startEngine(config, { log: quiet });
+}
+
+async function call(method: string, path: string, body?: string): Promise<any> {
+  const response = await fetch(engine.url + path, {
+    method,
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  return text.startsWith('{') ? JSON.parse(text) : { status: response.status };
+}
+
+async function define(id: string, script: string): Promise<void> {
+  const dbrps = [{ db: 'd', rp: 'r' }];
+  const body = JSON.stringify({ id, dbrps, script, status: 'enabled' });
+  expect(await call('POST', '/engine/v1/tasks', body)).toMatchObject({ id, executing: true });
+}
+
+const write = (lines: string): Promise<any> => call('POST', '/engine/v1/write?db=d&rp=r', lines);
+
+/** Asks again until the answer fits; each question is a turn of the engine. */
+async function until(path: string, fits: (answer: any) => boolean): Promise<any> {
+  for (;;) {
+    const answer = await call('GET', path);
+    if (fits(answer)) return answer;
+  }
+}
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'engine-hosts-'));
+});
+
+afterEach(async () => {
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('a task that is stuck does not delay the API, and ends up stopped with the reason while others go on', async () => {
+  const database = new PointDatabase();
+  const url = await database.open();
+  const cluster = { name: 'main', default: true, urls: [url], 'disable-subscriptions': true };
+  await start({ 'host-timeout': '2s', 'catch-up': '1h' }, [cluster]);
+  await define(
+    'good',
+    "stream|from().measurement('m')|eval(lambda: count()).as('n').keep('n')|httpOut('o')",
+  );
+  await define(
+    'bad',
+    "stream|from().measurement('slow')|eval(lambda: regexReplace(/x/, \"v\", 'yy')).as('n')",
+  );
+  await define(
+    'kept',
+    "stream|from().measurement('k')|eval(lambda: count()).as('n').keep('n')|httpOut('o')",
+  );
+  const time = BigInt(Date.now() + 1) * 1_000_000n;
+  await write('m v=1 1\nm v=1 2');
+  await write(`k,h=a v=1 ${time}\nk,h=a v=1 ${time + 1n}`);
+  for (const at of [time, time + 1n]) {
+    database.points.push({ measurement: 'k', host: 'a', time: at, fields: { v: 1 } });
+  }
+  await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 2);
+
+  // Replacing five million letters takes about half a minute and can not be interrupted.
+  const slow = `slow v="${'x'.repeat(5_000_000)}" 1`;
+  expect(await write(slow)).toEqual({ status: 204 });
+  expect(await call('GET', '/engine/v1/ping')).toEqual({ status: 204 });
+  expect(await call('GET', '/engine/v1/tasks/bad')).toMatchObject({ executing: true, error: '' });
+
+  const restarted = await until('/engine/v1/tasks/bad', ({ error }) => error !== '');
+  expect(restarted.error).toMatch(
+    /^task host failed while it worked for task bad: task host did not answer for 2000 ms; the task was started again; 1 points that waited were lost$/,
+  );
+  expect(restarted.executing).toBe(true);
+  await until('/engine/v1/tasks/good', ({ error }) => error.includes('the task was started again'));
+  // What it had since its state was saved comes from the database; the others are from before its time.
+  await until('/engine/v1/tasks/kept/o', ({ series }) => series?.[0]?.values[0][1] === 2);
+  await write('m v=1 3');
+  await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 1);
+
+  // Now it is alone in its thread.
+  await write(slow);
+  const stopped = await until('/engine/v1/tasks/bad', ({ executing }) => !executing);
+  expect(stopped.error).toBe(
+    'task host failed while it worked for task bad: task host did not answer for 2000 ms',
+  );
+  expect(await call('GET', '/engine/v1/tasks/good')).toMatchObject({ executing: true });
+  expect(await call('GET', '/engine/v1/tasks/good/o')).toMatchObject({
+    series: [{ values: [[expect.anything(), 1]] }],
+  });
+  await database.close();
+}, 120_000);
+
+test('what was acknowledged is processed before a graceful stop, and state goes on after it', async () => {
+  await start();
+  await define('t', "stream|from()|eval(lambda: count()).as('n').keep('n')|httpOut('o')");
+  const lines = Array.from({ length: 5_000 }, (_, i) => `m v=${i} ${i}`).join('\n');
+  for (let i = 0; i < 10; i++) await write(lines);
+
+  await engine.close();
+  await start();
+
+  const { series } = await call('GET', '/engine/v1/tasks/t/o');
+  expect(series[0].values[0][1]).toBe(50_000);
+});
+
+test('a script that a node refuses at its start is refused by the API in the same words', async () => {
+  await start();
+  const script = "stream|from()|httpOut('o')|httpOut('o')";
+  const body = JSON.stringify({
+    id: 't',
+    dbrps: [{ db: 'd', rp: 'r' }],
+    script,
+    status: 'enabled',
+  });
+
+  expect(await call('POST', '/engine/v1/tasks', body)).toEqual({
+    error: 'http_out endpoint "o" is used twice',
+  });
+  expect(await call('GET', '/engine/v1/tasks/t')).toMatchObject({
+    executing: false,
+    error: 'http_out endpoint "o" is used twice',
+  });
+});
+
+/** Reads a tap: `next` gives one message after the other, `undefined` at the end. */
+async function tap(path: string): Promise<{ next: () => Promise<any>; close: () => void }> {
+  const abort = new AbortController();
+  const response = await fetch(engine.url + path, { signal: abort.signal });
+  const decoder = new TextDecoder();
+  const reader = response.body!.getReader();
+  const lines: string[] = [];
+  let rest = '';
+  return {
+    close: () => abort.abort(),
+    next: async () => {
+      while (lines.length === 0) {
+        const { done, value } = await reader.read();
+        if (done) return undefined;
+        const parts = (rest + decoder.decode(value, { stream: true })).split('\n');
+        rest = parts.pop() ?? '';
+        lines.push(...parts);
+      }
+      return JSON.parse(lines.shift() ?? '');
+    },
+  };
+}
+
+test('a tap tells what leaves a node and why a condition failed, for one group, until the task ends', async () => {
+  await start();
+  await define(
+    't',
+    'stream|from().groupBy(\'h\')|where(lambda: "v" > 1 AND "ok")|eval(lambda: "v" * 2).as(\'d\').keep()',
+  );
+  const where = await tap('/engine/v1/taps/t/where2?group=h%3Da');
+  const evaluated = await tap('/engine/v1/taps/t/eval3');
+  const plain = await tap('/engine/v1/taps/t/where2?explain=false');
+
+  await write('m,h=b v=9i,ok=true 1\nm,h=a v=3i,ok=false 2\nm,h=a v=4i,ok=true 3');
+
+  expect(await where.next()).toEqual({
+    kind: 'why',
+    node: 'where2',
+    group: 'h=a',
+    time: '1970-01-01T00:00:00.000000002Z',
+    outcome: 'dropped',
+    conditions: [
+      { label: 'where', text: '"v" > 1 AND "ok"', result: false, values: { v: 3, ok: false } },
+      { label: 'where', text: '"v" > 1', result: true, values: { v: 3 }, isPart: true },
+      { label: 'where', text: '"ok"', result: false, values: { ok: false }, isPart: true },
+    ],
+  });
+  expect(await where.next()).toMatchObject({ kind: 'why', outcome: 'passed' });
+  expect(await where.next()).toMatchObject({
+    kind: 'point',
+    name: 'm',
+    fields: { v: 4, ok: true },
+  });
+  expect(await evaluated.next()).toMatchObject({
+    kind: 'why',
+    outcome: 'evaluated',
+    conditions: [{ label: 'd', text: '"v" * 2', result: 18, values: { v: 9 } }],
+  });
+  expect(await evaluated.next()).toMatchObject({
+    kind: 'point',
+    fields: { v: 9, d: 18, ok: true },
+  });
+  expect(await plain.next()).toMatchObject({ kind: 'point', group: 'h=b' });
+  plain.close();
+  await call('DELETE', '/engine/v1/tasks/t');
+  expect(await where.next()).toBeUndefined();
+});
+
+test('a tap on nothing says what there is', async () => {
+  await start();
+  await define('t', 'stream|from()');
+
+  expect(await call('GET', '/engine/v1/taps/t/where9')).toEqual({
+    error: 'no node "where9"; the task has stream0, from1',
+  });
+  expect(await call('GET', '/engine/v1/taps/other/from1')).toEqual({
+    error: 'task "other" is not running',
+  });
+});
+
+test('why an alert did not fire: each level with the values that it saw', async () => {
+  await start();
+  await define(
+    't',
+    'stream|from()|alert().warn(lambda: "v" > 5.0).crit(lambda: "v" > 9.0 OR "w" > 1.0).topic(\'x\')',
+  );
+  const seen = await tap('/engine/v1/taps/t/alert2');
+
+  await write('m v=4 1');
+
+  expect(await seen.next()).toMatchObject({
+    kind: 'why',
+    outcome: 'OK -> OK',
+    conditions: [
+      { label: 'warn', result: false, values: { v: 4 } },
+      { label: 'crit', values: { v: 4 }, error: expect.stringContaining('"w"') },
+      { label: 'crit', text: '"v" > 9.0', result: false, isPart: true },
+      { label: 'crit', text: '"w" > 1.0', error: expect.stringContaining('"w"'), isPart: true },
+    ],
+  });
+  seen.close();
+});

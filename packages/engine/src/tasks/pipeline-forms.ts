@@ -1,0 +1,41 @@
+// A pipeline in each of the forms that people and programs have of it: script, JSON, DOT. Loads no server, so that a
+// command can do it by itself.
+import { InvalidRequest } from '@tidemark/core';
+import { buildPipeline, formatDot, parsePipeline, printPipelineScript } from '@tidemark/pipeline';
+import type { Pipeline } from '@tidemark/pipeline';
+import { readVars, requirePipeline } from './definition.ts';
+import { parseJson } from '../http/json.ts';
+import { hideSecretVars } from './secret-vars.ts';
+
+export { printPipeline } from '@tidemark/pipeline';
+
+/** The form of a text: the JSON form is an object, and no script begins with a brace. */
+export function formOf(text: string): 'script' | 'json' {
+  return text.trimStart().startsWith('{') ? 'json' : 'script';
+}
+
+/**
+ * Reads a script, with the values of its vars in the form of the API, or the JSON form. In the place of secrets the
+ * pipeline has markers: it is made to be shown. Throws `InvalidRequest` with what is wrong and where.
+ */
+export function readPipeline(text: string, vars?: unknown): Pipeline {
+  if (formOf(text) === 'json') {
+    const { pipeline, error } = parsePipeline(parseJson(Buffer.from(text), 'invalid JSON: '));
+    if (pipeline === undefined) throw new InvalidRequest(error);
+    return pipeline;
+  }
+  const shown = hideSecretVars(readVars(vars));
+  return requirePipeline(buildPipeline(text, { vars: shown })).pipeline;
+}
+
+/** The script that makes a pipeline. Throws `InvalidRequest` for what only JSON can say. */
+export function printAsScript(pipeline: Pipeline): string {
+  const { script, error } = printPipelineScript(pipeline);
+  if (script === undefined) throw new InvalidRequest(error);
+  return script;
+}
+
+/** The graph of a pipeline in the language of GraphViz. */
+export function printAsDot(pipeline: Pipeline): string {
+  return formatDot('pipeline', pipeline);
+}

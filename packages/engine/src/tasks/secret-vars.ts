@@ -1,0 +1,50 @@
+// Vars of the type `secret`: texts for the script that nobody is shown. Answers show a marker in their place; a
+// definition that comes back with the marker keeps what is stored.
+import { InvalidRequest } from '@tidemark/core';
+import { HIDDEN, hideSecret, isReference } from '@tidemark/alerting';
+import type { Vars } from '@tidemark/pipeline';
+import { SECRET_LENGTH_MIN } from '../observability/redactor.ts';
+
+/** Logs and errors are searched for every secret. A private key is shorter. */
+const SECRET_LENGTH_MAX = 16_384;
+
+/** Vars as they are shown; the same object when none of them is a secret. */
+export function hideSecretVars(vars: Vars): Vars {
+  return mapSecrets(vars, (_, value) => hideSecret(value));
+}
+
+/** Vars that a client wrote on the ground of what it was shown, with the secrets that are stored. */
+export function keepSecretVars(given: Vars, stored: Vars): Vars {
+  return mapSecrets(given, (name, value) => {
+    const before = stored.get(name)?.value;
+    if (value === HIDDEN && before?.kind === 'secret') return before.value;
+    if (value.includes(HIDDEN)) {
+      throw new InvalidRequest(
+        `invalid var ${name}: ${HIDDEN} stands for a secret that is not shown; write the secret`,
+      );
+    }
+    if (value !== '' && (value.length < SECRET_LENGTH_MIN || value.length > SECRET_LENGTH_MAX)) {
+      throw new InvalidRequest(
+        `invalid var ${name}: a secret has ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} characters, others can not be hidden`,
+      );
+    }
+    return value;
+  });
+}
+
+/** The secrets among vars. References to secrets are none. */
+export function secretsOf(vars: Vars): readonly string[] {
+  return [...vars.values()].flatMap(({ value }) =>
+    value?.kind === 'secret' && !isReference(value.value) ? [value.value] : [],
+  );
+}
+
+function mapSecrets(vars: Vars, change: (name: string, value: string) => string): Vars {
+  if (![...vars.values()].some(({ type }) => type === 'secret')) return vars;
+  return new Map(
+    [...vars].map(([name, each]) => {
+      if (each.value?.kind !== 'secret') return [name, each];
+      return [name, { ...each, value: { ...each.value, value: change(name, each.value.value) } }];
+    }),
+  );
+}

@@ -1,0 +1,224 @@
+// What a restart of the engine gives back to its tasks.
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import { fileURLToPath } from 'node:url';
+import { systemClock, Unavailable } from '@tidemark/core';
+import type { TaskState } from '@tidemark/runtime';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Executing, Executor } from './executor.ts';
+import { Metadata } from '../store/metadata.ts';
+import { Snapshots } from './snapshots.ts';
+import { TestEngine } from '../testing/engine.ts';
+
+const DBRPS = [{ db: 'd', rp: 'r' }];
+const COUNT = "stream|from()|eval(lambda: count()).as('n')|httpOut('o')";
+const runningSum = fileURLToPath(
+  new URL('../../../runtime/examples/udf-running-sum.mjs', import.meta.url),
+);
+
+let engine: TestEngine;
+
+beforeEach(() => {
+  engine = new TestEngine();
+});
+
+afterEach(() => engine.close());
+
+/** Sends a request that must succeed. */
+async function send(method: string, path: string, body?: unknown): Promise<any> {
+  const { status, json } = await engine.call(method, path, body);
+  expect(`${method} ${path}: ${status} ${status < 300 ? '' : JSON.stringify(json)}`).toMatch(
+    /: 20[0-9] $/,
+  );
+  return json;
+}
+
+const post = (path: string, body?: unknown): Promise<any> => send('POST', path, body);
+const patch = (path: string, body: unknown): Promise<any> => send('PATCH', path, body);
+
+const define = (more: object = { script: COUNT }): Promise<any> =>
+  post('/engine/v1/tasks', { id: 't', dbrps: DBRPS, status: 'enabled', ...more });
+
+let lastTime = 0;
+async function write(count = 1): Promise<void> {
+  for (let i = 0; i < count; i++) await post('/write?db=d&rp=r', `m v=1 ${++lastTime}`);
+}
+
+/** How many points the task has counted, the last written included. */
+async function counted(task = 't'): Promise<unknown> {
+  const { series } = await send('GET', `/engine/v1/tasks/${task}/o`);
+  return series[0]?.values[0]?.[1];
+}
+
+/** Ends the engine and starts it on what would be on its disk if it had been killed before. */
+async function killAndStart(): Promise<void> {
+  const { bytes } = await engine.call('GET', '/engine/v1/storage/backup');
+  await engine.stop();
+  rmSync(join(engine.directory, 'engine.mdb-lock'), { force: true });
+  writeFileSync(join(engine.directory, 'engine.mdb'), bytes);
+  await engine.start();
+}
+
+test(
+  'the state of a user-defined function goes on after a restart',
+  { timeout: 120_000 },
+  async () => {
+    const values = {
+      task: { hosts: 'auto' },
+      udf: { functions: { sum: { prog: process.execPath, args: [runningSum] } } },
+    };
+    await engine.start(values);
+    await define({ script: "stream|from().groupBy('h')@sum().field('v')|httpOut('o')" });
+    await post('/write?db=d&rp=r', 'm,h=a v=5 1\nm,h=a v=6 2');
+
+    await engine.stop();
+    await engine.start(values);
+    await post('/write?db=d&rp=r', 'm,h=a v=1 3');
+    // Saving at the stop waits for the answers of the function.
+    await engine.stop();
+    await engine.start(values);
+
+    expect(await send('GET', '/engine/v1/tasks/t/o')).toMatchObject({
+      series: [{ columns: ['time', 'sum', 'v'], values: [[expect.anything(), 12, 1]] }],
+    });
+  },
+);
+
+test('a task goes on with its state after a restart', async () => {
+  await engine.start();
+  await define();
+  await write(2);
+
+  await engine.stop();
+  await engine.start();
+  await write();
+
+  expect(await counted()).toBe(3);
+});
+
+test('a task that was changed while it ran is another one after a restart', async () => {
+  await engine.start();
+  await define();
+  await write(2);
+  await patch('/engine/v1/tasks/t', { vars: { other: { type: 'int', value: 1 } } });
+
+  await engine.stop();
+  await engine.start();
+  await write();
+
+  expect(await counted()).toBe(1);
+});
+
+test.each([
+  [
+    'disabled and enabled',
+    async () => {
+      await patch('/engine/v1/tasks/t', { status: 'disabled' });
+      await patch('/engine/v1/tasks/t', { status: 'enabled' });
+    },
+  ],
+  [
+    'reloaded with its template, whose script is the same',
+    () => patch('/engine/v1/templates/tpl', { script: COUNT }),
+  ],
+  [
+    'renamed and renamed back',
+    async () => {
+      await patch('/engine/v1/tasks/t', { id: 'u' });
+      await patch('/engine/v1/tasks/u', { id: 't' });
+    },
+  ],
+])(
+  'a task that was %s began anew, and does not get its earlier state after a kill',
+  async (_what, change) => {
+    await engine.start();
+    await post('/engine/v1/templates', { id: 'tpl', script: COUNT });
+    await define({ 'template-id': 'tpl' });
+    await write(2);
+    // Saves the state, which then goes on.
+    await engine.stop();
+    await engine.start();
+    await write();
+    expect(await counted()).toBe(3);
+
+    await change();
+    await killAndStart();
+    await write();
+
+    expect(await counted()).toBe(1);
+  },
+);
+
+test('an alert goes on from the last event also when the saved state is older and the event of long ago', async () => {
+  const level = async (): Promise<unknown> =>
+    (await send('GET', '/engine/v1preview/alerts/topics/t/events/e')).state.level;
+  await engine.start();
+  await define({
+    script: `stream|from()|alert().id('e').crit(lambda: "v" > 5).stateChangesOnly().topic('t')`,
+  });
+  await post('/write?db=d&rp=r', 'm v=9 1');
+  await engine.stop();
+  await engine.start();
+  await post('/write?db=d&rp=r', 'm v=0 2');
+  expect(await level()).toBe('OK');
+
+  await killAndStart();
+  await post('/write?db=d&rp=r', 'm v=9 3');
+
+  expect(await level()).toBe('CRITICAL');
+});
+
+test('a state that knows of an alert is kept only behind the alert', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  let stored: Promise<void> | undefined = Promise.reject(new Unavailable('no space left'));
+  const errors: unknown[] = [];
+  const snapshots = new Snapshots({
+    metadata,
+    clock: systemClock(),
+    log: (_level, _message, fields) => void errors.push(fields?.['err']),
+    alertsStored: () => stored,
+  });
+  const task = { takeState: () => Promise.resolve(serialize('alerted')) };
+  const entry = { id: 't', definition: 'x', task } as unknown as Executing;
+  const executor = { all: () => [entry], entry: () => entry } as unknown as Executor;
+
+  await snapshots.saveAll(executor);
+  expect(snapshots.saved({ id: 't', definition: 'x' })).toBeUndefined();
+  expect(errors).toEqual(['no space left']);
+  stored = undefined;
+  await snapshots.saveAll(executor);
+
+  expect(snapshots.saved({ id: 't', definition: 'x' })).toBeDefined();
+  await metadata.close();
+});
+
+test('a state that was asked of a task which was started anew meanwhile is not kept', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  const snapshots = new Snapshots({
+    metadata,
+    clock: systemClock(),
+    log: () => undefined,
+    alertsStored: () => undefined,
+  });
+  let answer: (state: TaskState) => void = () => undefined;
+  const state = new Promise<TaskState>((resolve) => (answer = resolve));
+  const entryOf = (taken: Promise<TaskState>): Executing =>
+    ({ id: 't', definition: 'x', task: { takeState: () => taken } }) as unknown as Executing;
+  let entry = entryOf(state);
+  const executor = { all: () => [entry], entry: () => entry } as unknown as Executor;
+  const saved = (): unknown => {
+    const bytes = snapshots.saved({ id: 't', definition: 'x' });
+    return bytes && deserialize(bytes);
+  };
+
+  const saving = snapshots.saveAll(executor);
+  entry = entryOf(state);
+  await snapshots.forget('t');
+  answer(serialize('of the first'));
+  await saving;
+  expect(saved()).toBeUndefined();
+  await snapshots.saveAll(executor);
+  expect(saved()).toBe('of the first');
+  await metadata.close();
+});

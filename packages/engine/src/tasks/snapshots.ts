@@ -1,0 +1,161 @@
+// State of running tasks on disk, so that windows, counters and alert levels go on where they were after a restart of
+// the engine or of a task's thread. A task that is disabled and enabled again starts anew.
+import { createHash } from 'node:crypto';
+import { deserialize, serialize } from 'node:v8';
+import { Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { Database } from 'lmdb';
+import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
+import type { Executing, Executor } from './executor.ts';
+import { SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
+import type { Logger } from '../observability/log-hub.ts';
+import type { Metadata } from '../store/metadata.ts';
+import type { TaskRecord } from '../store/records.ts';
+
+/** `snapshot` was the decoded form before tasks had threads of their own; both are read. */
+type Stored = { readonly definition: string; readonly snapshot: TaskState };
+
+export type SnapshotsOptions = {
+  readonly metadata: Metadata;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Resolves when the alerts that were raised so far are on disk; `undefined` when they are. */
+  readonly alertsStored: () => Promise<void> | undefined;
+};
+
+export class Snapshots {
+  readonly #table: Database<Buffer, string>;
+  readonly #options: SnapshotsOptions;
+
+  constructor(options: SnapshotsOptions) {
+    this.#options = options;
+    this.#table = options.metadata.root.openDB({ name: 'snapshots', encoding: 'binary' });
+  }
+
+  /**
+   * Saves the state of all running tasks. Resolves when it is on disk. A task that does not hand its state out in
+   * time keeps what was saved before, and so do all when nothing can be written; both are logged.
+   */
+  async saveAll(executor: Executor): Promise<void> {
+    const running = [...executor.all()].filter(({ definition }) => definition !== undefined);
+    const kept = new Set(running.map(({ id }) => id));
+    const gone = [...this.#table.getKeys()].filter((id) => !kept.has(id));
+    await this.#save(executor, running, gone);
+  }
+
+  /** As `saveAll`, of one task. */
+  async save(executor: Executor, id: string): Promise<void> {
+    const executing = executor.running(id);
+    if (executing !== undefined) await this.#save(executor, [executing], []);
+  }
+
+  async #save(
+    executor: Executor,
+    running: readonly Executing[],
+    gone: readonly string[],
+  ): Promise<void> {
+    const taken = await Promise.all(
+      running.map(async ({ id, task, definition }) => {
+        const snapshot = await this.#take(id, task);
+        if (snapshot === undefined || definition === undefined) return undefined;
+        return { id, task, bytes: serialize({ definition, snapshot } satisfies Stored) };
+      }),
+    );
+    const size = {
+      entries: taken.length + gone.length,
+      bytes: taken.reduce((sum, each) => sum + (each?.bytes.length ?? 0), 0),
+    };
+    try {
+      // A state that knows of an alert must not survive it: the alert would be raised by nobody then.
+      await this.#options.alertsStored();
+      await this.#options.metadata.atomically(size, () => {
+        for (const each of taken) {
+          // One that was stopped or started anew meanwhile is not the one that this state belongs to.
+          if (each === undefined || executor.entry(each.id)?.task !== each.task) continue;
+          void this.#table.put(each.id, each.bytes);
+        }
+        for (const id of gone) void this.#table.remove(id);
+      });
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      // The disk is full or broken. Tasks go on, and the next time it may work.
+      this.#options.log('error', 'failed to save the state of tasks', { err: error.message });
+    }
+  }
+
+  /** Drops what was saved of a task, which is about to start anew. Resolves when that is on disk. */
+  async forget(id: string): Promise<void> {
+    if (!this.#table.doesExist(id)) return;
+    await this.#options.metadata.atomically(
+      { entries: 1, bytes: 0 },
+      () => void this.#table.remove(id),
+    );
+  }
+
+  /** What was saved of a task; `undefined` when nothing fits its definition. */
+  saved({
+    id,
+    definition,
+  }: {
+    readonly id: string;
+    readonly definition: string;
+  }): EncodedSnapshot | undefined {
+    const bytes = this.#table.get(id);
+    if (bytes === undefined) return undefined;
+    try {
+      const stored = deserialize(bytes) as Stored;
+      return stored.definition === definition ? encoded(stored.snapshot) : undefined;
+    } catch (error) {
+      // Written by another version; the task starts without it.
+      this.#options.log('warn', 'failed to read the state of a task', {
+        task: id,
+        err: String(error),
+      });
+      return undefined;
+    }
+  }
+
+  async #take(id: string, task: RunningTask): Promise<TaskState | undefined> {
+    const done = new AbortController();
+    const expired = this.#options.clock.sleep(SNAPSHOT_TIMEOUT_MS, done.signal).then(
+      () => {
+        throw new Error(`no answer within ${SNAPSHOT_TIMEOUT_MS} ms`);
+      },
+      // It answered in time.
+      () => new Promise<never>(() => undefined),
+    );
+    try {
+      const state = await Promise.race([task.takeState(), expired]);
+      return encoded(state);
+    } catch (error) {
+      // A task that fails or is stopped meanwhile has no state to save.
+      if (task.error === undefined) {
+        this.#options.log('warn', 'failed to save the state of a task', {
+          task: id,
+          err: String(error),
+        });
+      }
+      return undefined;
+    } finally {
+      done.abort();
+    }
+  }
+}
+
+function encoded(state: TaskState): EncodedSnapshot {
+  return state instanceof Uint8Array ? state : serialize(state);
+}
+
+/**
+ * Names what a record starts: state belongs to the nodes of one script with one set of vars, from one enabling to the
+ * next disabling.
+ */
+export function definitionOf(record: TaskRecord): string {
+  return createHash('sha256')
+    .update(record.script)
+    .update('\u0000')
+    .update(record.varsJson)
+    .update('\u0000')
+    .update(record.lastEnabled)
+    .digest('hex');
+}
