@@ -1,13 +1,26 @@
 // The map of ARCHITECTURE.md is what lint, the compiler and npm know.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
-import { layersOf, lintRules } from '../../tools/layers.ts';
+import { lintRules, mapsOf } from '../../tools/layers.ts';
 
 const root = new URL('../../', import.meta.url);
 const textOf = (file: string): string => readFileSync(new URL(file, root), 'utf8');
-const layers = layersOf(textOf('ARCHITECTURE.md'));
+const maps = mapsOf(textOf('ARCHITECTURE.md'));
+const layers = maps.packages;
 
 test('the map has every package', () => {
   const folders = readdirSync(new URL('packages', root)).filter((name) =>
@@ -18,7 +31,7 @@ test('the map has every package', () => {
 });
 
 test('the lint rules are up to date (npm run docs)', () => {
-  expect(textOf('.oxlintrc.layers.json')).toBe(lintRules(layers));
+  expect(textOf('.oxlintrc.layers.json')).toBe(lintRules(maps));
 });
 
 test.each(layers.filter(({ name }) => name !== 'testkit' && name !== 'ui'))(
@@ -34,8 +47,86 @@ test.each(layers.filter(({ name }) => name !== 'testkit' && name !== 'ui'))(
   },
 );
 
+test.each([...maps.folders])('the map of the folders of %s has all of them', (name, rows) => {
+  const entries = readdirSync(new URL(`packages/${name}/src/`, root), { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  const names = rows.map((row) => row.name);
+
+  expect(names.filter((each) => !files.includes(each)).toSorted()).toEqual(folders.toSorted());
+});
+
+const MAP = `## The map
+
+| \`lower\` | – | x |
+| \`upper\` | \`lower\` | y |
+| \`testkit\` | anything | z |
+
+### Folders of \`upper\`
+
+Text.
+
+| \`limits.ts\` | – | x |
+| \`log\`, \`auth\` | \`limits.ts\` | y |
+| \`http\` | all above | z |
+`;
+
+test('a row of folders may have several names, and may import all above', () => {
+  expect(mapsOf(MAP).folders).toEqual(
+    new Map([
+      [
+        'upper',
+        [
+          { name: 'limits.ts', imports: [] },
+          { name: 'log', imports: ['limits.ts'] },
+          { name: 'auth', imports: ['limits.ts'] },
+          { name: 'http', imports: ['limits.ts', 'log', 'auth'] },
+        ],
+      ],
+    ]),
+  );
+});
+
+test('lint refuses an import that the map of folders does not have', () => {
+  const source = 'packages/upper/src';
+  const text = lintOf({
+    [`${source}/limits.ts`]: "import '../../lower/src/index.ts';\nimport './log/log.ts';",
+    [`${source}/log/log.ts`]: "import '../limits.ts';\nimport './file.ts';",
+    [`${source}/auth/deep/token.ts`]: "import '../../log/log.ts';\nimport '@tidemark/lower';",
+    [`${source}/http/http.ts`]: "import '../auth/deep/token.ts';\nimport '@tidemark/testkit';",
+    [`${source}/service.ts`]: "import './http/http.ts';",
+  });
+
+  expect(text.split('\n').toSorted()).toEqual([
+    `${source}/auth/deep/token.ts: auth may not import this folder (ARCHITECTURE.md, folders of upper).`,
+    `${source}/http/http.ts: upper may not import this package (ARCHITECTURE.md, map).`,
+    `${source}/limits.ts: Import another package by its name.`,
+    `${source}/limits.ts: limits.ts may not import this folder (ARCHITECTURE.md, folders of upper).`,
+  ]);
+});
+
+/** What lint says about files under the rules of `MAP`. */
+function lintOf(files: Readonly<Record<string, string>>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'layers-'));
+  try {
+    const rules = 'rules.json';
+    for (const [name, text] of Object.entries({ ...files, [rules]: lintRules(mapsOf(MAP)) })) {
+      mkdirSync(dirname(join(directory, name)), { recursive: true });
+      writeFileSync(join(directory, name), text);
+    }
+    const program = fileURLToPath(new URL('node_modules/.bin/oxlint', root));
+    const options = ['--config', rules, '--format', 'json', 'packages'];
+    const { stdout } = spawnSync(program, options, { cwd: directory, encoding: 'utf8' });
+    return JSON.parse(stdout)
+      .diagnostics.map(({ filename, help }: any) => `${filename}: ${help}`)
+      .join('\n');
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
 test('a row may only name rows above it', () => {
   const map = '## The map\n\nText.\n\n| `a` | `b` | x |\n| `b` | – | y |\n';
 
-  expect(() => layersOf(map)).toThrow('a imports b, which is not above it');
+  expect(() => mapsOf(map)).toThrow('`a` imports b, which is not above it');
 });
