@@ -20,7 +20,9 @@ import { addAlertRoutes } from './http/alert-routes.ts';
 import { addConfigRoutes } from './http/config-routes.ts';
 import { addJobRoutes } from './http/job-routes.ts';
 import { addHealthRoute } from './http/health-route.ts';
-import { addMiscRoutes } from './http/misc-routes.ts';
+import { addLogRoutes } from './http/log-routes.ts';
+import { addServiceRoutes } from './http/service-routes.ts';
+import { addWriteRoutes } from './http/write-routes.ts';
 import { addOperationRoutes } from './http/operation-routes.ts';
 import { HttpServer } from './http/server.ts';
 import { addTapRoutes } from './http/tap-routes.ts';
@@ -353,12 +355,15 @@ class RunningEngine implements EngineService {
       }),
     });
     if (config.http.pprofEnabled) addPprofRoutes(server, clock, this.#parts.redact);
-    addMiscRoutes(server, {
-      reload: () => this.reload(),
+    addWriteRoutes(server, {
       writes,
       defaultRetentionPolicy: config[''].defaultRetentionPolicy,
       logs,
       isTracingWrites: config.http.writeTracing,
+    });
+    addLogRoutes(server, logs);
+    addServiceRoutes(server, {
+      reload: () => this.reload(),
       debugVars: async () => {
         await this.#reporter.refresh();
         return debugVars(this.#parts, this.#reporter, {

@@ -1,0 +1,65 @@
+// Points that are written to the tasks: line protocol over HTTP.
+import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
+import { BadLine } from '../ingest/write-path.ts';
+import type { WritePath } from '../ingest/write-path.ts';
+import type { LogHub } from '../observability/log-hub.ts';
+import type { ApiRequest, ApiResponse, HttpServer } from './server.ts';
+
+export type WriteRoutesOptions = {
+  readonly writes: WritePath;
+  readonly defaultRetentionPolicy: string;
+  readonly logs: LogHub;
+  /** `http.write-tracing`: bodies of writes are logged. */
+  readonly isTracingWrites: boolean;
+};
+
+// Tasks are for databases with a policy: without one no task would see the points.
+const RETENTION_POLICY_REQUIRED =
+  'retention policy is required: add rp=NAME, or set default-retention-policy in the configuration';
+
+export function addWriteRoutes(server: HttpServer, options: WriteRoutesOptions): void {
+  const write = (request: ApiRequest): Promise<ApiResponse> =>
+    acceptWrite(request, server, options);
+  server.on('POST', '/write', write);
+  server.onRoot('POST', '/write', write);
+}
+
+async function acceptWrite(
+  request: ApiRequest,
+  server: HttpServer,
+  options: WriteRoutesOptions,
+): Promise<ApiResponse> {
+  server.counters.write_req++;
+  const database = request.query.get('db');
+  if (database === '') return plainText(400, 'database is required');
+  if (options.isTracingWrites) traceWrite(request, options.logs);
+  const retentionPolicy = request.query.get('rp') || options.defaultRetentionPolicy;
+  if (retentionPolicy === '') return plainText(400, RETENTION_POLICY_REQUIRED);
+  const unit = request.query.get('precision');
+  const precision = parsePrecision(unit);
+  if (precision === undefined) return plainText(400, unknownPrecision(unit));
+  try {
+    await options.writes.write(request.body, {
+      database,
+      retentionPolicy,
+      precision,
+    });
+    return { status: 204 };
+  } catch (error) {
+    // Clients of the write format match on the bare text.
+    if (error instanceof BadLine) return plainText(400, error.message);
+    throw error;
+  }
+}
+
+function traceWrite(request: ApiRequest, logs: LogHub): void {
+  logs.logger('http')('info', 'write', {
+    db: request.query.get('db'),
+    rp: request.query.get('rp'),
+    body: Buffer.from(request.body).toString(),
+  });
+}
+
+function plainText(status: number, message: string): ApiResponse {
+  return { status, text: `${message}\n`, contentType: 'text/plain; charset=utf-8' };
+}
