@@ -1,0 +1,47 @@
+// A build that fails: the run fails with it, and an older build is not tested in its place.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { buildForTests } from './build.ts';
+
+let root = '';
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'tidemark-build-'));
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+const SOUND = {
+  'package.json': '{"scripts": {"build:kernels": "true"}}',
+  'tsconfig.json': '{"compilerOptions": {"types": [], "outDir": "dist"}, "files": ["a.ts"]}',
+  'a.ts': 'export const n: number = 1;',
+  'packages/cli/bundle/build.mjs': '',
+};
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+}
+
+test('what can be built is built', () => {
+  write(SOUND);
+
+  expect(() => buildForTests(root)).not.toThrow();
+});
+
+test.each([
+  ['the kernels', { 'package.json': '{"scripts": {"build:kernels": "echo no & exit 1"}}' }, 'no'],
+  ['the packages', { 'a.ts': "export const n: number = 'text';" }, 'a.ts(1,14): error TS2322'],
+  ['the bundle', { 'packages/cli/bundle/build.mjs': "throw new Error('warns')" }, 'warns'],
+])('%s with a fault fail the run, with what the compiler said', (what, fault, said) => {
+  write({ ...SOUND, ...fault });
+
+  expect(() => buildForTests(root)).toThrow(`${what} cannot be built, so nothing is tested`);
+  expect(() => buildForTests(root)).toThrow(said);
+});
