@@ -1,4 +1,5 @@
-// One test project for the whole repository. Packages are resolved from source (condition `source`).
+// One test project for the whole repository. Packages are resolved from source (condition
+// `source`).
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -11,10 +12,12 @@ export default defineConfig({
     globalSetup: ['tests/setup/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // One more than the processors of the smallest machine: tests wait for disks and other processes part of the time.
+    // One more than the processors of the smallest machine: tests wait for disks and other
+    // processes part of the time.
     maxWorkers: 3,
     pool: 'forks',
-    // Modules are loaded once per worker, not once per file: half of the time. Nothing here replaces modules or globals.
+    // Modules are loaded once per worker, not once per file: half of the time. Nothing here
+    // replaces modules or globals.
     isolate: false,
   },
 });

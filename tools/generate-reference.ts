@@ -1,5 +1,5 @@
-// Writes what is made from code and documents: docs/reference and the lint rules of the map. Run with `npm run docs`;
-// tests fail when they are not up to date.
+// Writes what is made from code and documents: docs/reference and the lint rules of the map. Run
+// with `npm run docs`; tests fail when they are not up to date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { lintRules, mapsOf } from './layers.ts';

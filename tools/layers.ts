@@ -1,5 +1,5 @@
-// Which package may import which, and inside a package which folder, read from the maps in ARCHITECTURE.md, and the lint
-// rules that enforce it.
+// Which package may import which, and inside a package which folder, read from the maps in
+// ARCHITECTURE.md, and the lint rules that enforce it.
 
 /** A name of a map: a package, or a folder or file of its `src`, and what it may import. */
 export type Layer = { readonly name: string; readonly imports: readonly string[] };
@@ -25,7 +25,10 @@ export function mapsOf(architecture: string): Maps {
   return { packages: rowsAfter(architecture, '## The map'), folders: new Map(folders) };
 }
 
-/** Rows of the first table after a heading. A row of several names gives each of them the same imports. */
+/**
+ * Rows of the first table after a heading. A row of several names gives each of them the same
+ * imports.
+ */
 function rowsAfter(architecture: string, heading: string): readonly Layer[] {
   const section = architecture.slice(architecture.indexOf(`${heading}\n`));
   const table = section.split('\n\n').find((block) => block.startsWith('|')) ?? '';
@@ -54,7 +57,8 @@ export function lintRules({ packages, folders }: Maps): string {
     const rows = folders.get(layer.name) ?? [];
     return [
       override([`${source}/**/*.ts`, `${source}/**/*.tsx`], { paths, patterns }),
-      // The last override that fits a file is the only one, so that it says what holds for its package too.
+      // The last override that fits a file is the only one, so that it says what holds for its
+      // package too.
       ...rows.map((row) =>
         override(filesOf(source, row.name), {
           paths,
@@ -96,7 +100,10 @@ function filesOf(source: string, name: string): readonly string[] {
   return [`${source}/${name}/**/*.ts`, `${source}/${name}/**/*.tsx`];
 }
 
-/** Imports inside a package are relative, so that each begins with steps up to `src` and goes on with a row's name. */
+/**
+ * Imports inside a package are relative, so that each begins with steps up to `src` and goes on
+ * with a row's name.
+ */
 function folderRules(
   { name, imports }: Layer,
   { rows, packageName }: { readonly rows: readonly Layer[]; readonly packageName: string },

@@ -1,6 +1,7 @@
-// Scripts put together from the constructs of the language: mostly right, with the mistakes that people make. They go
-// where damaged recordings do not: divisions by fields, guards of missing ones, names and groups behind unions and joins,
-// joins of one node with itself, cron schedules, templates with parts, and functions with arguments of every kind.
+// Scripts put together from the constructs of the language: mostly right, with the mistakes that
+// people make. They go where damaged recordings do not: divisions by fields, guards of missing
+// ones, names and groups behind unions and joins, joins of one node with itself, cron schedules,
+// templates with parts, and functions with arguments of every kind.
 import fc from 'fast-check';
 
 const pick = (...texts: readonly string[]): fc.Arbitrary<string> => fc.constantFrom(...texts);
@@ -13,7 +14,10 @@ function filled(text: string, ...holes: readonly fc.Arbitrary<string>[]): fc.Arb
     .map((values) => parts.map((part, i) => part + (values[i] ?? '')).join(''));
 }
 
-/** References of the sample points: `n` is an integer, `s` a text, `b` a boolean, each absent at times. */
+/**
+ * References of the sample points: `n` is an integer, `s` a text, `b` a boolean, each absent at
+ * times.
+ */
 const FIELDS = ['v', 'w', 'n', 's', 'b', 'h', 'k', 'x'];
 const TAGS = ['h', 'k', 'zz'];
 

@@ -1,6 +1,7 @@
-// What of the query language is recorded from a real InfluxDB: every function, every kind of statement and every clause
-// has cases that agree (oracle.test.ts runs them). What can not be recorded, because its answer depends on the moment or
-// on the service, names the test that has it instead.
+// What of the query language is recorded from a real InfluxDB: every function, every kind of
+// statement and every clause has cases that agree (oracle.test.ts runs them). What can not be
+// recorded, because its answer depends on the moment or on the service, names the test that has it
+// instead.
 import { existsSync, readFileSync } from 'node:fs';
 
 import { parseQuery } from '@tidemark/influxql';
@@ -19,7 +20,10 @@ type RecordedCase = {
 };
 type RecordedRequest = { readonly params?: Readonly<Record<string, string>> };
 
-/** Texts of the recorded cases that were answered without an error, and of the statements before them. */
+/**
+ * Texts of the recorded cases that were answered without an error, and of the statements before
+ * them.
+ */
 const texts: readonly string[] = FILES.flatMap((file) =>
   readFileSync(new URL(file, import.meta.url), 'utf8')
     .trimEnd()

@@ -1,8 +1,9 @@
-// The engine against what a Kapacitor 1.5.3 answered: the recorder checks a real engine over its public API.
+// The engine against what a Kapacitor 1.5.3 answered: the recorder checks a real engine over its
+// public API.
 //
-// The ordinary run leaves out the groups `node` (42 s, waits on the wall clock in places) and `influxql` (15 s) and
-// every case that waits; `ENGINE_CASES=all` (`npm run soak:engine-cases`) checks all, which takes about two minutes on
-// an otherwise idle machine.
+// The ordinary run leaves out the groups `node` (42 s, waits on the wall clock in places) and
+// `influxql` (15 s) and every case that waits; `ENGINE_CASES=all` (`npm run soak:engine-cases`)
+// checks all, which takes about two minutes on an otherwise idle machine.
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -32,7 +33,10 @@ const CHECKER = fileURLToPath(new URL('record-engine-oracle-cases.mjs', import.m
 const IS_COMPLETE = process.env['ENGINE_CASES'] === 'all';
 const SLOW_GROUPS = ['node', 'influxql'];
 
-/** Where a difference comes from that was decided when the cases were recorded, or by the specification, which wins. */
+/**
+ * Where a difference comes from that was decided when the cases were recorded, or by the
+ * specification, which wins.
+ */
 const DECIDED = /^(?:named with the recording$|specification)/;
 
 /** 1 % of the cases. */
@@ -129,8 +133,8 @@ test(
 );
 
 /**
- * The recorded daemon answers 500 to definitions that can not work. The specification has 4xx for requests that fail
- * again when they are repeated, so that 400 is what is expected here.
+ * The recorded daemon answers 500 to definitions that can not work. The specification has 4xx for
+ * requests that fail again when they are repeated, so that 400 is what is expected here.
  */
 function bySpecification(line: string): string {
   return line.replaceAll(/"(status|handlerStatus)":500,/g, '"$1":400,');
@@ -167,7 +171,9 @@ async function check(
   return { output, failed };
 }
 
-/** Two ports that nobody listens on; the checker and the engine must know them before either starts. */
+/**
+ * Two ports that nobody listens on; the checker and the engine must know them before either starts.
+ */
 async function freePorts(): Promise<[number, number]> {
   const servers = [createServer(), createServer()];
   const ports = await Promise.all(

@@ -1,5 +1,5 @@
-// The recorded answers of the older system, replayed against the executable. What differs is listed with its reason in
-// oracle-differences.json; a listed case that agrees after all fails as well.
+// The recorded answers of the older system, replayed against the executable. What differs is listed
+// with its reason in oracle-differences.json; a listed case that agrees after all fails as well.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,10 @@ import differences from './oracle-differences.json' with { type: 'json' };
 /** Listed cases of the 1884 given ones that are no decisions: 1 % at most. */
 const MOST_DIFFERENCES = 18;
 
-/** What may justify a difference: a sentence of the specification, or a bug of the recorded system that has a name. */
+/**
+ * What may justify a difference: a sentence of the specification, or a bug of the recorded system
+ * that has a name.
+ */
 const JUSTIFICATION = /^(spec\/tsdb-http-api\.md, .+|bug influxdata\/influxdb#\d+, .+)$/;
 
 /** Or a decision: the first words of its row in differences.md. */
@@ -44,7 +47,8 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'tidemark-compat-'));
   server = await startTidemark({
     command: 'tsdb',
-    // EXPLAIN tells what is in memory: a pause of a busy machine must not be taken for the end of the writes.
+    // EXPLAIN tells what is in memory: a pause of a busy machine must not be taken for the end of
+    // the writes.
     args: ['--monitor-store-enabled=false', '--data-quiet-flush-after=0s'],
   });
 });

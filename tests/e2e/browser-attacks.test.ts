@@ -1,5 +1,5 @@
-// What a page that an operator visits can do to the services on the same machine: nothing. A real browser, a real page
-// of another origin, and names that lead to loopback.
+// What a page that an operator visits can do to the services on the same machine: nothing. A real
+// browser, a real page of another origin, and names that lead to loopback.
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,8 +20,8 @@ import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-// Every name leads to this machine, as with a name server of the attacker's. Loopback pages may ask loopback, so that
-// what stops a request here is not the browser.
+// Every name leads to this machine, as with a name server of the attacker's. Loopback pages may ask
+// loopback, so that what stops a request here is not the browser.
 const ATTACK_ARGUMENTS = [
   ...BROWSER_ARGUMENTS,
   '--host-resolver-rules=MAP *.example 127.0.0.1',

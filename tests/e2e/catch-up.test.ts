@@ -1,4 +1,5 @@
-// An engine that was killed, beside a database that went on: tasks get what they have missed, and nobody is told twice.
+// An engine that was killed, beside a database that went on: tasks get what they have missed, and
+// nobody is told twice.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFile } from 'node:fs/promises';
@@ -20,7 +21,10 @@ let directories: string[] = [];
 let database: Tidemark;
 let engine: Tidemark;
 let receiver: http.Server;
-/** A delivery that was interrupted by the kill is repeated: the same event may come again from the outbox. */
+/**
+ * A delivery that was interrupted by the kill is repeated: the same event may come again from the
+ * outbox.
+ */
 const told = new Set<string>();
 
 /** Other processes may have the cores for themselves. */
@@ -161,7 +165,8 @@ test(
       b: [2, Number(9_007_199_254_740_993n + 7n)],
       c: [1, Number(9_007_199_254_740_993n + 8n)],
     });
-    // Since the start: the three that were missed or are new, none of the three that were told before.
+    // Since the start: the three that were missed or are new, none of the three that were told
+    // before.
     const topics = await fetch(`${engine.engine}/engine/v1preview/alerts/topics/main:alert:alert2`);
     expect(await topics.json()).toMatchObject({ collected: 3, level: 'OK' });
     expect([...told].sort()).toEqual(

@@ -1,4 +1,5 @@
-// Waiting for recordings and replays on a terminal: the bar, and Ctrl-C. The terminal is made by util-linux' `script`.
+// Waiting for recordings and replays on a terminal: the bar, and Ctrl-C. The terminal is made by
+// util-linux' `script`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -29,7 +30,8 @@ beforeAll(async () => {
   await writeFile(script, "stream|from().measurement('cpu')|log()");
   const defined = await tidemark('task', 'define', 'cpu', '--script', script, '--dbrp', 'd.r');
   expect(defined).toMatchObject({ status: 0 });
-  // A stop in the past is meant in the times of the points, so that the next point ends the recording.
+  // A stop in the past is meant in the times of the points, so that the next point ends the
+  // recording.
   await fetch(`${server.engine}/engine/v1/recordings/stream`, {
     method: 'POST',
     body: JSON.stringify({ id: 'done', task: 'cpu', stop: '2024-01-01T00:00:01Z' }),
@@ -58,7 +60,8 @@ function onTerminal(line: string): {
   type(text: string): void;
   readonly status: Promise<number | null>;
 } {
-  // `script` starts the command with the user's shell, which not every shell leaves to it; Ctrl-C would reach both.
+  // `script` starts the command with the user's shell, which not every shell leaves to it; Ctrl-C
+  // would reach both.
   const command = `exec '${process.execPath}' '${EXECUTABLE}' ${line} --url ${server.engine}`;
   const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' });
   let output = '';

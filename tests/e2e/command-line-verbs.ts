@@ -1,5 +1,6 @@
-// One row per verb that talks to the task engine: what it prints, as a table and as JSON, what it does with globs, and
-// how it fails. command-line.test.ts runs them in this order, and fails when there is a verb without a row.
+// One row per verb that talks to the task engine: what it prints, as a table and as JSON, what it
+// does with globs, and how it fails. command-line.test.ts runs them in this order, and fails when
+// there is a verb without a row.
 
 import { expect } from 'vitest';
 
@@ -9,7 +10,10 @@ const STRING: unknown = expect.any(String);
 export type VerbRow = {
   /** Command lines that must succeed first. */
   readonly before?: readonly string[];
-  /** Arguments after the verb that succeed. Words are split at spaces; `{name}` is a file of the test's directory. */
+  /**
+   * Arguments after the verb that succeed. Words are split at spaces; `{name}` is a file of the
+   * test's directory.
+   */
   readonly ok: string;
   /** What it prints then; nothing when left out. */
   readonly prints?: RegExp;
@@ -17,7 +21,10 @@ export type VerbRow = {
   readonly okForJson?: string;
   /** A part of the JSON. */
   readonly json: unknown;
-  /** Arguments with a glob, and the ids, in any order, that it must come to: the first column, or `ids` of the JSON. */
+  /**
+   * Arguments with a glob, and the ids, in any order, that it must come to: the first column, or
+   * `ids` of the JSON.
+   */
   readonly glob?: { readonly args: string; readonly ids: readonly string[] };
   /** A glob that matches nothing; exit status 1. Lists have an empty table instead. */
   readonly emptyGlob?: string;

@@ -1,4 +1,5 @@
-// Every verb of the task engine's command line against a real server: text, --json, globs, exit statuses.
+// Every verb of the task engine's command line against a real server: text, --json, globs, exit
+// statuses.
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -92,7 +93,10 @@ const firstColumn = (table: string): readonly string[] =>
     .slice(1)
     .map((line) => line.split(/\s+/)[0] ?? '');
 
-/** Writes points, which the task `cpu_hot` logs, until a command that follows the log has seen enough. */
+/**
+ * Writes points, which the task `cpu_hot` logs, until a command that follows the log has seen
+ * enough.
+ */
 async function followed(following: Promise<RunResult>): Promise<RunResult> {
   return eventually('the end of following', async () => {
     await write(engine, 'metrics', 'cpu,host=a usage=97', { rp: 'autogen' });
@@ -477,7 +481,8 @@ describe('recording and replay', () => {
       '--id',
       'live',
     );
-    // Points keep coming: should the second be over before the engine hears of it, the next point is the end.
+    // Points keep coming: should the second be over before the engine hears of it, the next point
+    // is the end.
     expect(await followed(recording)).toMatchObject({ status: 0, stdout: 'live\n' });
 
     expect(

@@ -1,5 +1,5 @@
-// Every verb that talks to the task engine, row by row of command-line-verbs.ts, against a real engine and database:
-// table, JSON, globs, exit statuses 0, 1 and 2.
+// Every verb that talks to the task engine, row by row of command-line-verbs.ts, against a real
+// engine and database: table, JSON, globs, exit statuses 0, 1 and 2.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

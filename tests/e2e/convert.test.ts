@@ -1,4 +1,5 @@
-// `tidemark config convert`: what old servers are configured with becomes a file that passes our own check.
+// `tidemark config convert`: what old servers are configured with becomes a file that passes our
+// own check.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Both services of `tidemark up` with authentication, set up as the guide says (docs/guide/authentication.md), and
-// every group of verbs with the same credentials.
+// Both services of `tidemark up` with authentication, set up as the guide says
+// (docs/guide/authentication.md), and every group of verbs with the same credentials.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,5 @@
-// What was acknowledged is there after SIGKILL; a graceful stop loses nothing; a directory has one owner.
+// What was acknowledged is there after SIGKILL; a graceful stop loses nothing; a directory has one
+// owner.
 import { once } from 'node:events';
 
 import {
@@ -34,7 +35,9 @@ async function newDirectory(): Promise<string> {
   return directory;
 }
 
-/** Writes batches one after the other until the server is gone; how many points were acknowledged. */
+/**
+ * Writes batches one after the other until the server is gone; how many points were acknowledged.
+ */
 async function writeUntilKilled(server: Tidemark, firstPoint: number): Promise<number> {
   let acknowledged = firstPoint;
   for (;;) {
@@ -70,7 +73,8 @@ test('every acknowledged point survives kill -9 at random moments under load', a
     server = await start(directory);
     const [series] = await query(server.tsdb, 'SELECT count(f), max(f), sum(f) FROM m', 'd');
     const [, count, max] = (series?.values?.[0] ?? []) as number[];
-    // A batch that was stored but whose answer was lost is allowed; a missing or invented point is not.
+    // A batch that was stored but whose answer was lost is allowed; a missing or invented point is
+    // not.
     expect(count).toBeGreaterThanOrEqual(acknowledged);
     expect(count).toBeLessThanOrEqual(acknowledged + 50);
     expect(max).toBe((count ?? 0) - 1);

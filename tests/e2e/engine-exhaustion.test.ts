@@ -1,5 +1,5 @@
-// The engine on a full disk: what can not be kept is refused with the reason, what is kept goes on, and freed space is
-// used without a restart.
+// The engine on a full disk: what can not be kept is refused with the reason, what is kept goes on,
+// and freed space is used without a restart.
 import { rmSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -116,7 +116,8 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     }
     await write(engine.engine, 'd', 'm v=1 1', { rp: 'r' });
     const output = await get('/engine/v1/tasks/watch/out');
-    // What can not be kept is told nevertheless, and known as long as the process lives. But it is not acknowledged.
+    // What can not be kept is told nevertheless, and known as long as the process lives. But it is
+    // not acknowledged.
     const unkept = await writePoint('m v=9 2');
     const unkeptAgain = await writePoint('m v=9 2');
     const told = async (count: number): Promise<true | undefined> =>

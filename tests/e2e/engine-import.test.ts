@@ -1,5 +1,6 @@
-// `tidemark engine import --from`: the command from its line to its exit status, between two running engines. What the
-// answers of a Kapacitor are copied to is packages/engine/src/move-in's test.
+// `tidemark engine import --from`: the command from its line to its exit status, between two
+// running engines. What the answers of a Kapacitor are copied to is packages/engine/src/move-in's
+// test.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -20,7 +21,9 @@ async function get(engine: string, path: string): Promise<any> {
   return (await fetch(engine + path)).json();
 }
 
-/** A server under the older base path with one task, whose script has a node that does not exist. */
+/**
+ * A server under the older base path with one task, whose script has a node that does not exist.
+ */
 async function openKapacitor(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const odd = { id: 'odd', type: 'stream', dbrps: DBRPS, vars: {}, status: 'disabled' };
   const answers: Readonly<Record<string, unknown>> = {

@@ -223,7 +223,10 @@ type HeapSnapshot = {
   readonly strings: readonly string[];
 };
 
-/** What would keep the memory panel of a browser from reading a snapshot: tables whose sizes or numbers do not agree. */
+/**
+ * What would keep the memory panel of a browser from reading a snapshot: tables whose sizes or
+ * numbers do not agree.
+ */
 function heapFaults({ snapshot, nodes, edges, strings }: HeapSnapshot): readonly string[] {
   const { meta, node_count: nodeCount, edge_count: edgeCount } = snapshot;
   const name = meta.node_fields.indexOf('name');

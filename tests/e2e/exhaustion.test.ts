@@ -52,7 +52,8 @@ async function count(): Promise<number> {
 describe.skipIf(!canMountTmpfs())('a full disk', () => {
   test('refuses writes with the reason, reads go on, freed space is used without a restart', async () => {
     directory = await makeDirectory();
-    // 40 MiB, of which a ballast takes 28, and one is kept for deletes. It goes with the last process of its name space.
+    // 40 MiB, of which a ballast takes 28, and one is kept for deletes. It goes with the last
+    // process of its name space.
     const script = `mount -t tmpfs -o size=40m tmpfs "$0" && head -c 28m /dev/zero > "$0/ballast" && exec "$@"`;
     server = await startTidemark({
       command: 'tsdb',

@@ -1,5 +1,6 @@
-// A file of points or an export is read into a running database: which lines are refused is told by file and line,
-// what is no export is recognised, and nobody is told of old points as if they were new.
+// A file of points or an export is read into a running database: which lines are refused is told by
+// file and line, what is no export is recognised, and nobody is told of old points as if they were
+// new.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

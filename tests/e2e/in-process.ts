@@ -1,5 +1,6 @@
-// The command line inside the test's own process: what a process of its own would print and return, at a tenth of the
-// CPU. Several may run at a time. For standard input, signals and terminals a real process is needed (`runTidemark`).
+// The command line inside the test's own process: what a process of its own would print and return,
+// at a tenth of the CPU. Several may run at a time. For standard input, signals and terminals a
+// real process is needed (`runTidemark`).
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { main } from '@tidemark/cli';
@@ -11,7 +12,10 @@ const captures = new AsyncLocalStorage<Captured>();
 
 let isCapturing = false;
 
-/** Sends what is written on behalf of a captured command to its own buffers; everything else goes on as before. */
+/**
+ * Sends what is written on behalf of a captured command to its own buffers; everything else goes on
+ * as before.
+ */
 function captureWrites(): void {
   if (isCapturing) return;
   isCapturing = true;

@@ -1,4 +1,5 @@
-// Where services log and how lines look is what their sections `logging` say, as flags, in the environment or in a file.
+// Where services log and how lines look is what their sections `logging` say, as flags, in the
+// environment or in a file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,5 +1,6 @@
-// What `npm run package` makes, unpacked into empty folders and run: nothing of the repository is needed. The whole way,
-// with npm, apt and a user of its own on a clean Debian: `npm run soak:package`.
+// What `npm run package` makes, unpacked into empty folders and run: nothing of the repository is
+// needed. The whole way, with npm, apt and a user of its own on a clean Debian: `npm run
+// soak:package`.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +38,10 @@ const fileOf = (pattern: RegExp): string => {
   return join(packages, name);
 };
 
-/** Everything that lies beside the executable is needed once: threads, kernels, page, native packages. */
+/**
+ * Everything that lies beside the executable is needed once: threads, kernels, page, native
+ * packages.
+ */
 async function expectToWork(executable: string): Promise<void> {
   const shown = await run(process.execPath, [executable, '--version'], { directory: '/' });
   expect(shown).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });

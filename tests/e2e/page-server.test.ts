@@ -1,4 +1,5 @@
-// The page's server before both services with authentication on: what they believe of where a client is.
+// The page's server before both services with authentication on: what they believe of where a
+// client is.
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Runs the README's five-minute tour against the real executable, command by command, and compares what it promises.
+// Runs the README's five-minute tour against the real executable, command by command, and compares
+// what it promises.
 import { readFile } from 'node:fs/promises';
 
 import { hasPrograms, removeDirectory, run, startTidemark } from '@tidemark/testkit';
@@ -52,7 +53,8 @@ test.skipIf(!hasPrograms('curl'))(
     let output = '';
     for (const block of blocks) {
       if (block.language === 'sh') {
-        // In an empty environment bash takes a socket as input for a remote shell and reads the user's bashrc.
+        // In an empty environment bash takes a socket as input for a remote shell and reads the
+        // user's bashrc.
         const script = ['--norc', '-euo', 'pipefail', '-c', onThisServer(block.text)];
         const result = await run('bash', script);
         expect(result, block.text).toMatchObject({ status: 0, stderr: '' });

@@ -1,6 +1,6 @@
-// Who may do what: every endpoint of all three listeners, asked by everybody. The endpoints are those that the listeners
-// have; one without a row here fails, and so does a row without an endpoint. Authentication is on, everything else is
-// as by default.
+// Who may do what: every endpoint of all three listeners, asked by everybody. The endpoints are
+// those that the listeners have; one without a row here fails, and so does a row without an
+// endpoint. Authentication is on, everything else is as by default.
 import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 
@@ -15,8 +15,9 @@ import { ENDPOINTS, OPENAPI_ENDPOINT } from '../../packages/tsdb/src/http/endpoi
 const TIMEOUT_MS = 120_000;
 
 /**
- * Endpoint with the query that is asked, then statuses for: strangers (nobody, a wrong password, made-up tokens), users
- * without any right, with READ on database `d`, with WRITE on it, and admins. A path's parameters are `x`.
+ * Endpoint with the query that is asked, then statuses for: strangers (nobody, a wrong password,
+ * made-up tokens), users without any right, with READ on database `d`, with WRITE on it, and
+ * admins. A path's parameters are `x`.
  */
 const DATABASE = `
 POST   /write?db=d                               401 403 403 204 204
@@ -190,7 +191,9 @@ const PAGES: readonly (readonly [number, Readonly<Record<string, string>>])[] = 
 
 let count = 0;
 
-/** Each request comes from another address of this machine, so that wrong passwords brake nobody. */
+/**
+ * Each request comes from another address of this machine, so that wrong passwords brake nobody.
+ */
 function statusOf(
   method: string,
   url: string,

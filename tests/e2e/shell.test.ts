@@ -1,4 +1,5 @@
-// The database's shell: statements from flags, standard input and files, and a session on a real terminal.
+// The database's shell: statements from flags, standard input and files, and a session on a real
+// terminal.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -312,7 +313,8 @@ describe('other inputs', () => {
 });
 
 describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
-  // A server ends with its last window, which a new one must not run into: every terminal has its own.
+  // A server ends with its last window, which a new one must not run into: every terminal has its
+  // own.
   let terminals = 0;
   const socketOf = (terminal: number) => `tidemark-${process.pid}-${terminal}`;
   const tmux = async (...args: string[]): Promise<string> => {

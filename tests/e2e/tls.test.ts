@@ -1,4 +1,5 @@
-// Both services of `tidemark up` with TLS, as the guide says (docs/guide/tls.md): they reach each other, too.
+// Both services of `tidemark up` with TLS, as the guide says (docs/guide/tls.md): they reach each
+// other, too.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 

@@ -29,7 +29,8 @@ beforeAll(async () => {
   );
   await write(server.tsdb, 'd', lines.join('\n'), { precision: 's' });
   await server.stop();
-  // A stop leaves recent points in the log; the tools have more to look at when they are in segments.
+  // A stop leaves recent points in the log; the tools have more to look at when they are in
+  // segments.
   const storage = await openStorage({ directory: join(directory, 'tsdb', 'data') });
   await storage.flush();
   await storage.close();

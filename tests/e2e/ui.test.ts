@@ -1,4 +1,5 @@
-// The web application in a real browser: what is up, what is in it, a query, a wrong query, a service that died.
+// The web application in a real browser: what is up, what is in it, a query, a wrong query, a
+// service that died.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

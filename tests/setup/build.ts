@@ -1,5 +1,5 @@
-// What tests run is built first: the kernels, the packages, and the bundle that end-to-end tests start. Takes next to
-// nothing when all of it is up to date.
+// What tests run is built first: the kernels, the packages, and the bundle that end-to-end tests
+// start. Takes next to nothing when all of it is up to date.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,8 +20,8 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Builds the repository in a folder. Throws with what the compiler said: an older build would make tests pass that say
- * nothing about the present sources.
+ * Builds the repository in a folder. Throws with what the compiler said: an older build would make
+ * tests pass that say nothing about the present sources.
  */
 export function buildForTests(root: string): void {
   for (const { what, program, args } of STEPS) {

@@ -1,4 +1,5 @@
-// Runs once before all tests: builds what they run, and leaves them the programs that they may start.
+// Runs once before all tests: builds what they run, and leaves them the programs that they may
+// start.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { linkPrograms } from '../../packages/testkit/src/programs.ts';
 import { buildForTests, bundleOf } from './build.ts';
 
-/** Brings the build up to date; fails the whole run where that is not possible. Returns what to do after the last test. */
+/**
+ * Brings the build up to date; fails the whole run where that is not possible. Returns what to do
+ * after the last test.
+ */
 export function setup(): () => void {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   buildForTests(root);

@@ -1,5 +1,5 @@
-// What tests start is in the table (packages/testkit/programs.json), tests say what they need before they start it, and
-// continuous integration installs what the table says.
+// What tests start is in the table (packages/testkit/programs.json), tests say what they need
+// before they start it, and continuous integration installs what the table says.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,10 @@ import { describe, expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PEERS = new Set(Object.values(PEER_PACKAGES).flat());
 
-/** Calls that start a program which is named there and then, and helpers that start one of their own. */
+/**
+ * Calls that start a program which is named there and then, and helpers that start one of their
+ * own.
+ */
 const STARTS =
   /\b(?:spawn|spawnSync|execFile|execFileSync|run|start)\(\s*'([^'\s]+)'|\bprog: '([^'/]+)'|\bwrapper: \['([^']+)'/g;
 const HELPERS = [{ call: /\bstartInfluxdb\(/, program: 'influxd' }];
@@ -64,7 +67,8 @@ test('continuous integration installs the packages of the table', async () => {
   expect(listed.stdout.trimEnd().split('\n')).toEqual(Object.keys(PEER_PACKAGES));
 });
 
-// A program in the row of another package is installed on the machine of whoever wrote it, and nowhere else.
+// A program in the row of another package is installed on the machine of whoever wrote it, and
+// nowhere else.
 const DPKG = programPath('dpkg-query');
 test.runIf(DPKG !== undefined)(
   'every program that is installed is in the package of its row',

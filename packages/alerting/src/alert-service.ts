@@ -1,4 +1,5 @@
-// Alerting as the engine sees it: topics with their events, handlers with their deliveries, all of it persistent.
+// Alerting as the engine sees it: topics with their events, handlers with their deliveries, all of
+// it persistent.
 import { Conflict, InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
@@ -59,7 +60,10 @@ export class AlertService implements AlertSink {
     this.deadLetters = new DeadLetters(options.store, (key) => this.#handlers.deliveryOf(key));
   }
 
-  /** Loads topics and handlers. A handler whose definition is no longer accepted is reported and left out. */
+  /**
+   * Loads topics and handlers. A handler whose definition is no longer accepted is reported and
+   * left out.
+   */
   open(): void {
     const { store, isPersistent, log } = this.#options;
     if (isPersistent) {
@@ -148,9 +152,9 @@ export class AlertService implements AlertSink {
   }
 
   /**
-   * Resolves when everything that was collected before is on disk: from then on no crash loses it. `undefined` when
-   * it is already, which costs a caller nothing. Rejects with `Unavailable` when it can not be stored; it is kept and
-   * tried again.
+   * Resolves when everything that was collected before is on disk: from then on no crash loses it.
+   * `undefined` when it is already, which costs a caller nothing. Rejects with `Unavailable` when
+   * it can not be stored; it is kept and tried again.
    */
   stored(): Promise<void> | undefined {
     return this.#options.store.stored?.catch((cause: unknown) => {
@@ -178,7 +182,10 @@ export class AlertService implements AlertSink {
     for (const handler of handlers) checkScriptHandler(handler, this.#context);
   }
 
-  /** What keeps a handler of a script from delivering anything; throws `InvalidRequest` for one that is wrong. */
+  /**
+   * What keeps a handler of a script from delivering anything; throws `InvalidRequest` for one that
+   * is wrong.
+   */
   undeliverable(handler: ScriptHandler): Undeliverable | undefined {
     return this.#handlers.undeliverable(checkScriptHandler(handler, this.#context));
   }
@@ -212,7 +219,9 @@ export class AlertService implements AlertSink {
     return this.#topics.size;
   }
 
-  /** Forgets events and state; handlers stay attached and the topic comes back with its next event. */
+  /**
+   * Forgets events and state; handlers stay attached and the topic comes back with its next event.
+   */
   async deleteTopic(id: string): Promise<void> {
     this.#topics.delete(id);
     for (const follow of this.#followers) follow(id, undefined, undefined);
@@ -245,7 +254,10 @@ export class AlertService implements AlertSink {
     return state;
   }
 
-  /** Handlers of a topic by id, without secrets; `undefined` for a topic whose handlers are those of a script. */
+  /**
+   * Handlers of a topic by id, without secrets; `undefined` for a topic whose handlers are those of
+   * a script.
+   */
   handlers(topic: string): readonly HandlerSpec[] | undefined {
     const specs = this.#handlers
       .specs(topic)
@@ -285,8 +297,8 @@ export class AlertService implements AlertSink {
   }
 
   /**
-   * Replaces a handler; the id may change. Events that wait are delivered by the new one. Secrets that answers do not
-   * show are kept where the new definition has their marker.
+   * Replaces a handler; the id may change. Events that wait are delivered by the new one. Secrets
+   * that answers do not show are kept where the new definition has their marker.
    */
   async replaceHandler(topic: string, id: string, given: HandlerSpec): Promise<void> {
     const before = this.#handlers.get(topic, id);
@@ -331,8 +343,8 @@ export class AlertService implements AlertSink {
 
   // --- inside
 
-  // Only at a clean end: the saved states of tasks are as new as the events then. After a crash a task may have to learn
-  // from an event, however old it is, that it was told.
+  // Only at a clean end: the saved states of tasks are as new as the events then. After a crash a
+  // task may have to learn from an event, however old it is, that it was told.
   #forgetOld(): void {
     const { store, isPersistent, clock } = this.#options;
     if (!isPersistent) return;

@@ -1,6 +1,7 @@
-// What alerting keeps on disk: states of events, definitions of handlers, the outbox and the dead letters. Four tables
-// of the service's LMDB file, values as JSON text. Changes that belong together are in one transaction; those that come
-// while one is under way share the next one. What happened is kept until the disk takes it (`kept-changes.ts`).
+// What alerting keeps on disk: states of events, definitions of handlers, the outbox and the dead
+// letters. Four tables of the service's LMDB file, values as JSON text. Changes that belong
+// together are in one transaction; those that come while one is under way share the next one. What
+// happened is kept until the disk takes it (`kept-changes.ts`).
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
 import type { AlertLevelName } from '@tidemark/runtime';
@@ -15,7 +16,10 @@ import type { EntryChange, EntryKey } from './kept-changes.ts';
 import { DEAD_LETTERS, KEY_BYTES_MAX } from './limits.ts';
 import { TextSlab } from './text-slab.ts';
 
-/** An event that a handler still has to deliver. `step` is the position in the handler's chain of actions. */
+/**
+ * An event that a handler still has to deliver. `step` is the position in the handler's chain of
+ * actions.
+ */
 export type OutboxEntry = {
   readonly sequence: number;
   readonly handlerKey: string;
@@ -51,7 +55,10 @@ type StoredState = {
   readonly level: AlertLevelName;
 };
 
-/** What one collected event changes: the state of its topic, and an entry for each handler that wants it. */
+/**
+ * What one collected event changes: the state of its topic, and an entry for each handler that
+ * wants it.
+ */
 export type Collected = {
   readonly topic: string;
   readonly event: TopicEvent;
@@ -64,8 +71,8 @@ export type Collected = {
 type Key = [string, string | number];
 
 /**
- * Begins a write of so many entries and bytes and resolves when it is on disk. Throws `Unavailable` with the reason when
- * it can not be written.
+ * Begins a write of so many entries and bytes and resolves when it is on disk. Throws `Unavailable`
+ * with the reason when it can not be written.
  */
 export type WriteEntries = (
   size: { readonly entries: number; readonly bytes: number },
@@ -129,7 +136,10 @@ export class AlertStore {
     this.#letterCount = this.#letters.getKeysCount();
   }
 
-  /** Resolves when everything that has happened so far is on disk, rejects when it can not be; `undefined` when it is. */
+  /**
+   * Resolves when everything that has happened so far is on disk, rejects when it can not be;
+   * `undefined` when it is.
+   */
   get stored(): Promise<void> | undefined {
     return this.#kept.stored;
   }
@@ -145,7 +155,9 @@ export class AlertStore {
     return this.#kept.close();
   }
 
-  /** Level and times of all remembered events, topic by topic. Their texts stay on disk: `texts`. */
+  /**
+   * Level and times of all remembered events, topic by topic. Their texts stay on disk: `texts`.
+   */
   *states(): Iterable<{
     readonly topic: string;
     readonly id: string;
@@ -168,7 +180,10 @@ export class AlertStore {
     return stored === undefined ? undefined : readState(stored);
   }
 
-  /** Remembers a state; resolves when it is on disk. Then `onStored` is called, however late that is. */
+  /**
+   * Remembers a state; resolves when it is on disk. Then `onStored` is called, however late that
+   * is.
+   */
   putState(topic: string, id: string, state: EventState, onStored?: () => void): Promise<void> {
     const texts = quoteTexts({ ...state, id });
     return this.#kept.keep([this.#stateChange(topic, { ...state, id }, texts, onStored)]);
@@ -197,7 +212,10 @@ export class AlertStore {
     }
   }
 
-  /** Stores a definition; resolves when it is on disk. `replaces` is an older id that goes in the same batch. */
+  /**
+   * Stores a definition; resolves when it is on disk. `replaces` is an older id that goes in the
+   * same batch.
+   */
   async putSpec(topic: string, spec: HandlerSpec, replaces?: string): Promise<void> {
     const key = keyOf(topic, spec.id);
     const text = this.#cipher.seal(placeOf(key), JSON.stringify(spec));
@@ -233,8 +251,8 @@ export class AlertStore {
   }
 
   /**
-   * Entries of a handler after a sequence number, oldest first. Only what is on disk already is seen, and what the disk
-   * has refused.
+   * Entries of a handler after a sequence number, oldest first. Only what is on disk already is
+   * seen, and what the disk has refused.
    */
   waiting(handlerKey: string, after: number, limit: number): readonly OutboxEntry[] {
     const unstored = new Map<number, Buffer | undefined>();
@@ -278,14 +296,16 @@ export class AlertStore {
   }
 
   /**
-   * Keeps an event: its state and its entries, all or nothing. `stored` resolves when they are on disk, and rejects
-   * when they could not be written yet. `onStored` is called when the state is on disk.
+   * Keeps an event: its state and its entries, all or nothing. `stored` resolves when they are on
+   * disk, and rejects when they could not be written yet. `onStored` is called when the state is on
+   * disk.
    */
   collect({ topic, event, isPersistent, handlerKeys, onStored }: Collected): {
     readonly entries: readonly OutboxEntry[];
     readonly stored: Promise<void>;
   } {
-    // Bytes at once: texts that wait for the end of the turn would survive collections of the young heap.
+    // Bytes at once: texts that wait for the end of the turn would survive collections of the young
+    // heap.
     const texts = quoteTexts(event);
     const entries = handlerKeys.map((handlerKey) => this.#entry(handlerKey, event, 0));
     const json = entries.length === 0 ? '' : encodeEvent(event, texts);
@@ -294,7 +314,10 @@ export class AlertStore {
     return { entries, stored: this.#kept.keep(changes) };
   }
 
-  /** Puts `event` in the place of entries that were combined into it; without event they are removed. */
+  /**
+   * Puts `event` in the place of entries that were combined into it; without event they are
+   * removed.
+   */
   replace(
     held: readonly OutboxEntry[],
     next:
@@ -308,7 +331,10 @@ export class AlertStore {
     return { entry, stored: this.#kept.keep(changes) };
   }
 
-  /** Notes how far in its handler's chain an entry is, so that a restart does not repeat what was done. */
+  /**
+   * Notes how far in its handler's chain an entry is, so that a restart does not repeat what was
+   * done.
+   */
   update(entry: OutboxEntry): Promise<void> {
     return this.#kept.keep([this.#entryChange(entry, encodeEvent(entry.event))]);
   }
@@ -459,8 +485,8 @@ export class AlertStore {
     );
   }
 
-  // Nobody waits for these. Should the process end before they are on disk, the entry is still in the outbox: it is
-  // delivered once more after the next start, which is what at least once means.
+  // Nobody waits for these. Should the process end before they are on disk, the entry is still in
+  // the outbox: it is delivered once more after the next start, which is what at least once means.
   #forget(...changes: readonly EntryChange[]): void {
     this.#kept.keep(changes).catch(() => undefined);
   }

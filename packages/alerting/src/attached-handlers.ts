@@ -1,5 +1,6 @@
-// The handlers of all topics that are at work: each with its match expression and its delivery. A handler that is taken
-// away delivers what is ready in the background; its successor takes over the rest from the outbox.
+// The handlers of all topics that are at work: each with its match expression and its delivery. A
+// handler that is taken away delivers what is ready in the background; its successor takes over the
+// rest from the outbox.
 import { AppError, assert, messageOf, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
@@ -57,7 +58,10 @@ export type AttachedHandlersOptions = {
   readonly context: Omit<HandlerContext, 'signal'>;
   readonly clock: Clock;
   readonly log: AlertLog;
-  /** Hides secrets in the reasons of failed deliveries: those of the configuration, and the handler's own. */
+  /**
+   * Hides secrets in the reasons of failed deliveries: those of the configuration, and the
+   * handler's own.
+   */
   readonly redact?: ((text: string, own: Iterable<string>) => string) | undefined;
   /** Spreads retries; between 0 and 1. */
   readonly random: () => number;
@@ -109,7 +113,10 @@ export class AttachedHandlers {
     this.#of(topic).set(spec.id, { key, spec, match: checked.match, delivery });
   }
 
-  /** Puts the handlers of a script to work, and the global ones that it does not name. Throws `InvalidRequest`. */
+  /**
+   * Puts the handlers of a script to work, and the global ones that it does not name. Throws
+   * `InvalidRequest`.
+   */
   attachScript(topic: string, handlers: readonly ScriptHandler[]): void {
     const { context } = this.#options;
     const actions = handlers.map((handler) => checkScriptHandler(handler, context));
@@ -205,8 +212,8 @@ export class AttachedHandlers {
   }
 
   /**
-   * Takes all handlers of a topic away. What is ready is delivered in the background; what has to be repeated waits in
-   * the outbox for the topic to be opened again.
+   * Takes all handlers of a topic away. What is ready is delivered in the background; what has to
+   * be repeated waits in the outbox for the topic to be opened again.
    */
   retireAll(topic: string): void {
     const attached = this.#byTopic.get(topic);
@@ -214,7 +221,9 @@ export class AttachedHandlers {
     for (const handler of attached?.values() ?? []) this.#retire(topic, handler);
   }
 
-  /** Removes what ended handlers of earlier times left in the outbox under keys with this prefix. */
+  /**
+   * Removes what ended handlers of earlier times left in the outbox under keys with this prefix.
+   */
   async removeLeft(prefix: string): Promise<void> {
     const { store } = this.#options;
     for (const key of store.handlerKeys(prefix)) {

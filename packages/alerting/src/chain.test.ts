@@ -1,4 +1,5 @@
-// Actions that act on the chain itself: what a throttle lets pass, and handlers that every alert node gets.
+// Actions that act on the chain itself: what a throttle lets pass, and handlers that every alert
+// node gets.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -17,7 +17,10 @@ const PASS: StepResult = { kind: 'pass' };
 const STOP: StepResult = { kind: 'stop' };
 const HOLD: StepResult = { kind: 'hold' };
 
-/** Makes the step that executes an action; three kinds act on the chain itself instead of on the outside. */
+/**
+ * Makes the step that executes an action; three kinds act on the chain itself instead of on the
+ * outside.
+ */
 export function makeStep(
   action: CheckedAction,
   index: number,
@@ -57,7 +60,8 @@ function liveOptions(
   }
 }
 
-// Event ids that a throttle remembers; the oldest is forgotten first, which at worst lets one event too many pass.
+// Event ids that a throttle remembers; the oldest is forgotten first, which at worst lets one event
+// too many pass.
 const THROTTLED_IDS_MAX = 10_000;
 
 function throttleStep(options: Options, clock: Clock): ChainStep {
@@ -86,7 +90,10 @@ function throttleStep(options: Options, clock: Clock): ChainStep {
   };
 }
 
-/** Collects events and passes one combined event per interval. Collected events stay in the outbox until then. */
+/**
+ * Collects events and passes one combined event per interval. Collected events stay in the outbox
+ * until then.
+ */
 class AggregateStep implements ChainStep {
   readonly isLocal = true;
   readonly #options: Options;
@@ -126,7 +133,8 @@ class AggregateStep implements ChainStep {
     const elapsedMs = clock.monotonicMs() - this.#startedMs;
     clock.sleep(intervalMs - (elapsedMs % intervalMs), this.#stopped.signal).then(
       () => this.#flush(),
-      // Stopped: what was collected is still in the outbox and is collected again after the restart.
+      // Stopped: what was collected is still in the outbox and is collected again after the
+      // restart.
       () => undefined,
     );
   }

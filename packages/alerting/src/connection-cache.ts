@@ -1,4 +1,5 @@
-// Connections that handlers keep between events: opened on first use, shared, closed when idle or at the end.
+// Connections that handlers keep between events: opened on first use, shared, closed when idle or
+// at the end.
 import type { Clock } from '@tidemark/core';
 import type { Closable, ConnectionCache } from './handler.ts';
 

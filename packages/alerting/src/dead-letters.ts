@@ -31,8 +31,9 @@ export class DeadLetters {
   }
 
   /**
-   * Puts letters behind what waits for their handlers, the oldest first. Those whose handler is gone or whose outbox is
-   * full stay. Resolves with the number of those that were given back when they are on disk.
+   * Puts letters behind what waits for their handlers, the oldest first. Those whose handler is
+   * gone or whose outbox is full stay. Resolves with the number of those that were given back when
+   * they are on disk.
    */
   retry(choice: LetterChoice): Promise<number> {
     return this.#next(() => this.#retry(choice));

@@ -1,7 +1,8 @@
-// Delivery of one handler's events: in order, one at a time, from the outbox. An event is sent only once it is on disk
-// there and leaves it when it was delivered, so a crash at any moment costs at most a repetition. Memory holds a bounded
-// part of the queue; what does not fit is read back from the disk when there is room. An event that fails is repeated
-// with growing delays; meanwhile only later events of the same id wait behind it.
+// Delivery of one handler's events: in order, one at a time, from the outbox. An event is sent only
+// once it is on disk there and leaves it when it was delivered, so a crash at any moment costs at
+// most a repetition. Memory holds a bounded part of the queue; what does not fit is read back from
+// the disk when there is room. An event that fails is repeated with growing delays; meanwhile only
+// later events of the same id wait behind it.
 import { AppError, assert, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AlertStore, OutboxEntry } from './alert-store.ts';
@@ -25,7 +26,9 @@ export type StepResult =
 
 /** One action of a handler's chain. */
 export interface ChainStep {
-  /** Only decides or collects: it touches nothing outside and ends at once, so it needs no deadline. */
+  /**
+   * Only decides or collects: it touches nothing outside and ends at once, so it needs no deadline.
+   */
   readonly isLocal?: boolean | undefined;
   run(entry: OutboxEntry, signal: AbortSignal): Promise<StepResult>;
   /** Ends timers and connections of this step. */
@@ -104,7 +107,10 @@ export class Delivery {
   #refused = 0;
   #lastError: string | undefined;
 
-  /** `makeSteps` gets the delivery, so that a step that holds events can give them back with `release`. */
+  /**
+   * `makeSteps` gets the delivery, so that a step that holds events can give them back with
+   * `release`.
+   */
   constructor(options: DeliveryOptions, makeSteps: (delivery: Delivery) => readonly ChainStep[]) {
     this.#options = options;
     this.#steps = makeSteps(this);
@@ -131,7 +137,10 @@ export class Delivery {
     };
   }
 
-  /** Whether there is room for an event. If not it is counted, reported and lost: the outbox has a limit too. */
+  /**
+   * Whether there is room for an event. If not it is counted, reported and lost: the outbox has a
+   * limit too.
+   */
   admits(event: TopicEvent): boolean {
     if (!this.#isAccepting) return false;
     if (this.#waitingCount() < OUTBOX_LENGTH.value) return true;
@@ -142,7 +151,9 @@ export class Delivery {
     return false;
   }
 
-  /** Takes an entry that is on its way to the disk; entries come in order of their sequence numbers. */
+  /**
+   * Takes an entry that is on its way to the disk; entries come in order of their sequence numbers.
+   */
   accept(entry: OutboxEntry, stored: Promise<void>): void {
     if (this.#onDiskCount > 0 || this.#inMemoryCount() >= this.#options.queueLength) {
       this.#onDiskCount++;
@@ -165,12 +176,17 @@ export class Delivery {
     if (entry !== undefined) this.accept(entry, stored);
   }
 
-  /** Resolves when nothing is left that can be delivered now; retries that wait for their time stay in the outbox. */
+  /**
+   * Resolves when nothing is left that can be delivered now; retries that wait for their time stay
+   * in the outbox.
+   */
   async drained(): Promise<void> {
     while (this.#isRunning) await this.#idle;
   }
 
-  /** Takes no more events, delivers what is ready within the deadline; the rest stays in the outbox. */
+  /**
+   * Takes no more events, delivers what is ready within the deadline; the rest stays in the outbox.
+   */
   async close(deadlineMs: number): Promise<void> {
     this.#isAccepting = false;
     await this.#drainWithin(deadlineMs);
@@ -181,7 +197,10 @@ export class Delivery {
     });
   }
 
-  /** Takes no more events, delivers what is ready within the deadline, drops everything that still waits. */
+  /**
+   * Takes no more events, delivers what is ready within the deadline, drops everything that still
+   * waits.
+   */
   async discard(deadlineMs: number): Promise<void> {
     await this.close(deadlineMs);
     await this.#options.store.removeAll(this.#options.handlerKey);
@@ -266,7 +285,8 @@ export class Delivery {
   async #readBack(): Promise<void> {
     const { store, handlerKey, queueLength } = this.#options;
     if (this.#predecessor !== undefined) await this.#succeed(this.#predecessor);
-    // Events go on being accepted while this waits; those up to here are on disk afterwards, of later ones some.
+    // Events go on being accepted while this waits; those up to here are on disk afterwards, of
+    // later ones some.
     const through = store.lastSequence;
     const counted = this.#onDiskCount;
     await this.#lastStored;
@@ -334,7 +354,8 @@ export class Delivery {
       if (action.isLocal === true) return await action.run(current, this.#stopped.signal);
       return await this.#runWithDeadline(action, current);
     } catch (error) {
-      // The step that failed is the one to repeat; earlier actions of the chain are done, also after a restart.
+      // The step that failed is the one to repeat; earlier actions of the chain are done, also
+      // after a restart.
       entry.attempts++;
       if (step !== entry.step) {
         entry.step = step;
@@ -389,7 +410,8 @@ export class Delivery {
   }
 
   #park(entry: Waiting): void {
-    // Each lane has a signal of its own: thousands of them may wait, too many for the listeners of one.
+    // Each lane has a signal of its own: thousands of them may wait, too many for the listeners of
+    // one.
     const lane: Lane = { entries: [entry], wait: new AbortController() };
     this.#parked.set(entry.event.id, lane);
     this.#parkedCount++;

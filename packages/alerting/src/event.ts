@@ -70,8 +70,9 @@ export function readState(value: unknown): EventState {
 }
 
 /**
- * The event as one JSON object without a line end: what `post`, `tcp`, `exec`, `log` and `kafka` send. Written by
- * hand because integers keep all their digits and times are told from integers only by their column.
+ * The event as one JSON object without a line end: what `post`, `tcp`, `exec`, `log` and `kafka`
+ * send. Written by hand because integers keep all their digits and times are told from integers
+ * only by their column.
  */
 export function printEventJson(event: TopicEvent): string {
   const { id, message, details, level, previousLevel, isRecoverable } = event;
@@ -104,7 +105,9 @@ function printValues(values: readonly (FieldValue | null)[]): string {
   return `[${cells.join(',')}]`;
 }
 
-/** A field value as JSON: integers with all digits, NaN and infinities as texts (see `jsonFloat`). */
+/**
+ * A field value as JSON: integers with all digits, NaN and infinities as texts (see `jsonFloat`).
+ */
 export function printFieldJson(value: FieldValue | null): string {
   if (typeof value === 'bigint') return String(value);
   return typeof value === 'number' ? jsonFloat(value) : JSON.stringify(value);
@@ -127,7 +130,8 @@ export function quoteTexts({ id, message, details }: QuotedTexts): QuotedTexts {
 
 /** Turns an event into JSON text; 64-bit integers, NaN and infinities survive. */
 export function encodeEvent(event: TopicEvent, texts = quoteTexts(event)): string {
-  // Put together from parts, because a replacer function would be called for every value of every event: 3 µs, not 15.
+  // Put together from parts, because a replacer function would be called for every value of every
+  // event: 3 µs, not 15.
   const { level, previousLevel, isRecoverable, topic, hops } = event;
   return (
     `{"id":${texts.id},"message":${texts.message},"details":${texts.details}` +

@@ -1,9 +1,14 @@
 // Shell globs on ids: `*`, `?`, `[a-z]`, `[^x]`, `\x`; `*` and `?` do not match `/`.
 
-/** A compiled glob, or `undefined` when the pattern is malformed (an unclosed class, a trailing backslash). */
+/**
+ * A compiled glob, or `undefined` when the pattern is malformed (an unclosed class, a trailing
+ * backslash).
+ */
 export type Glob = (text: string) => boolean;
 
-/** Compiles a glob. The result runs in time proportional to pattern × text, whatever the pattern is. */
+/**
+ * Compiles a glob. The result runs in time proportional to pattern × text, whatever the pattern is.
+ */
 export function compileGlob(pattern: string): Glob | undefined {
   const parts = parseGlob(pattern);
   if (parts === undefined) return undefined;
@@ -79,7 +84,8 @@ function readClassChar(
   return { char, next: at + (isEscaped ? 2 : 1) };
 }
 
-// Remembers only the last star, which is enough for globs: an earlier star never has to give characters back.
+// Remembers only the last star, which is enough for globs: an earlier star never has to give
+// characters back.
 function matches(parts: readonly GlobPart[], text: readonly string[]): boolean {
   let p = 0;
   let t = 0;

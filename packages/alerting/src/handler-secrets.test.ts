@@ -1,4 +1,5 @@
-// Secrets in definitions of handlers: what is shown, what a definition that comes back keeps, what a patch may do.
+// Secrets in definitions of handlers: what is shown, what a definition that comes back keeps, what
+// a patch may do.
 import { describe, expect, test } from 'vitest';
 import {
   findHidden,

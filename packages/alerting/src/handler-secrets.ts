@@ -1,6 +1,7 @@
-// Secrets in the options of a topic's handlers. Answers show a marker in their place; a definition that comes back with
-// the marker keeps what is stored. A secret is kept for the same option of the same kind only, and only while the
-// handler goes on telling the same receiver: whoever does not know a secret can not have it sent elsewhere.
+// Secrets in the options of a topic's handlers. Answers show a marker in their place; a definition
+// that comes back with the marker keeps what is stored. A secret is kept for the same option of the
+// same kind only, and only while the handler goes on telling the same receiver: whoever does not
+// know a secret can not have it sent elsewhere.
 import { randomUUID } from 'node:crypto';
 import { InvalidRequest } from '@tidemark/core';
 import type { HandlerAction, HandlerSpec } from './handler-spec.ts';
@@ -25,8 +26,9 @@ export function hideHandlerSecrets(spec: HandlerSpec): HandlerSpec {
 }
 
 /**
- * A definition that a client wrote on the ground of what it was shown, with the secrets that are stored. Markers that
- * stand for nothing stay; checking the options refuses them. Throws `InvalidRequest` when a secret would go elsewhere.
+ * A definition that a client wrote on the ground of what it was shown, with the secrets that are
+ * stored. Markers that stand for nothing stay; checking the options refuses them. Throws
+ * `InvalidRequest` when a secret would go elsewhere.
  */
 export function keepHandlerSecrets(next: HandlerSpec, stored: HandlerSpec): HandlerSpec {
   const actions = next.actions.map((action, i) => {
@@ -43,8 +45,8 @@ export function keepHandlerSecrets(next: HandlerSpec, stored: HandlerSpec): Hand
 }
 
 /**
- * A definition as a JSON patch sees it. Each secret is represented by a token of its own, so that actions may be moved
- * about; what is tested and shown is the marker.
+ * A definition as a JSON patch sees it. Each secret is represented by a token of its own, so that
+ * actions may be moved about; what is tested and shown is the marker.
  */
 export class HandlerPatch {
   /** Operations are applied to this. */
@@ -99,7 +101,10 @@ export class HandlerPatch {
   }
 }
 
-/** Options as they are used: references replaced by the secrets they refer to. Throws what `resolve` throws. */
+/**
+ * Options as they are used: references replaced by the secrets they refer to. Throws what `resolve`
+ * throws.
+ */
 export function resolveSecrets(
   table: readonly OptionSpec[],
   options: Options,
@@ -171,7 +176,8 @@ function isSameKind(a: HandlerAction, b: HandlerAction): boolean {
   return a.kind === b.kind || findHandlerKind(a.kind) === findHandlerKind(b.kind);
 }
 
-// The action at the same position when the chain is what it was; otherwise the only one of that kind.
+// The action at the same position when the chain is what it was; otherwise the only one of that
+// kind.
 function counterpart(
   next: HandlerSpec,
   stored: HandlerSpec,

@@ -8,8 +8,9 @@ export type HandlerAction = {
 };
 
 /**
- * A handler of a topic. `form` remembers how it was written: `actions` is a chain; `single` is the one-action form
- * with `kind` and `options` beside the id, which older clients send and expect back.
+ * A handler of a topic. `form` remembers how it was written: `actions` is a chain; `single` is the
+ * one-action form with `kind` and `options` beside the id, which older clients send and expect
+ * back.
  */
 export type HandlerSpec = {
   readonly id: string;
@@ -34,7 +35,10 @@ export function checkTopicId(topic: string): void {
   );
 }
 
-/** Reads a definition. `fallbackId` is used when the client left the id away or empty. Throws `InvalidRequest`. */
+/**
+ * Reads a definition. `fallbackId` is used when the client left the id away or empty. Throws
+ * `InvalidRequest`.
+ */
 export function readHandlerSpec(value: unknown, fallbackId?: string): HandlerSpec {
   const object = asObject(value, 'handler');
   const given = object['id'] ?? '';

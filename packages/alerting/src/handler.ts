@@ -5,13 +5,19 @@ import type { TopicEvent } from './event.ts';
 import type { HttpSender } from './http-sender.ts';
 import type { OptionSpec, Options } from './options.ts';
 
-/** A section of the configuration that belongs to handlers or to another service: `[smtp]`, `[[httppost]]`. */
+/**
+ * A section of the configuration that belongs to handlers or to another service: `[smtp]`,
+ * `[[httppost]]`.
+ */
 export type SectionSpec = {
   readonly name: string;
   /** Older names under which the section may be written and addressed. */
   readonly aliases?: readonly string[];
   readonly doc: string;
-  /** Name of the option that tells the elements of a list section apart; absent for a single section. */
+  /**
+   * Name of the option that tells the elements of a list section apart; absent for a single
+   * section.
+   */
   readonly elementKey?: string | undefined;
   /** Elements of a list section that exist without being written down. */
   readonly defaultElements?: readonly Options[];
@@ -37,8 +43,8 @@ export type TemplateScope = Readonly<Record<string, unknown>>;
 /** The world of handlers. Implemented by the engine; tests pass their own. */
 export type HandlerContext = {
   /**
-   * Effective options of a section's element, secrets resolved; `undefined` when there is no such element. Without
-   * element: the single section, or a list section's only or default element.
+   * Effective options of a section's element, secrets resolved; `undefined` when there is no such
+   * element. Without element: the single section, or a list section's only or default element.
    */
   section(name: string, element?: string): Options | undefined;
   readonly http: HttpSender;
@@ -48,8 +54,8 @@ export type HandlerContext = {
   /** What is wrong with the syntax of a template; `name` appears in the text. */
   checkTemplate(name: string, template: string): string | undefined;
   /**
-   * The secret that a text stands for: itself, or what `env:NAME` or `file:/path` refers to. Throws `InvalidRequest`
-   * when there is none or it may not be used.
+   * The secret that a text stands for: itself, or what `env:NAME` or `file:/path` refers to. Throws
+   * `InvalidRequest` when there is none or it may not be used.
    */
   resolveSecret(text: string): string;
   /** Publishes into another topic. */
@@ -63,7 +69,9 @@ export type HandlerContext = {
   readonly connections: ConnectionCache;
 };
 
-/** Which programs may be started, which files written and which secrets read by what clients define. */
+/**
+ * Which programs may be started, which files written and which secrets read by what clients define.
+ */
 export type AccessPolicy = {
   refuseProgram(program: string): string | undefined;
   refuseFile(path: string): string | undefined;
@@ -71,7 +79,10 @@ export type AccessPolicy = {
   refuseSecret(reference: string): string | undefined;
 };
 
-/** Refuses nothing: for services that nobody outside can define anything in, such as those of task tests. */
+/**
+ * Refuses nothing: for services that nobody outside can define anything in, such as those of task
+ * tests.
+ */
 export const ALLOW_EVERYTHING: AccessPolicy = {
   refuseProgram: () => undefined,
   refuseFile: () => undefined,
@@ -93,14 +104,21 @@ export type HandlerKind = {
   readonly aliases?: readonly string[];
   readonly doc: string;
   readonly options: readonly OptionSpec[];
-  /** Section of the configuration; the kind is usable only while the section's `enabled` is true, if it has one. */
+  /**
+   * Section of the configuration; the kind is usable only while the section's `enabled` is true, if
+   * it has one.
+   */
   readonly section?: SectionSpec | undefined;
-  /** The option that names an element of the section; the only or the default one is meant where it is empty. */
+  /**
+   * The option that names an element of the section; the only or the default one is meant where it
+   * is empty.
+   */
   readonly element?: string | undefined;
   /** Why these options can not be used; checked when the handler is defined. */
   readonly validate?: (options: Options, context: HandlerContext) => string | undefined;
   /**
-   * Delivers one event. Rejects with `Unavailable` when repeating it later may work, with anything else when not.
+   * Delivers one event. Rejects with `Unavailable` when repeating it later may work, with anything
+   * else when not.
    */
   readonly send: (event: TopicEvent, options: Options, context: HandlerContext) => Promise<void>;
   readonly tests?: readonly ServiceTestSpec[];

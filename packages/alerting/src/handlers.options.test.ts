@@ -1,5 +1,6 @@
-// Every option of every kind that tells a service over HTTP or TCP, and every option of its section that is part of a
-// request: what the service gets, exactly. A new option without a row here fails the last test.
+// Every option of every kind that tells a service over HTTP or TCP, and every option of its section
+// that is part of a request: what the service gets, exactly. A new option without a row here fails
+// the last test.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -603,8 +604,8 @@ describe('with every option set', () => {
 });
 
 test('no option of a kind is left out', () => {
-  // Chains and topics: engine and delivery tests. Servers of their own: handlers.servers.test.ts. Files and programs,
-  // and the rest of sensu and tcp: handlers.test.ts.
+  // Chains and topics: engine and delivery tests. Servers of their own: handlers.servers.test.ts.
+  // Files and programs, and the rest of sensu and tcp: handlers.test.ts.
   const elsewhere = new Set(
     'aggregate publish stateChangesOnly throttle kafka mqtt smtp snmptrap exec log tcp sensu'.split(
       ' ',

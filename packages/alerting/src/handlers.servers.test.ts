@@ -1,5 +1,5 @@
-// Handlers against real servers: mosquitto, a broker that speaks Kafka's protocol (librdkafka's, inside of kcat),
-// snmptrapd, and a mail server with TLS and passwords.
+// Handlers against real servers: mosquitto, a broker that speaks Kafka's protocol (librdkafka's,
+// inside of kcat), snmptrapd, and a mail server with TLS and passwords.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -65,7 +65,9 @@ afterEach(async () => {
 /** Starts a server and collects what it prints. */
 type Printed = { readonly lines: () => readonly string[]; readonly all: () => string };
 
-/** Starts a program; the whole lines of its standard output so far, and everything of both streams. */
+/**
+ * Starts a program; the whole lines of its standard output so far, and everything of both streams.
+ */
 function start(file: string, args: readonly string[]): Printed {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
@@ -150,7 +152,8 @@ describe.runIf(hasMosquitto)('mqtt to mosquitto', () => {
       const level = { 'at-most-once': 0, 'at-least-once': 1, 'exactly-one': 2 }[qos];
       const login = ['-p', String(port), '-u', 'engine', '-P', 'secret'];
       const form = ['-t', 'alerts/#', '-F', '%t %q %r %p', '-q', '2', '-C', '1', '-W', '10'];
-      // Nobody says when the broker has taken what was sent at most once: a client may be there before it.
+      // Nobody says when the broker has taken what was sent at most once: a client may be there
+      // before it.
       await expect
         .poll(async () => (await run('mosquitto_sub', [...login, ...form])).stdout)
         .toBe(`alerts/cpu ${level} 1 too hot\n`);
@@ -252,7 +255,10 @@ describe.runIf(hasTrapd)('snmptrap to snmptrapd', () => {
 describe('smtp with TLS and passwords', () => {
   type Seen = { readonly lines: string[]; isEncrypted: boolean; readonly logins: string[] };
 
-  /** A mail server that takes any password. By default it offers STARTTLS, and logins only behind it. */
+  /**
+   * A mail server that takes any password. By default it offers STARTTLS, and logins only behind
+   * it.
+   */
   async function mailServer({
     refusal,
     mode = 'starttls',

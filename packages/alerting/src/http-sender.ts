@@ -1,4 +1,5 @@
-// Outgoing HTTP for handlers: kept-alive connections, TLS by configuration, bounded answers, deadlines.
+// Outgoing HTTP for handlers: kept-alive connections, TLS by configuration, bounded answers,
+// deadlines.
 import http from 'node:http';
 import https from 'node:https';
 import { readFileSync } from 'node:fs';
@@ -30,7 +31,10 @@ export type IncomingResponse = {
 };
 
 export interface HttpSender {
-  /** Rejects with `Unavailable` when there was no answer, with `InvalidRequest` for a URL that is none. */
+  /**
+   * Rejects with `Unavailable` when there was no answer, with `InvalidRequest` for a URL that is
+   * none.
+   */
   send(request: OutgoingRequest, signal: AbortSignal): Promise<IncomingResponse>;
   close(): Promise<void>;
 }
@@ -149,7 +153,9 @@ async function collect(
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-/** Statuses that mean "not now": the receiver is overloaded, restarting or behind a broken proxy. */
+/**
+ * Statuses that mean "not now": the receiver is overloaded, restarting or behind a broken proxy.
+ */
 export function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }

@@ -1,4 +1,5 @@
-// Events on a disk that takes nothing for a while: what happened is kept, in its order, until it can be written.
+// Events on a disk that takes nothing for a while: what happened is kept, in its order, until it
+// can be written.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

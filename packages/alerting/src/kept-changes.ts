@@ -1,6 +1,7 @@
-// Changes of the store that nobody takes back: states of events that have happened, and what is to be delivered. They
-// are written in one transaction after the other; what comes while one is under way goes into the next. What can not be
-// written, because the disk is full for example, stays here and is part of every transaction until one succeeds.
+// Changes of the store that nobody takes back: states of events that have happened, and what is to
+// be delivered. They are written in one transaction after the other; what comes while one is under
+// way goes into the next. What can not be written, because the disk is full for example, stays here
+// and is part of every transaction until one succeeds.
 import type { Clock } from '@tidemark/core';
 import { messageOf } from '@tidemark/core';
 import type { Database } from 'lmdb';
@@ -20,7 +21,10 @@ export type EntryChange<K extends EntryKey = EntryKey> = {
 };
 
 export type KeptChangesOptions = {
-  /** Makes changes in one transaction; rejects when it could not be written: none of them is made then. */
+  /**
+   * Makes changes in one transaction; rejects when it could not be written: none of them is made
+   * then.
+   */
   readonly commit: (changes: readonly EntryChange[]) => Promise<void>;
   readonly clock: Clock;
   readonly log: AlertLog;
@@ -51,20 +55,26 @@ export class KeptChanges {
   }
 
   /**
-   * Takes changes that belong together. The promise, which those of one transaction share, rejects when they could not
-   * be written at once; they are tried again all the same, unless too many wait already.
+   * Takes changes that belong together. The promise, which those of one transaction share, rejects
+   * when they could not be written at once; they are tried again all the same, unless too many wait
+   * already.
    */
   keep(changes: readonly EntryChange[]): Promise<void> {
     for (const change of changes) this.#fresh.push(change);
     return this.#attempt();
   }
 
-  /** Resolves when everything taken so far is on disk, rejects when it can not be; `undefined` when it is already. */
+  /**
+   * Resolves when everything taken so far is on disk, rejects when it can not be; `undefined` when
+   * it is already.
+   */
   get stored(): Promise<void> | undefined {
     return this.#fresh.length > 0 || this.#failed.size > 0 ? this.#attempt() : this.#last;
   }
 
-  /** Newest changes of a table's entries that could not be written; none as long as the disk works. */
+  /**
+   * Newest changes of a table's entries that could not be written; none as long as the disk works.
+   */
   *failed<K extends EntryKey>(table: Database<Buffer, K>): Iterable<EntryChange<K>> {
     for (const change of this.#failed.values()) {
       // Changes of the same table have the same keys.
@@ -73,8 +83,8 @@ export class KeptChanges {
   }
 
   /**
-   * Runs a change that its caller waits for and that is given up when it fails. Everything taken before is on disk
-   * then, or among those that failed; no transaction is under way.
+   * Runs a change that its caller waits for and that is given up when it fails. Everything taken
+   * before is on disk then, or among those that failed; no transaction is under way.
    */
   between(change: () => Promise<void>): Promise<void> {
     // Its failure is told to those whose changes it has.

@@ -69,11 +69,17 @@ export const DEAD_LETTERS: Limit = {
     'oldest are dropped first, so that a receiver that is gone for good does not fill the disk',
 };
 
-/** Bytes of topic and id that fit the store's keys (1,978 bytes with their framing); longer ids are hashed. */
+/**
+ * Bytes of topic and id that fit the store's keys (1,978 bytes with their framing); longer ids are
+ * hashed.
+ */
 export const KEY_BYTES_MAX = 1900;
 
 /** Bytes of a receiver's answer that are read for an error text. */
 export const RESPONSE_BYTES_MAX = 64 * 1024;
 
-/** Publishing through `publish` and `aggregate` handlers from topic to topic: deeper chains are a loop. */
+/**
+ * Publishing through `publish` and `aggregate` handlers from topic to topic: deeper chains are a
+ * loop.
+ */
 export const PUBLISH_DEPTH_MAX = 16;

@@ -1,5 +1,6 @@
-// Match expressions: which events of a topic a handler wants. They are lambdas as in scripts, with all their functions
-// and five of their own; references are tags of the event, except for "time", and levels have names.
+// Match expressions: which events of a topic a handler wants. They are lambdas as in scripts, with
+// all their functions and five of their own; references are tags of the event, except for "time",
+// and levels have names.
 import { assert, InvalidRequest } from '@tidemark/core';
 import { CompileError, EvaluationError, single, TagCondition } from '@tidemark/runtime';
 import type { CallContext, FunctionRow } from '@tidemark/runtime';
@@ -9,14 +10,15 @@ import type { TopicEvent } from './event.ts';
 import { levelRank, LEVELS } from './level.ts';
 
 /**
- * Whether the handler wants the event; it sees them in their order, since functions may keep state. Throws
+ * Whether the handler wants the event; it sees them in their order, since functions may keep state.
+ * Throws
  * `InvalidRequest` when the expression can not be evaluated for it.
  */
 export type Match = (event: TopicEvent) => boolean;
 
 /**
- * Compiles a match expression; '' matches everything. Throws `InvalidRequest` for what is wrong with its text, and for
- * what would fail for every event.
+ * Compiles a match expression; '' matches everything. Throws `InvalidRequest` for what is wrong
+ * with its text, and for what would fail for every event.
  */
 export function compileMatch(text: string, context: CallContext): Match {
   if (text.trim() === '') return () => true;

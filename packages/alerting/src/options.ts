@@ -1,5 +1,6 @@
-// Options of handlers and of configuration sections: tables of names, types, defaults and documents; how values that
-// clients, files and the environment give are converted; how they are printed again.
+// Options of handlers and of configuration sections: tables of names, types, defaults and
+// documents; how values that clients, files and the environment give are converted; how they are
+// printed again.
 import { formatClockDuration, parseClockDuration } from '@tidemark/core';
 
 export type OptionType =
@@ -29,11 +30,20 @@ export type OptionSpec = {
   readonly type: OptionType;
   readonly default: OptionValue;
   readonly doc: string;
-  /** Never shown. Of the configuration, answers say only whether it is set; of a handler they show a marker. */
+  /**
+   * Never shown. Of the configuration, answers say only whether it is set; of a handler they show a
+   * marker.
+   */
   readonly isSecret?: true;
-  /** Says who gets the secrets among the other options. May be a secret's reference itself, `env:NAME`. */
+  /**
+   * Says who gets the secrets among the other options. May be a secret's reference itself,
+   * `env:NAME`.
+   */
   readonly isReceiver?: true;
-  /** A file whose content leaves the machine: what clients set is checked as files of `log` handlers are. */
+  /**
+   * A file whose content leaves the machine: what clients set is checked as files of `log` handlers
+   * are.
+   */
   readonly isFile?: true;
   /** Not part of what older clients know: left out of answers while it has its default. */
   readonly isShownWhenSet?: true;
@@ -54,8 +64,8 @@ export function defaultOptions(table: readonly OptionSpec[]): Options {
 }
 
 /**
- * Converts what a client sent into the option's type. Strings become numbers and durations where they can be read as
- * such; a bare integer is a duration in nanoseconds.
+ * Converts what a client sent into the option's type. Strings become numbers and durations where
+ * they can be read as such; a bare integer is a duration in nanoseconds.
  */
 export function convertOption(type: OptionType, value: unknown): Converted {
   switch (type) {
@@ -143,7 +153,9 @@ export function printOption(value: OptionValue): JsonValue {
   return typeof value === 'bigint' ? formatClockDuration(value) : value;
 }
 
-/** Whether a value counts as set: not empty, not zero. Decides what is shown in a secret's place. */
+/**
+ * Whether a value counts as set: not empty, not zero. Decides what is shown in a secret's place.
+ */
 export function isSet(value: OptionValue): boolean {
   if (value === null || value === '' || value === false || value === 0 || value === 0n)
     return false;

@@ -1,7 +1,7 @@
-// Slots in the order of their ids, kept while ids are added, so that no list has to sort first: 100,000 new ids in random
-// order would take 0.1 s. Blocks of some hundred slots; adding one searches the blocks, then one block, and moves half a
-// block at most.
-// Invariant: ids increase strictly within and over blocks; only the only block may be empty.
+// Slots in the order of their ids, kept while ids are added, so that no list has to sort first:
+// 100,000 new ids in random order would take 0.1 s. Blocks of some hundred slots; adding one
+// searches the blocks, then one block, and moves half a block at most. Invariant: ids increase
+// strictly within and over blocks; only the only block may be empty.
 
 /** Moving half of it costs about as much as the search. */
 const BLOCK_LENGTH_MAX = 512;

@@ -1,5 +1,5 @@
-// All kinds of handlers, one row each. The row is all that the service, the configuration, the service tests and the
-// reference page know about a kind.
+// All kinds of handlers, one row each. The row is all that the service, the configuration, the
+// service tests and the reference page know about a kind.
 import type { HandlerKind } from './handler.ts';
 import { aggregate, publish, stateChangesOnly, throttle } from './handlers/flow.ts';
 import { alerta } from './handlers/alerta.ts';

@@ -1,4 +1,5 @@
-// Handlers of scripts: the pipeline has turned `.slack().channel('#ops')` into a kind and options already.
+// Handlers of scripts: the pipeline has turned `.slack().channel('#ops')` into a kind and options
+// already.
 import { InvalidRequest } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { CheckedAction } from './chain.ts';
@@ -8,7 +9,10 @@ import { decodeOptions, text } from './options.ts';
 import { findHandlerKind } from './registry.ts';
 import { HIDDEN } from './secrets.ts';
 
-/** Checks a kind with its options, of a script or of a topic handler. Throws `InvalidRequest` with what is wrong. */
+/**
+ * Checks a kind with its options, of a script or of a topic handler. Throws `InvalidRequest` with
+ * what is wrong.
+ */
 export function checkAction(
   name: string,
   given: unknown,

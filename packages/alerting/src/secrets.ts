@@ -1,5 +1,6 @@
-// What of a text or an option is a secret, and how it is shown: as a marker in its place, so that the rest of a URL or
-// of a set of headers can be read. A reference to a secret (`env:NAME`, `file:/path`) is none and is shown as it is.
+// What of a text or an option is a secret, and how it is shown: as a marker in its place, so that
+// the rest of a URL or of a set of headers can be read. A reference to a secret (`env:NAME`,
+// `file:/path`) is none and is shown as it is.
 
 /** Stands where a secret is not shown. Sent back in a definition it means "as it is now". */
 export const HIDDEN = '[REDACTED]';
@@ -8,7 +9,8 @@ const REFERENCE = /^(?:env|file):/;
 
 const URL_PASSWORD = /(:\/\/[^\s/:@"'`]*:)[^\s/@"'`]+@/g;
 
-// Names under which receivers take credentials in URLs: `?token=`, `&auth_token=`, `?api_key=`, `&sig=`.
+// Names under which receivers take credentials in URLs: `?token=`, `&auth_token=`, `?api_key=`,
+// `&sig=`.
 const QUERY_SECRET =
   /([?&](?:p|pass(?:word|wd)?|api-?key|(?:\w*[-_])?(?:token|secret|key|auth|sig(?:nature)?))=)[^&#\s"'`]+/gi;
 
@@ -24,7 +26,10 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_HEADER.test(name);
 }
 
-/** A text as it is shown: URLs in it without their passwords, nor what their queries have of that kind. */
+/**
+ * A text as it is shown: URLs in it without their passwords, nor what their queries have of that
+ * kind.
+ */
 export function hideUrlSecrets(text: string): string {
   return text.replace(URL_PASSWORD, `$1${HIDDEN}@`).replace(QUERY_SECRET, `$1${HIDDEN}`);
 }

@@ -1,5 +1,6 @@
-// Turns texts into bytes in large blocks. Each value of the store would otherwise be a buffer of its own until it is
-// written: many small blocks outside the heap, which cost the collector more than the values themselves.
+// Turns texts into bytes in large blocks. Each value of the store would otherwise be a buffer of
+// its own until it is written: many small blocks outside the heap, which cost the collector more
+// than the values themselves.
 
 const BLOCK_BYTES = 256 * 1024;
 /** UTF-8 takes up to three bytes for each UTF-16 unit. */
@@ -9,7 +10,10 @@ export class TextSlab {
   #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #used = 0;
 
-  /** The text's UTF-8 bytes. They are never overwritten; a block lives as long as any part of it is used. */
+  /**
+   * The text's UTF-8 bytes. They are never overwritten; a block lives as long as any part of it is
+   * used.
+   */
   encode(text: string): Buffer {
     const bytesMax = text.length * BYTES_PER_UNIT_MAX;
     if (bytesMax > BLOCK_BYTES / 4) return Buffer.from(text);

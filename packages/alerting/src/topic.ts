@@ -1,6 +1,7 @@
-// One topic in memory: level and times of each event id in columns, counted by level so that the topic's own level is
-// O(1). Message and details are held only until they are on disk, where they are read when somebody asks; an event that
-// nobody looks at costs its id, one map entry and 35 bytes.
+// One topic in memory: level and times of each event id in columns, counted by level so that the
+// topic's own level is O(1). Message and details are held only until they are on disk, where they
+// are read when somebody asks; an event that nobody looks at costs its id, one map entry and 35
+// bytes.
 import type { AlertEvent, AlertLevelName } from '@tidemark/runtime';
 import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
 import { LEVELS, levelRank } from './level.ts';
@@ -98,7 +99,9 @@ export class Topic {
     return found;
   }
 
-  /** Remembers a state without counting it as collected. Its texts stay in memory until `settle`. */
+  /**
+   * Remembers a state without counting it as collected. Its texts stay in memory until `settle`.
+   */
   set(id: string, state: EventState): HeldTexts {
     return this.#hold(this.#put(id, state), state);
   }
@@ -114,14 +117,15 @@ export class Topic {
   }
 
   /**
-   * Takes an event: remembers it, counts it, and returns it with the level its id had before. An id that is new here
-   * and comes from another topic brings the level it had there.
+   * Takes an event: remembers it, counts it, and returns it with the level its id had before. An id
+   * that is new here and comes from another topic brings the level it had there.
    */
   collect(
     event: AlertEvent,
     source?: TopicEvent,
   ): { readonly event: TopicEvent; readonly texts: HeldTexts } {
-    // Looked up once: with many ids that are not in the processor's caches, look-ups are what costs.
+    // Looked up once: with many ids that are not in the processor's caches, look-ups are what
+    // costs.
     const known = this.#slots.get(event.id);
     const previousLevel =
       known === undefined
@@ -131,7 +135,8 @@ export class Topic {
     this.#collected++;
     const hops = source === undefined ? 0 : source.hops + 1;
     return {
-      // Written out because a spread of so many properties shows in the profile of many state changes.
+      // Written out because a spread of so many properties shows in the profile of many state
+      // changes.
       event: {
         id: event.id,
         message: event.message,

@@ -11,7 +11,10 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What to print for an error that ends a command. Bugs show their stack, everything else one sentence. */
+/**
+ * What to print for an error that ends a command. Bugs show their stack, everything else one
+ * sentence.
+ */
 export function describeError(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (error instanceof AppError) {
@@ -34,8 +37,8 @@ function misfitOf({ found, expected = [] }: ScriptDiagnostic): string {
 }
 
 /**
- * Where a script is wrong and what to write instead, one line for each finding, each behind a line break. What `told`
- * ends with is not said again.
+ * Where a script is wrong and what to write instead, one line for each finding, each behind a line
+ * break. What `told` ends with is not said again.
  */
 export function describeFindings(findings: readonly ScriptDiagnostic[], told: string): string {
   return findings

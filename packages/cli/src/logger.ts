@@ -19,7 +19,9 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export class Loggers {
   readonly #places = new Map<string, Place>();
 
-  /** A logger as a section `logging` wants it. Throws `UsageError` when its file can not be opened. */
+  /**
+   * A logger as a section `logging` wants it. Throws `UsageError` when its file can not be opened.
+   */
   open({ file, format, level }: LoggingConfig): Logger {
     const place = this.#places.get(file) ?? openPlace(file);
     this.#places.set(file, place);
@@ -44,7 +46,10 @@ export class Loggers {
   }
 }
 
-/** A stack belongs to what should not happen; refusals, timeouts and closed connections happen at every stop. */
+/**
+ * A stack belongs to what should not happen; refusals, timeouts and closed connections happen at
+ * every stop.
+ */
 function describeFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error) ?? codeOf(error.cause);
@@ -58,7 +63,10 @@ const codeOf = (error: unknown): string | undefined =>
 
 type Place = DestinationStream & { readonly isTerminal: boolean; readonly reopen?: () => void };
 
-/** Standard output stays free for the ready line and for what commands print, unless it is asked for. */
+/**
+ * Standard output stays free for the ready line and for what commands print, unless it is asked
+ * for.
+ */
 const DESCRIPTORS: Readonly<Record<string, number>> = { STDERR: 2, STDOUT: 1 };
 
 function openPlace(file: string): Place {

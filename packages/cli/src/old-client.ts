@@ -1,5 +1,5 @@
-// Command lines of Kapacitor's client, rewritten to ours, so that scripts made for it go on: its layout
-// (`define ID`, `list tasks`), its names of options (`-recording-id`) and its one dash.
+// Command lines of Kapacitor's client, rewritten to ours, so that scripts made for it go on: its
+// layout (`define ID`, `list tasks`), its names of options (`-recording-id`) and its one dash.
 import type { Command } from 'commander';
 
 /** Its verbs, and what they are here. Those that are the same are left out. */
@@ -78,8 +78,9 @@ function takeGlobals(argv: readonly string[]): {
 }
 
 /**
- * The arguments with the options of their command spelt as ours: `-task x` and `-no-wait=true` as well as the other
- * names. Only names that the command knows are touched, so values that begin with a dash stay.
+ * The arguments with the options of their command spelt as ours: `-task x` and `-no-wait=true` as
+ * well as the other names. Only names that the command knows are touched, so values that begin with
+ * a dash stay.
  */
 export function withOurOptions(program: Command, argv: readonly string[]): readonly string[] {
   const { command, depth } = commandOf(program, argv);

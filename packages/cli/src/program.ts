@@ -25,7 +25,10 @@ variable (TIDEMARK_HTTP_MAX_BODY_SIZE=50m); with \`up\` the names start with dat
 
 Command lines of Kapacitor's client are understood, too: define ID -tick FILE, list tasks, record batch -past 1h.`;
 
-/** The program with the commands that the first of these arguments may mean; with all of them when there are none. */
+/**
+ * The program with the commands that the first of these arguments may mean; with all of them when
+ * there are none.
+ */
 export async function buildProgram(
   groups: CommandGroups,
   argv: readonly string[],

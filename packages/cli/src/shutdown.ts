@@ -1,4 +1,5 @@
-// Graceful stop: the first SIGTERM or SIGINT closes everything in reverse order of opening, a second one ends at once.
+// Graceful stop: the first SIGTERM or SIGINT closes everything in reverse order of opening, a
+// second one ends at once.
 import type { Logger } from 'pino';
 
 const STOP_DEADLINE_MS = 9_000;
@@ -57,7 +58,10 @@ export class Shutdown {
   }
 }
 
-/** Resolves with the exit status once a signal has come and everything is closed, or the deadline has passed. */
+/**
+ * Resolves with the exit status once a signal has come and everything is closed, or the deadline
+ * has passed.
+ */
 export function stopOnSignal(shutdown: Shutdown, log: Logger): Promise<number> {
   return new Promise((resolve) => {
     let isStopping = false;

@@ -1,8 +1,9 @@
-// Serves the web application and forwards its calls to both services, so that a browser needs one origin.
+// Serves the web application and forwards its calls to both services, so that a browser needs one
+// origin.
 //
-// Security: the services may be open on loopback, so this server must not make them reachable for other origins; its
-// border (docs/guide/running.md) is that of the services. Where a call goes is fixed at the start, and only what a call
-// of the page needs is passed on and back.
+// Security: the services may be open on loopback, so this server must not make them reachable for
+// other origins; its border (docs/guide/running.md) is that of the services. Where a call goes is
+// fixed at the start, and only what a call of the page needs is passed on and back.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer, request as httpRequest } from 'node:http';
@@ -233,7 +234,10 @@ async function healthOf(url: string | undefined): Promise<Health> {
   }
 }
 
-/** Passes a call on. What is behind the prefix is path and query of the service: nothing in it can name another host. */
+/**
+ * Passes a call on. What is behind the prefix is path and query of the service: nothing in it can
+ * name another host.
+ */
 function forward(
   { options, request, response, clientAddress }: Visit,
   prefix: string,
@@ -249,7 +253,8 @@ function forward(
     return;
   }
   const { hostname, port, host } = new URL(base);
-  // Without a length a body has to be sent in chunks; otherwise its bytes would be read as a request of their own.
+  // Without a length a body has to be sent in chunks; otherwise its bytes would be read as a
+  // request of their own.
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const outgoing = httpRequest(
     {

@@ -38,7 +38,9 @@ function taskOf({ diagnostics, warnings, ...task }: AnsweredTask): Task {
   };
 }
 
-/** A script is answered with all that is wrong with it, whether it is refused or only could not run. */
+/**
+ * A script is answered with all that is wrong with it, whether it is refused or only could not run.
+ */
 const DEFINING = { search: { diagnostics: 'true' } };
 
 /** Every method throws an `AppError` with the engine's text when the engine refuses. */
@@ -289,7 +291,10 @@ export class EngineClient {
     await this.http.send(`${BASE}/loglevel`, { method: 'POST', json: { level } });
   }
 
-  /** The log as it is written, filtered by tags, a line or a JSON object each; ends when `signal` fires. */
+  /**
+   * The log as it is written, filtered by tags, a line or a JSON object each; ends when `signal`
+   * fires.
+   */
   async logs(
     filters: Readonly<Record<string, string>>,
     options: { readonly isJson?: boolean | undefined; readonly signal: AbortSignal },
@@ -303,7 +308,10 @@ export class EngineClient {
     return response.body as ReadableStream<Uint8Array>;
   }
 
-  /** What leaves a node of a task, or of a replay of it, one JSON object per line; ends with the task or `signal`. */
+  /**
+   * What leaves a node of a task, or of a replay of it, one JSON object per line; ends with the
+   * task or `signal`.
+   */
   async tap(
     id: string,
     node: string,

@@ -14,7 +14,9 @@ import {
 import { parseLossless, printLossless } from './lossless.ts';
 
 export type ClientOptions = {
-  /** Base URL of the service, without a path. User and password in it become basic authentication. */
+  /**
+   * Base URL of the service, without a path. User and password in it become basic authentication.
+   */
   readonly url: string;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
@@ -99,7 +101,10 @@ export class HttpConnection {
     return response;
   }
 
-  /** The JSON document of the answer, long integers as `bigint`; `undefined` when the answer is empty. */
+  /**
+   * The JSON document of the answer, long integers as `bigint`; `undefined` when the answer is
+   * empty.
+   */
   async json<T>(path: string, options: RequestOptions = {}): Promise<T> {
     const text = await (await this.send(path, options)).text();
     return (text === '' ? undefined : parseLossless(text)) as T;
@@ -145,7 +150,10 @@ function noAnswer(base: URL, error: unknown): Unavailable {
 
 const CERTIFICATE_CODES = /SELF_SIGNED|UNABLE_TO_|^CERT_|ALTNAME_INVALID/;
 
-/** The error that a response of status 400 or more means, and the document it came with (empty when it is no JSON). */
+/**
+ * The error that a response of status 400 or more means, and the document it came with (empty when
+ * it is no JSON).
+ */
 export async function readFailure(
   response: Response,
 ): Promise<{ readonly error: Error; readonly document: FailureDocument }> {
@@ -159,7 +167,10 @@ export async function readFailure(
   return { error: errorOf(response.status, message, diagnostics), document };
 }
 
-/** Whether the other service was asked: both say who they are, and neither has the paths of the other but `/ping`. */
+/**
+ * Whether the other service was asked: both say who they are, and neither has the paths of the
+ * other but `/ping`.
+ */
 function strangerOf(
   { pathname, origin }: URL,
   { status, headers }: Response,

@@ -2,7 +2,9 @@
 
 const LONG_INTEGER = /(?<=[[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g;
 
-/** A string with its quotes. Found from the left, so that what looks like one within a text is none. */
+/**
+ * A string with its quotes. Found from the left, so that what looks like one within a text is none.
+ */
 const LITERAL = /"(?:[^"\\]|\\.)*"/;
 const LITERALS = new RegExp(LITERAL, 'g');
 const LITERALS_AND_OTHERS = new RegExp(`${LITERAL.source}|[^"]+`, 'g');

@@ -26,7 +26,9 @@ export type Result = {
   readonly diagnostics?: readonly ResponseDiagnostic[] | undefined;
 };
 
-/** A finding about the text that was sent; `position` and `length` are those of a JavaScript string. */
+/**
+ * A finding about the text that was sent; `position` and `length` are those of a JavaScript string.
+ */
 export type ResponseDiagnostic = {
   readonly code: string;
   readonly message: string;
@@ -35,7 +37,10 @@ export type ResponseDiagnostic = {
   readonly hint?: string | undefined;
 };
 
-/** A whole answer. `error` is set when the request as such was refused, for example for a syntax error. */
+/**
+ * A whole answer. `error` is set when the request as such was refused, for example for a syntax
+ * error.
+ */
 export type QueryResponse = {
   readonly results?: readonly Result[] | undefined;
   readonly error?: string | undefined;
@@ -72,7 +77,10 @@ export type RejectedLine = {
   readonly reason: string;
 };
 
-/** Methods throw an `AppError` when the service refuses or does not answer; statement errors are in the results. */
+/**
+ * Methods throw an `AppError` when the service refuses or does not answer; statement errors are in
+ * the results.
+ */
 export class TsdbClient {
   readonly http: HttpConnection;
 
@@ -109,7 +117,10 @@ export class TsdbClient {
     return response.results?.flatMap((result) => result.series ?? []) ?? [];
   }
 
-  /** Writes line protocol; what the database finds odd about it although it took it, `undefined` mostly. */
+  /**
+   * Writes line protocol; what the database finds odd about it although it took it, `undefined`
+   * mostly.
+   */
   async write(
     database: string,
     lines: string | Uint8Array<ArrayBuffer>,
@@ -122,8 +133,9 @@ export class TsdbClient {
   }
 
   /**
-   * Writes line protocol; what was written and rejected when some lines are not taken, `undefined` when all are. Throws
-   * when the request as such is refused, or when the service does not tell which lines it means.
+   * Writes line protocol; what was written and rejected when some lines are not taken, `undefined`
+   * when all are. Throws when the request as such is refused, or when the service does not tell
+   * which lines it means.
    */
   async writeReported(
     database: string,

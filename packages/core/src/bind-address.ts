@@ -1,4 +1,5 @@
-// Addresses that a server listens on: `HOST:PORT` and back, whether others can reach them, and why listening failed.
+// Addresses that a server listens on: `HOST:PORT` and back, whether others can reach them, and why
+// listening failed.
 import { InvalidRequest, Unavailable } from './errors.ts';
 
 /** An empty host means all addresses of the machine. */
@@ -21,7 +22,9 @@ export function parseBind(text: string, setting: string): Bind {
   return { host: match[1] ?? match[2] ?? '', port, setting };
 }
 
-/** Whether only this machine reaches the host. A name that merely begins with 127 may lead anywhere. */
+/**
+ * Whether only this machine reaches the host. A name that merely begins with 127 may lead anywhere.
+ */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
@@ -33,7 +36,9 @@ export function bindUrl(scheme: 'http' | 'https', { host, port }: Bind): string 
   return `${scheme}://${name}:${port}`;
 }
 
-/** A sentence in place of the system's error code; errors of other kinds are returned as they are. */
+/**
+ * A sentence in place of the system's error code; errors of other kinds are returned as they are.
+ */
 export function listenError(
   error: Error & { readonly code?: string | undefined },
   place: Bind | { readonly path: string; readonly setting?: string | undefined },

@@ -1,6 +1,7 @@
-// Who may speak to an HTTP listener at all, before credentials are looked at. A browser on the operator's machine
-// reaches loopback for every page it shows, and adds cached credentials by itself; so pages of other origins, and names
-// that somebody else's name server leads here, are refused. Programs send none of the headers that tell a page.
+// Who may speak to an HTTP listener at all, before credentials are looked at. A browser on the
+// operator's machine reaches loopback for every page it shows, and adds cached credentials by
+// itself; so pages of other origins, and names that somebody else's name server leads here, are
+// refused. Programs send none of the headers that tell a page.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
@@ -106,7 +107,8 @@ export class BorderGuard {
     const site = headers['sec-fetch-site'];
     if (origin === undefined && site === undefined) return undefined;
     if (origin !== undefined && this.#origins.has(origin)) return undefined;
-    // Pages can not write this header, and browsers send it to loopback and over TLS. Elsewhere there is the origin.
+    // Pages can not write this header, and browsers send it to loopback and over TLS. Elsewhere
+    // there is the origin.
     const isOwn =
       site === undefined
         ? origin !== undefined && origin.replace(/^https?:\/\//, '') === host
@@ -128,8 +130,9 @@ export class BorderGuard {
 }
 
 /**
- * Whether a page may have caused a request: what changes something must not come by GET then, which links and images
- * send without the headers that tell an origin. All browsers call themselves Mozilla.
+ * Whether a page may have caused a request: what changes something must not come by GET then, which
+ * links and images send without the headers that tell an origin. All browsers call themselves
+ * Mozilla.
  */
 export function isFromBrowser({ headers }: IncomingMessage): boolean {
   return (
@@ -157,7 +160,10 @@ function isDoubled(rawHeaders: readonly string[], name: string): boolean {
   return count > 1;
 }
 
-/** Names that no stranger's name server can lead here: addresses, those of this machine and of private networks. */
+/**
+ * Names that no stranger's name server can lead here: addresses, those of this machine and of
+ * private networks.
+ */
 function isPrivateName(name: string): boolean {
   return (
     isIP(name) !== 0 ||
@@ -185,7 +191,10 @@ function isReading(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
-/** Whether there is a body that a page may send anywhere without asking first: plain text, or of no type. */
+/**
+ * Whether there is a body that a page may send anywhere without asking first: plain text, or of no
+ * type.
+ */
 function hasPlainBody(headers: IncomingMessage['headers']): boolean {
   const type = headers['content-type'];
   if (type !== undefined) return !/^(?:application\/|multipart\/form-data\b)/i.test(type.trim());

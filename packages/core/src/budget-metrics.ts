@@ -14,7 +14,10 @@ const COUNTERS = [
   ],
 ] as const;
 
-/** Rows of one budget, whose counters in the module `memory` are called `bodyLimitBytes` or `body_limit_bytes`. */
+/**
+ * Rows of one budget, whose counters in the module `memory` are called `bodyLimitBytes` or
+ * `body_limit_bytes`.
+ */
 export function budgetRows(budget: string, form: 'camel' | 'snake'): readonly MetricRow[] {
   return COUNTERS.map(([counter, name, type, help]) => ({
     module: 'memory',

@@ -1,5 +1,6 @@
-// A budget of memory that many share: whoever finds no room waits in order, for a bounded time. While somebody waits, those
-// who hold their part and get nowhere (a client that stopped sending, or reading) have to give it back.
+// A budget of memory that many share: whoever finds no room waits in order, for a bounded time.
+// While somebody waits, those who hold their part and get nowhere (a client that stopped sending,
+// or reading) have to give it back.
 import { assert } from './assert.ts';
 import type { Clock } from './clock.ts';
 import { Unavailable } from './errors.ts';
@@ -18,7 +19,10 @@ export type BudgetOptions = {
 
 /** Who holds a part of a budget and may lose it. */
 export type Holder = {
-  /** Grows as the work gets on: bytes received, bytes sent. `undefined` while it does not depend on a client. */
+  /**
+   * Grows as the work gets on: bytes received, bytes sent. `undefined` while it does not depend on
+   * a client.
+   */
   readonly progress: () => number | undefined;
   /** The part is given back by force: the work has to end with the error, and release its part. */
   readonly revoke: (error: Unavailable) => void;
@@ -62,8 +66,9 @@ export class Budget {
   }
 
   /**
-   * A part of the budget: at once, without a promise, while there is room; otherwise when those before have theirs.
-   * What is larger than the whole budget counts as the whole. Rejects with `Unavailable`.
+   * A part of the budget: at once, without a promise, while there is room; otherwise when those
+   * before have theirs. What is larger than the whole budget counts as the whole. Rejects with
+   * `Unavailable`.
    */
   take(sizeBytes: number, holder?: Holder): Part | Promise<Part> {
     const { limitBytes } = this.#options;

@@ -1,5 +1,6 @@
-// From which address a request comes when proxies stand between. Only proxies that are trusted are believed: whoever
-// else sends X-Forwarded-For would choose the address that wrong passwords are counted for.
+// From which address a request comes when proxies stand between. Only proxies that are trusted are
+// believed: whoever else sends X-Forwarded-For would choose the address that wrong passwords are
+// counted for.
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
@@ -14,8 +15,9 @@ export class ClientAddresses {
   readonly #pageKey: Buffer | undefined;
 
   /**
-   * `trustedProxies` are addresses and networks (`10.0.0.0/8`); `setting` names them in the `InvalidRequest` that is
-   * thrown when one is neither. `pageKey` is known to the page's server and nobody else.
+   * `trustedProxies` are addresses and networks (`10.0.0.0/8`); `setting` names them in the
+   * `InvalidRequest` that is thrown when one is neither. `pageKey` is known to the page's server
+   * and nobody else.
    */
   constructor(trustedProxies: readonly string[], setting: string, pageKey?: string) {
     for (const text of trustedProxies) addProxy(this.#proxies, text, setting);
@@ -27,7 +29,8 @@ export class ClientAddresses {
     let address = plainAddress(socket.remoteAddress);
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return address;
-    // Each proxy writes behind what it got; the last that a trusted one wrote about a stranger is the client.
+    // Each proxy writes behind what it got; the last that a trusted one wrote about a stranger is
+    // the client.
     const hops = [forwarded].flat().join(',').split(',');
     let isTrusted = this.#isPage(headers[PAGE_KEY_HEADER]) || this.#isProxy(address);
     while (isTrusted) {

@@ -11,7 +11,10 @@ export interface Clock {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's clock. Wall time is the system's, refined to sub-millisecond steps by the monotonic clock. */
+/**
+ * The machine's clock. Wall time is the system's, refined to sub-millisecond steps by the monotonic
+ * clock.
+ */
 export function systemClock(): Clock {
   return {
     now: () => {

@@ -1,9 +1,10 @@
-// Columns and batches: how rows travel between storage, operators and task nodes (docs/adr/0001-int64.md).
+// Columns and batches: how rows travel between storage, operators and task nodes
+// (docs/adr/0001-int64.md).
 import type { FieldType, FieldValue } from './field-type.ts';
 
 /**
- * Which rows of a column hold a value: one byte per row, 1 = value, 0 = null. `undefined` means that all do.
- * What the value array holds at a null row is unspecified.
+ * Which rows of a column hold a value: one byte per row, 1 = value, 0 = null. `undefined` means
+ * that all do. What the value array holds at a null row is unspecified.
  */
 export type Validity = Uint8Array | undefined;
 
@@ -28,7 +29,10 @@ export type BooleanColumn = {
   readonly values: Uint8Array;
   readonly valid: Validity;
 };
-/** Strings are dictionary-coded: row `i` holds `dictionary[codes[i]]`. Entries may repeat and may be unused. */
+/**
+ * Strings are dictionary-coded: row `i` holds `dictionary[codes[i]]`. Entries may repeat and may be
+ * unused.
+ */
 export type StringColumn = {
   readonly type: 'string';
   readonly codes: Uint32Array;
@@ -62,7 +66,10 @@ export function columnValue(column: Column, row: number): FieldValue | null {
   }
 }
 
-/** Builds a column of scalars; `null` and `undefined` become nulls. For borders and tests, not for hot loops. */
+/**
+ * Builds a column of scalars; `null` and `undefined` become nulls. For borders and tests, not for
+ * hot loops.
+ */
 export function columnFrom(
   type: FieldType,
   values: readonly (FieldValue | null | undefined)[],

@@ -1,5 +1,6 @@
-// Configuration as data: one table of sections and keys from which defaults, the commented default file, validation,
-// environment variables, flags and the type of the configuration follow. Reads no file and no environment itself.
+// Configuration as data: one table of sections and keys from which defaults, the commented default
+// file, validation, environment variables, flags and the type of the configuration follow. Reads no
+// file and no environment itself.
 
 import { expectation, parseConfigDuration, readValue } from './config-values.ts';
 
@@ -31,7 +32,10 @@ export type ConfigKey<V = unknown, T extends ConfigType = ConfigType> = {
 
 export type ConfigKeys = Readonly<Record<string, ConfigKey>>;
 
-/** A table of the file (`[http]`), or with `isRepeated` an array of tables (`[[udp]]`). `''` names the top level. */
+/**
+ * A table of the file (`[http]`), or with `isRepeated` an array of tables (`[[udp]]`). `''` names
+ * the top level.
+ */
 export type ConfigSection<K extends ConfigKeys = ConfigKeys, R extends boolean = boolean> = {
   readonly doc: string;
   readonly keys: K;
@@ -50,7 +54,10 @@ type SectionValues<K extends ConfigKeys> = {
   readonly [N in keyof K & string as `${Camel<N>}${Unit<K[N]['type']>}`]: K[N]['fallback'];
 };
 
-/** The configuration that a schema describes: camelCase names, durations end in `Ms`, sizes in `Bytes`. */
+/**
+ * The configuration that a schema describes: camelCase names, durations end in `Ms`, sizes in
+ * `Bytes`.
+ */
 export type ConfigOf<S extends ConfigSchema> = {
   readonly [N in keyof S & string as Camel<N>]: S[N]['isRepeated'] extends true
     ? readonly SectionValues<S[N]['keys']>[]
@@ -66,7 +73,10 @@ export type ConfigProblem = {
   readonly message: string;
 };
 
-/** Values of one source. `isText` says that every value is text (environment, flags), to be read by the key's type. */
+/**
+ * Values of one source. `isText` says that every value is text (environment, flags), to be read by
+ * the key's type.
+ */
 export type ConfigLayer = {
   readonly source: string;
   readonly values: Readonly<Record<string, unknown>>;
@@ -136,7 +146,10 @@ export function configSections<const K extends ConfigKeys>(
   return { doc, keys, isRepeated: true };
 }
 
-/** Lays later sources over earlier ones and over the defaults. With problems, the configuration must not be used. */
+/**
+ * Lays later sources over earlier ones and over the defaults. With problems, the configuration must
+ * not be used.
+ */
 export function resolveConfig<S extends ConfigSchema>(
   schema: S,
   layers: readonly ConfigLayer[],
@@ -217,7 +230,8 @@ function applySection(
   for (const [i, table] of tables.entries()) {
     if (table === undefined) continue;
     if (!isTable(table)) return wrong(`expected tables, written as [[${name}]]`);
-    // A file replaces nothing here: element i of a later source changes element i of an earlier one.
+    // A file replaces nothing here: element i of a later source changes element i of an earlier
+    // one.
     const target = list[i] ?? defaultsOf(section);
     list[i] = target;
     applyKeys({ ...input, name: tables.length > 1 ? `${name}.${i}` : name }, table, {

@@ -1,4 +1,5 @@
-// Other ways to say what a configuration file says: environment variables and flags; and the default file itself.
+// Other ways to say what a configuration file says: environment variables and flags; and the
+// default file itself.
 import type { ConfigKey, ConfigLayer, ConfigSchema, ConfigType } from './config-schema.ts';
 import { printConfigDuration } from './config-values.ts';
 
@@ -11,8 +12,8 @@ function environmentName(parts: readonly string[]): string {
 }
 
 /**
- * The keys that environment variables set: `<prefix>_<SECTION>_<KEY>`, with `-` written `_`; elements of repeated
- * sections as `<prefix>_<SECTION>_<i>_<KEY>`. Other variables are ignored.
+ * The keys that environment variables set: `<prefix>_<SECTION>_<KEY>`, with `-` written `_`;
+ * elements of repeated sections as `<prefix>_<SECTION>_<i>_<KEY>`. Other variables are ignored.
  */
 export function environmentLayer(
   schema: ConfigSchema,
@@ -34,7 +35,8 @@ export function environmentLayer(
   return { source: 'environment', values, isText: true };
 }
 
-// More elements than anybody has; bounds what a stray variable such as X_UDP_99999999_A can allocate.
+// More elements than anybody has; bounds what a stray variable such as X_UDP_99999999_A can
+// allocate.
 const MAX_REPEATED_SECTIONS = 64;
 
 function repeatedIndexes(
@@ -100,7 +102,9 @@ export function configFlags(schema: ConfigSchema): readonly ConfigFlag[] {
   );
 }
 
-/** The keys that flags set; `given` maps flag names to texts. Unknown names are left to the caller. */
+/**
+ * The keys that flags set; `given` maps flag names to texts. Unknown names are left to the caller.
+ */
 export function flagLayer(
   schema: ConfigSchema,
   given: Readonly<Record<string, string | undefined>>,
@@ -113,7 +117,9 @@ export function flagLayer(
   return { source: 'flags', values, isText: true };
 }
 
-/** The default file: TOML with a comment above every key. `under` puts all sections below one table. */
+/**
+ * The default file: TOML with a comment above every key. `under` puts all sections below one table.
+ */
 export function printDefaultConfig(schema: ConfigSchema, under = ''): string {
   const path = (name: string): string => [under, name].filter((part) => part !== '').join('.');
   const blocks: string[] = [];

@@ -14,7 +14,9 @@ export type Diagnostic = {
   readonly hint?: string | undefined;
 };
 
-/** One-based line and column (in code points) of an offset. `\r\n`, `\n` and lone `\r` end a line. */
+/**
+ * One-based line and column (in code points) of an offset. `\r\n`, `\n` and lone `\r` end a line.
+ */
 export function lineAndColumn(
   text: string,
   offset: number,

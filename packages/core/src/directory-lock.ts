@@ -1,6 +1,7 @@
-// One owner per directory, of this process or any other. The lock is an abstract unix socket: it goes with the process,
-// however that ends, so a killed process never blocks the next start. A file beside the data says who holds it.
-// Needs Node: not part of the package's index, imported as `@tidemark/core/directory-lock`.
+// One owner per directory, of this process or any other. The lock is an abstract unix socket: it
+// goes with the process, however that ends, so a killed process never blocks the next start. A file
+// beside the data says who holds it. Needs Node: not part of the package's index, imported as
+// `@tidemark/core/directory-lock`.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -22,7 +23,9 @@ export type LockOptions = {
   readonly ownerFile: string;
 };
 
-/** Locks a directory, which must exist. Throws `Conflict`, which names the holder, when it is held. */
+/**
+ * Locks a directory, which must exist. Throws `Conflict`, which names the holder, when it is held.
+ */
 export async function lockDirectory(
   directory: string,
   options: LockOptions,

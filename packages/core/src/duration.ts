@@ -1,5 +1,6 @@
-// Durations as text: their units, the two forms that answers print, and the form of configuration and commands. What
-// queries and scripts may write differs from that and is parsed with their languages.
+// Durations as text: their units, the two forms that answers print, and the form of configuration
+// and commands. What queries and scripts may write differs from that and is parsed with their
+// languages.
 import {
   NANOS_PER_DAY,
   NANOS_PER_HOUR,
@@ -37,7 +38,10 @@ const LITERAL_UNITS: readonly (readonly [string, bigint])[] = [
   ['u', NANOS_PER_MICROSECOND],
 ];
 
-/** The form of both languages, in the largest single unit that divides it: `1w`, `90m`, `1500u`, `7ns`, `0s`. */
+/**
+ * The form of both languages, in the largest single unit that divides it: `1w`, `90m`, `1500u`,
+ * `7ns`, `0s`.
+ */
 export function formatDuration(nanos: bigint): string {
   if (nanos === 0n) return '0s';
   for (const [unit, size] of LITERAL_UNITS) {
@@ -46,7 +50,10 @@ export function formatDuration(nanos: bigint): string {
   return `${nanos}ns`;
 }
 
-/** The form of tables, messages and statistics, with hours as the largest unit: `168h0m0s`, `1m30.5s`, `92µs`, `0s`. */
+/**
+ * The form of tables, messages and statistics, with hours as the largest unit: `168h0m0s`,
+ * `1m30.5s`, `92µs`, `0s`.
+ */
 export function formatClockDuration(nanos: bigint): string {
   if (nanos === 0n) return '0s';
   if (nanos < 0n) return `-${formatClockDuration(-nanos)}`;
@@ -70,8 +77,9 @@ function decimal(nanos: bigint, unit: bigint): string {
 const CLOCK_PART = /(\d+)(?:\.(\d+))?(ns|us|µs|μs|ms|[nuµsmhdw])/y;
 
 /**
- * The form of configuration, commands and requests, which reads what `formatClockDuration` prints: nanoseconds of `1h2m3.5s`, `10s`, `5d`, `0` or `-30s`; `undefined` when the text is anything else.
- * Units from nanoseconds to weeks, fractions allowed.
+ * The form of configuration, commands and requests, which reads what `formatClockDuration` prints:
+ * nanoseconds of `1h2m3.5s`, `10s`, `5d`, `0` or `-30s`; `undefined` when the text is anything
+ * else. Units from nanoseconds to weeks, fractions allowed.
  */
 export function parseClockDuration(text: string): bigint | undefined {
   if (text === '0') return 0n;

@@ -1,4 +1,5 @@
-// Operational errors. The class is chosen by what the caller can do about it; HTTP statuses follow from it.
+// Operational errors. The class is chosen by what the caller can do about it; HTTP statuses follow
+// from it.
 import type { Diagnostic } from './diagnostic.ts';
 
 export type AppErrorOptions = {
@@ -23,7 +24,9 @@ export abstract class AppError extends Error {
   }
 }
 
-/** The request can not be understood or asks for something impossible; repeating it does not help. */
+/**
+ * The request can not be understood or asks for something impossible; repeating it does not help.
+ */
 export class InvalidRequest extends AppError {
   override readonly name = 'InvalidRequest';
   readonly code = 'INVALID_REQUEST';

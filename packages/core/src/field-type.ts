@@ -17,7 +17,7 @@ export function reportedType(type: FieldType): string {
 }
 
 /**
- * A field value as a scalar. `integer` and `unsigned` are always `bigint`, `float` is always `number`: the
- * JavaScript type tells a float from an integer (docs/adr/0001-int64.md).
+ * A field value as a scalar. `integer` and `unsigned` are always `bigint`, `float` is always
+ * `number`: the JavaScript type tells a float from an integer (docs/adr/0001-int64.md).
  */
 export type FieldValue = number | bigint | string | boolean;

@@ -1,6 +1,6 @@
-// Gives memory back once there is nothing to do. The engine collects garbage only when something is allocated: after a
-// load has ended, its buffers would stay in memory until the next one.
-// Needs Node: not part of the package's index, imported as `@tidemark/core/idle-collection`.
+// Gives memory back once there is nothing to do. The engine collects garbage only when something is
+// allocated: after a load has ended, its buffers would stay in memory until the next one. Needs
+// Node: not part of the package's index, imported as `@tidemark/core/idle-collection`.
 import { Session } from 'node:inspector/promises';
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -14,9 +14,10 @@ const IDLE = 0.02;
 const RESTING = 12;
 
 /**
- * What is worth doing for the memory of this thread, told once per interval. In the first idle interval after a busy one
- * its garbage is collected. When it has rested for a minute, the pages of its heap are given back too, with which it
- * works faster: a query that makes many objects costs up to twice the CPU until there are as many again.
+ * What is worth doing for the memory of this thread, told once per interval. In the first idle
+ * interval after a busy one its garbage is collected. When it has rested for a minute, the pages of
+ * its heap are given back too, with which it works faster: a query that makes many objects costs up
+ * to twice the CPU until there are as many again.
  */
 export class IdleWatch {
   #isDone = true;
@@ -38,9 +39,9 @@ export class IdleWatch {
 }
 
 /**
- * Collects all garbage of the calling thread in a turn of its own, and gives the pages back that its heap does not need any
- * more. The collector that the engine exposes keeps the pages of the young objects, up to 32 MiB for each thread; the one
- * of its inspector does not.
+ * Collects all garbage of the calling thread in a turn of its own, and gives the pages back that
+ * its heap does not need any more. The collector that the engine exposes keeps the pages of the
+ * young objects, up to 32 MiB for each thread; the one of its inspector does not.
  */
 export async function collectAll(): Promise<void> {
   const session = new Session();
@@ -52,15 +53,16 @@ export async function collectAll(): Promise<void> {
   }
 }
 
-// With a heap of 20 MiB the engine begins to mark it after some 10 MiB of buffers. A collection of the young objects of a
-// thread that makes few takes 0.5 ms.
+// With a heap of 20 MiB the engine begins to mark it after some 10 MiB of buffers. A collection of
+// the young objects of a thread that makes few takes 0.5 ms.
 const YOUNG_BUFFER_BYTES = 6 << 20;
 
 /**
- * Gives back the buffers of a thread that reads many bytes and makes few objects. What lies in buffers counts as part of
- * the old objects: it makes the engine collect them all, with the help of all its threads, though the buffers belong to
- * young ones, which it would collect by themselves only when they are many. Doing that in time took the CPU time of
- * writes to tasks from 3.2 to 2.3 s per million rows (docs/benchmarks.md, "Task hosts").
+ * Gives back the buffers of a thread that reads many bytes and makes few objects. What lies in
+ * buffers counts as part of the old objects: it makes the engine collect them all, with the help of
+ * all its threads, though the buffers belong to young ones, which it would collect by themselves
+ * only when they are many. Doing that in time took the CPU time of writes to tasks from 3.2 to 2.3
+ * s per million rows (docs/benchmarks.md, "Task hosts").
  */
 export class YoungBuffers {
   readonly #collect: () => void;
@@ -70,7 +72,9 @@ export class YoungBuffers {
     this.#collect = collectYoung;
   }
 
-  /** So many bytes were made that nobody holds for long. Collects when they have become too many. */
+  /**
+   * So many bytes were made that nobody holds for long. Collects when they have become too many.
+   */
   note(sizeBytes: number): void {
     this.#sizeBytes += sizeBytes;
     if (this.#sizeBytes < YOUNG_BUFFER_BYTES) return;
@@ -94,14 +98,16 @@ function collect(type: 'minor' | 'major'): void {
 const MAX_TRIES = 100;
 
 /**
- * A new handle of the collector. The engine puts it into contexts that are made while a flag is set, and the flag belongs
- * to the whole process: another thread that has just got its own may have taken it back too early for this one.
+ * A new handle of the collector. The engine puts it into contexts that are made while a flag is
+ * set, and the flag belongs to the whole process: another thread that has just got its own may have
+ * taken it back too early for this one.
  */
 export function exposeCollector(): Collect | undefined {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     setFlagsFromString('--expose-gc');
     const gc: unknown = runInNewContext('globalThis.gc');
-    // V8 refuses code that was kept under other flags: what is loaded meanwhile is compiled anew, therefore not at start.
+    // V8 refuses code that was kept under other flags: what is loaded meanwhile is compiled anew,
+    // therefore not at start.
     setFlagsFromString('--no-expose-gc');
     if (typeof gc === 'function') return (options) => void gc(options);
   }
@@ -109,8 +115,9 @@ export function exposeCollector(): Collect | undefined {
 }
 
 /**
- * Collects the garbage of the calling thread when it falls idle after work, and gives memory back when it rests: some tens
- * of milliseconds each without anybody waiting. Does not keep the thread alive. Returns what ends it.
+ * Collects the garbage of the calling thread when it falls idle after work, and gives memory back
+ * when it rests: some tens of milliseconds each without anybody waiting. Does not keep the thread
+ * alive. Returns what ends it.
  */
 export function collectWhenIdle(intervalMs = 5_000): () => void {
   const watch = new IdleWatch();

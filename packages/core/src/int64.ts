@@ -5,7 +5,10 @@ export const MIN_INT64 = -(2n ** 63n);
 export const MAX_INT64 = 2n ** 63n - 1n;
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Operators of signed 64-bit integers that lambdas, constants of scripts and conditions of handlers share. */
+/**
+ * Operators of signed 64-bit integers that lambdas, constants of scripts and conditions of handlers
+ * share.
+ */
 export type Int64Operator = '+' | '-' | '*' | '/' | '%';
 
 /** Whether an operator of a language is one of these. */
@@ -13,7 +16,9 @@ export function isInt64Operator(operator: string): operator is Int64Operator {
   return operator.length === 1 && '+-*/%'.includes(operator);
 }
 
-/** The result modulo 2^64; quotients are cut towards zero. `undefined` when `b` divides and is zero. */
+/**
+ * The result modulo 2^64; quotients are cut towards zero. `undefined` when `b` divides and is zero.
+ */
 export function wrapInt64(operator: Int64Operator, a: bigint, b: bigint): bigint | undefined {
   switch (operator) {
     case '+':

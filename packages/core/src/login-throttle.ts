@@ -1,5 +1,6 @@
-// Brake on guessing: after some failures in a row, an address and user wait longer for each further attempt; so does an
-// address that fails with many users. An attempt counts from its begin, so that many at once are no way around.
+// Brake on guessing: after some failures in a row, an address and user wait longer for each further
+// attempt; so does an address that fails with many users. An attempt counts from its begin, so that
+// many at once are no way around.
 import { LimitExceeded } from './errors.ts';
 import type { Limit } from './limits.ts';
 
@@ -47,7 +48,9 @@ export type Login = {
 export type LoginThrottleOptions = {
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
-  /** Whether what a check throws says that the password is wrong; everything else counts for nobody. */
+  /**
+   * Whether what a check throws says that the password is wrong; everything else counts for nobody.
+   */
   readonly isWrong: (error: unknown) => boolean;
 };
 
@@ -71,8 +74,9 @@ export class LoginThrottle {
   }
 
   /**
-   * What `check` resolves to, which rejects when the password is wrong. Rejects with `LimitExceeded`, without a check,
-   * while attempts of that address, or of that user from there, are refused.
+   * What `check` resolves to, which rejects when the password is wrong. Rejects with
+   * `LimitExceeded`, without a check, while attempts of that address, or of that user from there,
+   * are refused.
    */
   attempt<T>(login: Login, check: () => Promise<T>): Promise<T> {
     const network = networkOf(login.address);
@@ -114,7 +118,8 @@ export class LoginThrottle {
     } catch (error) {
       if (this.#options.isWrong(error)) {
         this.#count(ofPair, freeOfPair);
-        // A program that goes on with one wrong password is braked above, and must not lock out its neighbours.
+        // A program that goes on with one wrong password is braked above, and must not lock out its
+        // neighbours.
         if (ofPair.count <= freeOfPair) this.#count(ofAddress, freeOfAddress);
       }
       throw error;
@@ -126,7 +131,10 @@ export class LoginThrottle {
     }
   }
 
-  /** Throws while there is a block, and when as many attempts are on their way as may fail before there is one. */
+  /**
+   * Throws while there is a block, and when as many attempts are on their way as may fail before
+   * there is one.
+   */
   #check({ count, pending, blockedUntilMs }: Failures, free: number): void {
     const isBlocked = blockedUntilMs > this.#options.monotonicMs();
     if (!isBlocked && pending < Math.max(1, free + 1 - count)) return;

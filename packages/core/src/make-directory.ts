@@ -1,6 +1,7 @@
-// Directories that a setting names, made step by step. Node's own recursive `mkdir` never ends below a directory that
-// answers "no such file" to a name that is not there, as those of /proc do: it makes the parent anew for ever.
-// Needs Node: not part of the package's index, imported as `@tidemark/core/make-directory`.
+// Directories that a setting names, made step by step. Node's own recursive `mkdir` never ends
+// below a directory that answers "no such file" to a name that is not there, as those of /proc do:
+// it makes the parent anew for ever. Needs Node: not part of the package's index, imported as
+// `@tidemark/core/make-directory`.
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
@@ -13,8 +14,8 @@ export type MakeDirectoryOptions = {
 };
 
 /**
- * Makes a directory and those above it that are missing. Throws `InvalidRequest`, which names the step that fails and
- * the setting, when that is not possible.
+ * Makes a directory and those above it that are missing. Throws `InvalidRequest`, which names the
+ * step that fails and the setting, when that is not possible.
  */
 export function makeDirectory(path: string, options: MakeDirectoryOptions = {}): void {
   const { setting, mode } = options;

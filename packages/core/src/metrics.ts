@@ -1,5 +1,5 @@
-// Metrics as text for Prometheus (exposition format 0.0.4): families of samples, histograms, and tables that say what
-// the counters of a service mean there.
+// Metrics as text for Prometheus (exposition format 0.0.4): families of samples, histograms, and
+// tables that say what the counters of a service mean there.
 
 /** One value of a family. */
 export type MetricSample = {
@@ -77,7 +77,10 @@ export type MetricTable = {
   readonly omitted: ReadonlySet<string>;
 };
 
-/** Counters as families, in the order of the table; counters that it does not know come last, as gauges. */
+/**
+ * Counters as families, in the order of the table; counters that it does not know come last, as
+ * gauges.
+ */
 export function familiesOf(
   modules: readonly CounterModule[],
   { prefix, rows, omitted }: MetricTable,
@@ -180,7 +183,10 @@ export class RequestMetrics {
     this.queries = new LatencyHistogram(`${prefix}_query_duration_seconds`, help.queries);
   }
 
-  /** Counts a request that was answered. `endpoint` is a pattern: what clients make up must not become a label. */
+  /**
+   * Counts a request that was answered. `endpoint` is a pattern: what clients make up must not
+   * become a label.
+   */
   count(request: {
     readonly method: string;
     readonly endpoint: string;

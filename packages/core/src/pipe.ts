@@ -1,8 +1,11 @@
-// From a writer that pushes to a reader that pulls, without a queue: the writer waits for the reader.
+// From a writer that pushes to a reader that pulls, without a queue: the writer waits for the
+// reader.
 
 import { Cancelled } from './errors.ts';
 
-/** Hands values from a writer to a reader, one at a time. One reader; a value is not `undefined`. */
+/**
+ * Hands values from a writer to a reader, one at a time. One reader; a value is not `undefined`.
+ */
 export class Pipe<T> implements AsyncIterable<T> {
   #value: T | undefined;
   #isEnded = false;

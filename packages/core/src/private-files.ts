@@ -1,5 +1,6 @@
-// What a service keeps is its user's alone: folders 0700, files 0600. Files that older versions or other tools have left
-// wider are narrowed at the start. Needs Node: not part of the package's index, imported as `@tidemark/core/private-files`.
+// What a service keeps is its user's alone: folders 0700, files 0600. Files that older versions or
+// other tools have left wider are narrowed at the start. Needs Node: not part of the package's
+// index, imported as `@tidemark/core/private-files`.
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,11 +15,16 @@ const OTHERS = 0o077;
 export type NarrowResult = {
   /** Files and folders that others could use. */
   readonly narrowed: number;
-  /** Why one of them stays as it is: it belongs to somebody else, or its file system has no rights. */
+  /**
+   * Why one of them stays as it is: it belongs to somebody else, or its file system has no rights.
+   */
   readonly refusal: string | undefined;
 };
 
-/** Takes the rights of group and others away from a folder and everything in it. Links and sockets are left alone. */
+/**
+ * Takes the rights of group and others away from a folder and everything in it. Links and sockets
+ * are left alone.
+ */
 export function narrowToOwner(directory: string): NarrowResult {
   let narrowed = 0;
   let refusal: string | undefined;

@@ -4,8 +4,9 @@
 type CpuUsage = { readonly user: number; readonly system: number };
 
 /**
- * Counters of CPU seconds count from the moment when they are made, which is the first request for metrics: what the
- * process had used by then is added, so that they count from its start as their name says.
+ * Counters of CPU seconds count from the moment when they are made, which is the first request for
+ * metrics: what the process had used by then is added, so that they count from its start as their
+ * name says.
  */
 export function countCpuFromStart(
   before: CpuUsage,

@@ -1,5 +1,6 @@
-// Bodies of requests into buffers of their own: bounded each, and all together by a budget of which each takes a part before
-// it is read. Needs Node: not part of the package's index, imported as `@tidemark/core/request-body`.
+// Bodies of requests into buffers of their own: bounded each, and all together by a budget of which
+// each takes a part before it is read. Needs Node: not part of the package's index, imported as
+// `@tidemark/core/request-body`.
 import type { IncomingMessage } from 'node:http';
 
 import type { Budget, Holder, Part } from './budget.ts';
@@ -12,7 +13,10 @@ export type BodyOptions = {
   /** 0 is no limit. */
   readonly maxBytes: number;
   readonly budget: Budget;
-  /** Parts of the budget are added here; whoever gave the list releases them when the body is not needed any more. */
+  /**
+   * Parts of the budget are added here; whoever gave the list releases them when the body is not
+   * needed any more.
+   */
   readonly parts: Part[];
   readonly allocate?: Allocate | undefined;
   /** What is thrown for a body that is larger. */
@@ -21,7 +25,10 @@ export type BodyOptions = {
   readonly gone: () => Error;
 };
 
-/** The whole body, as it was sent. The bytes own their ArrayBuffer, so that they can be given to another thread. */
+/**
+ * The whole body, as it was sent. The bytes own their ArrayBuffer, so that they can be given to
+ * another thread.
+ */
 export async function receiveBody(
   request: IncomingMessage,
   options: BodyOptions,
@@ -49,8 +56,8 @@ export function unpackedBytes(gzip: Uint8Array): number {
 const DISCARDED_BYTES = 256 << 20;
 
 /**
- * Reads what is left of a body that nobody wants. Closing at once would reset the connection before a client that is still
- * sending has read the answer.
+ * Reads what is left of a body that nobody wants. Closing at once would reset the connection before
+ * a client that is still sending has read the answer.
  */
 export function discardBody(request: IncomingMessage): void {
   let allowedBytes = DISCARDED_BYTES;
@@ -80,7 +87,10 @@ async function readDeclared(
   return received === sizeBytes ? body : body.slice(0, received);
 }
 
-/** Room that is asked for first where nobody has said how much will come; then as much again each time. */
+/**
+ * Room that is asked for first where nobody has said how much will come; then as much again each
+ * time.
+ */
 const FIRST_PART_BYTES = 64 << 10;
 
 async function readStreamed(

@@ -1,6 +1,7 @@
-// Programs that the configuration lets others start: they get none of the service's files and of its environment only
-// what programs need to run at all, and they do not outlive the thread that started them, however it ends.
-// Needs Node: not part of the package's index, imported as `@tidemark/core/start-program`.
+// Programs that the configuration lets others start: they get none of the service's files and of
+// its environment only what programs need to run at all, and they do not outlive the thread that
+// started them, however it ends. Needs Node: not part of the package's index, imported as
+// `@tidemark/core/start-program`.
 import { spawn } from 'node:child_process';
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { accessSync, closeSync, constants, openSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,7 +25,9 @@ export type ProgramOptions = {
 
 export type Program = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Starts a program with pipes to its standard streams. It emits `error` when it can not be started. */
+/**
+ * Starts a program with pipes to its standard streams. It emits `error` when it can not be started.
+ */
 export function startProgram(
   file: string,
   programArguments: readonly string[],
@@ -50,8 +53,9 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string | undef
   return Object.fromEntries(Object.entries(environment).filter(([name]) => PASSED_ON.test(name)));
 }
 
-// Libraries open files that programs would get, such as that of the engine's metadata, and Node can not mark them. What
-// it can is to put another file in their place; in any other place it has something of its own.
+// Libraries open files that programs would get, such as that of the engine's metadata, and Node can
+// not mark them. What it can is to put another file in their place; in any other place it has
+// something of its own.
 function coverLeaks(nothing: number): ('ignore' | number)[] {
   const places: ('ignore' | number)[] = [];
   for (const descriptor of descriptors()) {
@@ -82,7 +86,8 @@ function isLeaking(descriptor: number): boolean {
   }
 }
 
-// A kill of the service ends nothing else by itself. Where this tool of the system is missing, programs live on.
+// A kill of the service ends nothing else by itself. Where this tool of the system is missing,
+// programs live on.
 let guardFile: string | undefined;
 function endsWithUs(): readonly string[] {
   guardFile ??= process.platform === 'linux' ? (find('setpriv') ?? '') : '';

@@ -1,4 +1,5 @@
-// Tag sets and series keys. A series key is the measurement and its tags, escaped as in line protocol.
+// Tag sets and series keys. A series key is the measurement and its tags, escaped as in line
+// protocol.
 
 /** Tag keys with their values, sorted by key bytes, no empty values. */
 export type TagSet = ReadonlyMap<string, string>;
@@ -11,12 +12,17 @@ export function escapeMeasurement(name: string): string {
   return SPECIAL_IN_MEASUREMENT.test(name) ? name.replace(/([, ])/g, '\\$1') : name;
 }
 
-/** Escapes `,`, `=` and space, as line protocol wants it for tag keys, tag values and field keys. */
+/**
+ * Escapes `,`, `=` and space, as line protocol wants it for tag keys, tag values and field keys.
+ */
 export function escapeTagPart(text: string): string {
   return SPECIAL_IN_TAG.test(text) ? text.replace(/([,= ])/g, '\\$1') : text;
 }
 
-/** Bytewise order of two strings (UTF-8), which is not the order of UTF-16 units for astral characters. */
+/**
+ * Bytewise order of two strings (UTF-8), which is not the order of UTF-16 units for astral
+ * characters.
+ */
 export function compareBytes(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);

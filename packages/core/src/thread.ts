@@ -1,23 +1,32 @@
-// Starts threads from modules, which are sources in tests and benchmarks and programs of the build everywhere else.
-// Needs Node: not part of the package's index, imported as `@tidemark/core/thread`.
+// Starts threads from modules, which are sources in tests and benchmarks and programs of the build
+// everywhere else. Needs Node: not part of the package's index, imported as
+// `@tidemark/core/thread`.
 import { Worker } from 'node:worker_threads';
 import type { WorkerOptions } from 'node:worker_threads';
 
-/** Takes the program's address as its first argument and makes TypeScript loadable if that is what it is. */
+/**
+ * Takes the program's address as its first argument and makes TypeScript loadable if that is what
+ * it is.
+ */
 const BOOT = new URL('../thread-boot.mjs', import.meta.url);
 /** Takes directory and name of a bundled program. */
 const BUNDLE_BOOT = new URL('../thread-bundle.cjs', import.meta.url);
 
-/** What the loader of a bundle (`bundle-loader.cjs`) tells the program; not defined in programs that are not bundled. */
+/**
+ * What the loader of a bundle (`bundle-loader.cjs`) tells the program; not defined in programs that
+ * are not bundled.
+ */
 declare const tidemarkBundle: { readonly directory: string } | undefined;
 
 /**
- * A thread that runs the module `name` (without ending) beside the module at `moduleUrl` (its `import.meta.url`).
- * In a bundled program that is the bundle of that module (packages/cli/bundle/programs.cjs lists them).
+ * A thread that runs the module `name` (without ending) beside the module at `moduleUrl` (its
+ * `import.meta.url`). In a bundled program that is the bundle of that module
+ * (packages/cli/bundle/programs.cjs lists them).
  *
- * From sources each thread would translate the whole program again, which takes it half a second of CPU.
- * `TIDEMARK_TEST_BUILT_THREADS`, which the tests' set-up sets after it has built the packages, runs the bundle in that
- * directory instead.
+ * From sources each thread would translate the whole program again, which takes it half a second of
+ * CPU.
+ * `TIDEMARK_TEST_BUILT_THREADS`, which the tests' set-up sets after it has built the packages, runs
+ * the bundle in that directory instead.
  */
 export function startThread(
   moduleUrl: string,
@@ -47,8 +56,9 @@ function bundledName({ pathname }: URL): string {
 }
 
 /**
- * Threads inherit what the process was started with. Only one that was given its program as text lists what is left
- * without it, as its threads start from files: a list must not have flags of V8, which hold for the process anyway.
+ * Threads inherit what the process was started with. Only one that was given its program as text
+ * lists what is left without it, as its threads start from files: a list must not have flags of V8,
+ * which hold for the process anyway.
  */
 function threadArguments(given: readonly string[]): string[] | undefined {
   const isText = (argument: string): boolean => argument.startsWith('--input-type');

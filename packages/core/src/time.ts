@@ -3,7 +3,10 @@
 /** Nanoseconds since 1970-01-01T00:00:00Z. */
 export type Timestamp = bigint;
 
-/** Smallest and largest timestamp that can be stored; int64 minus its two lowest and its highest value. */
+/**
+ * Smallest and largest timestamp that can be stored; int64 minus its two lowest and its highest
+ * value.
+ */
 export const MIN_TIME: Timestamp = -9223372036854775806n;
 export const MAX_TIME: Timestamp = 9223372036854775806n;
 
@@ -33,8 +36,9 @@ export function floorMod(a: bigint, b: bigint): bigint {
 }
 
 /**
- * RFC 3339 in UTC with up to nine fraction digits, trailing zeros trimmed: `2022-03-01T00:00:00.000000005Z`.
- * Years 1677 to 2262, which is all that int64 nanoseconds can hold.
+ * RFC 3339 in UTC with up to nine fraction digits, trailing zeros trimmed:
+ * `2022-03-01T00:00:00.000000005Z`. Years 1677 to 2262, which is all that int64 nanoseconds can
+ * hold.
  */
 export function formatRfc3339(time: Timestamp): string {
   const seconds = floorDiv(time, NANOS_PER_SECOND);
@@ -48,7 +52,9 @@ export function formatRfc3339(time: Timestamp): string {
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d{2}):(\d{2}))$/i;
 
-/** Parses RFC 3339 with offset and up to nanoseconds; `undefined` when the text is anything else. */
+/**
+ * Parses RFC 3339 with offset and up to nanoseconds; `undefined` when the text is anything else.
+ */
 export function parseRfc3339(text: string): Timestamp | undefined {
   const m = RFC3339.exec(text);
   if (m === null) return undefined;

@@ -71,7 +71,9 @@ export type EngineOptions = {
   readonly ownDatabase?: OwnDatabase | undefined;
 };
 
-/** Everything that endpoints and background work use. Made by `openParts`, closed by `closeParts`. */
+/**
+ * Everything that endpoints and background work use. Made by `openParts`, closed by `closeParts`.
+ */
 export type EngineParts = {
   readonly config: EngineConfig;
   readonly clock: Clock;

@@ -67,7 +67,10 @@ export const QUERY_RESPONSE_BYTES: SettingLimit = {
   reason: 'an answer is held in memory as a whole',
 };
 
-/** Points of one answer of the database, about: reading it is one piece of work of the API's thread, 20 µs each. */
+/**
+ * Points of one answer of the database, about: reading it is one piece of work of the API's thread,
+ * 20 µs each.
+ */
 export const CATCH_UP_PAGE_ROWS: Limit = {
   value: 1_000,
   unit: 'rows',

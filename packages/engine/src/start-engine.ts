@@ -67,11 +67,16 @@ export type EngineService = {
   readonly url: string;
   /** Reads the load directory and sideload sources again. */
   reload(): Promise<void>;
-  /** Stops gracefully: acknowledged points are processed, state is saved. Calling it again waits for the same end. */
+  /**
+   * Stops gracefully: acknowledged points are processed, state is saved. Calling it again waits for
+   * the same end.
+   */
   close(): Promise<void>;
 };
 
-/** Opens the engine's directory, starts its tasks and listens. Rejects when any of it does not work. */
+/**
+ * Opens the engine's directory, starts its tasks and listens. Rejects when any of it does not work.
+ */
 export async function startEngine(
   config: EngineConfig,
   options: StartEngineOptions,
@@ -239,14 +244,16 @@ class RunningEngine implements EngineService {
     hooks.linked = () => this.#linked();
     hooks.taskStarted = async (id, isNew) => {
       this.#subscriptions?.requestSync();
-      // What it misses from now on counts, also when the engine is killed before states are saved the next time.
+      // What it misses from now on counts, also when the engine is killed before states are saved
+      // the next time.
       if (isNew && executor.hasPosition(id)) await this.#snapshots.save(executor, id);
     };
     await tasks.startEnabled((record) =>
       this.#snapshots.saved({ id: record.id, definition: definitionOf(record) }),
     );
     this.#areTasksStarted = true;
-    // A file that somebody broke meanwhile is logged; it must not keep everything else from starting.
+    // A file that somebody broke meanwhile is logged; it must not keep everything else from
+    // starting.
     if (config.load.enabled) await this.#load.loadIfChanged();
     await this.#inputs.open();
     const { host, port } = listenAddress(config.http.bindAddress);
@@ -382,7 +389,8 @@ class RunningEngine implements EngineService {
   }
 }
 
-// Handlers may run programs and write files: nobody unknown may reach an engine from elsewhere by accident.
+// Handlers may run programs and write files: nobody unknown may reach an engine from elsewhere by
+// accident.
 function checkExposure(config: EngineConfig): void {
   if (isTrusted(config) || config.http.insecureNoAuth) return;
   throw new InvalidRequest(

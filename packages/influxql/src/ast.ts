@@ -1,5 +1,6 @@
 // Syntax tree of InfluxQL: immutable data, every node with the span of the text it was read from.
-// Grammar: DESIGN in docs/reference/influxql.md. Nothing here is checked for meaning; that is analysis (packages/query).
+// Grammar: DESIGN in docs/reference/influxql.md. Nothing here is checked for meaning; that is
+// analysis (packages/query).
 import type { FieldType, Span } from '@tidemark/core';
 
 // ---------------------------------------------------------------- expressions
@@ -115,7 +116,10 @@ export type SelectField = {
   readonly span: Span;
 };
 
-/** `db.rp.name`, any leading part may be missing. `pattern` is set instead of `name` for a regular expression. */
+/**
+ * `db.rp.name`, any leading part may be missing. `pattern` is set instead of `name` for a regular
+ * expression.
+ */
 export type MeasurementSource = {
   readonly kind: 'measurement';
   readonly database?: string | undefined;
@@ -131,7 +135,10 @@ export type SubquerySource = {
 };
 export type Source = MeasurementSource | SubquerySource;
 
-/** INTO. `isBackReference` marks `:MEASUREMENT`, where every row goes to a measurement named like its source. */
+/**
+ * INTO. `isBackReference` marks `:MEASUREMENT`, where every row goes to a measurement named like
+ * its source.
+ */
 export type IntoTarget = {
   readonly database?: string | undefined;
   readonly retentionPolicy?: string | undefined;
@@ -176,7 +183,10 @@ export type ExplainStatement = {
 
 // ---------------------------------------------------------------------- SHOW
 
-/** The clauses that SHOW statements share; which of them a statement may have is the parser's business. */
+/**
+ * The clauses that SHOW statements share; which of them a statement may have is the parser's
+ * business.
+ */
 export type ShowClauses = {
   readonly database?: string | undefined;
   readonly sources: readonly MeasurementSource[];

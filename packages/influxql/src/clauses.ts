@@ -1,5 +1,5 @@
-// Clauses that several statements share: sources, WHERE, GROUP BY, ORDER BY, LIMIT and the like. Each function
-// returns nothing when its clause is not there.
+// Clauses that several statements share: sources, WHERE, GROUP BY, ORDER BY, LIMIT and the like.
+// Each function returns nothing when its clause is not there.
 import { MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import type { Expression, MeasurementSource, SortOrder } from './ast.ts';
 import type { Cursor } from './cursor.ts';
@@ -137,7 +137,10 @@ export function id(cursor: Cursor): bigint {
   return value;
 }
 
-/** The value of an integer token, `undefined` beyond `max`. Never converts more digits than 64 bits can have. */
+/**
+ * The value of an integer token, `undefined` beyond `max`. Never converts more digits than 64 bits
+ * can have.
+ */
 function integerUpTo(text: string, max: bigint): bigint | undefined {
   const digits = text.replace(/^0+(?=\d)/, '');
   if (digits.length > MAX_DIGITS) return undefined;

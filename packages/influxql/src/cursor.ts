@@ -1,4 +1,5 @@
-// The parser's view of a text: one token of look-ahead, the common ways to ask for tokens, and how parsing stops.
+// The parser's view of a text: one token of look-ahead, the common ways to ask for tokens, and how
+// parsing stops.
 import { lineAndColumn } from '@tidemark/core';
 import type { Diagnostic, SettingLimit, Span } from '@tidemark/core';
 
@@ -21,7 +22,10 @@ import { checkRegexLightly } from './regex-check.ts';
 import { isTimeZone } from './time-zone.ts';
 import type { Token } from './token.ts';
 
-/** Thrown by the parser's functions, caught where a statement is parsed. It never leaves the package. */
+/**
+ * Thrown by the parser's functions, caught where a statement is parsed. It never leaves the
+ * package.
+ */
 export class ParseFailure extends Error {
   readonly diagnostic: Diagnostic;
 
@@ -102,7 +106,10 @@ export class Cursor {
     return token.fixed === fixed && !token.hasBlankBefore;
   }
 
-  /** Whether the next token is an identifier with this text in any case, for words that are not reserved. */
+  /**
+   * Whether the next token is an identifier with this text in any case, for words that are not
+   * reserved.
+   */
   atSoftWord(word: string): boolean {
     const token = this.peek();
     return token.kind === 'identifier' && token.text.toUpperCase() === word;
@@ -165,8 +172,8 @@ export class Cursor {
   }
 
   /**
-   * A regular expression if one begins here, with or without blanks before it. Only called where the grammar allows
-   * one, since a slash is a division elsewhere.
+   * A regular expression if one begins here, with or without blanks before it. Only called where
+   * the grammar allows one, since a slash is a division elsewhere.
    */
   regex(): Token | undefined {
     const token = this.peek();
@@ -181,8 +188,8 @@ export class Cursor {
   }
 
   /**
-   * To be called where the character behind the last token decides what comes. Messages place the end of the text one
-   * character further there, as existing clients know it.
+   * To be called where the character behind the last token decides what comes. Messages place the
+   * end of the text one character further there, as existing clients know it.
    */
   lookFurther(): void {
     const token = this.peek();
@@ -262,7 +269,9 @@ export class Cursor {
     return `line ${line}, char ${column + token.placeShift}`;
   }
 
-  /** Blanks and comments directly behind the last token as a token, `undefined` when there are none. */
+  /**
+   * Blanks and comments directly behind the last token as a token, `undefined` when there are none.
+   */
   blankBehindLast(): Token | undefined {
     const token = this.peek();
     if (!token.hasBlankBefore) return undefined;

@@ -1,4 +1,5 @@
-// CREATE, ALTER, DROP, DELETE and KILL: databases, retention policies, continuous queries, subscriptions, data.
+// CREATE, ALTER, DROP, DELETE and KILL: databases, retention policies, continuous queries,
+// subscriptions, data.
 import type { DefinitionStatement, Expression, MeasurementSource } from './ast.ts';
 import { fromMeasurements, id, where } from './clauses.ts';
 import { continuousQuery } from './continuous-query.ts';
@@ -158,7 +159,10 @@ function policyOfSubscription(cursor: Cursor): {
   return { database, retentionPolicy: cursor.identifier() };
 }
 
-/** `FROM … [WHERE …]` or `WHERE …`: data is deleted from all retention policies of the database of the request. */
+/**
+ * `FROM … [WHERE …]` or `WHERE …`: data is deleted from all retention policies of the database of
+ * the request.
+ */
 function deletion(cursor: Cursor): {
   readonly sources: readonly MeasurementSource[];
   readonly condition: Expression | undefined;

@@ -5,7 +5,9 @@ export type DurationResult =
   | { readonly ok: true; readonly nanos: bigint }
   | { readonly ok: false; readonly error: string };
 
-/** Parses digits and units, repeated: `1w2d`, `90m`, `10ms`, `5ns`. No sign, no fraction, no months. */
+/**
+ * Parses digits and units, repeated: `1w2d`, `90m`, `10ms`, `5ns`. No sign, no fraction, no months.
+ */
 export function parseDuration(text: string): DurationResult {
   const part = /(\d+)(ns|ms|[uµsmhdw])/y;
   let nanos = 0n;

@@ -1,5 +1,5 @@
-// Expressions: operands and operators by precedence. Iterative where texts are long (chains of operators), recursive
-// and bounded where they are deep (parentheses, calls).
+// Expressions: operands and operators by precedence. Iterative where texts are long (chains of
+// operators), recursive and bounded where they are deep (parentheses, calls).
 import { MAX_INT64, MAX_UINT64, MIN_INT64 } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 
@@ -14,7 +14,10 @@ import type { Token } from './token.ts';
 const MAX_INTEGER_DIGITS = 40;
 const MAX_SEGMENTS = 3;
 
-/** An expression and the height of its tree, which is bounded because everything that walks it is recursive. */
+/**
+ * An expression and the height of its tree, which is bounded because everything that walks it is
+ * recursive.
+ */
 type Operand = { readonly expression: Expression; readonly height: number };
 
 /** Parses an expression: `mean(usage) * 2`, `host = 'a' AND time > now() - 1h`. */
@@ -22,7 +25,10 @@ export function parseExpressionAt(cursor: Cursor): Expression {
   return operation(cursor).expression;
 }
 
-/** Names joined by dots: `db.rp.name`, `db..name`. Stops before a regular expression or `:MEASUREMENT` after a dot. */
+/**
+ * Names joined by dots: `db.rp.name`, `db..name`. Stops before a regular expression or
+ * `:MEASUREMENT` after a dot.
+ */
 export function parseSegments(cursor: Cursor): readonly string[] {
   const { start } = cursor.peek();
   const segments = [cursor.identifier()];
@@ -45,8 +51,9 @@ export function parseSegments(cursor: Cursor): readonly string[] {
 }
 
 /**
- * Operators and their operands, in the order of the text. An operator is applied when one that binds no tighter
- * follows. AND and OR wait until their chain ends, so that a long chain becomes a balanced tree.
+ * Operators and their operands, in the order of the text. An operator is applied when one that
+ * binds no tighter follows. AND and OR wait until their chain ends, so that a long chain becomes a
+ * balanced tree.
  */
 function operation(cursor: Cursor): Operand {
   const operands: Operand[] = [operandOf(cursor)];
@@ -130,7 +137,10 @@ function matchedRegex(cursor: Cursor): Operand {
   return leaf({ kind: 'regex', pattern: token.text, span: spanOf(token) });
 }
 
-/** One operand: parentheses, call, reference, literal, wildcard, each with at most one sign before it. */
+/**
+ * One operand: parentheses, call, reference, literal, wildcard, each with at most one sign before
+ * it.
+ */
 function operandOf(cursor: Cursor): Operand {
   const token = cursor.peek();
   switch (token.kind) {
@@ -192,7 +202,8 @@ function parenthesised(cursor: Cursor): Operand {
 
 function named(cursor: Cursor): Operand {
   const token = cursor.peek();
-  // A dot, a cast or a bracket may only follow directly, so one token of look-ahead behind the name decides.
+  // A dot, a cast or a bracket may only follow directly, so one token of look-ahead behind the name
+  // decides.
   const segments = parseSegments(cursor);
   if (segments.length === 1 && cursor.atAdjacent('(')) {
     return callAt(cursor, token.text.toLowerCase(), token.start);

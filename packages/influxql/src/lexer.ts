@@ -1,12 +1,13 @@
-// Text to tokens. Total: any text gives tokens, the last one is `end`. One pass, no look-back, no allocation per blank.
+// Text to tokens. Total: any text gives tokens, the last one is `end`. One pass, no look-back, no
+// allocation per blank.
 //
-// A slash is a division here; where the grammar allows a regular expression the parser calls `regexAt` with the place
-// of that slash, because only the grammar can tell the two apart.
+// A slash is a division here; where the grammar allows a regular expression the parser calls
+// `regexAt` with the place of that slash, because only the grammar can tell the two apart.
 //
-// Places in messages are those existing clients have seen. Most tokens are placed at their first character; a string, a
-// regular expression and an unterminated quote at the character *before* the opening quote, a bad escape at the
-// character after the backslash. The end of the text is placed one character further when a word, blanks or a line
-// comment reach up to it.
+// Places in messages are those existing clients have seen. Most tokens are placed at their first
+// character; a string, a regular expression and an unterminated quote at the character *before* the
+// opening quote, a bad escape at the character after the backslash. The end of the text is placed
+// one character further when a word, blanks or a line comment reach up to it.
 import { keywordOf } from './token.ts';
 import type { Token, TokenKind } from './token.ts';
 
@@ -31,7 +32,10 @@ const ONE_CHARACTER_SYMBOLS = '+-*/%&|^=<>(),;.:';
 export class Lexer {
   readonly #text: string;
   #offset = 0;
-  /** The last token or gap was read up to a character that does not belong to it, and beyond the end if there is none. */
+  /**
+   * The last token or gap was read up to a character that does not belong to it, and beyond the end
+   * if there is none.
+   */
   #readsOver = false;
 
   constructor(text: string) {
@@ -49,7 +53,9 @@ export class Lexer {
     return this.#token(this.#offset > from);
   }
 
-  /** The next token, blanks and comments included: for editors, and where blanks are not allowed. */
+  /**
+   * The next token, blanks and comments included: for editors, and where blanks are not allowed.
+   */
   nextOfAny(): Token {
     return this.#gap() ?? this.#token(false);
   }
@@ -89,7 +95,10 @@ export class Lexer {
     return make('bad-regex', '', start, end, place);
   }
 
-  /** Blanks or one comment, `undefined` when there is neither. An unterminated comment is an `illegal` token. */
+  /**
+   * Blanks or one comment, `undefined` when there is neither. An unterminated comment is an
+   * `illegal` token.
+   */
   #gap(): Token | undefined {
     const text = this.#text;
     const start = this.#offset;
@@ -158,7 +167,10 @@ export class Lexer {
     return end;
   }
 
-  /** `12`, `1.5`, `.5`, `1.`, or a duration: digits that are followed by a letter. There is no exponent. */
+  /**
+   * `12`, `1.5`, `.5`, `1.`, or a duration: digits that are followed by a letter. There is no
+   * exponent.
+   */
   #number(start: number): Token {
     const text = this.#text;
     let end = start;
@@ -203,7 +215,10 @@ export class Lexer {
     return make('bad-string', content + text.slice(from), start, text.length, place);
   }
 
-  /** `$name` or `$"any name"`; the name may be a keyword or begin with a digit. Nothing behind the dollar is an empty name. */
+  /**
+   * `$name` or `$"any name"`; the name may be a keyword or begin with a digit. Nothing behind the
+   * dollar is an empty name.
+   */
   #parameter(start: number): Token {
     if (this.#text.charCodeAt(start + 1) === QUOTE) {
       const name = this.#quoted(start + 1, QUOTE, 'identifier');

@@ -1,7 +1,10 @@
-// Limits of the parser. Reaching one is a diagnostic, like every other finding about a text, that names the setting.
+// Limits of the parser. Reaching one is a diagnostic, like every other finding about a text, that
+// names the setting.
 import type { Limit, SettingLimit } from '@tidemark/core';
 
-/** What one text may ask of the parser and of everything that walks its tree. Absent is the default. */
+/**
+ * What one text may ask of the parser and of everything that walks its tree. Absent is the default.
+ */
 export type ParseLimits = {
   /** `coordinator.max-query-depth`; 0 and more than `HIGHEST_DEPTH` mean that. */
   readonly maxDepth?: number | undefined;
@@ -24,8 +27,8 @@ export const MAX_DEPTH: SettingLimit = {
 export const HIGHEST_DEPTH = 500;
 
 /**
- * Height of an expression tree. A chain of arithmetic is as high as it is long, so this bounds it too. Chains of AND
- * and OR are built balanced and do not count.
+ * Height of an expression tree. A chain of arithmetic is as high as it is long, so this bounds it
+ * too. Chains of AND and OR are built balanced and do not count.
  */
 export const MAX_OPERATORS: SettingLimit = {
   setting: 'coordinator.max-query-operators',

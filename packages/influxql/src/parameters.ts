@@ -1,4 +1,5 @@
-// Bind parameters: `$name` stands for one token, never for a piece of text, so that values can not change a query.
+// Bind parameters: `$name` stands for one token, never for a piece of text, so that values can not
+// change a query.
 import { formatDuration, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { BindParameter } from './parse.ts';
 import { keywordOf } from './token.ts';
@@ -10,8 +11,8 @@ type Binding =
   | { readonly error: string };
 
 /**
- * The token that a parameter stands for. A parameter without a value stays a `parameter` token; where an expression is
- * expected that is an error of its own, elsewhere a wrong token.
+ * The token that a parameter stands for. A parameter without a value stays a `parameter` token;
+ * where an expression is expected that is an error of its own, elsewhere a wrong token.
  */
 export function parameterToken(
   token: Token,

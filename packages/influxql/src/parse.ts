@@ -1,4 +1,5 @@
-// Entry point of the package: text in, tree and diagnostics out. Total and bounded: no text makes it throw.
+// Entry point of the package: text in, tree and diagnostics out. Total and bounded: no text makes
+// it throw.
 import type { Diagnostic } from '@tidemark/core';
 
 import type { Expression, Query, Statement } from './ast.ts';
@@ -17,7 +18,10 @@ import { explainStatement, selectStatement } from './select.ts';
 import { showStatement } from './show.ts';
 import { grantStatement, revokeStatement, setPasswordStatement } from './users.ts';
 
-/** Values of `$name` placeholders, as read from the `params` JSON object (integers as bigint, others as number). */
+/**
+ * Values of `$name` placeholders, as read from the `params` JSON object (integers as bigint, others
+ * as number).
+ */
 export type BindParameter =
   | number
   | bigint
@@ -30,16 +34,19 @@ export type BindParameter =
 export type ParseOptions = {
   readonly parameters?: ReadonlyMap<string, BindParameter> | undefined;
   readonly limits?: ParseLimits | undefined;
-  /** Says what is wrong with RE2 text (``error parsing regexp: missing closing ]: `[` ``); default: a light check. */
+  /**
+   * Says what is wrong with RE2 text (``error parsing regexp: missing closing ]: `[` ``); default:
+   * a light check.
+   */
   readonly checkRegex?: ((pattern: string) => string | undefined) | undefined;
   /** Whether tz() accepts a name; default: what the platform knows. */
   readonly checkTimeZone?: ((name: string) => boolean) | undefined;
 };
 
 /**
- * `error` is the first problem with the text that existing clients know (`found FOO, expected … at line 1, char 8`),
- * without the prefix `error parsing query: `; when it is set, no statement may be run. `diagnostics` carries the same
- * and further findings with spans and hints.
+ * `error` is the first problem with the text that existing clients know (`found FOO, expected … at
+ * line 1, char 8`), without the prefix `error parsing query: `; when it is set, no statement may be
+ * run. `diagnostics` carries the same and further findings with spans and hints.
  */
 export type ParseResult = {
   readonly query: Query;
@@ -72,7 +79,8 @@ const STATEMENTS: ReadonlyMap<string, (cursor: Cursor) => Statement> = new Map<
 ]);
 
 /**
- * Parses a query text: statements separated by `;`, empty ones left out. After an error it goes on behind the next
+ * Parses a query text: statements separated by `;`, empty ones left out. After an error it goes on
+ * behind the next
  * `;`, so that one call reports the findings of several statements.
  */
 export function parseQuery(text: string, options: ParseOptions = {}): ParseResult {
@@ -94,7 +102,10 @@ export function parseQuery(text: string, options: ParseOptions = {}): ParseResul
   return { query: { statements }, error: diagnostics[0]?.message, diagnostics };
 }
 
-/** Parses a text that is one expression, such as the condition of a subscription or an editor's selection. */
+/**
+ * Parses a text that is one expression, such as the condition of a subscription or an editor's
+ * selection.
+ */
 export function parseExpression(text: string, options: ParseOptions = {}): ParseExpressionResult {
   const cursor = new Cursor(text, options);
   const { value: expression, diagnostic } = attempt(() => {
@@ -106,7 +117,9 @@ export function parseExpression(text: string, options: ParseOptions = {}): Parse
   return { error: diagnostic.message, diagnostics: [diagnostic] };
 }
 
-/** The statement behind any number of `;`, and the end of it; `undefined` at the end of the text. */
+/**
+ * The statement behind any number of `;`, and the end of it; `undefined` at the end of the text.
+ */
 function nextStatement(cursor: Cursor): Statement | undefined {
   while (cursor.skip(';'));
   if (cursor.peek().kind === 'end') return undefined;

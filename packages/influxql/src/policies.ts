@@ -6,7 +6,10 @@ import type { Cursor } from './cursor.ts';
 /** `{ -readonly }` form of PolicyOptions, filled option by option. */
 type Draft = { -readonly [K in keyof PolicyOptions]: PolicyOptions[K] };
 
-/** `DURATION d REPLICATION n [SHARD DURATION d] [FUTURE LIMIT d] [PAST LIMIT d] [DEFAULT]` of CREATE RETENTION POLICY. */
+/**
+ * `DURATION d REPLICATION n [SHARD DURATION d] [FUTURE LIMIT d] [PAST LIMIT d] [DEFAULT]` of CREATE
+ * RETENTION POLICY.
+ */
 export function createPolicyOptions(cursor: Cursor): PolicyOptions {
   const options: Draft = {};
   cursor.expect('DURATION');

@@ -5,7 +5,10 @@ import type { Binary, Expression } from './ast.ts';
 import { PRECEDENCE } from './precedence.ts';
 import { formatIdentifier, quoteRegex, quoteString } from './quote.ts';
 
-/** Prints an expression in the form that clients see: names quoted only where needed, one blank around operators. */
+/**
+ * Prints an expression in the form that clients see: names quoted only where needed, one blank
+ * around operators.
+ */
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'reference': {
@@ -44,8 +47,8 @@ export function printExpression(expression: Expression): string {
 }
 
 /**
- * A written tree needs no parentheses beyond its own. One that was built does: `a / -b` is `a / (-1 * b)`. Chains of
- * AND and OR are balanced trees that mean the same without them.
+ * A written tree needs no parentheses beyond its own. One that was built does: `a / -b` is `a / (-1
+ * * b)`. Chains of AND and OR are balanced trees that mean the same without them.
  */
 function printBinary(expression: Binary): string {
   const { left, operator, right } = expression;
@@ -62,7 +65,10 @@ function printBinary(expression: Binary): string {
   return `${leftText} ${operator} ${rightText}`;
 }
 
-/** A float as the language can read it back: with a point, so that it is no integer, and without exponent. */
+/**
+ * A float as the language can read it back: with a point, so that it is no integer, and without
+ * exponent.
+ */
 export function printNumber(value: number): string {
   const text = plainDecimal(value);
   return text.includes('.') ? text : `${text}.0`;

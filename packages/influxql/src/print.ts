@@ -1,4 +1,5 @@
-// Statements as text that parses to the same tree, in the form that SHOW CONTINUOUS QUERIES and SHOW QUERIES show.
+// Statements as text that parses to the same tree, in the form that SHOW CONTINUOUS QUERIES and
+// SHOW QUERIES show.
 import { formatDuration, unreachable } from '@tidemark/core';
 
 import type {

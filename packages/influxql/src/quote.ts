@@ -16,13 +16,18 @@ export function quoteString(value: string): string {
   return `'${escapeQuoted(value, "'")}'`;
 }
 
-/** A regular expression between slashes. A backslash before the closing slash would escape it, so it is written as a code. */
+/**
+ * A regular expression between slashes. A backslash before the closing slash would escape it, so it
+ * is written as a code.
+ */
 export function quoteRegex(pattern: string): string {
   const body = pattern.replaceAll('/', '\\/').replace(/\\\\$/, '\\x5c');
   return `/${body}/`;
 }
 
-/** `db.rp.name`: segments joined by dots, leading empty ones left out, inner ones kept (`db..name`). */
+/**
+ * `db.rp.name`: segments joined by dots, leading empty ones left out, inner ones kept (`db..name`).
+ */
 export function formatPath(segments: readonly (string | undefined)[]): string {
   let path = '';
   for (const segment of segments) {

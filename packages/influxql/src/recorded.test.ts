@@ -1,5 +1,5 @@
-// Replays every query text that was recorded from a real server: refused texts are refused with the same words and
-// places, answered texts parse and survive printing.
+// Replays every query text that was recorded from a real server: refused texts are refused with the
+// same words and places, answered texts parse and survive printing.
 import { readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';

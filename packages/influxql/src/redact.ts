@@ -1,13 +1,14 @@
-// Passwords in query texts, so that logs and SHOW QUERIES can show the rest. Works on texts that do not parse, too:
-// a password is most often typed wrong where it matters that nobody else sees it.
+// Passwords in query texts, so that logs and SHOW QUERIES can show the rest. Works on texts that do
+// not parse, too: a password is most often typed wrong where it matters that nobody else sees it.
 import { Lexer } from './lexer.ts';
 import type { Token } from './token.ts';
 
 const REDACTED = '[REDACTED]';
 
 /**
- * Replaces what follows `PASSWORD` and `PASSWORD FOR name =` by `[REDACTED]`. An unterminated string is redacted up to
- * the end of its line, a text without quotes up to the next blank or semicolon.
+ * Replaces what follows `PASSWORD` and `PASSWORD FOR name =` by `[REDACTED]`. An unterminated
+ * string is redacted up to the end of its line, a text without quotes up to the next blank or
+ * semicolon.
  */
 export function redactPasswords(text: string): string {
   let result = '';
@@ -20,8 +21,8 @@ export function redactPasswords(text: string): string {
 }
 
 /**
- * The message about a text that does not parse, without the password that it may have found where it expected something
- * else: `found secret, expected string`.
+ * The message about a text that does not parse, without the password that it may have found where
+ * it expected something else: `found secret, expected string`.
  */
 export function redactInMessage(text: string, message: string): string {
   for (const { start, end } of secretsOf(text)) {

@@ -1,7 +1,11 @@
-// A light check of RE2 syntax, so that the commonest mistakes are found where no regular expression engine is at hand
-// (editors). It accepts everything RE2 accepts; callers with an engine pass their own `checkRegex`.
+// A light check of RE2 syntax, so that the commonest mistakes are found where no regular expression
+// engine is at hand (editors). It accepts everything RE2 accepts; callers with an engine pass their
+// own `checkRegex`.
 
-/** Describes what is wrong with a pattern: `error parsing regexp: …`; `undefined` when nothing was found. */
+/**
+ * Describes what is wrong with a pattern: `error parsing regexp: …`; `undefined` when nothing was
+ * found.
+ */
 export function checkRegexLightly(pattern: string): string | undefined {
   const problem = new Scan(pattern).run();
   return problem === undefined ? undefined : `error parsing regexp: ${problem}`;

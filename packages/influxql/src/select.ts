@@ -113,7 +113,10 @@ function fieldExpression(cursor: Cursor): Expression {
   return expression;
 }
 
-/** The last of the outermost operators that only conditions may have, which is the one that messages name. */
+/**
+ * The last of the outermost operators that only conditions may have, which is the one that messages
+ * name.
+ */
 function conditionOperatorIn(expression: Expression): BinaryOperator | undefined {
   switch (expression.kind) {
     case 'binary':

@@ -1,9 +1,9 @@
 // Tokens of the query language. Which words are keywords decides which names need double quotes.
 
 /**
- * `word` is a keyword, `symbol` an operator or a bracket. `bad-string`, `bad-escape`, `bad-regex` and `illegal` are
- * what the lexer makes of text that is no token, `bad-parameter` stands for a value that can not be bound (its text
- * says why); only the parser complains about them.
+ * `word` is a keyword, `symbol` an operator or a bracket. `bad-string`, `bad-escape`, `bad-regex`
+ * and `illegal` are what the lexer makes of text that is no token, `bad-parameter` stands for a
+ * value that can not be bound (its text says why); only the parser complains about them.
  */
 export type TokenKind =
   | 'identifier'
@@ -26,16 +26,25 @@ export type TokenKind =
 
 export type Token = {
   readonly kind: TokenKind;
-  /** Identifiers, strings, regular expressions: the content, unescaped. Words and symbols: canonical spelling. */
+  /**
+   * Identifiers, strings, regular expressions: the content, unescaped. Words and symbols: canonical
+   * spelling.
+   */
   readonly text: string;
-  /** Canonical spelling of words and symbols, '' for everything else: one comparison tells what a token is. */
+  /**
+   * Canonical spelling of words and symbols, '' for everything else: one comparison tells what a
+   * token is.
+   */
   readonly fixed: string;
   /** Place in the text, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
   /** Blanks or comments lie between this token and the one before it. */
   readonly hasBlankBefore: boolean;
-  /** Offset whose line and column error messages give for this token. Not always `start`: see lexer.ts. */
+  /**
+   * Offset whose line and column error messages give for this token. Not always `start`: see
+   * lexer.ts.
+   */
   readonly place: number;
   /** Added to the column of `place`. */
   readonly placeShift: 0 | 1;

@@ -1,5 +1,5 @@
-// Tokens for editors: the whole text, blanks and comments included, without a grammar. A slash is taken for the start
-// of a regular expression where the grammar could allow one.
+// Tokens for editors: the whole text, blanks and comments included, without a grammar. A slash is
+// taken for the start of a regular expression where the grammar could allow one.
 import { Lexer } from './lexer.ts';
 import type { Token } from './token.ts';
 
@@ -36,7 +36,10 @@ export type EditorToken = {
   readonly end: number;
 };
 
-/** Splits a text into consecutive tokens that cover all of it. Total: what is no token has the class `error`. */
+/**
+ * Splits a text into consecutive tokens that cover all of it. Total: what is no token has the class
+ * `error`.
+ */
 export function tokenize(text: string): readonly EditorToken[] {
   const lexer = new Lexer(text);
   const tokens: EditorToken[] = [];

@@ -44,7 +44,10 @@ export function revokeStatement(cursor: Cursor): DefinitionStatement {
   return { kind: 'revoke', privilege: rights.privilege, database: rights.database, user, span };
 }
 
-/** Reads up to the word before the user's name. Without a database, the privilege is ALL: administration. */
+/**
+ * Reads up to the word before the user's name. Without a database, the privilege is ALL:
+ * administration.
+ */
 function privilegeAndDatabase(
   cursor: Cursor,
   beforeUser: 'TO' | 'FROM',

@@ -48,7 +48,10 @@ export function readBlockCount(): i32 {
   return count > <u64>BLOCK_VALUES_MAX ? ERROR_TOO_LARGE : <i32>count;
 }
 
-/** Opens a block: returns its count or an error. `finishBlock` must follow, with room for count values. */
+/**
+ * Opens a block: returns its count or an error. `finishBlock` must follow, with room for count
+ * values.
+ */
 export function startBlock(src: usize, bytes: usize): i32 {
   openReader(src, bytes);
   return readBlockCount();
@@ -67,13 +70,18 @@ export function finishBlock(kind: u32, count: u32, dst: usize): i32 {
   return at === end ? 0 : ERROR_VALUE;
 }
 
-/** Encodes `count` references (address u32, length u32); `dst` has room for `stringsBound`. Size, or an error. */
+/**
+ * Encodes `count` references (address u32, length u32); `dst` has room for `stringsBound`. Size, or
+ * an error.
+ */
 export function encodeStringBlock(references: usize, count: u32, dst: usize, effort: i32): i32 {
   const after = encodeStrings(references, count, writeVarint(dst, <u64>count), effort);
   return after === 0 ? ERROR_TOO_LARGE : <i32>(after - dst);
 }
 
-/** Decodes the strings that `startBlock` opened; results through `stringCodes` and its neighbours. */
+/**
+ * Decodes the strings that `startBlock` opened; results through `stringCodes` and its neighbours.
+ */
 export function finishStringBlock(count: u32): i32 {
   const error = decodeStrings(count);
   if (error < 0) return error;

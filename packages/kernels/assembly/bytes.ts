@@ -1,6 +1,9 @@
-// Reading and writing variable-length numbers. Readers never pass `end`: they set `failed` and return 0 instead.
+// Reading and writing variable-length numbers. Readers never pass `end`: they set `failed` and
+// return 0 instead.
 
-/** Errors of decoders; negative results of exported functions. Kept in step with src/codec-error.ts. */
+/**
+ * Errors of decoders; negative results of exported functions. Kept in step with src/codec-error.ts.
+ */
 export const ERROR_TRUNCATED: i32 = -1;
 export const ERROR_ENCODING: i32 = -2;
 export const ERROR_VALUE: i32 = -3;
@@ -106,7 +109,10 @@ export function unzigzag(value: u64): i64 {
 /** What `copyText` may touch behind both ends. */
 export const LOOSE_BYTES: usize = 15;
 
-/** Copies a short text sixteen bytes at a time, which for those is several times cheaper than `memory.copy`. */
+/**
+ * Copies a short text sixteen bytes at a time, which for those is several times cheaper than
+ * `memory.copy`.
+ */
 @inline
 export function copyText(to: usize, from: usize, length: usize): void {
   for (let i: usize = 0; i < length; i += 16) v128.store(to + i, v128.load(from + i));

@@ -1,5 +1,5 @@
-// Windowed aggregates over cached columns: sums and extremes of narrow offsets, from which the base is left out until
-// the window is complete. Results are those of windows.ts.
+// Windowed aggregates over cached columns: sums and extremes of narrow offsets, from which the base
+// is left out until the window is complete. Results are those of windows.ts.
 import {
   baseOf,
   dataOf,
@@ -74,7 +74,8 @@ function sumOffsets<T>(data: usize, from: u32, to: u32): u64 {
     }
     sum = addLanes(lanes);
   } else if (sizeof<T>() === 2 && to - from >= 8) {
-    // A column has 2^15 rows at most where its lanes are 16 bits wide, see CACHED_ROWS_MAX: no lane overflows.
+    // A column has 2^15 rows at most where its lanes are 16 bits wide, see CACHED_ROWS_MAX: no lane
+    // overflows.
     let lanes = i32x4.splat(0);
     for (; i + 8 <= to; i += 8) {
       lanes = i32x4.add(lanes, i32x4.extadd_pairwise_i16x8_u(v128.load(data + <usize>i * 2)));
@@ -137,7 +138,10 @@ function foldBytes(a: v128, b: v128, wantsLargest: bool): v128 {
   return wantsLargest ? i8x16.max_u(a, b) : i8x16.min_u(a, b);
 }
 
-/** The upper half of `rows` times a number of 64 bits; chunks have few rows, so that no part of it overflows. */
+/**
+ * The upper half of `rows` times a number of 64 bits; chunks have few rows, so that no part of it
+ * overflows.
+ */
 @inline
 function upperHalfOf(base: i64, rows: u32, isSigned: bool): i64 {
   const low = <u64>(<u32>base) * <u64>rows;
@@ -192,7 +196,10 @@ function endOfWindow(from: u32, to: u32, span: u64, guess: u32): u32 {
 /** Start of the window that `endOfRows` found. */
 let windowStart: i64 = 0;
 
-/** First row of [from, to) behind the window of row `from`; a window of `guess` rows is found soonest. */
+/**
+ * First row of [from, to) behind the window of row `from`; a window of `guess` rows is found
+ * soonest.
+ */
 @inline
 function endOfRows(accumulator: Accumulator, from: u32, to: u32, guess: u32): u32 {
   const every = accumulator.every;
@@ -270,8 +277,8 @@ export function accumulateCached(
 }
 
 /**
- * Adds the rows [from, to) of cached times, of whose values nothing is known: only the windows and their counts mean
- * anything then. For accumulators of booleans. False when memory is exhausted.
+ * Adds the rows [from, to) of cached times, of whose values nothing is known: only the windows and
+ * their counts mean anything then. For accumulators of booleans. False when memory is exhausted.
  */
 export function accumulateRows(address: usize, timeColumn: usize, from: u32, to: u32): bool {
   if (from >= to) return true;

@@ -1,6 +1,7 @@
-// Decoded columns that stay in memory, as narrow as their values allow: integers as offsets of one, two or four bytes
-// from their minimum, steady times as a formula. A quarter of the bytes is a quarter of the cache, and aggregates of
-// narrow columns are faster than of wide ones. The loader finds room for them (src/column-cache.ts).
+// Decoded columns that stay in memory, as narrow as their values allow: integers as offsets of one,
+// two or four bytes from their minimum, steady times as a formula. A quarter of the bytes is a
+// quarter of the cache, and aggregates of narrow columns are faster than of wide ones. The loader
+// finds room for them (src/column-cache.ts).
 import { finishBlock, KIND_BITS, KIND_FLOATS, KIND_INTS } from './blocks';
 import { scratch } from './memory';
 import { filterBytes, filterFloats, filterIntegers, filterUnsigneds } from './filters';
@@ -69,7 +70,8 @@ let count: u32 = 0;
 let decoded: usize = 0;
 
 /**
- * Decodes what `startBlock` opened and returns the bytes that it takes as a cached column, or an error.
+ * Decodes what `startBlock` opened and returns the bytes that it takes as a cached column, or an
+ * error.
  * `storeCached` must follow.
  */
 export function decodeForCache(type: u32, values: u32): i32 {
@@ -256,7 +258,10 @@ export function gatherCached(column: usize, rows: usize, n: u32, dst: usize): vo
   }
 }
 
-/** Numbers of the rows that the mask keeps, counted from `first`, to `dst`, which has room for one more. */
+/**
+ * Numbers of the rows that the mask keeps, counted from `first`, to `dst`, which has room for one
+ * more.
+ */
 export function rowsOfMask(mask: usize, masked: u32, first: u32, dst: usize): u32 {
   let kept: u32 = 0;
   for (let i: u32 = 0; i < masked; i++) {
@@ -266,7 +271,10 @@ export function rowsOfMask(mask: usize, masked: u32, first: u32, dst: usize): u3
   return kept;
 }
 
-/** Clears the mask of rows [from, to) where the comparison is false; see filters.ts. False when memory is exhausted. */
+/**
+ * Clears the mask of rows [from, to) where the comparison is false; see filters.ts. False when
+ * memory is exhausted.
+ */
 export function filterCached(
   column: usize,
   type: u32,

@@ -1,4 +1,5 @@
-// Byte strings to dense ids, in the order in which they came. An entry costs its bytes, 6 bytes and 4 bytes per slot.
+// Byte strings to dense ids, in the order in which they came. An entry costs its bytes, 6 bytes and
+// 4 bytes per slot.
 import { copyText, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
@@ -159,7 +160,10 @@ export function addHashed(dictionary: Dictionary, bytes: usize, length: u32, has
   return id;
 }
 
-/** Makes room for `count` entries that lie one behind the other at `src`, as `append` writes them. 0 or an error. */
+/**
+ * Makes room for `count` entries that lie one behind the other at `src`, as `append` writes them. 0
+ * or an error.
+ */
 export function loadEntries(dictionary: Dictionary, src: usize, bytes: usize, count: u32): i32 {
   if (dictionary.count !== 0) return ERROR_VALUE;
   const entries = allocateRun(<usize>(count + 1) * 4);
@@ -198,7 +202,9 @@ function placeAll(dictionary: Dictionary): void {
   if (dictionary.placed !== dictionary.count) placeEntries(dictionary, u32.MAX_VALUE);
 }
 
-/** Copies entries [first, end) to `dst` while they fit `room`; returns the id behind the last one. */
+/**
+ * Copies entries [first, end) to `dst` while they fit `room`; returns the id behind the last one.
+ */
 export function exportEntries(
   dictionary: Dictionary,
   first: u32,

@@ -1,7 +1,8 @@
-// Rows of plain lines straight into the columns of their table: lines that name the fields of the line before, in the same
-// order, of series and columns that are known. Nothing is staged, and what columns know of their rows is brought up to date
-// once for a run of lines. A line that is any other is left to line-scan.ts from its beginning: what was written of it lies
-// behind the last row, where nobody looks.
+// Rows of plain lines straight into the columns of their table: lines that name the fields of the
+// line before, in the same order, of series and columns that are known. Nothing is staged, and what
+// columns know of their rows is brought up to date once for a run of lines. A line that is any
+// other is left to line-scan.ts from its beginning: what was written of it lies behind the last
+// row, where nobody looks.
 import {
   beginLine,
   bodyEnd,
@@ -26,7 +27,10 @@ const QUOTE: u32 = 34;
 const EQUALS: u32 = 61;
 const LETTER_I: u32 = 105;
 
-/** What bounds the rows of a call: times, the bytes that tables may hold, and work, of which a line costs some. */
+/**
+ * What bounds the rows of a call: times, the bytes that tables may hold, and work, of which a line
+ * costs some.
+ */
 let oldest: i64 = 0;
 let newest: i64 = 0;
 let bytesMax: usize = 0;
@@ -42,9 +46,9 @@ export function setDirectBounds(oldestTime: i64, newestTime: i64, bytesLimit: us
 }
 
 /**
- * Appends lines from `start` on to tables of the batch in the shard; returns the first line that it leaves alone. Ends
- * when `workMax` is used up by `lineWork` for a line and one for a value. `tables` has the table of each measurement
- * below `tableCount`.
+ * Appends lines from `start` on to tables of the batch in the shard; returns the first line that it
+ * leaves alone. Ends when `workMax` is used up by `lineWork` for a line and one for a value.
+ * `tables` has the table of each measurement below `tableCount`.
  */
 export function appendLines(
   start: usize,
@@ -85,7 +89,10 @@ export function appendLines(
   return p;
 }
 
-/** Appends lines of one measurement until the table has `rowsMax` rows; returns the first line that is not appended. */
+/**
+ * Appends lines of one measurement until the table has `rowsMax` rows; returns the first line that
+ * is not appended.
+ */
 function appendRun(start: usize, layout: usize, tableAddress: usize, rowsMax: u32): usize {
   const table = changetype<Table>(tableAddress);
   const measurement = table.measurement;
@@ -117,7 +124,10 @@ function appendRun(start: usize, layout: usize, tableAddress: usize, rowsMax: u3
   return p;
 }
 
-/** Reads the fields at `p` into the row of their columns; returns where they end, 0 when they are others. */
+/**
+ * Reads the fields at `p` into the row of their columns; returns where they end, 0 when they are
+ * others.
+ */
 @inline
 function scanFields(p: usize, layout: usize, row: u32): usize {
   beginLine();
@@ -137,7 +147,10 @@ function scanFields(p: usize, layout: usize, row: u32): usize {
   }
 }
 
-/** Reads the value at `p` into the row; returns where it ends, 0 when it is of another type or not plain. */
+/**
+ * Reads the value at `p` into the row; returns where it ends, 0 when it is of another type or not
+ * plain.
+ */
 @inline
 function scanValue(p: usize, column: Column, row: u32): usize {
   const type = column.type;

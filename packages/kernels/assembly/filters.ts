@@ -26,7 +26,8 @@ function filterOp<T>(values: usize, count: u32, bound: T, op: u32, flip: u8, mas
   else filterWith<T>(values, count, bound, 2, flip, mask);
 }
 
-// Keeps rows whose value is equal to (0), less than (1), or at most (2) the bound; `flip` = 1 keeps the others.
+// Keeps rows whose value is equal to (0), less than (1), or at most (2) the bound; `flip` = 1 keeps
+// the others.
 export function filterFloats(values: usize, count: u32, bound: f64, op: u32, flip: u32, mask: usize): void {
   filterOp<f64>(values, count, bound, op, <u8>flip, mask);
 }

@@ -1,9 +1,10 @@
-// Doubles as the shortest decimal that reads back the same; among the shortest the one nearest to the value. The method
-// is Giulietti's ("The Schubfach way to render doubles", 2021): three products with a 128-bit power of ten.
+// Doubles as the shortest decimal that reads back the same; among the shortest the one nearest to
+// the value. The method is Giulietti's ("The Schubfach way to render doubles", 2021): three
+// products with a 128-bit power of ten.
 import { digitCount, writePadded } from './digits';
 
-// 10^k for k in [LEAST, MOST] as 128 bits with the highest one set, rounded up; the high half first. Filled by the
-// loader, see src/float-powers.ts.
+// 10^k for k in [LEAST, MOST] as 128 bits with the highest one set, rounded up; the high half
+// first. Filled by the loader, see src/float-powers.ts.
 const LEAST: i32 = -292;
 const MOST: i32 = 324;
 const powers: usize = memory.data(617 * 16, 16);
@@ -100,7 +101,10 @@ function toDecimal(bits: u64): void {
 /** Room for the digits of one number. */
 const text: usize = memory.data(32);
 
-/** Writes `digits` without zeros at their end to `text`, counts the zeros into `exponent`; returns how many are left. */
+/**
+ * Writes `digits` without zeros at their end to `text`, counts the zeros into `exponent`; returns
+ * how many are left.
+ */
 @inline
 function writeText(): u32 {
   const BILLION: u64 = 1000000000;
@@ -129,8 +133,8 @@ function copyText(at: usize, from: u32, count: u32): usize {
 }
 
 /**
- * Appends a finite double as JSON numbers are printed: decimal for 1e-6 <= |x| < 1e21, otherwise with an exponent.
- * Minus zero is `-0`. At most 26 bytes.
+ * Appends a finite double as JSON numbers are printed: decimal for 1e-6 <= |x| < 1e21, otherwise
+ * with an exponent. Minus zero is `-0`. At most 26 bytes.
  */
 export function writeFloat(at: usize, value: f64): usize {
   const bits = reinterpret<u64>(value);

@@ -1,5 +1,5 @@
-// Floats: integers divided by a power of ten where that gives back every bit, XOR with the previous value otherwise.
-// Format: docs/formats/encodings.md, "Floats".
+// Floats: integers divided by a power of ten where that gives back every bit, XOR with the previous
+// value otherwise. Format: docs/formats/encodings.md, "Floats".
 import {
   at,
   ERROR_ENCODING,
@@ -25,8 +25,8 @@ export const FLOAT_XOR: u32 = 0x13;
 const SCRATCH_SCALED = 8;
 const SCRATCH_EXCEPTIONS = 9;
 
-// n / 10^e is the double nearest to the decimal as long as both are exact: |n| <= 2^53 and e <= 22. Doubles that
-// were written with up to 15 digits come back with e <= 15; more digits do not pay.
+// n / 10^e is the double nearest to the decimal as long as both are exact: |n| <= 2^53 and e <= 22.
+// Doubles that were written with up to 15 digits come back with e <= 15; more digits do not pay.
 const EXPONENT_MAX: i32 = 15;
 const INTEGER_LIMIT: f64 = 9007199254740992.0;
 const powers: usize = memory.data<f64>([
@@ -38,7 +38,10 @@ function powerOf(exponent: i32): f64 {
   return load<f64>(powers + <usize>exponent * 8);
 }
 
-/** Whether `value` is an integer divided by `power`, bit by bit (−0 is not: the integer has no sign of zero). */
+/**
+ * Whether `value` is an integer divided by `power`, bit by bit (−0 is not: the integer has no sign
+ * of zero).
+ */
 @inline
 function isScaled(value: f64, power: f64): bool {
   const scaled = nearest(value * power);
@@ -48,7 +51,10 @@ function isScaled(value: f64, power: f64): bool {
   );
 }
 
-/** Smallest exponent that suits up to 32 values spread over the block, allowing one in eight to fail; -1 for none. */
+/**
+ * Smallest exponent that suits up to 32 values spread over the block, allowing one in eight to
+ * fail; -1 for none.
+ */
 function chooseExponent(src: usize, count: u32): i32 {
   const step = max<u32>(count / 32, 1);
   const samples = (count + step - 1) / step;
@@ -117,8 +123,8 @@ function decodeScaled(count: u32, dst: usize): i32 {
   const error = decodeInts(count, dst);
   if (error < 0) return error;
   const power = f64x2.splat(powerOf(exponent));
-  // Packed integers of scaled blocks stay below 2^53, where these two conversions are exact; damaged ones may not
-  // be and give some float or other.
+  // Packed integers of scaled blocks stay below 2^53, where these two conversions are exact;
+  // damaged ones may not be and give some float or other.
   let i: u32 = 0;
   for (; i + 2 <= count; i += 2) {
     const p = dst + <usize>i * 8;
@@ -141,8 +147,9 @@ function decodeScaled(count: u32, dst: usize): i32 {
 }
 
 /**
- * XOR with the previous value. Per value: bit 0 = same; 1,0 = meaningful bits lie in the previous window; 1,1 = new
- * window: 6 bits of leading zeros, 6 bits of length − 1, then the bits. Returns 0 when raw is not longer.
+ * XOR with the previous value. Per value: bit 0 = same; 1,0 = meaningful bits lie in the previous
+ * window; 1,1 = new window: 6 bits of leading zeros, 6 bits of length − 1, then the bits. Returns 0
+ * when raw is not longer.
  */
 function encodeXor(src: usize, count: u32, dst: usize): usize {
   // The stream's length is needed first; three bytes hold it for all blocks that may exist.
@@ -255,7 +262,9 @@ function decodeXor(count: u32, dst: usize): i32 {
   return 0;
 }
 
-/** Writes encoding byte and payload; `dst` has room for 11 bytes per value + 64. Returns the end. */
+/**
+ * Writes encoding byte and payload; `dst` has room for 11 bytes per value + 64. Returns the end.
+ */
 export function encodeFloats(src: usize, count: u32, dst: usize, effort: i32): usize {
   let isConstant = count > 0;
   const first = count > 0 ? load<u64>(src) : 0;

@@ -1,5 +1,5 @@
-// 64-bit hash of bytes for tables in memory; never stored. Two lanes of multiply and rotate hide the latency of the
-// multiplication: 200 bytes take about 30 ns.
+// 64-bit hash of bytes for tables in memory; never stored. Two lanes of multiply and rotate hide
+// the latency of the multiplication: 200 bytes take about 30 ns.
 const K0: u64 = 0x9e3779b97f4a7c15;
 const K1: u64 = 0xc2b2ae3d27d4eb4f;
 

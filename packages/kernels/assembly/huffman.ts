@@ -1,6 +1,6 @@
-// Values, or differences, that span at most 256 steps, as a canonical Huffman code of at most ten bits: closer to the
-// entropy than whole bits per group (a walk with steps of about one takes 0.28 instead of 0.5 bytes per value).
-// Format: docs/formats/encodings.md, "Huffman".
+// Values, or differences, that span at most 256 steps, as a canonical Huffman code of at most ten
+// bits: closer to the entropy than whole bits per group (a walk with steps of about one takes 0.28
+// instead of 0.5 bytes per value). Format: docs/formats/encodings.md, "Huffman".
 import {
   at,
   ERROR_TRUNCATED,
@@ -30,7 +30,8 @@ const weights: usize = memory.data(512 * 4, 16);
 const parents: usize = memory.data(512 * 2, 16);
 const symbolOf: usize = memory.data(256 * 2, 16);
 const single: usize = memory.data(1024 * 2, 16);
-// Per ten-bit pattern: up to six symbols in the low bytes, then their count, then the bits they take.
+// Per ten-bit pattern: up to six symbols in the low bytes, then their count, then the bits they
+// take.
 const multiple: usize = memory.data(1024 * 8, 16);
 
 let planOrder: u32 = 0;
@@ -43,7 +44,10 @@ function lengthOf(symbol: u32): u32 {
   return <u32>load<u8>(lengths + <usize>symbol);
 }
 
-/** Whether the sequence of the given order spans at most 256 steps; sets `planBase` and `planSymbols`. */
+/**
+ * Whether the sequence of the given order spans at most 256 steps; sets `planBase` and
+ * `planSymbols`.
+ */
 function fits(src: usize, count: u32, order: u32): bool {
   let min = i64.MAX_VALUE;
   let max = i64.MIN_VALUE;
@@ -127,7 +131,9 @@ function tryAssignLengths(symbolCount: u32): bool {
   return true;
 }
 
-/** Prepares a code for the values; returns the bytes that it will take, or 0 when it does not apply. */
+/**
+ * Prepares a code for the values; returns the bytes that it will take, or 0 when it does not apply.
+ */
 export function huffmanPlan(src: usize, count: u32): usize {
   // Below that, the table of lengths costs more than the code saves.
   if (count < 64) return 0;
@@ -160,7 +166,10 @@ export function huffmanPlan(src: usize, count: u32): usize {
   );
 }
 
-/** Canonical codes, bits reversed, because the stream is read from the low end. False when lengths are no code. */
+/**
+ * Canonical codes, bits reversed, because the stream is read from the low end. False when lengths
+ * are no code.
+ */
 function assignCodes(symbolCount: u32): bool {
   let code: u32 = 0;
   for (let length: u32 = 1; length <= BITS_MAX; length++) {

@@ -1,5 +1,6 @@
-// Drives a body through the fast path and appends points. Whatever needs the caller ends `run` with an event; the
-// caller answers through the exported functions and calls `run` again. A staged point survives that.
+// Drives a body through the fast path and appends points. Whatever needs the caller ends `run` with
+// an event; the caller answers through the exported functions and calls `run` again. A staged point
+// survives that.
 import { appendedRows, appendedValues, appendLines, setDirectBounds } from './direct-lines';
 import { bodyEnd, lineEnd, scanLine } from './line-scan';
 import { allocateRun, freeRun } from './memory';
@@ -58,8 +59,9 @@ const EVENT_MEMORY: i32 = 7; // linear memory cannot grow; the staged point was 
 
 // A batch ends here so that its record stays within what one block holds.
 /**
- * What a batch may cost, in values or what takes as long, so that parsing one takes a few milliseconds: bodies of more
- * come in several batches. 11,000 rows of ten fields, or 32,000 of one.
+ * What a batch may cost, in values or what takes as long, so that parsing one takes a few
+ * milliseconds: bodies of more come in several batches. 11,000 rows of ten fields, or 32,000 of
+ * one.
  */
 const BATCH_WORK_MAX: u32 = 160_000;
 const LINE_WORK: u32 = 4;
@@ -159,7 +161,9 @@ export function batchColumns(table: usize): u32 {
   return changetype<Table>(table).batchColumns;
 }
 
-/** Starts a batch: nothing appended, no shard known. Points outside of [oldest, newest] are refused. */
+/**
+ * Starts a batch: nothing appended, no shard known. Points outside of [oldest, newest] are refused.
+ */
 export function beginBatch(
   start: usize,
   asks: bool,
@@ -235,7 +239,10 @@ export function dropPoint(): void {
   clearStage();
 }
 
-/** Begins a point whose key (canonical; `measurementLength` bytes are the measurement) lies at `key`. */
+/**
+ * Begins a point whose key (canonical; `measurementLength` bytes are the measurement) lies at
+ * `key`.
+ */
 export function beginPoint(key: usize, length: u32, measurementLength: u32): void {
   const hash = hashKey(key, <usize>length);
   stageSeries(findSeries(key, length, hash), measurementOf(key, measurementLength));
@@ -271,8 +278,8 @@ function touch(table: Table): void {
 }
 
 /**
- * Finds the columns of the staged fields and compares types; returns the number of fields without a column, or an event
- * below 0.
+ * Finds the columns of the staged fields and compares types; returns the number of fields without a
+ * column, or an event below 0.
  */
 @inline
 function resolveColumns(table: Table): i32 {

@@ -1,7 +1,7 @@
-// Sequences of 64-bit integers: times, integer and unsigned fields, dictionary codes, scaled floats.
-// A sequence is taken as it is, as differences, or as differences of differences, and packed in groups of 128 values
-// as (width, smallest, value - smallest). All arithmetic wraps, so int64 and uint64 are the same here.
-// Format: docs/formats/encodings.md, "Integers".
+// Sequences of 64-bit integers: times, integer and unsigned fields, dictionary codes, scaled
+// floats. A sequence is taken as it is, as differences, or as differences of differences, and
+// packed in groups of 128 values as (width, smallest, value - smallest). All arithmetic wraps, so
+// int64 and uint64 are the same here. Format: docs/formats/encodings.md, "Integers".
 import {
   at,
   end,
@@ -140,8 +140,8 @@ function isStepped(src: usize, count: u32): bool {
   return true;
 }
 
-// For a log record the best order is guessed by an eighth of the groups: measuring all of them three times costs more
-// than writing the best one.
+// For a log record the best order is guessed by an eighth of the groups: measuring all of them
+// three times costs more than writing the best one.
 const SAMPLED_GROUPS: u32 = 8;
 const SAMPLED_FROM: u32 = 1024;
 
@@ -153,8 +153,8 @@ function sampledCount(count: u32): u32 {
 }
 
 /**
- * Writes encoding byte and payload; the count is the caller's to keep. `dst` has room for 9 bytes per value + 64.
- * Returns the position after the last byte.
+ * Writes encoding byte and payload; the count is the caller's to keep. `dst` has room for 9 bytes
+ * per value + 64. Returns the position after the last byte.
  */
 export function encodeInts(src: usize, count: u32, dst: usize, effort: i32): usize {
   if (count === 0) {
@@ -204,8 +204,9 @@ export function encodeInts(src: usize, count: u32, dst: usize, effort: i32): usi
 }
 
 /**
- * Unpacks `count` numbers of `width` bits. With `sums`, stores running sums that begin with `start`. Returns the last
- * sum. Eight numbers take `width` whole bytes, so that narrow ones need one or two loads for all eight.
+ * Unpacks `count` numbers of `width` bits. With `sums`, stores running sums that begin with
+ * `start`. Returns the last sum. Eight numbers take `width` whole bytes, so that narrow ones need
+ * one or two loads for all eight.
  */
 @inline
 function unpack(src: usize, count: u32, width: u32, base: i64, dst: usize, sums: bool, start: i64): i64 {
@@ -257,7 +258,8 @@ function unpack(src: usize, count: u32, width: u32, base: i64, dst: usize, sums:
     const p = src + <usize>(bit >>> 3);
     const offset = <u64>(bit & 7);
     let word = load<u64>(p) >> offset;
-    // Above 57 bits a number may reach into a ninth byte. Shifting it in two steps keeps a shift by 64 away.
+    // Above 57 bits a number may reach into a ninth byte. Shifting it in two steps keeps a shift by
+    // 64 away.
     if (width > 57) word |= (<u64>load<u8>(p, 8) << 1) << (63 - offset);
     const value = <i64>(word & mask) + base;
     sum += value;
@@ -318,8 +320,8 @@ function readPacked(count: u32, order: u32, dst: usize): void {
 }
 
 /**
- * Reads encoding byte and payload of `count` values at the reader's position into `dst` (8 bytes each).
- * Returns 0 or an error.
+ * Reads encoding byte and payload of `count` values at the reader's position into `dst` (8 bytes
+ * each). Returns 0 or an error.
  */
 export function decodeInts(count: u32, dst: usize): i32 {
   const encoding = readByte();

@@ -1,5 +1,5 @@
-// Rows of columns as JSON arrays, the way answers of queries print them. The loader lays out the columns
-// (src/json-rows.ts) and takes the text.
+// Rows of columns as JSON arrays, the way answers of queries print them. The loader lays out the
+// columns (src/json-rows.ts) and takes the text.
 import { writeInteger, writePadded, writeUnsigned } from './digits';
 import { writeFloat } from './float-text';
 
@@ -8,7 +8,10 @@ const FLOAT: u32 = 0;
 const INTEGER: u32 = 1;
 const UNSIGNED: u32 = 2;
 const BOOLEAN: u32 = 3;
-/** Codes (u32 each) of texts that are JSON already; their positions (u32 each, one more) lie at `extra`. */
+/**
+ * Codes (u32 each) of texts that are JSON already; their positions (u32 each, one more) lie at
+ * `extra`.
+ */
 const TEXT: u32 = 4;
 /** RFC 3339 in UTC. */
 const TIME: u32 = 5;
@@ -148,8 +151,8 @@ function writeCell(at: usize, column: usize, row: u32): usize {
 }
 
 /**
- * Writes rows [from, to) as `[a,b],[c,d]` to `dst`, which has room for them; `columns` descriptions lie at `table`.
- * Returns the position behind them, or 0 when there is a number that JSON lacks.
+ * Writes rows [from, to) as `[a,b],[c,d]` to `dst`, which has room for them; `columns` descriptions
+ * lie at `table`. Returns the position behind them, or 0 when there is a number that JSON lacks.
  */
 export function writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize): usize {
   let at = dst;

@@ -1,17 +1,21 @@
-// What the last line of a measurement looked like: most lines name the same fields in the same order. A line is compared
-// with it, name by name, instead of looking names up; while rows are appended directly (direct-lines.ts) it also knows
-// the columns of the running batch.
+// What the last line of a measurement looked like: most lines name the same fields in the same
+// order. A line is compared with it, name by name, instead of looking names up; while rows are
+// appended directly (direct-lines.ts) it also knows the columns of the running batch.
 import { allocateRun, freeRun } from './memory';
 import { Column, columnOf, Table } from './table';
 
 /** Fields of a line that are remembered; those behind them are looked up each time. */
 export const LAYOUT_PLACES: u32 = 64;
 const PLACE_BYTES: usize = 16;
-// Places are made as fields come: whoever makes up names of measurements gets a layout for each of them.
+// Places are made as fields come: whoever makes up names of measurements gets a layout for each of
+// them.
 const FIRST_PLACES: u32 = 4;
 const PLACES_GROWTH: u32 = 4;
 
-/** A line that is not as the last one costs its scan twice: after this many in one batch nobody tries any more. */
+/**
+ * A line that is not as the last one costs its scan twice: after this many in one batch nobody
+ * tries any more.
+ */
 const MISSES_MAX: u32 = 8;
 
 @unmanaged
@@ -107,7 +111,9 @@ export function nextPlace(place: usize): usize {
   return place + PLACE_BYTES;
 }
 
-/** Another field came at a place, below `LAYOUT_PLACES` and right behind those that have had one. */
+/**
+ * Another field came at a place, below `LAYOUT_PLACES` and right behind those that have had one.
+ */
 export function setPlace(layout: usize, index: u32, name: usize, nameLength: u32, field: u32): void {
   if (index >= placeCount(layout)) growPlaces(layout);
   const place = changetype<Place>(placeAt(layout, index));
@@ -137,8 +143,8 @@ export function noteMiss(layout: usize, batch: u32): void {
 }
 
 /**
- * Whether lines of this layout can go straight to columns of the table: each has one of its own, that has a value in all
- * rows so far.
+ * Whether lines of this layout can go straight to columns of the table: each has one of its own,
+ * that has a value in all rows so far.
  */
 export function openLayout(layoutAddress: usize, tableAddress: usize, batch: u32): bool {
   const layout = changetype<Layout>(layoutAddress);
@@ -167,7 +173,10 @@ export function closeLayout(layout: usize, rows: u32): void {
   }
 }
 
-/** Finds the columns. Only points that were refused take columns back, so that these stay for the batch. */
+/**
+ * Finds the columns. Only points that were refused take columns back, so that these stay for the
+ * batch.
+ */
 function resolve(layoutAddress: usize, table: usize, batch: u32): bool {
   const layout = changetype<Layout>(layoutAddress);
   layout.batch = 0;

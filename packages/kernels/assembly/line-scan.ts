@@ -1,5 +1,6 @@
-// The fast path of line protocol: accepts lines that are certainly right and leaves all others, errors among them, to
-// the slow path, which parses the line again. So nothing here knows an error text.
+// The fast path of line protocol: accepts lines that are certainly right and leaves all others,
+// errors among them, to the slow path, which parses the line again. So nothing here knows an error
+// text.
 import { LAYOUT_PLACES, layoutOf, Place, placeAt, placeCount, setCount, setPlace } from './layouts';
 import { scratch } from './memory';
 import { appendDigits, digitsEnd, numberBits, numberType, scanNumber } from './number';
@@ -18,7 +19,8 @@ const MINUS: u32 = 45;
 const EQUALS: u32 = 61;
 const BACKSLASH: u32 = 92;
 
-// Together below the 65,535 bytes that key, four and field name may have; the slow path checks the exact sum.
+// Together below the 65,535 bytes that key, four and field name may have; the slow path checks the
+// exact sum.
 const SECTION_MAX: usize = 60000;
 const FIELD_NAME_MAX: usize = 4096;
 
@@ -52,7 +54,10 @@ export function setTimes(unit: i64, now: i64): void {
   defaultTime = now;
 }
 
-/** Reads the field name at `p`, which ends with `=`; returns the position behind that, 0 for the slow path. */
+/**
+ * Reads the field name at `p`, which ends with `=`; returns the position behind that, 0 for the
+ * slow path.
+ */
 function scanFieldName(p: usize, measurement: u32, place: u32, layout: usize): usize {
   const start = p;
   let highBits: u32 = 0;
@@ -81,7 +86,10 @@ let fieldNumber: u32 = 0;
 /** The value that `scanString` (address and length) or `scanBoolean` read. */
 export let valueBits: u64 = 0;
 
-/** Reads the string whose opening quote is at `p`; returns the position behind the closing one, 0 for the slow path. */
+/**
+ * Reads the string whose opening quote is at `p`; returns the position behind the closing one, 0
+ * for the slow path.
+ */
 export function scanString(p: usize): usize {
   const start = ++p;
   let hasEscapes = false;
@@ -130,7 +138,10 @@ export function scanString(p: usize): usize {
   return p + 1;
 }
 
-/** Reads the boolean at `p`; the caller checks what follows. Returns the position behind it, 0 for the slow path. */
+/**
+ * Reads the boolean at `p`; the caller checks what follows. Returns the position behind it, 0 for
+ * the slow path.
+ */
 export function scanBoolean(p: usize): usize {
   const word = load<u32>(p);
   const first = word & 0xff;
@@ -153,7 +164,10 @@ export function scanBoolean(p: usize): usize {
 /** Time of the line that `scanLineEnd` read. */
 export let lineTime: i64 = 0;
 
-/** Reads what follows the fields, whose end is `p`; returns the position of the line's end, 0 for the slow path. */
+/**
+ * Reads what follows the fields, whose end is `p`; returns the position of the line's end, 0 for
+ * the slow path.
+ */
 @inline
 export function scanLineEnd(p: usize): usize {
   let byte = <u32>load<u8>(p);
@@ -210,14 +224,17 @@ function sectionEnd(p: usize): usize {
   }
 }
 
-// The line that was looked up last: its section's length (0 when it has none that is plain) and series. The hash is that
-// of a section whose series is not known.
+// The line that was looked up last: its section's length (0 when it has none that is plain) and
+// series. The hash is that of a section whose series is not known.
 let sectionLine: usize = 0;
 export let sectionLength: usize = 0;
 let sectionSeries: u32 = NO_SERIES;
 let sectionHash: u32 = 0;
 
-/** The series of a line by its text; NO_SERIES when it is not in the cache. Asking again for a line costs nothing. */
+/**
+ * The series of a line by its text; NO_SERIES when it is not in the cache. Asking again for a line
+ * costs nothing.
+ */
 @inline
 export function lineSeries(line: usize): u32 {
   if (sectionLine !== line) lookUp(line);
@@ -244,7 +261,10 @@ export function beginLine(): void {
   textAt = textBuffer;
 }
 
-/** Reads the line at `line` and stages its point; returns the position of the line's end, 0 for the slow path. */
+/**
+ * Reads the line at `line` and stages its point; returns the position of the line's end, 0 for the
+ * slow path.
+ */
 export function scanLine(line: usize): usize {
   const series = lineSeries(line);
   const length = sectionLength;
@@ -303,7 +323,10 @@ function stageValue(p: usize, field: u32): usize {
   return p === 0 || !stageField(field, isString ? TYPE_STRING : TYPE_BOOLEAN, valueBits) ? 0 : p;
 }
 
-/** End of the line at `line` as the slow path sees it: quotes and backslashes can keep a newline inside. */
+/**
+ * End of the line at `line` as the slow path sees it: quotes and backslashes can keep a newline
+ * inside.
+ */
 export function lineEnd(line: usize): usize {
   let isInFields = false;
   let isQuoted = false;

@@ -1,4 +1,5 @@
-// The LZ4 block format: greedy compression with a table of 4096 positions, and a decompressor that trusts nothing.
+// The LZ4 block format: greedy compression with a table of 4096 positions, and a decompressor that
+// trusts nothing.
 const table: usize = memory.data(4096 * 4, 16);
 
 const MIN_MATCH: usize = 4;

@@ -1,15 +1,16 @@
-// Linear memory as runs of 64 KiB. Everything larger than a page of a column comes from here: scratch buffers, hash
-// tables, arenas. Free runs are kept in a table sorted by address and merged, so that a table that doubled leaves
-// room that arenas can use. Linear memory never shrinks.
+// Linear memory as runs of 64 KiB. Everything larger than a page of a column comes from here:
+// scratch buffers, hash tables, arenas. Free runs are kept in a table sorted by address and merged,
+// so that a table that doubled leaves room that arenas can use. Linear memory never shrinks.
 
 /** Smallest unit handed out. */
 export const RUN_BYTES: usize = 65536;
 
-// Slack after the last run: decoders load whole 64-bit words and may touch up to 16 bytes behind their input.
+// Slack after the last run: decoders load whole 64-bit words and may touch up to 16 bytes behind
+// their input.
 const SLACK_BYTES: usize = 64;
 
-// 4096 separate holes are far more than doubling tables and 1 MiB arenas can leave; when the table is full, the
-// smallest loss is to forget a hole.
+// 4096 separate holes are far more than doubling tables and 1 MiB arenas can leave; when the table
+// is full, the smallest loss is to forget a hole.
 const FREE_RUNS_MAX: i32 = 4096;
 const freeTable: usize = memory.data(4096 * 8, 16); // (address u32, bytes u32) each
 let freeCount: i32 = 0;
@@ -46,8 +47,8 @@ export function allocateRun(bytes: usize): usize {
   const present = (<u64>memory.size()) << 16;
   if (wanted > present) {
     const pages = (wanted - present + 65535) >> 16;
-    // Each time memory grows the host looks at its garbage: an eighth at once, which costs address space only. Near the
-    // end of what there can be, just as much as is needed.
+    // Each time memory grows the host looks at its garbage: an eighth at once, which costs address
+    // space only. Near the end of what there can be, just as much as is needed.
     const generous = max<u64>(pages, <u64>(memory.size() >> 3));
     if (pages > 65536) return 0;
     if (memory.grow(<i32>generous) < 0 && memory.grow(<i32>pages) < 0) return 0;
@@ -91,12 +92,15 @@ export function memoryInUse(): usize {
 }
 
 // A scratch buffer per purpose keeps its run from call to call and only ever grows.
-// 0-9 codecs, 10-11 bodies and window inputs, 12 window runs, 13-15 lists of series, 16-17 orders of rows, 21 points, 22 names,
-// 23-26 short series.
+// 0-9 codecs, 10-11 bodies and window inputs, 12 window runs, 13-15 lists of series, 16-17 orders
+// of rows, 21 points, 22 names, 23-26 short series.
 const SCRATCH_COUNT = 27;
 const scratchTable: usize = memory.data(27 * 8, 16);
 
-/** Buffer number `slot` with room for `bytes`; contents are lost when it has to grow. 0 when memory is exhausted. */
+/**
+ * Buffer number `slot` with room for `bytes`; contents are lost when it has to grow. 0 when memory
+ * is exhausted.
+ */
 export function scratch(slot: i32, bytes: usize): usize {
   const entry = scratchTable + <usize>(slot % SCRATCH_COUNT) * 8;
   const size = <usize>load<u32>(entry, 4);

@@ -1,9 +1,10 @@
-// The order in which rows of runs that are sorted by time come when they are merged. Rows are numbers into one array of
-// times. The loader (src/merge-rows.ts) cuts the work into steps, so nothing is kept here from call to call.
+// The order in which rows of runs that are sorted by time come when they are merged. Rows are
+// numbers into one array of times. The loader (src/merge-rows.ts) cuts the work into steps, so
+// nothing is kept here from call to call.
 
 /**
- * Whether the rows [from, to) of `times` are in order, row `from - 1` before them included; `flip` is -1 for
- * descending. `allowsEqual` is 1 where equal times count as ordered.
+ * Whether the rows [from, to) of `times` are in order, row `from - 1` before them included; `flip`
+ * is -1 for descending. `allowsEqual` is 1 where equal times count as ordered.
  */
 export function areOrdered(times: usize, from: u32, to: u32, flip: i64, allowsEqual: u32): bool {
   let at = times + (<usize>max<u32>(from, 1) << 3);
@@ -30,9 +31,9 @@ export function mergedEqualTimes(): u32 {
 }
 
 /**
- * Merges two lists of row numbers into `out`, at most `limit` of them; returns how many. What was not taken from the left
- * was taken from the right. Of equal times the left one comes first. Complementing times (`flip` = -1) reverses their
- * order.
+ * Merges two lists of row numbers into `out`, at most `limit` of them; returns how many. What was
+ * not taken from the left was taken from the right. Of equal times the left one comes first.
+ * Complementing times (`flip` = -1) reverses their order.
  */
 export function mergeByTime(
   times: usize,
@@ -97,8 +98,9 @@ export function runHeapBytes(runs: u32): usize {
 }
 
 /**
- * Makes a heap of the runs whose first rows and ends (u32 each, in turn) lie at `bounds`. Rows of equal time are compared
- * by `rankColumns` columns of ranks at `ranks`, `rows` u32 each; rank 0 is compared with nothing.
+ * Makes a heap of the runs whose first rows and ends (u32 each, in turn) lie at `bounds`. Rows of
+ * equal time are compared by `rankColumns` columns of ranks at `ranks`, `rows` u32 each; rank 0 is
+ * compared with nothing.
  */
 export function openRunHeap(
   heap: usize,
@@ -127,8 +129,9 @@ export function openRunHeap(
 }
 
 /**
- * Takes the first rows out of the heap, at most `limit`; returns how many. A run that was taken from goes on at the
- * bottom of the heap and rises from there, which decides the order of rows that nothing else does.
+ * Takes the first rows out of the heap, at most `limit`; returns how many. A run that was taken
+ * from goes on at the bottom of the heap and rises from there, which decides the order of rows that
+ * nothing else does.
  */
 export function takeFromRunHeap(heap: usize, out: usize, limit: u32): u32 {
   let size = load<u32>(heap, SIZE);

@@ -1,6 +1,7 @@
-// Numbers of field values: `[-]digits[.digits]` and `[-]digitsi` with at most 19 digits. Everything else is left to
-// the slow path. Floats are rounded correctly: division where both sides are exact, otherwise the product with a
-// 128-bit power of ten (Lemire, "Number Parsing at a Gigabyte per Second", 2021).
+// Numbers of field values: `[-]digits[.digits]` and `[-]digitsi` with at most 19 digits. Everything
+// else is left to the slow path. Floats are rounded correctly: division where both sides are exact,
+// otherwise the product with a 128-bit power of ten (Lemire, "Number Parsing at a Gigabyte per
+// Second", 2021).
 import { TYPE_FLOAT, TYPE_INTEGER } from './table';
 
 export let numberType: u32 = 0;
@@ -10,7 +11,8 @@ const exactPowers: usize = memory.data<f64>([
   1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
   1e19,
 ]);
-// 10^-n for n = 0..19 as 128-bit fractions, high half first; filled by the loader, see src/decimal-powers.ts.
+// 10^-n for n = 0..19 as 128-bit fractions, high half first; filled by the loader, see
+// src/decimal-powers.ts.
 const POWERS = 20;
 const powers: usize = memory.data(20 * 16, 16);
 
@@ -29,7 +31,10 @@ function highProduct(a: u64, b: u64): u64 {
   return aHigh * bHigh + (middle >> 32) + (cross >> 32);
 }
 
-/** `digits` / 10^`places` for digits above 2^53, rounded to nearest, ties to even. Bits of the double. */
+/**
+ * `digits` / 10^`places` for digits above 2^53, rounded to nearest, ties to even. Bits of the
+ * double.
+ */
 function divideByPower(digits: u64, places: u32): u64 {
   const leading = clz(digits);
   const normal = digits << leading;
@@ -100,8 +105,9 @@ export function appendDigits(digits: u64, p: usize): u64 {
 }
 
 /**
- * A number such as `12.3` that lies in one word with what follows it, at `first`: where it ends, 0 when it is another. Its
- * digits are put side by side, so that they are converted once and not on both sides of the point.
+ * A number such as `12.3` that lies in one word with what follows it, at `first`: where it ends, 0
+ * when it is another. Its digits are put side by side, so that they are converted once and not on
+ * both sides of the point.
  */
 @inline
 function scanShortFloat(first: usize, isNegative: bool): usize {
@@ -120,8 +126,8 @@ function scanShortFloat(first: usize, isNegative: bool): usize {
 }
 
 /**
- * Reads a number at `p` into `numberType` and `numberBits`. Returns where it ends, 0 when the slow path must look. Loads
- * up to 7 bytes behind the number.
+ * Reads a number at `p` into `numberType` and `numberBits`. Returns where it ends, 0 when the slow
+ * path must look. Loads up to 7 bytes behind the number.
  */
 @inline
 export function scanNumber(start: usize): usize {

@@ -1,15 +1,20 @@
-// Rows of a batch by series: readers and flushes take rows series by series, and find those of a batch side by side.
+// Rows of a batch by series: readers and flushes take rows series by series, and find those of a
+// batch side by side.
 import { scratch } from './memory';
 
 const SCRATCH_ORDER: i32 = 16;
 const SCRATCH_COUNTS: i32 = 17;
 
-/** Ids further apart than this many times the number of rows are left as they are: counting them costs too much. */
+/**
+ * Ids further apart than this many times the number of rows are left as they are: counting them
+ * costs too much.
+ */
 const SPREAD_MAX: u32 = 8;
 
 /**
- * Address of the row numbers (u32) by series id, those of one id ascending; valid until the next call. 0 when the rows
- * are in this order already, their ids lie too far apart, or memory is exhausted.
+ * Address of the row numbers (u32) by series id, those of one id ascending; valid until the next
+ * call. 0 when the rows are in this order already, their ids lie too far apart, or memory is
+ * exhausted.
  */
 export function orderRows(ids: usize, rows: u32): usize {
   let smallest = u32.MAX_VALUE;

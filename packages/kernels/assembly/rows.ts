@@ -1,12 +1,14 @@
-// Rows of plain lines for tasks: series found by the bytes of measurement and tags, and the fields of a line read as
-// those of the line before, so that names are compared and not looked up. Whatever is not plain (other fields, escapes,
-// long numbers, unknown series) is left to the caller, line by line.
+// Rows of plain lines for tasks: series found by the bytes of measurement and tags, and the fields
+// of a line read as those of the line before, so that names are compared and not looked up.
+// Whatever is not plain (other fields, escapes, long numbers, unknown series) is left to the
+// caller, line by line.
 //
-// Values lie in one column per field, eight bytes each: doubles, 64-bit integers, booleans as integers, strings as start
-// and end within the body.
+// Values lie in one column per field, eight bytes each: doubles, 64-bit integers, booleans as
+// integers, strings as start and end within the body.
 //
-// New series are nearly always spelled as the one before them: the bytes between the values of their tags are compared, and
-// the values are put behind each other, from where the caller takes those of a whole write at once.
+// New series are nearly always spelled as the one before them: the bytes between the values of
+// their tags are compared, and the values are put behind each other, from where the caller takes
+// those of a whole write at once.
 import { hashBytes } from './hash';
 import { allocateRun, freeRun, scratch } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
@@ -14,7 +16,10 @@ import { TYPE_FLOAT, TYPE_INTEGER } from './table';
 
 /** Results of `runRows`. */
 const ROWS_END: i32 = 0;
-/** A series that is neither in the table nor of the expected shape: add it with `addRowSeries` and run again. */
+/**
+ * A series that is neither in the table nor of the expected shape: add it with `addRowSeries` and
+ * run again.
+ */
 const ROWS_NEW_SERIES: i32 = 1;
 /** The line at the cursor has other fields, or is not plain. */
 const ROWS_OTHER: i32 = 2;
@@ -27,7 +32,8 @@ const KIND_FLOAT: u32 = 0;
 const KIND_INTEGER: u32 = 1;
 const KIND_BOOLEAN: u32 = 2;
 
-// Buffers, see memory.ts; one instance of the kernels serves one parser, so that slots of the codecs are free.
+// Buffers, see memory.ts; one instance of the kernels serves one parser, so that slots of the
+// codecs are free.
 const BODY_SLOT = 10;
 const FIELD_SLOT = 0;
 const ROW_SLOT = 1;
@@ -44,20 +50,24 @@ let unit: i64 = 1;
 let now: i64 = 0;
 let valueMax: u64 = 0;
 
-// The block: per field the address of its name, its length and its kind; names with their `=`, padded to words.
+// The block: per field the address of its name, its length and its kind; names with their `=`,
+// padded to words.
 let fields: usize = 0;
 let fieldCount: i32 = 0;
 let nameBytes: usize = 0;
 
 let rowCount: u32 = 0;
 let rowCapacity: u32 = 0;
-/** Per row: time (8 bytes); then, behind all times, the index of the series in this write (4 bytes). */
+/**
+ * Per row: time (8 bytes); then, behind all times, the index of the series in this write (4 bytes).
+ */
 let times: usize = 0;
 let seriesOfRow: usize = 0;
 let columns: usize = 0;
 
-// Series: an open hash table of entries; an entry is hash u64, key address u32 (from `keys`), length u32, the write that
-// saw it last u32, its index in that write u32, and one more than the entry that followed it last u32, 0 when none did.
+// Series: an open hash table of entries; an entry is hash u64, key address u32 (from `keys`),
+// length u32, the write that saw it last u32, its index in that write u32, and one more than the
+// entry that followed it last u32, 0 when none did.
 const ENTRY: usize = 32;
 let seed: u64 = 0;
 let slots: usize = 0;
@@ -79,10 +89,12 @@ let lastEntry: i32 = -1;
 
 /** Longer keys are checked by the caller, as src/rows.ts has it. */
 const EXPECTED_KEY_MAX: usize = 16384;
-// The expected shape of new keys: what lies before each of the values, as address and length (4 bytes each).
+// The expected shape of new keys: what lies before each of the values, as address and length (4
+// bytes each).
 let shape: usize = 0;
 let shapeParts: i32 = 0;
-// Values of the series that this write brought: their bytes, and where each of them ends (4 bytes each).
+// Values of the series that this write brought: their bytes, and where each of them ends (4 bytes
+// each).
 let values: usize = 0;
 let valueBytes: usize = 0;
 let valueByteCapacity: usize = 0;
@@ -139,7 +151,10 @@ export function getRowValueCount(): u32 {
   return valueCount;
 }
 
-/** Where a body of so many bytes is to be put; 0 when memory is exhausted. Series of the last write are forgotten. */
+/**
+ * Where a body of so many bytes is to be put; 0 when memory is exhausted. Series of the last write
+ * are forgotten.
+ */
 export function openRows(bytes: usize): usize {
   body = scratch(BODY_SLOT, bytes + SLACK);
   if (body === 0) return 0;
@@ -205,7 +220,10 @@ export function takeRowValues(): void {
   valueCount = 0;
 }
 
-/** The shape of the keys to come, of so many parts; where their bytes are to be put, 0 when memory is exhausted. */
+/**
+ * The shape of the keys to come, of so many parts; where their bytes are to be put, 0 when memory
+ * is exhausted.
+ */
 export function beginRowShape(parts: i32, bytes: usize): usize {
   shapeParts = 0;
   shape = scratch(SHAPE_SLOT, <usize>parts * 8 + bytes);
@@ -283,9 +301,10 @@ function find(start: usize, end: usize, hash: u64): i32 {
 }
 
 /**
- * The series that followed that of the line before the last time; -1 when the line at the cursor begins with another.
- * Clients send their series in one order again and again: the key is compared then where it would be searched for its
- * end and hashed, and with 50,000 series each look-up in the table misses the processor's caches.
+ * The series that followed that of the line before the last time; -1 when the line at the cursor
+ * begins with another. Clients send their series in one order again and again: the key is compared
+ * then where it would be searched for its end and hashed, and with 50,000 series each look-up in
+ * the table misses the processor's caches.
  */
 @inline
 function guess(): i32 {
@@ -318,7 +337,9 @@ function indexInWrite(entry: i32): i32 {
   return <i32>index;
 }
 
-/** Index in this write of the series whose key is body[start, end); -1 when it is not in the table. */
+/**
+ * Index in this write of the series whose key is body[start, end); -1 when it is not in the table.
+ */
 export function rowSeriesIndex(start: usize, end: usize): i32 {
   const from = body + start;
   const to = body + end;
@@ -326,19 +347,27 @@ export function rowSeriesIndex(start: usize, end: usize): i32 {
   return entry < 0 ? -1 : indexInWrite(entry);
 }
 
-/** Adds the series with the key body[start, end); the entry's number, -1 when memory is exhausted. */
+/**
+ * Adds the series with the key body[start, end); the entry's number, -1 when memory is exhausted.
+ */
 export function addRowSeries(start: usize, end: usize): i32 {
   const from = body + start;
   return addEntry(from, end - start, hashBytes(from, end - start, seed));
 }
 
-/** As `addRowSeries` when the key has the expected shape; -1 when it has not, -2 when memory is exhausted. */
+/**
+ * As `addRowSeries` when the key has the expected shape; -1 when it has not, -2 when memory is
+ * exhausted.
+ */
 export function readRowSeries(start: usize, end: usize): i32 {
   const from = body + start;
   return addExpected(from, body + end, hashBytes(from, end - start, seed));
 }
 
-/** Adds the series with a key of the expected shape and takes its values; results as those of `readRowSeries`. */
+/**
+ * Adds the series with a key of the expected shape and takes its values; results as those of
+ * `readRowSeries`.
+ */
 function addExpected(start: usize, end: usize, hash: u64): i32 {
   if (shapeParts === 0 || end - start > EXPECTED_KEY_MAX) return -1;
   if (!reserveValues(end - start)) return -2;
@@ -353,7 +382,8 @@ function addExpected(start: usize, end: usize, hash: u64): i32 {
     while (at < end) {
       const byte = <u32>load<u8>(at);
       if (byte === 44) break;
-      // Quotes, escapes and blanks were looked for when the end of the key was; what is not ASCII counts differently in texts.
+      // Quotes, escapes and blanks were looked for when the end of the key was; what is not ASCII
+      // counts differently in texts.
       if (byte === 61 || byte >= 127) return -1;
       store<u8>(values + to, byte);
       at++;
@@ -491,7 +521,10 @@ function scanFields(start: usize): usize {
   return p;
 }
 
-/** Reads the time at `p` and the end of the line; where the next line begins, 0 when it is not plain. */
+/**
+ * Reads the time at `p` and the end of the line; where the next line begins, 0 when it is not
+ * plain.
+ */
 @inline
 function scanTime(start: usize): usize {
   let p = start;
@@ -530,7 +563,8 @@ export function runRows(): i32 {
     let entry = guess();
     if (entry >= 0) p += <usize>load<u32>(entries + <usize>entry * ENTRY, 12);
     else {
-      // Measurement and tags end at the first blank; control characters, quotes and escapes are not plain.
+      // Measurement and tags end at the first blank; control characters, quotes and escapes are not
+      // plain.
       let byte = <u32>load<u8>(p);
       while (byte > 32 && byte !== 34 && byte !== 92) byte = <u32>load<u8>(++p);
       if (byte !== 32 || p === cursor) return ROWS_OTHER;

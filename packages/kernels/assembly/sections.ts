@@ -1,5 +1,5 @@
-// Sections of lines, measurement and tags, taken apart and put into the order of a series key. What is not certainly right is
-// left to the slow path.
+// Sections of lines, measurement and tags, taken apart and put into the order of a series key. What
+// is not certainly right is left to the slow path.
 import { copyText, firstBits } from './bytes';
 import { findSeries, hashKey, NO_SERIES } from './series';
 import { addCached, noteSection, noteTag } from './series-guess';
@@ -45,7 +45,8 @@ export function isUtf8(p: usize, length: usize): bool {
   return true;
 }
 
-// Tags of the section that is being made canonical: start u32, length u32, length of the key u32, number in the text u32.
+// Tags of the section that is being made canonical: start u32, length u32, length of the key u32,
+// number in the text u32.
 const TAG_BYTES: usize = 16;
 const tags: usize = memory.data(256 * 16, 16);
 const keyBuffer: usize = memory.data(65536 + 64, 16);
@@ -103,15 +104,17 @@ function addTag(start: usize, length: usize, keyLength: usize): void {
   tagCount++;
 }
 
-/** Whether the tag whose key lies at `start` is named time, which refuses the point, with a text. */
+/**
+ * Whether the tag whose key lies at `start` is named time, which refuses the point, with a text.
+ */
 @inline
 function isTime(start: usize, keyLength: usize): bool {
   return keyLength === 4 && load<u32>(start) === 0x656d6974;
 }
 
 /**
- * Splits a section of ASCII without backslashes, most of them, looking at commas and equals signs only; returns the
- * measurement's length, 0 for whatever needs a closer look.
+ * Splits a section of ASCII without backslashes, most of them, looking at commas and equals signs
+ * only; returns the measurement's length, 0 for whatever needs a closer look.
  */
 function splitPlain(section: usize, length: usize): usize {
   const end = section + length;
@@ -150,7 +153,10 @@ function splitPlain(section: usize, length: usize): usize {
   return closeTag(start, end, keyLength) ? measurementLength : 0;
 }
 
-/** Notes the tag that ends at `end`; false when it has no equals sign or no value, or is one too many. */
+/**
+ * Notes the tag that ends at `end`; false when it has no equals sign or no value, or is one too
+ * many.
+ */
 @inline
 function closeTag(start: usize, end: usize, keyLength: usize): bool {
   if (keyLength === 0 || end - start === keyLength + 1 || tagCount === TAGS_MAX) return false;
@@ -158,7 +164,10 @@ function closeTag(start: usize, end: usize, keyLength: usize): bool {
   return true;
 }
 
-/** Splits `section` into measurement and tags; returns the measurement's length, 0 for the slow path. */
+/**
+ * Splits `section` into measurement and tags; returns the measurement's length, 0 for the slow
+ * path.
+ */
 function splitSection(section: usize, length: usize): usize {
   const end = section + length;
   let p = section;

@@ -1,6 +1,7 @@
-// From the text that clients send (tags in their order) to the id of a series, without taking the text apart. Three ways, the
-// cheapest first: the text that came after the last one before; the series that was created after the last one, whose key is
-// the text with its tags in another order; and a cache of texts by their hash, which serves as many series as it has slots.
+// From the text that clients send (tags in their order) to the id of a series, without taking the
+// text apart. Three ways, the cheapest first: the text that came after the last one before; the
+// series that was created after the last one, whose key is the text with its tags in another order;
+// and a cache of texts by their hash, which serves as many series as it has slots.
 import { firstBits } from './bytes';
 import { allocateRun } from './memory';
 import {
@@ -19,8 +20,9 @@ const SPACE: u32 = 32;
 const COMMA: i8 = 44;
 const BACKSLASH: i8 = 92;
 
-// The cache: direct-mapped, 20 bytes a slot: hash, id, position, length, slot of the series that came after this one.
-// Texts lie in a ring; a slot whose text was overwritten is recognised by its position, which only ever grows (modulo 2^32).
+// The cache: direct-mapped, 20 bytes a slot: hash, id, position, length, slot of the series that
+// came after this one. Texts lie in a ring; a slot whose text was overwritten is recognised by its
+// position, which only ever grows (modulo 2^32).
 const CACHE_SLOTS: u32 = 16384;
 const SLOT_BYTES: usize = 20;
 const RING_BYTES: u32 = 1 << 22;
@@ -30,7 +32,10 @@ let cache: usize = 0;
 let ring: usize = 0;
 let ringAt: u32 = 0;
 
-/** Texts that were added since one was found: more than slots, and the cache is too small for what comes. */
+/**
+ * Texts that were added since one was found: more than slots, and the cache is too small for what
+ * comes.
+ */
 let vainTexts: u32 = 0;
 /** Whether the line that was looked up last is one that the cache is used for. */
 let isCached: bool = true;
@@ -55,7 +60,10 @@ export let guessedLength: usize = 0;
 
 /** Most tags whose order is remembered. */
 const ORDER_MAX: u32 = 64;
-/** Which tag of the text is the first, second... of the key, in a section taken apart last; a byte each. */
+/**
+ * Which tag of the text is the first, second... of the key, in a section taken apart last; a byte
+ * each.
+ */
 const order: usize = memory.data(64, 16);
 /** How many tags that section had; 0 when their order is that of the key. */
 let orderCount: u32 = 0;
@@ -102,9 +110,9 @@ function sameText(a: usize, b: usize, length: usize): bool {
 }
 
 /**
- * Id of the series of the line at `text`, if it is the one that came after the last one before, or was created after it:
- * writers mostly name their series in the same order, and comparing bytes is cheaper than finding their end and hashing
- * them. NO_SERIES otherwise.
+ * Id of the series of the line at `text`, if it is the one that came after the last one before, or
+ * was created after it: writers mostly name their series in the same order, and comparing bytes is
+ * cheaper than finding their end and hashing them. NO_SERIES otherwise.
  */
 export function guessSeries(text: usize, end: usize): u32 {
   const id = guessText(text, end);
@@ -118,7 +126,8 @@ function guessText(text: usize, end: usize): u32 {
   const slot = <usize>load<u32>(lastSlot, 16);
   if (slot !== 0) {
     const length = <usize>load<u32>(slot, 12);
-    // The text of a slot ends at the first space that is not escaped, and so do the same bytes here.
+    // The text of a slot ends at the first space that is not escaped, and so do the same bytes
+    // here.
     if (text + length < end && load<u8>(text + length) === SPACE && isKept(slot)) {
       const id = load<u32>(slot, 4);
       if (sameText(textOf(slot), text, length) && isUsable(id)) {
@@ -135,7 +144,10 @@ function guessText(text: usize, end: usize): u32 {
   return NO_SERIES;
 }
 
-/** Keys lie in the order of ids, so that of a million series the next one costs no miss of the caches. */
+/**
+ * Keys lie in the order of ids, so that of a million series the next one costs no miss of the
+ * caches.
+ */
 function guessNext(text: usize, end: usize): u32 {
   const id = lastId + 1;
   if (id >= nextSeriesId()) return NO_SERIES;
@@ -167,7 +179,9 @@ function guessNext(text: usize, end: usize): u32 {
   return NO_SERIES;
 }
 
-/** Whether a text is this key. Texts with backslashes are not compared: where they end is not known. */
+/**
+ * Whether a text is this key. Texts with backslashes are not compared: where they end is not known.
+ */
 @inline
 function isPlainKey(text: usize, key: usize, length: usize): bool {
   const backslashes = i8x16.splat(BACKSLASH);
@@ -184,8 +198,9 @@ function isPlainKey(text: usize, key: usize, length: usize): bool {
 }
 
 /**
- * Whether a text is this key when its tags are put in the order of those of the section before. Without backslashes every
- * comma begins a tag, in the text as in the key, and a key has neither spaces nor a tag twice then.
+ * Whether a text is this key when its tags are put in the order of those of the section before.
+ * Without backslashes every comma begins a tag, in the text as in the key, and a key has neither
+ * spaces nor a tag twice then.
  */
 @inline
 function isKeyInOrder(text: usize, key: usize, length: usize): bool {
@@ -219,7 +234,10 @@ function isKeyInOrder(text: usize, key: usize, length: usize): bool {
   return true;
 }
 
-/** Begins to note the order of tags of a section: that of the key, unless `noteTag` follows for each of them. */
+/**
+ * Begins to note the order of tags of a section: that of the key, unless `noteTag` follows for each
+ * of them.
+ */
 @inline
 export function noteSection(): void {
   orderCount = 0;

@@ -1,4 +1,5 @@
-// Many series at once: their keys taken apart into tags, and lists of them as logs and index files hold them.
+// Many series at once: their keys taken apart into tags, and lists of them as logs and index files
+// hold them.
 import { at, failed, openReader, readVarint, moveTo, remaining, writeVarint, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
 import {
   addEntry,
@@ -44,7 +45,8 @@ const SCRATCH_TEXT = 14;
 const SCRATCH_LIST = 15;
 const KEY_BYTES_MAX: u32 = 65535;
 
-// `splitSeries` gives back at most this many words; the largest series takes two and two per tag of three bytes.
+// `splitSeries` gives back at most this many words; the largest series takes two and two per tag of
+// three bytes.
 const TAG_WORDS: u32 = 1 << 17;
 const SERIES_WORDS_MAX: u32 = 2 + 2 * (KEY_BYTES_MAX / 3 + 1);
 
@@ -97,7 +99,9 @@ function isEscapable(byte: u32): bool {
 
 let hasEscapes: bool = false;
 
-/** Where the part of a key at `p` ends: at the first `stop` that is not escaped. Sets `hasEscapes`. */
+/**
+ * Where the part of a key at `p` ends: at the first `stop` that is not escaped. Sets `hasEscapes`.
+ */
 @inline
 function partEnd(p: usize, limit: usize, stop: u32): usize {
   hasEscapes = false;
@@ -125,7 +129,8 @@ function internEscaped(dictionary: Dictionary, from: usize, to: usize): u32 {
   return addEntry(dictionary, text, <u32>(out - text));
 }
 
-// Keys that the last series had at each place of their tags: mostly the next one has the same there.
+// Keys that the last series had at each place of their tags: mostly the next one has the same
+// there.
 const KEYS_KEPT: u32 = 16;
 const lastKeys: usize = memory.data(16 * 4, 16);
 
@@ -146,8 +151,9 @@ function internKey(from: usize, to: usize, place: u32): u32 {
   return id;
 }
 
-// Values wait for their ids, 16 bytes each: address, length, hash and where the id belongs. Their slots lie all over a table
-// that does not fit the caches; when those of many are read one after the other, the processor waits for them at once.
+// Values wait for their ids, 16 bytes each: address, length, hash and where the id belongs. Their
+// slots lie all over a table that does not fit the caches; when those of many are read one after
+// the other, the processor waits for them at once.
 const WAITING_MAX: u32 = 64;
 const waiting: usize = memory.data(64 * 16, 16);
 let waitingCount: u32 = 0;
@@ -197,9 +203,10 @@ export function splitWords(): usize {
 }
 
 /**
- * Takes apart the keys of series [first, end): per series its measurement, the number of its tags, and per tag the ids
- * of key and value, four bytes each, at `splitWords()`. Returns how many series these are, at least one; an error when
- * memory is exhausted. Ids that do not exist have no tags and measurement NO_ENTRY.
+ * Takes apart the keys of series [first, end): per series its measurement, the number of its tags,
+ * and per tag the ids of key and value, four bytes each, at `splitWords()`. Returns how many series
+ * these are, at least one; an error when memory is exhausted. Ids that do not exist have no tags
+ * and measurement NO_ENTRY.
  */
 export function splitSeries(first: u32, end: u32): i32 {
   splitAt = scratch(SCRATCH_TAGS, <usize>TAG_WORDS * 4);
@@ -259,9 +266,9 @@ function isListed(id: u32, leavesForgotten: bool): bool {
 }
 
 /**
- * Writes ids [first, end) to `dst`. An entry is a series: the id that the caller gives its measurement (`ids`, four bytes
- * by measurement number), length and bytes of its key behind the measurement; or NO_ENTRY and how many ids have none.
- * Returns the size.
+ * Writes ids [first, end) to `dst`. An entry is a series: the id that the caller gives its
+ * measurement (`ids`, four bytes by measurement number), length and bytes of its key behind the
+ * measurement; or NO_ENTRY and how many ids have none. Returns the size.
  */
 export function encodeSeriesList(
   first: u32,
@@ -297,9 +304,10 @@ export function encodeSeriesList(
 }
 
 /**
- * Adds series from such a list of `count` entries under ids from `firstId` on; `numbers` has the measurement's number for
- * each id of the list, four bytes each, `measurementCount` of them. Series below `knownBelow` are skipped. A key that led
- * to another series leads to the new one from then on: the older one was gone when the newer was made. 0 or an error.
+ * Adds series from such a list of `count` entries under ids from `firstId` on; `numbers` has the
+ * measurement's number for each id of the list, four bytes each, `measurementCount` of them. Series
+ * below `knownBelow` are skipped. A key that led to another series leads to the new one from then
+ * on: the older one was gone when the newer was made. 0 or an error.
  */
 export function insertSeriesList(
   src: usize,

@@ -1,5 +1,5 @@
-// Series of one measurement in the order of their keys, and tag values in the order of their bytes, compared where they
-// lie.
+// Series of one measurement in the order of their keys, and tag values in the order of their bytes,
+// compared where they lie.
 import { seriesKey, seriesKeyLength, seriesMeasurement } from './series';
 import { textBytes, textLength } from './series-list';
 import { measurementNameLength } from './symbols';
@@ -18,7 +18,10 @@ function commonPrefix(what: u32, id: u32): usize {
   return what === TEXTS ? 0 : <usize>measurementNameLength(seriesMeasurement(id));
 }
 
-/** Whether the bytes (or the tags) of `a` come before those of `b`; both have `prefix` bytes in common. */
+/**
+ * Whether the bytes (or the tags) of `a` come before those of `b`; both have `prefix` bytes in
+ * common.
+ */
 function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
   const isText = what === TEXTS;
   let p = (isText ? textBytes(a) : seriesKey(a)) + prefix;
@@ -53,8 +56,9 @@ function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
 }
 
 /**
- * Whether tags come before others when keys and values are compared one after the other, as the texts that they are: at
- * the first bytes that differ, where a key or value that ends comes first, and a backslash stands for what it escapes.
+ * Whether tags come before others when keys and values are compared one after the other, as the
+ * texts that they are: at the first bytes that differ, where a key or value that ends comes first,
+ * and a backslash stands for what it escapes.
  */
 function hasSmallerTags(p: usize, pEnd: usize, q: usize, qEnd: usize): bool {
   const x = load<u8>(p);
@@ -88,8 +92,8 @@ export function mergedFromLeft(): u32 {
 }
 
 /**
- * Merges two ordered runs of ids into `out`, at most `limit` of them; returns how many. What was taken from the right is
- * the rest of `mergedFromLeft`.
+ * Merges two ordered runs of ids into `out`, at most `limit` of them; returns how many. What was
+ * taken from the right is the rest of `mergedFromLeft`.
  */
 export function mergeIds(
   what: u32,

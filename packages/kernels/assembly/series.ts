@@ -1,5 +1,6 @@
-// The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 4 bytes per slot.
-// What leads from the text that clients send (tags in their order) to the id without a look-up: series-guess.ts.
+// The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 4
+// bytes per slot. What leads from the text that clients send (tags in their order) to the id
+// without a look-up: series-guess.ts.
 import { copyText, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
@@ -27,9 +28,9 @@ let alive: u32 = 0;
 let nextId: u32 = 0;
 let seed: u64 = 0;
 
-// Id -> address of (measurement u32, length u16, bytes); 0 where there is no series. In pages, and a directory of them:
-// ids are never used again, and a page of which no series is left takes nothing.
-// The highest bit of the measurement says that the key does not lead to the id any more.
+// Id -> address of (measurement u32, length u16, bytes); 0 where there is no series. In pages, and
+// a directory of them: ids are never used again, and a page of which no series is left takes
+// nothing. The highest bit of the measurement says that the key does not lead to the id any more.
 const FORGOTTEN: u32 = 0x80000000;
 const PAGE_BITS: u32 = 14;
 const PAGE_IDS: u32 = 1 << PAGE_BITS;
@@ -39,7 +40,10 @@ let pageCapacity: u32 = 0;
 let pageCount: u32 = 0;
 let present: u32 = 0; // series with an entry
 
-/** Stands in exported entries for ids that have no series: their number takes the place of the length. */
+/**
+ * Stands in exported entries for ids that have no series: their number takes the place of the
+ * length.
+ */
 const NO_OWNER: u32 = u32.MAX_VALUE;
 const HOLE_MAX: u32 = 65535;
 
@@ -255,7 +259,9 @@ export function forgetSeries(id: u32): void {
   alive--;
 }
 
-/** Undoes `forgetSeries`. False when the key leads to another series by now, or memory is exhausted. */
+/**
+ * Undoes `forgetSeries`. False when the key leads to another series by now, or memory is exhausted.
+ */
 export function rememberSeries(id: u32): bool {
   const entry = entryOf(id);
   if (entry === 0) return false;
@@ -263,7 +269,8 @@ export function rememberSeries(id: u32): bool {
   const length = <u32>load<u16>(entry, 4);
   const hash = hashKey(entry + KEY_HEADER, <usize>length);
   if (findSeries(entry + KEY_HEADER, length, hash) !== NO_SERIES) return false;
-  // It gets a slot now and must not be moved to another one later. This happens when a delete is taken back.
+  // It gets a slot now and must not be moved to another one later. This happens when a delete is
+  // taken back.
   finishGrowth(table(), nextId, hashOfSeries, 0);
   if (!reserve(id)) return false;
   finishGrowth(table(), nextId, hashOfSeries, 0);
@@ -281,14 +288,20 @@ function removeSeries(id: u32): void {
   present--;
 }
 
-/** Takes back series from `first` on, newest first: their ids are free again. Called through series-guess.ts. */
+/**
+ * Takes back series from `first` on, newest first: their ids are free again. Called through
+ * series-guess.ts.
+ */
 export function truncateTable(first: u32): void {
   if (nextId <= first) return;
   while (nextId > first) removeSeries(--nextId);
   truncateSlots(table(), first);
 }
 
-/** Takes over `count` ids whose entries lie one behind the other at `src`, as `exportSeries` writes them. 0 or an error. */
+/**
+ * Takes over `count` ids whose entries lie one behind the other at `src`, as `exportSeries` writes
+ * them. 0 or an error.
+ */
 export function loadSeriesEntries(src: usize, bytes: usize, count: u32, measurements: u32): i32 {
   if (nextId !== 0) return ERROR_VALUE;
   const end = src + bytes;
@@ -318,12 +331,15 @@ export function loadSeriesEntries(src: usize, bytes: usize, count: u32, measurem
   return 0;
 }
 
-// Series [pendingFrom, pendingEnd) were loaded and are not in slots yet: a million of them takes a tenth of a second,
-// which whoever only reads by id need not wait for.
+// Series [pendingFrom, pendingEnd) were loaded and are not in slots yet: a million of them takes a
+// tenth of a second, which whoever only reads by id need not wait for.
 let pendingFrom: u32 = 0;
 let pendingEnd: u32 = 0;
 
-/** Puts up to `count` loaded series into slots; how many are left. Of two with one key the later counts. */
+/**
+ * Puts up to `count` loaded series into slots; how many are left. Of two with one key the later
+ * counts.
+ */
 export function placeSeries(count: u32): u32 {
   if (pendingFrom === pendingEnd) return 0;
   if (pendingFrom === 0) {
@@ -350,7 +366,10 @@ function placeAll(): void {
   if (pendingFrom !== pendingEnd) placeSeries(u32.MAX_VALUE);
 }
 
-/** Copies entries of ids [first, end) to `dst` while they fit `room`; returns the id behind the last one. */
+/**
+ * Copies entries of ids [first, end) to `dst` while they fit `room`; returns the id behind the last
+ * one.
+ */
 export function exportSeries(first: u32, end: u32, dst: usize, room: usize): u32 {
   let out = dst;
   let id = first;

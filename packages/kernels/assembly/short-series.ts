@@ -1,5 +1,6 @@
-// Series with few rows, as segments hold them: for many series in one call the blocks of a chunk each, with their checksums,
-// and the entries of the directory. Formats: docs/formats/segment.md and encodings.md.
+// Series with few rows, as segments hold them: for many series in one call the blocks of a chunk
+// each, with their checksums, and the entries of the directory. Formats: docs/formats/segment.md
+// and encodings.md.
 import { blockBound, KIND_BITS, writeBlock } from './blocks';
 import { writeVarint, zigzag } from './bytes';
 import { crc32c } from './crc32c';
@@ -9,7 +10,10 @@ import { scratch } from './memory';
 /** Longer chunks have statistics, which are made elsewhere. */
 export const SHORT_ROWS_MAX: u32 = 31;
 
-/** A column of all rows. `valid` is 0 when every row has a value, else the address of a byte per row. */
+/**
+ * A column of all rows. `valid` is 0 when every row has a value, else the address of a byte per
+ * row.
+ */
 @unmanaged
 class ShortColumn {
   kind: u32; // of blocks.ts
@@ -41,7 +45,10 @@ let times: usize = 0;
 let columns: usize = 0;
 let columnCount: u32 = 0;
 
-/** Rows of series one behind the other: ids and ends of rows (u32 each) per series, times per row, and `ShortColumn`s. */
+/**
+ * Rows of series one behind the other: ids and ends of rows (u32 each) per series, times per row,
+ * and `ShortColumn`s.
+ */
 export function setShortRows(
   idsAt: usize,
   endsAt: usize,
@@ -76,8 +83,9 @@ export function shortMaxTime(): i64 {
 }
 
 /**
- * Writes series [first, end) until `entriesWanted` bytes of entries are exceeded, an output has no room for the next
- * one, or one comes that this is not for: it has too many rows, or its times do not ascend. Returns its index.
+ * Writes series [first, end) until `entriesWanted` bytes of entries are exceeded, an output has no
+ * room for the next one, or one comes that this is not for: it has too many rows, or its times do
+ * not ascend. Returns its index.
  * `previousId` is that of the series before.
  */
 export function writeShortSeries(

@@ -1,11 +1,13 @@
-// Slots of the tables of series and texts: four bytes each, 0 when empty, else id + 1 in the low bits and in the others as
-// many bits of the hash as there is room for. So a look-up reads the bytes of a wrong entry once in a few hundred times
-// only, while a slot with the whole hash takes twice the memory: 25 MiB of a million series with two tags each of its own.
-// The price is paid when a table grows: hashes have to be made again, from entries that lie one behind the other.
+// Slots of the tables of series and texts: four bytes each, 0 when empty, else id + 1 in the low
+// bits and in the others as many bits of the hash as there is room for. So a look-up reads the
+// bytes of a wrong entry once in a few hundred times only, while a slot with the whole hash takes
+// twice the memory: 25 MiB of a million series with two tags each of its own. The price is paid
+// when a table grows: hashes have to be made again, from entries that lie one behind the other.
 //
-// A table grows in portions, some with every few entries that are added, because of ten million series the whole of it takes
-// half a second. First the new slots are cleared; then they take what is added, and what lies in the old ones is moved in the
-// order of ids. Until all of it is, look-ups that find nothing in the new slots go on in the old ones.
+// A table grows in portions, some with every few entries that are added, because of ten million
+// series the whole of it takes half a second. First the new slots are cleared; then they take what
+// is added, and what lies in the old ones is moved in the order of ids. Until all of it is,
+// look-ups that find nothing in the new slots go on in the old ones.
 import { allocateRun, freeRun } from './memory';
 
 /** Linear probing, at most three quarters full. All zero: a table without slots. */
@@ -20,7 +22,10 @@ export class SlotTable {
   next: usize;
   nextCount: u32;
   cleared: usize;
-  /** Slots of which entries with ids [moved, oldEnd) are not in the others yet; 0 when there are none. */
+  /**
+   * Slots of which entries with ids [moved, oldEnd) are not in the others yet; 0 when there are
+   * none.
+   */
   old: usize;
   oldCount: u32;
   oldMask: u32;
@@ -37,7 +42,10 @@ export const NO_HASH: u64 = u64.MAX_VALUE;
 const FIRST_SLOTS: u32 = 16384;
 /** A portion of growing comes with every so many entries: a power of two. */
 const ENTRIES_PER_PORTION: u32 = 8;
-/** A table that has begun to grow at five eighths has cleared its new slots long before three quarters. */
+/**
+ * A table that has begun to grow at five eighths has cleared its new slots long before three
+ * quarters.
+ */
 const CLEARED_PER_PORTION: usize = 65536;
 /** Ids without an entry cost little, but not nothing. */
 const IDS_PER_PORTION: u32 = 1024;
@@ -48,8 +56,9 @@ export function slotBytes(table: SlotTable): usize {
 }
 
 /**
- * The bits of a slot that hold id + 1, so that ids up to twice `newestId` and the mask itself differ. Positions come from
- * the low bits of a hash, of which there are fewer: the bits that are kept tell more.
+ * The bits of a slot that hold id + 1, so that ids up to twice `newestId` and the mask itself
+ * differ. Positions come from the low bits of a hash, of which there are fewer: the bits that are
+ * kept tell more.
  */
 function idMaskFor(slotCount: u32, newestId: u32): u32 {
   let ids: u64 = <u64>slotCount * 2;
@@ -57,8 +66,9 @@ function idMaskFor(slotCount: u32, newestId: u32): u32 {
   return <u32>(ids - 1);
 }
 
-// Entries of a table that is made anew wait here to get their slots: hash and id each. Slots lie all over the table, and when
-// nothing else is touched for a while the processor waits for many of them at once: a quarter less for a million new series.
+// Entries of a table that is made anew wait here to get their slots: hash and id each. Slots lie
+// all over the table, and when nothing else is touched for a while the processor waits for many of
+// them at once: a quarter less for a million new series.
 const WAITING_MAX: u32 = 64;
 const waiting: usize = memory.data(64 * 8, 8);
 let waitingCount: u32 = 0;
@@ -89,7 +99,10 @@ export function fillSlots(table: SlotTable): void {
   table.filled += count;
 }
 
-/** Reads the slots where a look-up of the hash begins, so that the processor has them when it comes. Of use only as a sum. */
+/**
+ * Reads the slots where a look-up of the hash begins, so that the processor has them when it comes.
+ * Of use only as a sum.
+ */
 @inline
 export function touchSlots(table: SlotTable, hash: u32): u32 {
   if (table.slotCount === 0) return 0;
@@ -139,7 +152,10 @@ export function makeSlots(table: SlotTable, present: u32, newestId: u32): bool {
   return true;
 }
 
-/** Whether there is room for one more entry, of this id, or room could be made; grows in portions before it is needed. */
+/**
+ * Whether there is room for one more entry, of this id, or room could be made; grows in portions
+ * before it is needed.
+ */
 @inline
 export function reserveSlot(
   table: SlotTable,

@@ -1,5 +1,5 @@
-// Strings: the distinct ones once, in order of appearance, compressed together with LZ4, and a code per row.
-// Format: docs/formats/encodings.md, "Strings".
+// Strings: the distinct ones once, in order of appearance, compressed together with LZ4, and a code
+// per row. Format: docs/formats/encodings.md, "Strings".
 import {
   at,
   BLOCK_VALUES_MAX,
@@ -36,8 +36,9 @@ let dictionaryCount: u32 = 0;
 let dictionaryBytes: u32 = 0;
 
 /**
- * Gives each of `count` references (address u32, length u32) the code of its text: codes as i64 in scratch 2,
- * lengths of distinct texts as i64 in scratch 3, references to them in scratch 5 behind the table. False without memory.
+ * Gives each of `count` references (address u32, length u32) the code of its text: codes as i64 in
+ * scratch 2, lengths of distinct texts as i64 in scratch 3, references to them in scratch 5 behind
+ * the table. False without memory.
  */
 function buildDictionary(references: usize, count: u32): bool {
   let slots: u32 = 16;
@@ -93,7 +94,8 @@ function buildDictionary(references: usize, count: u32): bool {
 let tableEntries: usize = 0;
 
 /**
- * Codes texts without encoding them: u32 codes at `stringCodes`, references to the distinct texts at
+ * Codes texts without encoding them: u32 codes at `stringCodes`, references to the distinct texts
+ * at
  * `stringReferences`. Returns how many there are, or an error.
  */
 export function codeStrings(references: usize, count: u32): i32 {
@@ -200,7 +202,10 @@ function decodeCodes(count: u32, entries: u32): i32 {
   return 0;
 }
 
-/** Reads the block body of `count` strings; results through the functions above. Returns 0 or an error. */
+/**
+ * Reads the block body of `count` strings; results through the functions above. Returns 0 or an
+ * error.
+ */
 export function decodeStrings(count: u32): i32 {
   const encoding = readByte();
   if (failed) return ERROR_TRUNCATED;

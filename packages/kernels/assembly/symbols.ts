@@ -1,5 +1,6 @@
 // Names of measurements and of their fields -> small dense numbers. Names are never forgotten.
-// Scope 0 holds measurements (escaped as in a series key); scope m + 1 holds the fields of measurement m (unescaped).
+// Scope 0 holds measurements (escaped as in a series key); scope m + 1 holds the fields of
+// measurement m (unescaped).
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
 
@@ -22,7 +23,8 @@ let used: u32 = 0;
 let at: usize = 0;
 let end: usize = 0;
 
-// Measurement number -> (name symbol, field count, addresses of its field symbols, capacity), 16 bytes each.
+// Measurement number -> (name symbol, field count, addresses of its field symbols, capacity), 16
+// bytes each.
 let measurements: usize = 0;
 let measurementCapacity: u32 = 0;
 let measurementTotal: u32 = 0;
@@ -40,7 +42,8 @@ export function sameBytes(a: usize, b: usize, length: usize): bool {
     if (load<u64>(a + i) !== load<u64>(b + i)) return false;
   }
   if (i === length) return true;
-  // Both sides may be read up to 7 bytes behind their end (memory.ts keeps slack); the mask ignores those bytes.
+  // Both sides may be read up to 7 bytes behind their end (memory.ts keeps slack); the mask ignores
+  // those bytes.
   const mask = (<u64>1 << (<u64>(length - i) * 8)) - 1;
   return ((load<u64>(a + i) ^ load<u64>(b + i)) & mask) === 0;
 }

@@ -1,6 +1,7 @@
-// Where rows of the running batch wait for their caller: one table per shard and measurement, one contiguous array per
-// column, rows in arrival order. Tables outlive their batch, so that the next one finds its columns and arrays ready;
-// all of them are dropped at once when they hold too much or the caller's types have changed.
+// Where rows of the running batch wait for their caller: one table per shard and measurement, one
+// contiguous array per column, rows in arrival order. Tables outlive their batch, so that the next
+// one finds its columns and arrays ready; all of them are dropped at once when they hold too much
+// or the caller's types have changed.
 import { allocate, Arena, freeArena } from './arena';
 import { fieldCount } from './symbols';
 
@@ -93,7 +94,10 @@ function allocateText(bytes: usize): usize {
   return allocate(changetype<Arena>(textRecord), bytes);
 }
 
-/** The reference of a text of the body as one to a copy, which lives as long as the batch; `NO_TEXT` for no memory. */
+/**
+ * The reference of a text of the body as one to a copy, which lives as long as the batch; `NO_TEXT`
+ * for no memory.
+ */
 @inline
 export function keepText(bits: u64): u64 {
   const length = <usize>(bits >> 32);
@@ -232,7 +236,9 @@ export function growTable(table: Table): bool {
   return true;
 }
 
-/** Marks the rows of a column from its last value to `row` as null. False when memory is exhausted. */
+/**
+ * Marks the rows of a column from its last value to `row` as null. False when memory is exhausted.
+ */
 export function skipRows(table: Table, column: Column, row: u32): bool {
   const from = <usize>column.nextRow;
   const count = <usize>row - from;

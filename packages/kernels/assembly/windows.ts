@@ -1,6 +1,7 @@
-// Windowed aggregates. An accumulator holds one record per non-empty window, ordered by start, and takes runs of rows
-// in time order, of one series after the other: windows of a run are worked out, then merged into the accumulator.
-// Sums are taken from left to right, so that results do not depend on how wide the machine's vectors are.
+// Windowed aggregates. An accumulator holds one record per non-empty window, ordered by start, and
+// takes runs of rows in time order, of one series after the other: windows of a run are worked out,
+// then merged into the accumulator. Sums are taken from left to right, so that results do not
+// depend on how wide the machine's vectors are.
 import { allocateRun, freeRun, scratch } from './memory';
 
 export const KIND_FLOAT: u32 = 0;
@@ -56,7 +57,9 @@ function freeRecords(accumulator: Accumulator): void {
   freeRun(accumulator.records, <usize>accumulator.capacity * RECORD);
 }
 
-/** A new accumulator; `every` 0 means one window that begins at `start`. 0 when memory is exhausted. */
+/**
+ * A new accumulator; `every` 0 means one window that begins at `start`. 0 when memory is exhausted.
+ */
 export function openAccumulator(kind: u32, wants: u32, every: i64, offset: i64, start: i64): usize {
   const address = allocateRun(offsetof<Accumulator>());
   if (address === 0) return 0;
@@ -94,7 +97,10 @@ function isLess<T>(a: T, b: T): bool {
   return a < b;
 }
 
-/** What has to be added to the upper half of a sum whose lower half became `sum` when `value` was added. */
+/**
+ * What has to be added to the upper half of a sum whose lower half became `sum` when `value` was
+ * added.
+ */
 @inline
 function upperStep<T>(sum: u64, value: T): i64 {
   const carry: i64 = sum < <u64>value ? 1 : 0;
@@ -182,7 +188,10 @@ function aggregateRows<T, W>(
   return true;
 }
 
-/** First row behind `from` whose time is `span` or more after that of `from`; tries `guess` rows further on first. */
+/**
+ * First row behind `from` whose time is `span` or more after that of `from`; tries `guess` rows
+ * further on first.
+ */
 @inline
 export function windowEnd(times: usize, from: u32, count: u32, span: u64, guess: u32): u32 {
   const base = load<i64>(times + <usize>from * 8);
@@ -231,14 +240,15 @@ function aggregateRun<T, W>(
     let to = count;
     if (every !== 0) {
       const time = load<i64>(times + <usize>from * 8);
-      // Mostly the window after the previous one: a subtraction instead of a division. `previous` is not set before
-      // the first, and not at the end of time, where the sum would wrap.
+      // Mostly the window after the previous one: a subtraction instead of a division. `previous`
+      // is not set before the first, and not at the end of time, where the sum would wrap.
       let into = time - previous - every;
       if (previous === i64.MIN_VALUE || <u64>into >= <u64>every || <u64>(time - previous) < <u64>every) {
         into = floorMod(time, every) - offset;
         if (into < 0) into += every;
       }
-      // The first window of all time may begin before the smallest int64; it is said to begin there.
+      // The first window of all time may begin before the smallest int64; it is said to begin
+      // there.
       start = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
       to = windowEnd(times, from, count, <u64>(every - into), length);
       length = to - from;
@@ -301,7 +311,9 @@ function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool)
   }
 }
 
-/** Merges `count` records, ordered by start, into the accumulator. False when memory is exhausted. */
+/**
+ * Merges `count` records, ordered by start, into the accumulator. False when memory is exhausted.
+ */
 @inline
 export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): bool {
   const present = accumulator.count;
@@ -365,8 +377,8 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
 }
 
 /**
- * Adds rows in ascending time order; `valid` 0 or one byte per row that says which have a value. False when memory
- * is exhausted.
+ * Adds rows in ascending time order; `valid` 0 or one byte per row that says which have a value.
+ * False when memory is exhausted.
  */
 export function accumulate(
   address: usize,
@@ -434,7 +446,8 @@ function wholeSum<W>(record: usize): f64 {
   }
   let sum = <f64>low;
   if (high !== 0) {
-    // The upper 64 bits round as the whole does, when their last one tells whether anything lies below.
+    // The upper 64 bits round as the whole does, when their last one tells whether anything lies
+    // below.
     const shift = <u64>(64 - clz(high));
     const below: u64 = low << (64 - shift) === 0 ? 0 : 1;
     sum = <f64>(<u64>high << (64 - shift) | low >> shift | below) * <f64>(<u64>1 << shift);
@@ -452,8 +465,8 @@ function resultOf<W>(record: usize, result: u32): u64 {
 }
 
 /**
- * Copies a result of all records to `dst`, backwards when descending: word number `result` of the record, the mean, or
- * the spread (maximum - minimum).
+ * Copies a result of all records to `dst`, backwards when descending: word number `result` of the
+ * record, the mean, or the spread (maximum - minimum).
  */
 export function copyResult(address: usize, result: u32, descends: bool, dst: usize): void {
   const accumulator = changetype<Accumulator>(address);

@@ -1,4 +1,5 @@
-// Windowed aggregates of one field over any number of series: rows go in series by series, windows come out in order.
+// Windowed aggregates of one field over any number of series: rows go in series by series, windows
+// come out in order.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 import type { CachedColumn } from './column-cache.ts';
@@ -10,7 +11,9 @@ export type AccumulatorOptions = {
   /** `undefined`: one window, which begins at `start`. */
   readonly window?: { readonly everyNanos: bigint; readonly offsetNanos: bigint } | undefined;
   readonly start: Timestamp;
-  /** Leave out what no function needs: count, first and last cost nothing, these read every value. */
+  /**
+   * Leave out what no function needs: count, first and last cost nothing, these read every value.
+   */
   readonly wantsSum: boolean;
   readonly wantsExtremes: boolean;
   /** Besides the sum: means of integers are right however large their sum is. */
@@ -23,7 +26,8 @@ type Values = Float64Array | BigInt64Array | BigUint64Array;
 export type Words = Float64Array<ArrayBuffer>;
 
 /**
- * One entry per non-empty window; all arrays are views of one buffer. Values are in the field's type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or
+ * One entry per non-empty window; all arrays are views of one buffer. Values are in the field's
+ * type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or
  * `mins` and `maxs` with their times, are empty when they were not wanted.
  */
 export type WindowPartials = {
@@ -41,8 +45,8 @@ export type WindowPartials = {
 };
 
 /**
- * Rows of one window as scalars, from the statistics of a chunk that lies within it. Floats are numbers. Where the mean
- * of integers is wanted, the sum must not have wrapped.
+ * Rows of one window as scalars, from the statistics of a chunk that lies within it. Floats are
+ * numbers. Where the mean of integers is wanted, the sum must not have wrapped.
  */
 export type RowsPartial = {
   readonly sum: number | bigint;
@@ -82,7 +86,10 @@ const RESULTS = [
   'spread',
 ] as const;
 
-/** What can be asked of the windows; each has what `WindowPartials` says, `mean` is a float, `spread` as `max`. */
+/**
+ * What can be asked of the windows; each has what `WindowPartials` says, `mean` is a float,
+ * `spread` as `max`.
+ */
 export type WindowResult = (typeof RESULTS)[number];
 
 const RESULT_CODES: Readonly<Record<WindowResult, number>> = Object.fromEntries(
@@ -99,9 +106,10 @@ const SCRATCH_INPUT = 0;
 const SCRATCH_OUTPUT = 1;
 
 /**
- * Sums of integers wrap, means do not; min and max keep the earliest point among equals; first and last take the larger value at equal
- * times, the first of booleans prefers false. Text fields have only count, first and last: work on their codes with a
- * column of `integer` positions, and compare texts at equal times outside.
+ * Sums of integers wrap, means do not; min and max keep the earliest point among equals; first and
+ * last take the larger value at equal times, the first of booleans prefers false. Text fields have
+ * only count, first and last: work on their codes with a column of `integer` positions, and compare
+ * texts at equal times outside.
  */
 export class Accumulator {
   readonly #kernels: Kernels;
@@ -158,7 +166,10 @@ export class Accumulator {
     if (isDone === 0) throw new Unavailable('kernel memory is exhausted');
   }
 
-  /** Adds the rows [from, to) of one chunk without values: of the results only counts and starts mean anything. */
+  /**
+   * Adds the rows [from, to) of one chunk without values: of the results only counts and starts
+   * mean anything.
+   */
   addRows(times: CachedColumn, rows: { from: number; to: number }): void {
     assert(times.type === 'time' && this.#type === 'boolean', 'rows without values are counted');
     const { exports } = this.#kernels;
@@ -168,13 +179,14 @@ export class Accumulator {
   }
 
   /**
-   * Adds `count` rows that lie in the window that begins at `start`, which must be the start of one of the windows,
-   * without reading them.
+   * Adds `count` rows that lie in the window that begins at `start`, which must be the start of one
+   * of the windows, without reading them.
    */
   addPartial(start: Timestamp, count: number, partial: RowsPartial): void {
     const address = this.#kernels.scratch(SCRATCH_INPUT, RECORD_WORDS * 8);
     const { words } = this.#kernels;
-    // In the order of words in a record. Thousands of chunks come this way: nothing is allocated for them.
+    // In the order of words in a record. Thousands of chunks come this way: nothing is allocated
+    // for them.
     const at = address >>> 3;
     words[at] = start;
     words[at + 1] = BigInt(count);
@@ -226,7 +238,10 @@ export class Accumulator {
     };
   }
 
-  /** Some results of all windows, each as an array of 64-bit words; the arrays are views of one buffer. */
+  /**
+   * Some results of all windows, each as an array of 64-bit words; the arrays are views of one
+   * buffer.
+   */
   results(names: readonly WindowResult[], options: { readonly descending: boolean }): Words[] {
     const count = this.windowCount;
     const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * names.length * 8);
@@ -263,7 +278,10 @@ export class Accumulator {
     }
   }
 
-  /** The words of all records, word by word, in one buffer: many small ones cost more than what they hold. */
+  /**
+   * The words of all records, word by word, in one buffer: many small ones cost more than what they
+   * hold.
+   */
   #allWords(count: number, descends: boolean): ArrayBuffer {
     const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * WORDS * 8);
     for (let word = 0; word < WORDS; word++) {

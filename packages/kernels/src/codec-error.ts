@@ -1,9 +1,15 @@
 // What a decoder says about bytes that it cannot read.
 
-/** Why bytes are not a block: `truncated` ends early, `encoding` is unknown, `value` contradicts itself. */
+/**
+ * Why bytes are not a block: `truncated` ends early, `encoding` is unknown, `value` contradicts
+ * itself.
+ */
 export type CodecErrorReason = 'truncated' | 'encoding' | 'value' | 'too-large';
 
-/** Thrown by every decoder for bytes that no encoder wrote. Storage turns it into `Corruption` with file and offset. */
+/**
+ * Thrown by every decoder for bytes that no encoder wrote. Storage turns it into `Corruption` with
+ * file and offset.
+ */
 export class CodecError extends Error {
   override readonly name = 'CodecError';
   readonly reason: CodecErrorReason;

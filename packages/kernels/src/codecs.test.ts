@@ -11,7 +11,8 @@ function bitsOf(array: BigInt64Array | BigUint64Array | Float64Array | Uint8Arra
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-// Sequences as they occur: noise, walks, steady steps, repeated values, long enough for several groups.
+// Sequences as they occur: noise, walks, steady steps, repeated values, long enough for several
+// groups.
 const int64 = fc.oneof(
   fc.bigInt({ min: MIN_INT64, max: MAX_INT64 }),
   fc.bigInt({ min: -300n, max: 300n }),

@@ -1,6 +1,8 @@
-// Typed codecs over typed arrays. Every block describes its encoding and count (docs/formats/encodings.md).
+// Typed codecs over typed arrays. Every block describes its encoding and count
+// (docs/formats/encodings.md).
 //
-// Input is copied into linear memory and the result copied out once; results belong to the caller. Decoders throw
+// Input is copied into linear memory and the result copied out once; results belong to the caller.
+// Decoders throw
 // `CodecError` for bytes that no encoder wrote, and nothing else.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
@@ -230,8 +232,8 @@ export class Codecs {
 }
 
 /**
- * The block of one value, which is a constant: what the kernel would write, without a call that costs ten times the
- * work. Segments of many series with few points consist of these.
+ * The block of one value, which is a constant: what the kernel would write, without a call that
+ * costs ten times the work. Segments of many series with few points consist of these.
  */
 function encodeSingle(kind: Kind, value: ArrayBufferView): Uint8Array {
   const source = new DataView(value.buffer, value.byteOffset, 8);

@@ -18,7 +18,9 @@ const cache = new ColumnCache(kernels, 1 << 20);
 
 type NumericType = 'float' | 'integer' | 'unsigned' | 'boolean';
 
-/** Values of every narrow form: ranges below 2^8, 2^16, 2^32 and above, at either end of the type. */
+/**
+ * Values of every narrow form: ranges below 2^8, 2^16, 2^32 and above, at either end of the type.
+ */
 const values: Record<NumericType, fc.Arbitrary<fc.Arbitrary<FieldValue>>> = {
   float: fc.constantFrom(
     fc.double({ noNaN: true }),

@@ -1,7 +1,9 @@
-// Decoded columns kept in linear memory, for chunks that are read again and again. Narrow forms: assembly/cached.ts.
+// Decoded columns kept in linear memory, for chunks that are read again and again. Narrow forms:
+// assembly/cached.ts.
 //
-// Memory is taken in slabs that are filled one after the other and emptied whole: the next one whose columns were not
-// used since the last round. So making room costs nothing per column, and what is used stays.
+// Memory is taken in slabs that are filled one after the other and emptied whole: the next one
+// whose columns were not used since the last round. So making room costs nothing per column, and
+// what is used stays.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
@@ -15,7 +17,10 @@ const TYPES = { float: 0, integer: 1, unsigned: 2, boolean: 3, time: 4 } as cons
 
 export type CachedType = keyof typeof TYPES;
 
-/** A column in the cache. Valid until the next column is added, longer while `ColumnCache.get` returns it. */
+/**
+ * A column in the cache. Valid until the next column is added, longer while `ColumnCache.get`
+ * returns it.
+ */
 export type CachedColumn = {
   readonly type: CachedType;
   readonly count: number;
@@ -37,7 +42,10 @@ type Slab = {
 const EXHAUSTED = 'kernel memory is exhausted';
 
 const SLAB_BYTES = 256 << 10;
-/** What a column costs outside of linear memory; of a million chunks with one row each that is most of it. */
+/**
+ * What a column costs outside of linear memory; of a million chunks with one row each that is most
+ * of it.
+ */
 const ENTRY_BYTES = 160;
 /** No column takes more than an eighth of a slab, so that little is left over at its end. */
 export const CACHED_ROWS_MAX = SLAB_BYTES / 8 / 8;
@@ -69,8 +77,8 @@ export class ColumnCache {
   }
 
   /**
-   * Uses at most `limitBytes` from now on, entries included, in slabs of 256 KiB, at least four. What is in use already
-   * stays in use.
+   * Uses at most `limitBytes` from now on, entries included, in slabs of 256 KiB, at least four.
+   * What is in use already stays in use.
    */
   setLimit(limitBytes: number): void {
     this.#slabsMax = Math.max(4, Math.floor(limitBytes / SLAB_BYTES));
@@ -87,8 +95,8 @@ export class ColumnCache {
   }
 
   /**
-   * Decodes a block of at most CACHED_ROWS_MAX values and keeps it. `beside` stays where it is. Throws `CodecError`
-   * for what no encoder wrote.
+   * Decodes a block of at most CACHED_ROWS_MAX values and keeps it. `beside` stays where it is.
+   * Throws `CodecError` for what no encoder wrote.
    */
   add(
     entries: CacheEntries,
@@ -165,7 +173,10 @@ export class ColumnCache {
     mask.set(this.#kernels.bytes.subarray(masks, masks + mask.length));
   }
 
-  /** Chooses the rows of [from, from + mask.length) that the mask keeps, for `chosenColumn`; returns how many. */
+  /**
+   * Chooses the rows of [from, from + mask.length) that the mask keeps, for `chosenColumn`; returns
+   * how many.
+   */
   chooseRows(mask: Uint8Array, from: number): number {
     const masks = this.#kernels.scratch(SCRATCH_MASK, mask.length);
     this.#kernels.bytes.set(mask, masks);
@@ -175,8 +186,8 @@ export class ColumnCache {
   }
 
   /**
-   * Times and columns at the `count` rows that `chooseRows` chose last, as views of one buffer: a buffer per column
-   * costs more than what is in it. `columnAt` may add columns to the cache.
+   * Times and columns at the `count` rows that `chooseRows` chose last, as views of one buffer: a
+   * buffer per column costs more than what is in it. `columnAt` may add columns to the cache.
    */
   chosenRun(
     times: CachedColumn,

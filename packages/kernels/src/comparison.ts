@@ -5,8 +5,9 @@ import type { FieldType, FieldValue } from '@tidemark/core';
 export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
 /**
- * What to do with each value: keep all or none, or compare with `bound`, which has the column's type. `operation` is 0
- * for equal, 1 for less, 2 for at most; `flip` keeps the rows for which that is false.
+ * What to do with each value: keep all or none, or compare with `bound`, which has the column's
+ * type. `operation` is 0 for equal, 1 for less, 2 for at most; `flip` keeps the rows for which that
+ * is false.
  */
 export type Comparison =
   | { readonly kind: 'all' | 'none' }
@@ -22,7 +23,10 @@ const RANGES = {
   unsigned: { min: 0n, max: MAX_UINT64 },
 } as const;
 
-/** The comparison of a column of `type`; `none` where the types cannot be compared, as a predicate is false there. */
+/**
+ * The comparison of a column of `type`; `none` where the types cannot be compared, as a predicate
+ * is false there.
+ */
 export function planComparison(
   type: FieldType,
   operator: ComparisonOperator,

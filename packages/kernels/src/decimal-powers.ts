@@ -1,9 +1,13 @@
-// Powers of ten for the number scanner: 10^-n, n = 0..19, as 128-bit fractions with the highest bit set.
+// Powers of ten for the number scanner: 10^-n, n = 0..19, as 128-bit fractions with the highest bit
+// set.
 import type { Kernels } from './loader.ts';
 
 const POWERS = 20;
 
-/** Fills the table of assembly/number.ts. They are powers of five there; the powers of two are in the exponent. */
+/**
+ * Fills the table of assembly/number.ts. They are powers of five there; the powers of two are in
+ * the exponent.
+ */
 export function writeDecimalPowers(kernels: Kernels): void {
   const address = kernels.exports.decimalPowers() >>> 0;
   const table = new BigUint64Array(kernels.bytes.buffer, address, POWERS * 2);

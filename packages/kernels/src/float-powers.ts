@@ -1,4 +1,5 @@
-// Powers of ten for the float printer: 10^k, k = -292..324, as 128-bit numbers with the highest bit set, rounded up.
+// Powers of ten for the float printer: 10^k, k = -292..324, as 128-bit numbers with the highest bit
+// set, rounded up.
 import type { Kernels } from './loader.ts';
 
 const LEAST = -292;

@@ -1,5 +1,6 @@
-// The ingest kernel's driver: hands bodies to linear memory and answers what the kernel asks (assembly/ingest.ts).
-// Lines that are not plainly right come back and go through the line parser that the caller gave.
+// The ingest kernel's driver: hands bodies to linear memory and answers what the kernel asks
+// (assembly/ingest.ts). Lines that are not plainly right come back and go through the line parser
+// that the caller gave.
 import {
   assert,
   escapeMeasurement,
@@ -35,8 +36,8 @@ import { columnType, StagedTable } from './staged-table.ts';
 type LineValue = FieldValue | { readonly unsigned: bigint };
 
 /**
- * Parses one line exactly, with its error: `parseLines` of `@tidemark/line-protocol` fits. It is given the line and
- * the newline behind it, if any.
+ * Parses one line exactly, with its error: `parseLines` of `@tidemark/line-protocol` fits. It is
+ * given the line and the newline behind it, if any.
  */
 export type LineParser = (
   line: Uint8Array,
@@ -74,7 +75,10 @@ const BEYOND_RETENTION = 'points beyond retention policy';
 /** Names of fields that are kept encoded: those of some hundred measurements. */
 const ENCODED_NAMES_MAX = 4096;
 
-/** What points of one series have in common. `tags` is compared by identity: callers do not change it. */
+/**
+ * What points of one series have in common. `tags` is compared by identity: callers do not change
+ * it.
+ */
 type PointHead = {
   readonly measurement: string;
   readonly tags: IngestPoint['tags'];
@@ -261,8 +265,9 @@ export class IngestKernel implements Ingest {
   }
 
   /**
-   * Drops the staged point. When all that its shard knows of the measurement is from this request, no type exists that
-   * it could contradict, and the request is answered with the bare text that clients know for this.
+   * Drops the staged point. When all that its shard knows of the measurement is from this request,
+   * no type exists that it could contradict, and the request is answered with the bare text that
+   * clients know for this.
    */
   #refuseConflict(host: IngestHost, refusals: Refusals, place: LinePlace): void {
     const isTold = refusals.has('field') || this.#isStagedKnown(host);

@@ -1,11 +1,13 @@
-// The interface of the ingest kernel: request bytes -> rows in linear memory -> blocks of a log record and columns.
+// The interface of the ingest kernel: request bytes -> rows in linear memory -> blocks of a log
+// record and columns.
 //
-// One `Ingest` serves one database and appends to its series table (`SeriesKeys`). Rows are appended to tables while they
-// are parsed, one table per shard and measurement, in arrival order. A `Batch` describes them until the next call; the
-// caller encodes and copies what it wants by then. Nothing here is durable or visible by itself.
+// One `Ingest` serves one database and appends to its series table (`SeriesKeys`). Rows are
+// appended to tables while they are parsed, one table per shard and measurement, in arrival order.
+// A `Batch` describes them until the next call; the caller encodes and copies what it wants by
+// then. Nothing here is durable or visible by itself.
 //
-// Memory: everything lives in one linear memory that never shrinks. Arrays handed out are copies that belong to the
-// caller.
+// Memory: everything lives in one linear memory that never shrinks. Arrays handed out are copies
+// that belong to the caller.
 import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
 
 import type { StagedTable } from './staged-table.ts';
@@ -25,13 +27,14 @@ export interface IngestHost {
   /** Points after this time are refused likewise. */
   readonly newestAccepted?: Timestamp | undefined;
   /**
-   * The shard that takes points of `time`, created when need be; `undefined` refuses the point as beyond retention, a
-   * text for that reason.
-   * Asked once per shard and batch. Bounds may lie outside of int64.
+   * The shard that takes points of `time`, created when need be; `undefined` refuses the point as
+   * beyond retention, a text for that reason. Asked once per shard and batch. Bounds may lie
+   * outside of int64.
    */
   shardFor(time: Timestamp): IngestShard | string | undefined;
   /**
-   * Types that fields of `measurement` already have in this shard. Asked when its table is made, and again after
+   * Types that fields of `measurement` already have in this shard. Asked when its table is made,
+   * and again after
    * `forgetTypes`; fields that are not named are new, their first value decides.
    */
   fieldTypes(
@@ -39,8 +42,9 @@ export interface IngestHost {
     measurement: string,
   ): Iterable<readonly [field: string, type: FieldType]>;
   /**
-   * Asked before a series is created when present. A text refuses the point and is the reason; a number lets the series
-   * in, and so many others of the batch that are not asked for any more. `key` is valid during the call only.
+   * Asked before a series is created when present. A text refuses the point and is the reason; a
+   * number lets the series in, and so many others of the batch that are not asked for any more.
+   * `key` is valid during the call only.
    */
   admitSeries?: ((key: Uint8Array) => string | number) | undefined;
 }
@@ -60,7 +64,10 @@ export type ParseOptions = {
   readonly from?: number | undefined;
 };
 
-/** A point from inside the process. Tags in any order, names and values unescaped, no empty tag values. */
+/**
+ * A point from inside the process. Tags in any order, names and values unescaped, no empty tag
+ * values.
+ */
 export type IngestPoint = {
   readonly measurement: string;
   readonly tags: readonly (readonly [string, string])[];
@@ -86,7 +93,10 @@ export type IngestRejectedLine = {
 /** What one `parseLines` or `appendPoints` appended, and what it refused. */
 export type Batch = {
   readonly tables: readonly StagedTable[];
-  /** Ids of series that this batch created: [firstSeriesId, firstSeriesId + newSeriesCount). Keys: `SeriesKeys`. */
+  /**
+   * Ids of series that this batch created: [firstSeriesId, firstSeriesId + newSeriesCount). Keys:
+   * `SeriesKeys`.
+   */
   readonly firstSeriesId: number;
   readonly newSeriesCount: number;
   readonly newFields: readonly NewField[];
@@ -99,15 +109,21 @@ export type Batch = {
   readonly dropped: { readonly count: number; readonly reason: string } | undefined;
   readonly rejectedLines: readonly IngestRejectedLine[];
   /**
-   * Bytes of the body that are dealt with. Less than its length when the batch is as large as one may be: take it, then
-   * call again with `from`.
+   * Bytes of the body that are dealt with. Less than its length when the batch is as large as one
+   * may be: take it, then call again with `from`.
    */
   readonly consumedBytes: number;
 };
 
-/** The ingest kernel of one database. Not re-entrant; calls are synchronous, and every call ends the batch before it. */
+/**
+ * The ingest kernel of one database. Not re-entrant; calls are synchronous, and every call ends the
+ * batch before it.
+ */
 export interface Ingest {
-  /** Parses line protocol and appends it. The body is only read. Bad lines and refused points do not stop it. */
+  /**
+   * Parses line protocol and appends it. The body is only read. Bad lines and refused points do not
+   * stop it.
+   */
   parseLines(body: Uint8Array, options: ParseOptions, host: IngestHost): Batch;
   /** Appends points that exist as values. All of them, whatever the memory limit. */
   appendPoints(points: readonly IngestPoint[], host: IngestHost): Batch;

@@ -268,7 +268,8 @@ const body = fc
   )
   .chain((lines) => fc.constantFrom('\n', '\r\n').map((end) => lines.join(end)));
 
-// Bodies of writers that name the same series and fields again and again, with a line that is any other now and then.
+// Bodies of writers that name the same series and fields again and again, with a line that is any
+// other now and then.
 const kindOfValue = {
   i: fc
     .oneof(fc.integer({ min: -120, max: 120 }), fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }))
@@ -373,7 +374,10 @@ describe('a body means what the exact parser says', () => {
   });
 });
 
-/** Rows are encoded as they came; copies of them lie by series where that costs little, those of a series as they came. */
+/**
+ * Rows are encoded as they came; copies of them lie by series where that costs little, those of a
+ * series as they came.
+ */
 function orderOfCopy(encodedIds: readonly number[], copiedIds: Uint32Array): readonly number[] {
   const order = [...encodedIds.keys()];
   if (encodedIds.every((id, row) => id === copiedIds[row])) return order;

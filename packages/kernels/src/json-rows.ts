@@ -1,5 +1,6 @@
-// Rows of columns as JSON text, written by the kernel: answers are mostly numbers, and a string per number is what
-// made printing them cost more than reading them. About 20 ns per cell, 50 for floats with all their digits.
+// Rows of columns as JSON text, written by the kernel: answers are mostly numbers, and a string per
+// number is what made printing them cost more than reading them. About 20 ns per cell, 50 for
+// floats with all their digits.
 import { writeFloatPowers } from './float-powers.ts';
 import { Kernels } from './loader.ts';
 
@@ -72,8 +73,8 @@ export class JsonRows {
   }
 
   /**
-   * Writes `[a,b],[c,d]` of the rows [0, rowCount). NaN is printed as null. Returns the infinite number that ended the
-   * printing, if there was one; some rows before it have been written.
+   * Writes `[a,b],[c,d]` of the rows [0, rowCount). NaN is printed as null. Returns the infinite
+   * number that ended the printing, if there was one; some rows before it have been written.
    */
   print(columns: readonly JsonColumn[], rowCount: number, sink: TextSink): number | undefined {
     const step = Math.min(ROWS_PER_CALL, Math.floor(TEXT_BYTES / rowBytesMax(columns)));
@@ -90,7 +91,9 @@ export class JsonRows {
     return undefined;
   }
 
-  /** Lays out rows [from, to) of the columns behind a table of them; returns the table's address. */
+  /**
+   * Lays out rows [from, to) of the columns behind a table of them; returns the table's address.
+   */
   #copyIn(columns: readonly JsonColumn[], from: number, to: number): number {
     let sizeBytes = columns.length * COLUMN_WORDS * 4;
     for (const column of columns) {
@@ -131,7 +134,10 @@ export class JsonRows {
     return table;
   }
 
-  /** All of linear memory in the kinds of numbers that are put there. Valid as long as `Kernels.bytes`. */
+  /**
+   * All of linear memory in the kinds of numbers that are put there. Valid as long as
+   * `Kernels.bytes`.
+   */
   #memoryViews(): MemoryViews {
     const { buffer } = this.#kernels;
     if (this.#views?.bytes.buffer === buffer) return this.#views;
@@ -162,7 +168,10 @@ type Target = {
   readonly views: MemoryViews;
 };
 
-/** Arrays of equal kinds are copied as such: a view of bytes per column costs more than copying a dozen values. */
+/**
+ * Arrays of equal kinds are copied as such: a view of bytes per column costs more than copying a
+ * dozen values.
+ */
 function placeValues(column: JsonColumn, { from, to, at, views }: Target): void {
   switch (column.kind) {
     case 'float':

@@ -1,4 +1,5 @@
-// What assembly/index.ts exports. Addresses and sizes are unsigned 32-bit; negative results are errors.
+// What assembly/index.ts exports. Addresses and sizes are unsigned 32-bit; negative results are
+// errors.
 import type { WasmMemory } from './web-assembly.ts';
 
 type CodecExports = {

@@ -1,4 +1,5 @@
-// Loads the compiled kernels. In Node they are found beside the package; a browser passes the bytes.
+// Loads the compiled kernels. In Node they are found beside the package; a browser passes the
+// bytes.
 import { assert, Unavailable } from '@tidemark/core';
 import type { KernelExports } from './kernel-exports.ts';
 import { webAssembly } from './web-assembly.ts';
@@ -8,8 +9,9 @@ import type { WasmMemory, WasmModule } from './web-assembly.ts';
 export type KernelModule = WasmModule;
 
 /**
- * One instance with a linear memory of its own, which never shrinks: drop the instance to give memory back. Views are
- * made afresh by every getter call after the memory grew, so never keep one across a call into `exports`.
+ * One instance with a linear memory of its own, which never shrinks: drop the instance to give
+ * memory back. Views are made afresh by every getter call after the memory grew, so never keep one
+ * across a call into `exports`.
  */
 export class Kernels {
   readonly exports: KernelExports;

@@ -1,8 +1,10 @@
-// The order of rows of sorted runs that are merged by time, and columns put into that order, in linear memory.
+// The order of rows of sorted runs that are merged by time, and columns put into that order, in
+// linear memory.
 //
-// Rows of equal time in different runs have no order of their own. Either that of the runs is kept, or they come as in
-// the older system, whose answers clients have seen: it takes them from a binary heap, in which a run that has just been
-// read from stands behind the others, and compares ranks of the rows as far as there are any.
+// Rows of equal time in different runs have no order of their own. Either that of the runs is kept,
+// or they come as in the older system, whose answers clients have seen: it takes them from a binary
+// heap, in which a run that has just been read from stands behind the others, and compares ranks of
+// the rows as far as there are any.
 import { assert, Unavailable } from '@tidemark/core';
 
 import { Kernels } from './loader.ts';
@@ -68,8 +70,9 @@ export class RowOrder {
 }
 
 /**
- * The merged order; `undefined` when the rows are in it already. Yields after every millisecond or so; what is
- * merged must not change meanwhile. Throws `Unavailable` when linear memory is exhausted.
+ * The merged order; `undefined` when the rows are in it already. Yields after every millisecond or
+ * so; what is merged must not change meanwhile. Throws `Unavailable` when linear memory is
+ * exhausted.
  */
 export function* mergeOrder(
   shared: Kernels,

@@ -1,4 +1,5 @@
-// Counts what a batch refused and chooses the reason that the client is told (reference/line-protocol.md §7).
+// Counts what a batch refused and chooses the reason that the client is told
+// (reference/line-protocol.md §7).
 import type { Batch, IngestRejectedLine } from './ingest-types.ts';
 import { PARSE_ERRORS_MAX } from './limits.ts';
 

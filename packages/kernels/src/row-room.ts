@@ -1,9 +1,10 @@
 // Where copies of rows lie until they are flushed: parts of large buffers, one behind the other.
 //
-// A buffer per batch is some hundred kilobytes, which the C library takes from its own heap once it has seen a few come
-// and go. Tens of megabytes of them come and go with every flush, and a few small things in between keep all of it from
-// going back to the system: 64 MiB at rest after a load. Blocks above 32 MiB it maps and unmaps each by itself, and pages
-// of them that are not used yet take no memory.
+// A buffer per batch is some hundred kilobytes, which the C library takes from its own heap once it
+// has seen a few come and go. Tens of megabytes of them come and go with every flush, and a few
+// small things in between keep all of it from going back to the system: 64 MiB at rest after a
+// load. Blocks above 32 MiB it maps and unmaps each by itself, and pages of them that are not used
+// yet take no memory.
 
 /** Part of a buffer. */
 export type RoomPart = { readonly buffer: ArrayBuffer; readonly offset: number };
@@ -14,7 +15,9 @@ const BUFFER_BYTES = 33 << 20;
 const OWN_BYTES = 16 << 10;
 
 export class RowRoom {
-  /** Held by its parts only: a buffer goes when the last of them does, and nothing is kept at rest. */
+  /**
+   * Held by its parts only: a buffer goes when the last of them does, and nothing is kept at rest.
+   */
   #current: WeakRef<ArrayBuffer> | undefined;
   #usedBytes = 0;
 

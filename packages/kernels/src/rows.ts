@@ -1,5 +1,5 @@
-// Rows of plain line protocol for tasks, see assembly/rows.ts: many lines per call, as long as series are known and
-// fields are those of the block.
+// Rows of plain line protocol for tasks, see assembly/rows.ts: many lines per call, as long as
+// series are known and fields are those of the block.
 import { assert, Unavailable } from '@tidemark/core';
 import { writeDecimalPowers } from './decimal-powers.ts';
 import { Kernels } from './loader.ts';
@@ -10,8 +10,8 @@ export type RowFieldKind = 'float' | 'integer' | 'boolean' | 'string';
 export type RowField = { readonly name: Uint8Array; readonly kind: RowFieldKind };
 
 /**
- * Why a run stopped: at the end; at a series that is not known and not of the expected shape; at a line with other fields or of another form; or
- * because the columns are full.
+ * Why a run stopped: at the end; at a series that is not known and not of the expected shape; at a
+ * line with other fields or of another form; or because the columns are full.
  */
 export type RowStop = 'end' | 'new-series' | 'other' | 'full';
 
@@ -19,7 +19,8 @@ export type RowStop = 'end' | 'new-series' | 'other' | 'full';
 const STOPS: readonly RowStop[] = ['end', 'new-series', 'other', 'full'];
 const KINDS: readonly RowFieldKind[] = ['float', 'integer', 'boolean', 'string'];
 
-// Rows of one run: enough for most bodies, while a column of a block of few fields stays in the caches of the processor.
+// Rows of one run: enough for most bodies, while a column of a block of few fields stays in the
+// caches of the processor.
 const ROWS_MAX = 65_536;
 /** Cells of one run, 8 bytes each. */
 const CELLS_MAX = 1 << 20;
@@ -43,7 +44,10 @@ export class RowScanner {
     this.#kernels.exports.clearRowSeries((BigInt(high) << 32n) | BigInt(low));
   }
 
-  /** Copies a body in. `unitNanos` is the unit of its times, `nowNanos` the time of lines without one. */
+  /**
+   * Copies a body in. `unitNanos` is the unit of its times, `nowNanos` the time of lines without
+   * one.
+   */
   open(body: Uint8Array, times: { readonly unitNanos: bigint; readonly nowNanos: bigint }): void {
     const { exports } = this.#kernels;
     this.#sizeBytes = body.length;
@@ -74,7 +78,9 @@ export class RowScanner {
     }
   }
 
-  /** Reads lines of the block from the cursor on. Rows are added to those that have not been taken. */
+  /**
+   * Reads lines of the block from the cursor on. Rows are added to those that have not been taken.
+   */
   run(): RowStop {
     const stop = STOPS[this.#kernels.exports.runRows()];
     if (stop === undefined) throw outOfMemory(0);
@@ -114,8 +120,8 @@ export class RowScanner {
   }
 
   /**
-   * Two numbers per row: of a boolean field 0 or 1 and nothing; of a string field start and end within the body, without
-   * the quotes. A view.
+   * Two numbers per row: of a boolean field 0 or 1 and nothing; of a string field start and end
+   * within the body, without the quotes. A view.
    */
   pairs(field: number): Uint32Array {
     return new Uint32Array(this.#kernels.buffer, this.#column(field), this.rowCount * 2);
@@ -144,8 +150,8 @@ export class RowScanner {
   }
 
   /**
-   * The keys of new series to come: what lies before each value of their tags, the measurement included. Runs add such
-   * series by themselves.
+   * The keys of new series to come: what lies before each value of their tags, the measurement
+   * included. Runs add such series by themselves.
    */
   expectKeys(parts: readonly Uint8Array[]): void {
     const { exports } = this.#kernels;
@@ -160,7 +166,10 @@ export class RowScanner {
     }
   }
 
-  /** Adds the series whose key is `body[start, end)` and is not known yet, if it has the expected shape. */
+  /**
+   * Adds the series whose key is `body[start, end)` and is not known yet, if it has the expected
+   * shape.
+   */
   readSeries(start: number, end: number): boolean {
     const entry = this.#kernels.exports.readRowSeries(start, end);
     if (entry === -2) throw outOfMemory(end - start);
@@ -172,7 +181,10 @@ export class RowScanner {
     return this.#kernels.exports.getRowSeriesCount();
   }
 
-  /** Tag values of the series of the expected shapes that were added, one behind the other: ASCII. A view. */
+  /**
+   * Tag values of the series of the expected shapes that were added, one behind the other: ASCII. A
+   * view.
+   */
   get newValues(): Uint8Array {
     const { exports } = this.#kernels;
     const address = exports.getRowValues() >>> 0;
@@ -198,7 +210,9 @@ export class RowScanner {
     this.#kernels.exports.takeRowValues();
   }
 
-  /** Index in `writeSeries` of the series whose key is `body[start, end)`; -1 when it is not known. */
+  /**
+   * Index in `writeSeries` of the series whose key is `body[start, end)`; -1 when it is not known.
+   */
   seriesIndex(start: number, end: number): number {
     return this.#kernels.exports.rowSeriesIndex(start, end);
   }

@@ -39,7 +39,9 @@ const typed = fc
     }),
   );
 
-/** Exact comparison of any two numbers, the model for columns of one type and constants of another. */
+/**
+ * Exact comparison of any two numbers, the model for columns of one type and constants of another.
+ */
 function compareExactly(a: number | bigint, b: number | bigint): number {
   // JavaScript compares numbers with bigints without rounding.
   return a < b ? -1 : a > b ? 1 : 0;
@@ -188,7 +190,10 @@ function addToWindow(type: NumericType, window: Window | undefined, point: Point
   };
 }
 
-/** Sums per series and window from left to right, then over the series in their order: what the kernels promise. */
+/**
+ * Sums per series and window from left to right, then over the series in their order: what the
+ * kernels promise.
+ */
 function addSums(type: NumericType, parts: readonly (number | bigint)[]): number | bigint {
   return parts.reduce((a, b) => {
     if (typeof a === 'number' && typeof b === 'number') return a + b;

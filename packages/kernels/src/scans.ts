@@ -1,5 +1,5 @@
-// Scans over decoded columns: masks of rows, selection by mask, windowed aggregates (semantics of `AggregateBatch` in
-// packages/query/src/series-source.ts).
+// Scans over decoded columns: masks of rows, selection by mask, windowed aggregates (semantics of
+// `AggregateBatch` in packages/query/src/series-source.ts).
 import { assert } from '@tidemark/core';
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { Accumulator } from './accumulator.ts';
@@ -21,8 +21,9 @@ export class Scans {
   }
 
   /**
-   * Clears `mask[row]` where the value is null or the comparison false. Numbers compare numerically whatever their
-   * types; other types that differ do not compare and clear everything. Strings compare with `=` and `!=` only.
+   * Clears `mask[row]` where the value is null or the comparison false. Numbers compare numerically
+   * whatever their types; other types that differ do not compare and clear everything. Strings
+   * compare with `=` and `!=` only.
    */
   filterInPlace(
     mask: Uint8Array,
@@ -61,7 +62,10 @@ export class Scans {
     mask.set(this.#kernels.bytes.subarray(masks, masks + count));
   }
 
-  /** Clears `mask[row]` where the string is null or not accepted; `accepts` is asked once per distinct string used. */
+  /**
+   * Clears `mask[row]` where the string is null or not accepted; `accepts` is asked once per
+   * distinct string used.
+   */
   filterStringsInPlace(
     mask: Uint8Array,
     column: Column & { readonly type: 'string' },
@@ -118,7 +122,10 @@ export class Scans {
     }
   }
 
-  /** Opens an accumulator for one field of one group of series. Close it. Strings have none: see `Accumulator`. */
+  /**
+   * Opens an accumulator for one field of one group of series. Close it. Strings have none: see
+   * `Accumulator`.
+   */
   openAccumulator(type: Exclude<FieldType, 'string'>, options: AccumulatorOptions): Accumulator {
     return new Accumulator(this.#kernels, type, options);
   }

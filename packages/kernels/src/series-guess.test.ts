@@ -1,4 +1,5 @@
-// Which series a line belongs to, when it is guessed from the lines before: compared with the exact parser.
+// Which series a line belongs to, when it is guessed from the lines before: compared with the exact
+// parser.
 import { parseLines } from '@tidemark/line-protocol';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -47,7 +48,8 @@ function bodyOf(sections: readonly string[]): string {
 }
 
 const measurement = fc.constantFrom('m', 'n', 'mm', 'x\\,y');
-// Mostly of one length, so that what is not the same looks alike; and what a text must not be compared by.
+// Mostly of one length, so that what is not the same looks alike; and what a text must not be
+// compared by.
 const value = fc.constantFrom(
   '1',
   '2',

@@ -1,5 +1,5 @@
-// The series of one database in linear memory: canonical key -> dense id and back, and the texts of their tags. The
-// only place that holds keys; ingest looks them up there while it parses.
+// The series of one database in linear memory: canonical key -> dense id and back, and the texts of
+// their tags. The only place that holds keys; ingest looks them up there while it parses.
 import { assert, escapeMeasurement, Unavailable } from '@tidemark/core';
 
 import { checkResult, CodecError } from './codec-error.ts';
@@ -11,8 +11,8 @@ export type SplitSeries = {
   /** How many series `words` describes. */
   readonly count: number;
   /**
-   * Per series: number of its measurement (`NO_MEASUREMENT` when it does not exist), number of its tags, and per tag
-   * the ids of key and value. A view, valid until the next call.
+   * Per series: number of its measurement (`NO_MEASUREMENT` when it does not exist), number of its
+   * tags, and per tag the ids of key and value. A view, valid until the next call.
    */
   readonly words: Uint32Array;
 };
@@ -122,9 +122,9 @@ export class SeriesKeys {
   }
 
   /**
-   * Ids [first, end) as a list. Per series a varint of what `measurementIds` has for the number of its measurement, then
-   * length and bytes of its tags; for a run of ids without series 2^32 - 1 and their number. `leavesForgotten` treats
-   * forgotten series as if they were none.
+   * Ids [first, end) as a list. Per series a varint of what `measurementIds` has for the number of
+   * its measurement, then length and bytes of its tags; for a run of ids without series 2^32 - 1
+   * and their number. `leavesForgotten` treats forgotten series as if they were none.
    */
   encodeList(
     first: number,
@@ -142,8 +142,9 @@ export class SeriesKeys {
   }
 
   /**
-   * Adds the series of a list under ids from `firstId` on, leaving out ids that exist. `numbers` has the number of a
-   * measurement by the id that the list uses. Of two series with one key the later is the one that is found. Throws
+   * Adds the series of a list under ids from `firstId` on, leaving out ids that exist. `numbers`
+   * has the number of a measurement by the id that the list uses. Of two series with one key the
+   * later is the one that is found. Throws
    * `CodecError` for bytes that are no list.
    */
   insertList(list: SeriesList, numbers: Uint32Array): void {
@@ -166,7 +167,9 @@ export class SeriesKeys {
     );
   }
 
-  /** The key does not lead to the series any more: who writes it makes a new one. `key` still works. */
+  /**
+   * The key does not lead to the series any more: who writes it makes a new one. `key` still works.
+   */
   forget(id: number): void {
     this.kernels.exports.forgetSeries(id);
   }
@@ -176,7 +179,10 @@ export class SeriesKeys {
     this.kernels.exports.rememberSeries(id);
   }
 
-  /** Everything that `loadPart` takes of the first `counts` entries. Views, each valid until the next is asked for. */
+  /**
+   * Everything that `loadPart` takes of the first `counts` entries. Views, each valid until the
+   * next is asked for.
+   */
   *exportPart(part: SeriesPart, end: number): Generator<Uint8Array> {
     const { exports } = this.kernels;
     for (let first = 0; first < end;) {
@@ -198,8 +204,9 @@ export class SeriesKeys {
   }
 
   /**
-   * Takes over a part that `exportPart` wrote; there must be nothing of it yet, and measurements must have got their
-   * numbers. `read` fills linear memory. Throws `CodecError` when the bytes are not those of the checksum (CRC-32C).
+   * Takes over a part that `exportPart` wrote; there must be nothing of it yet, and measurements
+   * must have got their numbers. `read` fills linear memory. Throws `CodecError` when the bytes are
+   * not those of the checksum (CRC-32C).
    */
   loadPart(
     part: SeriesPart,
@@ -223,8 +230,8 @@ export class SeriesKeys {
   }
 
   /**
-   * Does a part of what the first look-up by key or text would have to do after `loadPart`, a millisecond or two; whether
-   * there is more to do.
+   * Does a part of what the first look-up by key or text would have to do after `loadPart`, a
+   * millisecond or two; whether there is more to do.
    */
   prepareSome(): boolean {
     return this.kernels.exports.placeLoaded(ENTRIES_PER_STEP) !== 0;

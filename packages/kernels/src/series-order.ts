@@ -1,5 +1,6 @@
-// Series of a measurement in the order of their keys, and tag values in the order of their bytes. Ids are sorted in linear
-// memory, where keys and values lie: a million of them takes 8 MiB there instead of a million strings.
+// Series of a measurement in the order of their keys, and tag values in the order of their bytes.
+// Ids are sorted in linear memory, where keys and values lie: a million of them takes 8 MiB there
+// instead of a million strings.
 import { Unavailable } from '@tidemark/core';
 
 import type { Kernels } from './loader.ts';
@@ -16,8 +17,8 @@ const TEXTS = 1;
 const SERIES_BY_TAGS = 2;
 
 /**
- * Ids of series of one measurement, which all have keys, in the order of their keys, bytewise. Yields after every
- * millisecond or so. Throws `Unavailable` when linear memory is exhausted.
+ * Ids of series of one measurement, which all have keys, in the order of their keys, bytewise.
+ * Yields after every millisecond or so. Throws `Unavailable` when linear memory is exhausted.
  */
 export function sortedByKey(
   { kernels }: SeriesKeys,
@@ -27,8 +28,8 @@ export function sortedByKey(
 }
 
 /**
- * The same in the order of their tags: keys and values one after the other, bytewise. It differs where a value has bytes
- * below those that separate and escape in a key.
+ * The same in the order of their tags: keys and values one after the other, bytewise. It differs
+ * where a value has bytes below those that separate and escape in a key.
  */
 export function sortedByTags(
   { kernels }: SeriesKeys,

@@ -1,5 +1,5 @@
-// Encodes series with few rows as segments hold them, many in one call: of a series with one row the calls would cost ten
-// times the work.
+// Encodes series with few rows as segments hold them, many in one call: of a series with one row
+// the calls would cost ten times the work.
 import { assert } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
@@ -34,7 +34,10 @@ const COLUMN_WORDS = 4;
 // In step with assembly/blocks.ts.
 const KINDS = { integer: 0, unsigned: 0, float: 1, boolean: 2 } as const;
 
-/** Encoder of one thread. Rows stay set until the next call of `setRows`; nothing may be awaited meanwhile. */
+/**
+ * Encoder of one thread. Rows stay set until the next call of `setRows`; nothing may be awaited
+ * meanwhile.
+ */
 export class ShortSeries {
   readonly #kernels: Kernels;
   #count = 0;
@@ -43,7 +46,10 @@ export class ShortSeries {
     this.#kernels = kernels;
   }
 
-  /** Copies rows in. False when a column is one of strings: its series have to be encoded one by one. */
+  /**
+   * Copies rows in. False when a column is one of strings: its series have to be encoded one by
+   * one.
+   */
   setRows({ ids, ends, times, columns }: SeriesRows): boolean {
     assert(ids.length === ends.length, 'each series has an end');
     if (columns.some(({ column }) => column.type === 'string')) return false;
@@ -72,8 +78,9 @@ export class ShortSeries {
   }
 
   /**
-   * Encodes series from `first` on, up to and with the one by which entries exceed `entriesWanted` bytes. Ends before one
-   * with more than 31 rows or whose times do not ascend, and when there is no more room: call it until `next` stays.
+   * Encodes series from `first` on, up to and with the one by which entries exceed `entriesWanted`
+   * bytes. Ends before one with more than 31 rows or whose times do not ascend, and when there is
+   * no more room: call it until `next` stays.
    */
   encode(
     first: number,

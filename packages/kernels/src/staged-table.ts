@@ -1,4 +1,5 @@
-// One table of a batch: its rows in linear memory, in arrival order, as copies or as encoded blocks.
+// One table of a batch: its rows in linear memory, in arrival order, as copies or as encoded
+// blocks.
 import { Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 
@@ -68,8 +69,9 @@ export class StagedTable {
   }
 
   /**
-   * The rows, in a part of a buffer that belongs to the caller: by series where that costs little, those of a series in
-   * arrival order. Whoever reads them goes series by series, and finds neighbours beside each other.
+   * The rows, in a part of a buffer that belongs to the caller: by series where that costs little,
+   * those of a series in arrival order. Whoever reads them goes series by series, and finds
+   * neighbours beside each other.
    */
   copyRows(room: RowRoom): StagedRows {
     const { rowCount } = this;
@@ -111,7 +113,10 @@ export class StagedTable {
     return { seriesIds, times, columns };
   }
 
-  /** Block of the rows' series ids. A view, like those below: valid until the next call into this instance. */
+  /**
+   * Block of the rows' series ids. A view, like those below: valid until the next call into this
+   * instance.
+   */
   encodeSeriesIds(): Uint8Array {
     const output = this.#output();
     const { exports } = this.#kernels;

@@ -1,5 +1,5 @@
-// The few parts of the WebAssembly API that the loader uses. Declared here because the type libraries that have them
-// bring the whole of a browser along, which server packages must not see.
+// The few parts of the WebAssembly API that the loader uses. Declared here because the type
+// libraries that have them bring the whole of a browser along, which server packages must not see.
 
 /** Compiled code; structured-cloneable, so it can be sent to another thread. */
 export type WasmModule = { readonly __wasmModule: never };

@@ -17,7 +17,8 @@ export const BACKSLASH = 92;
 // A byte order mark is data here, so it is not removed. Bytes that are not UTF-8 become U+FFFD.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-// Up to this length a loop over ASCII bytes beats the call into the decoder (about 300 ns on Node 20).
+// Up to this length a loop over ASCII bytes beats the call into the decoder (about 300 ns on Node
+// 20).
 const SHORT_TEXT_BYTES = 48;
 
 /** UTF-8 text of a range of bytes. */

@@ -1,4 +1,5 @@
-// Numbers of field values: the fast path for what clients send, and the exact rules for everything else.
+// Numbers of field values: the fast path for what clients send, and the exact rules for everything
+// else.
 import { MIN_INT64, MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import { COMMA, DOT, MINUS, NINE, PLUS, SPACE, ZERO, decodeText } from './bytes.ts';
 import type { LineFieldValue } from './point.ts';
@@ -13,8 +14,9 @@ const EXACT_DIGITS = 15;
 const POWERS_OF_TEN = Array.from({ length: EXACT_DIGITS + 1 }, (_, i) => 10 ** i);
 
 /**
- * Where to read (`start`, `limit`), where the value ended and what it is; `reason` is set when it is none. One object
- * is reused for all values of a body: an allocation per value would cost a tenth of the time.
+ * Where to read (`start`, `limit`), where the value ended and what it is; `reason` is set when it
+ * is none. One object is reused for all values of a body: an allocation per value would cost a
+ * tenth of the time.
  */
 export type ValueCursor = {
   start: number;
@@ -136,7 +138,10 @@ export function startsNumber(byte: number): boolean {
   );
 }
 
-/** Reads a boolean that reaches from `start` to `end`; `undefined` when its spelling is not one of the ten. */
+/**
+ * Reads a boolean that reaches from `start` to `end`; `undefined` when its spelling is not one of
+ * the ten.
+ */
 export function parseBoolean(body: Uint8Array, start: number, end: number): boolean | undefined {
   const length = end - start;
   if (length > 5) return undefined;

@@ -1,5 +1,6 @@
 // Line protocol: bytes in, points and errors out. A bad line never harms its neighbours.
-// The rules follow the order in which existing servers find mistakes, so that the reasons are the same.
+// The rules follow the order in which existing servers find mistakes, so that the reasons are the
+// same.
 import { MAX_INT64, MAX_TIME, MIN_INT64, MIN_TIME } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
@@ -38,7 +39,10 @@ export type ParseLinesOptions = {
   readonly precision: Precision;
   /** Time of points that carry none; it is cut to the precision. */
   readonly now: Timestamp;
-  /** Accept `1u` as an unsigned integer; off by default, as such fields are in the servers clients know. */
+  /**
+   * Accept `1u` as an unsigned integer; off by default, as such fields are in the servers clients
+   * know.
+   */
   readonly allowUnsigned?: boolean | undefined;
   /** Keeps parsed series from one body to the next. */
   readonly cache?: SeriesCache | undefined;
@@ -72,7 +76,8 @@ class LineParser {
   readonly #expectedFields: FieldName[] = [];
   #reason = '';
   #fieldsEnd = 0;
-  // Neighbouring lines often share their timestamp; the parts of the last one are kept to reuse the bigint.
+  // Neighbouring lines often share their timestamp; the parts of the last one are kept to reuse the
+  // bigint.
   #lastHigh = -1;
   #lastLow = -1;
   #lastTime: Timestamp = 0n;
@@ -165,7 +170,8 @@ class LineParser {
   ): readonly (readonly [string, LineFieldValue])[] | undefined {
     const body = this.#body;
     const fields: [string, LineFieldValue][] = [];
-    // Structural mistakes are reported only if no value before the end of the section is wrong by itself.
+    // Structural mistakes are reported only if no value before the end of the section is wrong by
+    // itself.
     let isMalformed = false;
     let isKeyTooLong = 0;
     let at = skipBlanks(body, start, end);
@@ -245,8 +251,8 @@ class LineParser {
   }
 
   /**
-   * Quotes in a text come in pairs, as in `"b "c""`: it ends with the one before a comma, a blank or an equals sign that
-   * stands between pairs. Bytes behind that quote are left to be refused.
+   * Quotes in a text come in pairs, as in `"b "c""`: it ends with the one before a comma, a blank
+   * or an equals sign that stands between pairs. Bytes behind that quote are left to be refused.
    */
   #parseString(start: number, end: number): boolean {
     const body = this.#body;

@@ -6,7 +6,9 @@ export type UnsignedValue = { readonly unsigned: bigint };
 
 export type LineFieldValue = FieldValue | UnsignedValue;
 
-/** Measurement and tags of a point. One object is shared by all points of a series within a parser. */
+/**
+ * Measurement and tags of a point. One object is shared by all points of a series within a parser.
+ */
 export type LineSeries = {
   readonly measurement: string;
   /** Sorted bytewise by key, no duplicates, no empty values. */
@@ -16,8 +18,8 @@ export type LineSeries = {
 };
 
 /**
- * One parsed line. `start` and `end` are byte offsets of the line in the body, without leading blanks and without the
- * newline. A field that occurs twice is listed twice; the last one counts.
+ * One parsed line. `start` and `end` are byte offsets of the line in the body, without leading
+ * blanks and without the newline. A field that occurs twice is listed twice; the last one counts.
  */
 export type LinePoint = {
   readonly series: LineSeries;

@@ -27,7 +27,10 @@ export function parsePrecision(text: string): Precision | undefined {
   return Object.hasOwn(PRECISION_NANOS, text) ? (text as Precision) : undefined;
 }
 
-/** What a client is told whose unit of times `parsePrecision` does not know: its times would be wrong by far. */
+/**
+ * What a client is told whose unit of times `parsePrecision` does not know: its times would be
+ * wrong by far.
+ */
 export function unknownPrecision(text: string): string {
   return `invalid precision "${text}" (use n, u, ms, s, m or h)`;
 }

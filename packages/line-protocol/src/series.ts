@@ -1,4 +1,5 @@
-// The first section of a line: measurement and tags. Parsed once per distinct text, then found by its bytes.
+// The first section of a line: measurement and tags. Parsed once per distinct text, then found by
+// its bytes.
 import { compareBytes, formatSeriesKey } from '@tidemark/core';
 
 import { BACKSLASH, COMMA, EQUALS, SPACE, decodeText, unescapeKeyPart } from './bytes.ts';
@@ -7,7 +8,10 @@ import type { LineSeries } from './point.ts';
 /** Longest series key, and longest series key plus four plus field key. */
 export const MAX_KEY_BYTES = 65_535;
 
-/** How many distinct texts a cache remembers before it starts anew: about 20 MiB with tags of usual length. */
+/**
+ * How many distinct texts a cache remembers before it starts anew: about 20 MiB with tags of usual
+ * length.
+ */
 const MAX_CACHED_SERIES = 65_536;
 
 type CachedSeries = {
@@ -68,7 +72,9 @@ function hasBytes(wanted: Uint8Array, body: Uint8Array, start: number, end: numb
   return true;
 }
 
-/** FNV-1a, 32 bits, of `body[start, …)` up to the first space that no backslash precedes, or `end`. */
+/**
+ * FNV-1a, 32 bits, of `body[start, …)` up to the first space that no backslash precedes, or `end`.
+ */
 export function hashSeriesSection(
   body: Uint8Array,
   range: { readonly start: number; readonly end: number },
@@ -84,13 +90,15 @@ export function hashSeriesSection(
     previous = byte;
   }
   into.end = i;
-  // The low bits choose the slot; the multiplication leaves them weak, so the high ones are mixed in.
+  // The low bits choose the slot; the multiplication leaves them weak, so the high ones are mixed
+  // in.
   into.hash = (hash ^ (hash >>> 15)) >>> 0;
 }
 
 /**
- * Parses a series section. `hasFields` says that a space follows it: a section at the end of the line lacks fields,
- * which is found before some of its own mistakes. Returns the series, or the reason why there is none.
+ * Parses a series section. `hasFields` says that a space follows it: a section at the end of the
+ * line lacks fields, which is found before some of its own mistakes. Returns the series, or the
+ * reason why there is none.
  */
 export function parseSeries(section: Uint8Array, hasFields: boolean): LineSeries | string {
   if (section.length === 0 || section[0] === COMMA) return 'missing measurement';
@@ -142,7 +150,10 @@ function parseTag(section: Uint8Array, start: number, hasFields: boolean): Scann
   };
 }
 
-/** Offset of the first such byte at or behind `from` that no backslash precedes, or the section's length. */
+/**
+ * Offset of the first such byte at or behind `from` that no backslash precedes, or the section's
+ * length.
+ */
 function findUnescaped(section: Uint8Array, from: number, byte: number): number {
   for (let i = from; i < section.length; i++) {
     if (section[i] === byte && section[i - 1] !== BACKSLASH) return i;

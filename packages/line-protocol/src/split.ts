@@ -1,13 +1,16 @@
-// Cuts a body into lines. A newline inside a quoted field value belongs to the line; so does one after a backslash.
+// Cuts a body into lines. A newline inside a quoted field value belongs to the line; so does one
+// after a backslash.
 import { BACKSLASH, COMMA, EQUALS, NEWLINE, QUOTE, SPACE } from './bytes.ts';
 
 /**
- * Finds line ends one after the other. Quotes count only after the first space of a line and only while more `=`
- * than `,` were seen there, that is inside a field value; elsewhere they are ordinary bytes.
+ * Finds line ends one after the other. Quotes count only after the first space of a line and only
+ * while more `=` than `,` were seen there, that is inside a field value; elsewhere they are
+ * ordinary bytes.
  */
 export class LineSplitter {
   readonly #body: Uint8Array;
-  // Next quote and backslash at or behind the position: most lines have neither and need no scan of their own.
+  // Next quote and backslash at or behind the position: most lines have neither and need no scan of
+  // their own.
   #nextQuote = -1;
   #nextBackslash = -1;
 

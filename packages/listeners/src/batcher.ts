@@ -5,7 +5,10 @@ import type { ListenerPoint } from './listener-point.ts';
 
 /** Where points of listeners go. */
 export interface ListenerSink {
-  /** Writes points; resolves when they count as taken. Those that were refused are counted with a reason. */
+  /**
+   * Writes points; resolves when they count as taken. Those that were refused are counted with a
+   * reason.
+   */
   writePoints(
     target: { readonly database: string; readonly retentionPolicy: string },
     points: readonly ListenerPoint[],

@@ -1,5 +1,6 @@
-// collectd's binary network protocol: parts of type, length and content; values take the names that stand before them.
-// Signed (HMAC-SHA256) and encrypted (AES-256-OFB) packets are verified with the user's password.
+// collectd's binary network protocol: parts of type, length and content; values take the names that
+// stand before them. Signed (HMAC-SHA256) and encrypted (AES-256-OFB) packets are verified with the
+// user's password.
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 import { NANOS_PER_SECOND } from '@tidemark/core';
@@ -47,7 +48,9 @@ type Context = {
 /** How far a packet is trusted. */
 type Trust = { isSigned: boolean; isEncrypted: boolean };
 
-/** Points of a packet. Parts that can not be read end it; `failed` says that something was wrong. */
+/**
+ * Points of a packet. Parts that can not be read end it; `failed` says that something was wrong.
+ */
 export function parseCollectd(
   packet: Uint8Array,
   options: CollectdOptions,
@@ -222,7 +225,9 @@ function textOf(content: Buffer): string {
   return content.toString('utf8', 0, end < 0 ? content.length : end);
 }
 
-/** Counters are unsigned, derived values signed, both big endian; gauges are doubles, little endian. */
+/**
+ * Counters are unsigned, derived values signed, both big endian; gauges are doubles, little endian.
+ */
 function readValue(content: Buffer, at: number, kind: number): number | undefined {
   switch (kind) {
     case ValueKind.Gauge:

@@ -1,4 +1,5 @@
-// Graphite plaintext: `path value [seconds]`, and the templates that turn paths into measurements and tags.
+// Graphite plaintext: `path value [seconds]`, and the templates that turn paths into measurements
+// and tags.
 import { InvalidRequest, NANOS_PER_SECOND } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { ListenerPoint } from './listener-point.ts';
@@ -17,7 +18,9 @@ type Template = {
   readonly tags: ReadonlyMap<string, string>;
 };
 
-/** Reads lines; built once per listener. Throws `InvalidRequest` for templates that make no sense. */
+/**
+ * Reads lines; built once per listener. Throws `InvalidRequest` for templates that make no sense.
+ */
 export class GraphiteParser {
   readonly #templates: readonly Template[];
   readonly #separator: string;

@@ -1,9 +1,12 @@
-// Every listener beside HTTP and what it demands of a sender. The protocols have no users: what cannot be demanded is
-// said here, in the documentation and, for addresses that others can reach, in the log.
+// Every listener beside HTTP and what it demands of a sender. The protocols have no users: what
+// cannot be demanded is said here, in the documentation and, for addresses that others can reach,
+// in the log.
 
 /**
- * `none`: the protocol knows no credentials; whoever reaches the port may write into the listener's database.
- * `packet`: each packet is signed or encrypted with a password of the `auth-file` when `security-level` says so.
+ * `none`: the protocol knows no credentials; whoever reaches the port may write into the listener's
+ * database.
+ * `packet`: each packet is signed or encrypted with a password of the `auth-file` when
+ * `security-level` says so.
  */
 export type ListenerRight = 'none' | 'packet';
 

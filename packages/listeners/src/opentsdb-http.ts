@@ -1,4 +1,5 @@
-// POST /api/put on the port of the telnet protocol: node's own HTTP parser on a socket that is open already.
+// POST /api/put on the port of the telnet protocol: node's own HTTP parser on a socket that is open
+// already.
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,7 +12,8 @@ import type { Batcher } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
 import { PUT_BYTES } from './limits.ts';
 
-// A server that never listens: connections are handed to it. The sink of a socket is found by the socket.
+// A server that never listens: connections are handed to it. The sink of a socket is found by the
+// socket.
 const sinks = new WeakMap<Socket, PutSink>();
 const server = createServer((request, response) => {
   const sink = sinks.get(request.socket);

@@ -1,4 +1,5 @@
-// What scripts become: nodes with names, edges, options; vars, scopes, macros, user-defined functions.
+// What scripts become: nodes with names, edges, options; vars, scopes, macros, user-defined
+// functions.
 import { describe, expect, test } from 'vitest';
 import { formatExpression } from '@tidemark/tickscript';
 import { buildPipeline, parseVars } from './index.ts';

@@ -28,8 +28,8 @@ export type BuildOptions = {
 };
 
 /**
- * Why a script is refused. `text` is the recorded sentence without prefix; `definitionErrorText` gives what the API
- * answers (`invalid TICKscript: …`, `invalid task type: invalid`).
+ * Why a script is refused. `text` is the recorded sentence without prefix; `definitionErrorText`
+ * gives what the API answers (`invalid TICKscript: …`, `invalid task type: invalid`).
  */
 export type BuildError = {
   readonly kind: 'syntax' | 'task-type' | 'evaluation';
@@ -40,7 +40,10 @@ export type BuildResult = {
   /** Absent exactly when `error` is present. */
   readonly pipeline?: Pipeline | undefined;
   readonly taskType?: EdgeType | undefined;
-  /** The vars which the script declares, with their defaults and descriptions (what a template shows). */
+  /**
+   * The vars which the script declares, with their defaults and descriptions (what a template
+   * shows).
+   */
   readonly vars: Vars;
   /** From `dbrp` statements, in order, duplicates kept once. */
   readonly dbrps: Pipeline['dbrps'];
@@ -48,13 +51,15 @@ export type BuildResult = {
   readonly diagnostics: readonly SyntaxDiagnostic[];
   readonly error?: BuildError | undefined;
   /**
-   * What is only examined when the task starts: types of lambdas, texts of queries, edges, rules of nodes. Answers
-   * what keeps it from starting; the first message is the recorded text. Absent when `error` is present.
+   * What is only examined when the task starts: types of lambdas, texts of queries, edges, rules of
+   * nodes. Answers what keeps it from starting; the first message is the recorded text. Absent when
+   * `error` is present.
    */
   readonly checkStart?: ((context: StartContext) => readonly SyntaxDiagnostic[]) | undefined;
   /**
-   * What lets the task start but fails for every point, so that somebody should know: unknown functions, operands that
-   * they do not take, conditions that are none. Absent when `error` is present.
+   * What lets the task start but fails for every point, so that somebody should know: unknown
+   * functions, operands that they do not take, conditions that are none. Absent when `error` is
+   * present.
    */
   readonly warnings?: (() => readonly SyntaxDiagnostic[]) | undefined;
 };

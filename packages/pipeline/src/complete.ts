@@ -1,5 +1,5 @@
-// Completion for editors: what can stand at a place of a script. Works on unfinished texts: types of nodes are followed
-// through the tree without evaluating it.
+// Completion for editors: what can stand at a place of a script. Works on unfinished texts: types
+// of nodes are followed through the tree without evaluating it.
 import { LAMBDA_FUNCTIONS, parseScript, tokenize } from '@tidemark/tickscript';
 import type { ExpressionNode, Program, Token } from '@tidemark/tickscript';
 import { chainMethodsOf } from './evaluate/chain-methods.ts';
@@ -28,7 +28,10 @@ export type CompletionResult = {
 
 type Target = { readonly row: NodeRow; readonly handler?: HandlerRow | undefined };
 
-/** Completions at an offset, all that fit the place; the editor filters them by the word before the offset. */
+/**
+ * Completions at an offset, all that fit the place; the editor filters them by the word before the
+ * offset.
+ */
 export function completeScript(
   text: string,
   offset: number,
@@ -173,7 +176,10 @@ function rowTarget(row: NodeRow | undefined): Target | undefined {
   return row === undefined ? undefined : { row };
 }
 
-/** A handler stays the target while its own properties are called, or values are assigned to its alert. */
+/**
+ * A handler stays the target while its own properties are called, or values are assigned to its
+ * alert.
+ */
 function afterProperty(target: Target, name: string): Target {
   if (target.handler?.properties.some((each) => each.name === name) === true) return target;
   const property = target.row.properties.find((each) => each.name === name);

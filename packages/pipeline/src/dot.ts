@@ -17,7 +17,10 @@ export type NodeStats = {
   readonly processed: ReadonlyMap<string, number | bigint>;
 };
 
-/** `attributes`: counters as attributes of nodes and edges; `labels`: as texts that drawing programs show. */
+/**
+ * `attributes`: counters as attributes of nodes and edges; `labels`: as texts that drawing programs
+ * show.
+ */
 export type DotView = 'attributes' | 'labels';
 
 /** The graph of a task that does not run. The source of batch tasks is left out, as recorded. */

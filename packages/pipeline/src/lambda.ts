@@ -7,7 +7,10 @@ import { MAX_EXPRESSION_DEPTH } from './limits.ts';
 import type { NodeProblem } from './node-problem.ts';
 import type { LambdaSpec } from './pipeline.ts';
 
-/** Both conditions; the order of evaluation is first, then second. Throws `ArgumentFailure` beyond the limit. */
+/**
+ * Both conditions; the order of evaluation is first, then second. Throws `ArgumentFailure` beyond
+ * the limit.
+ */
 export function conjunction(
   first: LambdaSpec | undefined,
   second: LambdaSpec | undefined,
@@ -33,7 +36,10 @@ function parenthesized(node: ExpressionNode): ExpressionNode {
   return node.kind === 'binary' ? { ...node, isParenthesized: true } : node;
 }
 
-/** Static type errors with the prefix that recorded texts give them, and the operands that do not fit. */
+/**
+ * Static type errors with the prefix that recorded texts give them, and the operands that do not
+ * fit.
+ */
 export function checkLambdas(
   list: readonly (readonly [prefix: string, lambda: LambdaSpec | undefined])[],
 ): readonly NodeProblem[] {

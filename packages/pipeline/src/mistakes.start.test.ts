@@ -1,12 +1,16 @@
-// What is only found when a task starts is placed too: the operand, property or node that is at fault, what stands
-// there, what could, and what to write instead. The sentences themselves are held to the recorded ones by the oracle.
+// What is only found when a task starts is placed too: the operand, property or node that is at
+// fault, what stands there, what could, and what to write instead. The sentences themselves are
+// held to the recorded ones by the oracle.
 import { expect, test } from 'vitest';
 import { buildPipeline } from './index.ts';
 import type { BuildOptions } from './index.ts';
 
 const dbrps = [{ database: 'd', retentionPolicy: 'r' }];
 
-/** The piece of the script at fault, its class, what was found and expected, and the hint of every finding. */
+/**
+ * The piece of the script at fault, its class, what was found and expected, and the hint of every
+ * finding.
+ */
 function findings(script: string, options: BuildOptions = {}) {
   const { error, checkStart } = buildPipeline(script, options);
   expect(error).toBeUndefined();

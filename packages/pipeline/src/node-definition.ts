@@ -1,5 +1,6 @@
-// How a node describes itself: edges, parameters, properties with types, defaults and rules. One row per node; from it
-// come validation, completion, the reference page and the options that the runtime reads.
+// How a node describes itself: edges, parameters, properties with types, defaults and rules. One
+// row per node; from it come validation, completion, the reference page and the options that the
+// runtime reads.
 import type { EdgeType, HandlerSpec, LambdaSpec, SpecValue } from './pipeline.ts';
 import type { NodeProblem } from './node-problem.ts';
 import { Arguments, parameter, sampleValue } from './evaluate/parameter.ts';
@@ -7,8 +8,8 @@ import type { Parameter } from './evaluate/parameter.ts';
 import type { Value } from './evaluate/value.ts';
 
 /**
- * `value`: exactly one value is assigned. `call`: takes the parameters as listed. The two differ in their recorded
- * error texts and in that a value can be read (`node.measurement`).
+ * `value`: exactly one value is assigned. `call`: takes the parameters as listed. The two differ in
+ * their recorded error texts and in that a value can be read (`node.measurement`).
  */
 export type PropertyDefinition<Options> = {
   readonly name: string;

@@ -1,5 +1,6 @@
-// Why a node refuses what a script says of it: the recorded sentence, which tools match, and beside it the place in
-// the script, what is found there, what could stand there and what to write instead.
+// Why a node refuses what a script says of it: the recorded sentence, which tools match, and beside
+// it the place in the script, what is found there, what could stand there and what to write
+// instead.
 import type { Span } from '@tidemark/core';
 import type { FailureDetails } from './evaluate/failure.ts';
 import { placeInScript } from './evaluate/text-source.ts';
@@ -10,11 +11,17 @@ export type NodeProblem = FailureDetails & {
   readonly text: string;
   /** Stable class of the finding; a rule of the node when absent. */
   readonly code?: string | undefined;
-  /** Pointed at is the last call of the first of these that the script calls; without any, the node itself. */
+  /**
+   * Pointed at is the last call of the first of these that the script calls; without any, the node
+   * itself.
+   */
   readonly properties?: readonly string[] | undefined;
   /** A part of a lambda; goes before `properties`. */
   readonly span?: Span | undefined;
-  /** A part of the text that is the node's first argument, by its own offsets; goes before `properties`. */
+  /**
+   * A part of the text that is the node's first argument, by its own offsets; goes before
+   * `properties`.
+   */
   readonly textSpan?: Span | undefined;
 };
 

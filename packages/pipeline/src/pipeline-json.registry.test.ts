@@ -1,4 +1,5 @@
-// Every property of every node and handler of the registries survives JSON, and the script that a pipeline is printed as.
+// Every property of every node and handler of the registries survives JSON, and the script that a
+// pipeline is printed as.
 import { expect, test } from 'vitest';
 import {
   buildPipeline,

@@ -1,4 +1,5 @@
-// A pipeline as JSON: nodes with the calls that made them. Reading it goes through the same rows and rules as a script.
+// A pipeline as JSON: nodes with the calls that made them. Reading it goes through the same rows
+// and rules as a script.
 import { formatExpression, parseLambda } from '@tidemark/tickscript';
 import { unreachable } from '@tidemark/core';
 import { finishPipeline } from './evaluate/finish.ts';
@@ -136,7 +137,10 @@ class JsonFailure extends Error {
   override readonly name = 'JsonFailure';
 }
 
-/** Reads what `printPipeline` prints. Answers the first thing that is wrong; never throws on any value. */
+/**
+ * Reads what `printPipeline` prints. Answers the first thing that is wrong; never throws on any
+ * value.
+ */
 export function parsePipeline(
   json: unknown,
   options: { readonly udfs?: UdfRegistry | undefined } = {},

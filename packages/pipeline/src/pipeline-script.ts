@@ -1,4 +1,5 @@
-// A pipeline as a script that makes it again: the same nodes with the same names, vars put in. The other way than
+// A pipeline as a script that makes it again: the same nodes with the same names, vars put in. The
+// other way than
 // `buildPipeline`; comments and vars of the script that a pipeline came from are not in it.
 import { formatExpression, formatScript } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
@@ -19,7 +20,10 @@ class NoScript extends Error {
   override readonly name = 'NoScript';
 }
 
-/** The script in canonical layout. `error` says what of the pipeline no script can say; only JSON can have that. */
+/**
+ * The script in canonical layout. `error` says what of the pipeline no script can say; only JSON
+ * can have that.
+ */
 export function printPipelineScript(pipeline: Pipeline): PipelineScriptResult {
   try {
     return { script: formatScript(new ScriptWriter(pipeline).write()) };
@@ -86,7 +90,10 @@ class ScriptWriter {
     return id === 0 ? type : (nodes[id]?.name ?? '');
   }
 
-  /** `|stats()` of a node without children makes a node that does nothing, so that something is counted. */
+  /**
+   * `|stats()` of a node without children makes a node that does nothing, so that something is
+   * counted.
+   */
   #isImplied(node: NodeSpec): boolean {
     const before = this.#pipeline.nodes[node.id - 1];
     if (node.type !== 'noOp' || before === undefined || !isOf<StatsOptions>(before, 'stats'))
@@ -174,7 +181,10 @@ function handlerName(kind: string): string {
   return row.name;
 }
 
-/** Neither single nor triple quotes can hold three quotes and a backslash at the end: it is put behind. */
+/**
+ * Neither single nor triple quotes can hold three quotes and a backslash at the end: it is put
+ * behind.
+ */
 function text(value: string): string {
   const [backslashes = ''] = /\\*$/.exec(value) ?? [];
   const isSplit = backslashes !== '' && value.includes("'''");

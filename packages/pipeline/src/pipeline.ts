@@ -1,4 +1,5 @@
-// A pipeline: what a task says. Plain data, made from a script, printable as DOT and JSON, executed by the runtime.
+// A pipeline: what a task says. Plain data, made from a script, printable as DOT and JSON, executed
+// by the runtime.
 import type { ExpressionNode } from '@tidemark/tickscript';
 import type { Span } from '@tidemark/core';
 
@@ -6,7 +7,8 @@ import type { Span } from '@tidemark/core';
 export type EdgeType = 'stream' | 'batch';
 
 /**
- * A lambda after evaluation of the script: every identifier has been replaced by a literal; embedded lambda vars are
+ * A lambda after evaluation of the script: every identifier has been replaced by a literal;
+ * embedded lambda vars are
  * `lambda` nodes with state of their own. Never contains `identifier` or `chain` nodes.
  */
 export type LambdaSpec = { readonly kind: 'lambda'; readonly expression: ExpressionNode };
@@ -39,8 +41,9 @@ export type HandlerOption =
   | { readonly [name: string]: HandlerOption };
 
 /**
- * A handler attached in a script, `.slack().channel('#ops')`. `kind` and `options` are what a topic handler of the
- * same meaning has (`chat`, `{channel: '#ops'}`); arguments and properties are what the script wrote.
+ * A handler attached in a script, `.slack().channel('#ops')`. `kind` and `options` are what a topic
+ * handler of the same meaning has (`chat`, `{channel: '#ops'}`); arguments and properties are what
+ * the script wrote.
  */
 export type HandlerSpec = {
   readonly kind: string;
@@ -51,14 +54,15 @@ export type HandlerSpec = {
 };
 
 /**
- * A node of a task. `type` is the registry row (`window`, `mean`, `alert`); `options` are the validated, defaulted
- * properties in the shape which that row's TypeScript type names (packages/pipeline/src/nodes/<type>.ts exports it).
+ * A node of a task. `type` is the registry row (`window`, `mean`, `alert`); `options` are the
+ * validated, defaulted properties in the shape which that row's TypeScript type names
+ * (packages/pipeline/src/nodes/<type>.ts exports it).
  */
 export type NodeSpec<Options = unknown> = {
   readonly id: number;
   /**
-   * `window2`: description of the type followed by the number that existing tools expect. The number is not the id:
-   * nodes with several parents use up one number per parent.
+   * `window2`: description of the type followed by the number that existing tools expect. The
+   * number is not the id: nodes with several parents use up one number per parent.
    */
   readonly name: string;
   readonly type: string;

@@ -1,4 +1,5 @@
-// Findings inside the text of |query() point into that text, wherever in the script its characters stand.
+// Findings inside the text of |query() point into that text, wherever in the script its characters
+// stand.
 import { describe, expect, test } from 'vitest';
 import { buildPipeline } from './index.ts';
 import { parseVars } from './vars-json.ts';

@@ -1,4 +1,5 @@
-// Checks of the text of a query node when its task starts: one SELECT, only from databases that the task may read.
+// Checks of the text of a query node when its task starts: one SELECT, only from databases that the
+// task may read.
 import { parseQuery } from '@tidemark/influxql';
 import type { SelectStatement, Source } from '@tidemark/influxql';
 import { didYouMean } from './evaluate/hints.ts';

@@ -4,7 +4,10 @@ import type { EdgeType } from './pipeline.ts';
 /** Types of values that a user-defined function's option takes. */
 export type UdfValueType = 'bool' | 'int' | 'float' | 'string' | 'duration';
 
-/** What a user-defined function declares about itself: its edges and the values that each option takes. */
+/**
+ * What a user-defined function declares about itself: its edges and the values that each option
+ * takes.
+ */
 export type UdfInfo = {
   readonly wants: EdgeType;
   readonly provides: EdgeType;

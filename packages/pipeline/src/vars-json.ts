@@ -17,8 +17,9 @@ class VarFailure extends Error {
 const INVALID_JSON = 'invalid JSON';
 
 /**
- * Reads the `vars` object of a request. Integers may be `bigint`, as a lossless JSON parser gives them, or `number`.
- * Texts of lambdas and regular expressions are kept and examined when the script is evaluated.
+ * Reads the `vars` object of a request. Integers may be `bigint`, as a lossless JSON parser gives
+ * them, or `number`. Texts of lambdas and regular expressions are kept and examined when the script
+ * is evaluated.
  */
 export function parseVars(json: unknown): VarsResult {
   if (json === undefined || json === null) return { vars: new Map() };
@@ -148,7 +149,9 @@ export function isRecord(value: unknown): value is { readonly [key: string]: unk
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `value` of a var in JSON. Integers beyond 2^53 are `bigint` and need a printer that writes them. */
+/**
+ * `value` of a var in JSON. Integers beyond 2^53 are `bigint` and need a printer that writes them.
+ */
 export type JsonVarValue = null | boolean | number | bigint | string | readonly JsonVar[];
 export type JsonVar = {
   readonly type: string;

@@ -10,7 +10,10 @@ function errorOf(script: string, options: BuildOptions): string | undefined {
   return error === undefined ? undefined : definitionErrorText(error);
 }
 
-/** Recorded is null as the value of a star; the specification has the empty string, which definitions accept. */
+/**
+ * Recorded is null as the value of a star; the specification has the empty string, which
+ * definitions accept.
+ */
 function bySpecification(vars: unknown): unknown {
   const text = JSON.stringify(vars);
   return JSON.parse(text.replaceAll('"type":"star","value":null', '"type":"star","value":""'));

@@ -1,4 +1,5 @@
-// Vars: values that a task gives to the `var` names of its script, and the defaults that the script declares.
+// Vars: values that a task gives to the `var` names of its script, and the defaults that the script
+// declares.
 import type { VarType } from '@tidemark/tickscript';
 
 /** A var's value. Lambdas and regular expressions are kept as the text that was supplied. */

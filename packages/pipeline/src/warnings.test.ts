@@ -1,4 +1,5 @@
-// What a task may start with, as recorded, although every point will fail: told beforehand, with its place.
+// What a task may start with, as recorded, although every point will fail: told beforehand, with
+// its place.
 import { describe, expect, test } from 'vitest';
 import { recordedScripts } from '../../../tests/compat/recorded-engine-cases.ts';
 import { buildPipeline } from './index.ts';

@@ -31,22 +31,32 @@ export type WriteTarget = { readonly database: string; readonly retentionPolicy:
 /** Where INTO writes to. Rejects with an `AppError` whose message becomes the statement's error. */
 export interface PointSink {
   write(target: WriteTarget, points: readonly IntoPoint[]): Promise<void>;
-  /** The same for points in line protocol with nanoseconds, where the sink has a shorter way for them. */
+  /**
+   * The same for points in line protocol with nanoseconds, where the sink has a shorter way for
+   * them.
+   */
   writeLines?(target: WriteTarget, body: Uint8Array): Promise<void>;
 }
 
 /**
- * Memory that the queries of a process share. A query may hold a little as it is; before it holds more it waits, at the
- * next pause, until there is room for as much as its limit allows. So the few that need much come one after the other.
+ * Memory that the queries of a process share. A query may hold a little as it is; before it holds
+ * more it waits, at the next pause, until there is room for as much as its limit allows. So the few
+ * that need much come one after the other.
  */
 export interface QueryMemory {
   /** What a query may hold without being admitted. */
   readonly freeBytes: number;
   /** Tells that the query holds more than `freeBytes`. */
   ask(): void;
-  /** Whether the query has asked and was not admitted yet: it has to wait for `admit` before it goes on. */
+  /**
+   * Whether the query has asked and was not admitted yet: it has to wait for `admit` before it goes
+   * on.
+   */
   readonly isAsking: boolean;
-  /** Resolves when the query may hold as much as `maxQueryMemoryBytes`; rejects when there is no room in time. */
+  /**
+   * Resolves when the query may hold as much as `maxQueryMemoryBytes`; rejects when there is no
+   * room in time.
+   */
   admit(): Promise<void>;
 }
 
@@ -78,11 +88,14 @@ export type QueryContext = {
   readonly onPartial?: ((reason: string) => void) | undefined;
   /** Told what an answer may be misread for; each text once or more. */
   readonly onWarning?: ((text: string) => void) | undefined;
-  /** Told about names that nothing is known by: such a statement runs, and answers nothing for them. */
+  /**
+   * Told about names that nothing is known by: such a statement runs, and answers nothing for them.
+   */
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
   /**
-   * Databases that the user may read, for statements that name one; `undefined` allows all. Measured per source, so
-   * that a subquery or a qualified measurement can not reach further than the user.
+   * Databases that the user may read, for statements that name one; `undefined` allows all.
+   * Measured per source, so that a subquery or a qualified measurement can not reach further than
+   * the user.
    */
   readonly canRead?: ((database: string) => boolean) | undefined;
 };

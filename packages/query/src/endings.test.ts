@@ -1,5 +1,6 @@
-// Statements that calculate for long end when they are told to: between any two steps, in whatever phase they are. The
-// clock moves on each time it is looked at, so that nothing here depends on how fast the machine is.
+// Statements that calculate for long end when they are told to: between any two steps, in whatever
+// phase they are. The clock moves on each time it is looked at, so that nothing here depends on how
+// fast the machine is.
 import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
@@ -33,7 +34,10 @@ const source = sourceOf(
 
 const WIDE = 300;
 
-/** 300 series in one measurement and one in each of 100, three to a piece; their tag has as many values. */
+/**
+ * 300 series in one measurement and one in each of 100, three to a piece; their tag has as many
+ * values.
+ */
 const wide = sourceOf(
   3,
   Array.from({ length: WIDE }, (_, i) =>
@@ -181,7 +185,8 @@ describe('memory that a calculation would take is the query’s', () => {
     ['texts', 'SELECT distinct(s) FROM m'],
   ])('%s', async (_name, text) => {
     const limits = { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 600_000 };
-    // Of the rows of both series, which are merged, there are 320,000 bytes, twice that with the texts.
+    // Of the rows of both series, which are merged, there are 320,000 bytes, twice that with the
+    // texts.
     await expect(drain(text, await contextOf(source, { limits }))).rejects.toThrow(
       'query-memory-limit exceeded',
     );

@@ -1,7 +1,8 @@
 // The executor: a parsed statement and its context in, batches of result series out.
 //
 // All of it are operators (`operator.ts`): nothing runs before the first batch is pulled.
-// What is wrong with a statement is thrown as an `AppError` whose message is the statement's `error`.
+// What is wrong with a statement is thrown as an `AppError` whose message is the statement's
+// `error`.
 import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
 import { prepareSelect } from './analyse/prepare-select.ts';

@@ -1,4 +1,5 @@
-// The kernels of this thread's queries: one linear memory for merging and printing, made with the first use.
+// The kernels of this thread's queries: one linear memory for merging and printing, made with the
+// first use.
 import { Kernels } from '@tidemark/kernels';
 
 let shared: Kernels | undefined;

@@ -9,7 +9,10 @@ export type QueryLimits = {
   readonly maxSelectSeries: number;
   /** `coordinator.max-select-buckets`: windows made by one SELECT. */
   readonly maxSelectBuckets: number;
-  /** `coordinator.max-filled-windows`: windows that `fill` makes in one SELECT; there may be none with points in them. */
+  /**
+   * `coordinator.max-filled-windows`: windows that `fill` makes in one SELECT; there may be none
+   * with points in them.
+   */
   readonly maxFilledWindows: number;
   /** `coordinator.query-memory-limit`: bytes that one query may hold at once. */
   readonly maxQueryMemoryBytes: number;
@@ -21,13 +24,19 @@ export type QueryLimits = {
   readonly maxConditionFields: number;
   /** `coordinator.max-select-columns`: columns of one answer, wildcards expanded. */
   readonly maxSelectColumns: number;
-  /** `coordinator.max-select-dimensions`: tags in GROUP BY, wildcards expanded; every series is answered with all. */
+  /**
+   * `coordinator.max-select-dimensions`: tags in GROUP BY, wildcards expanded; every series is
+   * answered with all.
+   */
   readonly maxSelectDimensions: number;
   /** Rows of one group that are merged at once; absent is `MERGE_ROWS`. */
   readonly mergeRows?: number | undefined;
 };
 
-/** Defaults: the recorded ones where there are recorded ones, and bounds that keep a query from ending the server. */
+/**
+ * Defaults: the recorded ones where there are recorded ones, and bounds that keep a query from
+ * ending the server.
+ */
 export const DEFAULT_QUERY_LIMITS: QueryLimits = {
   maxSelectPoints: 0,
   maxSelectSeries: 0,
@@ -49,7 +58,10 @@ export const SLICE_MS = 4;
 /** Rows of one batch between operators and of one result batch. */
 export const BATCH_ROWS = 4096;
 
-/** Rows that operators take at once of what was merged or reduced as a whole: a few milliseconds of any of them. */
+/**
+ * Rows that operators take at once of what was merged or reduced as a whole: a few milliseconds of
+ * any of them.
+ */
 export const SLICE_ROWS = 1 << 15;
 
 /** Cells that are put together at once where there are very many columns: fewer rows then. */
@@ -58,10 +70,16 @@ export const BATCH_CELLS = 1 << 18;
 /** Rows times nodes of a condition that are evaluated before others may run: a few milliseconds. */
 export const CONDITION_CELLS = 1 << 17;
 
-/** Rows of one group that are merged at once; more are read in slices of time. About 25 MB with ten fields. */
+/**
+ * Rows of one group that are merged at once; more are read in slices of time. About 25 MB with ten
+ * fields.
+ */
 export const MERGE_ROWS = 200_000;
 
-/** Slices that one scan is cut into at most: data that is crowded in time ends at the memory limit instead. */
+/**
+ * Slices that one scan is cut into at most: data that is crowded in time ends at the memory limit
+ * instead.
+ */
 export const MAX_TIME_SLICES = 100_000;
 
 /** Names that are compared with an unknown one at most, to suggest the nearest. */

@@ -44,7 +44,10 @@ const DIFFERENT = new Set(differences.map((one) => one.case));
 
 type Outcome = { readonly answered: number; readonly surprises: readonly string[] };
 
-/** Replays the cases of a group; a surprise is a case that differs without a reason, or agrees in spite of one. */
+/**
+ * Replays the cases of a group; a surprise is a case that differs without a reason, or agrees in
+ * spite of one.
+ */
 async function replay(group: string, capabilities = MEMORY_CAPABILITIES): Promise<Outcome> {
   let answered = 0;
   const surprises: string[] = [];

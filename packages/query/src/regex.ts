@@ -1,5 +1,6 @@
-// Regular expressions of queries: RE2 rules in linear time, with short cuts for plain literals. Storage and query threads
-// share this file (`@tidemark/query/regex`), so that both agree on what a pattern matches.
+// Regular expressions of queries: RE2 rules in linear time, with short cuts for plain literals.
+// Storage and query threads share this file (`@tidemark/query/regex`), so that both agree on what a
+// pattern matches.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import { RE2JS } from 're2js';
 
@@ -8,12 +9,18 @@ import type { TagKeyMatch } from './series-source.ts';
 /** Tests whether a text contains a match. */
 export type TextMatcher = (text: string) => boolean;
 
-/** What a compiled pattern costs is mostly the states of its automaton, at most 8 MiB: so many may be kept. */
+/**
+ * What a compiled pattern costs is mostly the states of its automaton, at most 8 MiB: so many may
+ * be kept.
+ */
 const CACHE_ENTRIES = 16;
 /** Least recently used first. */
 const cache = new Map<string, TextMatcher>();
 
-/** A matcher for a pattern, unanchored. Patterns are cached: queries repeat themselves. `InvalidRequest` when it is none. */
+/**
+ * A matcher for a pattern, unanchored. Patterns are cached: queries repeat themselves.
+ * `InvalidRequest` when it is none.
+ */
 export function textMatcher(pattern: string): TextMatcher {
   const matcher = cache.get(pattern) ?? compileMatcher(pattern);
   cache.delete(pattern);
@@ -27,7 +34,10 @@ export function textMatcher(pattern: string): TextMatcher {
   return matcher;
 }
 
-/** What is wrong with a pattern, in the words of RE2 (`error parsing regexp: …`); `undefined` when nothing is. */
+/**
+ * What is wrong with a pattern, in the words of RE2 (`error parsing regexp: …`); `undefined` when
+ * nothing is.
+ */
 export function checkRegex(pattern: string): string | undefined {
   try {
     textMatcher(pattern);
@@ -42,7 +52,10 @@ function compileMatcher(pattern: string): TextMatcher {
   return everything(pattern) ?? literal(pattern) ?? words(pattern) ?? automaton(pattern);
 }
 
-/** Whatever follows or precedes, `.*` finds the empty text, unless both ends are fixed: it stops at line ends. */
+/**
+ * Whatever follows or precedes, `.*` finds the empty text, unless both ends are fixed: it stops at
+ * line ends.
+ */
 function everything(pattern: string): TextMatcher | undefined {
   return ['', '.*', '^.*', '.*$', '^', '$'].includes(pattern) ? () => true : undefined;
 }
@@ -87,7 +100,8 @@ function automaton(pattern: string): TextMatcher {
   } catch (cause) {
     throw new InvalidRequest(messageOf(cause), { cause });
   }
-  // Whether there is a match is what its deterministic automaton knows; where it is takes three to eight times as long.
+  // Whether there is a match is what its deterministic automaton knows; where it is takes three to
+  // eight times as long.
   return (text) => compiled.test(text);
 }
 

@@ -1,22 +1,30 @@
-// What a statement answers: series of columns, in batches, and what the encoders need to know about them.
+// What a statement answers: series of columns, in batches, and what the encoders need to know about
+// them.
 import type { Column, FieldValue, TagSet, Validity } from '@tidemark/core';
 
-/** A column of timestamps. The encoders print it in the time format of the request when it is the first column. */
+/**
+ * A column of timestamps. The encoders print it in the time format of the request when it is the
+ * first column.
+ */
 export type TimeColumn = {
   readonly type: 'time';
   readonly values: BigInt64Array;
   readonly valid: Validity;
 };
 
-/** A cell of a column without one type: what SHOW statements answer. Lists are printed as JSON arrays. */
+/**
+ * A cell of a column without one type: what SHOW statements answer. Lists are printed as JSON
+ * arrays.
+ */
 export type MixedValue = FieldValue | null | readonly string[];
 export type MixedColumn = { readonly type: 'mixed'; readonly values: readonly MixedValue[] };
 
 export type ResultColumn = Column | TimeColumn | MixedColumn;
 
 /**
- * Rows of one series of a statement's answer. Consecutive batches with the same name, tags and columns continue one
- * series only when `isContinuation` is set on the later ones; two series may look alike.
+ * Rows of one series of a statement's answer. Consecutive batches with the same name, tags and
+ * columns continue one series only when `isContinuation` is set on the later ones; two series may
+ * look alike.
  */
 export type ResultBatch = {
   /** Absent in answers that have no name, such as those of SHOW SERIES. */

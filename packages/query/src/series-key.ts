@@ -29,7 +29,10 @@ export function tagsOfSeriesKey(key: string): ReadonlyMap<string, string> {
   return tags;
 }
 
-/** The order in which sources list the series of one measurement: tag keys and values one after the other, bytewise. */
+/**
+ * The order in which sources list the series of one measurement: tag keys and values one after the
+ * other, bytewise.
+ */
 export function compareSeriesKeys(a: string, b: string): number {
   if (a === b) return 0;
   const left = [...tagsOfSeriesKey(a)].flat();

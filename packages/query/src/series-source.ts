@@ -1,13 +1,18 @@
-// What a query needs from storage, be it the embedded engine or a cluster (docs/adr/0003-series-source.md).
+// What a query needs from storage, be it the embedded engine or a cluster
+// (docs/adr/0003-series-source.md).
 //
-// Series are named by their tags, never by a local id, and nothing here assumes that storage is local. Whatever can
-// be decided per series (tag predicates), per chunk (time range, statistics) or per value (field comparisons,
-// windowed aggregates) is pushed through this interface; everything else happens in operators above it.
+// Series are named by their tags, never by a local id, and nothing here assumes that storage is
+// local. Whatever can be decided per series (tag predicates), per chunk (time range, statistics) or
+// per value (field comparisons, windowed aggregates) is pushed through this interface; everything
+// else happens in operators above it.
 import type { Column, FieldType, FieldValue, TimeRange } from '@tidemark/core';
 
 import type { Operator, Steps } from './operator.ts';
 
-/** One measurement of one retention policy. Both names are resolved: no defaults, no regular expressions. */
+/**
+ * One measurement of one retention policy. Both names are resolved: no defaults, no regular
+ * expressions.
+ */
 export type MeasurementRef = {
   readonly database: string;
   readonly retentionPolicy: string;
@@ -17,10 +22,11 @@ export type MeasurementRef = {
 export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
 /**
- * A condition on one row. Tag leaves are the same for all rows of a series and are evaluated once per distinct tag
- * value; a missing tag is the empty string. A field leaf is false where the field is null or of an incomparable
- * type (number against string). Numbers compare numerically across float, integer and unsigned. Regular expressions
- * are RE2 text, unanchored, and apply to tags and string fields.
+ * A condition on one row. Tag leaves are the same for all rows of a series and are evaluated once
+ * per distinct tag value; a missing tag is the empty string. A field leaf is false where the field
+ * is null or of an incomparable type (number against string). Numbers compare numerically across
+ * float, integer and unsigned. Regular expressions are RE2 text, unanchored, and apply to tags and
+ * string fields.
  */
 export type Predicate =
   | { readonly kind: 'and' | 'or'; readonly left: Predicate; readonly right: Predicate }
@@ -54,13 +60,17 @@ export type Predicate =
 export type FieldRef = {
   readonly name: string;
   /**
-   * Wanted type. Where a shard holds the field in another type, numeric types convert (float to integer truncates
-   * toward zero, out of range becomes the smallest int64); string and boolean do not convert: null.
+   * Wanted type. Where a shard holds the field in another type, numeric types convert (float to
+   * integer truncates toward zero, out of range becomes the smallest int64); string and boolean do
+   * not convert: null.
    */
   readonly type: FieldType;
 };
 
-/** Grouping of series. `'all'` is one group per series; a list groups by these tags, missing tags being empty. */
+/**
+ * Grouping of series. `'all'` is one group per series; a list groups by these tags, missing tags
+ * being empty.
+ */
 export type SeriesGrouping = readonly string[] | 'all';
 
 type RowRequest = {
@@ -80,9 +90,10 @@ export type ScanRequest = RowRequest & {
 };
 
 /**
- * Consecutive rows of one series. All batches of a series follow each other; within a series time is strictly
- * monotonic (ascending, or descending when asked). Series follow each other in the order of their group's tag values
- * (bytewise, in the order of `groupBy`), then of their series key; both reversed for a descending scan.
+ * Consecutive rows of one series. All batches of a series follow each other; within a series time
+ * is strictly monotonic (ascending, or descending when asked). Series follow each other in the
+ * order of their group's tag values (bytewise, in the order of `groupBy`), then of their series
+ * key; both reversed for a descending scan.
  */
 export type SeriesBatch = {
   /** Canonical series key: `measurement,tag=value,…`, tags sorted by key, line-protocol escapes. */
@@ -90,7 +101,10 @@ export type SeriesBatch = {
   /** All tags of the series. */
   readonly tags: ReadonlyMap<string, string>;
   readonly times: BigInt64Array;
-  /** One column per requested field, in the order of the request; a field that is absent here is all null. */
+  /**
+   * One column per requested field, in the order of the request; a field that is absent here is all
+   * null.
+   */
   readonly columns: readonly Column[];
 };
 
@@ -104,14 +118,20 @@ export type AggregateFunction =
   | 'last'
   | 'spread';
 
-/** Aggregates of one field, computed in one pass. `type` is the type in which the field is read (see FieldRef). */
+/**
+ * Aggregates of one field, computed in one pass. `type` is the type in which the field is read (see
+ * FieldRef).
+ */
 export type FieldAggregates = {
   readonly field: string;
   readonly type: FieldType;
   readonly functions: readonly AggregateFunction[];
 };
 
-/** Windows of equal length aligned to the Unix epoch plus `offset`: window of t = [s, s+every), s = t-((t-offset) mod every). */
+/**
+ * Windows of equal length aligned to the Unix epoch plus `offset`: window of t = [s, s+every), s =
+ * t-((t-offset) mod every).
+ */
 export type WindowSpec = { readonly everyNanos: bigint; readonly offsetNanos: bigint };
 
 /** Windowed aggregates of groups of series. */
@@ -119,22 +139,30 @@ export type AggregateRequest = RowRequest & {
   readonly aggregates: readonly FieldAggregates[];
   /** `undefined`: one window that spans the whole time range; its start is `timeRange.start`. */
   readonly window?: WindowSpec | undefined;
-  /** At most this many non-empty windows per group, in the order of delivery; storage may stop reading there. */
+  /**
+   * At most this many non-empty windows per group, in the order of delivery; storage may stop
+   * reading there.
+   */
   readonly limitWindows?: number | undefined;
 };
 
 /**
- * Aggregates of consecutive non-empty windows of one group. All batches of a group follow each other; groups are
- * ordered by tag values (bytewise, in the order of `groupBy`), reversed when descending; windows by start.
+ * Aggregates of consecutive non-empty windows of one group. All batches of a group follow each
+ * other; groups are ordered by tag values (bytewise, in the order of `groupBy`), reversed when
+ * descending; windows by start.
  *
- * Semantics: sum of integers wraps in int64, of unsigned in uint64; mean = sum / count, of integers with a sum that
- * does not wrap; min/max keep the earliest point among equals and support boolean (false < true); first/last by
- * time, among equal times the larger value (first of booleans prefers false); spread = max - min (integers wrap).
- * Types: count integer, mean float, the others as the field. Strings and booleans: only count, first, last
- * (booleans min and max too); other functions give all-null columns.
+ * Semantics: sum of integers wraps in int64, of unsigned in uint64; mean = sum / count, of integers
+ * with a sum that does not wrap; min/max keep the earliest point among equals and support boolean
+ * (false < true); first/last by time, among equal times the larger value (first of booleans prefers
+ * false); spread = max - min (integers wrap). Types: count integer, mean float, the others as the
+ * field. Strings and booleans: only count, first, last (booleans min and max too); other functions
+ * give all-null columns.
  */
 export type AggregateBatch = {
-  /** Values of the `groupBy` tags (all tags of the series for `'all'`), missing tags as empty string. */
+  /**
+   * Values of the `groupBy` tags (all tags of the series for `'all'`), missing tags as empty
+   * string.
+   */
   readonly groupTags: ReadonlyMap<string, string>;
   readonly windowStarts: BigInt64Array;
   /** One entry per element of `aggregates`, each with one column per element of `functions`. */
@@ -143,7 +171,10 @@ export type AggregateBatch = {
 
 export type AggregateColumn = {
   readonly values: Column;
-  /** Time of the selected point per window, for min, max, first, last; where `values` is null it is unspecified. */
+  /**
+   * Time of the selected point per window, for min, max, first, last; where `values` is null it is
+   * unspecified.
+   */
   readonly pointTimes?: BigInt64Array | undefined;
 };
 
@@ -163,13 +194,16 @@ export type SchemaFilter = {
 };
 
 /**
- * A schema look-up. Every answer is sorted bytewise by all its columns, series by the keys and values of their tags,
- * without duplicates. It comes in batches of some thousand entries at most, so that several batches in a row may speak of
- * one measurement, or of one key of it.
+ * A schema look-up. Every answer is sorted bytewise by all its columns, series by the keys and
+ * values of their tags, without duplicates. It comes in batches of some thousand entries at most,
+ * so that several batches in a row may speak of one measurement, or of one key of it.
  */
 export type SchemaRequest =
   | { readonly kind: 'measurements'; readonly filter: SchemaFilter }
-  /** Every (field, type) pair of each measurement; a field with two types in two shards appears twice. */
+  /**
+   * Every (field, type) pair of each measurement; a field with two types in two shards appears
+   * twice.
+   */
   | { readonly kind: 'fields'; readonly filter: SchemaFilter }
   | { readonly kind: 'tag-keys'; readonly filter: SchemaFilter }
   | {
@@ -182,7 +216,9 @@ export type SchemaRequest =
   | {
       readonly kind: 'series';
       readonly filter: SchemaFilter;
-      /** Of the series of one measurement: by their tags, or by their keys as bytes. Default: tags. */
+      /**
+       * Of the series of one measurement: by their tags, or by their keys as bytes. Default: tags.
+       */
       readonly order?: SeriesOrder | undefined;
     }
   /** How many series each measurement has. Measurements without any are left out. */
@@ -262,8 +298,9 @@ export type RequestOptions = {
   /** Ends the request with `LimitExceeded` when it would hold more than this at once. */
   readonly memoryLimitBytes?: number | undefined;
   /**
-   * Told, with a sentence, what the answer lacks because it can not be read, where the source is set to answer
-   * nevertheless. A request without it fails then: nobody gets a part for the whole unawares.
+   * Told, with a sentence, what the answer lacks because it can not be read, where the source is
+   * set to answer nevertheless. A request without it fails then: nobody gets a part for the whole
+   * unawares.
    */
   readonly onPartial?: ((reason: string) => void) | undefined;
 };
@@ -289,8 +326,8 @@ export type SourceCost = {
 };
 
 /**
- * A consistent view of acknowledged points. `close` it, always; it holds back the deletion of files. It has a
- * maximum age, after which requests end with `Unavailable`.
+ * A consistent view of acknowledged points. `close` it, always; it holds back the deletion of
+ * files. It has a maximum age, after which requests end with `Unavailable`.
  */
 export interface SourceSnapshot {
   schema(request: SchemaRequest, options: RequestOptions): Operator<SchemaBatch>;

@@ -1,5 +1,6 @@
-// Whatever a script says and whatever points hold, a task starts or says why not, and goes on: nothing a point can do
-// ends it, but for what the language ends tasks for. SOAK_SCRIPTS=100000 runs the long version.
+// Whatever a script says and whatever points hold, a task starts or says why not, and goes on:
+// nothing a point can do ends it, but for what the language ends tasks for. SOAK_SCRIPTS=100000
+// runs the long version.
 import type { FieldValue } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
@@ -20,7 +21,10 @@ import { VirtualTimers } from './timers.ts';
 const SECOND = 1_000_000_000n;
 const START = 1_704_067_200n * SECOND;
 
-/** A template that asks for what is not there ends its task, and so does a combination of too many points. */
+/**
+ * A template that asks for what is not there ends its task, and so does a combination of too many
+ * points.
+ */
 const ENDED = /template: |refusing to perform combination/;
 
 const values: Readonly<Record<string, fc.Arbitrary<FieldValue>>> = {

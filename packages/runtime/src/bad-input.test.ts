@@ -1,4 +1,5 @@
-// What points can do to a task: each mistake is an error of its node with a sample in the log, and the task goes on.
+// What points can do to a task: each mistake is an error of its node with a sample in the log, and
+// the task goes on.
 import type { FieldValue } from '@tidemark/core';
 import { systemClock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';

@@ -1,5 +1,6 @@
-// Catching up: wherever a task was killed, and however old its last state was then, what it does after it was given
-// the missed points is what it would have done without the interruption, and no alert is told twice.
+// Catching up: wherever a task was killed, and however old its last state was then, what it does
+// after it was given the missed points is what it would have done without the interruption, and no
+// alert is told twice.
 import { buildPipeline } from '@tidemark/pipeline';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +16,9 @@ import { VirtualTimers } from './timers.ts';
 
 const SECOND = 1_000_000_000n;
 const START = 1_704_067_200n * SECOND;
-/** Series that had no point for longer are not remembered; events of windows may lie further back. */
+/**
+ * Series that had no point for longer are not remembered; events of windows may lie further back.
+ */
 const LATENESSES = [0n, SECOND, 20n * SECOND, 1_000n * SECOND];
 
 /** Lives of one task in virtual time, and what its last node emitted in the present one. */

@@ -1,5 +1,6 @@
-// Which groups a node has state of, for nodes that keep it in columns by the group's dense index: one array for a value
-// of all groups instead of an object for each, which 50,000 groups would make the collector copy and mark.
+// Which groups a node has state of, for nodes that keep it in columns by the group's dense index:
+// one array for a value of all groups instead of an object for each, which 50,000 groups would make
+// the collector copy and mark.
 import type { Group, GroupTable } from './data/group.ts';
 
 const FIRST_CAPACITY = 64;
@@ -10,7 +11,10 @@ export class GroupMembers {
   #isMember = new Uint8Array(0);
   #count = 0;
 
-  /** `grow` is called before a group whose index does not fit: columns then have at least `capacity` places. */
+  /**
+   * `grow` is called before a group whose index does not fit: columns then have at least `capacity`
+   * places.
+   */
   constructor(groups: GroupTable, grow: (capacity: number) => void) {
     this.#groups = groups;
     this.#grow = grow;
@@ -24,7 +28,10 @@ export class GroupMembers {
     return this.#isMember[group.index] === 1;
   }
 
-  /** False when the group was there before; otherwise its places in the columns hold whatever was in them. */
+  /**
+   * False when the group was there before; otherwise its places in the columns hold whatever was in
+   * them.
+   */
   add(group: Group): boolean {
     const { index } = group;
     if (this.#isMember[index] === 1) return false;

@@ -41,7 +41,8 @@ export class GroupStates<T> implements GroupStore<T> {
 
   set(group: Group, state: T): T {
     const index = group.index;
-    // Without holes: engines read packed arrays faster, and a far index would turn the array into a table.
+    // Without holes: engines read packed arrays faster, and a far index would turn the array into a
+    // table.
     while (this.#states.length <= index) {
       this.#states.push(undefined);
       this.#groups.push(undefined);

@@ -1,4 +1,5 @@
-// Bounds of running tasks. Reaching one is an error of the node with the name of the setting to raise.
+// Bounds of running tasks. Reaching one is an error of the node with the name of the setting to
+// raise.
 import type { TaskLimits } from './running-task.ts';
 
 /** Defaults of the settings, too. */
@@ -13,7 +14,10 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = {
 /** State of one group in one node, about: what windows, alerts and lambdas keep between points. */
 export const GROUP_BYTES = 250;
 
-/** Lines that one node may log per `LOG_INTERVAL_NANOS`; more are counted and mentioned with the next one. */
+/**
+ * Lines that one node may log per `LOG_INTERVAL_NANOS`; more are counted and mentioned with the
+ * next one.
+ */
 export const LOG_BURST = 50;
 export const LOG_INTERVAL_NANOS = 10_000_000_000n;
 

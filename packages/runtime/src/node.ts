@@ -25,8 +25,8 @@ export interface Receiver {
 }
 
 /**
- * A running node: a function of its state and a message. Everything is synchronous; what needs an answer from
- * outside queues messages and says so by `waitingCount`.
+ * A running node: a function of its state and a message. Everything is synchronous; what needs an
+ * answer from outside queues messages and says so by `waitingCount`.
  */
 export interface RunningNode extends Receiver {
   /** Receiver for one of several parents (join, union). */
@@ -40,7 +40,9 @@ export interface RunningNode extends Receiver {
   readonly waitingCount?: number;
   /** Resolves when `waitingCount` is zero. */
   idle?(): Promise<void>;
-  /** All parents have ended: resolves when the outside part of the node has given its last answer. */
+  /**
+   * All parents have ended: resolves when the outside part of the node has given its last answer.
+   */
   finishing?(): Promise<void>;
   /** Fetches from outside what `snapshot` will hand out. */
   prepareSnapshot?(): Promise<void>;
@@ -67,8 +69,8 @@ export interface TaskContext {
   readonly dbrps: readonly { readonly database: string; readonly retentionPolicy: string }[];
   readonly callContext: CallContext;
   /**
-   * A node keeps a point beyond the message: counted, and given values of its own if it outlives its write. False
-   * when the task holds too many points.
+   * A node keeps a point beyond the message: counted, and given values of its own if it outlives
+   * its write. False when the task holds too many points.
    */
   hold(point: Point): boolean;
   release(point: Point): void;
@@ -76,7 +78,10 @@ export interface TaskContext {
   readonly rerun: Rerun | undefined;
   /** Number of the present sweep for idle groups; sources note it on the groups they see. */
   readonly sweep: number;
-  /** A number for each write, timer and answer from outside; that of a write comes again with its next rows. */
+  /**
+   * A number for each write, timer and answer from outside; that of a write comes again with its
+   * next rows.
+   */
   readonly writeSequence: number;
   /** Rows of the present write; 0 outside of one. */
   readonly writeRowCount: number;

@@ -1,5 +1,6 @@
-// Replays recorded cases of the task engine in process: what a task emits, posts, writes, publishes and counts must
-// be what the recorded system did. Cases that need the HTTP service are replayed elsewhere.
+// Replays recorded cases of the task engine in process: what a task emits, posts, writes, publishes
+// and counts must be what the recorded system did. Cases that need the HTTP service are replayed
+// elsewhere.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildPipeline } from '@tidemark/pipeline';
@@ -443,7 +444,10 @@ async function collect(c: Case, world: World, task: InlineTask): Promise<Outcome
   return outcome;
 }
 
-/** Feeds recorded query answers; each belongs to the query node whose measurement and period fit, in order. */
+/**
+ * Feeds recorded query answers; each belongs to the query node whose measurement and period fit, in
+ * order.
+ */
 async function runBatch(
   c: Case,
   task: InlineTask,

@@ -1,5 +1,6 @@
-// The points of one write as plain columns: made once by the write path, shared by all tasks, sent to task hosts as
-// is (structured clone or transfer). Rows keep the order in which they were written.
+// The points of one write as plain columns: made once by the write path, shared by all tasks, sent
+// to task hosts as is (structured clone or transfer). Rows keep the order in which they were
+// written.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
 
@@ -8,7 +9,10 @@ export type SeriesRef = {
   readonly name: string;
   readonly tagKeys: readonly string[];
   readonly tagValues: readonly string[];
-  /** Set by the write path: references of one series carry one number for ever, so that it is found by it. */
+  /**
+   * Set by the write path: references of one series carry one number for ever, so that it is found
+   * by it.
+   */
   readonly stableId?: number | undefined;
 };
 
@@ -18,13 +22,18 @@ export interface SeriesList extends Iterable<SeriesRef> {
   at(index: number): SeriesRef | undefined;
 }
 
-/** Rows of one field set: every row has a value in every column. Unsigned columns are read as integers. */
+/**
+ * Rows of one field set: every row has a value in every column. Unsigned columns are read as
+ * integers.
+ */
 export type RowBlock = {
   readonly fieldNames: readonly string[];
   readonly columns: readonly Column[];
 };
 
-/** Points of one write to one database and retention policy. Never changes after it was handed out. */
+/**
+ * Points of one write to one database and retention policy. Never changes after it was handed out.
+ */
 export type PointBatch = {
   readonly database: string;
   readonly retentionPolicy: string;
@@ -36,7 +45,10 @@ export type PointBatch = {
   readonly times: BigInt64Array;
   /** Most writes have one field set, hence one block. */
   readonly blocks: readonly RowBlock[];
-  /** Index into `blocks` by row; `undefined` when there is one block, then row `i` is the block's row `i`. */
+  /**
+   * Index into `blocks` by row; `undefined` when there is one block, then row `i` is the block's
+   * row `i`.
+   */
   readonly blockOfRow: Uint32Array | undefined;
   readonly rowInBlock: Uint32Array | undefined;
 };

@@ -1,6 +1,7 @@
-// Which points a state contains, so that those that are missing can be read from the database and nothing is counted
-// twice (docs/adr/0011-catch-up.md). Points have no number of arrival, only a time: so the newest time of every series
-// is kept, of those that are recent enough for points to be on their way still.
+// Which points a state contains, so that those that are missing can be read from the database and
+// nothing is counted twice (docs/adr/0011-catch-up.md). Points have no number of arrival, only a
+// time: so the newest time of every series is kept, of those that are recent enough for points to
+// be on their way still.
 import { deserialize } from 'node:v8';
 import type { Timestamp } from '@tidemark/core';
 import type { RowSource } from './data/row-source.ts';
@@ -160,7 +161,10 @@ export class PositionKeeper {
   readonly #queries = new Map<string, Timestamp>();
   #begun: Timestamp;
 
-  /** Points may arrive up to `latenessNanos` after their time. `begun` is when the task starts without a state. */
+  /**
+   * Points may arrive up to `latenessNanos` after their time. `begun` is when the task starts
+   * without a state.
+   */
   constructor(
     table: SeriesTable,
     { latenessNanos, begun }: { readonly latenessNanos: bigint; readonly begun: Timestamp },

@@ -11,7 +11,10 @@ export type TaskOptions = {
   readonly clock: Clock;
   /** Default: timers of `clock`. Replays and tests pass `VirtualTimers`. */
   readonly timers?: Timers | undefined;
-  /** A replay ends with its thread instead of being started again; its outputs can be read after its end. */
+  /**
+   * A replay ends with its thread instead of being started again; its outputs can be read after its
+   * end.
+   */
   readonly isReplay?: boolean | undefined;
   readonly alerts?: AlertDefaults | undefined;
   readonly limits?: Partial<TaskLimits> | undefined;
@@ -24,8 +27,8 @@ export type TaskOptions = {
 };
 
 /**
- * A task that is given what it has missed: its time begins at `now` and is moved by `pushDue` and `advanceTo`, and
- * events that its topics remember are not published a second time.
+ * A task that is given what it has missed: its time begins at `now` and is moved by `pushDue` and
+ * `advanceTo`, and events that its topics remember are not published a second time.
  */
 export type Rerun = {
   /** When the state was taken. */
@@ -53,11 +56,16 @@ export type AlertDefaults = {
 export type TaskLimits = {
   /** Groups of one task; points that would open another are dropped with an error. */
   readonly groupCountMax: number;
-  /** Points that nodes of one task hold (windows, joins); beyond it the oldest state is refused with an error. */
+  /**
+   * Points that nodes of one task hold (windows, joins); beyond it the oldest state is refused with
+   * an error.
+   */
   readonly heldPointCountMax: number;
   /** Bytes of these points, as `memory_bytes` of the nodes counts them. */
   readonly heldBytesMax: number;
-  /** Groups without points for this long (by the wall clock) are forgotten; 0 keeps them for ever. */
+  /**
+   * Groups without points for this long (by the wall clock) are forgotten; 0 keeps them for ever.
+   */
   readonly groupIdleMs: number;
   /** Messages that wait for an answer from outside (httpPost, UDF) before `push` asks to wait. */
   readonly waitingMessageCountMax: number;
@@ -124,8 +132,8 @@ export type TapMessage =
   | { readonly kind: 'dropped'; readonly edge: string; readonly count: number }
   | {
       /**
-       * Why `where` dropped a point or `alert` chose a level, and what `eval` made of which values: each condition or
-       * expression with the values it saw.
+       * Why `where` dropped a point or `alert` chose a level, and what `eval` made of which values:
+       * each condition or expression with the values it saw.
        */
       readonly kind: 'why';
       readonly edge: string;
@@ -139,7 +147,10 @@ export type TapCondition = {
   /** `crit`, `where`, the name of an `eval`'s result. */
   readonly label: string;
   readonly text: string;
-  /** What a condition gave, or the value of an `eval`'s expression; `undefined` when it could not be evaluated. */
+  /**
+   * What a condition gave, or the value of an `eval`'s expression; `undefined` when it could not be
+   * evaluated.
+   */
   readonly result: unknown;
   /** One of the conditions that the one before it joins with AND and OR. */
   readonly isPart?: boolean | undefined;
@@ -154,7 +165,10 @@ export type TapOptions = {
   readonly isExplaining?: boolean | undefined;
 };
 
-/** State of a task as structured-cloneable data; `v8.serialize` stores it. Opaque outside the runtime. */
+/**
+ * State of a task as structured-cloneable data; `v8.serialize` stores it. Opaque outside the
+ * runtime.
+ */
 export type TaskSnapshot = {
   readonly version: 1;
   readonly nodes: readonly { readonly name: string; readonly state: unknown }[];
@@ -184,15 +198,22 @@ export type TaskState = TaskSnapshot | EncodedSnapshot;
 
 /** Tasks of one thread, seen from another: what is given to one of them once serves all. */
 export interface BatchTaker {
-  /** Nobody else keeps the batch: its columns may be moved to the other thread instead of being copied. */
+  /**
+   * Nobody else keeps the batch: its columns may be moved to the other thread instead of being
+   * copied.
+   */
   takeOver(batch: PointBatch): void;
 }
 
 /**
- * A task that runs. All calls are synchronous unless they return a promise; a task never calls back into its owner
- * from `push` except through its services. After `error` is set everything is ignored.
+ * A task that runs. All calls are synchronous unless they return a promise; a task never calls back
+ * into its owner from `push` except through its services. After `error` is set everything is
+ * ignored.
  */
-/** What an `httpOut` endpoint holds; `null` before its first message, none when all its groups are gone. */
+/**
+ * What an `httpOut` endpoint holds; `null` before its first message, none when all its groups are
+ * gone.
+ */
 export type EndpointRows = readonly ResultRow[] | null;
 
 export interface RunningTask {
@@ -205,15 +226,27 @@ export interface RunningTask {
   onRestarted(listener: (reason: string) => void): void;
   /** Where the task runs when that is another thread. */
   readonly taker: BatchTaker | undefined;
-  /** Opens what needs the outside: databases to create, sideload sources, user-defined functions, timers. */
+  /**
+   * Opens what needs the outside: databases to create, sideload sources, user-defined functions,
+   * timers.
+   */
   start(): Promise<void>;
-  /** Points for the stream source. The caller has checked that the task wants this database and policy. */
+  /**
+   * Points for the stream source. The caller has checked that the task wants this database and
+   * policy.
+   */
   push(batch: PointBatch): void;
-  /** As `push`, of a task with virtual timers: each point comes after the timers up to its time plus `offset`. */
+  /**
+   * As `push`, of a task with virtual timers: each point comes after the timers up to its time plus
+   * `offset`.
+   */
   pushDue(batch: PointBatch, offset: bigint): void;
   /** Moves the time of a task with virtual timers, after everything that was pushed before. */
   advanceTo(time: Timestamp): void;
-  /** Ends what `rerun` began, after everything that was pushed before: the time is the machine's from now on. */
+  /**
+   * Ends what `rerun` began, after everything that was pushed before: the time is the machine's
+   * from now on.
+   */
   goLive(): void;
   /** Result of a query for the query node `nodeName`; `stop` is the end of its range. */
   pushQueryResult(
@@ -223,29 +256,44 @@ export interface RunningTask {
   ): void;
   /** A query of `nodeName` failed: counted and logged. */
   queryFailed(nodeName: string, message: string): void;
-  /** `undefined`: push at will. Else resolves when the task can take more; pushing earlier is allowed and queued. */
+  /**
+   * `undefined`: push at will. Else resolves when the task can take more; pushing earlier is
+   * allowed and queued.
+   */
   ready(): Promise<void> | undefined;
   /**
-   * Resolves when alerts of the points that were pushed before have been published, or the task is too slow to be waited
-   * for. `undefined` when they have been, as in a task of the same thread, or the task raises none.
+   * Resolves when alerts of the points that were pushed before have been published, or the task is
+   * too slow to be waited for. `undefined` when they have been, as in a task of the same thread, or
+   * the task raises none.
    */
   processed?(): Promise<void> | undefined;
-  /** Resolves when nothing waits inside (answers from outside included). Windows are not flushed. */
+  /**
+   * Resolves when nothing waits inside (answers from outside included). Windows are not flushed.
+   */
   drain(): Promise<void>;
-  /** Ends the source: nodes that flush at the end do so, outputs are written, then everything is released. */
+  /**
+   * Ends the source: nodes that flush at the end do so, outputs are written, then everything is
+   * released.
+   */
   close(): Promise<void>;
   /** Counters as they were last heard of; `refresh` brings them up to date. */
   stats(): TaskStats;
   /**
-   * Asks for the present counters; gives up after a moment when the task is too busy to answer. With `onlyChanged` a
-   * task that has done nothing lately is not asked.
+   * Asks for the present counters; gives up after a moment when the task is too busy to answer.
+   * With `onlyChanged` a task that has done nothing lately is not asked.
    */
   refresh(options?: { readonly onlyChanged: boolean }): Promise<void>;
   /** Of the counters, points (batches) that entered the task, at no cost. */
   readonly collectedCount: number;
-  /** Rows of an `httpOut` endpoint in order of group creation; `undefined` when there is no such endpoint. */
+  /**
+   * Rows of an `httpOut` endpoint in order of group creation; `undefined` when there is no such
+   * endpoint.
+   */
   httpOutput(endpoint: string): EndpointRows | undefined | Promise<EndpointRows | undefined>;
-  /** State after everything that was pushed before, with what lives outside (user-defined functions). */
+  /**
+   * State after everything that was pushed before, with what lives outside (user-defined
+   * functions).
+   */
   takeState(): Promise<TaskState>;
   /** Before `start` and the first push. Nodes whose name is unknown are ignored. */
   restore(state: TaskState): void;

@@ -1,9 +1,12 @@
-// What running nodes need from the world outside their task. The engine implements these; tests use recorders.
+// What running nodes need from the world outside their task. The engine implements these; tests use
+// recorders.
 import type { FieldValue, TagSet, Timestamp } from '@tidemark/core';
 import type { HandlerSpec } from '@tidemark/pipeline';
 import type { PointBatch } from './point-batch.ts';
 
-/** A point as it leaves a task: output rows, events, writes. `null` is a field whose value is null. */
+/**
+ * A point as it leaves a task: output rows, events, writes. `null` is a field whose value is null.
+ */
 export type OutputPoint = {
   readonly name: string;
   readonly tags: TagSet;
@@ -43,15 +46,22 @@ export type AlertEvent = {
   };
 };
 
-/** Topics, as the alert node sees them. Calls cross a thread: they return at once and are ordered. */
+/**
+ * Topics, as the alert node sees them. Calls cross a thread: they return at once and are ordered.
+ */
 export interface AlertSink {
-  /** Opens the anonymous topic of a node with the handlers of its script. Called before the first event. */
+  /**
+   * Opens the anonymous topic of a node with the handlers of its script. Called before the first
+   * event.
+   */
   openAnonymousTopic(topic: string, handlers: readonly HandlerSpec[]): void;
   closeAnonymousTopic(topic: string): void;
   /** A script refers to a named topic: it exists from now on. */
   openTopic?(topic: string): void;
   publish(topic: string, event: AlertEvent): void;
-  /** Level, time and duration of an event that the topic remembers, for restoring a group's state. */
+  /**
+   * Level, time and duration of an event that the topic remembers, for restoring a group's state.
+   */
   eventState(
     topic: string,
     eventId: string,
@@ -59,8 +69,8 @@ export interface AlertSink {
     | { readonly level: AlertLevelName; readonly time: Timestamp; readonly durationNanos: bigint }
     | undefined;
   /**
-   * All remembered states of a topic. A task host asks for them when a task starts, so that `eventState` can be
-   * answered without waiting for another thread.
+   * All remembered states of a topic. A task host asks for them when a task starts, so that
+   * `eventState` can be answered without waiting for another thread.
    */
   eventStates?(topic: string): Iterable<
     readonly [
@@ -73,8 +83,8 @@ export interface AlertSink {
     ]
   >;
   /**
-   * Hears of every state that a topic remembers from now on, whoever changed it; without an event id the whole topic
-   * is gone. Returns the way to stop.
+   * Hears of every state that a topic remembers from now on, whoever changed it; without an event
+   * id the whole topic is gone. Returns the way to stop.
    */
   followStates?(
     listener: (
@@ -180,7 +190,10 @@ export interface SideloadTree {
   /** Value of `key` in the document at `path`; `undefined` when either is absent. */
   lookup(path: string, key: string): string | number | bigint | boolean | undefined;
   close(): void;
-  /** All that `lookup` sees, and a way to hear of it again when it was read anew. What task hosts copy. */
+  /**
+   * All that `lookup` sees, and a way to hear of it again when it was read anew. What task hosts
+   * copy.
+   */
   follow?(listener: (documents: SideloadDocuments) => void): void;
 }
 
@@ -190,7 +203,10 @@ export type SideloadDocuments = ReadonlyMap<
   ReadonlyMap<string, string | number | bigint | boolean>
 >;
 
-/** Opens sideload sources: directories, URLs, configured endpoints. Reloading is the opener's business. */
+/**
+ * Opens sideload sources: directories, URLs, configured endpoints. Reloading is the opener's
+ * business.
+ */
 export interface SideloadSources {
   open(source: string): Promise<SideloadTree>;
 }

@@ -1,5 +1,6 @@
-// Properties of whole tasks: how input is cut into writes, and whether the task was stopped and restored in between,
-// must not change what comes out; windows and state nodes do what naive models say.
+// Properties of whole tasks: how input is cut into writes, and whether the task was stopped and
+// restored in between, must not change what comes out; windows and state nodes do what naive models
+// say.
 import { buildPipeline } from '@tidemark/pipeline';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -520,7 +521,10 @@ describe('against naive models', () => {
   });
 });
 
-/** Rows of a join of the points of `a` and `b`: for each rounded time the first ones, the second ones and so on. */
+/**
+ * Rows of a join of the points of `a` and `b`: for each rounded time the first ones, the second
+ * ones and so on.
+ */
 function joinedByHand(
   input: readonly PointInput[],
   tolerance: bigint,

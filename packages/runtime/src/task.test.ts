@@ -1,4 +1,5 @@
-// Tasks as their owner sees them: failures stay inside, groups can be bounded and forgotten, memory stays flat.
+// Tasks as their owner sees them: failures stay inside, groups can be bounded and forgotten, memory
+// stays flat.
 import { buildPipeline } from '@tidemark/pipeline';
 import { expect, test } from 'vitest';
 import { SeriesTable } from './data/series.ts';
@@ -252,7 +253,8 @@ function mixedUp(task: InlineTask): readonly string[] {
 }
 
 test.each([
-  // The stats node behind a deadman tells of groups that are silent, and of those that a barrier has deleted.
+  // The stats node behind a deadman tells of groups that are silent, and of those that a barrier
+  // has deleted.
   ['a stats node counts', `|deadman(0.0, 7s)|httpOut('o')`],
   ['a barrier deletes', `|barrier().idle(5s).delete(TRUE)|deadman(0.0, 7s)|httpOut('o')`],
   ['wait for the other side', `|union(stream|from().measurement('n').groupBy('h'))|httpOut('o')`],

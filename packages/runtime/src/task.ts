@@ -40,7 +40,10 @@ import type { CancelTimer, Timers } from './timers.ts';
 /** What tasks of one thread share. */
 export type TaskThread = {
   readonly series: SeriesTable;
-  /** Called whenever nodes of the task begin to work: whoever watches the thread then knows which task it is in. */
+  /**
+   * Called whenever nodes of the task begin to work: whoever watches the thread then knows which
+   * task it is in.
+   */
   readonly enter?: (() => void) | undefined;
 };
 
@@ -62,7 +65,10 @@ type SourceChild = {
   readonly handle: NodeHandle;
 };
 
-/** Where a parent's messages go; one that was given to a node several times has several edges to it, in their order. */
+/**
+ * Where a parent's messages go; one that was given to a node several times has several edges to it,
+ * in their order.
+ */
 type ReceiverOf = (edge: { readonly parentId: number; readonly position: number }) => Receiver;
 
 /** Builds a task. Throws `StartError` with the recorded text when a node cannot be made. */
@@ -157,8 +163,8 @@ export class InlineTask implements RunningTask {
   }
 
   /**
-   * As `push`, with a batch that several tasks of this thread read, or with some rows of it. The caller settles it
-   * after all of them.
+   * As `push`, with a batch that several tasks of this thread read, or with some rows of it. The
+   * caller settles it after all of them.
    */
   pushRows(source: RowSource, start = 0, end = source.rowCount): void {
     this.#position?.note(source, start, end);
@@ -173,7 +179,10 @@ export class InlineTask implements RunningTask {
     source.settle();
   }
 
-  /** As `pushRows`, each row when it is due. Returns the row to go on from: many timers may lie before a row. */
+  /**
+   * As `pushRows`, each row when it is due. Returns the row to go on from: many timers may lie
+   * before a row.
+   */
   pushDueRows(
     source: RowSource,
     rows: { readonly offset: bigint; readonly start: number; readonly end: number },
@@ -357,7 +366,8 @@ export class InlineTask implements RunningTask {
   }
 
   #forget(group: Group): void {
-    // To every node: groups of a later groupBy are not known above it. Hearing of it twice does no harm.
+    // To every node: groups of a later groupBy are not known above it. Hearing of it twice does no
+    // harm.
     for (const { node } of this.#handles) node?.deleteGroup(group);
     this.#context.groups.release(group);
   }
@@ -425,7 +435,10 @@ export class InlineTask implements RunningTask {
     };
   }
 
-  /** Children come after their parents in creation order, so nodes are made from the last to the first. */
+  /**
+   * Children come after their parents in creation order, so nodes are made from the last to the
+   * first.
+   */
   #build(pipeline: Pipeline): NodeHandle[] {
     const handles: NodeHandle[] = [];
     const receivers = new Map<number, ReceiverOf>();
@@ -497,7 +510,10 @@ export class InlineTask implements RunningTask {
     });
   }
 
-  /** Rows pass all `from` nodes before the next row: how input is cut into writes must not change the output. */
+  /**
+   * Rows pass all `from` nodes before the next row: how input is cut into writes must not change
+   * the output.
+   */
   #feed(source: RowSource, start: number, end: number): void {
     const open = this.#froms.filter(({ node }) => node.openWrite(source));
     this.#showToObservers(source, start, end);

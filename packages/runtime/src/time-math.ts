@@ -1,5 +1,5 @@
-// Truncation and rounding of times. Periods are counted from the year 1, not from the Unix epoch: weeks begin on
-// Mondays, and odd periods have the recorded phase.
+// Truncation and rounding of times. Periods are counted from the year 1, not from the Unix epoch:
+// weeks begin on Mondays, and odd periods have the recorded phase.
 const EPOCH_OFFSET_NANOS = 62_135_596_800n * 1_000_000_000n;
 
 /** Largest multiple of `period` not after `time`; `time` itself when there is no period. */

@@ -1,4 +1,5 @@
-// Timers of running tasks. Nodes ask for callbacks here and nowhere else, so that replays and tests own the time.
+// Timers of running tasks. Nodes ask for callbacks here and nowhere else, so that replays and tests
+// own the time.
 import type { Clock, Timestamp } from '@tidemark/core';
 
 /** Cancels a timer; calling it again does nothing. */
@@ -7,7 +8,9 @@ export type CancelTimer = () => void;
 /** Wall time and callbacks. */
 export interface Timers {
   now(): Timestamp;
-  /** Calls `callback` once when the wall time reaches `time`, never synchronously from this call. */
+  /**
+   * Calls `callback` once when the wall time reaches `time`, never synchronously from this call.
+   */
   at(time: Timestamp, callback: () => void): CancelTimer;
 }
 
@@ -20,7 +23,8 @@ export function clockTimers(clock: Clock): Timers {
       const delay = time - clock.now();
       // Rounded up: a timer may be late, never early.
       const delayMs = delay <= 0n ? 0 : Number((delay + 999_999n) / 1_000_000n);
-      // The owner of the timer learns about failures of its callback by itself (tasks catch their own).
+      // The owner of the timer learns about failures of its callback by itself (tasks catch their
+      // own).
       void sleepThenCall(clock, delayMs, { signal: abort.signal, callback });
       return () => abort.abort();
     },
@@ -63,7 +67,10 @@ const CANCELLED_MIN = 64;
 export class VirtualTimers implements Timers {
   #now: Timestamp;
   #sequence = 0;
-  /** A heap: no timer is due before the one at half its index. Cancelled ones leave when they come up. */
+  /**
+   * A heap: no timer is due before the one at half its index. Cancelled ones leave when they come
+   * up.
+   */
   #pending: PendingTimer[] = [];
   #cancelledCount = 0;
 
@@ -86,7 +93,10 @@ export class VirtualTimers implements Timers {
     };
   }
 
-  /** Moves the time to `time` and fires what is due on the way, in order of time. Time never goes back. */
+  /**
+   * Moves the time to `time` and fires what is due on the way, in order of time. Time never goes
+   * back.
+   */
   advanceTo(time: Timestamp): void {
     this.advanceSome(time, Number.POSITIVE_INFINITY);
   }

@@ -1,5 +1,6 @@
-// Writing and reading of the little-endian primitives that all file formats share (docs/formats/wal.md, "Primitives").
-// Readers survive any input: they throw `DecodeError`, which the owner of the file turns into `Corruption`.
+// Writing and reading of the little-endian primitives that all file formats share
+// (docs/formats/wal.md, "Primitives"). Readers survive any input: they throw `DecodeError`, which
+// the owner of the file turns into `Corruption`.
 
 /** The bytes do not have the announced structure. The caller knows the file and wraps it. */
 export class DecodeError extends Error {
@@ -20,7 +21,10 @@ export function utf8Text(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** A growing buffer. `finish` hands out the bytes written so far as a view that later writes do not touch. */
+/**
+ * A growing buffer. `finish` hands out the bytes written so far as a view that later writes do not
+ * touch.
+ */
 export class ByteWriter {
   #bytes: Uint8Array;
   #view: DataView;
@@ -124,7 +128,10 @@ export class ByteWriter {
     this.#view.setUint32(offset, value, true);
   }
 
-  /** The bytes written so far, to be used before anything else is written; the writer is empty then and keeps its room. */
+  /**
+   * The bytes written so far, to be used before anything else is written; the writer is empty then
+   * and keeps its room.
+   */
   drain(): Uint8Array {
     const result = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
@@ -219,7 +226,10 @@ export class ByteReader {
     throw new DecodeError('varint too long');
   }
 
-  /** A count of things of which each takes at least `minBytes`: bounds allocations by the input's length. */
+  /**
+   * A count of things of which each takes at least `minBytes`: bounds allocations by the input's
+   * length.
+   */
   count(minBytes = 1): number {
     const value = this.varint();
     if (value * minBytes > this.remaining) throw new DecodeError('count exceeds the data');

@@ -1,4 +1,5 @@
-// The one set of codecs and scans of this thread. Blocks are described in docs/formats/encodings.md.
+// The one set of codecs and scans of this thread. Blocks are described in
+// docs/formats/encodings.md.
 import { CodecError, Codecs, ColumnCache, Kernels, Scans, ShortSeries } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';
@@ -52,7 +53,8 @@ export function decoding<T>(decode: (codecs: Codecs) => T): T {
   }
 }
 
-// Below this a call into the kernel costs more than it saves; measured 0.9 µs per call for 64 bytes.
+// Below this a call into the kernel costs more than it saves; measured 0.9 µs per call for 64
+// bytes.
 const KERNEL_CRC_BYTES = 256;
 const TABLE = Int32Array.from({ length: 256 }, (_, i) => {
   let crc = i;

@@ -27,7 +27,10 @@ export function withAdvice(error: unknown): unknown {
   return new Corruption(`${error.reason}; ${REPAIR}`, error);
 }
 
-/** Refuses a change of what is damaged: repair could bring back what was deleted, or mix up what is new. */
+/**
+ * Refuses a change of what is damaged: repair could bring back what was deleted, or mix up what is
+ * new.
+ */
 export function unchangeable({ message, file, offset }: Damage): Corruption {
   const advice = 'nothing in it can be changed until `tidemark tsdb repair` has run';
   return new Corruption(`${message}; ${advice}`, { file, offset });

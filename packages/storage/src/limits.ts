@@ -1,4 +1,5 @@
-// Bounds of the storage engine that are not per-request settings. Settings override those that have a key.
+// Bounds of the storage engine that are not per-request settings. Settings override those that have
+// a key.
 import type { Limit, SettingLimit } from '@tidemark/core';
 
 export const LIMITS = {

@@ -1,4 +1,5 @@
-// Texts that clients of existing servers match on (reference of the write endpoint, "semantic rules").
+// Texts that clients of existing servers match on (reference of the write endpoint, "semantic
+// rules").
 export function seriesLimit(limit: number): string {
   return `max-series-per-database limit exceeded: (${limit})`;
 }

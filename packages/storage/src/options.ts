@@ -14,7 +14,10 @@ export type StorageLog = (
 export type StorageOptions = {
   /** Made when it does not exist; owned by one process at a time. */
   readonly directory: string;
-  /** `interval` acknowledges before the disk has the data: up to `walSyncIntervalMs` of writes may be lost. */
+  /**
+   * `interval` acknowledges before the disk has the data: up to `walSyncIntervalMs` of writes may
+   * be lost.
+   */
   readonly walFsync?: 'always' | 'interval' | undefined;
   readonly walSyncIntervalMs?: number | undefined;
   readonly walMaxBytes?: number | undefined;
@@ -34,7 +37,10 @@ export type StorageOptions = {
   readonly columnCacheBytes?: number | undefined;
   /** Postings of tags kept in memory, of all databases together. */
   readonly indexCacheBytes?: number | undefined;
-  /** An index is made anew without deleted series when there are so many; tests pass fewer than the default. */
+  /**
+   * An index is made anew without deleted series when there are so many; tests pass fewer than the
+   * default.
+   */
   readonly deadSeriesMin?: number | undefined;
   readonly snapshotMaxAgeMs?: number | undefined;
   /** Accept `1u` in line protocol. */
@@ -46,9 +52,15 @@ export type StorageOptions = {
   /** `false`: flush and compaction run only when asked, for tests and offline tools. */
   readonly hasBackgroundWork?: boolean | undefined;
   readonly log?: StorageLog | undefined;
-  /** The storage thread failed twice within a minute and stays down: the process should end with this reason. */
+  /**
+   * The storage thread failed twice within a minute and stays down: the process should end with
+   * this reason.
+   */
   readonly onFatal?: ((reason: Error) => void) | undefined;
-  /** The storage thread failed and is opened again from its log (`false`), and it is open again (`true`). */
+  /**
+   * The storage thread failed and is opened again from its log (`false`), and it is open again
+   * (`true`).
+   */
   readonly onAvailability?: ((isAvailable: boolean) => void) | undefined;
 };
 

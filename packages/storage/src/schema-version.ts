@@ -1,5 +1,6 @@
-// A number that grows whenever a schema look-up could answer differently: series that appear or go, fields, shards.
-// It lies in shared memory, so that another thread may keep answers and see without a message that they still hold.
+// A number that grows whenever a schema look-up could answer differently: series that appear or go,
+// fields, shards. It lies in shared memory, so that another thread may keep answers and see without
+// a message that they still hold.
 
 /** One counter per thread: engines that share a thread only make each other look busier. */
 let counter = new Int32Array(new SharedArrayBuffer(4));

@@ -1,6 +1,9 @@
-// Binary search in ascending lists. `lowerBound` of times (read/run.ts) stays apart: it begins with doubling steps.
+// Binary search in ascending lists. `lowerBound` of times (read/run.ts) stays apart: it begins with
+// doubling steps.
 
-/** Position of the first element of an ascending list, from `from` on, that is not below `value`. */
+/**
+ * Position of the first element of an ascending list, from `from` on, that is not below `value`.
+ */
 export function firstNotBelow(
   list: Uint32Array | readonly number[],
   value: number,
@@ -16,7 +19,10 @@ export function firstNotBelow(
   return low;
 }
 
-/** The first of `count` positions that is beyond something, as all behind it are; `count` when none is. */
+/**
+ * The first of `count` positions that is beyond something, as all behind it are; `count` when none
+ * is.
+ */
 export function firstBeyond(count: number, isBeyond: (position: number) => boolean): number {
   let low = 0;
   let high = count;

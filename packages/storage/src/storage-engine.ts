@@ -1,12 +1,14 @@
-// The embedded storage engine as the database service sees it. Implemented by a proxy to the storage thread.
+// The embedded storage engine as the database service sees it. Implemented by a proxy to the
+// storage thread.
 import type { FieldValue, TimeRange, Timestamp } from '@tidemark/core';
 import type { Predicate, SeriesSource } from '@tidemark/query';
 
 import type { Damage } from './damage.ts';
 
 /**
- * A retention policy as storage knows it. `id` is assigned by the catalog, unique for ever: a database that is
- * dropped and created again gets other ids, so that leftovers of the old one are never seen.
+ * A retention policy as storage knows it. `id` is assigned by the catalog, unique for ever: a
+ * database that is dropped and created again gets other ids, so that leftovers of the old one are
+ * never seen.
  */
 export type PolicyRef = {
   readonly id: number;
@@ -14,7 +16,10 @@ export type PolicyRef = {
   readonly retentionPolicy: string;
   /** Length of new shard groups. Existing groups keep their bounds. */
   readonly shardDurationNanos: bigint;
-  /** Points before this time are rejected as `retention` (now - duration); `undefined` keeps everything. */
+  /**
+   * Points before this time are rejected as `retention` (now - duration); `undefined` keeps
+   * everything.
+   */
   readonly oldestAccepted?: Timestamp | undefined;
   /** Points after this time are rejected likewise (now + future limit); `undefined` takes any. */
   readonly newestAccepted?: Timestamp | undefined;
@@ -53,13 +58,21 @@ export type NewPoint = {
 /** Marks a bigint as uint64; a plain bigint is an int64. */
 export type UnsignedValue = { readonly unsigned: bigint };
 
-/** What became of a write. Resolved when the accepted points are durable (`wal.fsync`) and visible. */
+/**
+ * What became of a write. Resolved when the accepted points are durable (`wal.fsync`) and visible.
+ */
 export type WriteOutcome = {
   readonly pointsWritten: number;
   readonly valuesWritten: number;
-  /** Messages of lines that could not be parsed, in line order: `unable to parse '<line>': <reason>`. */
+  /**
+   * Messages of lines that could not be parsed, in line order: `unable to parse '<line>':
+   * <reason>`.
+   */
   readonly parseErrors: readonly string[];
-  /** Points that were parsed and refused; `reason` is that of the first one (reference/line-protocol.md §7). */
+  /**
+   * Points that were parsed and refused; `reason` is that of the first one
+   * (reference/line-protocol.md §7).
+   */
   readonly dropped: { readonly count: number; readonly reason: string } | undefined;
   readonly rejectedLines?: readonly RejectedLine[] | undefined;
   /** Refused lines beyond those that `rejectedLines` holds; absent when it holds all. */
@@ -114,7 +127,10 @@ export type BackupRequest = {
   readonly databases?: readonly string[] | undefined;
   /** Whole shards that overlap the range. */
   readonly timeRange?: TimeRange | undefined;
-  /** The previous backup, as its contents describe it: only what neither it nor its predecessors hold is copied. */
+  /**
+   * The previous backup, as its contents describe it: only what neither it nor its predecessors
+   * hold is copied.
+   */
   readonly since?: PreviousBackup | undefined;
   /** Travels in the backup, as the service needs it to restore. */
   readonly metadata?: string | undefined;
@@ -153,10 +169,16 @@ export type RestoreReport = {
   readonly bytes: number;
 };
 
-/** The engine. All methods may be called at once; order between a resolved write and a later call is guaranteed. */
+/**
+ * The engine. All methods may be called at once; order between a resolved write and a later call is
+ * guaranteed.
+ */
 export interface StorageEngine {
   readonly source: SeriesSource;
-  /** Room for a body that is then given to `writeLines`: buffers are used again. Its contents are unspecified. */
+  /**
+   * Room for a body that is then given to `writeLines`: buffers are used again. Its contents are
+   * unspecified.
+   */
   bodyBuffer(sizeBytes: number): Uint8Array;
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome>;
   writePoints(request: WritePointsRequest): Promise<WriteOutcome>;
@@ -164,31 +186,41 @@ export interface StorageEngine {
   delete(request: DeleteRequest): Promise<void>;
   dropMeasurement(database: string, measurement: string): Promise<void>;
   dropPolicy(policyId: number): Promise<void>;
-  /** Drops everything of policies that are not in `policyIds`: run at start, with the catalog's truth. */
+  /**
+   * Drops everything of policies that are not in `policyIds`: run at start, with the catalog's
+   * truth.
+   */
   retainPolicies(policies: readonly PolicyRef[]): Promise<void>;
   /** `false` when there is no such shard. */
   dropShard(shardId: number): Promise<boolean>;
   shards(): Promise<readonly ShardInfo[]>;
   statistics(): Promise<StorageStatistics>;
-  /** What could not be read when the directory was opened; reads that need it fail. Empty is well. */
+  /**
+   * What could not be read when the directory was opened; reads that need it fail. Empty is well.
+   */
   damage(): Promise<readonly Damage[]>;
   /** Writes everything in memory to segments. Not needed for durability. */
   flush(): Promise<void>;
-  /** Merges segments until nothing needs to be done. Runs by itself too; here for tools and tests. */
+  /**
+   * Merges segments until nothing needs to be done. Runs by itself too; here for tools and tests.
+   */
   compact(): Promise<void>;
   /**
-   * The bytes of a backup (docs/formats/backup.md) of what was acknowledged before the first portion was asked for,
-   * while everything else goes on. They are made as they are read; what is pinned is released at the end or by `return`.
+   * The bytes of a backup (docs/formats/backup.md) of what was acknowledged before the first
+   * portion was asked for, while everything else goes on. They are made as they are read; what is
+   * pinned is released at the end or by `return`.
    */
   backup(request: BackupRequest): AsyncGenerator<Uint8Array>;
   /**
-   * Adds databases of a full backup; they appear at once when all bytes are there and durable, or not at all. Throws
+   * Adds databases of a full backup; they appear at once when all bytes are there and durable, or
+   * not at all. Throws
    * `Conflict` when one exists already, `Corruption` when the backup is damaged.
    */
   restore(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport>;
   /**
-   * A second, empty engine in the same thread, which keeps everything in memory and forgets it when it is closed: to run
-   * code until it is compiled. One at a time. Absent where the engine has no thread.
+   * A second, empty engine in the same thread, which keeps everything in memory and forgets it when
+   * it is closed: to run code until it is compiled. One at a time. Absent where the engine has no
+   * thread.
    */
   rehearsal?(): Promise<StorageEngine>;
   /** Finishes running work, syncs, releases the directory. Idempotent. */

@@ -1,5 +1,5 @@
-// A list of row numbers or ids that grows, and is filled again and again: an array of a million numbers takes twice the
-// memory, and as much again whenever it grows.
+// A list of row numbers or ids that grows, and is filled again and again: an array of a million
+// numbers takes twice the memory, and as much again whenever it grows.
 
 export class Uint32List {
   #numbers = new Uint32Array(256);
@@ -23,7 +23,10 @@ export class Uint32List {
     this.#numbers[this.#length++] = number;
   }
 
-  /** Makes the list longer by `count` numbers, which are then filled in from the end; the new length. */
+  /**
+   * Makes the list longer by `count` numbers, which are then filled in from the end; the new
+   * length.
+   */
   extend(count: number): number {
     this.#reserve(this.#length + count);
     this.#length += count;

@@ -1,4 +1,5 @@
-// What tests of other things than access give an engine: everything that its configuration can list.
+// What tests of other things than access give an engine: everything that its configuration can
+// list.
 
 /** Section `[alert]` of an engine whose definitions may reach the whole machine. */
 export const EVERYTHING_ALLOWED = {

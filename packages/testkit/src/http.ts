@@ -51,7 +51,10 @@ export async function write(
   if (answer.status !== 204) throw new Error(`write: ${answer.status} ${answer.text}`);
 }
 
-/** Repeats `attempt` until it gives something else than `undefined`; an outside process is what is waited for. */
+/**
+ * Repeats `attempt` until it gives something else than `undefined`; an outside process is what is
+ * waited for.
+ */
 export async function eventually<T>(
   what: string,
   attempt: () => Promise<T | undefined>,

@@ -1,4 +1,5 @@
-// Starts a real InfluxDB 1.6 of the distribution on free ports, for tests that compare with it or move from it.
+// Starts a real InfluxDB 1.6 of the distribution on free ports, for tests that compare with it or
+// move from it.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -2,7 +2,10 @@
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(\{.*\})? (\S+)$/;
 
-/** A sentence for each thing that is wrong; of the metrics whose names begin so, all others are somebody else's. */
+/**
+ * A sentence for each thing that is wrong; of the metrics whose names begin so, all others are
+ * somebody else's.
+ */
 export function metricProblems(text: string, prefix: string): readonly string[] {
   const problems: string[] = [];
   const helps = new Map<string, string>();
@@ -34,7 +37,10 @@ export function metricProblems(text: string, prefix: string): readonly string[] 
   return problems;
 }
 
-/** The value of one sample, named as the page has it: `name{label="value"}`; `NaN` when it is not there. */
+/**
+ * The value of one sample, named as the page has it: `name{label="value"}`; `NaN` when it is not
+ * there.
+ */
 export function metricValue(text: string, sample: string): number {
   const line = text.split('\n').find((each) => each.startsWith(`${sample} `));
   return Number(line?.slice(sample.length));

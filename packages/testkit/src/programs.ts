@@ -1,7 +1,8 @@
-// Programs that tests start, and the Debian packages they are in: programs.json, of which `.ci/run` makes its list of
-// packages. `peers` may be missing: continuous integration installs them and fails without them
-// (TIDEMARK_REQUIRE_PEERS=1), elsewhere the tests that need one are left out by name. `essential` is what every Debian
-// has. Tests find nothing else: `linkPrograms` makes the only directory of their PATH.
+// Programs that tests start, and the Debian packages they are in: programs.json, of which `.ci/run`
+// makes its list of packages. `peers` may be missing: continuous integration installs them and
+// fails without them (TIDEMARK_REQUIRE_PEERS=1), elsewhere the tests that need one are left out by
+// name. `essential` is what every Debian has. Tests find nothing else: `linkPrograms` makes the
+// only directory of their PATH.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
@@ -15,7 +16,10 @@ const TABLE = JSON.parse(
 /** Where packages put programs; before PATH, which may know others of the same names. */
 const PACKAGED = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** The packages that tests need besides those that are always there, with the programs (or files) they need them for. */
+/**
+ * The packages that tests need besides those that are always there, with the programs (or files)
+ * they need them for.
+ */
 export const PEER_PACKAGES: Packages = TABLE.peers;
 
 /** The names of the programs that every Debian has and tests start. */
@@ -30,8 +34,9 @@ export function programPath(program: string): string | undefined {
 }
 
 /**
- * Whether all programs that a test starts are installed; files are named by their paths. When one is missing: an error
- * where peers are required, otherwise a line on standard error that names what is left out.
+ * Whether all programs that a test starts are installed; files are named by their paths. When one
+ * is missing: an error where peers are required, otherwise a line on standard error that names what
+ * is left out.
  */
 export function hasPrograms(...programs: readonly string[]): boolean {
   const missing = programs
@@ -46,8 +51,9 @@ export function hasPrograms(...programs: readonly string[]): boolean {
 }
 
 /**
- * Whether this user may have a file system of its own in a name space of its own, as tests of a full disk want. Says on
- * standard error what is left out when it may not, which is so in containers without the right to mount.
+ * Whether this user may have a file system of its own in a name space of its own, as tests of a
+ * full disk want. Says on standard error what is left out when it may not, which is so in
+ * containers without the right to mount.
  */
 export function canMountTmpfs(): boolean {
   if (!hasPrograms('mount', 'unshare')) return false;
@@ -63,8 +69,9 @@ export function canMountTmpfs(): boolean {
 }
 
 /**
- * Fills a directory with links to the programs of the table that are installed, and to those of Node.js. Where it is the
- * whole PATH, a test that starts another program fails on every machine, not only where that program is missing.
+ * Fills a directory with links to the programs of the table that are installed, and to those of
+ * Node.js. Where it is the whole PATH, a test that starts another program fails on every machine,
+ * not only where that program is missing.
  */
 export function linkPrograms(directory: string): void {
   const programs = [...Object.values(TABLE.peers).flat(), ...ESSENTIAL_PROGRAMS];

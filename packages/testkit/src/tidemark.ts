@@ -1,4 +1,5 @@
-// Starts the real executable (packages/cli/bin/tidemark.js, built) on free ports and an own data directory.
+// Starts the real executable (packages/cli/bin/tidemark.js, built) on free ports and an own data
+// directory.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +38,10 @@ export type StartOptions = {
   readonly executable?: string | undefined;
   /** Descriptors that the process may open (`ulimit -n`). */
   readonly openFilesMax?: number | undefined;
-  /** A program with arguments that becomes the service with `exec` (limits, name spaces, other clocks). */
+  /**
+   * A program with arguments that becomes the service with `exec` (limits, name spaces, other
+   * clocks).
+   */
   readonly wrapper?: readonly string[] | undefined;
 };
 

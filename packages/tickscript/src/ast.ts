@@ -1,7 +1,11 @@
-// Syntax tree of the script language: immutable data with spans, and everything that the formatter must remember.
+// Syntax tree of the script language: immutable data with spans, and everything that the formatter
+// must remember.
 import type { Span } from '@tidemark/core';
 
-/** One comment: blocks of lines; an empty source line separates blocks. Text without `//` and one leading space. */
+/**
+ * One comment: blocks of lines; an empty source line separates blocks. Text without `//` and one
+ * leading space.
+ */
 export type Comment = { readonly blocks: readonly (readonly string[])[]; readonly span: Span };
 
 export type UnaryOperator = '-' | '!';
@@ -43,7 +47,9 @@ export type StringNode = NodeBase & {
   readonly value: string;
   readonly isTripleQuoted: boolean;
 };
-/** `pattern` is RE2 text with `\/` unescaped; `literal` is the text between the slashes as written. */
+/**
+ * `pattern` is RE2 text with `\/` unescaped; `literal` is the text between the slashes as written.
+ */
 export type RegexNode = NodeBase & {
   readonly kind: 'regex';
   readonly pattern: string;
@@ -75,7 +81,9 @@ export type BinaryNode = NodeBase & {
   readonly isParenthesized: boolean;
   /** A newline lay between the starts of both operands. */
   readonly isMultiLine: boolean;
-  /** Where the operator stands; recorded texts give this position. Absent in trees that no text has. */
+  /**
+   * Where the operator stands; recorded texts give this position. Absent in trees that no text has.
+   */
   readonly operatorSpan?: Span | undefined;
 };
 export type FunctionNode = NodeBase & {

@@ -1,4 +1,5 @@
-// Expressions of the script language: chains, calls, lists, lambdas and operators with their precedence.
+// Expressions of the script language: chains, calls, lists, lambdas and operators with their
+// precedence.
 import { assert } from '@tidemark/core';
 import type { Limit, Span } from '@tidemark/core';
 import type {
@@ -62,7 +63,10 @@ export class ExpressionParser {
 
   readonly #isNestingAllowed: boolean;
 
-  /** `isNestingAllowed`: a lambda may be an operand of another one, which is how evaluated lambdas are printed. */
+  /**
+   * `isNestingAllowed`: a lambda may be an operand of another one, which is how evaluated lambdas
+   * are printed.
+   */
   constructor(text: string, tokens: readonly Token[], isNestingAllowed = false) {
     this.#isNestingAllowed = isNestingAllowed;
     this.#text = text;
@@ -80,7 +84,10 @@ export class ExpressionParser {
     return this.peek().kind === 'EOF';
   }
 
-  /** Consumes the next token, which must be of this kind. Its comment waits for the node that takes it. */
+  /**
+   * Consumes the next token, which must be of this kind. Its comment waits for the node that takes
+   * it.
+   */
   expect(kind: TokenKind): Token {
     const token = this.peek();
     if (token.kind !== kind) throw unexpectedToken(this.#text, token, [kind]);
@@ -247,7 +254,10 @@ export class ExpressionParser {
     }
   }
 
-  /** Precedence climbing: operators that bind at least as tightly as `minimum`, all left-associative. */
+  /**
+   * Precedence climbing: operators that bind at least as tightly as `minimum`, all
+   * left-associative.
+   */
   #climb(first: ExpressionNode, minimum: number): ExpressionNode {
     let left = first;
     for (;;) {

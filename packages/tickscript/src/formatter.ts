@@ -1,5 +1,5 @@
-// Canonical layout of scripts: a deterministic printer of the tree, idempotent on its own output. Comments and some of
-// the author's line breaks are kept.
+// Canonical layout of scripts: a deterministic printer of the tree, idempotent on its own output.
+// Comments and some of the author's line breaks are kept.
 import { unreachable } from '@tidemark/core';
 import type {
   BinaryNode,
@@ -152,7 +152,9 @@ class Printer {
     }
   }
 
-  /** Behind a star no other operator than a further star is read, behind a parenthesis every one is. */
+  /**
+   * Behind a star no other operator than a further star is read, behind a parenthesis every one is.
+   */
   #encloseLastStar(node: ExpressionNode): void {
     let last = node;
     for (;;) {
@@ -163,7 +165,10 @@ class Printer {
     if (last.kind === 'star') this.#enclosedStars.add(last);
   }
 
-  /** A lambda with state of its own inside another one, which only evaluated scripts have, is put in parentheses. */
+  /**
+   * A lambda with state of its own inside another one, which only evaluated scripts have, is put in
+   * parentheses.
+   */
   #operand(node: ExpressionNode, indent: string, isOnNewLine: boolean): void {
     if (node.kind !== 'lambda') {
       this.expression(node, indent, isOnNewLine);
@@ -213,8 +218,8 @@ class Printer {
 }
 
 /**
- * Would the statement before take this one for its own continuation? Behind a bare name, which parentheses would turn
- * into a call, a text can only have it without.
+ * Would the statement before take this one for its own continuation? Behind a bare name, which
+ * parentheses would turn into a call, a text can only have it without.
  */
 function needsParentheses(node: ExpressionNode, previous: Statement | undefined): boolean {
   if (previous === undefined || endsWithName(previous)) return false;
@@ -238,8 +243,9 @@ function endsWithName(statement: Statement): boolean {
 }
 
 /**
- * Does the right operand begin a line? A line break inside the left operation moves its operator, which is where the
- * left operand "is", onto an earlier line; without this the output would be formatted differently once more.
+ * Does the right operand begin a line? A line break inside the left operation moves its operator,
+ * which is where the left operand "is", onto an earlier line; without this the output would be
+ * formatted differently once more.
  */
 function isBroken(node: BinaryNode): boolean {
   let each: ExpressionNode = node;
@@ -247,7 +253,9 @@ function isBroken(node: BinaryNode): boolean {
   return each.kind === 'function' && isPrintedOnLines(each);
 }
 
-/** Does every argument have a line of its own? A chain before the last argument takes several lines. */
+/**
+ * Does every argument have a line of its own? A chain before the last argument takes several lines.
+ */
 function isBrokenCall(node: FunctionNode): boolean {
   return node.isMultiLine || node.arguments.slice(0, -1).some(isPrintedOnLines);
 }

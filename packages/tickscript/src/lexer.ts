@@ -1,6 +1,7 @@
-// Lexer: text to tokens in one pass. Total: what is no token becomes an `error` token and lexing goes on.
-// Whether a symbol is an operator depends only on the token before it, as recorded: after an operand (a word, number,
-// string, reference or `)`) binary operators are read; elsewhere `/` begins a regular expression.
+// Lexer: text to tokens in one pass. Total: what is no token becomes an `error` token and lexing
+// goes on. Whether a symbol is an operator depends only on the token before it, as recorded: after
+// an operand (a word, number, string, reference or `)`) binary operators are read; elsewhere `/`
+// begins a regular expression.
 import type { Comment } from './ast.ts';
 import type { Token, TokenKind } from './token.ts';
 

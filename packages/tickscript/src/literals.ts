@@ -27,7 +27,10 @@ type Literal =
   | Bare<StarNode>
   | Bare<ReferenceNode>;
 
-/** The value of a literal, without place and comment. Throws `SyntaxFailure` for what no value can be made of. */
+/**
+ * The value of a literal, without place and comment. Throws `SyntaxFailure` for what no value can
+ * be made of.
+ */
 export function literalOf(text: string, token: Token): Literal {
   switch (token.kind) {
     case 'number':

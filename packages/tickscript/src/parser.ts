@@ -1,5 +1,6 @@
-// Parser: recursive descent with precedence climbing. Total: any text gives a tree plus diagnostics. After an error it
-// goes on at the next line that begins a statement, so that one pass finds several errors.
+// Parser: recursive descent with precedence climbing. Total: any text gives a tree plus
+// diagnostics. After an error it goes on at the next line that begins a statement, so that one pass
+// finds several errors.
 import { assert } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode, Program, Statement, Comment } from './ast.ts';
@@ -54,7 +55,10 @@ export function parseScript(text: string): ParseResult {
 }
 
 export type ParseLambdaOptions = {
-  /** Accept `(lambda: …)` as an operand: a part with state of its own, as evaluated lambdas have them. */
+  /**
+   * Accept `(lambda: …)` as an operand: a part with state of its own, as evaluated lambdas have
+   * them.
+   */
   readonly isNestingAllowed?: boolean | undefined;
 };
 

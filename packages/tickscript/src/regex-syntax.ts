@@ -1,5 +1,5 @@
-// Syntax check of regular expressions (RE2 rules) with the texts that existing tools know. It only says whether an
-// expression is well formed; the engine that runs tasks compiles it.
+// Syntax check of regular expressions (RE2 rules) with the texts that existing tools know. It only
+// says whether an expression is well formed; the engine that runs tasks compiles it.
 
 const MAX_REPEAT = 1000;
 const MAX_GROUP_DEPTH = 1000;
@@ -35,7 +35,10 @@ class RegexChecker {
   readonly #groupNames = new Set<string>();
   #index = 0;
   #depth = 0;
-  /** Counted repetitions inside each other multiply: the largest product in every open group, innermost last. */
+  /**
+   * Counted repetitions inside each other multiply: the largest product in every open group,
+   * innermost last.
+   */
   readonly #products: number[] = [1];
   /** The product inside the element read last. */
   #lastProduct = 1;

@@ -1,4 +1,5 @@
-// Any text gives a tree or diagnostics, and formatting is stable. SOAK_SCRIPTS=100000 runs the long version.
+// Any text gives a tree or diagnostics, and formatting is stable. SOAK_SCRIPTS=100000 runs the long
+// version.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

@@ -1,4 +1,5 @@
-// Liveness and readiness while the service starts, the end when storage is lost, and the log level at run time.
+// Liveness and readiness while the service starts, the end when storage is lost, and the log level
+// at run time.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';

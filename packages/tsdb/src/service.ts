@@ -88,17 +88,23 @@ export type RehearsalSettings = Pick<RehearsalOptions, 'rounds' | 'quietMs'> & {
 export interface TsdbService {
   readonly url: string;
   /**
-   * Rejects with the reason when storage is lost for good; the process should end with a failure. Never resolves.
-   * Left alone it is an unhandled rejection, which ends a process too.
+   * Rejects with the reason when storage is lost for good; the process should end with a failure.
+   * Never resolves. Left alone it is an unhandled rejection, which ends a process too.
    */
   readonly failed: Promise<never>;
   /** Stops accepting, lets running requests end, and closes storage and catalog. Idempotent. */
   close(): Promise<void>;
-  /** Reads certificates again and goes on in new log files. Throws when a certificate can not be read; the old one stays. */
+  /**
+   * Reads certificates again and goes on in new log files. Throws when a certificate can not be
+   * read; the old one stays.
+   */
   reload(): void;
 }
 
-/** Starts the service. Throws an `AppError` with a sentence when the configuration or the machine does not allow it. */
+/**
+ * Starts the service. Throws an `AppError` with a sentence when the configuration or the machine
+ * does not allow it.
+ */
 export async function startTsdb(
   config: TsdbConfig,
   dependencies: TsdbDependencies,
@@ -184,7 +190,8 @@ async function open(
   if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
   opened.push(() => catalog.close());
   const server = new HttpServer(config, dependencies);
-  // Closed by whichever comes first: here when opening fails, otherwise before everything that answers need.
+  // Closed by whichever comes first: here when opening fails, otherwise before everything that
+  // answers need.
   opened.push(() => server.close());
   await server.open();
   log.info({ urls: server.urls }, 'listening; storage is recovering');
@@ -195,7 +202,8 @@ async function open(
     maxValuesPerTag: config.data.maxValuesPerTag,
   };
   const policies = allPolicies(catalog.state, { now: clock.now(), limits });
-  // Nobody sees data of policies that are not there: what can not be dropped now is at the next start.
+  // Nobody sees data of policies that are not there: what can not be dropped now is at the next
+  // start.
   await storage.retainPolicies(policies).catch((error: unknown) => {
     log.error({ err: error }, 'data of dropped retention policies could not be removed');
   });
@@ -239,7 +247,9 @@ async function open(
   };
 }
 
-/** The part of `data.reserve-size` that is kept for the catalog, besides all of it for the points. */
+/**
+ * The part of `data.reserve-size` that is kept for the catalog, besides all of it for the points.
+ */
 const CATALOG_SHARE = 8;
 
 /** A child of the log whose level, and that of its own children, can be changed together. */
@@ -249,7 +259,8 @@ function adjustableLog(parent: Logger): {
 } {
   const log = parent.child({});
   const all = [log];
-  // A child keeps the level it was made with. Children are made per part and listener, not per request.
+  // A child keeps the level it was made with. Children are made per part and listener, not per
+  // request.
   log.onChild = (child) => void all.push(child);
   return {
     log,
@@ -259,7 +270,9 @@ function adjustableLog(parent: Logger): {
   };
 }
 
-/** Everything that works without being asked. Closed after the HTTP interface and before storage. */
+/**
+ * Everything that works without being asked. Closed after the HTTP interface and before storage.
+ */
 async function startBackground(
   services: HttpServices,
   opened: (() => Promise<void>)[],
@@ -318,7 +331,8 @@ async function startBackground(
       database: config.monitor.storeDatabase,
       hostname: hostNameOf(config),
     };
-    // What nobody asked for does not keep the service from starting: a full disk, say, or rows that wait for one.
+    // What nobody asked for does not keep the service from starting: a full disk, say, or rows that
+    // wait for one.
     await storeStart(monitor).catch((error: unknown) => {
       log.error({ err: error }, 'statistics could not be stored; the next interval tries again');
     });
@@ -382,8 +396,8 @@ function hostNameOf(config: TsdbConfig): string {
 }
 
 /**
- * Shards of policies that the catalog does not know are dropped at start. With a new catalog that would be all of them:
- * a lost file, or a wrong `meta.dir`, must not cost the points.
+ * Shards of policies that the catalog does not know are dropped at start. With a new catalog that
+ * would be all of them: a lost file, or a wrong `meta.dir`, must not cost the points.
  */
 async function requireCatalogOf(
   storage: StorageEngine,
@@ -564,7 +578,10 @@ class HttpServer {
     return this.#listeners.urls;
   }
 
-  /** Starts to listen. Until `serve`, only liveness is answered. What was opened stays open when it throws. */
+  /**
+   * Starts to listen. Until `serve`, only liveness is answered. What was opened stays open when it
+   * throws.
+   */
   async open(): Promise<void> {
     if (!this.#config.http.enabled) return;
     await this.#listeners.open(this.#config, (...request) => this.#onRequest(...request));
@@ -602,8 +619,8 @@ class HttpServer {
 }
 
 /**
- * Hot paths directly, everything else through fastify. That is loaded with the first request that needs it: some 400
- * files of it and what it brings take longer than opening the data.
+ * Hot paths directly, everything else through fastify. That is loaded with the first request that
+ * needs it: some 400 files of it and what it brings take longer than opening the data.
  */
 function requestListener(services: HttpServices): BorderedListener {
   const dispatch = new Dispatch(services);

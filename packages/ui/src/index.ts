@@ -1,4 +1,7 @@
 // Public face of @tidemark/ui for servers: where the built application lies.
 
-/** Folder of the built application (index.html and assets). The build makes it; see `npm run build:ui`. */
+/**
+ * Folder of the built application (index.html and assets). The build makes it; see `npm run
+ * build:ui`.
+ */
 export const UI_DIRECTORY = new URL('../build/', import.meta.url);

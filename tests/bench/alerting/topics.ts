@@ -1,6 +1,8 @@
-// Benchmark of a topic with 100,000 event ids: state changes per second (each stored and synced, with one handler whose
-// outbox takes and loses an entry), the list of its first 100 events, and what an event costs while nobody looks at it.
-// `npm run bench -- alerting`; prints one line per measurement. The peers' figures have no counterpart here.
+// Benchmark of a topic with 100,000 event ids: state changes per second (each stored and synced,
+// with one handler whose outbox takes and loses an entry), the list of its first 100 events, and
+// what an event costs while nobody looks at it.
+// `npm run bench -- alerting`; prints one line per measurement. The peers' figures have no
+// counterpart here.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,7 +95,8 @@ async function change(
 ): Promise<void> {
   const start = performance.now();
   const cpu = process.cpuUsage();
-  // Points come in batches of a writer; his next batch waits until the alerts of this one are on disk.
+  // Points come in batches of a writer; his next batch waits until the alerts of this one are on
+  // disk.
   const write = async (writer: number): Promise<void> => {
     for (let n = 0; n < IDS / writers; n++) {
       const i = ((n * writers + writer) * stride) % IDS;

@@ -1,5 +1,6 @@
-// Benchmark of the lists of a running engine over HTTP with 1,000 enabled tasks and 100,000 events in ten topics. The
-// limit is 50 ms for each. `npm run bench -- engine/lists`; prints median and maximum of each list in milliseconds.
+// Benchmark of the lists of a running engine over HTTP with 1,000 enabled tasks and 100,000 events
+// in ten topics. The limit is 50 ms for each. `npm run bench -- engine/lists`; prints median and
+// maximum of each list in milliseconds.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

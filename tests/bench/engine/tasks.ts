@@ -1,5 +1,6 @@
-// Benchmark of many tasks: 1,000 are defined and enabled over HTTP in a new engine, which then has nothing to do. The
-// limits are 10 s and 2 % of a processor. `npm run bench -- engine/tasks`; needs a build.
+// Benchmark of many tasks: 1,000 are defined and enabled over HTTP in a new engine, which then has
+// nothing to do. The limits are 10 s and 2 % of a processor. `npm run bench -- engine/tasks`; needs
+// a build.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

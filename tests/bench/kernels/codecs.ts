@@ -1,5 +1,5 @@
-// Codecs: bytes per value, and rates of encoding and decoding blocks of 8,192 values (copies in and out included).
-// node --conditions=source --import tsx tests/bench/kernels/codecs.ts
+// Codecs: bytes per value, and rates of encoding and decoding blocks of 8,192 values (copies in and
+// out included). node --conditions=source --import tsx tests/bench/kernels/codecs.ts
 import { Codecs } from '@tidemark/kernels';
 import { measure, normalFrom, randomFrom } from './measure.ts';
 

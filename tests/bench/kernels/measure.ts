@@ -1,4 +1,5 @@
-// Runs a function until a time is up and prints its rate in CPU time, which a busy machine disturbs less than wall time.
+// Runs a function until a time is up and prints its rate in CPU time, which a busy machine disturbs
+// less than wall time.
 
 /** CPU time of this process in milliseconds. */
 export function cpuMs(): number {
@@ -6,7 +7,10 @@ export function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-/** Prints how many million `unit` per second `work` handles; one call handles `count`. Best of `rounds`. */
+/**
+ * Prints how many million `unit` per second `work` handles; one call handles `count`. Best of
+ * `rounds`.
+ */
 export function measure(
   name: string,
   options: { readonly count: number; readonly unit: string; readonly roundMs?: number },

@@ -1,5 +1,5 @@
-// Scans: filters, selection and windowed aggregates over blocks of 8,192 rows that are ten seconds apart. Aggregates are
-// those of a group of eight series: eight blocks go into the same windows.
+// Scans: filters, selection and windowed aggregates over blocks of 8,192 rows that are ten seconds
+// apart. Aggregates are those of a group of eight series: eight blocks go into the same windows.
 // node --conditions=source --import tsx tests/bench/kernels/scans.ts
 import { Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
 import type { CachedColumn, CachedType, CacheEntries } from '@tidemark/kernels';

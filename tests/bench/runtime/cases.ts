@@ -1,5 +1,6 @@
-// The load of the task benchmarks: rows of ten fields, one point per host every ten seconds, values from a fixed
-// sequence; and scripts over it, one per node and the seven cases of the comparison with the existing engine.
+// The load of the task benchmarks: rows of ten fields, one point per host every ten seconds, values
+// from a fixed sequence; and scripts over it, one per node and the seven cases of the comparison
+// with the existing engine.
 
 const FIELDS = [
   'user',

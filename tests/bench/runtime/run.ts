@@ -1,9 +1,10 @@
 // Throughput of tasks inside one thread, from the bytes of a write to the last node.
 //
-//   node --conditions=source --import tsx tests/bench/runtime/run.ts [--only name,name] [--rows N] [--nodes | --compared]
+//   node --conditions=source --import tsx tests/bench/runtime/run.ts [--only name,name] [--rows N]
+// [--nodes | --compared]
 //
-// Prints rows per second with parsing, the share of parsing, and how that compares to the existing engine. That every
-// node has a case is a test (cases.test.ts).
+// Prints rows per second with parsing, the share of parsing, and how that compares to the existing
+// engine. That every node has a case is a test (cases.test.ts).
 import { runCase } from './case-runner.ts';
 import type { BenchCase } from './cases.ts';
 import { COMPARED, NODES } from './cases.ts';

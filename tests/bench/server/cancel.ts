@@ -1,8 +1,9 @@
-// How soon heavy statements end: for every kind of statement and every way to end one, the time until it is not listed by
-// SHOW QUERIES any more, the processor time that the server takes meanwhile, and the longest round of the event loops of
-// its threads while it ran. Limits are so low that they are reached with the first rows: their time includes all that comes before.
-// Runs the built executable.
-// node --conditions=source --import tsx tests/bench/server/cancel.ts [repeats] [part of a way's or statement's name …]
+// How soon heavy statements end: for every kind of statement and every way to end one, the time
+// until it is not listed by SHOW QUERIES any more, the processor time that the server takes
+// meanwhile, and the longest round of the event loops of its threads while it ran. Limits are so
+// low that they are reached with the first rows: their time includes all that comes before. Runs
+// the built executable. node --conditions=source --import tsx tests/bench/server/cancel.ts
+// [repeats] [part of a way's or statement's name …]
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import type { ClientRequest } from 'node:http';
@@ -19,7 +20,10 @@ const ROWS = 5000;
 const TIMEOUT_MS = 300;
 /** A statement that no limit has ended by then does not reach it. */
 const PATIENCE_MS = 5000;
-/** Processor time that the server has spent on a statement when it is ended by hand, so that several phases are met. */
+/**
+ * Processor time that the server has spent on a statement when it is ended by hand, so that several
+ * phases are met.
+ */
 const WORK_CPU_MS: readonly number[] = [30, 150, 600, 2000];
 /** Work that goes on behind the end would be seen in this time. */
 const AFTERMATH_MS = 50;
@@ -220,7 +224,10 @@ async function isGone(server: Tidemark, text: string): Promise<void> {
   while ((await running(server)).some(([, shown]) => isSame(shown, text))) await sleep(2);
 }
 
-/** What is listed has its names qualified and its blanks put in order: SELECT and INTO tell it from the one that asks. */
+/**
+ * What is listed has its names qualified and its blanks put in order: SELECT and INTO tell it from
+ * the one that asks.
+ */
 function isSame(shown: string, text: string): boolean {
   return shown !== 'SHOW QUERIES' && shown.startsWith(text.slice(0, 6));
 }

@@ -11,7 +11,10 @@ const HOUR_NANOS = 3_600_000_000_000n;
 const COMPARISONS = 1990;
 const PERCENTILES = 300;
 
-/** Bodies of the data: `cpu` a million rows of ten fields, `h` 300,000 series, `t` one series of 300,000 texts. */
+/**
+ * Bodies of the data: `cpu` a million rows of ten fields, `h` 300,000 series, `t` one series of
+ * 300,000 texts.
+ */
 export function heavyData(): Uint8Array[] {
   const source = batches(CPU_HOSTS, ROWS);
   const bodies = Array.from({ length: CPU_BODIES }, () => source.next().value as Uint8Array);

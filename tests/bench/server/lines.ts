@@ -34,7 +34,10 @@ export function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-/** Batches with a point for each of so many series, with a tag `id` of their own and a `region` that many share. */
+/**
+ * Batches with a point for each of so many series, with a tag `id` of their own and a `region` that
+ * many share.
+ */
 export function manySeries(measurement: string, count: number, rows: number): Uint8Array[] {
   const encoder = new TextEncoder();
   const bodies: Uint8Array[] = [];

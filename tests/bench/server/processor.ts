@@ -1,4 +1,5 @@
-// What a server's process has used of the processors, which depends little on what else the machine does.
+// What a server's process has used of the processors, which depends little on what else the machine
+// does.
 import { readFileSync } from 'node:fs';
 
 const MS_PER_TICK = 10;

@@ -1,4 +1,5 @@
-// Writers of a benchmark: some connections that send batches as fast as they are taken, or at a given pace.
+// Writers of a benchmark: some connections that send batches as fast as they are taken, or at a
+// given pace.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Agent, IncomingMessage } from 'node:http';
@@ -28,7 +29,10 @@ export type WriterOptions = {
   readonly connections: number;
 };
 
-/** Writes for a while or until no body is left, each connection one every `everyMs`; returns values per second. */
+/**
+ * Writes for a while or until no body is left, each connection one every `everyMs`; returns values
+ * per second.
+ */
 export async function write(
   options: WriterOptions,
   { durationMs, everyMs }: { readonly durationMs: number; readonly everyMs: number },

@@ -1,4 +1,5 @@
-// Bodies of 5,000 lines in the shape of the comparison's data: per host and ten seconds one row of ten integers that wander.
+// Bodies of 5,000 lines in the shape of the comparison's data: per host and ten seconds one row of
+// ten integers that wander.
 export const FIELDS = Array.from({ length: 10 }, (_, i) => `usage_${i}`);
 export const HOUR_NANOS = 3_600_000_000_000n;
 export const START = 1_451_606_400_000_000_000n;

@@ -1,4 +1,5 @@
-// Compaction of eight segments to one; megabytes are those that come out. Arguments and figures: steps.ts.
+// Compaction of eight segments to one; megabytes are those that come out. Arguments and figures:
+// steps.ts.
 import { Bench, load, measure, segmentBytes } from './steps.ts';
 
 const bench = new Bench();

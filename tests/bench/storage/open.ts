@@ -1,4 +1,5 @@
-// Opening: from the log as a killed process leaves it, and after a clean stop. Arguments and figures: steps.ts.
+// Opening: from the log as a killed process leaves it, and after a clean stop. Arguments and
+// figures: steps.ts.
 import { Bench, load, measure, segmentBytes } from './steps.ts';
 
 const bench = new Bench();

@@ -1,5 +1,5 @@
-// Many series: writing, flushing, opening after a clean stop and without one, and what the memory comes to.
-// node --conditions=source --import tsx tests/bench/storage/series.ts [series]
+// Many series: writing, flushing, opening after a clean stop and without one, and what the memory
+// comes to. node --conditions=source --import tsx tests/bench/storage/series.ts [series]
 import { mkdtempSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,8 @@ async function writeAll(engine: StorageEngine, round: number): Promise<void> {
     } as const;
     const { pointsWritten } = await engine.writeLines(request);
     if (pointsWritten !== Math.min(LINES, SERIES - first)) throw new Error('every line is a point');
-    // Background work is off so that each step is measured by itself: the memtable must not fill up.
+    // Background work is off so that each step is measured by itself: the memtable must not fill
+    // up.
     if ((first + LINES) % FLUSH_SERIES === 0) await engine.flush();
   }
 }

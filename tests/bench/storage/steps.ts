@@ -1,5 +1,6 @@
-// Flush, compaction and opening, each by itself: what it takes per row and per byte of its segments.
-// node --conditions=source --import tsx tests/bench/storage/{flush,compaction,open}.ts [hosts] [hours]
+// Flush, compaction and opening, each by itself: what it takes per row and per byte of its
+// segments. node --conditions=source --import tsx tests/bench/storage/{flush,compaction,open}.ts
+// [hosts] [hours]
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +35,10 @@ export class Bench {
   }
 }
 
-/** The rows of the arguments, in as many flushes as said; 0 leaves them in the log. Returns their number. */
+/**
+ * The rows of the arguments, in as many flushes as said; 0 leaves them in the log. Returns their
+ * number.
+ */
 export async function load(engine: StorageEngine, flushes: number): Promise<number> {
   const [hosts = 100, hours = 8] = process.argv.slice(2).map(Number);
   const bodies = [...cpuBodies({ hosts, hours })];

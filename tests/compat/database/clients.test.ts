@@ -1,11 +1,13 @@
-// Existing clients, unchanged, against the real executable: each creates a database, writes and reads back.
+// Existing clients, unchanged, against the real executable: each creates a database, writes and
+// reads back.
 import { InfluxDB as ModernClient, Point } from '@influxdata/influxdb-client';
 import { InfluxDB } from 'influx';
 import { hasPrograms, query, removeDirectory, run, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-// The distribution's own interpreter: another one in the path does not see the distribution's packages.
+// The distribution's own interpreter: another one in the path does not see the distribution's
+// packages.
 
 let server: Tidemark;
 

@@ -1,4 +1,5 @@
-// A monitoring agent of the distribution delivers real metrics; a task over them raises an alert that the API shows.
+// A monitoring agent of the distribution delivers real metrics; a task over them raises an alert
+// that the API shows.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +25,10 @@ const ICINGA =
     .map((name) => `/usr/lib/${name}/icinga2/sbin/icinga2`)
     .find((path) => existsSync(path)) ?? 'icinga2';
 
-/** Icinga with one host and the built-in check `random`, whose performance data its InfluxdbWriter sends. */
+/**
+ * Icinga with one host and the built-in check `random`, whose performance data its InfluxdbWriter
+ * sends.
+ */
 function configuration(tsdb: string, directory: string): string {
   const { hostname, port } = new URL(tsdb);
   return `

@@ -1,4 +1,5 @@
-// Prometheus itself: what it scrapes arrives by remote write, and it reads by remote read what others wrote.
+// Prometheus itself: what it scrapes arrives by remote write, and it reads by remote read what
+// others wrote.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// Requests as clients that are not in the distribution send them: each writes or queries and gets what it looks at.
+// Requests as clients that are not in the distribution send them: each writes or queries and gets
+// what it looks at.
 import { gzipSync } from 'node:zlib';
 
 import { query, removeDirectory, send, startTidemark, write } from '@tidemark/testkit';

@@ -1,4 +1,5 @@
-// Requests as monitoring tools send them that are not in the distribution: dashboards, load generators, hypervisors.
+// Requests as monitoring tools send them that are not in the distribution: dashboards, load
+// generators, hypervisors.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
@@ -17,7 +18,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { freeUdpPort } from './free-port.ts';
 
-// The distribution's own interpreter: another one in the path does not see the distribution's packages.
+// The distribution's own interpreter: another one in the path does not see the distribution's
+// packages.
 
 let server: Tidemark;
 let udpPort: number;

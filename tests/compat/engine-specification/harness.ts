@@ -1,5 +1,6 @@
-// What the tests of the specification's tables share: one engine per file, a database that gives every query the same
-// answer, and makers of tasks, recordings, replays, topics and handlers with ids of their own.
+// What the tests of the specification's tables share: one engine per file, a database that gives
+// every query the same answer, and makers of tasks, recordings, replays, topics and handlers with
+// ids of their own.
 import { eventually } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPeer } from '../../soak/engine-api/peer.ts';

@@ -1,5 +1,5 @@
-// One test per row of the tables of fields, types and states in the engine's HTTP API specification, under the row's own
-// words.
+// One test per row of the tables of fields, types and states in the engine's HTTP API
+// specification, under the row's own words.
 import { describe, expect, test } from 'vitest';
 import {
   BATCH,

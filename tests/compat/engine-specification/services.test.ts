@@ -1,5 +1,6 @@
-// One test per row of the other tables of endpoints in the engine's HTTP API specification (alerts, configuration,
-// storage, service tests), and what it says of all endpoints: conventions, errors, limits, versions.
+// One test per row of the other tables of endpoints in the engine's HTTP API specification (alerts,
+// configuration, storage, service tests), and what it says of all endpoints: conventions, errors,
+// limits, versions.
 import { resolveEngineConfig, startEngine } from '@tidemark/engine';
 import { eventually, makeDirectory, removeDirectory } from '@tidemark/testkit';
 import { expect } from 'vitest';
@@ -290,7 +291,10 @@ table('Miscellaneous', [
   ],
 ]);
 
-/** Resources whose lists have `pattern`, `fields`, `offset` and `limit`, and something that makes one. */
+/**
+ * Resources whose lists have `pattern`, `fields`, `offset` and `limit`, and something that makes
+ * one.
+ */
 const LISTS: readonly (readonly [string, () => Promise<any>])[] = [
   ['tasks', define],
   ['templates', template],

@@ -1,5 +1,5 @@
-// One test per row of the tables of endpoints in the engine's HTTP API specification: writing, tasks, templates,
-// recordings, replays.
+// One test per row of the tables of endpoints in the engine's HTTP API specification: writing,
+// tasks, templates, recordings, replays.
 import { eventually } from '@tidemark/testkit';
 import { expect } from 'vitest';
 import {

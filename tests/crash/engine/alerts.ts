@@ -1,6 +1,7 @@
-// Kills the engine at random moments under load. Afterwards every alert whose write was acknowledged has reached every
-// handler, in order, and none twice within one life of the process: of single alerts, of bursts of hundreds, and on a
-// disk that is full at times. `npm run soak:alerts [-- rounds [seed]]`
+// Kills the engine at random moments under load. Afterwards every alert whose write was
+// acknowledged has reached every handler, in order, and none twice within one life of the process:
+// of single alerts, of bursts of hundreds, and on a disk that is full at times. `npm run
+// soak:alerts [-- rounds [seed]]`
 import { eventually, makeDirectory, removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 

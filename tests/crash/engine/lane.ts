@@ -24,12 +24,16 @@ export class Lane {
     this.#pointsPerWrite = pointsPerWrite;
   }
 
-  /** Writes until the engine is gone. What was not acknowledged is repeated, also by the next call. */
+  /**
+   * Writes until the engine is gone. What was not acknowledged is repeated, also by the next call.
+   */
   async write(url: string): Promise<void> {
     while (await this.writeOne(url));
   }
 
-  /** Makes the next write; false when the engine is gone. Then it is unknown whether it was taken. */
+  /**
+   * Makes the next write; false when the engine is gone. Then it is unknown whether it was taken.
+   */
   async writeOne(url: string): Promise<boolean> {
     const points = Array.from({ length: this.#pointsPerWrite }, (_, i) =>
       this.#point(this.#count + i),

@@ -1,4 +1,5 @@
-// Receives alerts over HTTP as a handler's other end: sometimes slow, sometimes unwilling. Keeps what it has accepted.
+// Receives alerts over HTTP as a handler's other end: sometimes slow, sometimes unwilling. Keeps
+// what it has accepted.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 

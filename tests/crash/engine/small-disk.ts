@@ -1,5 +1,6 @@
-// A file system of a few megabytes that survives the processes that use it: it is mounted in a name space of its own,
-// which a sleeping process keeps. Needs the right to mount there (`canMountTmpfs`).
+// A file system of a few megabytes that survives the processes that use it: it is mounted in a name
+// space of its own, which a sleeping process keeps. Needs the right to mount there
+// (`canMountTmpfs`).
 import { spawn } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// Damages every file of a directory in every way and holds what comes of it against what may: the same answer, an error
-// that says what to do, or an answer that is marked; `verify` finds it, and after `repair` everything works and nothing
-// is lost that it did not list.
+// Damages every file of a directory in every way and holds what comes of it against what may: the
+// same answer, an error that says what to do, or an answer that is marked; `verify` finds it, and
+// after `repair` everything works and nothing is lost that it did not list.
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -213,7 +213,10 @@ function isSame(answer: Answer, expected: Answer | undefined): boolean {
   );
 }
 
-/** `verify` finds it; after `repair` it finds nothing, everything is answered, and what is missing was listed. */
+/**
+ * `verify` finds it; after `repair` it finds nothing, everything is answered, and what is missing
+ * was listed.
+ */
 async function checkTools(
   directory: string,
   {

@@ -1,4 +1,5 @@
-// The directory that is damaged: every kind of file, two databases, deletes, and what a reader asks of it.
+// The directory that is damaged: every kind of file, two databases, deletes, and what a reader asks
+// of it.
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -51,8 +52,8 @@ function lines(measurement: string, round: number): string[] {
 const MANY = Array.from({ length: 2500 }, (_, i) => `many,t=v${i} f=${i} 1`);
 
 /**
- * Fills `clean` as a stop leaves it and `killed` as a kill does: segments of several flushes, two of them merged, tombstones
- * that are not compacted, and three log files with rows and a delete.
+ * Fills `clean` as a stop leaves it and `killed` as a kill does: segments of several flushes, two
+ * of them merged, tombstones that are not compacted, and three log files with rows and a delete.
  */
 export async function fillSubjects(clean: string, killed: string): Promise<void> {
   let engine = await openSubject(clean);
@@ -89,7 +90,10 @@ export type Answer =
   | { readonly kind: 'answer'; readonly rows: readonly string[]; readonly isPartial: boolean }
   | { readonly kind: 'refused'; readonly error: Error };
 
-/** Asks for all rows, their number, and the schema, of every measurement. By the name of the question. */
+/**
+ * Asks for all rows, their number, and the schema, of every measurement. By the name of the
+ * question.
+ */
 export async function askAll(
   engine: StorageEngine,
   takesPartial: boolean,

@@ -1,6 +1,7 @@
-// A database on a disk that is filled again and again: every round writes until nothing is taken any more, stops or kills the
-// service, starts it on the full disk, and frees space by one of the statements that do. Whatever was acknowledged and not
-// dropped is there all the time, what frees space works, and afterwards writes are taken.
+// A database on a disk that is filled again and again: every round writes until nothing is taken
+// any more, stops or kills the service, starts it on the full disk, and frees space by one of the
+// statements that do. Whatever was acknowledged and not dropped is there all the time, what frees
+// space works, and afterwards writes are taken.
 import { query, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 
@@ -8,7 +9,10 @@ import { makeSmallDisk } from './small-disk.ts';
 
 const MEBIBYTE = 1 << 20;
 const ROWS_PER_WRITE = 4000;
-/** So many refusals follow each other before the disk counts as full: some room may come back by a flush. */
+/**
+ * So many refusals follow each other before the disk counts as full: some room may come back by a
+ * flush.
+ */
 const REFUSALS = 5;
 const NO_SPACE = /no space left on device/;
 /** A sixth of the disk is kept free; rows go to segments before the log is larger than that. */
@@ -22,7 +26,10 @@ export type DiskFullResult = {
   readonly kills: number;
 };
 
-/** Acknowledged rows by database. `sent` may be more than `kept`: of a refused write a part may have been stored. */
+/**
+ * Acknowledged rows by database. `sent` may be more than `kept`: of a refused write a part may have
+ * been stored.
+ */
 type Rows = { kept: number; sent: number };
 
 type Freeing = (tsdb: string, database: string) => Promise<void>;

@@ -5,7 +5,10 @@ import type { Step } from './steps.ts';
 
 export type Level = 'OK' | 'CRITICAL';
 
-/** A time in whole seconds. With a `shift` it is a guess: a replay has moved it, and only seconds of one shift compare. */
+/**
+ * A time in whole seconds. With a `shift` it is a guess: a replay has moved it, and only seconds of
+ * one shift compare.
+ */
 export type Instant = { readonly seconds: number; readonly shift: string };
 
 export type EventState = {

@@ -1,6 +1,9 @@
 // One request with the answer that the model predicts, and how an answer is compared with it.
 
-/** A predicted value: objects list the members that are compared, lists are compared as a whole, functions decide. */
+/**
+ * A predicted value: objects list the members that are compared, lists are compared as a whole,
+ * functions decide.
+ */
 export type Expected =
   | string
   | number
@@ -15,8 +18,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Call = {
   readonly method: Method;
   /**
-   * Below a base path, without a slash at its beginning; with one it is a path of its own. A function when it follows
-   * from an answer before.
+   * Below a base path, without a slash at its beginning; with one it is a path of its own. A
+   * function when it follows from an answer before.
    */
   readonly path: string | (() => string);
   /** Text is sent as it is, anything else as JSON. */

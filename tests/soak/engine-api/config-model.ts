@@ -1,4 +1,5 @@
-// What the model knows of the configuration: the file's values of two sections with overrides over them.
+// What the model knows of the configuration: the file's values of two sections with overrides over
+// them.
 import { FAILURE } from './call.ts';
 import type { Call, Expected } from './call.ts';
 import type { ConfigValues, Step } from './steps.ts';

@@ -148,7 +148,8 @@ class Client {
     return linksOf(target)[0] === link ? [] : [`${link} leads to ${JSON.stringify(target)}`];
   }
 
-  // Alerts are preview endpoints; everything else is served under both paths, and under the older name.
+  // Alerts are preview endpoints; everything else is served under both paths, and under the older
+  // name.
   #baseOf(path: string): { readonly path: string; readonly links: string } {
     const turn = this.count++ % 3;
     if (path.startsWith('alerts/')) {

@@ -1,5 +1,5 @@
-// What the model knows of recordings and replays: the table of their states, what is in a recording, and what a replay
-// makes of it.
+// What the model knows of recordings and replays: the table of their states, what is in a
+// recording, and what a replay makes of it.
 import { FAILURE, isText, isTime } from './call.ts';
 import type { Call, Expected } from './call.ts';
 import { timeText } from './alerts-model.ts';
@@ -36,7 +36,10 @@ type Replay = {
   running: RunningModel | undefined;
 };
 
-/** Begin of the data's time, in seconds: some days ago, because topics forget what has been OK for a week. */
+/**
+ * Begin of the data's time, in seconds: some days ago, because topics forget what has been OK for a
+ * week.
+ */
 export const DATA_BEGIN = Math.floor(Date.now() / 1000) - 5 * 86_400;
 /** Begin of the time that batch tasks ask for. */
 const BATCH_BEGIN = 1_577_836_800;
@@ -241,7 +244,8 @@ export class JobsModel {
     return [...settled, ...this.#alerts.settle(topic, spec.task)];
   }
 
-  // With the real clock what lies after the first time is not seen to happen: gaps are longer than anybody waits.
+  // With the real clock what lies after the first time is not seen to happen: gaps are longer than
+  // anybody waits.
   #feed(replay: Replay, content: Content): void {
     const { spec, running } = replay;
     const isFast = spec.clock === 'fast';

@@ -62,7 +62,10 @@ function pageOf(
   };
 }
 
-/** Whether dates fall, as far as they are shown. All have the same form, with or without a fraction of a second. */
+/**
+ * Whether dates fall, as far as they are shown. All have the same form, with or without a fraction
+ * of a second.
+ */
 function isNewestFirst(items: readonly Readonly<Record<string, unknown>>[]): boolean {
   const dates = items.flatMap(({ date }) => (date === undefined ? [] : [nanosOf(String(date))]));
   return dates.every((date, i) => i === 0 || (dates[i - 1] ?? 0n) >= date);

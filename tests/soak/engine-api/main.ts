@@ -1,6 +1,6 @@
-// npm run soak:api [seconds] [seed]: mixed requests to the executable, compared with a model of the specification's
-// tables. Episodes of some hundreds of steps, each on a new engine that is stopped and killed in between. A difference
-// ends the run: the steps up to it are made fewer and printed.
+// npm run soak:api [seconds] [seed]: mixed requests to the executable, compared with a model of the
+// specification's tables. Episodes of some hundreds of steps, each on a new engine that is stopped
+// and killed in between. A difference ends the run: the steps up to it are made fewer and printed.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../query-fuzz/random.ts';
@@ -13,7 +13,9 @@ import type { Subject } from './subject.ts';
 
 const seconds = Number(process.argv[2] ?? 7200);
 const seed = Number(process.argv[3] ?? 1);
-/** Pause after a step, as a multiple of what the step took: the run leaves the machine to others. */
+/**
+ * Pause after a step, as a multiple of what the step took: the run leaves the machine to others.
+ */
 const PAUSE = Number(process.env['SOAK_PAUSE'] ?? 2);
 const EPISODE_STEPS = [200, 600, 2000] as const;
 const SHRINK_SETTLE_MS = 5000;

@@ -1,4 +1,5 @@
-// The engine as its specification describes it: tables of states and statuses, without files, threads or time.
+// The engine as its specification describes it: tables of states and statuses, without files,
+// threads or time.
 import { gzipSync } from 'node:zlib';
 import { AlertsModel } from './alerts-model.ts';
 import type { Call } from './call.ts';

@@ -1,4 +1,5 @@
-// What the engine talks to: a database that gives every query the same answer, and a receiver of alerts.
+// What the engine talks to: a database that gives every query the same answer, and a receiver of
+// alerts.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DATA_BEGIN, QUERY_VALUES } from './jobs-model.ts';

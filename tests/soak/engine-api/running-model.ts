@@ -1,4 +1,5 @@
-// What the model knows of a task that runs, live or in a replay: its last row, and the state of its alert node.
+// What the model knows of a task that runs, live or in a replay: its last row, and the state of its
+// alert node.
 import { isTime } from './call.ts';
 import type { Expected } from './call.ts';
 import { timeText } from './alerts-model.ts';

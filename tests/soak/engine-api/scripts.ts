@@ -1,4 +1,5 @@
-// Texts of the scripts that steps name, and what the specification says about defining and running them.
+// Texts of the scripts that steps name, and what the specification says about defining and running
+// them.
 import type { DbrpSpec, ScriptSpec, VarsSpec } from './steps.ts';
 
 /** How the engine shows a script. */

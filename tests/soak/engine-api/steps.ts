@@ -1,4 +1,5 @@
-// What clients do to an engine, as data: few ids, so that steps meet each other, and no knowledge of what exists.
+// What clients do to an engine, as data: few ids, so that steps meet each other, and no knowledge
+// of what exists.
 import type { Random } from '../query-fuzz/random.ts';
 
 /** A script of a family that the model understands. */

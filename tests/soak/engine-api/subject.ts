@@ -1,4 +1,5 @@
-// The engine that is looked at: in this process, which is quick, or as the executable, which can be killed.
+// The engine that is looked at: in this process, which is quick, or as the executable, which can be
+// killed.
 import { startEngine, resolveEngineConfig } from '@tidemark/engine';
 import type { EngineService } from '@tidemark/engine';
 import {
@@ -15,7 +16,10 @@ export interface Subject {
   readonly url: string;
   /** Whether a restart can be a kill. */
   readonly isKillable: boolean;
-  /** Ends it and starts it again on what it has stored. Only a stop in order saves the state of tasks. */
+  /**
+   * Ends it and starts it again on what it has stored. Only a stop in order saves the state of
+   * tasks.
+   */
   restart(how: 'stop' | 'kill'): Promise<void>;
   /** Resident bytes; 0 when it has no process of its own. */
   processId(): number | undefined;

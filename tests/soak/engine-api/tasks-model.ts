@@ -155,7 +155,10 @@ export class TasksModel {
     return { ...after, script: found };
   }
 
-  /** Starts a task where that is due; one that does not start stays as it is, and the answer says so. */
+  /**
+   * Starts a task where that is due; one that does not start stays as it is, and the answer says
+   * so.
+   */
   #afterStart(
     task: ModelTask,
     call: Pick<Call, 'method' | 'path' | 'body'>,

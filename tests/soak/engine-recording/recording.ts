@@ -26,7 +26,10 @@ const TICKS_PER_SECOND = 100;
 /** The data's time, in seconds; a recording ends with the first point after its stop. */
 const BEGIN = 1_600_000_000;
 
-/** Writes points while they are recorded, and replays the recording to a task that makes means of a minute. */
+/**
+ * Writes points while they are recorded, and replays the recording to a task that makes means of a
+ * minute.
+ */
 export async function recordAndReplay(server: Tidemark, points: number): Promise<RecordingResult> {
   const api = `${server.engine}/engine/v1`;
   const processId = server.process.pid ?? 0;

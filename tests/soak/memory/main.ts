@@ -1,4 +1,5 @@
-// `npm run soak:memory`: 60 bodies of 24 MB that stall, 36 of strangers, 24 times top(v, 900000), answers that nobody reads.
+// `npm run soak:memory`: 60 bodies of 24 MB that stall, 36 of strangers, 24 times top(v, 900000),
+// answers that nobody reads.
 import { soakMemory } from './memory.ts';
 
 const CEILING_BYTES = 1 << 30;

@@ -1,4 +1,5 @@
-// A third of `npm run soak:memory`, with smaller queries: enough to need two gigabytes without budgets.
+// A third of `npm run soak:memory`, with smaller queries: enough to need two gigabytes without
+// budgets.
 import { expect, test } from 'vitest';
 
 import { soakMemory } from './memory.ts';

@@ -1,6 +1,7 @@
-// Whatever clients ask of the process at once: bodies that stall near their end, queries that hold nearly a million values each,
-// strangers that send bodies to an engine which knows its users, answers that nobody reads. It has to stay below a ceiling
-// of resident memory, and to answer well-behaved clients again when they have gone.
+// Whatever clients ask of the process at once: bodies that stall near their end, queries that hold
+// nearly a million values each, strangers that send bodies to an engine which knows its users,
+// answers that nobody reads. It has to stay below a ceiling of resident memory, and to answer
+// well-behaved clients again when they have gone.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -21,7 +22,10 @@ export type MemoryResult = {
   /** The most that each process ever had resident. */
   readonly tsdbPeakBytes: number;
   readonly enginePeakBytes: number;
-  /** Queries that were answered in full, and those that were refused with a reason and a time to come again. */
+  /**
+   * Queries that were answered in full, and those that were refused with a reason and a time to
+   * come again.
+   */
   readonly answered: number;
   readonly refused: number;
   /** Requests that got something else; empty when all is well. */

@@ -1,5 +1,5 @@
-// Whether two answers say the same. Everything is compared exactly except floats, whose last digits depend on the order
-// in which a sum is formed.
+// Whether two answers say the same. Everything is compared exactly except floats, whose last digits
+// depend on the order in which a sum is formed.
 
 /** The relative difference that two floats may have. */
 export const FLOAT_TOLERANCE = 1e-9;
@@ -7,7 +7,10 @@ export const FLOAT_TOLERANCE = 1e-9;
 /** Integers that a float can not hold exactly are compared as text. */
 const LONG_INTEGER = /([[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g;
 
-/** Describes the first difference of two answers, as a path and both values; `undefined` when they agree. */
+/**
+ * Describes the first difference of two answers, as a path and both values; `undefined` when they
+ * agree.
+ */
 export function firstDifference(reference: string, candidate: string): string | undefined {
   if (reference.trim() === candidate.trim()) return undefined;
   const left = parse(reference);

@@ -1,5 +1,5 @@
-// Random data sets: few measurements, tags and fields, so that statements hit something, with gaps, missing tags and
-// missing fields, because that is where servers differ.
+// Random data sets: few measurements, tags and fields, so that statements hit something, with gaps,
+// missing tags and missing fields, because that is where servers differ.
 import type { Random } from './random.ts';
 
 /** One point, kept apart from its text so that a data set can be made smaller. */
@@ -19,8 +19,8 @@ const HOSTS = ['a', 'b', 'c'] as const;
 const ZONES = ['', 'x', 'y'] as const;
 
 /**
- * Lines with timestamps in seconds. No two points of one measurement share a time: the order of equal times is not
- * defined on the reference server.
+ * Lines with timestamps in seconds. No two points of one measurement share a time: the order of
+ * equal times is not defined on the reference server.
  */
 export function randomLines(random: Random): readonly Line[] {
   const lines: Line[] = [];

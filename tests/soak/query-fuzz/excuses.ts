@@ -1,5 +1,5 @@
-// Differences that are wanted: defects of the reference server which are not copied. Each is named in
-// docs/compat/differences.md or in the reference pages.
+// Differences that are wanted: defects of the reference server which are not copied. Each is named
+// in docs/compat/differences.md or in the reference pages.
 import type { Answer } from './server.ts';
 
 export type Compared = {

@@ -1,4 +1,5 @@
-// The loop: data into both servers, statements to both, answers compared, differences made small and reported.
+// The loop: data into both servers, statements to both, answers compared, differences made small
+// and reported.
 import { printStatement } from '@tidemark/influxql';
 import type { Statement } from '@tidemark/influxql';
 
@@ -83,7 +84,9 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   return counts;
 }
 
-/** A case in the form of tests/compat/*.jsonl, with the reference server's answer as what is wanted. */
+/**
+ * A case in the form of tests/compat/*.jsonl, with the reference server's answer as what is wanted.
+ */
 export function asRecordedCase(found: Difference): string {
   const { body } = found.reference;
   return JSON.stringify({

@@ -41,7 +41,10 @@ export function randomShow(random: Random): Statement {
   }
 }
 
-/** With a time, SHOW SERIES is a SELECT there: an offset without its limit gives incomplete answers (documented). */
+/**
+ * With a time, SHOW SERIES is a SELECT there: an offset without its limit gives incomplete answers
+ * (documented).
+ */
 function isAskedByTime({ condition, limit }: Clauses): boolean {
   const hasLimit = (limit ?? 0n) > 0n;
   return !hasLimit && condition !== undefined && some(condition, isTime);

@@ -1,4 +1,5 @@
-// Makes a failing case smaller: fewer points, a simpler statement, as long as the two servers still differ.
+// Makes a failing case smaller: fewer points, a simpler statement, as long as the two servers still
+// differ.
 import type { Expression, SelectStatement, Statement } from '@tidemark/influxql';
 
 import type { Line } from './data.ts';
@@ -42,7 +43,10 @@ export function* smallerCases(from: FuzzCase): Generator<FuzzCase> {
   }
 }
 
-/** Windows without both bounds of time reach up to the present, which is another question than the one asked. */
+/**
+ * Windows without both bounds of time reach up to the present, which is another question than the
+ * one asked.
+ */
 function hasOpenWindows(statement: SelectStatement, isBoundedOutside = false): boolean {
   const { condition, dimensions, sources } = statement;
   const isBounded = isBoundedOutside || (condition !== undefined && boundsOf(condition) >= 2);

@@ -1,5 +1,6 @@
-// Random statements as syntax trees: valid more often than not, so that answers are compared and not only messages.
-// What is known to be a defect of the reference server is not generated; see excuses.ts.
+// Random statements as syntax trees: valid more often than not, so that answers are compared and
+// not only messages. What is known to be a defect of the reference server is not generated; see
+// excuses.ts.
 import type {
   Expression,
   Fill,
@@ -100,7 +101,8 @@ const ZONES_OF_TIME = ['America/New_York', 'Asia/Kolkata', 'Europe/Berlin'] as c
 
 function randomLimits(random: Random): Partial<SelectStatement> {
   const some = (): bigint => BigInt(1 + random.below(4));
-  // An offset without its limit gives incomplete answers on the reference server, which documents that.
+  // An offset without its limit gives incomplete answers on the reference server, which documents
+  // that.
   const limits = random.chance(0.15)
     ? { limit: some(), offset: random.chance(0.3) ? some() : undefined }
     : {};
@@ -250,7 +252,8 @@ function randomSelector(random: Random): Expression {
   const field = reference(random.pick(NUMERIC));
   switch (random.below(6)) {
     case 0:
-      // Below 50 a group of one point has no row, after which the reference server forgets the other groups.
+      // Below 50 a group of one point has no row, after which the reference server forgets the
+      // other groups.
       return call('percentile', [field, integer(50 + random.below(51))]);
     case 1:
       return call(random.pick(['top', 'bottom']), [

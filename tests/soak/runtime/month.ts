@@ -1,4 +1,5 @@
-// A month of virtual time in one thread: tasks of every kind, hosts that come and go, and the memory of each day.
+// A month of virtual time in one thread: tasks of every kind, hosts that come and go, and the
+// memory of each day.
 import { systemClock } from '@tidemark/core';
 import { collectAll } from '@tidemark/core/idle-collection';
 import { buildPipeline } from '@tidemark/pipeline';

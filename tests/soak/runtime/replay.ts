@@ -21,7 +21,9 @@ export type ReplayResult = {
   readonly replayCpuSeconds: number;
 };
 
-/** Records and replays 24 hours of 100 hosts, one point each every 10 s. Rejects when a job fails. */
+/**
+ * Records and replays 24 hours of 100 hosts, one point each every 10 s. Rejects when a job fails.
+ */
 export async function replayDay(): Promise<ReplayResult> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-soak-'));
   const { config } = resolveEngineConfig([

@@ -1,4 +1,5 @@
-// The two hundred tasks of the runtime's soak: every kind of node that keeps state, each in several sizes.
+// The two hundred tasks of the runtime's soak: every kind of node that keeps state, each in several
+// sizes.
 const FROM = `stream|from().measurement('cpu')`;
 const BY_HOST = `${FROM}.groupBy('host')`;
 

@@ -1,4 +1,5 @@
-// Load on a running service: idle connections, writers, readers, and clients that misbehave, all at once.
+// Load on a running service: idle connections, writers, readers, and clients that misbehave, all at
+// once.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Agent, request as httpRequest } from 'node:http';
@@ -50,7 +51,9 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const CONNECT_AT_ONCE = 200;
 // Within the keep-alive time of the service, so that no idle connection has a reason to be closed.
 const IDLE_PING_MS = 45_000;
-/** Headers must be there after 20 s, looked at every 5 s; the rest is what a loaded machine adds. */
+/**
+ * Headers must be there after 20 s, looked at every 5 s; the rest is what a loaded machine adds.
+ */
 const SLOW_HEADERS_LIMIT_MS = 35_000;
 
 type Answer = { readonly status: number; readonly text: string };
@@ -282,7 +285,9 @@ class Load {
   }
 }
 
-/** Resolves however a socket is closed; its errors are what the service does to misbehaving clients. */
+/**
+ * Resolves however a socket is closed; its errors are what the service does to misbehaving clients.
+ */
 function closeOf(socket: Socket): Promise<undefined> {
   return new Promise((resolve) => socket.once('close', () => resolve(undefined)));
 }

@@ -1,4 +1,5 @@
-// Kinds that act on the flow of events instead of telling the outside. All but `publish` are steps of chain.ts.
+// Kinds that act on the flow of events instead of telling the outside. All but `publish` are steps
+// of chain.ts.
 import { AssertionFailed } from '@tidemark/core';
 import type { HandlerKind } from '../handler.ts';
 import { strings } from '../options.ts';

@@ -1,4 +1,5 @@
-// post: sends the event as JSON, or as a template of the configuration makes it, to a URL or a named endpoint.
+// post: sends the event as JSON, or as a template of the configuration makes it, to a URL or a
+// named endpoint.
 import { readFileSync } from 'node:fs';
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { TopicEvent } from '../event.ts';
@@ -151,7 +152,10 @@ async function send(event: TopicEvent, options: Options, context: HandlerContext
   throw refusal(response.status, `POST returned non 2xx status code: ${response.status}${detail}`);
 }
 
-/** The template of an endpoint's body, '' when there is none. Throws `InvalidRequest` when its file can not be read. */
+/**
+ * The template of an endpoint's body, '' when there is none. Throws `InvalidRequest` when its file
+ * can not be read.
+ */
 export function bodyTemplate(endpoint: Options, kind: 'alert' | 'row'): string {
   const path = text(endpoint, `${kind}-template-file`);
   if (path === '') return text(endpoint, `${kind}-template`);

@@ -1,4 +1,5 @@
-// What the files of this folder share: finding an enabled service's options and sending its request.
+// What the files of this folder share: finding an enabled service's options and sending its
+// request.
 import { InvalidRequest } from '@tidemark/core';
 import type { HandlerContext } from '../handler.ts';
 import type { IncomingResponse, OutgoingRequest } from '../http-sender.ts';

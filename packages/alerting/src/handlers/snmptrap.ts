@@ -96,7 +96,9 @@ function entriesOf(options: Options): readonly Entry[] {
   });
 }
 
-/** What the traps say of the sender's uptime, in hundredths of a second; receivers do not use it. */
+/**
+ * What the traps say of the sender's uptime, in hundredths of a second; receivers do not use it.
+ */
 const UPTIME_TICKS = 1000;
 
 async function trap(context: HandlerContext, oid: string, data: readonly Entry[]): Promise<void> {

@@ -19,8 +19,8 @@ export const tcp: HandlerKind = {
 };
 
 /**
- * Connects, sends, half-closes and returns what the other side answers until it closes. Rejects with `Unavailable`
- * when that does not work.
+ * Connects, sends, half-closes and returns what the other side answers until it closes. Rejects
+ * with `Unavailable` when that does not work.
  */
 export function exchangeLine(address: string, line: string, signal: AbortSignal): Promise<string> {
   const target = parseAddress(address);

@@ -1,4 +1,5 @@
-// The world of handlers in tests: real requests and connections, one section, templates of plain names.
+// The world of handlers in tests: real requests and connections, one section, templates of plain
+// names.
 import { systemClock } from '@tidemark/core';
 
 import { ALLOW_EVERYTHING } from '../handler.ts';
@@ -7,8 +8,8 @@ import type { HandlerContext } from '../handler.ts';
 type Needed = 'section' | 'http' | 'connections';
 
 /**
- * A context that allows everything, publishes nowhere and gives up after 20 s. `{{ .Name }}` is replaced, which is
- * enough to see what is a template.
+ * A context that allows everything, publishes nowhere and gives up after 20 s. `{{ .Name }}` is
+ * replaced, which is enough to see what is a template.
  */
 export function handlerContext(
   given: Pick<HandlerContext, Needed> & Partial<HandlerContext>,

@@ -1,4 +1,5 @@
-// Asks whether what scripts name may be reached: on a terminal one question for each kind, else `--allow-found` says.
+// Asks whether what scripts name may be reached: on a terminal one question for each kind, else
+// `--allow-found` says.
 import type { Decide } from '../config/allowed-lists.ts';
 import { ask } from './ask.ts';
 

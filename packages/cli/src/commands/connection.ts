@@ -1,4 +1,5 @@
-// How all commands that talk to a running service are told who they are: options, the address, the environment.
+// How all commands that talk to a running service are told who they are: options, the address, the
+// environment.
 import { TsdbClient } from '@tidemark/client';
 import type { Command } from 'commander';
 
@@ -30,8 +31,8 @@ export function withCredentialOptions(command: Command): Command {
 }
 
 /**
- * What is sent, from the first of these that says something: `--token`, `--user`, the address, TIDEMARK_TOKEN,
- * TIDEMARK_USERNAME with TIDEMARK_PASSWORD, INFLUX_USERNAME with INFLUX_PASSWORD.
+ * What is sent, from the first of these that says something: `--token`, `--user`, the address,
+ * TIDEMARK_TOKEN, TIDEMARK_USERNAME with TIDEMARK_PASSWORD, INFLUX_USERNAME with INFLUX_PASSWORD.
  */
 export function credentialsOf(
   { token = '', user = '' }: CredentialFlags,

@@ -1,5 +1,5 @@
-// Examples of every command, by its path; `--help` and the reference page show them. A test checks that their options
-// exist.
+// Examples of every command, by its path; `--help` and the reference page show them. A test checks
+// that their options exist.
 import type { Command } from 'commander';
 
 /** Command lines without the name of the executable. */

@@ -1,5 +1,5 @@
-// The outermost commands and the modules that they come from. Only those that a command line needs are loaded: the
-// rest of the executable would take most of the time of a short command.
+// The outermost commands and the modules that they come from. Only those that a command line needs
+// are loaded: the rest of the executable would take most of the time of a short command.
 import { Command } from 'commander';
 
 /** Sets the exit status. */
@@ -104,8 +104,8 @@ export class CommandGroups {
   }
 
   /**
-   * The commands that a command line may mean: the one that its first argument names, or all of them when it is none
-   * of these (help, completion, a misspelt name). The version needs none.
+   * The commands that a command line may mean: the one that its first argument names, or all of
+   * them when it is none of these (help, completion, a misspelt name). The version needs none.
    */
   async commandsFor(
     [name, second]: readonly string[],
@@ -114,7 +114,8 @@ export class CommandGroups {
     const context: CommandContext = {
       flags,
       finish: this.#finish,
-      // A group without an action of its own tells of a verb that it does not have, and what may have been meant.
+      // A group without an action of its own tells of a verb that it does not have, and what may
+      // have been meant.
       hasVerb: second !== undefined && !second.startsWith('-'),
       subcommands: (service) => this.#subcommandsOf(service),
     };

@@ -78,7 +78,10 @@ export const engineSink = (logging: LoggingConfig): LoggingConfig => ({
   level: 'debug',
 });
 
-/** Starts services, prints the ready line, and resolves with the exit status once a signal has stopped everything. */
+/**
+ * Starts services, prints the ready line, and resolves with the exit status once a signal has
+ * stopped everything.
+ */
 export async function serve<C>(options: ServeOptions, services: Services<C>): Promise<number> {
   useProfile(options.profile);
   const config = await services.load();
@@ -123,7 +126,8 @@ function stopOnFault(shutdown: Shutdown, log: Logger): void {
 }
 
 /**
- * Refuses an address that others can reach while authentication is off somewhere behind it, unless the operator insists.
+ * Refuses an address that others can reach while authentication is off somewhere behind it, unless
+ * the operator insists.
  * `unauthenticated` names the settings that would have to be true.
  */
 export function requireSafeBind(

@@ -1,4 +1,5 @@
-// `tidemark setup`: what a new installation is asked for – what tasks may reach, and the first admin user.
+// `tidemark setup`: what a new installation is asked for – what tasks may reach, and the first
+// admin user.
 import { readFile, writeFile } from 'node:fs/promises';
 
 import { Command, Option } from 'commander';

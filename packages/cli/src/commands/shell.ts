@@ -1,4 +1,5 @@
-// `tidemark shell`: statements from the terminal, from --execute, from standard input, or a file to import.
+// `tidemark shell`: statements from the terminal, from --execute, from standard input, or a file to
+// import.
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { Command } from 'commander';
 

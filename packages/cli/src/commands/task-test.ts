@@ -35,7 +35,8 @@ export function taskTestCommand(finish: (status: number) => void): Command {
     .exitOverride()
     .action(async (paths: readonly string[], flags: Flags) => {
       const clock = systemClock();
-      // Watching begins before the first run: what changes while it runs, or right after it, counts.
+      // Watching begins before the first run: what changes while it runs, or right after it,
+      // counts.
       const changes = flags.watch === true ? watchChanges(paths, clock) : undefined;
       const isPassed = await runAll(paths, flags, clock);
       finish(isPassed ? ExitStatus.Ok : ExitStatus.Failed);
@@ -117,7 +118,9 @@ function suiteOf({ file, tests }: FileResult): Parameters<typeof junitXml>[0][nu
   return { name: file, cases };
 }
 
-/** Resolves when something has changed since the last call and a burst of changes had time to end. */
+/**
+ * Resolves when something has changed since the last call and a burst of changes had time to end.
+ */
 type Changes = () => Promise<void>;
 
 function watchChanges(paths: readonly string[], clock: Clock): Changes {
@@ -143,7 +146,8 @@ async function runOnChanges(changes: Changes, run: () => Promise<unknown>): Prom
     try {
       await run();
     } catch (error) {
-      // A file that is being replaced is absent for a moment; the next change runs everything again.
+      // A file that is being replaced is absent for a moment; the next change runs everything
+      // again.
       process.stderr.write(`tidemark: ${messageOf(error)}\n`);
     }
   }

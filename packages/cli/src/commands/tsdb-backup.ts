@@ -1,4 +1,5 @@
-// `tidemark tsdb backup|restore`: backups of a running database, and getting them back, running or not.
+// `tidemark tsdb backup|restore`: backups of a running database, and getting them back, running or
+// not.
 import { join, resolve } from 'node:path';
 
 import { makeDirectory } from '@tidemark/core/make-directory';
@@ -12,7 +13,10 @@ import { humanBytes, print, printJson } from '../output/table.ts';
 import { tsdbClient, withTsdbOptions } from './connection.ts';
 import { collect } from './engine-client/context.ts';
 
-/** Pieces of an upload are gathered up to this size: far below `http.max-body-size`, far above a round trip. */
+/**
+ * Pieces of an upload are gathered up to this size: far below `http.max-body-size`, far above a
+ * round trip.
+ */
 const UPLOAD_BYTES = 4 << 20;
 
 type BackupFlags = {
@@ -145,7 +149,8 @@ async function restoreRemote(
     if (sizeBytes > 0) await send(portions);
     return await http.json<RestoreOutcome>(path, { method: 'POST', search: { id } });
   } catch (error) {
-    // The server ends it itself when this does not arrive; what failed is what the user wants to know.
+    // The server ends it itself when this does not arrive; what failed is what the user wants to
+    // know.
     await http.sendRaw(path, { method: 'DELETE', search: { id } }).catch(() => undefined);
     throw error;
   }

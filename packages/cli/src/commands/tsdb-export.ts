@@ -28,7 +28,10 @@ type Flags = {
   readonly json?: boolean;
 };
 
-/** The subcommand. The report goes to standard error, because the export itself may go to standard output. */
+/**
+ * The subcommand. The report goes to standard error, because the export itself may go to standard
+ * output.
+ */
 export function tsdbExportCommand(): Command {
   return withTsdbOptions(new Command('export'))
     .description(

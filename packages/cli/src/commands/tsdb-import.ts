@@ -1,4 +1,5 @@
-// `tidemark tsdb import`: moves a running InfluxDB 1.x server, or a file of its export tool, into a running Tidemark.
+// `tidemark tsdb import`: moves a running InfluxDB 1.x server, or a file of its export tool, into a
+// running Tidemark.
 import { TsdbClient } from '@tidemark/client';
 import { Command } from 'commander';
 

@@ -14,7 +14,9 @@ export type UserFlags = {
   readonly json?: boolean;
 };
 
-/** The subcommand. The password never is an argument: others could see it in the list of processes. */
+/**
+ * The subcommand. The password never is an argument: others could see it in the list of processes.
+ */
 export function tsdbSetupCommand(): Command {
   return new Command('setup')
     .description(

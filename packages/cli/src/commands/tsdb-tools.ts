@@ -1,4 +1,5 @@
-// `tidemark tsdb verify|repair|inspect`: looks at and mends the files of a database that is not running.
+// `tidemark tsdb verify|repair|inspect`: looks at and mends the files of a database that is not
+// running.
 import { join, resolve } from 'node:path';
 
 import { formatRfc3339 } from '@tidemark/core';

@@ -1,4 +1,5 @@
-// Lists of what tasks may reach, `alert.allowed-…`: filled from what scripts name, written into a configuration.
+// Lists of what tasks may reach, `alert.allowed-…`: filled from what scripts name, written into a
+// configuration.
 import { messageOf } from '@tidemark/core';
 import type { FoundReach } from '@tidemark/engine';
 
@@ -16,7 +17,10 @@ export type FoundList = {
 /** Whether all of a list may be reached. */
 export type Decide = (list: FoundList) => Promise<boolean>;
 
-/** Reads definitions below folders. A folder that can not be read is a note, as is all that is unclear. */
+/**
+ * Reads definitions below folders. A folder that can not be read is a note, as is all that is
+ * unclear.
+ */
 export async function findLists(folders: readonly string[]): Promise<{
   readonly lists: readonly FoundList[];
   readonly notes: readonly ConversionNote[];

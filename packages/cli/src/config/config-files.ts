@@ -1,7 +1,7 @@
 // From file, environment and flags to one checked configuration per service.
 //
-// `tidemark tsdb` and `tidemark engine` take the sections of their service at top level; `tidemark up` takes those of
-// the database under [database], of the engine under [engine], and its own [ui].
+// `tidemark tsdb` and `tidemark engine` take the sections of their service at top level; `tidemark
+// up` takes those of the database under [database], of the engine under [engine], and its own [ui].
 import { readFileSync } from 'node:fs';
 
 import {
@@ -54,7 +54,8 @@ const UI_PART: Part = {
   resolve: (layers) => resolveConfig(UI_CONFIG, layers),
 };
 
-// Services are loaded when they are needed: one that does not run must not cost memory or start-up time.
+// Services are loaded when they are needed: one that does not run must not cost memory or start-up
+// time.
 async function tsdbPart(under: Part['under']): Promise<Part> {
   const { TSDB_CONFIG } = await import('@tidemark/tsdb');
   return {
@@ -115,7 +116,10 @@ export async function commandFlags(
   );
 }
 
-/** Reads and checks everything; any problem is a `UsageError` that names source, key and what is allowed. */
+/**
+ * Reads and checks everything; any problem is a `UsageError` that names source, key and what is
+ * allowed.
+ */
 export async function loadConfig(
   command: ServiceCommand,
   sources: ConfigSources,
@@ -126,7 +130,10 @@ export async function loadConfig(
   return configs as LoadedConfig;
 }
 
-/** Like `loadConfig`, but gives all problems instead of throwing them. A file that is not TOML still throws. */
+/**
+ * Like `loadConfig`, but gives all problems instead of throwing them. A file that is not TOML still
+ * throws.
+ */
 export async function checkConfig(
   command: ServiceCommand,
   sources: ConfigSources,
@@ -152,7 +159,10 @@ export async function checkConfig(
   return { configs: configs as Partial<LoadedConfig>, problems };
 }
 
-/** Where a section of one service belongs in a file for both; all sections that stand at top level there. */
+/**
+ * Where a section of one service belongs in a file for both; all sections that stand at top level
+ * there.
+ */
 function withPlace(problem: ConfigProblem, parts: readonly Part[]): ConfigProblem {
   const below = parts.filter(({ under }) => under !== '');
   const isSection = parts.every(({ under, schema }) => under !== '' || !(problem.key in schema));
@@ -192,7 +202,10 @@ function layersOf(
   ];
 }
 
-/** The tables of the file that belong to a part. Unknown tables stay with the part at top level, which reports them. */
+/**
+ * The tables of the file that belong to a part. Unknown tables stay with the part at top level,
+ * which reports them.
+ */
 function fileTables(
   part: Part,
   command: ServiceCommand,

@@ -20,7 +20,10 @@ const TABLES = { influxdb: 'database', kapacitor: 'engine' } as const;
 
 type Tables = Readonly<Record<string, unknown>>;
 
-/** Converts one file, or one of each product. Throws `UsageError` for files that can not become one of that command. */
+/**
+ * Converts one file, or one of each product. Throws `UsageError` for files that can not become one
+ * of that command.
+ */
 export async function convertFiles(
   files: readonly string[],
   options: {

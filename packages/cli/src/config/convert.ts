@@ -1,4 +1,5 @@
-// From influxdb.conf or kapacitor.conf to a configuration of Tidemark, and a list of what has no counterpart.
+// From influxdb.conf or kapacitor.conf to a configuration of Tidemark, and a list of what has no
+// counterpart.
 import { isLoopback, own, parseBind } from '@tidemark/core';
 import type { ConfigLayer, ConfigProblem, ConfigSchema, ConfigSection } from '@tidemark/core';
 
@@ -63,7 +64,9 @@ function isTable(value: unknown): value is Table {
   );
 }
 
-/** Converts a parsed file. Keys that are known keep their values; everything else is in the notes. */
+/**
+ * Converts a parsed file. Keys that are known keep their values; everything else is in the notes.
+ */
 export function convertConfig(tables: Readonly<Table>, target: ConversionTarget): Conversion {
   const { schema } = target;
   const problemsWith = (values: Table): readonly ConfigProblem[] =>

@@ -1,5 +1,6 @@
-// Generated flags: every key of the configuration is a flag. They are taken out of the arguments before the command
-// line is parsed, because there are hundreds of them and their help is the commented default configuration.
+// Generated flags: every key of the configuration is a flag. They are taken out of the arguments
+// before the command line is parsed, because there are hundreds of them and their help is the
+// commented default configuration.
 import { UsageError } from '../exit.ts';
 
 export type SplitArguments = {
@@ -9,7 +10,10 @@ export type SplitArguments = {
   readonly rest: readonly string[];
 };
 
-/** Takes `--name value` and `--name=value` of the known names out of the arguments. A name alone means `true`. */
+/**
+ * Takes `--name value` and `--name=value` of the known names out of the arguments. A name alone
+ * means `true`.
+ */
 export function splitConfigFlags(
   argv: readonly string[],
   known: ReadonlySet<string>,

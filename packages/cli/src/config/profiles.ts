@@ -1,5 +1,5 @@
-// Profiles: settings that belong together for a kind of machine. They lie below file, environment and flags, so that
-// each of them can still be set otherwise.
+// Profiles: settings that belong together for a kind of machine. They lie below file, environment
+// and flags, so that each of them can still be set otherwise.
 import { setFlagsFromString } from 'node:v8';
 
 export const PROFILES = ['small'] as const;
@@ -7,7 +7,10 @@ export type Profile = (typeof PROFILES)[number];
 
 type Sections = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
 
-/** Settings of the database by profile. `small` is for 256 MiB: what is kept in memory is small, and little runs at once. */
+/**
+ * Settings of the database by profile. `small` is for 256 MiB: what is kept in memory is small, and
+ * little runs at once.
+ */
 export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
   small: {
     data: {
@@ -37,8 +40,9 @@ export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
 };
 
 /**
- * How the garbage collector is told to keep heaps small, for this thread and those made later. Without it, it lets them
- * grow as long as the machine has memory: measured under the same load, 320 MiB instead of 200.
+ * How the garbage collector is told to keep heaps small, for this thread and those made later.
+ * Without it, it lets them grow as long as the machine has memory: measured under the same load,
+ * 320 MiB instead of 200.
  */
 const SMALL_HEAP_FLAGS = [
   '--optimize-for-size',

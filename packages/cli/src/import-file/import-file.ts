@@ -58,8 +58,9 @@ export const NOT_NOTIFIED =
   'subscriptions and tasks did not get these points (--notify sends them there, too)';
 
 /**
- * Reads the file once, without holding it in memory. Lines and statements that the server refuses are counted, and the
- * import goes on; it stops when the server can not be asked (away, no such database, no right to it).
+ * Reads the file once, without holding it in memory. Lines and statements that the server refuses
+ * are counted, and the import goes on; it stops when the server can not be asked (away, no such
+ * database, no right to it).
  */
 export async function importFile(
   client: TsdbClient,
@@ -150,7 +151,8 @@ class FileImport {
     this.result.commands++;
     const error = await this.#errorOf(text);
     if (error === undefined) return;
-    // Exports name each policy of a database that way; the second one is a conflict where the database exists already.
+    // Exports name each policy of a database that way; the second one is a conflict where the
+    // database exists already.
     const named = /^\s*CREATE DATABASE (.+) WITH NAME (.+?);?\s*$/i.exec(text);
     const [, database = '', policy = ''] = named ?? [];
     const create = `CREATE RETENTION POLICY ${policy} ON ${database} DURATION INF REPLICATION 1`;

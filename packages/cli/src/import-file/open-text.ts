@@ -1,5 +1,5 @@
-// A file that is imported, as text: gzip is recognised and unpacked, and what is no text is refused by its first bytes
-// with what to do with it instead.
+// A file that is imported, as text: gzip is recognised and unpacked, and what is no text is refused
+// by its first bytes with what to do with it instead.
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';

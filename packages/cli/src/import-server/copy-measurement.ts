@@ -1,11 +1,14 @@
-// Copies the points of one measurement, one shard-sized time range at a time, and checks counts and sums.
+// Copies the points of one measurement, one shard-sized time range at a time, and checks counts and
+// sums.
 import type { Cell, Series, TsdbClient } from '@tidemark/client';
 import { quoteIdentifier } from '@tidemark/influxql';
 
 import { pathOf, readLines, within } from './lines.ts';
 import type { CopyRange, MeasurementRef } from './lines.ts';
 
-/** Copies one range; the number of points. Subscriptions of the target get them only with `notify`. */
+/**
+ * Copies one range; the number of points. Subscriptions of the target get them only with `notify`.
+ */
 export async function copyRange(
   from: TsdbClient,
   to: TsdbClient,
@@ -28,7 +31,10 @@ export type Mismatch = { readonly measurement: string; readonly text: string };
 
 const RELATIVE_TOLERANCE = 1e-9;
 
-/** Compares count and, for numbers, sum of every field on both servers. Sums of floats may differ by rounding. */
+/**
+ * Compares count and, for numbers, sum of every field on both servers. Sums of floats may differ by
+ * rounding.
+ */
 export async function verifyMeasurement(
   from: TsdbClient,
   to: TsdbClient,

@@ -1,4 +1,5 @@
-// Copies a running InfluxDB 1.x server into a running Tidemark: schema first, then points, then the check.
+// Copies a running InfluxDB 1.x server into a running Tidemark: schema first, then points, then the
+// check.
 import { randomBytes } from 'node:crypto';
 
 import type { TsdbClient } from '@tidemark/client';

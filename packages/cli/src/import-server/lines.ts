@@ -27,7 +27,10 @@ export const pathOf = ({ database, policy, measurement }: MeasurementRef): strin
 /** The condition of a range. */
 export const within = ({ start, end }: CopyRange): string => `time >= ${start} AND time < ${end}`;
 
-/** Points of a measurement within a range, a chunk at a time; times are nanoseconds. Throws what the server says. */
+/**
+ * Points of a measurement within a range, a chunk at a time; times are nanoseconds. Throws what the
+ * server says.
+ */
 export async function* readLines(
   from: TsdbClient,
   ref: MeasurementRef,
@@ -104,8 +107,8 @@ function printValue(cell: Exclude<Cell, null>, type: string): string {
 }
 
 /**
- * Whether a line of a file stops inside of a string, so that the point goes on in the next line. Quotes mean something
- * in field values only: measurement and tags may have them as they like.
+ * Whether a line of a file stops inside of a string, so that the point goes on in the next line.
+ * Quotes mean something in field values only: measurement and tags may have them as they like.
  */
 export function stopsInString(line: string): boolean {
   const fieldsAt = endOfKey(line);

@@ -1,4 +1,5 @@
-// What a server has, cut into pieces that can be copied one after the other: a measurement within a shard.
+// What a server has, cut into pieces that can be copied one after the other: a measurement within a
+// shard.
 import type { TsdbClient } from '@tidemark/client';
 
 import { pathOf, within } from './lines.ts';
@@ -30,7 +31,9 @@ export async function measurementsOf(
   return refs;
 }
 
-/** All pieces in the order of `refs`, oldest shard first; the fields of each are those of its shard. */
+/**
+ * All pieces in the order of `refs`, oldest shard first; the fields of each are those of its shard.
+ */
 export async function piecesOf(
   from: TsdbClient,
   refs: readonly MeasurementRef[],

@@ -1,4 +1,5 @@
-// Reads from a running server what there is to copy: databases, policies, continuous queries, users, measurements.
+// Reads from a running server what there is to copy: databases, policies, continuous queries,
+// users, measurements.
 import type { Cell, Series, TsdbClient } from '@tidemark/client';
 import { parseRfc3339 } from '@tidemark/core';
 import { formatIdentifier, quoteIdentifier } from '@tidemark/influxql';
@@ -49,7 +50,9 @@ function column(series: readonly Series[], name: string): readonly Cell[] {
   });
 }
 
-/** Databases with policies and continuous queries; `_internal` is left out, it is the server's own. */
+/**
+ * Databases with policies and continuous queries; `_internal` is left out, it is the server's own.
+ */
 export async function readDatabases(
   client: TsdbClient,
   only: readonly string[],
@@ -161,8 +164,9 @@ export async function readShardRanges(
 const NUMERIC = new Set(['float', 'integer', 'unsigned']);
 
 /**
- * The fields as they are within one shard. A numeric field that has several types over all shards reads back in each
- * of them, because numbers convert; which one is its own is told by an operator that floats do not have.
+ * The fields as they are within one shard. A numeric field that has several types over all shards
+ * reads back in each of them, because numbers convert; which one is its own is told by an operator
+ * that floats do not have.
  */
 export async function fieldsWithin(
   client: TsdbClient,

@@ -1,11 +1,15 @@
-// Lines of the log for people and for tools that read `key=value`: made of the JSON objects that the logger writes.
+// Lines of the log for people and for tools that read `key=value`: made of the JSON objects that
+// the logger writes.
 
 type Entry = Readonly<Record<string, unknown>>;
 
 /** How a line of JSON is written otherwise. */
 export type LogForm = (line: string) => string;
 
-/** `2024-05-01 10:11:12 INFO  listening  urls=["http://…"]`, with the stack of what should not happen below it. */
+/**
+ * `2024-05-01 10:11:12 INFO  listening  urls=["http://…"]`, with the stack of what should not
+ * happen below it.
+ */
 export const textForm: LogForm = (line) => {
   const { time, level, msg, ...fields } = parse(line);
   const shown = String(time).replace('T', ' ').slice(0, 'YYYY-MM-DD HH:MM:SS'.length);

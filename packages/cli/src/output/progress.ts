@@ -71,8 +71,8 @@ export type Progressing = {
 const POLL_MS = 250;
 
 /**
- * Polls until the work is not running any more; draws a bar when standard error is a terminal. Ctrl-C ends the waiting,
- * not the work: the state is then still `running`.
+ * Polls until the work is not running any more; draws a bar when standard error is a terminal.
+ * Ctrl-C ends the waiting, not the work: the state is then still `running`.
  */
 export async function waitWithProgress<T extends Progressing>(
   label: string,

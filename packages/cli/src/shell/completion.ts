@@ -1,4 +1,5 @@
-// Tab completion: what can stand where the cursor is – keywords, functions, and the names of the present database.
+// Tab completion: what can stand where the cursor is – keywords, functions, and the names of the
+// present database.
 import { KEYWORDS, formatIdentifier } from '@tidemark/influxql';
 import type { Series } from '@tidemark/client';
 
@@ -100,7 +101,10 @@ export class Completer {
     this.#session = session;
   }
 
-  /** Candidates for the last word of a line, as `node:readline` wants them. `before` are earlier lines of a statement. */
+  /**
+   * Candidates for the last word of a line, as `node:readline` wants them. `before` are earlier
+   * lines of a statement.
+   */
   async complete(line: string, before = ''): Promise<[string[], string]> {
     const place = placeOf(before === '' ? line : `${before}\n${line}`);
     // Values, and patterns, are nobody's names.

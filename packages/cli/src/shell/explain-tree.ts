@@ -9,8 +9,8 @@ export function isPlan(columns: readonly string[]): boolean {
 }
 
 /**
- * Lines of a plan as a tree. EXPLAIN ANALYZE answers with one that is drawn already; EXPLAIN with `KEY: value` lines,
- * in which `EXPRESSION` begins a part.
+ * Lines of a plan as a tree. EXPLAIN ANALYZE answers with one that is drawn already; EXPLAIN with
+ * `KEY: value` lines, in which `EXPRESSION` begins a part.
  */
 export function explainTree(title: string, rows: readonly (readonly Cell[])[]): readonly string[] {
   const lines = rows.map((row) => String(row[0] ?? ''));

@@ -1,4 +1,5 @@
-// How the shell prints answers: columns, CSV, JSON. Columns and CSV are laid out as users of the older shell know them.
+// How the shell prints answers: columns, CSV, JSON. Columns and CSV are laid out as users of the
+// older shell know them.
 import type { Cell, QueryResponse, Result, Series } from '@tidemark/client';
 
 import type { Colours } from '../output/colour.ts';
@@ -16,7 +17,10 @@ export type FormatOptions = {
   /** Shows one row per series, with a column that draws each field, instead of the points. */
   readonly hasSparklines: boolean;
   readonly colours: Colours;
-  /** What stands for the answer to a statement without rows; `undefined` leaves it empty, as programs expect. */
+  /**
+   * What stands for the answer to a statement without rows; `undefined` leaves it empty, as
+   * programs expect.
+   */
   readonly emptyText?: ((statement: number) => string | undefined) | undefined;
 };
 

@@ -50,7 +50,10 @@ export class HistorySearch {
 /** What `node:readline` calls for every key; it is made to be replaced, as its own REPL does. */
 type Keyboard = Interface & { _ttyWrite(text: string | undefined, key?: Key): void };
 
-/** Lets Ctrl-R begin a search of `history()`; Enter runs what is found, other keys edit it, Ctrl-G gives up. */
+/**
+ * Lets Ctrl-R begin a search of `history()`; Enter runs what is found, other keys edit it, Ctrl-G
+ * gives up.
+ */
 export function addHistorySearch(
   readline: Interface,
   history: () => readonly string[],

@@ -8,7 +8,10 @@ import { redactPasswords } from '@tidemark/influxql';
 
 const LINES_KEPT = 1000;
 
-/** Where the history is kept: `TIDEMARK_HISTORY_FILE`, or a file in the user's home. Empty keeps none. */
+/**
+ * Where the history is kept: `TIDEMARK_HISTORY_FILE`, or a file in the user's home. Empty keeps
+ * none.
+ */
 export function historyFile(environment: Readonly<Record<string, string | undefined>>): string {
   return (
     environment['TIDEMARK_HISTORY_FILE'] ??

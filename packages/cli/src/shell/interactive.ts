@@ -85,7 +85,10 @@ export async function runInteractive(session: Session): Promise<number> {
   }
 }
 
-/** A statement of one or more lines; `undefined` at the end of input. An empty line ends an unfinished one. */
+/**
+ * A statement of one or more lines; `undefined` at the end of input. An empty line ends an
+ * unfinished one.
+ */
 async function readStatement(
   lines: LineQueue,
   onText: (text: string) => void,

@@ -1,4 +1,5 @@
-// Lines of a terminal, kept until they are asked for: what is typed while a statement runs is not lost.
+// Lines of a terminal, kept until they are asked for: what is typed while a statement runs is not
+// lost.
 import type { Interface } from 'node:readline';
 
 /** More than this is pasted by mistake; what is beyond is dropped with a word about it. */
@@ -24,7 +25,10 @@ export class LineQueue {
     });
   }
 
-  /** The next line; one that was typed earlier is shown behind the prompt. `undefined` at the end of input. */
+  /**
+   * The next line; one that was typed earlier is shown behind the prompt. `undefined` at the end of
+   * input.
+   */
   async next(prompt: string): Promise<string | undefined> {
     this.#readline.setPrompt(prompt);
     if (this.#lines.length === 0 && !this.#isClosed) {

@@ -3,7 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Interface } from 'node:readline';
 
-/** Quits at once when everything fits, keeps colours and long lines, and leaves the text on the screen. */
+/**
+ * Quits at once when everything fits, keeps colours and long lines, and leaves the text on the
+ * screen.
+ */
 const DEFAULT_PAGER = 'less -FRSX';
 
 /** The command of the pager: `TIDEMARK_PAGER`, `PAGER` or `less`. Empty is none. */
@@ -16,7 +19,9 @@ export function isLong(text: string, terminal: { readonly rows: number }): boole
   return text.split('\n').length >= terminal.rows;
 }
 
-/** Shows a text by a pager, which has the keyboard meanwhile; `false` when there is no such program. */
+/**
+ * Shows a text by a pager, which has the keyboard meanwhile; `false` when there is no such program.
+ */
 export async function page(text: string, command: string, readline: Interface): Promise<boolean> {
   const ignore = (): void => undefined;
   readline.pause();

@@ -1,4 +1,5 @@
-// Series at a glance: a row for each one, with a column that draws every field and one with its last value.
+// Series at a glance: a row for each one, with a column that draws every field and one with its
+// last value.
 import type { Cell, Series } from '@tidemark/client';
 
 import { sparkline } from './sparkline.ts';
@@ -7,8 +8,9 @@ import { sparkline } from './sparkline.ts';
 const SPARK_CHARACTERS = 32;
 
 /**
- * The series of a measurement as one series whose rows are series; `undefined` when there is nothing to draw, for example
- * because a row has no numbers. Titles: the tags, then each field and, as `last(field)`, its last value.
+ * The series of a measurement as one series whose rows are series; `undefined` when there is
+ * nothing to draw, for example because a row has no numbers. Titles: the tags, then each field and,
+ * as `last(field)`, its last value.
  */
 export function seriesTable(all: readonly Series[]): Series | undefined {
   const [first] = all;

@@ -250,12 +250,17 @@ export class Session {
   }
 }
 
-/** What was found in a statement that runs all the same, such as a name that nothing is known by. */
+/**
+ * What was found in a statement that runs all the same, such as a name that nothing is known by.
+ */
 function remark(text: string, finding: ResponseDiagnostic): string {
   return `note: ${finding.message}${caret(text, finding)}`;
 }
 
-/** The statement's line with a caret below the place of the finding, and the hint; of a whole line only the hint. */
+/**
+ * The statement's line with a caret below the place of the finding, and the hint; of a whole line
+ * only the hint.
+ */
 export function caret(text: string, diagnostic: ResponseDiagnostic | undefined): string {
   if (diagnostic === undefined) return '';
   const start = text.lastIndexOf('\n', Math.max(0, diagnostic.position - 1)) + 1;

@@ -3,7 +3,9 @@ import type { Cell } from '@tidemark/client';
 
 const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** Draws the numbers of a column in at most `width` characters; empty when there are fewer than two. */
+/**
+ * Draws the numbers of a column in at most `width` characters; empty when there are fewer than two.
+ */
 export function sparkline(cells: readonly Cell[], width: number): string {
   const numbers = cells.map((cell) =>
     typeof cell === 'number' || typeof cell === 'bigint' ? Number(cell) : Number.NaN,

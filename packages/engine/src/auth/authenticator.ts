@@ -1,6 +1,7 @@
-// Who may use the API when authentication is on, and for what: users of the default cluster of the database with a
-// password, an API token or a signed token, and the database as a subscriber. Users to whom a database was granted read,
-// users write where the database lets them write, and admins change something.
+// Who may use the API when authentication is on, and for what: users of the default cluster of the
+// database with a password, an API token or a signed token, and the database as a subscriber. Users
+// to whom a database was granted read, users write where the database lets them write, and admins
+// change something.
 import { randomBytes } from 'node:crypto';
 import { Forbidden, InvalidRequest, LoginThrottle, messageOf, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -24,7 +25,10 @@ const WRITE_ROUTES: ReadonlySet<string> = new Set(['/write', `${BASE}/write`]);
 /** Tell nothing but that the credentials are good. */
 const PING_ROUTES: ReadonlySet<string> = new Set(['/ping', `${BASE}/ping`]);
 
-/** Read by admins only: the backup has every secret that is stored, the memory of the process all others. */
+/**
+ * Read by admins only: the backup has every secret that is stored, the memory of the process all
+ * others.
+ */
 const ADMIN_ROUTES: readonly string[] = [`${BASE}/storage/backup`, `${BASE}/debug/pprof/`];
 
 export type AuthenticatorOptions = {
@@ -75,15 +79,19 @@ export class Authenticator {
     return this.#subscriberToken;
   }
 
-  /** Lets the request pass or throws `Unauthorized`, `Forbidden`, or `LimitExceeded` after too many failures. */
+  /**
+   * Lets the request pass or throws `Unauthorized`, `Forbidden`, or `LimitExceeded` after too many
+   * failures.
+   */
   async authorize(request: AuthRequest): Promise<void> {
     if (request.route === HEALTH_PATH) return;
     await checkRights(request, await this.#identify(readCredentials(request), request.address));
   }
 
   /**
-   * Rejects with `InvalidRequest` clusters whose database would not let the caller change them again: it does not
-   * answer, or knows others. Nobody but users of tokens could log in to put that right.
+   * Rejects with `InvalidRequest` clusters whose database would not let the caller change them
+   * again: it does not answer, or knows others. Nobody but users of tokens could log in to put that
+   * right.
    */
   async checkClusters(elements: readonly Options[], caller: Caller): Promise<void> {
     const credentials = readCredentials(caller);
@@ -101,8 +109,8 @@ export class Authenticator {
     throw wouldLockOut('you are no admin there');
   }
 
-  // Only what can be guessed is braked: signatures and tokens can not, and a program whose token has expired guesses
-  // nothing.
+  // Only what can be guessed is braked: signatures and tokens can not, and a program whose token
+  // has expired guesses nothing.
   async #identify(credentials: Credentials, address: string): Promise<User> {
     if (credentials.kind === 'web-token') return this.#withWebToken(credentials, address);
     if (credentials.kind === 'api-token' || credentials.name === SUBSCRIBER)

@@ -1,7 +1,8 @@
-// What the default cluster of the database says about who asks the engine: whether the credentials are good, and what
-// they allow there. A database that knows the question (`/api/identity`) is asked it with the engine's own credentials,
-// which have to be an admin's, so that wrong passwords count for the client's address and not for the engine's.
-// Another one is asked as that user, which needs no rights of the engine's own.
+// What the default cluster of the database says about who asks the engine: whether the credentials
+// are good, and what they allow there. A database that knows the question (`/api/identity`) is
+// asked it with the engine's own credentials, which have to be an admin's, so that wrong passwords
+// count for the client's address and not for the engine's. Another one is asked as that user, which
+// needs no rights of the engine's own.
 import { createHash } from 'node:crypto';
 import { LimitExceeded, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -31,7 +32,9 @@ type DatabaseUser = {
   readonly isAdmin: boolean;
   /** Whether any database was granted to the user. */
   readonly hasGrant: boolean;
-  /** Admins may write to databases that do not exist too. Rejects when the database does not answer. */
+  /**
+   * Admins may write to databases that do not exist too. Rejects when the database does not answer.
+   */
   readonly canWrite: (database: string) => Promise<boolean>;
 };
 
@@ -59,8 +62,8 @@ export class DatabaseUsers {
   }
 
   /**
-   * Rejects with `Unauthorized` when the database refuses the credentials, `LimitExceeded` when there were too many
-   * wrong ones, `Unavailable` when it does not answer.
+   * Rejects with `Unauthorized` when the database refuses the credentials, `LimitExceeded` when
+   * there were too many wrong ones, `Unavailable` when it does not answer.
    */
   async user(claim: Claim): Promise<DatabaseUser> {
     this.#followCluster();
@@ -81,7 +84,9 @@ export class DatabaseUsers {
     }
   }
 
-  /** What another database, or this one with other credentials, has said does not count any more. */
+  /**
+   * What another database, or this one with other credentials, has said does not count any more.
+   */
   #followCluster(): void {
     const cluster = this.#clusters.default;
     if (cluster === undefined)

@@ -1,5 +1,6 @@
-// Who may do what when authentication is on, with real users of a real database: an admin, one who may write to one
-// database, one who may read it, one without rights, and somebody whom the database does not know.
+// Who may do what when authentication is on, with real users of a real database: an admin, one who
+// may write to one database, one who may read it, one without rights, and somebody whom the
+// database does not know.
 import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import { systemClock } from '@tidemark/core';

@@ -1,5 +1,6 @@
-// Queries of one batch task: every query node asks on its schedule, answers are given to the task in the order of the
-// ticks; after a restart first those that were due meanwhile, as configured (docs/adr/0011-catch-up.md).
+// Queries of one batch task: every query node asks on its schedule, answers are given to the task
+// in the order of the ticks; after a restart first those that were due meanwhile, as configured
+// (docs/adr/0011-catch-up.md).
 import { AppError, formatRfc3339, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { QueryResultSeries } from '@tidemark/runtime';
@@ -33,7 +34,9 @@ export type BatchFeedOptions = {
 type Asked = {
   readonly node: QueryNode;
   readonly tick: Timestamp;
-  /** Whether a query that failed is asked again after so many attempts; the next tick asks anyway. */
+  /**
+   * Whether a query that failed is asked again after so many attempts; the next tick asks anyway.
+   */
   readonly canRepeat: (attempts: number) => boolean;
   readonly signal: AbortSignal;
 };
@@ -56,7 +59,8 @@ export class BatchFeed implements TaskSource {
   }
 
   suspend(): void {
-    // Without missed runs the schedule goes on: the next answer is for the task that was started again.
+    // Without missed runs the schedule goes on: the next answer is for the task that was started
+    // again.
     if (this.#options.config.missedRuns === 'skip') return;
     this.#stopped.abort();
     this.#stopped = new AbortController();
@@ -86,7 +90,9 @@ export class BatchFeed implements TaskSource {
     await Promise.all(this.#nodes.map((node) => this.#loop(node, served?.get(node), signal)));
   }
 
-  /** Asks what was due since the state of the task was taken. Returns the last tick of each node. */
+  /**
+   * Asks what was due since the state of the task was taken. Returns the last tick of each node.
+   */
   async #makeUp(
     { position }: Resumption,
     signal: AbortSignal,
@@ -204,7 +210,10 @@ async function sleepUntil(clock: Clock, time: Timestamp, signal: AbortSignal): P
   }
 }
 
-/** The tick after `tick`; ticks that have passed already while the last one was served are left out but for the last. */
+/**
+ * The tick after `tick`; ticks that have passed already while the last one was served are left out
+ * but for the last.
+ */
 function nextTick(schedule: Schedule, tick: Timestamp, now: Timestamp): Timestamp | undefined {
   let next = schedule(tick);
   for (;;) {

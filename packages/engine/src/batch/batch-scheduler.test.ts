@@ -1,4 +1,5 @@
-// Schedules of batch tasks in virtual time, over both changes of daylight saving: nothing drifts, nothing is skipped.
+// Schedules of batch tasks in virtual time, over both changes of daylight saving: nothing drifts,
+// nothing is skipped.
 import { parseRfc3339, formatRfc3339, Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';

@@ -12,7 +12,10 @@ export type QueryNode = {
   readonly schedule: Schedule;
 };
 
-/** The query nodes of a batch pipeline in creation order. Throws `InvalidRequest` for what a node can not do. */
+/**
+ * The query nodes of a batch pipeline in creation order. Throws `InvalidRequest` for what a node
+ * can not do.
+ */
 export function queryNodesOf(pipeline: Pipeline): readonly QueryNode[] {
   return pipeline.nodes
     .filter((node) => node.type === 'query')

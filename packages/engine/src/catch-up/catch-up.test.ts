@@ -1,4 +1,5 @@
-// The engine after a restart beside a database that has what was missed: what tasks are given, and what the API shows.
+// The engine after a restart beside a database that has what was missed: what tasks are given, and
+// what the API shows.
 import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PointDatabase } from '../testing/point-database.ts';

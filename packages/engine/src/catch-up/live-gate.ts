@@ -1,5 +1,5 @@
-// Between the router and a task that catches up: keeps the points of the stream back until the task has been given what
-// it has missed, and then leaves out those that it was given.
+// Between the router and a task that catches up: keeps the points of the stream back until the task
+// has been given what it has missed, and then leaves out those that it was given.
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
@@ -28,7 +28,9 @@ export class LiveGate implements PointConsumer {
   #strays: PointBatch[] = [];
   droppedCount = 0;
 
-  /** Points that were read may come from the stream up to `latenessNanos` after the task is live. */
+  /**
+   * Points that were read may come from the stream up to `latenessNanos` after the task is live.
+   */
   constructor(task: RunningTask, clock: Clock, latenessNanos: bigint) {
     this.#task = task;
     this.#clock = clock;

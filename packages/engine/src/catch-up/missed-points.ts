@@ -1,5 +1,5 @@
-// Points of a range of time as the database has them, for a task that has missed them: page by page in the order of
-// their times, with the types that they were written with.
+// Points of a range of time as the database has them, for a task that has missed them: page by page
+// in the order of their times, with the types that they were written with.
 import { InvalidRequest } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import { quoteIdentifier } from '@tidemark/influxql';
@@ -56,8 +56,8 @@ export class MissedPoints {
   }
 
   /**
-   * Points of a range in order of time. Throws `AnswerTooLarge` when they are too many for one page, `Unavailable` when
-   * the database does not answer.
+   * Points of a range in order of time. Throws `AnswerTooLarge` when they are too many for one
+   * page, `Unavailable` when the database does not answer.
    */
   async read(range: Range, signal: AbortSignal): Promise<readonly MissedPoint[]> {
     const points: MissedPoint[] = [];

@@ -1,5 +1,5 @@
-// Points that a task was given from the database, so that those of them that come from the stream as well are told
-// from the others.
+// Points that a task was given from the database, so that those of them that come from the stream
+// as well are told from the others.
 import type { Timestamp } from '@tidemark/core';
 import { placeText, seriesText } from '@tidemark/runtime';
 import type { PointBatch, SeriesRef } from '@tidemark/runtime';
@@ -14,8 +14,8 @@ export class ReadPoints {
   #count = 0;
 
   /**
-   * Points before `since` were not read at all. Times are remembered from `rememberedFrom` on; of what lies between, a
-   * point that comes later than that is taken for one that was read.
+   * Points before `since` were not read at all. Times are remembered from `rememberedFrom` on; of
+   * what lies between, a point that comes later than that is taken for one that was read.
    */
   constructor(since: Timestamp, rememberedFrom: Timestamp) {
     this.#since = since;
@@ -42,7 +42,10 @@ export class ReadPoints {
     this.#rememberedFrom = time;
   }
 
-  /** The batch without the rows that were read; itself when there are none, `undefined` when nothing is left. */
+  /**
+   * The batch without the rows that were read; itself when there are none, `undefined` when nothing
+   * is left.
+   */
   without(batch: PointBatch): PointBatch | undefined {
     const keys: (string | undefined)[] = [];
     const kept: number[] = [];

@@ -211,7 +211,10 @@ const point = (series: string, offsetMs: number, value = 1): Written => ({
 test('every point comes once, whenever it was written and whatever the stream brings again', async () => {
   const written = fc.record({
     series: fc.constantFrom('a', 'b', 'c'),
-    /** 0: before the state was taken; 1: while the engine was down; else before that question of the feed. */
+    /**
+     * 0: before the state was taken; 1: while the engine was down; else before that question of the
+     * feed.
+     */
     stage: fc.integer({ min: 0, max: 7 }),
     /** How far from the present its time is, for those that the stream brings. */
     skewMs: fc.integer({ min: -50_000, max: 5_000 }),

@@ -1,5 +1,5 @@
-// Feeds a stream task: points of its databases from the router, and after a restart first those from the database that
-// it has missed meanwhile (docs/adr/0011-catch-up.md).
+// Feeds a stream task: points of its databases from the router, and after a restart first those
+// from the database that it has missed meanwhile (docs/adr/0011-catch-up.md).
 import { AppError, assert, formatRfc3339, Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { ContainedPoints, placeText } from '@tidemark/runtime';
@@ -279,7 +279,10 @@ class StreamFeed implements TaskSource {
   }
 }
 
-/** Another run or another start begins anew; a task that is only stopped is still given what has waited. */
+/**
+ * Another run or another start begins anew; a task that is only stopped is still given what has
+ * waited.
+ */
 function isSuperseded(signal: AbortSignal): boolean {
   return signal.aborted && signal.reason !== CLOSING;
 }

@@ -1,5 +1,6 @@
-// Overrides of the configuration: what clients set through the API, merged over the file, validated and applied to
-// the running service before it is stored. All changes of one request happen together or not at all.
+// Overrides of the configuration: what clients set through the API, merged over the file, validated
+// and applied to the running service before it is stored. All changes of one request happen
+// together or not at all.
 import {
   Forbidden,
   Internal,
@@ -98,7 +99,10 @@ export class ConfigOverrides {
     this.#options = options;
   }
 
-  /** Merges file and stored overrides and applies every section. An override that can not be used stops the start. */
+  /**
+   * Merges file and stored overrides and applies every section. An override that can not be used
+   * stops the start.
+   */
   async open(): Promise<void> {
     const { store, isSkipped, isEnabled, apply } = this.#options;
     if (!isSkipped && isEnabled) {
@@ -293,7 +297,10 @@ export class ConfigOverrides {
     else overrides.set(id, { ...before, options });
   }
 
-  /** Options that a client sent. Converted once to refuse what does not fit, stored as they were sent. */
+  /**
+   * Options that a client sent. Converted once to refuse what does not fit, stored as they were
+   * sent.
+   */
   #read(
     section: SectionSpec,
     given: Readonly<Record<string, unknown>>,
@@ -320,7 +327,10 @@ export class ConfigOverrides {
     return this.#options.refuseFile(value);
   }
 
-  /** What must not come from a client: the marker of a secret, and references to what it may not read. */
+  /**
+   * What must not come from a client: the marker of a secret, and references to what it may not
+   * read.
+   */
   #refuseTexts(value: OptionValue): string | undefined {
     if (typeof value === 'string') {
       if (value.includes(HIDDEN)) return `${HIDDEN} stands for a secret that is not shown`;

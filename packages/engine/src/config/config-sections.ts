@@ -1,5 +1,6 @@
-// Sections of the engine's configuration as one table: names, types, defaults, documents. What handlers and other
-// overridable services need is added from their own tables (overridable-sections.ts).
+// Sections of the engine's configuration as one table: names, types, defaults, documents. What
+// handlers and other overridable services need is added from their own tables
+// (overridable-sections.ts).
 import {
   BORDER_KEYS,
   configKey as key,

@@ -1,4 +1,5 @@
-// The engine's configuration: its schema for files, environment and flags, and what `startEngine` takes.
+// The engine's configuration: its schema for files, environment and flags, and what `startEngine`
+// takes.
 import { availableParallelism } from 'node:os';
 import { parseAddress } from '@tidemark/alerting';
 import { resolveConfig } from '@tidemark/core';
@@ -25,7 +26,10 @@ const CONFIG_TYPES: Readonly<Record<OptionType, ConfigType>> = {
   json: 'text-map',
 };
 
-/** Everything that a file may say, for `resolveConfig`, `environmentLayer`, `printDefaultConfig` and the rest. */
+/**
+ * Everything that a file may say, for `resolveConfig`, `environmentLayer`, `printDefaultConfig` and
+ * the rest.
+ */
 export const ENGINE_CONFIG_SCHEMA: ConfigSchema = {
   ...FIXED_SECTIONS,
   ...Object.fromEntries(
@@ -44,14 +48,17 @@ export const ENGINE_ENVIRONMENT_SCHEMA: ConfigSchema = {
 };
 
 /**
- * A resolved configuration. `['']` is the top level; durations end in `Ms`, sizes in `Bytes`. Overridable sections are
- * lists of elements (one element for a section that is no list).
+ * A resolved configuration. `['']` is the top level; durations end in `Ms`, sizes in `Bytes`.
+ * Overridable sections are lists of elements (one element for a section that is no list).
  */
 export type EngineConfig = ConfigOf<typeof FIXED_SECTIONS> & {
   readonly overridable: ReadonlyMap<string, readonly Options[]>;
 };
 
-/** Resolves sources in order (file, environment, flags) over the defaults. Older names of sections are understood. */
+/**
+ * Resolves sources in order (file, environment, flags) over the defaults. Older names of sections
+ * are understood.
+ */
 export function resolveEngineConfig(layers: readonly ConfigLayer[]): {
   readonly config: EngineConfig;
   readonly problems: readonly ConfigProblem[];

@@ -1,4 +1,5 @@
-// Changes of the default cluster, which says who may use the engine: none that would let nobody in who can undo it.
+// Changes of the default cluster, which says who may use the engine: none that would let nobody in
+// who can undo it.
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';

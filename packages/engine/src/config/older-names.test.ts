@@ -1,5 +1,6 @@
-// Older names of sections, handlers and kinds: the whole list, and that what is said under an older name has the effect
-// of the present one, in files, overrides, scripts, topic handlers and service tests.
+// Older names of sections, handlers and kinds: the whole list, and that what is said under an older
+// name has the effect of the present one, in files, overrides, scripts, topic handlers and service
+// tests.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HANDLER_KINDS } from '@tidemark/alerting';

@@ -1,5 +1,6 @@
-// Sections whose options can be overridden through the API while the engine runs: the clusters of the database,
-// clusters that autoscale nodes act on, and one section per service that handlers use. One table for the file, the API and the environment.
+// Sections whose options can be overridden through the API while the engine runs: the clusters of
+// the database, clusters that autoscale nodes act on, and one section per service that handlers
+// use. One table for the file, the API and the environment.
 import {
   bool,
   checkUrl,

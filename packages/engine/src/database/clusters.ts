@@ -1,5 +1,5 @@
-// The configured clusters of the database, and requests to them: writes, queries, statements. A request goes to the
-// cluster's servers in turn; one that does not answer is skipped.
+// The configured clusters of the database, and requests to them: writes, queries, statements. A
+// request goes to the cluster's servers in turn; one that does not answer is skipped.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import {
@@ -131,8 +131,8 @@ export class Clusters implements DatabaseClient {
   }
 
   /**
-   * Result series of one statement with integers of all their digits; times are nanoseconds. Throws `AnswerTooLarge`
-   * when the answer has more than so many bytes.
+   * Result series of one statement with integers of all their digits; times are nanoseconds. Throws
+   * `AnswerTooLarge` when the answer has more than so many bytes.
    */
   async exact(
     cluster: string,
@@ -179,7 +179,10 @@ export class Clusters implements DatabaseClient {
     seriesOf(response);
   }
 
-  /** Status that the default cluster answers to whoever has these credentials; a failure of its own is thrown. */
+  /**
+   * Status that the default cluster answers to whoever has these credentials; a failure of its own
+   * is thrown.
+   */
   async askAs(
     authorization: string,
     request: Omit<ClusterRequest, 'authorization'>,

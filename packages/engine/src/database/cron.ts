@@ -1,11 +1,14 @@
-// Cron expressions as batch tasks have them: five fields (minute, hour, day of month, month, day of week), a sixth for
-// the year, or seven with the second before them all. Wall times are milliseconds of a calendar without time zone.
+// Cron expressions as batch tasks have them: five fields (minute, hour, day of month, month, day of
+// week), a sixth for the year, or seven with the second before them all. Wall times are
+// milliseconds of a calendar without time zone.
 import { InvalidRequest } from '@tidemark/core';
 
 /** The first match after a wall time; `undefined` when there is none any more. */
 export type CronCalendar = {
   readonly next: (wallMs: number) => number | undefined;
-  /** The hour is given as `*` or `*` by steps, so that hours which clocks show twice are run twice. */
+  /**
+   * The hour is given as `*` or `*` by steps, so that hours which clocks show twice are run twice.
+   */
   readonly isEveryHour: boolean;
 };
 

@@ -23,8 +23,8 @@ export function scheduleOf(options: QueryOptions): Schedule {
 }
 
 /**
- * The first tick of a range that is run again. An aligned task that starts now waits for the next multiple; a range
- * begins at the multiple nearest to its first unaligned tick, as recorded.
+ * The first tick of a range that is run again. An aligned task that starts now waits for the next
+ * multiple; a range begins at the multiple nearest to its first unaligned tick, as recorded.
  */
 export function firstTickOf(
   { cron, everyNanos, isAligned }: QueryOptions,
@@ -48,8 +48,8 @@ function cronSchedule(expression: string): Schedule {
 type NextRun = (afterMs: number) => number | undefined;
 
 /**
- * Runs at hours of the day, once each: an hour that clocks show twice counts the first time, one that they leave out
- * is run when they have gone forward.
+ * Runs at hours of the day, once each: an hour that clocks show twice counts the first time, one
+ * that they leave out is run when they have gone forward.
  */
 function localRuns(calendar: CronCalendar): NextRun {
   return (afterMs) => {
@@ -64,8 +64,9 @@ function localRuns(calendar: CronCalendar): NextRun {
 }
 
 /**
- * Runs of a pattern that names no hour. An hour that clocks show twice has its runs twice, as real time passes. So each
- * offset from UTC is a calendar of its own, of which the part counts in which the offset holds.
+ * Runs of a pattern that names no hour. An hour that clocks show twice has its runs twice, as real
+ * time passes. So each offset from UTC is a calendar of its own, of which the part counts in which
+ * the offset holds.
  */
 function everyHour(calendar: CronCalendar): NextRun {
   const nextAt = (offset: number, afterMs: number): number | undefined => {
@@ -110,7 +111,10 @@ export function rangeOf(
   return { start: stop - options.periodNanos, stop };
 }
 
-/** The last `countMax` ticks of a range, and how many there are in all. Throws `InvalidRequest` for too many. */
+/**
+ * The last `countMax` ticks of a range, and how many there are in all. Throws `InvalidRequest` for
+ * too many.
+ */
 export function missedTicks(
   schedule: Schedule,
   range: { readonly start: Timestamp; readonly stop: Timestamp },

@@ -1,5 +1,6 @@
-// Subscriptions at real databases: Tidemark's and InfluxDB 1.6. What is written there arrives at a task here; every
-// point carries a number of its own, so that those missing and those that came twice can be counted.
+// Subscriptions at real databases: Tidemark's and InfluxDB 1.6. What is written there arrives at a
+// task here; every point carries a number of its own, so that those missing and those that came
+// twice can be counted.
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +21,8 @@ import { startEngine } from '../start-engine.ts';
 import type { EngineService } from '../start-engine.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-// Sorts before the engine's addresses. Nothing is written to its policy, so that it adds no failures of its own.
+// Sorts before the engine's addresses. Nothing is written to its policy, so that it adds no
+// failures of its own.
 const FOREIGN = 'http://127.0.0.1:1';
 const START_TIMEOUT_MS = 60_000;
 
@@ -160,7 +162,10 @@ for (const { name, isThere, open } of DATABASES) {
       });
     }
 
-    /** A database begins to send some time after it has answered; number 0 is written until it arrives. */
+    /**
+     * A database begins to send some time after it has answered; number 0 is written until it
+     * arrives.
+     */
     async function linked(): Promise<void> {
       receiver.forget(0);
       await eventually('the link', async () => {

@@ -1,6 +1,7 @@
-// Subscriptions: at every configured cluster the engine asks to get a copy of what is written, so that points written
-// to the database reach tasks. Own subscriptions are compared with what is wanted again and again: created, replaced
-// when their destination changed, dropped when they are no longer wanted. Those of others are never touched.
+// Subscriptions: at every configured cluster the engine asks to get a copy of what is written, so
+// that points written to the database reach tasks. Own subscriptions are compared with what is
+// wanted again and again: created, replaced when their destination changed, dropped when they are
+// no longer wanted. Those of others are never touched.
 import { AppError } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxql';
@@ -190,7 +191,8 @@ export class Subscriptions {
     const asked = text(cluster, 'subscription-protocol');
     if (asked === 'udp') return `udp://${host}:${await this.#listen(cluster, policy)}`;
     const path = text(cluster, 'subscription-path').replace(/^\/*|\/*$/g, '');
-    // Another port is that of a proxy, which may speak plainly; at its own port the engine would not be reached so.
+    // Another port is that of a proxy, which may speak plainly; at its own port the engine would
+    // not be reached so.
     const isOwnPort = integer(cluster, 'http-port') === 0;
     const protocol = isSecure && isOwnPort ? 'https' : asked;
     const base = `${protocol}://${user}${host}:${integer(cluster, 'http-port') || port}`;
@@ -231,8 +233,8 @@ function isSamePolicy(a: Policy, b: Policy): boolean {
 }
 
 /**
- * The database may show destinations without passwords. The token of the subscriber is as old as the id in the name of
- * its subscriptions, so that it never differs alone.
+ * The database may show destinations without passwords. The token of the subscriber is as old as
+ * the id in the name of its subscriptions, so that it never differs alone.
  */
 function isSameDestination({ destinations }: Subscription, destination: string): boolean {
   return destinations === destination || destinations === hideUrlPassword(destination);

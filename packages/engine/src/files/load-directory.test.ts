@@ -1,4 +1,5 @@
-// The load directory: tasks, templates and handlers defined by files that an engine reads and watches.
+// The load directory: tasks, templates and handlers defined by files that an engine reads and
+// watches.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { eventually } from '@tidemark/testkit';

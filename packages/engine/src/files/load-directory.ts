@@ -1,5 +1,6 @@
-// The load directory: tasks, templates and handlers defined by files. What a file defines is created or brought up to
-// date; what an earlier reading defined and no file defines any more is deleted. One broken file does not stop others.
+// The load directory: tasks, templates and handlers defined by files. What a file defines is
+// created or brought up to date; what an earlier reading defined and no file defines any more is
+// deleted. One broken file does not stop others.
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
@@ -44,7 +45,10 @@ export class LoadDirectory {
   readonly #options: LoadDirectoryOptions;
   readonly #loaded: Table<LoadedRecord>;
   readonly #errors = new Map<string, string>();
-  /** Of the files that were read last; `undefined` before the first reading and when it has to be repeated. */
+  /**
+   * Of the files that were read last; `undefined` before the first reading and when it has to be
+   * repeated.
+   */
   #signature: string | undefined;
   /** Why the directory as a whole could not be read the last time. */
   #failure = '';
@@ -61,8 +65,9 @@ export class LoadDirectory {
   }
 
   /**
-   * Reads the directory, again when a file of it has changed, appeared or gone. What is wrong is logged: broken files
-   * each by itself, a directory that can not be read when its reason changes. Never rejects.
+   * Reads the directory, again when a file of it has changed, appeared or gone. What is wrong is
+   * logged: broken files each by itself, a directory that can not be read when its reason changes.
+   * Never rejects.
    */
   async loadIfChanged(): Promise<void> {
     if (this.#isLoading) return;
@@ -176,8 +181,8 @@ export class LoadDirectory {
     return { kind, id: taskId, topic: '', hash };
   }
 
-  // A task that has not changed must not be restarted because another file has. Only files named after what they
-  // define can be told so; others are applied again, which changes nothing.
+  // A task that has not changed must not be restarted because another file has. Only files named
+  // after what they define can be told so; others are applied again, which changes nothing.
   #unchanged(kind: Kind, id: string, hash: string): LoadedRecord | undefined {
     const before = this.#loaded.get(`${kind}/ ${id}`);
     const { tasks, templates } = this.#options;

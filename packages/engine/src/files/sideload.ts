@@ -1,5 +1,6 @@
-// Sideload sources: directories of YAML and JSON documents, or one JSON document of paths fetched over HTTP. A source
-// that several tasks name is read once; `reload` reads all again while they are in use.
+// Sideload sources: directories of YAML and JSON documents, or one JSON document of paths fetched
+// over HTTP. A source that several tasks name is read once; `reload` reads all again while they are
+// in use.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,7 +64,10 @@ export class Sideloads implements SideloadSources {
     };
   }
 
-  /** Reads all sources that are in use again. One that can not be read keeps what it had; then this rejects. */
+  /**
+   * Reads all sources that are in use again. One that can not be read keeps what it had; then this
+   * rejects.
+   */
   async reload(): Promise<void> {
     let failure: unknown;
     for (const [name, source] of this.#sources) {

@@ -1,5 +1,6 @@
-// The YAML of handler, task, target and sideload files. Read by the library `yaml`, and narrower than the language:
-// anchors, aliases, tags, several documents and keys that are no scalars are refused, never guessed.
+// The YAML of handler, task, target and sideload files. Read by the library `yaml`, and narrower
+// than the language: anchors, aliases, tags, several documents and keys that are no scalars are
+// refused, never guessed.
 import { InvalidRequest } from '@tidemark/core';
 import { isAlias, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import type { Document, ParsedNode, Range } from 'yaml';
@@ -19,7 +20,8 @@ export type YamlScalar = string | number | bigint | boolean;
 const DEPTH_MAX = 64;
 
 /**
- * Reads a document. An integer that a number can not hold is a `bigint`, all others are numbers. Throws
+ * Reads a document. An integer that a number can not hold is a `bigint`, all others are numbers.
+ * Throws
  * `InvalidRequest` naming the line that can not be read.
  */
 export function parseYaml(source: string): YamlValue {
@@ -27,8 +29,9 @@ export function parseYaml(source: string): YamlValue {
 }
 
 /**
- * The scalars of a document's outermost mapping by key, all integers as `bigint`; nested values and nulls are passed
- * over, as sideload can not use them. Throws `InvalidRequest` naming the line that can not be read, or when the document is no mapping.
+ * The scalars of a document's outermost mapping by key, all integers as `bigint`; nested values and
+ * nulls are passed over, as sideload can not use them. Throws `InvalidRequest` naming the line that
+ * can not be read, or when the document is no mapping.
  */
 export function parseYamlScalars(source: string): ReadonlyMap<string, YamlScalar> {
   const document = read(source) ?? {};

@@ -1,4 +1,5 @@
-// Bodies of requests: nobody gets memory for one before it is known who asks, and all of them share a budget.
+// Bodies of requests: nobody gets memory for one before it is known who asks, and all of them share
+// a budget.
 import net from 'node:net';
 import { metricValue } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';

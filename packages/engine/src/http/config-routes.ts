@@ -33,7 +33,8 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
     const section = request.params['section'] ?? '';
     return { status: 200, json: sectionView(request, section, config.view(section)) };
   });
-  // An element's name may hold a slash; the empty name is the one element of a section that is no list.
+  // An element's name may hold a slash; the empty name is the one element of a section that is no
+  // list.
   on('GET', '/config/:section/*', (request) => {
     const section = request.params['section'] ?? '';
     const element = request.params['*'] ?? '';

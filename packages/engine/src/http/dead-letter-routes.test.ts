@@ -1,4 +1,5 @@
-// Events that were given up: where they show, and how they are delivered after all or dropped. And what /health says.
+// Events that were given up: where they show, and how they are delivered after all or dropped. And
+// what /health says.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '@tidemark/testkit';

@@ -1,4 +1,5 @@
-// Endpoints of events that were given up: to look at them, to have them delivered again, to drop them. Preview only.
+// Endpoints of events that were given up: to look at them, to have them delivered again, to drop
+// them. Preview only.
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import { handlerIdOf } from '@tidemark/alerting';
 import type { AlertService, DeadLetter, LetterChoice } from '@tidemark/alerting';

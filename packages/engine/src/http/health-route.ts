@@ -1,4 +1,5 @@
-// Whether the engine works, for those who watch over processes: without credentials, hence without names.
+// Whether the engine works, for those who watch over processes: without credentials, hence without
+// names.
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import type { Executor } from '../tasks/executor.ts';

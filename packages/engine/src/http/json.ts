@@ -3,7 +3,10 @@ import { InvalidRequest, messageOf } from '@tidemark/core';
 import { isInteger, parse, stringify } from 'lossless-json';
 import type { NumberParser } from 'lossless-json';
 
-/** Reads JSON; integers beyond 2^53 become `bigint`, other numbers stay numbers. Throws `InvalidRequest`. */
+/**
+ * Reads JSON; integers beyond 2^53 become `bigint`, other numbers stay numbers. Throws
+ * `InvalidRequest`.
+ */
 export function parseJson(body: Uint8Array, prefix: string): unknown {
   const text = Buffer.from(body).toString('utf8');
   if (text.trim() === '') throw new InvalidRequest(`${prefix}unexpected end of JSON input`);

@@ -1,4 +1,5 @@
-// Schemas of the bodies that the API's document names: the resources, and which endpoint takes and answers which.
+// Schemas of the bodies that the API's document names: the resources, and which endpoint takes and
+// answers which.
 type Schema = Readonly<Record<string, unknown>>;
 
 const text: Schema = { type: 'string' };
@@ -193,7 +194,10 @@ const NAMES: Readonly<Record<string, string>> = {
   handlers: 'Handler',
 };
 
-/** Endpoints whose bodies follow from no collection: what is sent and what is answered, by method and path. */
+/**
+ * Endpoints whose bodies follow from no collection: what is sent and what is answered, by method
+ * and path.
+ */
 const ACTIONS: readonly {
   readonly pattern: RegExp;
   readonly sent?: string;

@@ -1,4 +1,5 @@
-// The API's description in OpenAPI 3.1, made from the routes that are registered, so that it cannot forget one.
+// The API's description in OpenAPI 3.1, made from the routes that are registered, so that it cannot
+// forget one.
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { requestSchema, RESOURCE_SCHEMAS, responseSchema } from './openapi-schemas.ts';
 import { LIST_LIMIT_DEFAULT } from '../limits.ts';
@@ -156,7 +157,10 @@ export function openApiDocument(
   };
 }
 
-/** `/tasks/:id/*` → `/tasks/{id}/{rest}`. In patterns of the router `::` is a colon that is meant as itself. */
+/**
+ * `/tasks/:id/*` → `/tasks/{id}/{rest}`. In patterns of the router `::` is a colon that is meant as
+ * itself.
+ */
 function templateOf(pattern: string): {
   readonly path: string;
   readonly parameters: readonly string[];

@@ -10,7 +10,10 @@ import { pickFields, readFields, readPage } from './params.ts';
 import { pathTo } from './routes.ts';
 import type { Api, ApiRequest } from './server.ts';
 
-/** Names of stores that clients know. Their indexes are part of the file's trees, hence always whole. */
+/**
+ * Names of stores that clients know. Their indexes are part of the file's trees, hence always
+ * whole.
+ */
 const STORES = [
   'tasks',
   'templates',

@@ -1,4 +1,5 @@
-// Query parameters, read by our own rules: `+` and `%20` are spaces, names may repeat, broken escapes stay as written.
+// Query parameters, read by our own rules: `+` and `%20` are spaces, names may repeat, broken
+// escapes stay as written.
 import { InvalidRequest } from '@tidemark/core';
 import { LIST_LIMIT_DEFAULT, URL_PARAMETER_CHARS_MAX } from '../limits.ts';
 
@@ -73,8 +74,8 @@ function readInteger(params: QueryParams, name: string, fallback: number): numbe
 }
 
 /**
- * The fields that a list shows: all, or `link`, the `key` that names an item and the asked ones. Throws for a name that
- * is not known.
+ * The fields that a list shows: all, or `link`, the `key` that names an item and the asked ones.
+ * Throws for a name that is not known.
  */
 export function readFields(
   params: QueryParams,

@@ -27,7 +27,8 @@ export function addPprofRoutes(api: Api, clock: Clock, redact: (text: string) =>
     status: 200,
     json: { ...getHeapStatistics(), ...process.memoryUsage() },
   }));
-  // What would run where other runtimes have goroutines: what keeps the process busy or waiting, with counts.
+  // What would run where other runtimes have goroutines: what keeps the process busy or waiting,
+  // with counts.
   api.on('GET', '/debug/pprof/goroutine', () => text(countsOf(process.getActiveResourcesInfo())));
   api.on('GET', '/debug/pprof/profile', async (request) => {
     if (isProfiling) throw new InvalidRequest('a profile is being taken already');

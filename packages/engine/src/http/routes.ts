@@ -1,4 +1,5 @@
-// How the API's paths are laid out: base paths, which requests are the same, and which methods a path has.
+// How the API's paths are laid out: base paths, which requests are the same, and which methods a
+// path has.
 /** Base path of stable endpoints. */
 export const BASE = '/engine/v1';
 /** Base path of endpoints in preview; everything stable is served here too. */
@@ -14,7 +15,8 @@ export type RewrittenUrl = {
 };
 
 /**
- * Maps a request's URL to the one its route is registered under. Preview paths reach stable endpoints, and with
+ * Maps a request's URL to the one its route is registered under. Preview paths reach stable
+ * endpoints, and with
  * `hasCompatPaths` the older base path reaches all.
  */
 export function rewriteUrl(url: string, hasCompatPaths: boolean): RewrittenUrl {
@@ -34,7 +36,10 @@ export function rewriteUrl(url: string, hasCompatPaths: boolean): RewrittenUrl {
 
 const PREVIEW_ONLY = [`${PREVIEW}/alerts`, `${PREVIEW}/logs`];
 
-/** A path that can be followed as it is: what ids and names hold is escaped, other segments are left as they are. */
+/**
+ * A path that can be followed as it is: what ids and names hold is escaped, other segments are left
+ * as they are.
+ */
 export function pathTo(base: string, ...segments: readonly string[]): string {
   // A colon means itself in a path, and ids of topics have many.
   const escaped = segments.map((segment) => encodeURIComponent(segment).replaceAll('%3A', ':'));

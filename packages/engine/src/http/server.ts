@@ -1,5 +1,6 @@
-// The HTTP server: fastify set up for this API (docs/adr/0005-http-stack.md). Endpoints register themselves through `Api`; they get
-// a decoded request and return a value, everything else happens here.
+// The HTTP server: fastify set up for this API (docs/adr/0005-http-stack.md). Endpoints register
+// themselves through `Api`; they get a decoded request and return a value, everything else happens
+// here.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -33,7 +34,8 @@ const gzipAsync = promisify(gzip);
 /** Answers below this are not worth compressing. */
 const GZIP_BYTES_MIN = 1024;
 
-// The older service's enterprise edition has `users`; here the database does (docs/compat/differences-engine.md).
+// The older service's enterprise edition has `users`; here the database does
+// (docs/compat/differences-engine.md).
 const NO_USERS =
   'the engine has no users of its own; make them in the default tsdb cluster with CREATE USER and GRANT';
 
@@ -90,8 +92,8 @@ export type ServerLog = (
 export type AuthRequest = {
   readonly method: string;
   /**
-   * Pattern of the endpoint as it was registered, under the stable base path where it has one: what a client writes in
-   * other ways is the same endpoint.
+   * Pattern of the endpoint as it was registered, under the stable base path where it has one: what
+   * a client writes in other ways is the same endpoint.
    */
   readonly route: string;
   readonly path: string;
@@ -218,7 +220,8 @@ export class HttpServer implements Api {
     const app = this.#app;
     app.server.on('checkExpectation', (_request, response) => refuseExpectation(response));
     const { border } = this.#options;
-    // Clients send JSON and line protocol under any content type, and none. The path says what a body is.
+    // Clients send JSON and line protocol under any content type, and none. The path says what a
+    // body is.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (request: FastifyRequest) => this.#receive(request.raw));
     app.addHook('onRequest', (request, reply, done) => {
@@ -288,7 +291,8 @@ export class HttpServer implements Api {
   /** Counts a request and gives its answer the headers that all have. */
   #begin(request: FastifyRequest, reply: FastifyReply): void {
     this.counters.req++;
-    // InfluxDB 1.6 sends an empty one to its subscribers, which would be refused before a parser is asked.
+    // InfluxDB 1.6 sends an empty one to its subscribers, which would be refused before a parser is
+    // asked.
     delete request.raw.headers['content-type'];
     void reply.header(VERSION_HEADER, TIDEMARK_VERSION);
     void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
@@ -417,7 +421,8 @@ export class HttpServer implements Api {
   }
 }
 
-// What is to be known of a connection before its first request. A limit means little when it is looked at less often than it is long.
+// What is to be known of a connection before its first request. A limit means little when it is
+// looked at less often than it is long.
 function connectionOptions({ requestTimeoutMs }: ServerOptions) {
   const requestMs = requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : requestTimeoutMs;
   return {
@@ -461,7 +466,9 @@ function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** A URL for the log, without the password that some clients put there, however they write its name. */
+/**
+ * A URL for the log, without the password that some clients put there, however they write its name.
+ */
 function hideSecrets(url: string): string {
   return url.replace(/([?&])([^&=]*)=[^&]*/g, (pair, before: string, name: string) =>
     decode(name) === 'p' ? `${before}${name}=[REDACTED]` : pair,

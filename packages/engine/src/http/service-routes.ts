@@ -1,4 +1,5 @@
-// The service itself: whether it is there, what it offers, its statistics, and reading again what lies in files.
+// The service itself: whether it is there, what it offers, its statistics, and reading again what
+// lies in files.
 import { METRICS_TYPE } from '@tidemark/core';
 import { openApiDocument } from './openapi.ts';
 import type { ApiResponse, HttpServer } from './server.ts';

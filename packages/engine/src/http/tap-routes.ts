@@ -1,4 +1,5 @@
-// Watching what leaves a node of a running task or of a replay, as it happens: one JSON object per line.
+// Watching what leaves a node of a running task or of a replay, as it happens: one JSON object per
+// line.
 import { PassThrough } from 'node:stream';
 import { formatRfc3339, InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

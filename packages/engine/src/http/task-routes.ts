@@ -188,7 +188,10 @@ function readView(query: QueryParams): View {
   return { scriptFormat, dotView, replayId: query.get('replay-id') };
 }
 
-/** Members of an answer that are made only when they are shown: scripts and graphs cost more than all the rest. */
+/**
+ * Members of an answer that are made only when they are shown: scripts and graphs cost more than
+ * all the rest.
+ */
 type LazyView = Readonly<Record<string, () => unknown>>;
 
 function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): LazyView {
@@ -232,8 +235,8 @@ function dotOf(
   );
 }
 
-// Texts that follow from a stored definition, by id and time of the last change: formatting a script or drawing its
-// graph costs more than all the rest of a list.
+// Texts that follow from a stored definition, by id and time of the last change: formatting a
+// script or drawing its graph costs more than all the rest of a list.
 const texts = new Map<string, string>();
 const TEXTS_MAX = 20_000;
 
@@ -258,7 +261,8 @@ function staticDot(build: () => Pipeline, id: string): string {
   try {
     return formatDot(id, build());
   } catch {
-    // The script was accepted once and is no longer, for example because a function it uses is gone.
+    // The script was accepted once and is no longer, for example because a function it uses is
+    // gone.
     return '';
   }
 }

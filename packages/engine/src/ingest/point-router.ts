@@ -1,5 +1,6 @@
-// From writes to tasks: every task gets the points of its database and retention policy pairs, in the order in which
-// they were acknowledged. A slow task delays only itself, until the points that wait for it are too many.
+// From writes to tasks: every task gets the points of its database and retention policy pairs, in
+// the order in which they were acknowledged. A slow task delays only itself, until the points that
+// wait for it are too many.
 import { measurementsOf } from '@tidemark/runtime';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { TASK_QUEUE } from '../limits.ts';
@@ -31,7 +32,10 @@ export class PointRouter {
   readonly #ingress = new Map<string, IngressCount>();
   readonly #waitingRowsMax: number;
 
-  /** @param waitingRowsMax `task.max-waiting-points`: rows that wait for one consumer before writes wait, too. */
+  /**
+   * @param waitingRowsMax `task.max-waiting-points`: rows that wait for one consumer before writes
+   * wait, too.
+   */
   constructor(waitingRowsMax = TASK_QUEUE.value) {
     this.#waitingRowsMax = waitingRowsMax;
   }
@@ -59,8 +63,8 @@ export class PointRouter {
   }
 
   /**
-   * Hands a batch to everybody who wants it. Resolves when the points have been accepted and the alerts that they raise
-   * at once are published; a task that is behind is not waited for.
+   * Hands a batch to everybody who wants it. Resolves when the points have been accepted and the
+   * alerts that they raise at once are published; a task that is behind is not waited for.
    */
   async dispatch(batch: PointBatch): Promise<void> {
     this.#count(batch);
@@ -129,8 +133,8 @@ function keyOf(database: string, retentionPolicy: string): string {
 }
 
 /**
- * A batch on its way to its consumers. When all of them live in one other thread, and each of them has got it, it is
- * given to that thread instead of being copied.
+ * A batch on its way to its consumers. When all of them live in one other thread, and each of them
+ * has got it, it is given to that thread instead of being copied.
  */
 class Write {
   readonly batch: PointBatch;
@@ -197,7 +201,10 @@ class Queue {
     return this.#waitingRows > this.#waitingRowsMax ? this.#pump : undefined;
   }
 
-  /** What the consumer has been given is on its way through it; `undefined` when nobody needs to wait for that. */
+  /**
+   * What the consumer has been given is on its way through it; `undefined` when nobody needs to
+   * wait for that.
+   */
   processed(): Promise<void> | undefined {
     return this.#pump === undefined ? this.#consumer.processed?.() : undefined;
   }

@@ -24,7 +24,10 @@ export class WritePath {
   readonly #parser = new WriteParser(new SeriesCache());
   readonly counters = { bytes: 0, pointsOk: 0, pointsFailed: 0 };
 
-  /** `settled` resolves when the alerts that were raised so far are on disk; `undefined` when they are. */
+  /**
+   * `settled` resolves when the alerts that were raised so far are on disk; `undefined` when they
+   * are.
+   */
   constructor(router: PointRouter, clock: Clock, settled: () => Promise<void> | undefined) {
     this.#router = router;
     this.#clock = clock;
@@ -32,8 +35,9 @@ export class WritePath {
   }
 
   /**
-   * Parses a body and hands its points to the tasks. All lines or none. Resolves when the alerts they raised at once
-   * are on disk: what was acknowledged has told everybody, or will after a crash.
+   * Parses a body and hands its points to the tasks. All lines or none. Resolves when the alerts
+   * they raised at once are on disk: what was acknowledged has told everybody, or will after a
+   * crash.
    */
   async write(body: Uint8Array, target: WriteTarget): Promise<void> {
     this.counters.bytes += body.length;

@@ -1,4 +1,5 @@
-// The queries that a batch task would have made between two times, and what a stream task listens to.
+// The queries that a batch task would have made between two times, and what a stream task listens
+// to.
 import type { Timestamp } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { QueryNode } from '../batch/query-nodes.ts';

@@ -1,4 +1,5 @@
-// How many recordings and replays run at a time, and that tasks of replays have the bounds of live ones.
+// How many recordings and replays run at a time, and that tasks of replays have the bounds of live
+// ones.
 import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TestEngine } from '../testing/engine.ts';

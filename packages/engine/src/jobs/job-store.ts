@@ -1,4 +1,5 @@
-// What recordings and replays have in common: records on disk, live progress in memory, one run at a time per id.
+// What recordings and replays have in common: records on disk, live progress in memory, one run at
+// a time per id.
 import {
   Cancelled,
   Conflict,
@@ -100,8 +101,8 @@ export class JobStore<R extends JobRecord> {
   }
 
   /**
-   * Stores a record that runs and starts its work. What the work returns becomes part of the record when it ends; what
-   * it throws becomes its error.
+   * Stores a record that runs and starts its work. What the work returns becomes part of the record
+   * when it ends; what it throws becomes its error.
    */
   async start(record: R, work: (control: JobControl) => Promise<Partial<R>>): Promise<void> {
     const isTaken = this.#running.has(record.id) || this.#table.has(record.id);
@@ -156,9 +157,9 @@ export class JobStore<R extends JobRecord> {
     this.#running.delete(record.id);
   }
 
-  // Nobody sees an end that is not on disk: a kill would take it back. On a full disk the job goes on running, with the
-  // reason as its error, until there is room. Whoever stops the job or the engine does not wait for that: the next start
-  // finds the record as that of an interrupted one.
+  // Nobody sees an end that is not on disk: a kill would take it back. On a full disk the job goes
+  // on running, with the reason as its error, until there is room. Whoever stops the job or the
+  // engine does not wait for that: the next start finds the record as that of an interrupted one.
   async #storeEnd(end: R, running: Running): Promise<void> {
     for (;;) {
       try {

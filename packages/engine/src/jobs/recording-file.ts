@@ -1,6 +1,7 @@
-// Files of recordings: gzip (its checksum finds damage) over lines of JSON. The first line is a header; then every line
-// is a point `[database, policy, line]` or a query's result series. Written as a stream and read as a stream, so that
-// neither needs the whole in memory. Format: docs/guide/engine-recordings.md.
+// Files of recordings: gzip (its checksum finds damage) over lines of JSON. The first line is a
+// header; then every line is a point `[database, policy, line]` or a query's result series. Written
+// as a stream and read as a stream, so that neither needs the whole in memory. Format:
+// docs/guide/engine-recordings.md.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
@@ -62,7 +63,10 @@ export class RecordingWriter {
     return this.#count;
   }
 
-  /** `undefined` when there is room for more, otherwise resolves when there is. Rejects when the disk refuses. */
+  /**
+   * `undefined` when there is room for more, otherwise resolves when there is. Rejects when the
+   * disk refuses.
+   */
   point({ database, retentionPolicy, line }: RecordedPoint): Promise<unknown> | undefined {
     return this.#line(JSON.stringify([database, retentionPolicy, line]));
   }
@@ -112,7 +116,9 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Reads a recording as it was written. Throws `Corruption` where the file is damaged or is none. */
+/**
+ * Reads a recording as it was written. Throws `Corruption` where the file is damaged or is none.
+ */
 export async function* readRecording(
   path: string,
   onProgress: (bytesRead: number) => void,

@@ -1,4 +1,5 @@
-// Recordings: data of the stream, results of a task's queries, or the result of one query, kept in a file.
+// Recordings: data of the stream, results of a task's queries, or the result of one query, kept in
+// a file.
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,8 +37,8 @@ export type RecordingsOptions = {
 };
 
 /**
- * When the recording of a stream ends. A time that lies behind the engine's clock is one of the points: the first newer
- * one ends it. A duration always counts by the engine's clock.
+ * When the recording of a stream ends. A time that lies behind the engine's clock is one of the
+ * points: the first newer one ends it. A duration always counts by the engine's clock.
  */
 export type StreamEnd =
   | { readonly kind: 'time'; readonly stop: Timestamp }
@@ -238,7 +239,8 @@ class StreamTap implements PointConsumer {
     const settled = (): void => {
       this.#pressure = undefined;
     };
-    // A disk that refuses ends the recording, which then tells the reason; whoever writes points is not concerned.
+    // A disk that refuses ends the recording, which then tells the reason; whoever writes points is
+    // not concerned.
     return pressure.then(settled, () => {
       this.#isStopped = true;
       settled();

@@ -289,7 +289,9 @@ export class Replays {
   }
 }
 
-/** When recorded data is due: at once, or as long after the start as it lay after the first of it. */
+/**
+ * When recorded data is due: at once, or as long after the start as it lay after the first of it.
+ */
 class Pace {
   readonly #options: {
     readonly record: ReplayRecord;
@@ -312,13 +314,19 @@ class Pace {
     this.#options = options;
   }
 
-  /** What is added to the times of data. The first time that is seen lies at the start of the replay. */
+  /**
+   * What is added to the times of data. The first time that is seen lies at the start of the
+   * replay.
+   */
   shift(first: Timestamp | undefined): bigint {
     if (first !== undefined) this.#offset ??= this.#options.zero - first;
     return this.#options.record.isRecordingTime ? 0n : (this.#offset ?? 0n);
   }
 
-  /** Whether data of this recorded time may wait for more: in virtual time it is due when the task comes to it. */
+  /**
+   * Whether data of this recorded time may wait for more: in virtual time it is due when the task
+   * comes to it.
+   */
   get isVirtual(): boolean {
     return this.#options.timers !== undefined;
   }
@@ -339,7 +347,10 @@ class Pace {
     }
   }
 
-  /** Pushes points whose times have been shifted. Those of virtual time are due there, the others now. */
+  /**
+   * Pushes points whose times have been shifted. Those of virtual time are due there, the others
+   * now.
+   */
   async push(batch: PointBatch, shift: bigint): Promise<void> {
     const { timers, signal, task } = this.#options;
     signal.throwIfAborted();

@@ -3,8 +3,9 @@ import { HIDDEN } from '@tidemark/alerting';
 import type { Json } from './server.ts';
 
 /**
- * Names of the properties of `wanted` that `existing` has otherwise, sorted. What only `existing` has does not count:
- * engines add links, times and counters. Secrets are not shown by either side, so they count as equal.
+ * Names of the properties of `wanted` that `existing` has otherwise, sorted. What only `existing`
+ * has does not count: engines add links, times and counters. Secrets are not shown by either side,
+ * so they count as equal.
  */
 export function differences(wanted: Json, existing: Json): readonly string[] {
   return differing(Object.keys(wanted), wanted, existing);
@@ -38,7 +39,10 @@ function isSame(wanted: unknown, existing: unknown): boolean {
   return wanted === existing;
 }
 
-/** Nothing, however it is written: servers leave it out, or write null, an empty text, list or object. */
+/**
+ * Nothing, however it is written: servers leave it out, or write null, an empty text, list or
+ * object.
+ */
 function isAbsent(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;

@@ -1,5 +1,5 @@
-// Programs, files and folders that scripts and handler files name: what `alert.allowed-programs` and `allowed-files`
-// have to list before they run here.
+// Programs, files and folders that scripts and handler files name: what `alert.allowed-programs`
+// and `allowed-files` have to list before they run here.
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,8 @@
-// Moving in: copies templates, tasks, topic handlers and the states of events from a running Kapacitor 1.x (or another
-// engine) into a running engine, over the API of both. What is the same already is left alone, so a copy that was
-// interrupted can be made again; what is there and differs is replaced only when that is asked for. Order: templates
-// before their tasks, topics before the tasks that publish to them, so that nobody is told again what was told there.
+// Moving in: copies templates, tasks, topic handlers and the states of events from a running
+// Kapacitor 1.x (or another engine) into a running engine, over the API of both. What is the same
+// already is left alone, so a copy that was interrupted can be made again; what is there and
+// differs is replaced only when that is asked for. Order: templates before their tasks, topics
+// before the tasks that publish to them, so that nobody is told again what was told there.
 import { compileGlob } from '@tidemark/alerting';
 import { AppError, Unavailable } from '@tidemark/core';
 import { differences, sortedDbrps } from './compare.ts';
@@ -48,8 +49,8 @@ type Item = {
 };
 
 /**
- * Copies everything that can be copied; what can not is a step `failed`. Rejects with `Unavailable` when a server does
- * not answer; `onStep` has told by then what was done.
+ * Copies everything that can be copied; what can not is a step `failed`. Rejects with `Unavailable`
+ * when a server does not answer; `onStep` has told by then what was done.
  */
 export async function moveIn(options: MoveInOptions): Promise<readonly MoveInStep[]> {
   const from = await Server.open(options.from);
@@ -91,8 +92,8 @@ class MoveIn {
     }
   }
 
-  // Topics of scripts come along with their events only; their handlers are part of the scripts. Servers list all
-  // topics at once, whatever page is asked for.
+  // Topics of scripts come along with their events only; their handlers are part of the scripts.
+  // Servers list all topics at once, whatever page is asked for.
   async #topics(): Promise<void> {
     const { topics } = await this.#from.get('preview/alerts/topics?limit=-1');
     for (const topic of (topics ?? []) as readonly Json[]) {
@@ -107,7 +108,10 @@ class MoveIn {
     }
   }
 
-  /** The handlers or events of a topic; none, and a failed step, when the server refuses to tell them. */
+  /**
+   * The handlers or events of a topic; none, and a failed step, when the server refuses to tell
+   * them.
+   */
   async #partsOf(id: string, path: string, name: 'handlers' | 'events'): Promise<readonly Json[]> {
     try {
       const { [name]: parts } = await this.#from.get(`${path}/${name}?limit=-1`);
@@ -193,7 +197,8 @@ class MoveIn {
     try {
       this.#tell({ kind, id, ...(await this.#copy(await prepare())) });
     } catch (error) {
-      // One thing that is refused is reported and does not keep the others back; a server that is gone does.
+      // One thing that is refused is reported and does not keep the others back; a server that is
+      // gone does.
       if (!(error instanceof AppError) || error instanceof Unavailable) throw error;
       this.#tell({ kind, id, outcome: 'failed', note: error.message });
     }

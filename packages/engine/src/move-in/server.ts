@@ -53,7 +53,10 @@ export class Server {
     return this.send('GET', path);
   }
 
-  /** `preview/…` is below the preview path. Rejects with `Refused` when it is not answered with success. */
+  /**
+   * `preview/…` is below the preview path. Rejects with `Refused` when it is not answered with
+   * success.
+   */
   async send(method: string, path: string, body?: unknown): Promise<Json> {
     const url = path.startsWith('preview/')
       ? `${this.#base}preview/${path.slice('preview/'.length)}`

@@ -1,4 +1,5 @@
-// Logging: one sink that the process writes to, and any number of readers that follow it over the API.
+// Logging: one sink that the process writes to, and any number of readers that follow it over the
+// API.
 import { PassThrough } from 'node:stream';
 import { formatRfc3339, LimitExceeded } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -91,7 +92,10 @@ export class LogHub {
     return Object.fromEntries(entries) as Readonly<Record<string, unknown>>;
   }
 
-  /** Follows what is logged from now on, whatever the sink's level is. A reader that is too slow loses lines. */
+  /**
+   * Follows what is logged from now on, whatever the sink's level is. A reader that is too slow
+   * loses lines.
+   */
   follow(filter: LogFilter, format: 'json' | 'logfmt', signal: AbortSignal): PassThrough {
     if (this.#subscribers.size >= LOG_SUBSCRIBERS.value) {
       throw new LimitExceeded(`too many readers follow the log: ${LOG_SUBSCRIBERS.value} may`);

@@ -1,4 +1,5 @@
-// The page of metrics: conventions, requests by endpoint, times of writes and queries, deliveries by handler.
+// The page of metrics: conventions, requests by endpoint, times of writes and queries, deliveries
+// by handler.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually, metricProblems } from '@tidemark/testkit';

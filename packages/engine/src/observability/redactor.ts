@@ -1,5 +1,6 @@
-// Hides secrets in texts that leave the engine: log lines, errors of answers, reasons of failed deliveries. Services
-// repeat what they were sent in their answers, so knowing which texts of our own hold secrets would not be enough.
+// Hides secrets in texts that leave the engine: log lines, errors of answers, reasons of failed
+// deliveries. Services repeat what they were sent in their answers, so knowing which texts of our
+// own hold secrets would not be enough.
 import { HIDDEN, hideUrlSecrets, isSecretHeader } from '@tidemark/alerting';
 import type { Options } from '@tidemark/alerting';
 
@@ -15,7 +16,10 @@ export class Redactor {
   /** All forms, the longest first; made when it is needed. */
   #sorted: readonly string[] | undefined;
 
-  /** Remembers a secret that is in use, also as it looks in URLs; of a URL the part that the receiver sees. */
+  /**
+   * Remembers a secret that is in use, also as it looks in URLs; of a URL the part that the
+   * receiver sees.
+   */
   add(secret: string): void {
     for (const form of formsOf(secret)) {
       if (this.#secrets.has(form)) continue;
@@ -64,7 +68,10 @@ export class Redactor {
     return hideAll(hidden, this.#sorted);
   };
 
-  /** The same for a text that belongs to somebody with secrets of his own, which nobody else's texts can hold. */
+  /**
+   * The same for a text that belongs to somebody with secrets of his own, which nobody else's texts
+   * can hold.
+   */
   readonly redactOwn = (text: string, secrets: Iterable<string>): string => {
     return this.redact(hideAll(text, longestFirst([[...secrets].flatMap(formsOf)])));
   };

@@ -1,5 +1,6 @@
-// The engine's own statistics: as points into the stream, so that tasks can watch the engine, and optionally into a
-// database of the default cluster, so that they can be looked at; and as the document of `debug/vars`.
+// The engine's own statistics: as points into the stream, so that tasks can watch the engine, and
+// optionally into a database of the default cluster, so that they can be looked at; and as the
+// document of `debug/vars`.
 import { AppError } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { PointBatchBuilder } from '@tidemark/runtime';
@@ -36,8 +37,8 @@ export type ReporterOptions = {
   readonly more: () => readonly Statistic[];
 };
 
-// Names that the database's own monitor uses too, or that would be taken for its counters; in the database's table
-// of statistics ours must not mix with them.
+// Names that the database's own monitor uses too, or that would be taken for its counters; in the
+// database's table of statistics ours must not mix with them.
 const DATABASE_NAMES: ReadonlySet<string> = new Set(['runtime', 'http']);
 
 export class Reporter {

@@ -1,4 +1,5 @@
-// Secrets of the configuration: nothing that the engine shows or writes down holds one, even when services repeat them.
+// Secrets of the configuration: nothing that the engine shows or writes down holds one, even when
+// services repeat them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -23,8 +23,8 @@ export type NameResolver = {
 const TARGETS_MAX = 10_000;
 
 /**
- * Targets of one element of a discoverer's section. Rejects with `Unavailable` when a file or a name server does not
- * answer, with `InvalidRequest` for a file that lists no targets.
+ * Targets of one element of a discoverer's section. Rejects with `Unavailable` when a file or a
+ * name server does not answer, with `InvalidRequest` for a file that lists no targets.
  */
 export async function discover(
   service: string,

@@ -1,5 +1,5 @@
-// The text format in which Prometheus exporters show their samples: `name{label="value",…} value [milliseconds]`.
-// Source: the published description of the exposition format, version 0.0.4.
+// The text format in which Prometheus exporters show their samples: `name{label="value",…} value
+// [milliseconds]`. Source: the published description of the exposition format, version 0.0.4.
 
 export type Sample = {
   readonly name: string;
@@ -8,7 +8,10 @@ export type Sample = {
   readonly value: number;
 };
 
-/** Samples of a page, and the numbers of the lines that are none. Comments and empty lines are neither. */
+/**
+ * Samples of a page, and the numbers of the lines that are none. Comments and empty lines are
+ * neither.
+ */
 export function parsePrometheusText(text: string): {
   readonly samples: readonly Sample[];
   readonly badLines: readonly number[];

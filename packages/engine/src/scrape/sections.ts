@@ -1,4 +1,5 @@
-// Sections of scrapers and of the discoverers that tell them what to scrape. They can be overridden like all others.
+// Sections of scrapers and of the discoverers that tell them what to scrape. They can be overridden
+// like all others.
 import {
   bool,
   checkUrl,

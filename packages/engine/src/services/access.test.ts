@@ -1,5 +1,5 @@
-// What scripts and handlers may reach on the machine: programs, files to write, folders to read, secrets by reference.
-// Every kind of server with and without patterns, each started once.
+// What scripts and handlers may reach on the machine: programs, files to write, folders to read,
+// secrets by reference. Every kind of server with and without patterns, each started once.
 import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -102,7 +102,10 @@ type Reach = {
   readonly secrets: readonly string[];
 };
 
-/** Every way to reach something: by a handler of a topic, of a script, by a node, by a change of the configuration. */
+/**
+ * Every way to reach something: by a handler of a topic, of a script, by a node, by a change of the
+ * configuration.
+ */
 async function refusals({
   program,
   file,

@@ -1,6 +1,7 @@
-// Levels, events and deliveries against a model of a few lines: random points, changes of handlers, receivers that go
-// away, restarts and crashes. A crash continues from a copy of what is on disk at that moment and from the snapshot of
-// some earlier one. More runs: `ALERT_MODEL_RUNS=2000 vitest run packages/engine/src/services/alerting.model.test.ts`.
+// Levels, events and deliveries against a model of a few lines: random points, changes of handlers,
+// receivers that go away, restarts and crashes. A crash continues from a copy of what is on disk at
+// that moment and from the snapshot of some earlier one. More runs: `ALERT_MODEL_RUNS=2000 vitest
+// run packages/engine/src/services/alerting.model.test.ts`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

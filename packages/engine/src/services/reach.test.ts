@@ -1,4 +1,5 @@
-// What a definition is warned of: services, clusters and databases that are not there, told before an alert is lost.
+// What a definition is warned of: services, clusters and databases that are not there, told before
+// an alert is lost.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -38,7 +39,10 @@ async function define(script: string, db = 'd') {
   return engine.call('POST', '/engine/v1/tasks?diagnostics=true', task);
 }
 
-/** Messages of the warnings of a task that starts all the same, with what of the script they are about. */
+/**
+ * Messages of the warnings of a task that starts all the same, with what of the script they are
+ * about.
+ */
 async function warnings(script: string, db?: string): Promise<readonly (readonly string[])[]> {
   const { status, json } = await define(script, db);
   expect({ status, json }).toMatchObject({ status: 200, json: { executing: true } });

@@ -1,5 +1,6 @@
-// What a task that starts could not reach, as things are now: services of handlers that are not configured, clusters
-// that are not there, databases that do not exist. Warnings only: all of it may come later.
+// What a task that starts could not reach, as things are now: services of handlers that are not
+// configured, clusters that are not there, databases that do not exist. Warnings only: all of it
+// may come later.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock, Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
@@ -23,7 +24,10 @@ const ANSWER_MS = 2000;
 
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** How long the names of a cluster's databases are taken for true: a list of tasks asks for each of them. */
+/**
+ * How long the names of a cluster's databases are taken for true: a list of tasks asks for each of
+ * them.
+ */
 const REMEMBERED_MS = 5000;
 
 /** Names of a cluster's databases, or why they are not known. */

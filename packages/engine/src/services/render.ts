@@ -15,7 +15,9 @@ import type { TemplateValue } from '@tidemark/runtime';
 const TEMPLATES_MAX = 1000;
 const parsed = new Map<string, Template>();
 
-/** Renders a template over plain data. Throws `InvalidRequest` when it can not be read or executed. */
+/**
+ * Renders a template over plain data. Throws `InvalidRequest` when it can not be read or executed.
+ */
 export const renderTemplate: HandlerContext['render'] = (text, scope) => {
   if (!text.includes('{{')) return text;
   try {

@@ -1,4 +1,5 @@
-// Autoscale nodes of a running engine against local servers that speak the providers' HTTP interfaces.
+// Autoscale nodes of a running engine against local servers that speak the providers' HTTP
+// interfaces.
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

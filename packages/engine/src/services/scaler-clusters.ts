@@ -1,5 +1,5 @@
-// Clusters that autoscale nodes act on: sections `[[kubernetes]]`, `[[swarm]]` and `[[ec2]]`, and how requests to them
-// prove who sends them.
+// Clusters that autoscale nodes act on: sections `[[kubernetes]]`, `[[swarm]]` and `[[ec2]]`, and
+// how requests to them prove who sends them.
 import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
@@ -93,7 +93,10 @@ export type ScalerClusterOptions = {
   readonly clock: Clock;
 };
 
-/** The configured cluster of a kind; '' is the only or default one; `undefined` when it is absent or disabled. */
+/**
+ * The configured cluster of a kind; '' is the only or default one; `undefined` when it is absent or
+ * disabled.
+ */
 export function scalerCluster(
   { section, clock }: ScalerClusterOptions,
   kind: keyof typeof SECTION_OF,

@@ -15,8 +15,9 @@ import type { HandlerSpec, HttpPostOptions, Pipeline, SideloadOptions } from '@t
 import { scriptHandlersOf } from '../tasks/task-service.ts';
 
 /**
- * Decides what definitions of clients may reach (`[alert] allowed-programs`, `allowed-files`, `allowed-secrets`): what the
- * configuration lists, and nothing else, whoever asks and from wherever.
+ * Decides what definitions of clients may reach (`[alert] allowed-programs`, `allowed-files`,
+ * `allowed-secrets`): what the configuration lists, and nothing else, whoever asks and from
+ * wherever.
  */
 export function accessPolicy(options: {
   readonly programs: readonly string[];
@@ -36,7 +37,8 @@ export function accessPolicy(options: {
   const refuseFile = check(options.files, 'allowed-files');
   const refuseSecret = check(options.secrets, 'allowed-secrets');
   return {
-    // Not resolved: what a system calls a program is often a link. But `..` must not lead out of a folder.
+    // Not resolved: what a system calls a program is often a link. But `..` must not lead out of a
+    // folder.
     refuseProgram: (program) => refuseProgram(normalize(program)),
     refuseFile: (path) => refuseFile(realPath(resolve(path))),
     refuseSecret: (reference) =>
@@ -48,7 +50,10 @@ export function accessPolicy(options: {
   };
 }
 
-/** Refuses a script whose handlers, sources or secrets are out of reach, in a sentence. Throws `InvalidRequest`. */
+/**
+ * Refuses a script whose handlers, sources or secrets are out of reach, in a sentence. Throws
+ * `InvalidRequest`.
+ */
 export function checkAccess(pipeline: Pipeline, access: AccessPolicy): void {
   const reasons = pipeline.nodes.flatMap(({ type, options }) => {
     if (type === 'httpPost') return refusedHeaders(options as HttpPostOptions, access);
@@ -77,7 +82,10 @@ function refusedHeaders(
     .map(([, value]) => access.refuseSecret(value));
 }
 
-/** References to secrets among the options of a handler. What the options are otherwise is checked later. */
+/**
+ * References to secrets among the options of a handler. What the options are otherwise is checked
+ * later.
+ */
 function referencesOf({ kind, options }: HandlerSpec): readonly string[] {
   const references: string[] = [];
   resolveSecrets(findHandlerKind(kind)?.options ?? [], (options ?? {}) as Options, (text) => {
@@ -96,7 +104,8 @@ function compilePathGlob(glob: string): (path: string) => boolean {
   return compileGlob(glob) ?? (() => false);
 }
 
-// A link must not lead out of the allowed folders; a file that does not exist yet has a folder that does.
+// A link must not lead out of the allowed folders; a file that does not exist yet has a folder that
+// does.
 function realPath(path: string): string {
   try {
     return existsSync(path)
@@ -108,7 +117,10 @@ function realPath(path: string): string {
   }
 }
 
-/** Reads secrets that the configuration gives by reference: `env:NAME`, `file:/path`. Other values are themselves. */
+/**
+ * Reads secrets that the configuration gives by reference: `env:NAME`, `file:/path`. Other values
+ * are themselves.
+ */
 export function secretResolver(
   environment: Readonly<Record<string, string | undefined>>,
 ): (value: string) => string {

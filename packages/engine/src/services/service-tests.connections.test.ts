@@ -1,6 +1,6 @@
-// Service tests of what is not reached over HTTP, through the endpoint and real connections: a broker of MQTT
-// (mosquitto) and one of Kafka's protocol (librdkafka's, inside of kcat), mail, traps, Sensu, exporters and their
-// discoverers. One engine for all.
+// Service tests of what is not reached over HTTP, through the endpoint and real connections: a
+// broker of MQTT (mosquitto) and one of Kafka's protocol (librdkafka's, inside of kcat), mail,
+// traps, Sensu, exporters and their discoverers. One engine for all.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -143,7 +143,10 @@ function answerName(query: Buffer, reply: (bytes: Buffer) => void): void {
 
 type Printed = { readonly out: () => string; readonly err: () => string };
 
-/** Starts a program and collects what it prints: each stream by itself, so that none cuts the lines of the other. */
+/**
+ * Starts a program and collects what it prints: each stream by itself, so that none cuts the lines
+ * of the other.
+ */
 function start(file: string, args: readonly string[]): Printed {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);

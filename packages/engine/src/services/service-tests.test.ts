@@ -1,4 +1,5 @@
-// Service tests over HTTP, through the endpoint: every service that is reached that way, with a server that takes and refuses.
+// Service tests over HTTP, through the endpoint: every service that is reached that way, with a
+// server that takes and refuses.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

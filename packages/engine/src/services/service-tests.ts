@@ -51,7 +51,10 @@ export class ServiceTests {
     this.#tests = new Map(tests.map((test) => [test.name, test]));
   }
 
-  /** All tests in order of their names, with default options taken from the configuration where it has them. */
+  /**
+   * All tests in order of their names, with default options taken from the configuration where it
+   * has them.
+   */
   list(): readonly ServiceTestView[] {
     return [...this.#tests.values()].map((test) => this.#view(test));
   }
@@ -60,7 +63,10 @@ export class ServiceTests {
     return this.#view(this.#require(name));
   }
 
-  /** Runs a test; options that are not given have their defaults. Only options that can not be read are an error. */
+  /**
+   * Runs a test; options that are not given have their defaults. Only options that can not be read
+   * are an error.
+   */
   async run(name: string, given: Readonly<Record<string, unknown>>): Promise<ServiceTestResult> {
     const test = this.#require(name);
     const options: Record<string, Options[string]> = { ...this.#defaults(test) };

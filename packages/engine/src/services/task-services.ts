@@ -1,4 +1,5 @@
-// What running tasks need from the engine: alerts, the database, their own write path, HTTP and the log.
+// What running tasks need from the engine: alerts, the database, their own write path, HTTP and the
+// log.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { bodyTemplate, isSecretHeader, map, text } from '@tidemark/alerting';

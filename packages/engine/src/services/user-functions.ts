@@ -1,4 +1,5 @@
-// User-defined functions of the configuration: how to reach them, and what they say they take and give.
+// User-defined functions of the configuration: how to reach them, and what they say they take and
+// give.
 import type { Clock } from '@tidemark/core';
 import type { UdfInfo, UdfRegistry } from '@tidemark/pipeline';
 import { readUdfInfo } from '@tidemark/runtime';
@@ -18,8 +19,8 @@ export type UserFunctions = {
 };
 
 /**
- * Starts every configured function once to ask what it takes. One that does not answer is reported and left out; tasks
- * that use it can not start until it does.
+ * Starts every configured function once to ask what it takes. One that does not answer is reported
+ * and left out; tasks that use it can not start until it does.
  */
 export async function openUserFunctions(
   config: EngineConfig,

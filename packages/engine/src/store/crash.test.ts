@@ -1,5 +1,5 @@
-// kill -9 under load: what was acknowledged is there afterwards, and nothing is half there. `npm run soak:engine` runs
-// fifty rounds.
+// kill -9 under load: what was acknowledged is there afterwards, and nothing is half there. `npm
+// run soak:engine` runs fifty rounds.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -71,9 +71,15 @@ type Acknowledged = Record<'tasks' | 'templates' | 'handlers' | 'events' | 'reco
 const scriptOf = (measurement: string, topic: string): string =>
   `stream|from().measurement('${measurement}').groupBy('h')|alert().id('{{ index .Tags "h" }}').crit(lambda: "v" > 1).topic('${topic}')`;
 const SCRIPT = scriptOf('m', 't');
-/** What piles up from round to round gets no points: work per point must not grow with the number of rounds. */
+/**
+ * What piles up from round to round gets no points: work per point must not grow with the number of
+ * rounds.
+ */
 const IDLE_SCRIPT = scriptOf('idle', 'idle');
-/** Points are written with the present time, so a recording ends also when its request was slower than this. */
+/**
+ * Points are written with the present time, so a recording ends also when its request was slower
+ * than this.
+ */
 const RECORDING_MS = 200;
 const DBRPS = [{ db: 'd', rp: 'r' }];
 /** Its receiver never answers, so everything it gets waits on disk. */
@@ -102,7 +108,10 @@ async function load(url: string, name: string, acknowledged: Acknowledged): Prom
   }
 }
 
-/** Makes recordings, one after the other, until the engine is gone. One counts when it was seen to have finished. */
+/**
+ * Makes recordings, one after the other, until the engine is gone. One counts when it was seen to
+ * have finished.
+ */
 async function record(url: string, round: number, acknowledged: Acknowledged): Promise<void> {
   const path = `${url}/engine/v1/recordings`;
   for (let i = 0; ; i++) {

@@ -1,7 +1,8 @@
-// Room in the metadata file, taken before it is used. LMDB ends the process when it comes to a full disk in the middle
-// of a transaction (the text of its error does not fit the memory it has for it), so it must not be LMDB that finds out:
-// the file is made longer with zeros first, and a write for which that fails is refused. LMDB uses what lies behind its
-// last page as it uses the end of a file.
+// Room in the metadata file, taken before it is used. LMDB ends the process when it comes to a full
+// disk in the middle of a transaction (the text of its error does not fit the memory it has for
+// it), so it must not be LMDB that finds out: the file is made longer with zeros first, and a write
+// for which that fails is refused. LMDB uses what lies behind its last page as it uses the end of a
+// file.
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 import type { RootDatabase } from 'lmdb';
@@ -39,7 +40,10 @@ export class MetadataRoom {
   /** Bytes of the file, and those that LMDB used, when they were last looked at. */
   #length = 0;
   #used = 0;
-  /** Bytes that writes may use which have not ended, and that those may have used which ended since that look. */
+  /**
+   * Bytes that writes may use which have not ended, and that those may have used which ended since
+   * that look.
+   */
   #inFlight = 0;
   #ended = 0;
 
@@ -53,8 +57,8 @@ export class MetadataRoom {
   }
 
   /**
-   * Takes room for a write that is about to begin. What it gives is to be called when it has ended, in whatever way. Throws `Unavailable`
-   * with the reason when there is none.
+   * Takes room for a write that is about to begin. What it gives is to be called when it has ended,
+   * in whatever way. Throws `Unavailable` with the reason when there is none.
    */
   take(size: WriteSize): () => void {
     const needed = this.#neededBytes(size);

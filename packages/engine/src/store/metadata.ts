@@ -1,5 +1,5 @@
-// The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides, handlers and topics.
-// It is also the backup. A write is answered only after it is on disk.
+// The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides,
+// handlers and topics. It is also the backup. A write is answered only after it is on disk.
 import { randomUUID } from 'node:crypto';
 import { chmodSync, existsSync } from 'node:fs';
 import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
@@ -63,7 +63,8 @@ function openRoot(file: string): RootDatabase {
     noSubdir: true,
     maxDbs: 32,
     encoding: 'json',
-    // Its own batches make promises that nobody can take, and the process would end when the disk is full.
+    // Its own batches make promises that nobody can take, and the process would end when the disk
+    // is full.
     eventTurnBatching: false,
     // A committed transaction is on disk; with overlapping syncs it would only be on its way.
     overlappingSync: false,
@@ -100,8 +101,8 @@ export class Metadata {
   }
 
   /**
-   * Opens the file in a directory, which is made when absent. Throws when it was written by a newer version or with
-   * another key, and when it is gone from a directory where there was one.
+   * Opens the file in a directory, which is made when absent. Throws when it was written by a newer
+   * version or with another key, and when it is gone from a directory where there was one.
    */
   static async open(directory: string, options: KeyOptions = NO_KEY_OPTIONS): Promise<Metadata> {
     makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
@@ -119,7 +120,8 @@ export class Metadata {
     const isNew = !existsSync(file);
     const root = openRoot(file);
     const room = new MetadataRoom(root, file);
-    // The first tables are made behind this one. What is there already can be read on a full disk, too.
+    // The first tables are made behind this one. What is there already can be read on a full disk,
+    // too.
     const release = isNew ? room.take({ entries: FIRST_ENTRIES, bytes: 0 }) : undefined;
     const identities = root.openDB<Identity, string>({ name: 'identity', encoding: 'json' });
     let identity = identities.get('engine');
@@ -183,7 +185,10 @@ export class Metadata {
     });
   }
 
-  /** Replaces the file by a copy without the pages that are not used any more: they hold what was there before. */
+  /**
+   * Replaces the file by a copy without the pages that are not used any more: they hold what was
+   * there before.
+   */
   async #forgetOldPages(file: string): Promise<void> {
     const copy = `${file}.sealed`;
     await rm(copy, { recursive: true, force: true });
@@ -196,13 +201,15 @@ export class Metadata {
 
   /** A table of JSON values by id. */
   table<V>(name: string): Table<V> {
-    // The table prints its values itself, because it has to know how long they are; they are stored as LMDB's own JSON.
+    // The table prints its values itself, because it has to know how long they are; they are stored
+    // as LMDB's own JSON.
     const database = this.root.openDB<string, string>({ name, encoding: 'string' });
     return new Table(this, database, SEALED_TABLES.includes(name) ? name : undefined);
   }
 
   /**
-   * Runs changes in one transaction; resolves when it is on disk. `size` is the size of all of them together. Throws
+   * Runs changes in one transaction; resolves when it is on disk. `size` is the size of all of them
+   * together. Throws
    * `Unavailable` with the reason when they can not be written.
    */
   async atomically(size: WriteSize, changes: () => void): Promise<void> {
@@ -220,7 +227,10 @@ export class Metadata {
     });
   }
 
-  /** Begins one write when there is room for it and resolves when it is on disk. Throws as `atomically` does. */
+  /**
+   * Begins one write when there is room for it and resolves when it is on disk. Throws as
+   * `atomically` does.
+   */
   async write(size: WriteSize, begin: () => Promise<unknown>): Promise<void> {
     const release = this.room.take(size);
     try {
@@ -239,8 +249,8 @@ export class Metadata {
   }
 
   /**
-   * Reads a whole store and compacts nothing: its index is the tree itself, which either can be read or is damaged.
-   * Throws when it is damaged.
+   * Reads a whole store and compacts nothing: its index is the tree itself, which either can be
+   * read or is damaged. Throws when it is damaged.
    */
   async verify(store: string): Promise<void> {
     for (const _ of this.root
@@ -269,7 +279,8 @@ export class Metadata {
   }
 }
 
-// Depending on how the environment was opened the copy is a file or a directory with one file in it.
+// Depending on how the environment was opened the copy is a file or a directory with one file in
+// it.
 async function backupFile(path: string): Promise<string> {
   try {
     await copyFile(join(path, 'data.mdb'), `${path}.copy`);
@@ -281,7 +292,10 @@ async function backupFile(path: string): Promise<string> {
   }
 }
 
-/** Changes of one table whose values have been printed; `apply` makes them, only inside a transaction. */
+/**
+ * Changes of one table whose values have been printed; `apply` makes them, only inside a
+ * transaction.
+ */
 export type StagedChanges = { readonly size: WriteSize; readonly apply: () => void };
 
 /** What becomes of one id; `undefined` removes it. */
@@ -344,7 +358,10 @@ export class Table<V> {
     await this.#put(id, value, false);
   }
 
-  /** As `put`, of a value that ends something: it may use the room that is kept for that on a full disk. */
+  /**
+   * As `put`, of a value that ends something: it may use the room that is kept for that on a full
+   * disk.
+   */
   async putEnd(id: string, value: V): Promise<void> {
     await this.#put(id, value, true);
   }
@@ -371,7 +388,10 @@ export class Table<V> {
     await this.#metadata.write({ entries: 1, bytes: 0 }, () => this.#database.remove(id));
   }
 
-  /** Several changes, all or none. Throws `Unavailable` with the reason when they can not be written. */
+  /**
+   * Several changes, all or none. Throws `Unavailable` with the reason when they can not be
+   * written.
+   */
   async change(changes: readonly TableChange<V>[]): Promise<void> {
     await this.#metadata.changeAll(this.staged(changes));
   }

@@ -1,4 +1,5 @@
-// What is stored of tasks, templates, recordings and replays. Times are RFC 3339 text, '' for never.
+// What is stored of tasks, templates, recordings and replays. Times are RFC 3339 text, '' for
+// never.
 import type { EdgeType } from '@tidemark/pipeline';
 
 export type Dbrp = { readonly db: string; readonly rp: string };
@@ -11,7 +12,10 @@ export type TaskRecord = {
   readonly type: EdgeType;
   readonly dbrps: readonly Dbrp[];
   readonly script: string;
-  /** JSON text of the vars as the API takes them, with their secrets; text because integers keep all their digits. */
+  /**
+   * JSON text of the vars as the API takes them, with their secrets; text because integers keep all
+   * their digits.
+   */
   readonly varsJson: string;
   readonly status: TaskStatus;
   readonly error: string;

@@ -1,6 +1,7 @@
-// Values of the metadata file as they lie on the disk: definitions hold passwords and tokens, so they are encrypted
-// (AES-256-GCM) with a key that lies in another file or in the environment. The place of a value is part of what is
-// authenticated, so none can be moved to another. Format: docs/formats/engine.md.
+// Values of the metadata file as they lie on the disk: definitions hold passwords and tokens, so
+// they are encrypted (AES-256-GCM) with a key that lies in another file or in the environment. The
+// place of a value is part of what is authenticated, so none can be moved to another. Format:
+// docs/formats/engine.md.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +43,10 @@ export class StoreCipher {
     return `"${PREFIX}${Buffer.concat([sealed, cipher.getAuthTag()]).toString('base64')}"`;
   }
 
-  /** What was sealed. Throws `Corruption` when it was changed, or was written for another place or with another key. */
+  /**
+   * What was sealed. Throws `Corruption` when it was changed, or was written for another place or
+   * with another key.
+   */
   open(place: string, sealed: string): string {
     const bytes = Buffer.from(sealed.slice(1 + PREFIX.length, -1), 'base64');
     try {
@@ -74,8 +78,9 @@ export type KeyPlace = {
 };
 
 /**
- * The key of a store: the text of a file or of `env:NAME`. Without a setting the file lies in the data directory, and
- * is made when the store is new, or has no key yet. Throws `InvalidRequest` with what to do.
+ * The key of a store: the text of a file or of `env:NAME`. Without a setting the file lies in the
+ * data directory, and is made when the store is new, or has no key yet. Throws `InvalidRequest`
+ * with what to do.
  */
 export function readKey(
   options: KeyPlace & {

@@ -99,7 +99,9 @@ async function tasks(): Promise<readonly { readonly id: string; readonly executi
   return list;
 }
 
-/** Starts with the damage, checks what always holds, and gives the number of tasks that are left. */
+/**
+ * Starts with the damage, checks what always holds, and gives the number of tasks that are left.
+ */
 async function startDamaged(): Promise<number> {
   await start();
   const left = await tasks();

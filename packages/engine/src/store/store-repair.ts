@@ -1,6 +1,7 @@
-// The metadata file is looked through before the engine opens it. A damaged one is replaced by a new one with everything
-// that can still be read, from both ends of every table; it is kept beside it under another name, and what is lost is
-// said table by table. Reading happens in a process of its own, as LMDB ends a process that reads a damaged page.
+// The metadata file is looked through before the engine opens it. A damaged one is replaced by a
+// new one with everything that can still be read, from both ends of every table; it is kept beside
+// it under another name, and what is lost is said table by table. Reading happens in a process of
+// its own, as LMDB ends a process that reads a damaged page.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -53,10 +54,16 @@ type Entry = {
   readonly isGood: boolean;
 };
 
-/** How many entries of a table were kept; `of` is `undefined` where the file no longer tells how many there were. */
+/**
+ * How many entries of a table were kept; `of` is `undefined` where the file no longer tells how
+ * many there were.
+ */
 type Kept = { readonly table: string; readonly kept: number; readonly of: number | undefined };
 
-/** Looks through the file of a directory and repairs it when that is needed. Nothing may have it open. */
+/**
+ * Looks through the file of a directory and repairs it when that is needed. Nothing may have it
+ * open.
+ */
 export async function repairStore(place: KeyPlace, log: LogSink): Promise<void> {
   const { directory } = place;
   // Without it what is sealed can not be checked; opening the store says what is missing.

@@ -5,7 +5,10 @@ import { printLine } from '@tidemark/line-protocol';
 import { rowJson, rowsJson } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, OutputPoint, ResultRow } from '@tidemark/runtime';
 
-/** JSON without insignificant differences: blanks and the order of keys. Other text is compared as it is. */
+/**
+ * JSON without insignificant differences: blanks and the order of keys. Other text is compared as
+ * it is.
+ */
 export function normalise(json: string): string {
   try {
     return JSON.stringify(sorted(JSON.parse(json.trim())));
@@ -41,7 +44,10 @@ export function eventLine(event: AlertEvent, previousLevel: AlertLevelName): str
   return parts.join(' | ').replaceAll('\n', '\\n');
 }
 
-/** One line that a log handler wrote: `time | id | level | previous level | duration ns | message`, and the details if there are any. */
+/**
+ * One line that a log handler wrote: `time | id | level | previous level | duration ns | message`,
+ * and the details if there are any.
+ */
 export function logLine(json: string): string {
   const event = JSON.parse(json) as {
     readonly id: string;
@@ -63,7 +69,10 @@ export function stateLine(id: string, state: EventState): string {
   return [id, level, formatRfc3339(time), formatClockDuration(durationNanos)].join(' | ');
 }
 
-/** Line protocol of a point that influxDBOut writes, its fields in order of name, its time in nanoseconds. */
+/**
+ * Line protocol of a point that influxDBOut writes, its fields in order of name, its time in
+ * nanoseconds.
+ */
 export function pointLine(point: OutputPoint): string {
   const fields = [...point.fields].flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],

@@ -9,7 +9,8 @@
 //   emits out
 //       {"name":"m","columns":["time","mean"],"values":[["2024-01-01T00:00:10Z",1]]}
 //
-// Sections start in the first column, their lines are indented. `#` starts a comment line. Facts: docs/guide/task-tests.md.
+// Sections start in the first column, their lines are indented. `#` starts a comment line. Facts:
+// docs/guide/task-tests.md.
 
 /** One section. `line` is the one-based line of its head. */
 export type Section = {
@@ -49,7 +50,10 @@ const KINDS = [
 
 export type SectionKind = (typeof KINDS)[number];
 
-/** One test: everything after a `test NAME` line up to the next; a file without such lines is one test. */
+/**
+ * One test: everything after a `test NAME` line up to the next; a file without such lines is one
+ * test.
+ */
 export type TestCase = {
   readonly name: string;
   readonly line: number;

@@ -21,7 +21,10 @@ import type { Section, TestCase } from './parse.ts';
 import { readVar } from './var.ts';
 import { Outbox, TestAlerts, virtualClock } from './world.ts';
 
-/** An expectation that does not hold, or something that the file says wrong; then both lists are empty. */
+/**
+ * An expectation that does not hold, or something that the file says wrong; then both lists are
+ * empty.
+ */
 export type TaskTestFailure = {
   /** One-based line of the section. */
   readonly line: number;
@@ -51,8 +54,8 @@ export type TaskTestOptions = {
 };
 
 /**
- * Runs the tests of a file, one after the other. Never rejects for what the text says; mistakes of the file are
- * failures.
+ * Runs the tests of a file, one after the other. Never rejects for what the text says; mistakes of
+ * the file are failures.
  */
 export async function runTaskTests(
   text: string,

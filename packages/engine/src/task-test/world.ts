@@ -1,5 +1,5 @@
-// The world of a task test: virtual time, alerts with the real topics and handlers, and everything that would go out
-// of the process written down instead.
+// The world of a task test: virtual time, alerts with the real topics and handlers, and everything
+// that would go out of the process written down instead.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,10 @@ const INSIDE_KINDS: ReadonlySet<string> = new Set([
 
 const NO_FILE = 'ENOENT';
 
-/** Every service with its defaults: nothing is sent, and tests have no configuration that could name elements. */
+/**
+ * Every service with its defaults: nothing is sent, and tests have no configuration that could name
+ * elements.
+ */
 function configured(name: string): Options | undefined {
   const kind = HANDLER_KINDS.find(({ section }) => section?.name === name);
   return kind?.section && defaultOptions(kind.section.options);
@@ -59,7 +62,10 @@ export function virtualClock(timers: VirtualTimers): Clock {
   };
 }
 
-/** Alerts of one test. Events are written down as they are published; topics and handlers exist once one is added. */
+/**
+ * Alerts of one test. Events are written down as they are published; topics and handlers exist once
+ * one is added.
+ */
 export class TestAlerts implements AlertSink {
   readonly #clock: Clock;
   readonly #states = new Map<string, AlertEvent>();

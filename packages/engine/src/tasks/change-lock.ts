@@ -1,4 +1,5 @@
-// Orders changes: those of one thing come one after the other, and a change of everything has it all to itself.
+// Orders changes: those of one thing come one after the other, and a change of everything has it
+// all to itself.
 
 /** Changes wait in the order in which they were asked for; one that fails keeps nobody waiting. */
 export class ChangeLock {
@@ -18,7 +19,10 @@ export class ChangeLock {
     }
   }
 
-  /** Runs `work` after all earlier changes and before all later ones. It must not call `one` or `whole` itself. */
+  /**
+   * Runs `work` after all earlier changes and before all later ones. It must not call `one` or
+   * `whole` itself.
+   */
   whole<T>(work: () => Promise<T>): Promise<T> {
     const result = Promise.all([this.#whole, ...this.#ones.values()]).then(work);
     this.#whole = endOf(result);

@@ -1,5 +1,5 @@
-// From what a client defines to a pipeline: the checks of scripts, vars and database pairs that tasks, templates and
-// replays share.
+// From what a client defines to a pipeline: the checks of scripts, vars and database pairs that
+// tasks, templates and replays share.
 import { InvalidRequest } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import { buildPipeline, definitionErrorText, parseVars } from '@tidemark/pipeline';
@@ -38,7 +38,10 @@ export type DefinitionInput = {
   readonly storedDbrps?: readonly Dbrp[] | undefined;
 };
 
-/** Checks a task's script with its vars and database pairs. Throws `InvalidRequest` as the API answers it. */
+/**
+ * Checks a task's script with its vars and database pairs. Throws `InvalidRequest` as the API
+ * answers it.
+ */
 export function defineTask(input: DefinitionInput, environment: BuildEnvironment): Definition {
   if (input.script === '') throw new InvalidRequest('must provide TICKscript');
   const { built, shown, pipeline, type } = buildTask(input, environment);
@@ -70,7 +73,9 @@ export function defineTask(input: DefinitionInput, environment: BuildEnvironment
 
 type BuiltTask = {
   readonly built: BuildResult;
-  /** The same with markers for secrets. Findings come from here: they quote pieces of what is wrong. */
+  /**
+   * The same with markers for secrets. Findings come from here: they quote pieces of what is wrong.
+   */
   readonly shown: BuildResult;
   readonly pipeline: Pipeline;
   readonly type: EdgeType;
@@ -142,7 +147,10 @@ export function requirePipeline(built: BuildResult): {
   return { pipeline: built.pipeline, type: built.taskType };
 }
 
-/** The script as `script-format` asks for it; a script that does not parse any more is shown as it is. */
+/**
+ * The script as `script-format` asks for it; a script that does not parse any more is shown as it
+ * is.
+ */
 export function showScript(script: string, format: 'formatted' | 'raw'): string {
   return format === 'raw' ? script : formatScript(script);
 }

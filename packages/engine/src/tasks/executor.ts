@@ -1,4 +1,5 @@
-// Executing tasks: starts and stops them, keeps what points wait for them, and knows how they are doing.
+// Executing tasks: starts and stops them, keeps what points wait for them, and knows how they are
+// doing.
 import { assert, AppError, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
@@ -124,7 +125,8 @@ export class Executor {
         taskId: id,
         position: isCatchingUp(catchUp, pipeline.type) ? { latenessNanos } : undefined,
         rerun: from?.rerun,
-        // The thread of the task has failed; what was fed to it since the state was saved is missing.
+        // The thread of the task has failed; what was fed to it since the state was saved is
+        // missing.
         savedState: () => {
           const state = this.#options.savedState(id);
           from = state === undefined ? undefined : this.#resumption(id, pipeline, state);
@@ -194,7 +196,10 @@ export class Executor {
     }
   }
 
-  /** Before the engine stops: lets tasks catch up that can. Points that still wait for the others are dropped. */
+  /**
+   * Before the engine stops: lets tasks catch up that can. Points that still wait for the others
+   * are dropped.
+   */
   async settle(deadlineMs: number): Promise<void> {
     await Promise.all([...this.#entries.values()].map(({ source }) => source?.settle(deadlineMs)));
   }
@@ -223,7 +228,9 @@ export class Executor {
   }
 }
 
-/** Makes a task; what its nodes refuse at start is the caller's mistake, in words that clients know. */
+/**
+ * Makes a task; what its nodes refuse at start is the caller's mistake, in words that clients know.
+ */
 export function makeTask(
   createTask: CreateTask,
   pipeline: Pipeline,

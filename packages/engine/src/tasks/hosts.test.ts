@@ -1,4 +1,5 @@
-// The service with tasks in threads of their own: what one of them does, the API and the others do not notice.
+// The service with tasks in threads of their own: what one of them does, the API and the others do
+// not notice.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,7 +105,8 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
   );
   expect(restarted.executing).toBe(true);
   await until('/engine/v1/tasks/good', ({ error }) => error.includes('the task was started again'));
-  // What it had since its state was saved comes from the database; the others are from before its time.
+  // What it had since its state was saved comes from the database; the others are from before its
+  // time.
   await until('/engine/v1/tasks/kept/o', ({ series }) => series?.[0]?.values[0][1] === 2);
   await write('m v=1 3');
   await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 1);

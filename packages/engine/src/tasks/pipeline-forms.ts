@@ -1,5 +1,5 @@
-// A pipeline in each of the forms that people and programs have of it: script, JSON, DOT. Loads no server, so that a
-// command can do it by itself.
+// A pipeline in each of the forms that people and programs have of it: script, JSON, DOT. Loads no
+// server, so that a command can do it by itself.
 import { InvalidRequest } from '@tidemark/core';
 import { buildPipeline, formatDot, parsePipeline, printPipelineScript } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
@@ -15,8 +15,9 @@ export function formOf(text: string): 'script' | 'json' {
 }
 
 /**
- * Reads a script, with the values of its vars in the form of the API, or the JSON form. In the place of secrets the
- * pipeline has markers: it is made to be shown. Throws `InvalidRequest` with what is wrong and where.
+ * Reads a script, with the values of its vars in the form of the API, or the JSON form. In the
+ * place of secrets the pipeline has markers: it is made to be shown. Throws `InvalidRequest` with
+ * what is wrong and where.
  */
 export function readPipeline(text: string, vars?: unknown): Pipeline {
   if (formOf(text) === 'json') {

@@ -1,5 +1,5 @@
-// Vars of the type `secret`: texts for the script that nobody is shown. Answers show a marker in their place; a
-// definition that comes back with the marker keeps what is stored.
+// Vars of the type `secret`: texts for the script that nobody is shown. Answers show a marker in
+// their place; a definition that comes back with the marker keeps what is stored.
 import { InvalidRequest } from '@tidemark/core';
 import { HIDDEN, hideSecret, isReference } from '@tidemark/alerting';
 import type { Vars } from '@tidemark/pipeline';
@@ -13,7 +13,9 @@ export function hideSecretVars(vars: Vars): Vars {
   return mapSecrets(vars, (_, value) => hideSecret(value));
 }
 
-/** Vars that a client wrote on the ground of what it was shown, with the secrets that are stored. */
+/**
+ * Vars that a client wrote on the ground of what it was shown, with the secrets that are stored.
+ */
 export function keepSecretVars(given: Vars, stored: Vars): Vars {
   return mapSecrets(given, (name, value) => {
     const before = stored.get(name)?.value;

@@ -1,5 +1,6 @@
-// State of running tasks on disk, so that windows, counters and alert levels go on where they were after a restart of
-// the engine or of a task's thread. A task that is disabled and enabled again starts anew.
+// State of running tasks on disk, so that windows, counters and alert levels go on where they were
+// after a restart of the engine or of a task's thread. A task that is disabled and enabled again
+// starts anew.
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { Unavailable } from '@tidemark/core';
@@ -33,8 +34,9 @@ export class Snapshots {
   }
 
   /**
-   * Saves the state of all running tasks. Resolves when it is on disk. A task that does not hand its state out in
-   * time keeps what was saved before, and so do all when nothing can be written; both are logged.
+   * Saves the state of all running tasks. Resolves when it is on disk. A task that does not hand
+   * its state out in time keeps what was saved before, and so do all when nothing can be written;
+   * both are logged.
    */
   async saveAll(executor: Executor): Promise<void> {
     const running = [...executor.all()].filter(({ definition }) => definition !== undefined);
@@ -66,11 +68,13 @@ export class Snapshots {
       bytes: taken.reduce((sum, each) => sum + (each?.bytes.length ?? 0), 0),
     };
     try {
-      // A state that knows of an alert must not survive it: the alert would be raised by nobody then.
+      // A state that knows of an alert must not survive it: the alert would be raised by nobody
+      // then.
       await this.#options.alertsStored();
       await this.#options.metadata.atomically(size, () => {
         for (const each of taken) {
-          // One that was stopped or started anew meanwhile is not the one that this state belongs to.
+          // One that was stopped or started anew meanwhile is not the one that this state belongs
+          // to.
           if (each === undefined || executor.entry(each.id)?.task !== each.task) continue;
           void this.#table.put(each.id, each.bytes);
         }
@@ -83,7 +87,9 @@ export class Snapshots {
     }
   }
 
-  /** Drops what was saved of a task, which is about to start anew. Resolves when that is on disk. */
+  /**
+   * Drops what was saved of a task, which is about to start anew. Resolves when that is on disk.
+   */
   async forget(id: string): Promise<void> {
     if (!this.#table.doesExist(id)) return;
     await this.#options.metadata.atomically(
@@ -147,8 +153,8 @@ function encoded(state: TaskState): EncodedSnapshot {
 }
 
 /**
- * Names what a record starts: state belongs to the nodes of one script with one set of vars, from one enabling to the
- * next disabling.
+ * Names what a record starts: state belongs to the nodes of one script with one set of vars, from
+ * one enabling to the next disabling.
  */
 export function definitionOf(record: TaskRecord): string {
   return createHash('sha256')

@@ -1,4 +1,5 @@
-// Why a task cannot start, as findings about its script: the piece that is at fault beside the recorded sentence.
+// Why a task cannot start, as findings about its script: the piece that is at fault beside the
+// recorded sentence.
 import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 import { placeOf } from '@tidemark/pipeline';
@@ -9,7 +10,10 @@ import type { SyntaxDiagnostic } from '@tidemark/tickscript';
 
 const CODE = 'TICK_START_REFUSED';
 
-/** What an error of checking or starting a task says about its script; nothing when it is not the script's. */
+/**
+ * What an error of checking or starting a task says about its script; nothing when it is not the
+ * script's.
+ */
 export function findingsOf(
   error: unknown,
   task: { readonly script: string; readonly pipeline: () => Pipeline },
@@ -29,7 +33,10 @@ export function spanOf(node: NodeSpec, properties: readonly string[]): Span {
   return placeOf({ span: node.span, properties: node.calls?.properties ?? [] }, { properties });
 }
 
-/** Runs a check of a node that says which of its properties is at fault. Throws `InvalidRequest` with its place. */
+/**
+ * Runs a check of a node that says which of its properties is at fault. Throws `InvalidRequest`
+ * with its place.
+ */
 export function checkStartOf(script: string, node: NodeSpec, check: () => void): void {
   try {
     check();

@@ -1,4 +1,5 @@
-// Tasks: defining, changing, listing and deleting them, and keeping what runs in step with what is stored.
+// Tasks: defining, changing, listing and deleting them, and keeping what runs in step with what is
+// stored.
 import {
   AppError,
   Conflict,
@@ -99,7 +100,10 @@ export class TaskService {
     return this.#options.tasks.count();
   }
 
-  /** Starts what was enabled when the engine was stopped. A task that can not start shows why; the others run. */
+  /**
+   * Starts what was enabled when the engine was stopped. A task that can not start shows why; the
+   * others run.
+   */
   async startEnabled(savedOf?: (record: TaskRecord) => TaskState | undefined): Promise<void> {
     for (const record of this.all()) {
       if (record.status !== 'enabled') continue;
@@ -112,7 +116,10 @@ export class TaskService {
     }
   }
 
-  /** Defines a new task. When it is enabled but can not start, it stays stored and the error is thrown. */
+  /**
+   * Defines a new task. When it is enabled but can not start, it stays stored and the error is
+   * thrown.
+   */
   async define(input: TaskInput): Promise<TaskRecord> {
     const id = idOrRandom(input.id ?? '', 'task');
     return this.#options.lock.one(id, async () => {
@@ -148,7 +155,10 @@ export class TaskService {
     });
   }
 
-  /** Changes a task. Script, vars and database pairs of a running task take effect with its next start. */
+  /**
+   * Changes a task. Script, vars and database pairs of a running task take effect with its next
+   * start.
+   */
   async patch(id: string, input: TaskInput): Promise<TaskRecord> {
     return this.#options.lock.one(id, async () => {
       const { tasks } = this.#options;
@@ -244,8 +254,9 @@ export class TaskService {
   }
 
   /**
-   * Replaces a template and gives its tasks the new script. All follow or none: when one can not run or nothing can be
-   * stored, all run again as before and the reason is thrown. Only inside `whileTasksRest`.
+   * Replaces a template and gives its tasks the new script. All follow or none: when one can not
+   * run or nothing can be stored, all run again as before and the reason is thrown. Only inside
+   * `whileTasksRest`.
    */
   async followTemplate(before: TemplateRecord, after: TemplateRecord): Promise<void> {
     const { metadata, tasks, templates } = this.#options;
@@ -355,8 +366,8 @@ export class TaskService {
   }
 
   /**
-   * What lets a task start but fails for every point, and what it could not reach now; nothing when it can not start at
-   * all.
+   * What lets a task start but fails for every point, and what it could not reach now; nothing when
+   * it can not start at all.
    */
   async warnings(record: TaskRecord): Promise<readonly Diagnostic[]> {
     try {
@@ -473,8 +484,8 @@ export function scriptHandlersOf(pipeline: Pipeline): readonly HandlerSpec[] {
   });
 }
 
-// What a script has wrong stays so when the request is repeated. Starting forgets an earlier state, which a full disk
-// refuses: that can be tried again.
+// What a script has wrong stays so when the request is repeated. Starting forgets an earlier state,
+// which a full disk refuses: that can be tried again.
 function kindOf(error: unknown): typeof InvalidRequest | typeof Unavailable | typeof Internal {
   if (error instanceof InvalidRequest || error instanceof StartError) return InvalidRequest;
   return error instanceof Unavailable ? Unavailable : Internal;

@@ -1,4 +1,5 @@
-// What feeds a running task, points of the stream or answers to its queries, and how it goes on after a restart.
+// What feeds a running task, points of the stream or answers to its queries, and how it goes on
+// after a restart.
 import type { Timestamp } from '@tidemark/core';
 import { positionOf } from '@tidemark/runtime';
 import type { Rerun, TaskPosition, TaskState } from '@tidemark/runtime';
@@ -10,7 +11,10 @@ export type TaskSource = {
   suspend(): void;
   /** The task runs again; it has missed what came since. */
   resume(from: Resumption | undefined): void;
-  /** Waits until the task has caught up, but not for a database that is away; then gives up. The engine stops. */
+  /**
+   * Waits until the task has caught up, but not for a database that is away; then gives up. The
+   * engine stops.
+   */
   settle(deadlineMs: number): Promise<void>;
   /** Gives the task what it was promised, then nothing more. */
   close(): Promise<void>;
@@ -39,7 +43,10 @@ export function isCatchingUp(config: CatchUpConfig, type: EdgeType): boolean {
   return type === 'stream' ? config.catchUpMs > 0 : config.missedRuns !== 'skip';
 }
 
-/** Where a task goes on from a state; `undefined` when it has nothing to catch up with, or is not to. */
+/**
+ * Where a task goes on from a state; `undefined` when it has nothing to catch up with, or is not
+ * to.
+ */
 export function resumptionOf(
   state: TaskState,
   {

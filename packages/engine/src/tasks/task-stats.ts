@@ -2,7 +2,10 @@
 import type { PipelineStats } from '@tidemark/pipeline';
 import type { Executing } from './executor.ts';
 
-/** `{task-stats, node-stats}`; counters are integers, in order of their names. `memory_bytes` is left out where it is 0. */
+/**
+ * `{task-stats, node-stats}`; counters are integers, in order of their names. `memory_bytes` is
+ * left out where it is 0.
+ */
 export function printTaskStats(executing: Executing): Readonly<Record<string, unknown>> {
   const stats = executing.task.stats();
   let memoryBytes = 0;
@@ -13,7 +16,8 @@ export function printTaskStats(executing: Executing): Readonly<Record<string, un
       name,
       Object.fromEntries(
         Object.entries(counters)
-          // Tools that know the recorded counters see another only where there is something to tell.
+          // Tools that know the recorded counters see another only where there is something to
+          // tell.
           .filter(([counter, value]) => counter !== 'memory_bytes' || value > 0)
           .sort((a, b) => (a[0] < b[0] ? -1 : 1))
           .map(([counter, value]) => [counter, Math.round(value)]),

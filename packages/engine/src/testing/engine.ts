@@ -1,4 +1,5 @@
-// An engine in this process with a directory of its own, for tests: started, restarted and asked over its socket.
+// An engine in this process with a directory of its own, for tests: started, restarted and asked
+// over its socket.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,8 +38,9 @@ export class TestEngine {
   }
 
   /**
-   * Starts on what is in the directory. The values are those of a configuration file; by default the engine keeps no
-   * statistics, has no threads for tasks, allows everything and listens on a free port of loopback.
+   * Starts on what is in the directory. The values are those of a configuration file; by default
+   * the engine keeps no statistics, has no threads for tasks, allows everything and listens on a
+   * free port of loopback.
    */
   async start(values: Values = {}, options: Partial<StartEngineOptions> = {}): Promise<void> {
     const section = (name: string): Values => (values[name] ?? {}) as Values;

@@ -1,4 +1,5 @@
-// A database for tests: keeps points that a test puts into it and answers questions for ranges of them over HTTP.
+// A database for tests: keeps points that a test puts into it and answers questions for ranges of
+// them over HTTP.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -84,7 +85,10 @@ function answerOf(series: readonly string[]): string {
     : `{"results":[{"series":[${series.join(',')}]}]}`;
 }
 
-/** As a database prints it: integers with all digits, floats without a point where they have no fraction. */
+/**
+ * As a database prints it: integers with all digits, floats without a point where they have no
+ * fraction.
+ */
 function seriesText(name: string, host: string, points: readonly StoredPoint[]): string {
   const columns = [...new Set(points.flatMap(({ fields }) => Object.keys(fields)))].sort();
   const rows = points.map(({ time, fields }) => {

@@ -23,7 +23,9 @@ export function closestName(name: string, known: Iterable<string>): string | und
 /** Fewer letters say less. */
 const MIN_SHARED_LENGTH = 4;
 
-/** The only name that begins as this one does, or that this one spells out: `critical` for `crit`. */
+/**
+ * The only name that begins as this one does, or that this one spells out: `critical` for `crit`.
+ */
 function abbreviated(name: string, known: Iterable<string>): string | undefined {
   const lower = name.toLowerCase();
   const found = [...new Set(known)].filter((each) => {

@@ -1,4 +1,5 @@
-// Arithmetic outside lambdas: computed once while the script is evaluated, by the rules of lambda expressions.
+// Arithmetic outside lambdas: computed once while the script is evaluated, by the rules of lambda
+// expressions.
 import { formatFloat, LAMBDA_FUNCTIONS, parseDuration } from '@tidemark/tickscript';
 import {
   binaryResultType,
@@ -29,7 +30,10 @@ export type Constant =
   | { readonly kind: 'duration'; readonly nanos: bigint }
   | { readonly kind: 'regex'; readonly pattern: string; readonly literal: string };
 
-/** Computes an expression whose identifiers have been replaced by literals. Throws `EvaluationFailure`. */
+/**
+ * Computes an expression whose identifiers have been replaced by literals. Throws
+ * `EvaluationFailure`.
+ */
 export function evaluateConstant(node: ExpressionNode): Constant {
   switch (node.kind) {
     case 'boolean':
@@ -92,7 +96,9 @@ function negate(operator: '-' | '!', value: Constant): Constant {
   return negated(value) ?? value;
 }
 
-/** The negative of a number or duration, the opposite of a boolean; `undefined` for everything else. */
+/**
+ * The negative of a number or duration, the opposite of a boolean; `undefined` for everything else.
+ */
 export function negated(value: Constant): Constant | undefined {
   switch (value.kind) {
     case 'boolean':

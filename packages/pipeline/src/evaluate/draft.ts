@@ -1,5 +1,5 @@
-// Nodes and handlers under construction. The evaluation of a script makes and changes them; `finish.ts` turns them into
-// a pipeline.
+// Nodes and handlers under construction. The evaluation of a script makes and changes them;
+// `finish.ts` turns them into a pipeline.
 import type { Span } from '@tidemark/core';
 import type { HandlerRow } from '../handlers/handler-definition.ts';
 import type { NodeRow, OptionsDraft } from '../node-definition.ts';

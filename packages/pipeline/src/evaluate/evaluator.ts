@@ -1,4 +1,5 @@
-// Evaluation of a script: statements from top to bottom, which define vars and build the graph of nodes.
+// Evaluation of a script: statements from top to bottom, which define vars and build the graph of
+// nodes.
 import type { Limit, Span } from '@tidemark/core';
 import { unreachable } from '@tidemark/core';
 import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
@@ -68,8 +69,9 @@ export class Evaluator {
   }
 
   /**
-   * Evaluates all statements and answers what is wrong with them, in order; nothing when the script is fine. A statement
-   * that builds on a failed one is skipped, so that every finding is one of its own.
+   * Evaluates all statements and answers what is wrong with them, in order; nothing when the script
+   * is fine. A statement that builds on a failed one is skipped, so that every finding is one of
+   * its own.
    */
   run(program: Program): readonly EvaluationFailure[] {
     const failures: EvaluationFailure[] = [];
@@ -277,7 +279,10 @@ export class Evaluator {
     throw new EvaluationFailure('TICK_WRONG_OPERAND', text, { span, isPositioned: true });
   }
 
-  /** `time(length, offset)`, the only function outside lambdas; others matter only when they are used. */
+  /**
+   * `time(length, offset)`, the only function outside lambdas; others matter only when they are
+   * used.
+   */
   #globalCall(name: string, list: readonly ExpressionNode[], span: Span): Value {
     if (name !== 'time') return { kind: 'unbound-function', name };
     const values = this.#values(list);

@@ -2,7 +2,8 @@
 import type { Span } from '@tidemark/core';
 
 /**
- * `text` is the recorded sentence. With `isPositioned` the line and column of `span` are put in front of it.
+ * `text` is the recorded sentence. With `isPositioned` the line and column of `span` are put in
+ * front of it.
  */
 export class EvaluationFailure extends Error {
   override readonly name = 'EvaluationFailure';

@@ -1,4 +1,5 @@
-// The graph of nodes under construction: ids, names, edges, and the macros that make several nodes at once.
+// The graph of nodes under construction: ids, names, edges, and the macros that make several nodes
+// at once.
 import { formatClockDuration } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode } from '@tidemark/tickscript';
@@ -42,7 +43,10 @@ export class Graph {
   readonly nodes: DraftNode[] = [];
   #nextNumber = 0;
 
-  /** Adds a node below its parents, which may be none. Throws `ArgumentFailure` where the row refuses them. */
+  /**
+   * Adds a node below its parents, which may be none. Throws `ArgumentFailure` where the row
+   * refuses them.
+   */
   add(row: NodeRow, { parents, values, span }: Connection): DraftNode {
     if (this.nodes.length >= MAX_NODES.value) {
       throw new ArgumentFailure(`too many nodes: a task may have ${MAX_NODES.value}`);
@@ -78,7 +82,10 @@ export class Graph {
     return node;
   }
 
-  /** `node|stats(interval)`: a source of its own. A node without children gets one, so that its output is counted. */
+  /**
+   * `node|stats(interval)`: a source of its own. A node without children gets one, so that its
+   * output is counted.
+   */
   addStats(source: DraftNode, interval: Value, span: Span): DraftNode {
     const values: Value[] = [interval, { kind: 'node', node: source }];
     const stats = this.add(statsNode, { parents: [], values, span });
@@ -145,7 +152,10 @@ function deadmanCondition(threshold: number, conditions: readonly LambdaSpec[]):
   return { kind: 'lambda', expression };
 }
 
-/** Children before parents reversed: the order in which existing tools list nodes, sources last to first. */
+/**
+ * Children before parents reversed: the order in which existing tools list nodes, sources last to
+ * first.
+ */
 export function topologicalOrder<
   T extends {
     readonly id: number;

@@ -1,4 +1,5 @@
-// Lambdas while a script is evaluated: identifiers are replaced by the values which they have at that moment.
+// Lambdas while a script is evaluated: identifiers are replaced by the values which they have at
+// that moment.
 import { unreachable } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import { checkLambda } from '@tidemark/tickscript';
@@ -15,7 +16,9 @@ export type Substitution = {
   readonly spend: (nodes: number, span: Span) => void;
 };
 
-/** The expression without identifiers. Throws `EvaluationFailure` for unknown names and for nodes. */
+/**
+ * The expression without identifiers. Throws `EvaluationFailure` for unknown names and for nodes.
+ */
 export function substitute(node: ExpressionNode, substitution: Substitution): ExpressionNode {
   switch (node.kind) {
     case 'boolean':
@@ -61,7 +64,10 @@ export function substitute(node: ExpressionNode, substitution: Substitution): Ex
   }
 }
 
-/** A copy for every use: stateful functions of each use count for themselves, and are told apart by their nodes. */
+/**
+ * A copy for every use: stateful functions of each use count for themselves, and are told apart by
+ * their nodes.
+ */
 function embedded(lambda: LambdaNode, span: Span, { spend }: Substitution): ExpressionNode {
   spend(measureExpression(lambda.expression).nodes, span);
   return { ...lambda, expression: copyOf(lambda.expression), span };
@@ -100,7 +106,9 @@ export function placedAt(node: ExpressionNode, span: Span): ExpressionNode {
   }
 }
 
-/** The expression with embedded lambdas as plain parts of it: text that can be given to a var again. */
+/**
+ * The expression with embedded lambdas as plain parts of it: text that can be given to a var again.
+ */
 export function inlineLambdas(node: ExpressionNode): ExpressionNode {
   switch (node.kind) {
     case 'lambda': {
@@ -120,7 +128,9 @@ export function inlineLambdas(node: ExpressionNode): ExpressionNode {
 
 type UnaryNode = Extract<ExpressionNode, { kind: 'unary' }>;
 
-/** Refuses `-TRUE`, `-'a'`, `!5` and `-"time"`; operands of which points decide the type are theirs. */
+/**
+ * Refuses `-TRUE`, `-'a'`, `!5` and `-"time"`; operands of which points decide the type are theirs.
+ */
 function checkedUnary(node: UnaryNode): UnaryNode {
   switch (node.operand.kind) {
     case 'unary':

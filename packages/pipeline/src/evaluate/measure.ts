@@ -1,12 +1,14 @@
-// Size and depth of expressions. Trees share parts when vars are put into each other, so that a few lines can describe
-// a tree of astronomic size; sizes are remembered per part.
+// Size and depth of expressions. Trees share parts when vars are put into each other, so that a few
+// lines can describe a tree of astronomic size; sizes are remembered per part.
 import type { ExpressionNode } from '@tidemark/tickscript';
 
 export type Measure = { readonly nodes: number; readonly depth: number };
 
 const measured = new WeakMap<ExpressionNode, Measure>();
 
-/** Counts every occurrence of a shared part. The size may exceed 2^53 and is then only an estimate. */
+/**
+ * Counts every occurrence of a shared part. The size may exceed 2^53 and is then only an estimate.
+ */
 export function measureExpression(node: ExpressionNode): Measure {
   const known = measured.get(node);
   if (known !== undefined) return known;

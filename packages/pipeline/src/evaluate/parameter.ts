@@ -1,4 +1,5 @@
-// Parameters of nodes and properties: their types, the check of a call against them, and typed access to its values.
+// Parameters of nodes and properties: their types, the check of a call against them, and typed
+// access to its values.
 import { assert } from '@tidemark/core';
 import type { LambdaSpec } from '../pipeline.ts';
 import { ArgumentFailure } from './failure.ts';

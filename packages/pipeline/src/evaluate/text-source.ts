@@ -1,16 +1,22 @@
-// Where the characters of a text stand in the script, so that what is wrong inside a query can be pointed at. A text
-// is one literal, or several pieces that `+` joins; vars are followed to the literals that they were declared with.
+// Where the characters of a text stand in the script, so that what is wrong inside a query can be
+// pointed at. A text is one literal, or several pieces that `+` joins; vars are followed to the
+// literals that they were declared with.
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode } from '@tidemark/tickscript';
 
-/** A literal with its quotes, or something that gave these characters without them standing there. */
+/**
+ * A literal with its quotes, or something that gave these characters without them standing there.
+ */
 type TextPiece = {
   readonly value: string;
   readonly span: Span;
   readonly quotes: 'single' | 'triple' | 'none';
 };
 
-/** Vars that are joined to themselves again and again would have more pieces than a script has characters. */
+/**
+ * Vars that are joined to themselves again and again would have more pieces than a script has
+ * characters.
+ */
 const PIECES_MAX = 1000;
 
 /** The pieces of a text in order. */
@@ -41,7 +47,9 @@ export function joined(texts: readonly TextSource[]): TextSource | undefined {
   return pieces.length > PIECES_MAX ? undefined : pieces;
 }
 
-/** The piece of the script that holds a part of a text; `undefined` for a part that lies beyond it. */
+/**
+ * The piece of the script that holds a part of a text; `undefined` for a part that lies beyond it.
+ */
 export function placeInScript(source: TextSource, part: Span): Span | undefined {
   const first = placeOfUnit(source, part.start);
   const last = part.end > part.start ? placeOfUnit(source, part.end - 1) : first;

@@ -37,7 +37,10 @@ function failureOf(rule: string, owner: Placed, problem: NodeProblem): Evaluatio
   return new EvaluationFailure(code, text, { span, isPositioned: false, found, expected, hint });
 }
 
-/** Why the task cannot start, in the order in which recorded errors come: existing tools see the first. */
+/**
+ * Why the task cannot start, in the order in which recorded errors come: existing tools see the
+ * first.
+ */
 export function checkStart(
   nodes: readonly DraftNode[],
   context: StartContext,

@@ -1,4 +1,5 @@
-// Values while a script is evaluated: what properties take, plus nodes and the things that only scripts handle.
+// Values while a script is evaluated: what properties take, plus nodes and the things that only
+// scripts handle.
 import { formatDuration, MIN_INT64, NANOS_PER_MICROSECOND } from '@tidemark/core';
 import { formatExpression, formatFloat } from '@tidemark/tickscript';
 import type { ExpressionNode, VarType } from '@tidemark/tickscript';
@@ -176,7 +177,8 @@ export function literalOf(value: Value): ExpressionNode | undefined {
         : undefined;
     }
     case 'null':
-      // A template is only checked: what it lacks is taken as true, or as the expression that matches everything.
+      // A template is only checked: what it lacks is taken as true, or as the expression that
+      // matches everything.
       return value.type === 'regex'
         ? { kind: 'regex', pattern: '', literal: '', span: NOWHERE }
         : { kind: 'boolean', value: true, span: NOWHERE };
@@ -185,7 +187,10 @@ export function literalOf(value: Value): ExpressionNode | undefined {
   }
 }
 
-/** The value as plain data, a time dimension as two durations; `undefined` for nodes and everything else that a pipeline does not keep. */
+/**
+ * The value as plain data, a time dimension as two durations; `undefined` for nodes and everything
+ * else that a pipeline does not keep.
+ */
 export function specValueOf(value: Value): SpecValue | undefined {
   switch (value.kind) {
     case 'string':

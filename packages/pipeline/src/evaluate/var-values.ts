@@ -24,7 +24,10 @@ export function isVarType(name: string): name is VarType {
   return VAR_TYPES.some((each) => each === name);
 }
 
-/** The recorded text for the first var (by name) whose expression or regular expression cannot be read. */
+/**
+ * The recorded text for the first var (by name) whose expression or regular expression cannot be
+ * read.
+ */
 export function checkVarTexts(vars: Vars): string | undefined {
   for (const name of [...vars.keys()].sort()) {
     const value = vars.get(name)?.value;

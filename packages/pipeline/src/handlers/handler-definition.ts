@@ -1,5 +1,5 @@
-// How a handler of the alert node describes itself: the script's name, the kind and option names that topic handlers
-// have, its properties. One row per handler.
+// How a handler of the alert node describes itself: the script's name, the kind and option names
+// that topic handlers have, its properties. One row per handler.
 import { formatClockDuration } from '@tidemark/core';
 import type { NodeProblem } from '../node-problem.ts';
 import { ArgumentFailure } from '../evaluate/failure.ts';

@@ -8,7 +8,10 @@ export type Dimensions = { readonly isAll: boolean; readonly tags: readonly stri
 
 export const noDimensions: Dimensions = { isAll: false, tags: [] };
 
-/** Dimensions of a call such as `.groupBy('a', 'b')` or `.groupBy(*)`. What is wrong is said at validation. */
+/**
+ * Dimensions of a call such as `.groupBy('a', 'b')` or `.groupBy(*)`. What is wrong is said at
+ * validation.
+ */
 export function dimensionsOf(values: Arguments): Dimensions {
   const tags: string[] = [];
   let isAll = false;

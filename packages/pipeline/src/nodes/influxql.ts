@@ -1,10 +1,14 @@
-// The nodes which apply one function of the query language to a field: count, mean, max, percentile, …
+// The nodes which apply one function of the query language to a field: count, mean, max,
+// percentile, …
 import { parameter, variadic } from '../evaluate/parameter.ts';
 import type { Arguments, Parameter } from '../evaluate/parameter.ts';
 import { defineNode, flagProperty, stringProperty } from '../node-definition.ts';
 import type { NodeDefinition, NodeRow } from '../node-definition.ts';
 
-/** Common to all; nodes with further arguments have a type of their own below. The node's `type` names the function. */
+/**
+ * Common to all; nodes with further arguments have a type of their own below. The node's `type`
+ * names the function.
+ */
 export type InfluxqlOptions = {
   readonly field: string;
   /** Name of the result field. */

@@ -1,4 +1,5 @@
-// All nodes that scripts can make, one row each. Names are found with their first letter in either case.
+// All nodes that scripts can make, one row each. Names are found with their first letter in either
+// case.
 import type { NodeRow } from '../node-definition.ts';
 import { alertNode } from './alert.ts';
 import { ec2AutoscaleNode, k8sAutoscaleNode, swarmAutoscaleNode } from './autoscale.ts';

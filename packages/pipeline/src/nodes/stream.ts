@@ -1,4 +1,5 @@
-// stream: source of a stream task; passes every point of the task's databases and retention policies.
+// stream: source of a stream task; passes every point of the task's databases and retention
+// policies.
 import { defineNode } from '../node-definition.ts';
 
 export type StreamOptions = Readonly<Record<string, never>>;

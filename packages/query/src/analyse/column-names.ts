@@ -22,8 +22,8 @@ export function columnName(expression: Expression): string {
 }
 
 /**
- * Final names: aliases win and stay as they are; a name that is taken gets `_1`, `_2`, … behind it, skipping those
- * that are taken too.
+ * Final names: aliases win and stay as they are; a name that is taken gets `_1`, `_2`, … behind it,
+ * skipping those that are taken too.
  */
 export function uniqueColumnNames(
   fields: readonly { readonly alias: string | undefined; readonly name: string }[],

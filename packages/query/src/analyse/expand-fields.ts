@@ -59,7 +59,10 @@ export function expandFields(
 class NameSpace {
   readonly fields = new Map<string, FieldType>();
   readonly tags = new Set<string>();
-  /** Tags and unknown names that a subquery selects: columns to a wildcard, but no arguments of functions. */
+  /**
+   * Tags and unknown names that a subquery selects: columns to a wildcard, but no arguments of
+   * functions.
+   */
   readonly noArguments = new Set<string>();
 
   constructor(sources: readonly PreparedSource[]) {

@@ -1,4 +1,5 @@
-// Constant folding: literals under an operator become one literal before anything is typed or planned.
+// Constant folding: literals under an operator become one literal before anything is typed or
+// planned.
 import type { Span } from '@tidemark/core';
 import { columnFrom, columnValue } from '@tidemark/core';
 import type { Binary, Call, Expression } from '@tidemark/influxql';
@@ -7,7 +8,10 @@ import { evaluateMath } from '../functions/math/evaluate.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import { rewrite } from './walk.ts';
 
-/** Folds every operator over two literals. Integer division of literals gives a float, as in `3/2` = 1.5. */
+/**
+ * Folds every operator over two literals. Integer division of literals gives a float, as in `3/2` =
+ * 1.5.
+ */
 export function foldExpression(expression: Expression): Expression {
   return rewrite(expression, (node) => {
     if (node.kind === 'binary') return foldBinary(node) ?? node;

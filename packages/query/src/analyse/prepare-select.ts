@@ -1,6 +1,7 @@
-// The first half of the analysis of a SELECT: names are resolved against catalog and schema, wildcards and regular
-// expressions are expanded, everything static is checked. Subqueries are prepared recursively, inside out; what
-// depends on the query around a subquery (dimensions, time range, interval) is left to `plan-select.ts`.
+// The first half of the analysis of a SELECT: names are resolved against catalog and schema,
+// wildcards and regular expressions are expanded, everything static is checked. Subqueries are
+// prepared recursively, inside out; what depends on the query around a subquery (dimensions, time
+// range, interval) is left to `plan-select.ts`.
 import { compareBytes, LimitExceeded } from '@tidemark/core';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 
@@ -184,7 +185,10 @@ function readsTag(expression: Expression | undefined, sources: readonly Prepared
   }
 }
 
-/** Every field that a condition names is compared in every row; tags are only looked at once per value. */
+/**
+ * Every field that a condition names is compared in every row; tags are only looked at once per
+ * value.
+ */
 function checkCondition(
   condition: Expression | undefined,
   sources: readonly PreparedSource[],
@@ -207,8 +211,8 @@ function checkCondition(
 }
 
 /**
- * A name in the condition that is no field in the time range may be one at another time: no tag then, but null. Sources
- * are replaced by those that know of it.
+ * A name in the condition that is no field in the time range may be one at another time: no tag
+ * then, but null. Sources are replaced by those that know of it.
  */
 function* findAbsentFields(
   { condition }: ConditionSplit,

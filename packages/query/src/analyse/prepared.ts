@@ -1,5 +1,5 @@
-// A SELECT between the two halves of its analysis: resolved, expanded and typed, but not yet placed in the query
-// around it.
+// A SELECT between the two halves of its analysis: resolved, expanded and typed, but not yet placed
+// in the query around it.
 import type { FieldType } from '@tidemark/core';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 
@@ -25,8 +25,8 @@ export type PreparedColumn = {
   readonly valueType: FieldType;
   readonly isTag: boolean;
   /**
-   * What reaches it. Names that nobody knows are no arguments of functions for wildcards; tags that `top` tells apart
-   * are only reached by their name (recorded).
+   * What reaches it. Names that nobody knows are no arguments of functions for wildcards; tags that
+   * `top` tells apart are only reached by their name (recorded).
    */
   readonly visibility: 'all' | 'wildcard' | 'name';
 };
@@ -58,7 +58,10 @@ export type ResolvedName =
   | {
       readonly kind: 'field';
       readonly type: FieldType;
-      /** Type of the values, where a subquery declares another one: a quotient of integers counts as an integer. */
+      /**
+       * Type of the values, where a subquery declares another one: a quotient of integers counts as
+       * an integer.
+       */
       readonly valueType?: FieldType | undefined;
       /** It is a tag that a subquery selects, and printed as one. */
       readonly isTagColumn?: boolean | undefined;

@@ -1,5 +1,5 @@
-// Findings about statements that run and answer something else than was meant, or nothing: a SELECT of tags alone,
-// numbers compared with texts, times without a unit.
+// Findings about statements that run and answer something else than was meant, or nothing: a SELECT
+// of tags alone, numbers compared with texts, times without a unit.
 import { formatRfc3339 } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import type { Binary, Expression, SelectStatement } from '@tidemark/influxql';

@@ -1,4 +1,5 @@
-// Findings about fields of several types: values of those that are not read are left out, as recorded.
+// Findings about fields of several types: values of those that are not read are left out, as
+// recorded.
 import type { FieldType, Span } from '@tidemark/core';
 import type { SelectStatement } from '@tidemark/influxql';
 
@@ -8,8 +9,8 @@ import { strongerType } from './schema.ts';
 import { walk } from './walk.ts';
 
 /**
- * Reports the fields of a statement that have texts or booleans besides the type in which they are read: values of
- * another type are left out.
+ * Reports the fields of a statement that have texts or booleans besides the type in which they are
+ * read: values of another type are left out.
  */
 export function reportTypes(
   statement: SelectStatement,

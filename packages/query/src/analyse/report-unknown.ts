@@ -1,5 +1,5 @@
-// Findings about names that nothing is known by. A statement with such a name is not wrong: it answers nothing for it,
-// as recorded. Whoever wrote it wants to hear of it all the same.
+// Findings about names that nothing is known by. A statement with such a name is not wrong: it
+// answers nothing for it, as recorded. Whoever wrote it wants to hear of it all the same.
 import { suggest } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import { quoteString } from '@tidemark/influxql';
@@ -92,7 +92,10 @@ function comparedWith(condition: Expression | undefined): ReadonlySet<string> {
   return names;
 }
 
-/** Names in the SELECT list and the condition. GROUP BY takes names that nobody has for empty tags on purpose. */
+/**
+ * Names in the SELECT list and the condition. GROUP BY takes names that nobody has for empty tags
+ * on purpose.
+ */
 function references({ fields, condition }: SelectStatement): readonly Reference[] {
   const found: Reference[] = [];
   const add = (node: Expression): void => {

@@ -1,4 +1,5 @@
-// Full names of measurements: database and retention policy from the statement, the request or the catalog.
+// Full names of measurements: database and retention policy from the statement, the request or the
+// catalog.
 import { Forbidden } from '@tidemark/core';
 import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
 
@@ -37,7 +38,8 @@ function resolveRetentionPolicy(
   context: QueryContext,
 ): string {
   const { catalog } = context;
-  // A database of its own name has its own default policy; the request's policy belongs to the request's database.
+  // A database of its own name has its own default policy; the request's policy belongs to the
+  // request's database.
   const written =
     source.retentionPolicy ?? (source.database === undefined ? context.retentionPolicy : undefined);
   if (written !== undefined && written !== '') {
@@ -54,7 +56,9 @@ function resolveRetentionPolicy(
   return byDefault;
 }
 
-/** The statement with every source and target fully named, as SHOW QUERIES and warnings print it. */
+/**
+ * The statement with every source and target fully named, as SHOW QUERIES and warnings print it.
+ */
 export function normaliseSelect(
   statement: SelectStatement,
   context: QueryContext,

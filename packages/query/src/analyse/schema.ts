@@ -13,14 +13,20 @@ export type MeasurementSchema = {
   readonly fields: ReadonlyMap<string, FieldType>;
   /** Types that a field has in other shards, and that are not the one in `fields`. */
   readonly otherTypes?: ReadonlyMap<string, ReadonlySet<FieldType>> | undefined;
-  /** Fields that the condition names and the measurement has only outside the time range: null here (recorded). */
+  /**
+   * Fields that the condition names and the measurement has only outside the time range: null here
+   * (recorded).
+   */
   readonly absentFields?: ReadonlyMap<string, FieldType> | undefined;
   readonly tags: ReadonlySet<string>;
 };
 
 const PRECEDENCE: readonly FieldType[] = ['boolean', 'string', 'unsigned', 'integer', 'float'];
 
-/** The type that wins where shards or measurements disagree: float, integer, unsigned, string, boolean. */
+/**
+ * The type that wins where shards or measurements disagree: float, integer, unsigned, string,
+ * boolean.
+ */
 export function strongerType(a: FieldType | undefined, b: FieldType): FieldType {
   return a !== undefined && PRECEDENCE.indexOf(a) >= PRECEDENCE.indexOf(b) ? a : b;
 }
@@ -46,7 +52,8 @@ export function* loadSchemas(
     measurementPattern: set.pattern,
     timeRange: range,
   };
-  // Tags belong to the whole database, as recorded: a tag of another policy's measurement of the same name counts.
+  // Tags belong to the whole database, as recorded: a tag of another policy's measurement of the
+  // same name counts.
   const everywhere = { ...filter, retentionPolicy: undefined, timeRange: undefined };
   const fields = yield* loadFields(filter, context);
   const tags = yield* loadTags(everywhere, context);

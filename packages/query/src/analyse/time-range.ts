@@ -1,6 +1,6 @@
-// Time in conditions: the range that they ask for, and the condition that is left without it (§6 of the language
-// reference). All time predicates of a condition are intersected, even those under OR, as recorded; whoever is answered
-// something else than was written is told.
+// Time in conditions: the range that they ask for, and the condition that is left without it (§6 of
+// the language reference). All time predicates of a condition are intersected, even those under OR,
+// as recorded; whoever is answered something else than was written is told.
 import type { InvalidRequest, Span, TimeRange, Timestamp } from '@tidemark/core';
 import {
   floorDiv,
@@ -41,7 +41,9 @@ export type ConditionSplit = {
 
 const UNBOUNDED: TimeRange = { start: MIN_TIME, end: MAX_TIME };
 
-/** Splits a condition and checks that it is one. Throws `InvalidRequest` with the recorded texts. */
+/**
+ * Splits a condition and checks that it is one. Throws `InvalidRequest` with the recorded texts.
+ */
 export function splitCondition(
   condition: Expression | undefined,
   context: TimeContext,
@@ -118,8 +120,9 @@ function splitBinary(node: Binary, context: TimeContext): Split {
 }
 
 /**
- * Whether times under OR ask for something else than they would under AND: two ranges, or rows of a range beside others.
- * A range on one side is taken for that of all, which is what `time > x AND a OR b` is meant to say.
+ * Whether times under OR ask for something else than they would under AND: two ranges, or rows of a
+ * range beside others. A range on one side is taken for that of all, which is what `time > x AND a
+ * OR b` is meant to say.
  */
 function isReadDifferently(left: Split, right: Split): boolean {
   if ((left.rest === undefined) !== (right.rest === undefined)) return true;
@@ -166,13 +169,17 @@ export function intersect(a: TimeRange, b: TimeRange): TimeRange {
   };
 }
 
-/** The times for which `time OPERATOR bound` holds. Throws `InvalidRequest` for operators that are no order. */
+/**
+ * The times for which `time OPERATOR bound` holds. Throws `InvalidRequest` for operators that are
+ * no order.
+ */
 export function rangeOfComparison(
   operator: Binary['operator'],
   time: Timestamp,
   span: Span,
 ): TimeRange {
-  // One instant behind the last that a point may have can be named: there is nothing from it on, and all before it.
+  // One instant behind the last that a point may have can be named: there is nothing from it on,
+  // and all before it.
   const end = time > MAX_TIME ? MAX_TIME : time;
   switch (operator) {
     case '=':

@@ -12,7 +12,10 @@ export interface Zone {
   offsetNanos(time: bigint): bigint;
 }
 
-/** The zone of an IANA name that is known to exist; `undefined` for UTC, where nothing has to be computed. */
+/**
+ * The zone of an IANA name that is known to exist; `undefined` for UTC, where nothing has to be
+ * computed.
+ */
 export function openZone(name: string | undefined): Zone | undefined {
   if (name === undefined || name === '' || name === 'UTC') return undefined;
   const format = new Intl.DateTimeFormat('en-US-u-hc-h23', {
@@ -67,8 +70,9 @@ function localMillis(format: Intl.DateTimeFormat, millis: number): number {
 }
 
 /**
- * The instant of a local time given as nanoseconds since the epoch of the local calendar. Local times that a
- * transition skips are read with the offset before it; of the two instants of a repeated one, the first is meant.
+ * The instant of a local time given as nanoseconds since the epoch of the local calendar. Local
+ * times that a transition skips are read with the offset before it; of the two instants of a
+ * repeated one, the first is meant.
  */
 export function localToInstant(local: bigint, zone: Zone | undefined): bigint {
   if (zone === undefined) return local;

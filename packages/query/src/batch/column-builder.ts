@@ -5,8 +5,8 @@ import { columnValue } from '@tidemark/core';
 const FIRST_CAPACITY = 64;
 
 /**
- * Texts that are looked for when one is appended. A map of hundreds of thousands stops its thread when it doubles; a
- * dictionary may hold a text twice.
+ * Texts that are looked for when one is appended. A map of hundreds of thousands stops its thread
+ * when it doubles; a dictionary may hold a text twice.
  */
 const MOST_KNOWN_TEXTS = 1 << 14;
 

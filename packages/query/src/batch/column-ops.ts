@@ -56,7 +56,10 @@ export function takeRows(column: Column, indexes: Uint32Array): Column {
   }
 }
 
-/** Like `takeRows` for times. Copies 32-bit halves, because reading a bigint per row is ten times slower. */
+/**
+ * Like `takeRows` for times. Copies 32-bit halves, because reading a bigint per row is ten times
+ * slower.
+ */
 export function takeInt64(from: BigInt64Array, indexes: Uint32Array): BigInt64Array {
   const values = new BigInt64Array(indexes.length);
   copyInt64(from.buffer, from.byteOffset, values, indexes);
@@ -130,7 +133,10 @@ function concatInto<T extends Numbers>(target: T, parts: readonly Column[], type
   return target;
 }
 
-/** Copies arrays one behind the other. Those that lie like this already, as parts of one message, are copied as one. */
+/**
+ * Copies arrays one behind the other. Those that lie like this already, as parts of one message,
+ * are copied as one.
+ */
 function copyParts<T extends Numbers>(target: T, parts: readonly T[]): void {
   let at = 0;
   for (let i = 0; i < parts.length;) {
@@ -243,13 +249,18 @@ export function nullColumn(type: FieldType, length: number): Column {
   }
 }
 
-/** Float to int64 as the recorded system does: toward zero, the smallest int64 where it does not fit. */
+/**
+ * Float to int64 as the recorded system does: toward zero, the smallest int64 where it does not
+ * fit.
+ */
 export function floatToInteger(value: number): bigint {
   if (!(value > -9223372036854775808 && value < 9223372036854775808)) return MIN_INT64;
   return BigInt(Math.trunc(value));
 }
 
-/** Reads a column in another type: numbers convert among themselves, everything else becomes null. */
+/**
+ * Reads a column in another type: numbers convert among themselves, everything else becomes null.
+ */
 export function convertColumn(column: Column, type: FieldType): Column {
   if (column.type === type) return column;
   const length = columnLength(column);

@@ -3,7 +3,10 @@ import type { Column } from '@tidemark/core';
 
 import { sliceColumn } from './column-ops.ts';
 
-/** The result series that rows belong to: a name and one value per dimension of the query, missing tags empty. */
+/**
+ * The result series that rows belong to: a name and one value per dimension of the query, missing
+ * tags empty.
+ */
 export type GroupKey = {
   readonly name: string;
   /** One per dimension, in the order of the plan's `dimensions`. */
@@ -11,8 +14,9 @@ export type GroupKey = {
 };
 
 /**
- * Rows of one group. All batches of a group follow each other and share one `group` object; a new object is a new
- * group. Within a group rows are in the time order of the query unless the producer says otherwise.
+ * Rows of one group. All batches of a group follow each other and share one `group` object; a new
+ * object is a new group. Within a group rows are in the time order of the query unless the producer
+ * says otherwise.
  */
 export type RowBatch = {
   readonly group: GroupKey;

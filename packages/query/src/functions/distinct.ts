@@ -1,4 +1,5 @@
-// distinct, count(distinct()) and mode: reducers that keep one entry per different value of the window.
+// distinct, count(distinct()) and mode: reducers that keep one entry per different value of the
+// window.
 import type { FieldType } from '@tidemark/core';
 
 import type { LeafWriter } from '../operators/leaf-writer.ts';
@@ -67,7 +68,10 @@ abstract class PerValueAccumulator implements Accumulator {
     this.forget();
   }
 
-  /** Rows by the numbers of their values; those below `known` have been seen before, new ones come in order. */
+  /**
+   * Rows by the numbers of their values; those below `known` have been seen before, new ones come
+   * in order.
+   */
   protected abstract see(numbers: Uint32Array, times: BigInt64Array, known: number): void;
 
   /** Appends what the values of a window come to. There is at least one. */
@@ -77,7 +81,10 @@ abstract class PerValueAccumulator implements Accumulator {
   protected abstract forget(): void;
 }
 
-/** The different values by the time of their first occurrence in the query's order, among equal times the smaller one first. */
+/**
+ * The different values by the time of their first occurrence in the query's order, among equal
+ * times the smaller one first.
+ */
 export class DistinctAccumulator extends PerValueAccumulator {
   readonly #firsts: PerValue<BigInt64Array>;
 
@@ -131,8 +138,9 @@ export class CountDistinctAccumulator extends PerValueAccumulator {
 }
 
 /**
- * The most frequent value. Where every value occurs once, it is the smallest. Among equally frequent ones a larger
- * value wins when it began before the smaller one had ended (recorded). Of booleans that tie, true.
+ * The most frequent value. Where every value occurs once, it is the smallest. Among equally
+ * frequent ones a larger value wins when it began before the smaller one had ended (recorded). Of
+ * booleans that tie, true.
  */
 export class ModeAccumulator extends PerValueAccumulator {
   readonly #type: FieldType;

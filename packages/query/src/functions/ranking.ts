@@ -1,4 +1,5 @@
-// top and bottom: the n largest or smallest points of the window, one per combination of tags when asked.
+// top and bottom: the n largest or smallest points of the window, one per combination of tags when
+// asked.
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
@@ -23,7 +24,10 @@ type RankingSpec = {
   readonly distinctInputs: readonly number[];
 };
 
-/** Points come out in the time order of the query with their own times; ties prefer the earlier point. */
+/**
+ * Points come out in the time order of the query with their own times; ties prefer the earlier
+ * point.
+ */
 export class RankingAccumulator implements Accumulator {
   readonly #spec: RankingSpec;
   readonly #descending: boolean;
@@ -55,7 +59,10 @@ export class RankingAccumulator implements Accumulator {
     }
   }
 
-  /** Whether a value is worse than all that are kept, of which there are enough: most rows of a long window. */
+  /**
+   * Whether a value is worse than all that are kept, of which there are enough: most rows of a long
+   * window.
+   */
   #isHopeless(value: FieldValue): boolean {
     const { kind, size, distinctInputs } = this.#spec;
     const worst = this.#heap[0];

@@ -1,4 +1,5 @@
-// Reducers: the points of one window in, one or more points out. One accumulator lives as long as its group.
+// Reducers: the points of one window in, one or more points out. One accumulator lives as long as
+// its group.
 import type { Column, FieldType } from '@tidemark/core';
 import { unreachable } from '@tidemark/core';
 
@@ -26,9 +27,9 @@ export interface Accumulator {
   /** Takes rows `[from, to)`; nulls are no points. */
   add(input: ReducerInput, from: number, to: number): void;
   /**
-   * Ends the window: appends its points, if it has any, and starts over. A point is stamped with `stamp`, or with
-   * its own time when `stamp` is undefined. What takes long comes back as steps that have to be done before anything
-   * else is asked of the accumulator.
+   * Ends the window: appends its points, if it has any, and starts over. A point is stamped with
+   * `stamp`, or with its own time when `stamp` is undefined. What takes long comes back as steps
+   * that have to be done before anything else is asked of the accumulator.
    */
   emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined;
 }
@@ -38,7 +39,9 @@ export type AccumulatorContext = {
   /** Rows come with the newest first, and go so. */
   readonly descending: boolean;
   readonly random: () => number;
-  /** Whether the row that a point was picked from is answered: its own time, or other columns of it. */
+  /**
+   * Whether the row that a point was picked from is answered: its own time, or other columns of it.
+   */
   readonly needsRow: boolean;
   /** Counts memory that the accumulator takes (or, negative, gives back) as the query's. */
   readonly hold: (bytes: number) => void;

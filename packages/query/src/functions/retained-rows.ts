@@ -1,4 +1,5 @@
-// Memory of rows that reducers pick and keep: each keeps all columns of its batch alive until the last one is dropped.
+// Memory of rows that reducers pick and keep: each keeps all columns of its batch alive until the
+// last one is dropped.
 import { columnLength } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 

@@ -1,10 +1,16 @@
-// Work on many values that is done in steps of about a millisecond: sorting and selecting. Others run in between, and a
-// query that is cancelled ends there.
+// Work on many values that is done in steps of about a millisecond: sorting and selecting. Others
+// run in between, and a query that is cancelled ends there.
 
-/** Work of a function in steps, between which others may run; it never waits. It may be left at any step. */
+/**
+ * Work of a function in steps, between which others may run; it never waits. It may be left at any
+ * step.
+ */
 export type Calculation<T = void> = Generator<undefined, T, undefined>;
 
-/** Items that are looked at, or sorted, in one step: a millisecond of either, a few when others share the processor. */
+/**
+ * Items that are looked at, or sorted, in one step: a millisecond of either, a few when others
+ * share the processor.
+ */
 export const STEP_ITEMS = 1 << 12;
 
 /** Fewer items than this are not worth several steps. */
@@ -41,7 +47,10 @@ export function* sortInSteps<T>(
   return sorted;
 }
 
-/** The numbers from 0 to `count - 1` in the order of what `compare` says of them, equal ones as they come. */
+/**
+ * The numbers from 0 to `count - 1` in the order of what `compare` says of them, equal ones as they
+ * come.
+ */
 export function* orderInSteps(
   count: number,
   compare: (a: number, b: number) => number,
@@ -94,8 +103,9 @@ function* merge(
 type Numbers = Float64Array | BigInt64Array | BigUint64Array;
 
 /**
- * Puts the value that stands at `rank` in ascending order there, nothing larger before it and nothing smaller behind it
- * (Hoare's selection). What is no number comes last. Changes the order of `values`.
+ * Puts the value that stands at `rank` in ascending order there, nothing larger before it and
+ * nothing smaller behind it (Hoare's selection). What is no number comes last. Changes the order of
+ * `values`.
  */
 export function* selectInSteps(values: Numbers, rank: number): Calculation {
   let low = 0;

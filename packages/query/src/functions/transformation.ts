@@ -1,15 +1,18 @@
-// Transformations: functions that turn the points of one group into other points, one after the other, with state
-// between them (difference, moving_average, the technical analysis functions, integral, holt_winters).
+// Transformations: functions that turn the points of one group into other points, one after the
+// other, with state between them (difference, moving_average, the technical analysis functions,
+// integral, holt_winters).
 //
-// They work on batches of one column, so that their loops touch typed arrays only. The operator above feeds them the
-// merged points of one group in the order of the query and creates a new one for each group. What they emit is again
-// in that order. Which arguments are valid, and with which text they are refused, is analysis.
+// They work on batches of one column, so that their loops touch typed arrays only. The operator
+// above feeds them the merged points of one group in the order of the query and creates a new one
+// for each group. What they emit is again in that order. Which arguments are valid, and with which
+// text they are refused, is analysis.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Calculation } from './steps.ts';
 
 /**
- * Consecutive points of one group: `times` and `values` have the same length. Nulls in a pushed batch are skipped
- * (an empty window is not a point); an emitted batch has none, but floats in it may be NaN, which prints as null.
+ * Consecutive points of one group: `times` and `values` have the same length. Nulls in a pushed
+ * batch are skipped (an empty window is not a point); an emitted batch has none, but floats in it
+ * may be NaN, which prints as null.
  */
 export type PointBatch = { readonly times: BigInt64Array; readonly values: Column };
 
@@ -17,9 +20,15 @@ export type PointBatch = { readonly times: BigInt64Array; readonly values: Colum
 export interface Transformation {
   /** Type of the column of every batch that is emitted. */
   readonly type: FieldType;
-  /** Takes the next points and returns those that are now known, possibly none. The batch is not kept or changed. */
+  /**
+   * Takes the next points and returns those that are now known, possibly none. The batch is not
+   * kept or changed.
+   */
   push(batch: PointBatch): PointBatch;
-  /** The same where a few points may bring very many: in parts of so many. Absent where none brings more than a few. */
+  /**
+   * The same where a few points may bring very many: in parts of so many. Absent where none brings
+   * more than a few.
+   */
   pushInParts?(batch: PointBatch): Iterable<PointBatch>;
   /** No further points will come: brings what was held back. Absent where nothing ever is. */
   finish?(): Calculation<PointBatch>;
@@ -41,7 +50,10 @@ export type WarmUp = 'exponential' | 'simple';
 /** A window of time, `start` included, `end` excluded. */
 export type TimeWindow = { readonly start: bigint; readonly end: bigint };
 
-/** A transformation with checked arguments. `hold` is the number of results that are not emitted; -1 is the default. */
+/**
+ * A transformation with checked arguments. `hold` is the number of results that are not emitted; -1
+ * is the default.
+ */
 export type TransformationSpec =
   | {
       readonly kind: 'derivative' | 'non_negative_derivative' | 'elapsed';
@@ -80,11 +92,17 @@ export type TransformationSpec =
       readonly intervalNanos: bigint;
     }
   | {
-      /** The area under the curve; emits one point per window that has one, stamped with the window's start. */
+      /**
+       * The area under the curve; emits one point per window that has one, stamped with the
+       * window's start.
+       */
       readonly kind: 'integral';
       readonly unitNanos: bigint;
       /** The window of a time; only asked when `hasWindows`. */
       readonly windowOf: (time: bigint) => TimeWindow;
-      /** Whether the query has GROUP BY time: areas are then split at the borders of windows. Else the stamp is 0. */
+      /**
+       * Whether the query has GROUP BY time: areas are then split at the borders of windows. Else
+       * the stamp is 0.
+       */
       readonly hasWindows: boolean;
     };

@@ -61,13 +61,17 @@ function* largestOf(values: ReturnType<ValueList['values']>): Calculation<number
   return largest;
 }
 
-/** Standard deviation of the sample; a single value has none, which is a point all the same: not a number. */
+/**
+ * Standard deviation of the sample; a single value has none, which is a point all the same: not a
+ * number.
+ */
 export class StddevAccumulator extends ListAccumulator {
   protected *reduce(stamp: bigint | undefined, out: LeafWriter): Calculation {
     const values = this.list.values();
     const { length } = values;
-    // The mean grows value by value and the squares are summed in a second pass, as recorded: digits depend on it.
-    // What is no number (the deviation of a single point) is left out; of nothing else it comes to -0, as recorded.
+    // The mean grows value by value and the squares are summed in a second pass, as recorded:
+    // digits depend on it. What is no number (the deviation of a single point) is left out; of
+    // nothing else it comes to -0, as recorded.
     let mean = 0;
     let count = 0;
     for (let i = 0; i < length; i++) {
@@ -85,10 +89,15 @@ export class StddevAccumulator extends ListAccumulator {
   }
 }
 
-/** Rows that a list's values came from: they are looked up again only for the one that is picked. */
+/**
+ * Rows that a list's values came from: they are looked up again only for the one that is picked.
+ */
 type Piece = { readonly input: ReducerInput; readonly from: number; readonly to: number };
 
-/** Nearest rank by value, then in the order of the query; no point for ranks outside the window's points. */
+/**
+ * Nearest rank by value, then in the order of the query; no point for ranks outside the window's
+ * points.
+ */
 export class PercentileAccumulator extends ListAccumulator {
   readonly #percent: number;
   readonly #needsRow: boolean;
@@ -154,7 +163,9 @@ function* countEqual(
   return count;
 }
 
-/** Equal values; a value that is no number (the deviation of a single point) is like any other such. */
+/**
+ * Equal values; a value that is no number (the deviation of a single point) is like any other such.
+ */
 function isSame(a: number | bigint, b: number | bigint): boolean {
   return a === b || (Number.isNaN(a) && Number.isNaN(b));
 }

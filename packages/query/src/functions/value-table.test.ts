@@ -114,7 +114,8 @@ test('a column of nulls of another type has no value; any other is a mistake', (
   expect(() => table.add(column, 0, 2)).toThrow('one type');
 });
 
-// Values that one writer chose: with a hash that is the same in every process they could all share a bucket.
+// Values that one writer chose: with a hash that is the same in every process they could all share
+// a bucket.
 test('values whose products with fixed factors are equal are told apart as fast as others', () => {
   const COUNT = 300_000;
   // 0x85ebca77 times this is 1, modulo 2^32.

@@ -1,8 +1,8 @@
 // The different values of a window, numbered in the order in which they came.
 //
-// A hash table that grows by one bucket with each new value (linear hashing): a `Map` of half a million values stops its
-// thread for tens of milliseconds when it doubles. Values of 64 bits are compared by their words, texts once per
-// dictionary.
+// A hash table that grows by one bucket with each new value (linear hashing): a `Map` of half a
+// million values stops its thread for tens of milliseconds when it doubles. Values of 64 bits are
+// compared by their words, texts once per dictionary.
 import type { Column, FieldType, FieldValue, StringColumn } from '@tidemark/core';
 import { assert, compareBytes, hashSeed, hashText } from '@tidemark/core';
 
@@ -50,7 +50,10 @@ export class ValueTable {
   #split = 0;
   /** Answer of `add`. */
   #numbered = NO_WORDS;
-  /** The dictionary that texts came from last, and the numbers of those that have one, counted from 1. */
+  /**
+   * The dictionary that texts came from last, and the numbers of those that have one, counted from
+   * 1.
+   */
   #dictionary = NO_TEXTS;
   #numberOfCode = NO_WORDS;
 
@@ -65,7 +68,10 @@ export class ValueTable {
     return this.#size;
   }
 
-  /** Per row in `[from, to)` the number of its value, `NO_VALUE` for nulls. It holds until the next call. */
+  /**
+   * Per row in `[from, to)` the number of its value, `NO_VALUE` for nulls. It holds until the next
+   * call.
+   */
   add(column: Column, from: number, to: number): Uint32Array {
     const count = to - from;
     if (this.#numbered.length < count) this.#numbered = new Uint32Array(count);

@@ -24,13 +24,17 @@ function checkBuckets(plan: SelectPlan, run: RunContext): void {
     throw bucketLimitExceeded(Number(count), maxSelectBuckets);
   }
   if (maxFilledWindows === 0 || plan.fill.kind === 'none') return;
-  // Nobody fills behind the last row that is answered; what transformations leave out is counted while it is filled.
+  // Nobody fills behind the last row that is answered; what transformations leave out is counted
+  // while it is filled.
   const answered = plan.limit === 0 ? count : BigInt(plan.limit + plan.offset);
   const filled = answered < count ? answered : count;
   if (filled > maxFilledWindows) throw filledLimitExceeded(filled, maxFilledWindows);
 }
 
-/** Windows of the range, whether there are points in them or not; `undefined` where it has no bounds. */
+/**
+ * Windows of the range, whether there are points in them or not; `undefined` where it has no
+ * bounds.
+ */
 function windowCount(plan: SelectPlan): bigint | undefined {
   if (plan.interval === undefined) return undefined;
   const { start, end } = plan.range;

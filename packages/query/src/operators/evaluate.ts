@@ -16,7 +16,10 @@ export type EvaluationContext = {
   readonly isCondition: boolean;
 };
 
-/** The column of an expression's values, one per row. Floats may be NaN, which answers print as null. */
+/**
+ * The column of an expression's values, one per row. Floats may be NaN, which answers print as
+ * null.
+ */
 export function evaluate(expression: ValueExpression, context: EvaluationContext): Column {
   const { rowCount } = context;
   switch (expression.kind) {
@@ -195,7 +198,9 @@ function comparison(operator: string, left: Column, right: Column, rowCount: num
   return { type: 'boolean', values, valid: undefined };
 }
 
-/** Numbers compare across types; strings and booleans are only equal or not; nothing else compares. */
+/**
+ * Numbers compare across types; strings and booleans are only equal or not; nothing else compares.
+ */
 function holds(operator: string, x: FieldValue, y: FieldValue): boolean {
   const areNumbers = isNumber(x) && isNumber(y);
   if (!areNumbers && (typeof x !== typeof y || (operator !== '=' && operator !== '!=')))
@@ -232,7 +237,8 @@ function evaluateRegex(
     const matches = textMatcher(node.pattern);
     const { codes, dictionary, valid } = operand;
     const isWanted = node.operator === '=~';
-    // Once per distinct value of these rows, which may be few of a long dictionary. 2 is not known yet.
+    // Once per distinct value of these rows, which may be few of a long dictionary. 2 is not known
+    // yet.
     const outcome = new Uint8Array(dictionary.length).fill(2);
     for (let i = 0; i < context.rowCount; i++) {
       if (valid !== undefined && valid[i] !== 1) continue;

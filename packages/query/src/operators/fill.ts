@@ -1,6 +1,8 @@
-// fill(): rows for windows without points, per leaf and group, before transformations and arithmetic.
+// fill(): rows for windows without points, per leaf and group, before transformations and
+// arithmetic.
 //
-// Windows are produced lazily, a batch at a time: a small interval over a long range is a stream, not an array.
+// Windows are produced lazily, a batch at a time: a small interval over a long range is a stream,
+// not an array.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnValue, MIN_TIME } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
@@ -72,8 +74,8 @@ export class Filler {
   }
 
   /**
-   * Whether the points follow each other, and those before, window by window: starts of windows ascend strictly, so
-   * that counting them tells. A zone moves its windows.
+   * Whether the points follow each other, and those before, window by window: starts of windows
+   * ascend strictly, so that counting them tells. A zone moves its windows.
    */
   #hasNoGaps(times: BigInt64Array): boolean {
     const { windows, descending } = this.#options;
@@ -137,7 +139,8 @@ export class Filler {
     const { fill, isCount } = this.#options;
     switch (fill.kind) {
       case 'previous':
-        // Auxiliary columns are filled in rows that are answered, behind OFFSET (`row-defaults.ts`).
+        // Auxiliary columns are filled in rows that are answered, behind OFFSET
+        // (`row-defaults.ts`).
         return column > 0 ? null : (this.#previous?.value ?? null);
       case 'number':
         // A number does not fit into an auxiliary column of texts; the last step puts it there.

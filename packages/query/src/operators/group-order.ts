@@ -1,4 +1,5 @@
-// The order of result series: by name, then by tag values, bytewise; everything reversed for descending queries.
+// The order of result series: by name, then by tag values, bytewise; everything reversed for
+// descending queries.
 import { compareBytes } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';

@@ -1,4 +1,5 @@
-// Rows that INTO writes, as line protocol: a tenth of the work of objects that are packed, sent and unpacked.
+// Rows that INTO writes, as line protocol: a tenth of the work of objects that are packed, sent and
+// unpacked.
 import type { Column } from '@tidemark/core';
 import type { IntoTarget } from '@tidemark/influxql';
 
@@ -12,7 +13,9 @@ const BLANK = 0x20;
 const NEWLINE = 0x0a;
 const INTEGER_SUFFIX = 0x69;
 
-/** Names that line protocol can carry: without what it has no escape for, or what begins a comment. */
+/**
+ * Names that line protocol can carry: without what it has no escape for, or what begins a comment.
+ */
 const PLAIN = /^[^\\"#\p{Cc}]+$/u;
 
 const encoder = new TextEncoder();
@@ -38,7 +41,10 @@ export class IntoLines {
   readonly #isPossible: boolean;
   #group: RowBatch['group'] | undefined;
   #prefix: Uint8Array | undefined;
-  /** Rows since the last `take` that were handed over, with lines or, when all was infinite, without. */
+  /**
+   * Rows since the last `take` that were handed over, with lines or, when all was infinite,
+   * without.
+   */
   rowCount = 0;
 
   constructor(plan: SelectPlan, into: IntoTarget) {

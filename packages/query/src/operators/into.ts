@@ -64,7 +64,10 @@ type WriterOptions = {
   readonly target: WriteTarget;
 };
 
-/** Hands rows over in batches, in their order: as lines where sink and rows allow it, otherwise as points. */
+/**
+ * Hands rows over in batches, in their order: as lines where sink and rows allow it, otherwise as
+ * points.
+ */
 class IntoWriter {
   readonly #options: WriterOptions;
   readonly #lines: IntoLines | undefined;

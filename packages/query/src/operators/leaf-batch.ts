@@ -2,7 +2,7 @@
 import type { Column } from '@tidemark/core';
 
 /**
- * Points of one leaf. `columns[0]` is the value, null for an empty window; the others are the auxiliary inputs of
- * the selected point.
+ * Points of one leaf. `columns[0]` is the value, null for an empty window; the others are the
+ * auxiliary inputs of the selected point.
  */
 export type LeafBatch = { readonly times: BigInt64Array; readonly columns: readonly Column[] };

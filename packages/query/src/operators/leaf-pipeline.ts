@@ -1,4 +1,5 @@
-// One leaf of one group behind its reduction: fill, then transformations, then a queue that the rows are read from.
+// One leaf of one group behind its reduction: fill, then transformations, then a queue that the
+// rows are read from.
 import { sliceColumn } from '../batch/column-ops.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { Filler } from './fill.ts';
@@ -14,7 +15,9 @@ export type LeafSteps = {
   readonly limit: number;
 };
 
-/** Points of a leaf as a queue. Everything behind the reduction runs when its points are asked for. */
+/**
+ * Points of a leaf as a queue. Everything behind the reduction runs when its points are asked for.
+ */
 export class LeafQueue {
   readonly #steps: LeafSteps;
   /** What they bring next; undefined is a pause in the midst of a long calculation. */
@@ -42,9 +45,10 @@ export class LeafQueue {
   }
 
   /**
-   * The batch that the next point is in, or undefined when there is none yet. Then `isEnded` tells whether ever, and
-   * `isBusy` whether asking again goes on: batches of which nothing is left and long calculations are not waited for, so
-   * that nobody has to wait for a million windows that OFFSET leaves out.
+   * The batch that the next point is in, or undefined when there is none yet. Then `isEnded` tells
+   * whether ever, and
+   * `isBusy` whether asking again goes on: batches of which nothing is left and long calculations
+   * are not waited for, so that nobody has to wait for a million windows that OFFSET leaves out.
    */
   peek(): LeafBatch | undefined {
     while (this.#head === undefined) {
@@ -61,7 +65,10 @@ export class LeafQueue {
     return this.#head;
   }
 
-  /** Cuts a batch to the part that OFFSET and LIMIT leave. Behind the limit nothing is computed any more. */
+  /**
+   * Cuts a batch to the part that OFFSET and LIMIT leave. Behind the limit nothing is computed any
+   * more.
+   */
   #accept(batch: LeafBatch): void {
     const { offset, limit } = this.#steps;
     const count = batch.times.length;

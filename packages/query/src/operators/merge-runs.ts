@@ -18,7 +18,10 @@ export type MergeOptions = {
   readonly descending: boolean;
 };
 
-/** All rows of all runs by time, equal ones in the order of the runs; `types` are the types of the columns. */
+/**
+ * All rows of all runs by time, equal ones in the order of the runs; `types` are the types of the
+ * columns.
+ */
 export function* mergeRuns(runs: readonly Run[], options: MergeOptions): Steps<Run> {
   const { types, descending } = options;
   const [only] = runs;

@@ -1,8 +1,9 @@
 // Merges the rows of several series by time, in the order that clients have seen.
 //
-// Rows of equal time in different series are compared by the selected columns of texts (see `tieColumnsOf`). Mostly these
-// are tags that tell every series from every other: then the series have an order of their own, in which equal times
-// stand. Otherwise the order is that of the older system's heap.
+// Rows of equal time in different series are compared by the selected columns of texts (see
+// `tieColumnsOf`). Mostly these are tags that tell every series from every other: then the series
+// have an order of their own, in which equal times stand. Otherwise the order is that of the older
+// system's heap.
 import type { Column, StringColumn } from '@tidemark/core';
 import { compareBytes } from '@tidemark/core';
 import type { TieOrder } from '@tidemark/kernels';
@@ -37,7 +38,10 @@ function tagOf(tags: ReadonlyMap<string, string>, input: RowInput | undefined): 
   return value === undefined || value === '' ? null : value;
 }
 
-/** All rows of all runs by time. Runs of one series follow each other and go on where the one before ends. */
+/**
+ * All rows of all runs by time. Runs of one series follow each other and go on where the one before
+ * ends.
+ */
 export function* mergeSeries(runs: readonly SeriesRun[], plan: SelectPlan): Steps<Run> {
   const series = seriesOf(runs);
   const [only] = runs;
@@ -89,7 +93,10 @@ function seriesOf(runs: readonly SeriesRun[]): Series {
   return { tags, bounds, codes };
 }
 
-/** A tag of all rows. Columns of tags share their codes, and their dictionaries have an entry per series. */
+/**
+ * A tag of all rows. Columns of tags share their codes, and their dictionaries have an entry per
+ * series.
+ */
 function tagColumn({ tags }: Series, input: RowInput, codes: Uint32Array): StringColumn {
   const values = tags.map((each) => tagOf(each, input));
   const dictionary = values.map((value) => value ?? '');
@@ -113,8 +120,8 @@ function tieOrder(columns: readonly Column[], series: Series, plan: SelectPlan):
 }
 
 /**
- * Columns that order rows of equal time, as recorded: the selected ones by name, up to the first that holds no texts.
- * What a function reads travels alone.
+ * Columns that order rows of equal time, as recorded: the selected ones by name, up to the first
+ * that holds no texts. What a function reads travels alone.
  */
 function tieColumnsOf(plan: SelectPlan): readonly number[] {
   if (plan.leaves.length > 0) return [];
@@ -127,8 +134,8 @@ function tieColumnsOf(plan: SelectPlan): readonly number[] {
 }
 
 /**
- * The series in the order of their compared tags, when rows of two different series never compare as equal: every tag
- * is there, and none is alike in all of them. `undefined` otherwise.
+ * The series in the order of their compared tags, when rows of two different series never compare
+ * as equal: every tag is there, and none is alike in all of them. `undefined` otherwise.
  */
 function orderOfSeries(
   compared: readonly { readonly input: RowInput; readonly column: Column }[],

@@ -1,4 +1,5 @@
-// Rows of several sources as one stream: groups in the order of the answer, rows of equal groups merged by time.
+// Rows of several sources as one stream: groups in the order of the answer, rows of equal groups
+// merged by time.
 import type { RowBatch } from '../batch/row-batch.ts';
 import { compareGroups } from './group-order.ts';
 import type { MergeOptions, Run } from './merge-runs.ts';

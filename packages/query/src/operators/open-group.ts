@@ -1,4 +1,5 @@
-// The group that a query with functions is reading: its leaves, and the rows that are known of them.
+// The group that a query with functions is reading: its leaves, and the rows that are known of
+// them.
 import { assert } from '@tidemark/core';
 
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';

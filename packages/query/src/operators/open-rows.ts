@@ -1,4 +1,5 @@
-// Rows of everything that FROM names, filtered, in the order of the answer. Recursive for subqueries.
+// Rows of everything that FROM names, filtered, in the order of the answer. Recursive for
+// subqueries.
 import { compareBytes } from '@tidemark/core';
 
 import { sliceRows } from '../batch/row-batch.ts';

@@ -1,8 +1,8 @@
 // Where reading a subquery ends: at a value outside the range of time.
 //
-// A window of a subquery may begin before the range of the query around it. What is reduced as a whole ends at the first
-// value that it finds there, and so does everything behind it, in further groups too (recorded). Every input that is
-// reduced has an end of its own.
+// A window of a subquery may begin before the range of the query around it. What is reduced as a
+// whole ends at the first value that it finds there, and so does everything behind it, in further
+// groups too (recorded). Every input that is reduced has an end of its own.
 import type { Column } from '@tidemark/core';
 import { columnLength } from '@tidemark/core';
 

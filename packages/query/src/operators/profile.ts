@@ -1,12 +1,16 @@
-// What each operator of one statement cost: EXPLAIN ANALYZE draws it. Statements that nobody asks about have none.
+// What each operator of one statement cost: EXPLAIN ANALYZE draws it. Statements that nobody asks
+// about have none.
 //
-// Operators pull from each other, one at a time, so that the operator that is being pulled when another one is pulled
-// for the first time is the one that it works for.
+// Operators pull from each other, one at a time, so that the operator that is being pulled when
+// another one is pulled for the first time is the one that it works for.
 import { isPause } from '../operator.ts';
 import type { Operator, Pause, Steps } from '../operator.ts';
 import type { SourceCounters } from '../series-source.ts';
 
-/** One operator. Times are milliseconds of the wall, waits for the source and for other queries included. */
+/**
+ * One operator. Times are milliseconds of the wall, waits for the source and for other queries
+ * included.
+ */
 export type OperatorCost = {
   readonly label: string;
   /** Of this operator and of everything below it. */
@@ -45,7 +49,10 @@ export function ownMs({ totalMs, children }: OperatorCost): number {
   return Math.max(0, totalMs - children.reduce((sum, child) => sum + child.totalMs, 0));
 }
 
-/** Measures the operators of one statement. `counters` are those that the source of the statement counts in. */
+/**
+ * Measures the operators of one statement. `counters` are those that the source of the statement
+ * counts in.
+ */
 export class Profile {
   readonly root: OperatorCost = operator('statement');
   readonly #monotonicMs: () => number;
@@ -58,7 +65,10 @@ export class Profile {
     this.#counters = counters;
   }
 
-  /** The same operator, measured. `owner` tells operators of one label apart: the plan or the source they are of. */
+  /**
+   * The same operator, measured. `owner` tells operators of one label apart: the plan or the source
+   * they are of.
+   */
   *stream<T>(
     label: string,
     owner: object,
@@ -109,7 +119,9 @@ export class Profile {
     }
   }
 
-  /** The next batch or the end of some work. Waits on the way belong to the time of all who wait. */
+  /**
+   * The next batch or the end of some work. Waits on the way belong to the time of all who wait.
+   */
   *#measured<T, R>(
     cost: OperatorCost,
     work: Generator<T | Pause, R, undefined>,

@@ -1,4 +1,5 @@
-// Large windows are reduced in steps: no step takes more rows, or appends more points, than fit a few milliseconds.
+// Large windows are reduced in steps: no step takes more rows, or appends more points, than fit a
+// few milliseconds.
 import { columnFrom } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { describe, expect, test } from 'vitest';
@@ -45,7 +46,10 @@ function accumulatorOf(spec: ReducerSpec, inputType: FieldType): Accumulator {
   });
 }
 
-/** Runs the steps; the most rows that were taken in one and the most points that were appended in one. */
+/**
+ * Runs the steps; the most rows that were taken in one and the most points that were appended in
+ * one.
+ */
 function run(
   steps: Calculation<LeafBatch | undefined>,
   most: { rows: number; points: number },

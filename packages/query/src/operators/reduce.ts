@@ -34,7 +34,10 @@ export class Reduction {
     this.#out = out;
   }
 
-  /** Takes rows; returns the points of windows that have ended, if there are any. Large windows end in steps. */
+  /**
+   * Takes rows; returns the points of windows that have ended, if there are any. Large windows end
+   * in steps.
+   */
   *push(run: Run): Calculation<LeafBatch | undefined> {
     const { times, columns } = run;
     const { windows, input, descending } = this.#options;
@@ -97,7 +100,10 @@ function contains(window: Window, time: bigint): boolean {
   return time >= window.start && time < window.end;
 }
 
-/** First row behind the window, found by doubling steps: windows are short or long, rarely in between. */
+/**
+ * First row behind the window, found by doubling steps: windows are short or long, rarely in
+ * between.
+ */
 function windowEnd(
   times: BigInt64Array,
   start: number,

@@ -1,4 +1,5 @@
-// fill() over finished rows: what stands where a column has no value at a time at which another one has.
+// fill() over finished rows: what stands where a column has no value at a time at which another one
+// has.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnLength, columnValue } from '@tidemark/core';
 
@@ -80,7 +81,8 @@ export class RawFiller {
     this.#columns = plan.inputs.map((input) => {
       const type = input.kind === 'tag' ? 'string' : input.type;
       if (fill.kind !== 'number') return new ColumnDefaults(type, undefined);
-      // A number does not fit into a column of texts; the last step puts it there (see `run-statement.ts`).
+      // A number does not fit into a column of texts; the last step puts it there (see
+      // `run-statement.ts`).
       if (isText(type)) return undefined;
       return new ColumnDefaults(type, castNumber(fill.value, type));
     });
@@ -96,7 +98,10 @@ export class RawFiller {
   }
 }
 
-/** Calls of unknown fields stay null; columns of texts get their number in the last step (`run-statement.ts`). */
+/**
+ * Calls of unknown fields stay null; columns of texts get their number in the last step
+ * (`run-statement.ts`).
+ */
 function hasNoDefault(plan: SelectPlan, index: number, type: FieldType): boolean {
   const leaf = plan.leaves[index];
   if (leaf === undefined || isText(type)) return isText(type);

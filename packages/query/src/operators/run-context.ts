@@ -35,7 +35,10 @@ export class RunContext {
     return this.query.limits.mergeRows ?? MERGE_ROWS;
   }
 
-  /** The rows of an operator, measured if somebody asks; `owner` is the plan or the source that it works for. */
+  /**
+   * The rows of an operator, measured if somebody asks; `owner` is the plan or the source that it
+   * works for.
+   */
   operator(label: string, owner: object, from: Operator<RowBatch>): Operator<RowBatch> {
     if (this.#profile === undefined) return from;
     return this.#profile.stream(label, owner, { from, rowsOf: (batch) => batch.times.length });

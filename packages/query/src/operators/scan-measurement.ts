@@ -33,9 +33,10 @@ export type ScanOptions = {
 };
 
 /**
- * Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. A group of one series is a
- * stream; the series of others are merged by time. Rows of one group that are too many to be merged at once are read
- * again in slices of time, each of which is merged by itself.
+ * Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. A group
+ * of one series is a stream; the series of others are merged by time. Rows of one group that are
+ * too many to be merged at once are read again in slices of time, each of which is merged by
+ * itself.
  */
 export function* scanMeasurement(
   source: MeasurementPlan,
@@ -214,7 +215,10 @@ class InputLayout {
     if (selected === 0) this.fields.length = 0;
   }
 
-  /** Rows of a batch that meet the residual condition and hold a selected field; undefined when there are none. */
+  /**
+   * Rows of a batch that meet the residual condition and hold a selected field; undefined when
+   * there are none.
+   */
   *rows(batch: SeriesBatch, plan: SelectPlan): Steps<SeriesRun | undefined> {
     const { times, seriesKey, tags } = batch;
     const columns = this.#fieldOf.map((field): Column | undefined =>
@@ -264,8 +268,8 @@ export type MaskOptions = {
 };
 
 /**
- * One byte per row: 1 where the condition holds. Missing tags compare as empty strings. A long condition is held against
- * a few rows at a time, and gives way in between.
+ * One byte per row: 1 where the condition holds. Missing tags compare as empty strings. A long
+ * condition is held against a few rows at a time, and gives way in between.
  */
 export function* conditionMask(
   condition: ValueExpression,

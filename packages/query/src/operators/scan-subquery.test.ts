@@ -1,4 +1,5 @@
-// Points that keep their own times inside windows: the query around them counts in windows of its own.
+// Points that keep their own times inside windows: the query around them counts in windows of its
+// own.
 import { expect, test } from 'vitest';
 
 import { MemorySource } from '../testing/memory-source.ts';

@@ -1,4 +1,5 @@
-// Rows of a subquery as the query around it reads them: regrouped by the outer dimensions and filtered.
+// Rows of a subquery as the query around it reads them: regrouped by the outer dimensions and
+// filtered.
 import type { Column } from '@tidemark/core';
 import { assert } from '@tidemark/core';
 
@@ -25,8 +26,8 @@ import type { Operator, Steps } from '../operator.ts';
 type CollectedGroup = { readonly key: GroupKey; readonly parts: Run[][]; bytes: number };
 
 /**
- * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time or window; some subqueries
- * show one inner group after the other (see `keepsGroupsApart`).
+ * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time or
+ * window; some subqueries show one inner group after the other (see `keepsGroupsApart`).
  */
 export function* scanSubquery(
   source: SubqueryPlan,
@@ -90,8 +91,8 @@ export function* scanSubquery(
 }
 
 /**
- * Whether a raw query sees one inner group after the other. Without windows a group's one result stands where its group
- * stands; windows that are filled are a series of their own.
+ * Whether a raw query sees one inner group after the other. Without windows a group's one result
+ * stands where its group stands; windows that are filled are a series of their own.
  */
 function keepsGroupsApart(plan: SelectPlan, inner: SelectPlan): boolean {
   if (plan.leaves.some((leaf) => leaf.reducer !== undefined)) return false;
@@ -111,7 +112,10 @@ function isReducedInWindows({ interval, leaves }: SelectPlan): boolean {
   return interval !== undefined && leaves.some((leaf) => leaf.reducer !== undefined);
 }
 
-/** The windows whose order rows with the times of their points are in; undefined where the time is the order. */
+/**
+ * The windows whose order rows with the times of their points are in; undefined where the time is
+ * the order.
+ */
 function windowsOfPoints(inner: SelectPlan): Windows | undefined {
   if (inner.interval === undefined || !inner.leaves.some(hasPointTimes)) return undefined;
   return new Windows(inner.interval, inner.zone);

@@ -6,7 +6,9 @@ import { answer, contextOf, DATABASE, SECOND } from '../testing/run-statement.ts
 
 type Series = { readonly name: string; readonly tags: object; readonly values: unknown[][] };
 
-/** Six series in each of `m` and `n`; half of them have no points before second 10, some lack a tag. */
+/**
+ * Six series in each of `m` and `n`; half of them have no points before second 10, some lack a tag.
+ */
 async function seriesOf(text: string): Promise<readonly Series[]> {
   const source = new MemorySource();
   source.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);

@@ -1,4 +1,5 @@
-// `_name` and `_seriesKey`: fields that every series has, for clients that list series with SELECT (recorded).
+// `_name` and `_seriesKey`: fields that every series has, for clients that list series with SELECT
+// (recorded).
 import type { SelectStatement } from '@tidemark/influxql';
 
 import { uniqueColumnNames } from '../analyse/column-names.ts';

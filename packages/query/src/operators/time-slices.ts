@@ -1,4 +1,5 @@
-// Cuts a large scan into slices of time with about equally many rows, as far as counts and bounds can tell.
+// Cuts a large scan into slices of time with about equally many rows, as far as counts and bounds
+// can tell.
 import type { TimeRange } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';

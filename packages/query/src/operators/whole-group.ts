@@ -1,5 +1,5 @@
-// Groups of aggregates that are complete as the source hands them on: one batch, every window there. They need no queues,
-// no filling and no merge of leaves.
+// Groups of aggregates that are complete as the source hands them on: one batch, every window
+// there. They need no queues, no filling and no merge of leaves.
 import type { Column } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
@@ -24,7 +24,10 @@ export class WholeGroups {
     this.arePossible = canBeWhole(leaves.plan);
   }
 
-  /** The rows of a group of one batch, when every window has a point in every leaf and none is missing. */
+  /**
+   * The rows of a group of one batch, when every window has a point in every leaf and none is
+   * missing.
+   */
   rows({ group, windowStarts, leaves }: AggregatedGroup): RowBatch | undefined {
     const { plan, wholeStamp, keepsPointTime } = this.#leaves;
     const rowCount = windowStarts.length;
@@ -56,7 +59,10 @@ function canBeWhole(plan: SelectPlan): boolean {
   );
 }
 
-/** The windows that fill() makes of a group that has a point; `first` is the earliest start that is known. */
+/**
+ * The windows that fill() makes of a group that has a point; `first` is the earliest start that is
+ * known.
+ */
 type WindowSpan = {
   readonly first: bigint | undefined;
   readonly last: bigint;
@@ -75,7 +81,10 @@ function filledSpan({ plan, windows, range }: LeavesPlan): WindowSpan | undefine
   };
 }
 
-/** Whether windows follow each other over the whole span: starts are in order, so that counting them tells. */
+/**
+ * Whether windows follow each other over the whole span: starts are in order, so that counting them
+ * tells.
+ */
 function isFilled(
   starts: BigInt64Array,
   { first, last, everyNanos, descending }: WindowSpan,

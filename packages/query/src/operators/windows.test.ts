@@ -1,4 +1,5 @@
-// Windows of GROUP BY time(…, …) tz(…): they lie on the wall clock, one behind the other, also where clocks change.
+// Windows of GROUP BY time(…, …) tz(…): they lie on the wall clock, one behind the other, also
+// where clocks change.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 

@@ -1,9 +1,11 @@
-// Windows of GROUP BY time: where they start and end, with and without a time zone (query semantics §2).
+// Windows of GROUP BY time: where they start and end, with and without a time zone (query semantics
+// §2).
 //
-// With a zone, borders are times of its wall clock. A window begins with the first instant at which the clock shows its
-// border or more, so that windows follow each other without gaps, whatever the clock does: one that lies over a change is
-// shorter or longer. Windows no longer than the change itself, hours where the clock moves by one, keep their length and
-// count from midnight on either side: an hour that comes twice is two windows, and the change is a border.
+// With a zone, borders are times of its wall clock. A window begins with the first instant at which
+// the clock shows its border or more, so that windows follow each other without gaps, whatever the
+// clock does: one that lies over a change is shorter or longer. Windows no longer than the change
+// itself, hours where the clock moves by one, keep their length and count from midnight on either
+// side: an hour that comes twice is two windows, and the change is a border.
 import { floorMod, MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Interval } from '../analyse/dimensions.ts';
@@ -75,7 +77,8 @@ export class Windows {
     let start = this.#instantOf(local, { time, offset, zone });
     local += this.everyNanos;
     let end = this.#instantOf(local, { time, offset, zone });
-    // Set back over a border, the clock shows times of the window before it; the border was reached all the same.
+    // Set back over a border, the clock shows times of the window before it; the border was reached
+    // all the same.
     while (end <= time) {
       start = end;
       local += this.everyNanos;
@@ -84,7 +87,10 @@ export class Windows {
     return within(start, end);
   }
 
-  /** When the clock first shows a time, as seen from a time in the window that begins or ends with it. */
+  /**
+   * When the clock first shows a time, as seen from a time in the window that begins or ends with
+   * it.
+   */
   #instantOf(local: bigint, { time, offset, zone }: Seen): bigint {
     const near = local - offset;
     const before = zone.offsetNanos(near - NEAR_NANOS);
@@ -110,7 +116,10 @@ export class Windows {
   }
 }
 
-/** A span of time without a change, nor one so shortly before it that the clock shows times of the span twice. */
+/**
+ * A span of time without a change, nor one so shortly before it that the clock shows times of the
+ * span twice.
+ */
 type Calm = { readonly offset: bigint; readonly from: bigint; readonly to: bigint };
 
 type Seen = { readonly time: bigint; readonly offset: bigint; readonly zone: Zone };

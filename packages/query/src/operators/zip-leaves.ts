@@ -1,4 +1,5 @@
-// Puts the points of several leaves beside each other: one row per time, null where a leaf has no point.
+// Puts the points of several leaves beside each other: one row per time, null where a leaf has no
+// point.
 import type { Column, FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
@@ -7,7 +8,10 @@ import type { LeafBatch } from './leaf-batch.ts';
 import type { LeafQueue } from './leaf-pipeline.ts';
 import { sliceLeaf } from './leaf-pipeline.ts';
 
-/** Rows over all leaves; columns are the leaves' values, then the auxiliary columns of the only leaf. */
+/**
+ * Rows over all leaves; columns are the leaves' values, then the auxiliary columns of the only
+ * leaf.
+ */
 export type ZippedRows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
 
 /** Reads rows from the queues of a group as far as they are known. */
@@ -80,7 +84,9 @@ export class LeafZipper {
     return { times: times.take(), columns: builders.map((builder) => builder.take()) };
   }
 
-  /** The next time of all leaves; undefined as long as one of them may still bring an earlier one. */
+  /**
+   * The next time of all leaves; undefined as long as one of them may still bring an earlier one.
+   */
   #nextTime(): bigint | undefined {
     let next: bigint | undefined;
     for (const queue of this.#queues) {

@@ -17,7 +17,10 @@ export type AnswerPart = {
   readonly startsChunk: boolean;
 };
 
-/** The parts of an answer. A response chunk is at most `chunkRows` rows of one series; without, there is only one. */
+/**
+ * The parts of an answer. A response chunk is at most `chunkRows` rows of one series; without,
+ * there is only one.
+ */
 export function* answerParts(
   answer: Operator<ResultBatch>,
   budget: RowBudget,
@@ -63,7 +66,10 @@ export class RowBudget {
     this.#left = maxRows === undefined || maxRows === 0 ? Number.POSITIVE_INFINITY : maxRows;
   }
 
-  /** The next statement begins. It is run whatever is left: what it does counts, if not what it answers. */
+  /**
+   * The next statement begins. It is run whatever is left: what it does counts, if not what it
+   * answers.
+   */
   startStatement(): void {
     this.#hasCut = false;
     this.#isOver = false;

@@ -1,4 +1,5 @@
-// CSV answers: one table per list of columns. Statements without rows and failing statements print nothing.
+// CSV answers: one table per list of columns. Statements without rows and failing statements print
+// nothing.
 import { columnValue, Corruption, escapeTagPart } from '@tidemark/core';
 
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';

@@ -1,5 +1,5 @@
-// The contract of the formats on the wire. One loop runs the statements (`write-statements.ts`); an encoder only says
-// what their answers look like.
+// The contract of the formats on the wire. One loop runs the statements (`write-statements.ts`); an
+// encoder only says what their answers look like.
 import type { Diagnostic } from '@tidemark/core';
 
 import type { ResultBatch, ResultMessage } from '../result.ts';
@@ -12,23 +12,30 @@ export type StatementEnd = {
   readonly isPartial: boolean;
   /** The same of the last series. */
   readonly cutsSeries: boolean;
-  /** Why the statement failed, and the text of it. Rows that came before stay or go, as the format has it. */
+  /**
+   * Why the statement failed, and the text of it. Rows that came before stay or go, as the format
+   * has it.
+   */
   readonly failure: { readonly text: string; readonly cause: unknown } | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /**
- * One format. Called in the order `begin (open batch* close)* finish`, as often as there are documents; a document that
- * is given up is followed by `begin`.
+ * One format. Called in the order `begin (open batch* close)* finish`, as often as there are
+ * documents; a document that is given up is followed by `begin`.
  */
 export interface Encoder {
-  /** What has been written. Bytes may be taken between any two calls, and all of them be dropped before `begin`. */
+  /**
+   * What has been written. Bytes may be taken between any two calls, and all of them be dropped
+   * before `begin`.
+   */
   readonly out: TextBuffer;
   /** A document of that many statements. */
   begin(statementCount: number): void;
   open(statementId: number): void;
   /**
-   * Rows of a series: of the one before when the batch continues it and there is one since `open`. Throws
+   * Rows of a series: of the one before when the batch continues it and there is one since `open`.
+   * Throws
    * `UnsupportedFloat` when the format has no such number; nothing of the batch is written then.
    */
   batch(batch: ResultBatch): void;

@@ -14,7 +14,10 @@ const CLOSE = 0x5d;
 
 const encoder = new TextEncoder();
 
-/** Appends answers to a buffer. Rows that have been printed stay when the statement fails behind them. */
+/**
+ * Appends answers to a buffer. Rows that have been printed stay when the statement fails behind
+ * them.
+ */
 export class JsonEncoder implements Encoder {
   readonly out = new TextBuffer();
   readonly #epoch: Epoch | undefined;

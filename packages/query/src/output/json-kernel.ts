@@ -20,8 +20,9 @@ export type RowOptions = {
 };
 
 /**
- * Appends `[a,b],[c,d]` of all rows; `false` when the batch holds what only the cell printers know: cells of any type,
- * times of a zone, enormous texts. Throws `UnsupportedFloat` for infinite numbers.
+ * Appends `[a,b],[c,d]` of all rows; `false` when the batch holds what only the cell printers know:
+ * cells of any type, times of a zone, enormous texts. Throws `UnsupportedFloat` for infinite
+ * numbers.
  */
 export function appendRows(batch: ResultBatch, { epoch, out, continues }: RowOptions): boolean {
   if (batch.values.length === 0) return false;
@@ -74,7 +75,10 @@ function jsonColumn(
   }
 }
 
-/** The columns from `at` on that can be printed as one, because their rows share codes: tags of the same series. */
+/**
+ * The columns from `at` on that can be printed as one, because their rows share codes: tags of the
+ * same series.
+ */
 function adjacentTexts(columns: readonly ResultColumn[], at: number): readonly StringColumn[] {
   const texts: StringColumn[] = [];
   for (let i = at; i < columns.length; i++) {
@@ -104,7 +108,8 @@ function textColumn(columns: readonly StringColumn[], rowCount: number): JsonCol
   if (first === undefined) return undefined;
   const { codes, dictionary, valid } = first;
   const dictionaries = columns.map((column) => column.dictionary);
-  // A part of an answer rarely uses all of a long dictionary; a short one is encoded once for all parts.
+  // A part of an answer rarely uses all of a long dictionary; a short one is encoded once for all
+  // parts.
   if (dictionary.length <= rowCount || dictionary.length <= SHORT_DICTIONARY) {
     return { kind: 'text', values: codes, valid, ...encodedTexts(dictionaries) };
   }

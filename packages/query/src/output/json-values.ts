@@ -1,4 +1,5 @@
-// Cells as JSON. One printer per column, chosen once per batch; hot loops write bytes and build no strings.
+// Cells as JSON. One printer per column, chosen once per batch; hot loops write bytes and build no
+// strings.
 import { assert } from '@tidemark/core';
 
 import { openZone } from '../analyse/zone.ts';

@@ -1,5 +1,6 @@
-// MessagePack answers: the structure of the JSON ones. Lengths stand before their contents, so that the rows of a
-// statement (of a chunk, when the answer is chunked) are gathered before they are written.
+// MessagePack answers: the structure of the JSON ones. Lengths stand before their contents, so that
+// the rows of a statement (of a chunk, when the answer is chunked) are gathered before they are
+// written.
 import { columnValue } from '@tidemark/core';
 
 import { gatheredLimitExceeded } from '../limits.ts';

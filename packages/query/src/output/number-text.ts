@@ -12,8 +12,9 @@ export class UnsupportedFloat extends Error {
 }
 
 /**
- * The shortest text that reads back the same, as JSON numbers: decimal for 1e-6 ≤ |x| < 1e21, otherwise with an
- * exponent of at least two digits below zero (`1e-07`). Minus zero is `-0`. Not for NaN and infinities.
+ * The shortest text that reads back the same, as JSON numbers: decimal for 1e-6 ≤ |x| < 1e21,
+ * otherwise with an exponent of at least two digits below zero (`1e-07`). Minus zero is `-0`. Not
+ * for NaN and infinities.
  */
 export function floatText(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
@@ -42,15 +43,17 @@ const INT32_MAX = 2_147_483_647;
 const POWERS = [1, 10, 100, 1000, 10_000, 100_000];
 
 /**
- * Appends a float as `floatText` prints it; NaN is `null`, infinities throw. Numbers with up to five decimals, which
- * is nearly all that people measure, are written digit by digit: five times faster than building a string.
+ * Appends a float as `floatText` prints it; NaN is `null`, infinities throw. Numbers with up to
+ * five decimals, which is nearly all that people measure, are written digit by digit: five times
+ * faster than building a string.
  */
 export function appendFloat(value: number, out: TextBuffer): void {
   const positive = value < 0 ? -value : value;
   if (positive < 1e9 && (value !== 0 || !Object.is(value, -0))) {
     for (let decimals = 0; decimals < POWERS.length; decimals++) {
       const scaled = Math.round(positive * POWERS[decimals]!);
-      // The quotient of two exact integers is the double nearest to the decimal, so its text reads back the same.
+      // The quotient of two exact integers is the double nearest to the decimal, so its text reads
+      // back the same.
       if (scaled / POWERS[decimals]! !== positive) continue;
       appendDigits(value < 0, scaled, { decimals, out });
       return;

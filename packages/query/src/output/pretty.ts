@@ -1,4 +1,5 @@
-// Indents JSON as it passes: four spaces per level, one element per line, empty lists and objects closed at once.
+// Indents JSON as it passes: four spaces per level, one element per line, empty lists and objects
+// closed at once.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -18,7 +18,8 @@ export const EPOCH_NANOS = {
 } as const;
 
 /**
- * Appends RFC 3339 times. Rows of one answer are close together, so the date is formatted once per day and reused.
+ * Appends RFC 3339 times. Rows of one answer are close together, so the date is formatted once per
+ * day and reused.
  */
 export class TimePrinter {
   readonly #zone: Zone | undefined;

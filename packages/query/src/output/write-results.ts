@@ -15,7 +15,10 @@ import type { Operator } from '../operator.ts';
 /** Unit of printed times; `undefined` in `ResultFormat` means RFC 3339. */
 export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
 
-/** Reads the parameter `epoch`; `undefined` when it is empty. What is no unit means nanoseconds, as recorded. */
+/**
+ * Reads the parameter `epoch`; `undefined` when it is empty. What is no unit means nanoseconds, as
+ * recorded.
+ */
 export function readEpoch(text: string): Epoch | undefined {
   const unit = text.trim();
   switch (unit) {
@@ -40,20 +43,26 @@ export type ResultFormat = {
   readonly epoch?: Epoch | undefined;
   /** Rows of one response chunk; `undefined` is one document. */
   readonly chunkRows?: number | undefined;
-  /** `max-row-limit`: rows of the whole answer, when it is not chunked; 0 and absent are unlimited. */
+  /**
+   * `max-row-limit`: rows of the whole answer, when it is not chunked; 0 and absent are unlimited.
+   */
   readonly maxRows?: number | undefined;
   /** JSON answers carry `diagnostics` beside the results and errors that they are about. */
   readonly hasDiagnostics?: boolean | undefined;
 };
 
-/** A statement that is about to be run. `run` is called once, after the one before has ended well. */
+/**
+ * A statement that is about to be run. `run` is called once, after the one before has ended well.
+ */
 export type StatementRun = {
   readonly run: () => Operator<ResultBatch>;
   /** Where the statement stands in the text: the place of an error that has none of its own. */
   readonly span?: Span | undefined;
   /** Read after the statement has ended. */
   readonly messages?: (() => readonly ResultMessage[]) | undefined;
-  /** Whether the answer lacks something that `messages` tell of; read after the statement has ended. */
+  /**
+   * Whether the answer lacks something that `messages` tell of; read after the statement has ended.
+   */
   readonly isPartial?: (() => boolean) | undefined;
   /** Findings about the statement's text; read after it has ended. */
   readonly findings?: (() => readonly Diagnostic[]) | undefined;
@@ -62,8 +71,9 @@ export type StatementRun = {
 };
 
 /**
- * Runs the statements and yields the answer's bytes in pieces of about 64 KiB. A statement that throws an `AppError`
- * answers its message; the statements behind it answer `not executed`. Other errors are rethrown.
+ * Runs the statements and yields the answer's bytes in pieces of about 64 KiB. A statement that
+ * throws an `AppError` answers its message; the statements behind it answer `not executed`. Other
+ * errors are rethrown.
  */
 export function writeResults(
   statements: readonly StatementRun[],

@@ -24,13 +24,19 @@ const NOT_EXECUTED: StatementEnd = {
   failure: { text: 'not executed', cause: undefined },
 };
 
-/** What stands before the reason when an answer holds a number that JSON lacks: bare text, as recorded. */
+/**
+ * What stands before the reason when an answer holds a number that JSON lacks: bare text, as
+ * recorded.
+ */
 const UNENCODABLE =
   'json: error calling MarshalJSON for type httpd.Response: ' +
   'json: error calling MarshalJSON for type *query.Result: ';
 
 export type WriteOptions = {
-  /** Rows of one response chunk, which is a document of its own; `undefined` is one document for all statements. */
+  /**
+   * Rows of one response chunk, which is a document of its own; `undefined` is one document for all
+   * statements.
+   */
   readonly chunkRows: number | undefined;
   /** Rows of all statements together; 0 and absent are unlimited. */
   readonly maxRows: number | undefined;

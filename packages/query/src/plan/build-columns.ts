@@ -1,4 +1,5 @@
-// The columns of a SELECT: which inputs are read, which calls are made of them, and what is answered.
+// The columns of a SELECT: which inputs are read, which calls are made of them, and what is
+// answered.
 
 import type { Call, CastType, Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
@@ -49,7 +50,8 @@ class ColumnsBuilder {
 
   build(): BuiltColumns {
     const { fields } = this.#request;
-    // Leaves come first in the row, so they have to be known before auxiliary columns get their numbers.
+    // Leaves come first in the row, so they have to be known before auxiliary columns get their
+    // numbers.
     if (!this.#isRaw) for (const field of fields) this.#collectLeaves(field.expression);
     const outputs = fields.map((field): OutputColumn => {
       const expression = this.#value(field.expression);
@@ -114,7 +116,10 @@ class ColumnsBuilder {
     return index;
   }
 
-  /** A tag that `top` tells apart. A subquery need not show it: it is asked for it, as if it were grouped by. */
+  /**
+   * A tag that `top` tells apart. A subquery need not show it: it is asked for it, as if it were
+   * grouped by.
+   */
   #toldApart(name: string): RowInput {
     const { sources } = this.#request;
     const isHidden =
@@ -182,7 +187,9 @@ class ColumnsBuilder {
     return { kind: 'column', index, type: this.#leaves[index]?.type };
   }
 
-  /** What an unknown name stands for: null, or the number that fill() puts in the place of nulls. */
+  /**
+   * What an unknown name stands for: null, or the number that fill() puts in the place of nulls.
+   */
   #nothing(): ValueExpression {
     const { fill } = this.#request.statement;
     if (fill?.kind !== 'number') return { kind: 'null', type: undefined };
@@ -237,8 +244,8 @@ export function resolveReference(
 }
 
 /**
- * Casts of a subquery's columns convert numbers and leave the value of everything else as it was computed, whatever type
- * the column has been declared with (recorded).
+ * Casts of a subquery's columns convert numbers and leave the value of everything else as it was
+ * computed, whatever type the column has been declared with (recorded).
  */
 function resolveColumn(cast: CastType, resolved: ResolvedName): ResolvedName {
   if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };

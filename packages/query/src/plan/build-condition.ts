@@ -1,4 +1,5 @@
-// WHERE without time: what sources can decide becomes a Predicate, the rest an expression over rows.
+// WHERE without time: what sources can decide becomes a Predicate, the rest an expression over
+// rows.
 import type { InvalidRequest, FieldType, FieldValue } from '@tidemark/core';
 import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/influxql';
 
@@ -12,7 +13,10 @@ import { isNumeric, mathType } from './expression-types.ts';
 import type { InputSet } from './input-set.ts';
 import type { ConditionPlan, ValueExpression } from './select-plan.ts';
 
-/** Builds both forms of a condition. Inputs that only the condition reads are added behind the selected ones. */
+/**
+ * Builds both forms of a condition. Inputs that only the condition reads are added behind the
+ * selected ones.
+ */
 export function buildCondition(
   condition: Expression | undefined,
   sources: readonly PreparedSource[],
@@ -35,7 +39,10 @@ export function buildCondition(
   };
 }
 
-/** Joins all parts into a tree that is no higher than it must be, because trees are walked recursively. */
+/**
+ * Joins all parts into a tree that is no higher than it must be, because trees are walked
+ * recursively.
+ */
 function balanced<T>(parts: readonly T[], join: (left: T, right: T) => T): T | undefined {
   let level = parts;
   while (level.length > 1) {
@@ -206,7 +213,9 @@ function notACondition(node: Expression): InvalidRequest {
   return invalid(text, { code: 'IQL_CONDITION', span: node.span });
 }
 
-/** In conditions the division of integers stays an integer, and operands that do not fit give null. */
+/**
+ * In conditions the division of integers stays an integer, and operands that do not fit give null.
+ */
 function conditionArithmeticType(
   operator: BinaryOperator,
   a: FieldType | undefined,

@@ -1,4 +1,5 @@
-// One function call of a SELECT list as a leaf of the plan: what it reads, how it reduces and transforms it.
+// One function call of a SELECT list as a leaf of the plan: what it reads, how it reduces and
+// transforms it.
 import type { FieldType, InvalidRequest } from '@tidemark/core';
 import { NANOS_PER_SECOND } from '@tidemark/core';
 import type { Call, Expression, Reference } from '@tidemark/influxql';
@@ -208,7 +209,10 @@ function typeFault(call: Call, name: string, { type, isKnown }: ReadField): Leaf
   return unsupported(`${word} iterator type: *query.${type}InterruptIterator`, call, type);
 }
 
-/** With tags to tell apart, the best point of each combination is selected first, and the texts show it. */
+/**
+ * With tags to tell apart, the best point of each combination is selected first, and the texts show
+ * it.
+ */
 function rankingFault(call: Call, field: ReadField): LeafFault | undefined {
   if (call.arguments.length < 3) return typeFault(call, call.name, field);
   const selector = call.name === 'top' ? 'max' : 'min';
@@ -295,7 +299,10 @@ function warmUpOf(node: Expression | undefined): WarmUp | undefined {
   return node.value === 'exponential' || node.value === 'simple' ? node.value : undefined;
 }
 
-/** Windows before the range that a transformation looks at: one, however many it averages (recorded). */
+/**
+ * Windows before the range that a transformation looks at: one, however many it averages
+ * (recorded).
+ */
 function windowsBefore(spec: TransformationSpec): number {
   switch (spec.kind) {
     case 'cumulative_sum':

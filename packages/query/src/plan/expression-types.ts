@@ -1,4 +1,5 @@
-// Types of expressions in SELECT lists, and the recorded texts for operands that do not fit together.
+// Types of expressions in SELECT lists, and the recorded texts for operands that do not fit
+// together.
 import type { FieldType } from '@tidemark/core';
 import type { Binary, Expression } from '@tidemark/influxql';
 
@@ -22,8 +23,9 @@ export function isNumeric(type: FieldType): boolean {
 const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
 
 /**
- * Type of a subquery's column as the query around it reads it. Arithmetic of integers is an integer there, quotients
- * and functions included: fractions are lost on the way, as recorded. Undefined for what nobody knows.
+ * Type of a subquery's column as the query around it reads it. Arithmetic of integers is an integer
+ * there, quotients and functions included: fractions are lost on the way, as recorded. Undefined
+ * for what nobody knows.
  */
 export function declaredType(expression: ValueExpression): FieldType | undefined {
   switch (expression.kind) {
@@ -54,7 +56,10 @@ type BinaryOperands = {
   readonly typeOf: (node: Expression) => string | undefined;
 };
 
-/** Type of an arithmetic or logical operator's result; throws the recorded error where there is none. */
+/**
+ * Type of an arithmetic or logical operator's result; throws the recorded error where there is
+ * none.
+ */
 export function binaryType(operands: BinaryOperands): FieldType | undefined {
   const { node, left, right } = operands;
   const a = left.type;

@@ -1,4 +1,5 @@
-// The second half of the analysis: a prepared SELECT is placed in the query around it and becomes a plan.
+// The second half of the analysis: a prepared SELECT is placed in the query around it and becomes a
+// plan.
 import type { TimeRange } from '@tidemark/core';
 import { compareBytes, MAX_TIME } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
@@ -134,7 +135,8 @@ function subqueryInput(
 ): SubqueryInput {
   const index = prepared.columns.findIndex((column) => column.name === input.name);
   if (index >= 0) return { kind: 'column', index };
-  // Tags that only the outer query groups by are known here too, because they are passed on to the subquery.
+  // Tags that only the outer query groups by are known here too, because they are passed on to the
+  // subquery.
   if (input.kind === 'tag' && inner.dimensions.includes(input.name)) {
     return { kind: 'dimension', index: inner.dimensions.indexOf(input.name) };
   }

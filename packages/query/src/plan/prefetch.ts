@@ -1,4 +1,5 @@
-// Ranges that begin before the query's own: transformations of windows compare the first one with the one before.
+// Ranges that begin before the query's own: transformations of windows compare the first one with
+// the one before.
 import type { TimeRange } from '@tidemark/core';
 import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
@@ -14,7 +15,10 @@ type Ranged = {
   readonly descending: boolean;
 };
 
-/** The range widened by some windows on the side where the query begins, as far as the outermost query reaches. */
+/**
+ * The range widened by some windows on the side where the query begins, as far as the outermost
+ * query reaches.
+ */
 export function rangeBefore(ranged: Ranged, windows: number): TimeRange {
   const widened = widenedRange(ranged, windows);
   return ranged.readableRange === undefined ? widened : intersect(widened, ranged.readableRange);
@@ -32,7 +36,10 @@ function widenedRange({ range, interval, descending }: Ranged, windows: number):
   return { start: start < MIN_TIME ? MIN_TIME : start, end: range.end };
 }
 
-/** Windows by which the leaves of the outermost query widen what its subqueries may read ahead (recorded). */
+/**
+ * Windows by which the leaves of the outermost query widen what its subqueries may read ahead
+ * (recorded).
+ */
 export function mostShifted(leaves: readonly Leaf[]): number {
   return leaves
     .flatMap((leaf) => leaf.transformations)

@@ -1,4 +1,5 @@
-// The plan of a SELECT: plain data that says what is read, how it is reduced and what is answered. Made by
+// The plan of a SELECT: plain data that says what is read, how it is reduced and what is answered.
+// Made by
 // `plan-select.ts`, run by `operators/run-select.ts`, printed by EXPLAIN.
 import type { FieldType, FieldValue, TimeRange } from '@tidemark/core';
 import type { BinaryOperator, Fill } from '@tidemark/influxql';
@@ -92,7 +93,10 @@ export type Leaf = {
   readonly hasFixedType: boolean;
   /** The field does not suit the function. Raised when the leaf is run; nobody may ask for it. */
   readonly fault: LeafFault | undefined;
-  /** Windows that are read beyond the time range so that the first one has something to compare with. */
+  /**
+   * Windows that are read beyond the time range so that the first one has something to compare
+   * with.
+   */
   readonly prefetchWindows: number;
 };
 
@@ -109,7 +113,10 @@ export type MeasurementPlan = {
 export type SubqueryPlan = {
   readonly kind: 'subquery';
   readonly plan: SelectPlan;
-  /** For each input of the outer plan: the output column or the dimension of the inner plan that holds it. */
+  /**
+   * For each input of the outer plan: the output column or the dimension of the inner plan that
+   * holds it.
+   */
   readonly inputs: readonly SubqueryInput[];
 };
 

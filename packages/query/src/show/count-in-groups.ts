@@ -1,4 +1,5 @@
-// Exact cardinalities by tags, and those over several retention policies: counted over the keys of the series.
+// Exact cardinalities by tags, and those over several retention policies: counted over the keys of
+// the series.
 import { compareBytes } from '@tidemark/core';
 
 import { sortInSteps } from '../functions/steps.ts';
@@ -36,7 +37,10 @@ type Group = {
   readonly members: Members;
 };
 
-/** Counts series, tag keys or tag values by tags of theirs, or over several policies, from the keys of the series. */
+/**
+ * Counts series, tag keys or tag values by tags of theirs, or over several policies, from the keys
+ * of the series.
+ */
 export function* countInGroups(
   { of, keys, filters, dimensions }: Grouping,
   run: RunContext,

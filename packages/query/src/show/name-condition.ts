@@ -1,4 +1,5 @@
-// `_name` in the condition of a SHOW statement: the name of the measurement, as if it were a tag of its series.
+// `_name` in the condition of a SHOW statement: the name of the measurement, as if it were a tag of
+// its series.
 import { textMatcher } from '../regex.ts';
 import type { Predicate } from '../series-source.ts';
 

@@ -215,8 +215,8 @@ function* countTagValues(
 }
 
 /**
- * Numbers of values of one tag key as storage keeps them, by measurement; `undefined` when it only estimates one of them
- * or the statement asks for something else.
+ * Numbers of values of one tag key as storage keeps them, by measurement; `undefined` when it only
+ * estimates one of them or the statement asks for something else.
  */
 function* knownTagValues(
   keys: TagKeyMatch,

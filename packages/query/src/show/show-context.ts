@@ -35,8 +35,8 @@ export type PlaceOptions = {
 export type Place = { readonly database: string; readonly retentionPolicy: string | undefined };
 
 /**
- * Where a source lies, `undefined` for no FROM: in the database and the policy that it names, otherwise in those of the
- * statement. Refuses what does not exist.
+ * Where a source lies, `undefined` for no FROM: in the database and the policy that it names,
+ * otherwise in those of the statement. Refuses what does not exist.
  */
 export function placeOf(
   source: MeasurementSource | undefined,

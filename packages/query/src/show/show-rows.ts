@@ -1,5 +1,5 @@
-// Rows of SHOW statements on their way out: pieces of columns of texts become series, LIMIT and OFFSET counted off as they
-// come, so that an answer of any size takes no more than a piece of it.
+// Rows of SHOW statements on their way out: pieces of columns of texts become series, LIMIT and
+// OFFSET counted off as they come, so that an answer of any size takes no more than a piece of it.
 import type { ResultBatch } from '../result.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
@@ -17,7 +17,10 @@ export type RowLimits = {
   readonly offset?: bigint | undefined;
 };
 
-/** The series that pieces make. LIMIT and OFFSET count the rows of each, as recorded. Series without rows are left out. */
+/**
+ * The series that pieces make. LIMIT and OFFSET count the rows of each, as recorded. Series without
+ * rows are left out.
+ */
 export function* seriesOf(
   pieces: Operator<RowPiece>,
   columns: readonly string[],

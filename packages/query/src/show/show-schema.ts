@@ -1,5 +1,5 @@
-// SHOW SERIES, TAG KEYS, TAG VALUES and FIELD KEYS: look-ups that the source answers in order and without duplicates, shown
-// as they come.
+// SHOW SERIES, TAG KEYS, TAG VALUES and FIELD KEYS: look-ups that the source answers in order and
+// without duplicates, shown as they come.
 import { compareBytes } from '@tidemark/core';
 import type { ShowStatement, TagKeyFilter } from '@tidemark/influxql';
 
@@ -20,8 +20,9 @@ import type { Operator, Steps } from '../operator.ts';
 type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>;
 
 /**
- * SHOW SERIES: keys of all policies, or of those that sources name; with a time condition only those of one policy's
- * shards in the range, and in the order of their bytes instead of that of their tags (recorded).
+ * SHOW SERIES: keys of all policies, or of those that sources name; with a time condition only
+ * those of one policy's shards in the range, and in the order of their bytes instead of that of
+ * their tags (recorded).
  */
 export function* showSeries(
   statement: Show<'show-series'>,

@@ -1,5 +1,5 @@
-// What FROM and WHERE name, as look-ups: one per database and policy, each naming a measurement once, so that answers have an order
-// and no duplicates without being gathered.
+// What FROM and WHERE name, as look-ups: one per database and policy, each naming a measurement
+// once, so that answers have an order and no duplicates without being gathered.
 import { compareBytes } from '@tidemark/core';
 import type { MeasurementSource } from '@tidemark/influxql';
 
@@ -18,7 +18,10 @@ const PIECE_ENTRIES = 2048;
 
 export type SourceOptions = PlaceOptions & { readonly condition?: SeriesCondition | undefined };
 
-/** Filters that together name what the sources do. Two of them differ in place, or in the measurements that they name. */
+/**
+ * Filters that together name what the sources do. Two of them differ in place, or in the
+ * measurements that they name.
+ */
 export function* sourceFilters(
   sources: readonly MeasurementSource[],
   options: SourceOptions,
@@ -75,7 +78,10 @@ function* namesOf(
   return { measurements: [...members.texts] };
 }
 
-/** The series of a filter that meet a condition: one filter for all measurements that are asked the same of their tags. */
+/**
+ * The series of a filter that meet a condition: one filter for all measurements that are asked the
+ * same of their tags.
+ */
 export function* withCondition(
   filter: SchemaFilter,
   condition: SeriesCondition | undefined,
@@ -130,8 +136,8 @@ export function* measurementsOf(filters: readonly SchemaFilter[], run: RunContex
 export type Piece<T> = { readonly measurement: string; readonly entries: readonly T[] };
 
 /**
- * Several answers, each in the order of measurements and then of entries, as one in that order without duplicates. Reads
- * on when a piece is used up: no more than one of each is held.
+ * Several answers, each in the order of measurements and then of entries, as one in that order
+ * without duplicates. Reads on when a piece is used up: no more than one of each is held.
  */
 export function* merged<T>(
   answers: readonly Operator<Piece<T>>[],

@@ -1,4 +1,5 @@
-// SHOW statements about the schema, over the model in memory: pieces in, pieces out, whatever their size.
+// SHOW statements about the schema, over the model in memory: pieces in, pieces out, whatever their
+// size.
 import { describe, expect, test } from 'vitest';
 
 import type { QueryContext } from '../context.ts';
@@ -13,7 +14,10 @@ const SERIES = 40;
 const ALL_OF_M = SERIES + 3;
 const WEEK = 604_800n * SECOND;
 
-/** Measurements `m` with 40 series and `n` with 4, `old` only in another policy, which has a part of `m` too. */
+/**
+ * Measurements `m` with 40 series and `n` with 4, `old` only in another policy, which has a part of
+ * `m` too.
+ */
 function sourceOf(batchRows: number): MemorySource {
   const source = new MemorySource(batchRows);
   source.addPolicy(DATABASE, 'autogen', WEEK);
@@ -149,7 +153,10 @@ describe('answers do not depend on the pieces that the source gives', () => {
   });
 });
 
-/** The requests that a statement makes, each with the number of batches that were taken of its answer. */
+/**
+ * The requests that a statement makes, each with the number of batches that were taken of its
+ * answer.
+ */
 async function taken(
   text: string,
   source: MemorySource,

@@ -1,5 +1,6 @@
-// Replays recorded requests against the executor over the model in memory. Handles what the executor answers;
-// statements of the service (definitions, rights, deletes) are told apart and left to its tests.
+// Replays recorded requests against the executor over the model in memory. Handles what the
+// executor answers; statements of the service (definitions, rights, deletes) are told apart and
+// left to its tests.
 import { InvalidRequest } from '@tidemark/core';
 import type { ParseResult, Statement } from '@tidemark/influxql';
 import { parseQuery } from '@tidemark/influxql';
@@ -51,7 +52,10 @@ function describeRequest({ method, path, params, body }: RecordedRequest): strin
   return [method, path, ...written, ...sent].join(' ');
 }
 
-/** Parses the lines of a write; given by the caller, because this package does not know line protocol. */
+/**
+ * Parses the lines of a write; given by the caller, because this package does not know line
+ * protocol.
+ */
 export type LineParser = (
   lines: readonly string[],
   precision: string | undefined,

@@ -1,5 +1,6 @@
-// The protocol of user-defined functions in TypeScript, with nothing but Node's own modules: copy it beside your function.
-// Messages are protobuf with a varint length in front; the numbers below are the fields of `Request` and `Response`.
+// The protocol of user-defined functions in TypeScript, with nothing but Node's own modules: copy
+// it beside your function. Messages are protobuf with a varint length in front; the numbers below
+// are the fields of `Request` and `Response`.
 import { createServer } from 'node:net';
 import { rmSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
@@ -21,7 +22,9 @@ export type Point = {
 
 export type OptionType = 'bool' | 'int' | 'float' | 'string' | 'duration';
 
-/** A function's side of a conversation. One object per conversation: a task that runs twice has two. */
+/**
+ * A function's side of a conversation. One object per conversation: a task that runs twice has two.
+ */
 export interface Agent {
   readonly wants: 'stream' | 'batch';
   readonly provides: 'stream' | 'batch';
@@ -40,7 +43,10 @@ const KIND = { info: 1, init: 2, keepalive: 3, snapshot: 4, restore: 5, error: 6
 const DATA = { begin: 16, point: 17, end: 18 } as const;
 const OPTION_TYPES: readonly OptionType[] = ['bool', 'int', 'float', 'string', 'duration'];
 
-/** Runs agents: over standard input and output, or for every connection to the socket that `--socket PATH` names. */
+/**
+ * Runs agents: over standard input and output, or for every connection to the socket that `--socket
+ * PATH` names.
+ */
 export function serve(makeAgent: () => Agent): void {
   const at = process.argv.indexOf('--socket');
   const path = at < 0 ? undefined : process.argv[at + 1];
@@ -243,7 +249,9 @@ function bytesOf(body: Buffer, number: number): Buffer {
   return Buffer.alloc(0);
 }
 
-/** Fields of a message: varints as signed integers, doubles as numbers, everything else as bytes. */
+/**
+ * Fields of a message: varints as signed integers, doubles as numbers, everything else as bytes.
+ */
 function* fieldsOf(message: Buffer): Iterable<[number: number, value: bigint | number | Buffer]> {
   let at = 0;
   while (at < message.length) {

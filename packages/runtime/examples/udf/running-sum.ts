@@ -7,7 +7,8 @@
 //
 //   stream|from().groupBy('host')@sum().field('value')|httpOut('sums')
 //
-// As a service of its own: `npx tsx running-sum.ts --socket /run/sum.sock`, and `socket = "/run/sum.sock"`.
+// As a service of its own: `npx tsx running-sum.ts --socket /run/sum.sock`, and `socket =
+// "/run/sum.sock"`.
 import type { Agent } from './protocol.ts';
 import { serve } from './protocol.ts';
 

@@ -1,7 +1,9 @@
 // What autoscale nodes need from a provider, and the three providers over their HTTP interfaces.
 import type { HttpClient, HttpRequest, HttpResponse, ScalerCluster } from '../services.ts';
 
-/** Names a thing that can be scaled. `namespace` and `kind` are empty where the provider has none. */
+/**
+ * Names a thing that can be scaled. `namespace` and `kind` are empty where the provider has none.
+ */
 export type ScaledResource = {
   readonly namespace: string;
   readonly kind: string;

@@ -1,4 +1,5 @@
-// Finds groups by the hash of their ids without having the ids: most groups are never asked for theirs.
+// Finds groups by the hash of their ids without having the ids: most groups are never asked for
+// theirs.
 import { assert } from '@tidemark/core';
 
 const FIRST_CAPACITY = 64;
@@ -15,7 +16,10 @@ export class GroupIndex {
     return this.#count;
   }
 
-  /** Place of the first entry with a hash, at or behind `from`; -1 when there is none. Go on with `from = place + 1`. */
+  /**
+   * Place of the first entry with a hash, at or behind `from`; -1 when there is none. Go on with
+   * `from = place + 1`.
+   */
   find(hash: number, from = this.#home(hash)): number {
     const mask = this.#indexes.length - 1;
     for (let place = from & mask; this.#indexes[place] !== EMPTY; place = (place + 1) & mask) {
@@ -45,7 +49,9 @@ export class GroupIndex {
     this.#close(place);
   }
 
-  /** Moves up what was put behind a place because it was taken, so that searches need not pass gaps. */
+  /**
+   * Moves up what was put behind a place because it was taken, so that searches need not pass gaps.
+   */
   #close(gap: number): void {
     const mask = this.#indexes.length - 1;
     let hole = gap;

@@ -1,4 +1,5 @@
-// Groups are found by their ids, whichever way they are asked for and whatever else was opened and forgotten.
+// Groups are found by their ids, whichever way they are asked for and whatever else was opened and
+// forgotten.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GroupIndex } from './group-index.ts';

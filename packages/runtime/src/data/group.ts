@@ -48,7 +48,9 @@ export class Group {
     assert(id !== undefined || init.tags instanceof Series, 'a group has an id or can make one');
   }
 
-  /** The recorded text form; '' for the single group of ungrouped data. Made when first asked for. */
+  /**
+   * The recorded text form; '' for the single group of ungrouped data. Made when first asked for.
+   */
   get id(): string {
     return (this.#id ??= groupId(this.#tags as Series, this.dimensions));
   }
@@ -155,7 +157,8 @@ export class GroupTable {
     if (isByName || name === undefined || tagNames.length > 1 || idNames !== undefined) {
       return hashOfId(this.#seed, series, dimensions);
     }
-    // Groups by one tag are the rule, and open by the thousand: what their ids begin with is hashed once.
+    // Groups by one tag are the rule, and open by the thousand: what their ids begin with is hashed
+    // once.
     if (name !== this.#prefixName) {
       this.#prefixName = name;
       this.#prefixHash = hashText(hashText(this.#seed, name), '=');

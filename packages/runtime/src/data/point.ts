@@ -1,4 +1,5 @@
-// Points and the other messages between nodes. Points never change after they were emitted, with one exception:
+// Points and the other messages between nodes. Points never change after they were emitted, with
+// one exception:
 // `detach` replaces where values live, not what they are.
 import { formatClockDuration } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
@@ -8,7 +9,9 @@ import type { Field, Rows, Schema, Value, ValueType } from './schema.ts';
 import { NO_ROWS } from './schema.ts';
 import type { Series } from './series.ts';
 
-/** Database and retention policy a point was written to; empty for points made by batches and joins. */
+/**
+ * Database and retention policy a point was written to; empty for points made by batches and joins.
+ */
 export type Origin = { readonly database: string; readonly retentionPolicy: string };
 
 export const NO_ORIGIN: Origin = { database: '', retentionPolicy: '' };
@@ -77,8 +80,8 @@ export class Point {
   }
 
   /**
-   * Turns a clone into a copy of another point: one object that lives long costs the collector less than many in turn
-   * that live until the next one comes.
+   * Turns a clone into a copy of another point: one object that lives long costs the collector less
+   * than many in turn that live until the next one comes.
    */
   become(point: Point): void {
     const { own } = point;
@@ -138,7 +141,10 @@ export class Point {
     );
   }
 
-  /** Copies the values out of the write's columns, so that holding the point does not hold the whole write. */
+  /**
+   * Copies the values out of the write's columns, so that holding the point does not hold the whole
+   * write.
+   */
   detach(): void {
     const detached = this.schema.detached;
     if (detached === this.schema) return;
@@ -160,7 +166,10 @@ export class Point {
   }
 }
 
-/** A point with its time, and one value: boxed numbers, references to texts. Measured with windows of both. */
+/**
+ * A point with its time, and one value: boxed numbers, references to texts. Measured with windows
+ * of both.
+ */
 const POINT_BYTES = 130;
 const VALUE_BYTES = 24;
 
@@ -200,7 +209,10 @@ export function outputValue(type: ValueType, value: Value): FieldValue | null {
   return type === 'null' ? null : value;
 }
 
-/** A point for the outside. Durations become text when `areDurationsText` (databases have no such type). */
+/**
+ * A point for the outside. Durations become text when `areDurationsText` (databases have no such
+ * type).
+ */
 export function toOutputPoint(
   point: Point,
   options: { readonly areDurationsText: boolean } = { areDurationsText: false },

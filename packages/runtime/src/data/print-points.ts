@@ -1,4 +1,5 @@
-// Output points as line protocol, in the form that existing databases and tools have seen from tasks.
+// Output points as line protocol, in the form that existing databases and tools have seen from
+// tasks.
 import { compareBytes, escapeTagPart, formatSeriesKey } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import { printFieldValue } from '@tidemark/line-protocol';
@@ -12,7 +13,10 @@ const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
 };
 
-/** One line for each point that has a field which line protocol can carry; times have the write's precision. */
+/**
+ * One line for each point that has a field which line protocol can carry; times have the write's
+ * precision.
+ */
 export function printPoints(points: readonly OutputPoint[], precision: string): string {
   return points.flatMap((point) => printPoint(point, precision) ?? []).join('\n');
 }

@@ -1,4 +1,5 @@
-// A point batch opened in a thread: series interned, columns ready to be read. Opened once, read by all tasks there.
+// A point batch opened in a thread: series interned, columns ready to be read. Opened once, read by
+// all tasks there.
 import type { Column } from '@tidemark/core';
 import { assert } from '@tidemark/core';
 import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';
@@ -78,8 +79,9 @@ export class RowSource {
   }
 
   /**
-   * After all tasks of the thread have seen the batch: points that are still kept get values of their own, so that a
-   * window of rare points does not keep whole writes in memory. Most are gone by now (a write spans many windows).
+   * After all tasks of the thread have seen the batch: points that are still kept get values of
+   * their own, so that a window of rare points does not keep whole writes in memory. Most are gone
+   * by now (a write spans many windows).
    */
   settle(): void {
     for (const point of this.held) if (point.holdCount > 0) point.detach();

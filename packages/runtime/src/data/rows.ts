@@ -21,8 +21,8 @@ export function pointRow(point: Point): ResultRow {
 }
 
 /**
- * Row of a batch: group tags; the columns are the fields and the tags outside the group of the first point. Other
- * points fill them by field, else by tag, else with null.
+ * Row of a batch: group tags; the columns are the fields and the tags outside the group of the
+ * first point. Other points fill them by field, else by tag, else with null.
  */
 export function batchRow(batch: Batch): ResultRow {
   const tags = batch.series.values.length === 0 ? undefined : batch.series.tags;
@@ -54,7 +54,8 @@ export function batchRow(batch: Batch): ResultRow {
 }
 
 /**
- * A float as Go's JSON encoder prints it: exponents below 1e-6 and from 1e21. What JSON has no number for is a text,
+ * A float as Go's JSON encoder prints it: exponents below 1e-6 and from 1e21. What JSON has no
+ * number for is a text,
  * `"+Inf"`, `"-Inf"` or `"NaN"`: an alert must neither be lost nor hide what it is about.
  */
 export function jsonFloat(value: number): string {

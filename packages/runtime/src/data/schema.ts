@@ -1,8 +1,11 @@
-// Schemas: the fields of a point with their types and where each value lives. Points of one schema are read by the
-// same code; everything that is compiled for a schema is cached by its identity.
+// Schemas: the fields of a point with their types and where each value lives. Points of one schema
+// are read by the same code; everything that is compiled for a schema is cached by its identity.
 import type { Point } from './point.ts';
 
-/** Type of a value inside the runtime. Integers, durations and times are `bigint`s, told apart by type only. */
+/**
+ * Type of a value inside the runtime. Integers, durations and times are `bigint`s, told apart by
+ * type only.
+ */
 export type ValueType =
   | 'float'
   | 'int'
@@ -17,8 +20,8 @@ export type ValueType =
 export type Value = number | bigint | string | boolean | null;
 
 /**
- * Where a field's value lives: a column of the write's block, the point's own values, or a field of another point
- * that the point holds (results of joins are not copied).
+ * Where a field's value lives: a column of the write's block, the point's own values, or a field of
+ * another point that the point holds (results of joins are not copied).
  */
 export type Slot =
   | { readonly kind: 'column'; readonly index: number }
@@ -27,7 +30,10 @@ export type Slot =
       readonly kind: 'part';
       readonly index: number;
       readonly field: Field;
-      /** The part's schema, and which of its fields it is: a part that was detached has it there among its own. */
+      /**
+       * The part's schema, and which of its fields it is: a part that was detached has it there
+       * among its own.
+       */
       readonly schema: Schema;
       readonly position: number;
     };
@@ -43,7 +49,10 @@ export type Field = {
 export class Schema {
   readonly fields: readonly Field[];
   readonly indexOf: ReadonlyMap<string, number>;
-  /** Length of `own` of every point of this schema; more than the fields use when a node dropped some. */
+  /**
+   * Length of `own` of every point of this schema; more than the fields use when a node dropped
+   * some.
+   */
   readonly ownLength: number;
   #sorted: readonly Field[] | undefined;
   #detached: Schema | undefined;
@@ -75,7 +84,10 @@ export class Schema {
   }
 }
 
-/** Schemas made from columns or own values by names and types; bounded, since names may come from data. */
+/**
+ * Schemas made from columns or own values by names and types; bounded, since names may come from
+ * data.
+ */
 const INTERNED_MAX = 4096;
 const ownSchemas = new Map<string, Schema>();
 const columnSchemas = new Map<string, Schema>();
@@ -159,7 +171,10 @@ export type Rows = {
 
 export const NO_ROWS: Rows = { columns: [] };
 
-/** A cache of what was made for a schema: fast for repeated look-ups of one schema, bounded otherwise. */
+/**
+ * A cache of what was made for a schema: fast for repeated look-ups of one schema, bounded
+ * otherwise.
+ */
 export class SchemaCache<T> {
   #lastSchema: Schema | undefined;
   #lastValue: T | undefined;

@@ -1,5 +1,6 @@
-// Series that a parser knows, by the numbers that it gave them: tag values in the pages of the writes that brought them.
-// Series of one write have numbers in a row, so that nothing is kept for each of them.
+// Series that a parser knows, by the numbers that it gave them: tag values in the pages of the
+// writes that brought them. Series of one write have numbers in a row, so that nothing is kept for
+// each of them.
 import { assert } from '@tidemark/core';
 import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';
 import type { SeriesPage, SeriesShape } from './paged-series.ts';
@@ -27,7 +28,10 @@ type Entry = {
 /** One numbering for all books of the thread. */
 let nextStableId = 1;
 
-/** Grows only; a parser that starts over begins another one, while batches hold on to the one they were read with. */
+/**
+ * Grows only; a parser that starts over begins another one, while batches hold on to the one they
+ * were read with.
+ */
 export class SeriesBook {
   readonly #entries: Entry[] = [];
   #last: Entry | undefined;

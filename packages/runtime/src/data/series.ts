@@ -1,4 +1,5 @@
-// Series inside the runtime: measurement and tags of points, interned so that nodes compare and cache by identity.
+// Series inside the runtime: measurement and tags of points, interned so that nodes compare and
+// cache by identity.
 import { hashText } from '@tidemark/core';
 import type { SeriesRef } from '../point-batch.ts';
 import { PagedSeries } from './paged-series.ts';
@@ -16,8 +17,9 @@ export class TagKeys {
 }
 
 /**
- * Measurement and tags of a point. Interned per table. No two series of a table have the same `id`; those of an epoch
- * are dense from its `firstId` on, for caches that are arrays. One object: there are as many as series come.
+ * Measurement and tags of a point. Interned per table. No two series of a table have the same `id`;
+ * those of an epoch are dense from its `firstId` on, for caches that are arrays. One object: there
+ * are as many as series come.
  */
 export class Series implements SeriesRef {
   readonly id: number;
@@ -106,20 +108,27 @@ export class Series implements SeriesRef {
   }
 }
 
-/** One series costs about 80 bytes, twice as much again when its tags were asked for, and its key when it has no stable id. */
+/**
+ * One series costs about 80 bytes, twice as much again when its tags were asked for, and its key
+ * when it has no stable id.
+ */
 const FIRST_COUNT_MAX = 131_072;
 const COUNT_MAX = 1_048_576;
 /** Ids in a row that the table of stable ids may leave empty: 8 bytes each. */
 const STABLE_GAP_MAX = 65_536;
 
 /**
- * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by id compare its
- * `firstId` and drop them. Series objects that are still held stay valid; their ids lie before `firstId`, also those of a
- * write that began before the epoch and is worked on in it.
+ * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by
+ * id compare its
+ * `firstId` and drop them. Series objects that are still held stay valid; their ids lie before
+ * `firstId`, also those of a write that began before the epoch and is worked on in it.
  */
 export class SeriesTable {
   #byKey = new Map<string, Series>();
-  /** Series of the write path, found without building a key: by stable id less that of the epoch's first one. */
+  /**
+   * Series of the write path, found without building a key: by stable id less that of the epoch's
+   * first one.
+   */
   #byStableId: (Series | undefined)[] = [];
   #firstStableId = -1;
   #keysByText = new Map<string, TagKeys>();
@@ -166,7 +175,10 @@ export class SeriesTable {
     return series;
   }
 
-  /** A series that the caller remembers, and has not given before. `first` is the index of its first value in the page. */
+  /**
+   * A series that the caller remembers, and has not given before. `first` is the index of its first
+   * value in the page.
+   */
   add(
     shape: { readonly name: string; readonly keys: TagKeys },
     page: SeriesPage,
@@ -183,7 +195,8 @@ export class SeriesTable {
   }
 
   #internStable(ref: SeriesRef, stableId: number): Series {
-    // Ids are given out in order, so that gaps are few; one far away or from before the epoch is found by its key.
+    // Ids are given out in order, so that gaps are few; one far away or from before the epoch is
+    // found by its key.
     const gap = stableId - this.#firstStableId - this.#byStableId.length;
     const isFar = stableId < this.#firstStableId || gap > STABLE_GAP_MAX;
     if (this.#byStableId.length > 0 && isFar) return this.#internByKey(ref);
@@ -265,7 +278,10 @@ export class SeriesTable {
       : this.#internByKey({ name, tagKeys: series.keys.names, tagValues: series.values });
   }
 
-  /** Series that come and go leave with an epoch; where more are alive than fit, the next epoch has more room. */
+  /**
+   * Series that come and go leave with an epoch; where more are alive than fit, the next epoch has
+   * more room.
+   */
   #startEpoch(): void {
     const isCrowded = this.#lookUpCount < this.#countMax * 4;
     if (isCrowded) this.#countMax = Math.min(this.#countMax * 2, COUNT_MAX);

@@ -1,5 +1,6 @@
-// Point batches on their way to a task host. Columns cross as they are, moved or copied; series cross once and are
-// named by number from then on, because a write of thousands of series would otherwise be mostly their texts.
+// Point batches on their way to a task host. Columns cross as they are, moved or copied; series
+// cross once and are named by number from then on, because a write of thousands of series would
+// otherwise be mostly their texts.
 import { assert } from '@tidemark/core';
 import { PagedSeries, SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
@@ -24,7 +25,10 @@ export type PackedBatch = {
   readonly rowCount: number;
   /** Numbers are counted from here; those of earlier batches are forgotten when it changes. */
   readonly base: number;
-  /** By series of the batch: its number; `UNNUMBERED`, or a number not seen before, takes the next of `series`. */
+  /**
+   * By series of the batch: its number; `UNNUMBERED`, or a number not seen before, takes the next
+   * of `series`.
+   */
   readonly numbers: Uint32Array;
   readonly series: PackedSeries | undefined;
   readonly seriesOfRow: Uint32Array;
@@ -38,7 +42,9 @@ const UNNUMBERED = 0xffffffff;
 /** In place of a stable id. */
 const NO_ID = -1;
 
-/** Numbers that are remembered: a bit more than one index of series hands out before it starts over. */
+/**
+ * Numbers that are remembered: a bit more than one index of series hands out before it starts over.
+ */
 const NUMBERS_MAX = 1 << 20;
 const NUMBERS_KEPT = 1 << 18;
 
@@ -185,7 +191,9 @@ export class BatchUnpacker {
   }
 }
 
-/** Adds the buffers that can be moved instead of being copied. Nobody may read the batch afterwards. */
+/**
+ * Adds the buffers that can be moved instead of being copied. Nobody may read the batch afterwards.
+ */
 export function appendMovable(batch: PackedBatch, buffers: Set<ArrayBuffer>): void {
   if (batch.rowCount < ROWS_MOVED_MIN) return;
   const add = (view: ArrayBufferView | undefined): void => {

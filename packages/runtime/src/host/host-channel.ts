@@ -100,7 +100,10 @@ export class HostChannel implements BatchTaker {
     return Atomics.load(this.#status, StatusCell.CurrentTask);
   }
 
-  /** Moves whenever the host works, or is sent something to work on: while it stands still, so do all counters. */
+  /**
+   * Moves whenever the host works, or is sent something to work on: while it stands still, so do
+   * all counters.
+   */
   get work(): number {
     return this.#sentCount + Atomics.load(this.#status, StatusCell.Work);
   }
@@ -128,7 +131,10 @@ export class HostChannel implements BatchTaker {
     this.#post(message, []);
   }
 
-  /** Rejects with `Unavailable` when the host ends before it answers, else with the reason that it gives. */
+  /**
+   * Rejects with `Unavailable` when the host ends before it answers, else with the reason that it
+   * gives.
+   */
   async request<N extends TaskRequest['name']>(
     task: number,
     request: Extract<TaskRequest, { name: N }>,

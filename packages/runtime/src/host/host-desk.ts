@@ -1,5 +1,5 @@
-// The engine's side of the services of hosted tasks: does what nodes in other threads tell and ask, by the services
-// that the engine gave to each task.
+// The engine's side of the services of hosted tasks: does what nodes in other threads tell and ask,
+// by the services that the engine gave to each task.
 import { assert, messageOf } from '@tidemark/core';
 import type { SideloadDocuments, SideloadTree, TaskServices } from '../services.ts';
 import type { HostItem, ServiceCall } from './protocol.ts';

@@ -1,4 +1,5 @@
-// Task hosts: places tasks, watches that every host answers, and starts the tasks of a failed one anew.
+// Task hosts: places tasks, watches that every host answers, and starts the tasks of a failed one
+// anew.
 import { assert, messageOf, unreachable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
@@ -12,7 +13,10 @@ import type { FromHost, HostItem, RememberedState } from './protocol.ts';
 import { topicsOf } from './task-start.ts';
 import type { UdfFunctionConfig } from './udf-connector.ts';
 
-/** A task, or a host for no known task, that fails again within this time is not started a second time. */
+/**
+ * A task, or a host for no known task, that fails again within this time is not started a second
+ * time.
+ */
 const FAILURE_WINDOW_MS = 60_000;
 /** How often hosts are asked whether they answer. */
 export const HOST_CHECK_MS = 1_000;
@@ -97,7 +101,9 @@ export class HostPool {
     return task;
   }
 
-  /** Called every `HOST_CHECK_MS`: asks all hosts for their load, and ends those that do not answer. */
+  /**
+   * Called every `HOST_CHECK_MS`: asks all hosts for their load, and ends those that do not answer.
+   */
   async check(): Promise<void> {
     const late: Host[] = [];
     for (const host of this.#hosts) {

@@ -1,5 +1,5 @@
-// The services of a task inside a task host: what nodes ask for synchronously is answered here, everything else is
-// told or asked across the thread.
+// The services of a task inside a task host: what nodes ask for synchronously is answered here,
+// everything else is told or asked across the thread.
 import { PointBatchBuilder } from '../point-batch.ts';
 import { printPoints } from '../data/print-points.ts';
 import type {
@@ -25,11 +25,16 @@ export interface Outside {
   call(task: number, call: ServiceCall, signal?: AbortSignal): Promise<unknown>;
 }
 
-/** What the topics of the engine remember, copied for the topics that tasks of this host publish to. */
+/**
+ * What the topics of the engine remember, copied for the topics that tasks of this host publish to.
+ */
 export class EventStates {
   readonly #topics = new Map<string, { useCount: number; states: Map<string, RememberedState> }>();
 
-  /** A task begins to use a topic. What is known here already is newer than what the engine's thread has sent. */
+  /**
+   * A task begins to use a topic. What is known here already is newer than what the engine's thread
+   * has sent.
+   */
   open(topic: string, states: Iterable<readonly [eventId: string, state: RememberedState]>): void {
     const known = this.#topics.get(topic);
     if (known === undefined) this.#topics.set(topic, { useCount: 1, states: new Map(states) });
@@ -140,7 +145,8 @@ function database(task: number, outside: Outside): DatabaseClient {
     },
     write: async ({ points, ...target }) => {
       const { cluster, database: name, retentionPolicy, precision, consistency } = target;
-      // Printed here: it costs more than anything else about the write, and text crosses as one value.
+      // Printed here: it costs more than anything else about the write, and text crosses as one
+      // value.
       const body = printPoints(points, precision);
       if (body === '') return;
       await outside.call(task, {
@@ -189,7 +195,10 @@ function sideloadSources({ task, outside, sideloaded }: HostServicesOptions): Si
   };
 }
 
-/** Clusters without their secrets: a request that has to be signed is marked, and signed where it is sent. */
+/**
+ * Clusters without their secrets: a request that has to be signed is marked, and signed where it is
+ * sent.
+ */
 function scalerClusters(
   start: TaskStart,
   signers: WeakMap<HttpRequest, Signer>,

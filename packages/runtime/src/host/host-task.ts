@@ -1,9 +1,12 @@
-// One task inside a task host: what was sent to it, in order, and its share of the thread. Work is cut into slices, so
-// that a busy task delays its neighbours by milliseconds, whatever the size of its writes.
+// One task inside a task host: what was sent to it, in order, and its share of the thread. Work is
+// cut into slices, so that a busy task delays its neighbours by milliseconds, whatever the size of
+// its writes.
 import type { RowSource } from '../data/row-source.ts';
 import type { InlineTask } from '../task.ts';
 
-/** After this long a turn ends with the present slice; one slice is planned for up to twice as long. */
+/**
+ * After this long a turn ends with the present slice; one slice is planned for up to twice as long.
+ */
 const TURN_MS = 8;
 /** Rows of the first slice of a task, before it is known what its rows cost. */
 const FIRST_SLICE_ROWS = 64;
@@ -99,7 +102,10 @@ export class HostTask {
     this.#queue.push({ kind: 'step', run });
   }
 
-  /** Works for one turn. Failures of nodes end the task inside; what escapes is a bug and ends the thread. */
+  /**
+   * Works for one turn. Failures of nodes end the task inside; what escapes is a bug and ends the
+   * thread.
+   */
   turn(): void {
     const task = this.#task;
     if (task === undefined) return;
@@ -152,14 +158,19 @@ export class HostTask {
     return end - start;
   }
 
-  /** All that is left unless it would take too long: every slice costs something for each series of the write. */
+  /**
+   * All that is left unless it would take too long: every slice costs something for each series of
+   * the write.
+   */
   #sliceRows(left: number): number {
     if (this.#msPerRow === 0) return Math.min(left, FIRST_SLICE_ROWS);
     if (left * this.#msPerRow <= 2 * TURN_MS) return left;
     return Math.min(left, Math.max(SLICE_ROWS_MIN, Math.ceil(TURN_MS / this.#msPerRow)));
   }
 
-  /** A moving average: rows of one task cost much the same, apart from those that close a window. */
+  /**
+   * A moving average: rows of one task cost much the same, apart from those that close a window.
+   */
   #measured(count: number, ms: number): void {
     // Timers only.
     if (count === 0) return;

@@ -1,5 +1,5 @@
-// A task that runs in a task host, as the engine sees it. It outlives its host: when the thread fails, the pool starts
-// it again elsewhere and it tells so.
+// A task that runs in a task host, as the engine sees it. It outlives its host: when the thread
+// fails, the pool starts it again elsewhere and it tells so.
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
@@ -21,7 +21,10 @@ import { ProcessedRows } from './processed-rows.ts';
 import type { TaskRemains } from './protocol.ts';
 import { namedTopicsOf, taskStart } from './task-start.ts';
 
-/** Rows on their way to the host or waiting there; beyond it the task asks to wait. About 16 MB at ten fields. */
+/**
+ * Rows on their way to the host or waiting there; beyond it the task asks to wait. About 16 MB at
+ * ten fields.
+ */
 const ROWS_ON_THE_WAY_MAX = 131_072;
 /** A busy host answers between two slices, within a few tens of milliseconds. */
 const REFRESH_TIMEOUT_MS = 250;

@@ -1,5 +1,6 @@
-// Who waits for rows to be processed that are on their way to a task host: writes that are acknowledged only when the
-// alerts they raise are kept. A task that is too slow is not waited for until it has caught up.
+// Who waits for rows to be processed that are on their way to a task host: writes that are
+// acknowledged only when the alerts they raise are kept. A task that is too slow is not waited for
+// until it has caught up.
 import type { Clock } from '@tidemark/core';
 
 /** Longest time that one write waits for one task. */
@@ -39,7 +40,10 @@ export class ProcessedRows {
     this.done(this.#sent - this.#done);
   }
 
-  /** Resolves when what was sent before is processed, or takes too long; `undefined` when there is nothing to wait for. */
+  /**
+   * Resolves when what was sent before is processed, or takes too long; `undefined` when there is
+   * nothing to wait for.
+   */
   wait(): Promise<void> | undefined {
     if (this.#done === this.#sent || this.#isBehind) return undefined;
     this.#startTimer();
@@ -58,8 +62,8 @@ export class ProcessedRows {
     );
   }
 
-  // Under steady load there is always something on its way; only a task that has made no progress, or whose oldest
-  // waiter is as old as the timer, is behind.
+  // Under steady load there is always something on its way; only a task that has made no progress,
+  // or whose oldest waiter is as old as the timer, is behind.
   #expire(doneAtStart: number): void {
     this.#timer = undefined;
     const isMoving = this.#done > doneAtStart && this.#waiters.length <= WAITERS_MAX;

@@ -1,5 +1,5 @@
-// Messages between the engine's thread and a task host. Each direction keeps its order; what one task is sent is
-// handled in that order too (docs/adr/0002-threads.md).
+// Messages between the engine's thread and a task host. Each direction keeps its order; what one
+// task is sent is handled in that order too (docs/adr/0002-threads.md).
 import type { Timestamp } from '@tidemark/core';
 import type { HandlerSpec, Pipeline } from '@tidemark/pipeline';
 import type {
@@ -27,16 +27,24 @@ import type { UdfFunctionConfig } from './udf-connector.ts';
 
 /** What the thread is started with. */
 export type HostData = {
-  /** By `StatusCell`; written by the host, and read by the engine's thread even while the host is busy. */
+  /**
+   * By `StatusCell`; written by the host, and read by the engine's thread even while the host is
+   * busy.
+   */
   readonly status: SharedArrayBuffer;
   readonly functions: ReadonlyMap<string, UdfFunctionConfig>;
   readonly server: TaskServices['server'];
 };
 
-/** Places in `HostData.status`: the task that is being worked for or 0, and a count that moves with every piece of work. */
+/**
+ * Places in `HostData.status`: the task that is being worked for or 0, and a count that moves with
+ * every piece of work.
+ */
 export const StatusCell = { CurrentTask: 0, Work: 1, Count: 2 } as const;
 
-/** Whether a message can change what tasks would say of themselves: questions and receipts do not. */
+/**
+ * Whether a message can change what tasks would say of themselves: questions and receipts do not.
+ */
 export function makesWork(message: ToHost): boolean {
   if (message.kind === 'request') {
     return message.request.name !== 'stats' && message.request.name !== 'output';
@@ -85,7 +93,10 @@ export type TaskStart = {
   ])[];
   readonly hasSideload: boolean;
   readonly hasUdf: boolean;
-  /** Where the virtual time of the task begins; without it the task lives in the time of the machine. */
+  /**
+   * Where the virtual time of the task begins; without it the task lives in the time of the
+   * machine.
+   */
   readonly virtualStart: Timestamp | undefined;
   /** As in the options of the task. */
   readonly position: { readonly latenessNanos: bigint } | undefined;
@@ -95,8 +106,8 @@ export type TaskStart = {
 };
 
 /**
- * Requests about one task. `stats` and `output` wait a moment for what was sent before, but not for a busy task; the
- * others are done in their place.
+ * Requests about one task. `stats` and `output` wait a moment for what was sent before, but not for
+ * a busy task; the others are done in their place.
  */
 export type TaskRequest =
   | { readonly name: 'start'; readonly start: TaskStart }

@@ -1,4 +1,5 @@
-// A task host: runs tasks in this thread for the engine's thread, slice by slice, and tells what they do.
+// A task host: runs tasks in this thread for the engine's thread, slice by slice, and tells what
+// they do.
 import { serialize } from 'node:v8';
 import { messageOf, unreachable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -28,7 +29,10 @@ import type {
 import { makesWork, StatusCell } from './protocol.ts';
 import { udfConnector } from './udf-connector.ts';
 
-/** Items that the engine's thread has not handled yet; beyond it tasks wait, and taps lose messages earlier. */
+/**
+ * Items that the engine's thread has not handled yet; beyond it tasks wait, and taps lose messages
+ * earlier.
+ */
 const UNHANDLED_ITEMS_MAX = 10_000;
 const UNHANDLED_TAPPED_MAX = 1_000;
 /** How long an answer about a task waits for what was sent to the task before. */
@@ -295,7 +299,10 @@ export class TaskHost implements Outside {
     }
   }
 
-  /** Answers after what was sent before, so that a client sees what it has written; a busy task answers earlier. */
+  /**
+   * Answers after what was sent before, so that a client sees what it has written; a busy task
+   * answers earlier.
+   */
   #answerSoon(id: number, taskId: number, value: () => unknown): void {
     const task = this.#tasks.get(taskId);
     if (task === undefined || !task.hasWork) {
@@ -401,7 +408,10 @@ export class TaskHost implements Outside {
     return task.httpEndpoints;
   }
 
-  /** Counters change in this turn: nodes are entered, are answered or tell something, a failure at least. */
+  /**
+   * Counters change in this turn: nodes are entered, are answered or tell something, a failure at
+   * least.
+   */
   #works(): void {
     Atomics.add(this.#options.status, StatusCell.Work, 1);
   }

@@ -1,4 +1,5 @@
-// What a task host is told when a task starts: everything that its nodes will ask for without waiting.
+// What a task host is told when a task starts: everything that its nodes will ask for without
+// waiting.
 import type { Pipeline } from '@tidemark/pipeline';
 import type { Rerun, TaskOptions } from '../running-task.ts';
 import type { TaskServices } from '../services.ts';

@@ -1,4 +1,5 @@
-// Connections to user-defined functions: child processes over standard input and output, and unix sockets.
+// Connections to user-defined functions: child processes over standard input and output, and unix
+// sockets.
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { startProgram } from '@tidemark/core/start-program';

@@ -90,7 +90,10 @@ const median: Aggregate = {
   },
 };
 
-/** Most frequent value; of equally frequent ones that seen first, unless all are single: then the smallest. */
+/**
+ * Most frequent value; of equally frequent ones that seen first, unless all are single: then the
+ * smallest.
+ */
 const mode: Aggregate = {
   types: NUMBERS,
   apply: ({ values }) => {
@@ -178,7 +181,10 @@ const max = selector(NUMBERS, (candidate, best, samples) => {
   return order > 0 || (order === 0 && timeAt(samples, candidate) < timeAt(samples, best));
 });
 
-/** Nearest rank; out of range gives nothing. Of equal values the earlier in the batch has the lower rank. */
+/**
+ * Nearest rank; out of range gives nothing. Of equal values the earlier in the batch has the lower
+ * rank.
+ */
 export function percentile(p: number): Aggregate {
   return {
     types: NUMBERS,
@@ -242,8 +248,9 @@ const distinct: Aggregate = {
 };
 
 /**
- * The n best values; results in order of time, equal times best first. `direction` is 1 for bottom, -1 for top. Of the
- * points that have the same values of `tags` only the best takes part; names of fields are no tags.
+ * The n best values; results in order of time, equal times best first. `direction` is 1 for bottom,
+ * -1 for top. Of the points that have the same values of `tags` only the best takes part; names of
+ * fields are no tags.
  */
 export function ranked(n: number, direction: 1 | -1, tags: readonly string[]): Aggregate {
   return {

@@ -57,7 +57,9 @@ export class BlockColumns {
     for (const column of this.#columns) if (column.kind === 'string') column.dictionary.clear();
   }
 
-  /** Sets a field of the row that `endRow` completes; a row that is not completed is overwritten. */
+  /**
+   * Sets a field of the row that `endRow` completes; a row that is not completed is overwritten.
+   */
   stage(field: number, number: number, text: string): void {
     const column = this.#columns[field];
     if (column?.kind === 'integer') column.values[this.#count] = BigInt(number);
@@ -72,7 +74,10 @@ export class BlockColumns {
     return this.#count++;
   }
 
-  /** Takes all rows of the scanner; false when a text is not UTF-8, then the block is unusable until it is cleared. */
+  /**
+   * Takes all rows of the scanner; false when a text is not UTF-8, then the block is unusable until
+   * it is cleared.
+   */
   append(scanner: RowScanner, textAt: (start: number, end: number) => string | undefined): boolean {
     const { rowCount } = scanner;
     this.#reserve(this.#count + rowCount);

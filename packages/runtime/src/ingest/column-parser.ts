@@ -1,8 +1,10 @@
-// Reads plain line protocol into columns. Plain: no escapes, no quotes in names, no comments, no carriage returns,
-// values as clients print them. For any other body `parse` answers `undefined` and has done nothing.
+// Reads plain line protocol into columns. Plain: no escapes, no quotes in names, no comments, no
+// carriage returns, values as clients print them. For any other body `parse` answers `undefined`
+// and has done nothing.
 //
-// The fields of a line are expected to be those of the line before, and its series to be known: such lines are read by
-// the kernel (RowScanner), many at a time. What it leaves is read here, line by line.
+// The fields of a line are expected to be those of the line before, and its series to be known:
+// such lines are read by the kernel (RowScanner), many at a time. What it leaves is read here, line
+// by line.
 import { assert } from '@tidemark/core';
 import { PRECISION_NANOS, truncateToPrecision } from '@tidemark/line-protocol';
 import { RowScanner } from '@tidemark/kernels';
@@ -174,7 +176,9 @@ export class ColumnParser {
     return -1;
   }
 
-  /** Reads names and values, and finds or opens the block that they make; the row is staged there. */
+  /**
+   * Reads names and values, and finds or opens the block that they make; the row is staged there.
+   */
   #fields(): BlockColumns | undefined {
     const body = this.#body;
     const names: Uint8Array[] = [];

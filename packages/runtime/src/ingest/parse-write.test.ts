@@ -263,7 +263,8 @@ function plain(value: unknown): unknown {
   return isUnsigned ? BigInt.asIntN(64, (value as { unsigned: bigint }).unsigned) : value;
 }
 
-// The series that follows another is expected to follow it again: whatever the order, each line has its own.
+// The series that follows another is expected to follow it again: whatever the order, each line has
+// its own.
 test('series that come in ever other orders over many writes are those of their lines', () => {
   const key = fc.constantFrom('m', 'm,h=1', 'm,h=10', 'm,h=100', 'm,g=1,h=1', 'm1,h=1', 'mm');
   const write = fc.record({

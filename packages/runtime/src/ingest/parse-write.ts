@@ -1,5 +1,6 @@
-// From the bytes of a write to a point batch. Plain lines, which is nearly all of what clients send, are read straight
-// into columns; a body with anything unusual in it goes through the line-protocol parser as a whole.
+// From the bytes of a write to a point batch. Plain lines, which is nearly all of what clients
+// send, are read straight into columns; a body with anything unusual in it goes through the
+// line-protocol parser as a whole.
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import { parseLines } from '@tidemark/line-protocol';
 import type { LineError, LineFieldValue, Precision, SeriesCache } from '@tidemark/line-protocol';

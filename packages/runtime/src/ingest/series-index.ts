@@ -1,6 +1,6 @@
-// Finds series by the bytes of measurement and tags as clients write them, from one write to the next. Bounded. The
-// table of the bytes is the scanner's, which also takes the tag values of new series that are spelled as the one before;
-// here is what its numbers stand for.
+// Finds series by the bytes of measurement and tags as clients write them, from one write to the
+// next. Bounded. The table of the bytes is the scanner's, which also takes the tag values of new
+// series that are spelled as the one before; here is what its numbers stand for.
 import { compareBytes } from '@tidemark/core';
 import type { RowScanner } from '@tidemark/kernels';
 import { SeriesPage } from '../data/paged-series.ts';
@@ -28,7 +28,10 @@ export class SeriesIndex {
   /** The shape that the scanner expects. */
   #shape: SeriesShape | undefined;
   #page = new SeriesPage();
-  /** Number of the first series that is not in the book yet, and index of its first value in the page. */
+  /**
+   * Number of the first series that is not in the book yet, and index of its first value in the
+   * page.
+   */
   #sectionStart = 0;
   #sectionValue = 0;
 
@@ -63,7 +66,10 @@ export class SeriesIndex {
     return true;
   }
 
-  /** Index of the series within the present write, which is added when it is new; -1 when its spelling is not plain. */
+  /**
+   * Index of the series within the present write, which is added when it is new; -1 when its
+   * spelling is not plain.
+   */
   find(body: Uint8Array, start: number, end: number): number {
     const index = this.#scanner.seriesIndex(start, end);
     if (index >= 0) return index;

@@ -1,5 +1,5 @@
-// Text from bytes. Names are ASCII nearly always, and short: making those strings here is several times cheaper than
-// a call of the decoder.
+// Text from bytes. Names are ASCII nearly always, and short: making those strings here is several
+// times cheaper than a call of the decoder.
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Longer texts go to the decoder at once; arguments of a call are limited. */

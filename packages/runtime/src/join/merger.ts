@@ -1,4 +1,5 @@
-// What a join emits: points whose fields are read from the points they were made of, nothing is copied.
+// What a join emits: points whose fields are read from the points they were made of, nothing is
+// copied.
 import type { JoinOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import { Batch, Point } from '../data/point.ts';
@@ -34,7 +35,10 @@ export class JoinMerger {
     this.#fill = fillOf(ctx.options);
   }
 
-  /** The joined point, to which the array of parts belongs from then on; `undefined` when a part is missing and nothing fills it. */
+  /**
+   * The joined point, to which the array of parts belongs from then on; `undefined` when a part is
+   * missing and nothing fills it.
+   */
   points(group: Group, time: bigint, parts: readonly JoinPart<Point>[]): Point | undefined {
     let first: Point | undefined;
     for (const part of parts) {

@@ -1,5 +1,5 @@
-// Joins on a subset of the dimensions: points of more specific parents are paired with the points of parents whose
-// dimensions are exactly the `on` tags, then joined within the specific group.
+// Joins on a subset of the dimensions: points of more specific parents are paired with the points
+// of parents whose dimensions are exactly the `on` tags, then joined within the specific group.
 import type { Group } from '../data/group.ts';
 import type { Batch, Point } from '../data/point.ts';
 import { GONE } from './sets.ts';
@@ -21,7 +21,9 @@ type OnGroup = {
   matches: Entry[];
   /** Groups of the join that lie within it. */
   readonly specificGroups: Set<Group>;
-  /** Some parent has more dimensions than the `on` tags. If none has, this is a join like any other. */
+  /**
+   * Some parent has more dimensions than the `on` tags. If none has, this is a join like any other.
+   */
   hasSpecifics: boolean;
 };
 
@@ -82,8 +84,8 @@ export class OnMatcher {
   }
 
   /**
-   * A group below one parent was deleted: that parent's mark no longer holds others back. Returns the groups of the join
-   * in which the parent is gone too.
+   * A group below one parent was deleted: that parent's mark no longer holds others back. Returns
+   * the groups of the join in which the parent is gone too.
    */
   forget(parent: number, group: Group): readonly Group[] {
     const found = this.#groups.get(this.#key(group));

@@ -1,5 +1,5 @@
-// Sets of a join: per group and time at most one message of each parent; a second one opens the next set of that
-// time. The k-th message of one parent pairs with the k-th of another.
+// Sets of a join: per group and time at most one message of each parent; a second one opens the
+// next set of that time. The k-th message of one parent pairs with the k-th of another.
 
 type Part<M> = M | undefined;
 
@@ -32,8 +32,8 @@ export class JoinSets<M> {
   }
 
   /**
-   * What nearly every last message of a set does: when it completes the only set there is, that set, which is forgotten.
-   * The message never waits then. `undefined` when it has to be added.
+   * What nearly every last message of a set does: when it completes the only set there is, that
+   * set, which is forgotten. The message never waits then. `undefined` when it has to be added.
    */
   completed(parent: number, time: bigint, message: M): Part<M>[] | undefined {
     const [entry] = this.#entries;
@@ -71,7 +71,10 @@ export class JoinSets<M> {
     this.#emitReady();
   }
 
-  /** The group of a parent was deleted: what waits for it goes on without. False when no other parent is left. */
+  /**
+   * The group of a parent was deleted: what waits for it goes on without. False when no other
+   * parent is left.
+   */
   forget(parent: number): boolean {
     this.advance(parent, GONE);
     return this.#heads.some((head) => head !== undefined && head !== GONE);

@@ -1,5 +1,5 @@
-// Why an expression gave what it gave: the whole, and when it is a conjunction or disjunction each of its conditions,
-// with the values they saw.
+// Why an expression gave what it gave: the whole, and when it is a conjunction or disjunction each
+// of its conditions, with the values they saw.
 import { formatExpression } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import type { Point } from '../data/point.ts';
@@ -15,8 +15,8 @@ export type Outcome = {
 };
 
 /**
- * The conditions of a decision. Conditions with state of their own (`count()`, `sigma()`) are shown without a result:
- * looking must not advance them.
+ * The conditions of a decision. Conditions with state of their own (`count()`, `sigma()`) are shown
+ * without a result: looking must not advance them.
  */
 export function explainLambda(
   lambda: Lambda,

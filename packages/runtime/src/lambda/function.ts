@@ -1,4 +1,5 @@
-// What a built-in function of lambdas is: a registry row with signatures. One file per family of functions.
+// What a built-in function of lambdas is: a registry row with signatures. One file per family of
+// functions.
 import type { Value, ValueType } from '../data/schema.ts';
 import type { Regex } from './regex.ts';
 

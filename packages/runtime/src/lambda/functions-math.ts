@@ -1,4 +1,5 @@
-// Mathematical functions of lambdas. All take floats; integers are converted with float() by the script.
+// Mathematical functions of lambdas. All take floats; integers are converted with float() by the
+// script.
 import type { FunctionRow } from './function.ts';
 import { floatFunction, single } from './function.ts';
 import { besselJ, besselY, erf, erfc, gamma } from './special-functions.ts';

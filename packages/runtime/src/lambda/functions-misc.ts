@@ -41,7 +41,10 @@ function parseInt64(text: string): bigint {
   return value;
 }
 
-/** Truncates toward zero; what int64 cannot hold becomes its smallest value, as on the recorded machine. */
+/**
+ * Truncates toward zero; what int64 cannot hold becomes its smallest value, as on the recorded
+ * machine.
+ */
 export function floatToInt(value: number): bigint {
   const whole = Math.trunc(value);
   if (!(whole >= -9223372036854775808 && whole < 9223372036854775808)) return MIN_INT64;
@@ -159,7 +162,9 @@ const TIME_FUNCTIONS: readonly FunctionRow[] = [
 
 const SIZES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
 
-/** SI units, one decimal below ten: `5.4 kB`, `83 MB`. Negative sizes wrap to unsigned, as recorded. */
+/**
+ * SI units, one decimal below ten: `5.4 kB`, `83 MB`. Negative sizes wrap to unsigned, as recorded.
+ */
 export function humanBytes(value: bigint): string {
   const size = BigInt.asUintN(64, value);
   if (size < 10n) return `${size} B`;
@@ -257,7 +262,9 @@ const STATEFUL: readonly FunctionRow[] = [
   },
 ];
 
-/** Distance from the running mean in standard deviations; the mean already includes `x` (Welford). */
+/**
+ * Distance from the running mean in standard deviations; the mean already includes `x` (Welford).
+ */
 function sigma(state: FunctionState, x: number): number {
   const count = (state['count'] ?? 0) + 1;
   const delta = x - (state['mean'] ?? 0);

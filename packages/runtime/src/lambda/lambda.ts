@@ -1,5 +1,5 @@
-// Lambdas: compiled once per task, specialised once per shape of points (schema and tag keys), then run as closures
-// over typed slots. Functions: docs/reference/lambda-functions.md.
+// Lambdas: compiled once per task, specialised once per shape of points (schema and tag keys), then
+// run as closures over typed slots. Functions: docs/reference/lambda-functions.md.
 import type { LambdaSpec } from '@tidemark/pipeline';
 import { checkLambda } from '@tidemark/tickscript';
 import type { ExpressionNode, FunctionNode } from '@tidemark/tickscript';
@@ -34,7 +34,10 @@ export type Specialised = {
   readonly isTagOnly: boolean;
 };
 
-/** Which state belongs to which call: calls of one name in one lambda share it; nested lambdas have their own. */
+/**
+ * Which state belongs to which call: calls of one name in one lambda share it; nested lambdas have
+ * their own.
+ */
 export type StateSlots = ReadonlyMap<ExpressionNode, ReadonlyMap<string, number>>;
 
 export class Lambda {

@@ -50,8 +50,8 @@ export function binary(operator: BinaryOperator, left: Typed, right: Typed): Typ
     const type = resultType(operator, left.type, right.type) ?? 'invalid';
     return { type, run: mathRun(operator, left, right) };
   }
-  // Comparisons and logic are boolean before anything is known about their operands: mistakes in them come to light
-  // only when they are reached.
+  // Comparisons and logic are boolean before anything is known about their operands: mistakes in
+  // them come to light only when they are reached.
   const failure = left.failure ?? right.failure;
   if (failure !== undefined) return { type: 'boolean', run: throwing(failure) };
   if (error !== undefined) return { type: 'boolean', run: failingRun(error) };

@@ -1,4 +1,5 @@
-// Regular expressions of scripts: the automaton and its short cuts agree, and no pattern takes more than linear time.
+// Regular expressions of scripts: the automaton and its short cuts agree, and no pattern takes more
+// than linear time.
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
@@ -26,7 +27,8 @@ test('random patterns match where the automaton finds a match', () => {
   );
 });
 
-// Backtracking would need longer than the universe is old for any of these; they are as long as lines can be.
+// Backtracking would need longer than the universe is old for any of these; they are as long as
+// lines can be.
 const LENGTH = 65_536;
 test.each([
   ['(a|aa)+$', `${'a'.repeat(LENGTH)}b`, false],

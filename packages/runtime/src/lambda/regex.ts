@@ -1,4 +1,5 @@
-// Regular expressions of scripts: RE2 rules and linear time. Tag values repeat, so answers are remembered per text.
+// Regular expressions of scripts: RE2 rules and linear time. Tag values repeat, so answers are
+// remembered per text.
 import { RE2JS } from 're2js';
 
 export interface Regex {
@@ -11,7 +12,10 @@ export interface Regex {
 const REMEMBERED_MAX = 4096;
 const compiled = new Map<string, Regex>();
 
-/** Compiles once per pattern. Throws when the pattern is not RE2 (scripts are checked before they get here). */
+/**
+ * Compiles once per pattern. Throws when the pattern is not RE2 (scripts are checked before they
+ * get here).
+ */
 export function compileRegex(pattern: string): Regex {
   let regex = compiled.get(pattern);
   if (regex === undefined) {
@@ -38,7 +42,8 @@ class ScriptRegex implements Regex {
     if (this.#quick !== undefined) return this.#quick(text);
     let result = this.#remembered.get(text);
     if (result === undefined) {
-      // Its deterministic automaton only knows whether there is a match: half to a tenth of the time of finding it.
+      // Its deterministic automaton only knows whether there is a match: half to a tenth of the
+      // time of finding it.
       result = this.#re.test(text);
       if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
       this.#remembered.set(text, result);

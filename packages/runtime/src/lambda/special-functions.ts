@@ -1,9 +1,13 @@
-// Error, gamma and Bessel functions to about 1e-13 relative (absolute near zeros). Not hot: clarity over speed.
+// Error, gamma and Bessel functions to about 1e-13 relative (absolute near zeros). Not hot: clarity
+// over speed.
 
 const SQRT_PI = Math.sqrt(Math.PI);
 const EULER_GAMMA = 0.5772156649015329;
 
-/** From here on the continued fraction of the complement keeps all digits; a difference from 1 loses some. */
+/**
+ * From here on the continued fraction of the complement keeps all digits; a difference from 1 loses
+ * some.
+ */
 const FRACTION_FROM = 1.5;
 
 /** Error function: power series near zero, complement elsewhere. */
@@ -116,7 +120,9 @@ function powerSeries(order: number, x: number): number {
   return factor * sum;
 }
 
-/** J_0 … J_orderMax (and beyond) by downward recurrence, normalised by J_0 + 2 J_2 + 2 J_4 + … = 1. */
+/**
+ * J_0 … J_orderMax (and beyond) by downward recurrence, normalised by J_0 + 2 J_2 + 2 J_4 + … = 1.
+ */
 function firstKind(x: number, orderMax: number): number[] {
   const reach = Math.max(orderMax, Math.ceil(x));
   const start = 2 * Math.ceil((reach + 20 + Math.sqrt(60 * (reach + 1))) / 2);
@@ -165,7 +171,8 @@ type Pair = { readonly j: number; readonly y: number };
 
 /** Orders 0 and 1 of a large argument. */
 function hankel(x: number): readonly [Pair, Pair] {
-  // Sine and cosine of x less an eighth of a turn, from those of x itself: x loses no digits, however large it is.
+  // Sine and cosine of x less an eighth of a turn, from those of x itself: x loses no digits,
+  // however large it is.
   const [sine, cosine] = [Math.sin(x), Math.cos(x)];
   let sum = sine + cosine;
   let difference = sine - cosine;

@@ -1,5 +1,6 @@
-// Specialisation of an expression for points of one shape: references become slot readers, calls find their
-// signature, operators their types. What can go wrong for the shape is decided here, once.
+// Specialisation of an expression for points of one shape: references become slot readers, calls
+// find their signature, operators their types. What can go wrong for the shape is decided here,
+// once.
 import { unreachable } from '@tidemark/core';
 import type { ExpressionNode, FunctionNode } from '@tidemark/tickscript';
 import type { Schema, Value } from '../data/schema.ts';

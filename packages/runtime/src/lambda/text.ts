@@ -1,4 +1,5 @@
-// Strings as byte sequences: lambda functions count and cut UTF-8 bytes. ASCII, the usual case, needs no copy.
+// Strings as byte sequences: lambda functions count and cut UTF-8 bytes. ASCII, the usual case,
+// needs no copy.
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 

@@ -1,5 +1,6 @@
-// A lambda's expression after specialisation: what type it has for points of one shape, and the closure that gives
-// its value. The recorded evaluator looks types up before it evaluates; `failure` is what that look-up finds.
+// A lambda's expression after specialisation: what type it has for points of one shape, and the
+// closure that gives its value. The recorded evaluator looks types up before it evaluates;
+// `failure` is what that look-up finds.
 import type { Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import { EvaluationError } from './errors.ts';

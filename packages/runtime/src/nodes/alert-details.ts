@@ -1,5 +1,6 @@
-// The details of alerts that have none of their own: `{{ json . }}` printed into HTML. Written directly: by the template it
-// was two thirds of what an alert costs, most of it names and texts that are the same in every alert of a series.
+// The details of alerts that have none of their own: `{{ json . }}` printed into HTML. Written
+// directly: by the template it was two thirds of what an alert costs, most of it names and texts
+// that are the same in every alert of a series.
 import { formatRfc3339 } from '@tidemark/core';
 import type { Point } from '../data/point.ts';
 import { jsonFloat, jsonString } from '../data/rows.ts';
@@ -19,7 +20,10 @@ export type DetailsParts = {
   readonly message: string;
 };
 
-/** Floats from here on are printed with an exponent, whose plus sign is escaped; infinities are quoted texts. */
+/**
+ * Floats from here on are printed with an exponent, whose plus sign is escaped; infinities are
+ * quoted texts.
+ */
 const EXPONENT_MIN = 1e21;
 
 const FIELDS = escapeText(',"Fields":{');
@@ -31,7 +35,9 @@ const MESSAGE = escapeText(',"Message":');
 export class DetailsWriter {
   readonly #names = new SchemaCache(namesOf);
 
-  /** What the details of all alerts of a series begin with: its part of the data, up to the fields. */
+  /**
+   * What the details of all alerts of a series begin with: its part of the data, up to the fields.
+   */
   start(common: TemplateStruct): string {
     return escapeText(templateJson(common).slice(0, -1));
   }

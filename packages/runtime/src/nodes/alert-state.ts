@@ -70,7 +70,10 @@ export class AlertState {
     this.#firstTriggered = time - durationNanos;
   }
 
-  /** Notes the level of a message. An alert begins where the level leaves OK, told or not: it may be flapping. */
+  /**
+   * Notes the level of a message. An alert begins where the level leaves OK, told or not: it may be
+   * flapping.
+   */
   record(
     level: number,
     time: bigint,
@@ -96,8 +99,9 @@ export class AlertState {
   }
 
   /**
-   * Weighted share of changes in the history, exactly as recorded: the walk begins at the newest slot with the
-   * smallest weight and compares the oldest with the newest, so the last pair is never compared.
+   * Weighted share of changes in the history, exactly as recorded: the walk begins at the newest
+   * slot with the smallest weight and compares the oldest with the newest, so the last pair is
+   * never compared.
    */
   #changeShare(): number {
     const history = this.#history;

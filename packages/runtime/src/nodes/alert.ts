@@ -230,8 +230,8 @@ export class AlertNode implements RunningNode {
   }
 
   /**
-   * What was told of an event that the task comes to again, given what it has missed; `undefined` when it does not
-   * come to it: what was told last then is the state that the group is in.
+   * What was told of an event that the task comes to again, given what it has missed; `undefined`
+   * when it does not come to it: what was told last then is the state that the group is in.
    */
   #toldBefore(last: ToldEvent | undefined, first: FirstMessage): ToldEvents | undefined {
     const { rerun } = this.#ctx.task;
@@ -241,8 +241,9 @@ export class AlertNode implements RunningNode {
   }
 
   /**
-   * After a crash the snapshot may be older than the topics: an event of the time between has been told already, and
-   * the group goes on from it, or, when the task is given that time again, comes to it and does not tell it twice.
+   * After a crash the snapshot may be older than the topics: an event of the time between has been
+   * told already, and the group goes on from it, or, when the task is given that time again, comes
+   * to it and does not tell it twice.
    */
   #catchUp(alert: GroupAlert, group: Group, first: FirstMessage): void {
     alert.isUnchecked = false;

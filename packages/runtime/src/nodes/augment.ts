@@ -48,7 +48,10 @@ function addToPoint(ctx: NodeContext, point: Point, added: Additions): Point {
   return result.withSeries(series, group);
 }
 
-/** A copy with fields set. For nodes that add the same fields to every point, `FieldAdder` is faster. */
+/**
+ * A copy with fields set. For nodes that add the same fields to every point, `FieldAdder` is
+ * faster.
+ */
 export function addFields(point: Point, fields: Additions['fields']): Point {
   if (fields.length === 0) return point.withValues(point.schema, point.own);
   const own = [...point.own, ...fields.map(({ value }) => value)];

@@ -1,4 +1,5 @@
-// k8sAutoscale, swarmAutoscale, ec2Autoscale: set the number of replicas of a resource and emit each change.
+// k8sAutoscale, swarmAutoscale, ec2Autoscale: set the number of replicas of a resource and emit
+// each change.
 import { messageOf } from '@tidemark/core';
 import type {
   AutoscaleOptions,

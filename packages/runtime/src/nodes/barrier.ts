@@ -12,7 +12,10 @@ type GroupBarrier = {
   /** Nothing older than this passes any more. */
   barrierTime: bigint | undefined;
   lastTime: bigint;
-  /** Wall time of the last message: the idle timer looks at it instead of being set anew for every point. */
+  /**
+   * Wall time of the last message: the idle timer looks at it instead of being set anew for every
+   * point.
+   */
   lastSeen: bigint;
   /** When the timer fires; of several at one time in the order in which they were set. */
   at: bigint;

@@ -1,4 +1,5 @@
-// combine: pairs points of one group and time with each other, every combination that the expressions accept.
+// combine: pairs points of one group and time with each other, every combination that the
+// expressions accept.
 import type { CombineOptions } from '@tidemark/pipeline';
 import type { PointCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';

@@ -49,9 +49,10 @@ type Page<G> = (G | undefined)[];
 const EMPTY_PAGE: readonly undefined[] = Array.from({ length: PAGE_SERIES }, () => undefined);
 
 /**
- * Groups by series id, while the series table keeps its epoch, which is named by the id of its first series. Ids only
- * rise, and with series that come and go an array in each node of hundreds of tasks would rise with them; pages without
- * groups are let go of. Series of an earlier epoch are not remembered.
+ * Groups by series id, while the series table keeps its epoch, which is named by the id of its
+ * first series. Ids only rise, and with series that come and go an array in each node of hundreds
+ * of tasks would rise with them; pages without groups are let go of. Series of an earlier epoch are
+ * not remembered.
  */
 export class GroupCache<G extends { readonly isReleased: boolean }> {
   #firstId = -1;
@@ -69,7 +70,10 @@ export class GroupCache<G extends { readonly isReleased: boolean }> {
     return this.#pages.filter((page) => page !== undefined).length;
   }
 
-  /** A group is about to go. From time to time those that are gone are let go of, at a cost of O(1) for each. */
+  /**
+   * A group is about to go. From time to time those that are gone are let go of, at a cost of O(1)
+   * for each.
+   */
   noteGone(): void {
     this.#goneCount++;
     if (this.#goneCount * 4 < this.#heldCount + SMALL_CACHE) return;

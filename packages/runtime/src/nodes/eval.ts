@@ -1,5 +1,5 @@
-// eval: computes fields (or tags) from expressions. Everything that depends on the shape of points is planned once
-// per shape; a point then costs one array and the closures.
+// eval: computes fields (or tags) from expressions. Everything that depends on the shape of points
+// is planned once per shape; a point then costs one array and the closures.
 import type { EvalOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
@@ -182,7 +182,8 @@ export class EvalNode implements RunningNode {
     }
     const results = [...earlier].map(([name, { index, type }]) => {
       const original = schema.field(name);
-      // Fields are read anew for each expression: one that a later expression uses wins over the result.
+      // Fields are read anew for each expression: one that a later expression uses wins over the
+      // result.
       const isReread = this.#isUsedAfter(name);
       if (original !== undefined && isReread && isKeepingOwn) return original;
       return field(name, type, { kind: 'own', index });

@@ -1,5 +1,5 @@
-// from: selects points of the stream, groups them and truncates or rounds their times. Reads rows of a write directly:
-// a point object exists only for rows that pass.
+// from: selects points of the stream, groups them and truncates or rounds their times. Reads rows
+// of a write directly: a point object exists only for rows that pass.
 import type { FromOptions } from '@tidemark/pipeline';
 import { NO_DIMENSIONS } from '../data/group.ts';
 import type { Group } from '../data/group.ts';
@@ -74,7 +74,8 @@ export class FromNode implements RunningNode {
     this.#open = {
       source,
       decisions: new Uint8Array(source.series.length),
-      // All places at once: slices of a write begin anywhere in it, and an array that is filled from there is a table.
+      // All places at once: slices of a write begin anywhere in it, and an array that is filled
+      // from there is a table.
       // oxlint-disable-next-line unicorn/no-new-array -- Array.from fills the places one by one
       groups: new Array<Group | undefined>(source.series.length),
     };
@@ -166,7 +167,8 @@ export class FromNode implements RunningNode {
     const [block] = open.source.blocks;
     if (open.source.blocks.length !== 1 || block === undefined) return ASK;
     const specialised = lambda.for(block.schema, series.keys);
-    // A predicate over tags has one answer for all rows of the series; one that fails must count each row.
+    // A predicate over tags has one answer for all rows of the series; one that fails must count
+    // each row.
     if (!specialised.isTagOnly || specialised.scopeFailure !== undefined) return ASK;
     const group = this.#ctx.task.groups.named('', NO_DIMENSIONS, []);
     if (group === undefined) return ASK;

@@ -1,4 +1,5 @@
-// httpOut: keeps the latest row of each group for the HTTP endpoint. Rows are made when they are asked for.
+// httpOut: keeps the latest row of each group for the HTTP endpoint. Rows are made when they are
+// asked for.
 import type { HttpOutOptions } from '@tidemark/pipeline';
 import type { BatchCode, PointCode } from '../data/codec.ts';
 import {

@@ -73,7 +73,9 @@ export class HttpPostNode implements RunningNode {
     this.#abort.abort();
   }
 
-  /** Without a status field nobody below waits for the answer, only the order of requests matters. */
+  /**
+   * Without a status field nobody below waits for the answer, only the order of requests matters.
+   */
   #later(forward: () => void): void {
     if (this.#ctx.options.codeField === '') forward();
     else this.#queue.add(() => Promise.resolve(this.#ctx.task.guard(forward)));
@@ -189,8 +191,8 @@ function findTarget(ctx: NodeContext<HttpPostOptions>): Target {
 }
 
 /**
- * The first infinite or NaN value: receivers of rows expect numbers in columns of numbers, so such a row is not sent, as
- * recorded. It is counted as an error, and what stands below gets it.
+ * The first infinite or NaN value: receivers of rows expect numbers in columns of numbers, so such
+ * a row is not sent, as recorded. It is counted as an error, and what stands below gets it.
  */
 function notANumberOfJson(row: ResultRow): number | undefined {
   for (const line of row.values ?? []) {

@@ -76,7 +76,10 @@ export class InfluxdbOutNode implements RunningNode {
     await this.#lastWrite;
   }
 
-  /** Writes what is buffered one interval after the first point of it, by the clock of the world outside. */
+  /**
+   * Writes what is buffered one interval after the first point of it, by the clock of the world
+   * outside.
+   */
   #schedule(): void {
     const { flushIntervalNanos } = this.#ctx.options;
     if (flushIntervalNanos <= 0n || this.#cancelTimer !== undefined) return;

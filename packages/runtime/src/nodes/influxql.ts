@@ -1,5 +1,5 @@
-// The nodes which apply a function of the query language to a field. On a batch the function sees the batch; on a
-// stream it sees consecutive points of the group with equal time.
+// The nodes which apply a function of the query language to a field. On a batch the function sees
+// the batch; on a stream it sees consecutive points of the group with equal time.
 import type { InfluxqlOptions } from '@tidemark/pipeline';
 import type { PointCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
@@ -129,7 +129,10 @@ export class AggregateNode implements RunningNode {
     }
   }
 
-  /** The values of points that all have the field in one usable type: nothing is left out, and nobody complains. */
+  /**
+   * The values of points that all have the field in one usable type: nothing is left out, and
+   * nobody complains.
+   */
   #uniform(points: readonly Point[]): Samples | undefined {
     const values: Value[] = [];
     let schema: Schema | undefined;

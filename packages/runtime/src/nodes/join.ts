@@ -1,5 +1,6 @@
-// join: merges points (or batches) of several parents by group and time. With `on`, points of parents with more
-// dimensions are matched with those of parents that have exactly the `on` dimensions.
+// join: merges points (or batches) of several parents by group and time. With `on`, points of
+// parents with more dimensions are matched with those of parents that have exactly the `on`
+// dimensions.
 import type { JoinOptions } from '@tidemark/pipeline';
 import type { BatchCode, PointCode } from '../data/codec.ts';
 import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/codec.ts';

@@ -1,4 +1,5 @@
-// What is kept in columns is what was set, whatever the points are made of and however many writes went by.
+// What is kept in columns is what was set, whatever the points are made of and however many writes
+// went by.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GroupTable } from '../data/group.ts';

@@ -1,5 +1,6 @@
-// The latest message of each group, as httpOut keeps it. Points of writes with numbers of their own lie in columns: one
-// object for each of 50,000 groups would be copied and marked by the collector, and told of with every row.
+// The latest message of each group, as httpOut keeps it. Points of writes with numbers of their own
+// lie in columns: one object for each of 50,000 groups would be copied and marked by the collector,
+// and told of with every row.
 import { assert } from '@tidemark/core';
 import type { Origin } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
@@ -10,7 +11,10 @@ import { SchemaCache } from '../data/schema.ts';
 import type { Series } from '../data/series.ts';
 import { GroupMembers } from '../group-members.ts';
 
-/** Rows of writes that stay in memory for the sake of their latest messages: about 16 MB at ten fields. */
+/**
+ * Rows of writes that stay in memory for the sake of their latest messages: about 16 MB at ten
+ * fields.
+ */
 const KEPT_ROWS_MAX = 200_000;
 const KEPT_WRITES_MAX = 256;
 
@@ -77,7 +81,10 @@ export class LatestMessages {
   readonly #members: GroupMembers;
   readonly #layouts = new SchemaCache(cellsOf);
   #stride = 1;
-  /** By group. Series and schemas of the same group rarely change, and what does not change costs the collector nothing. */
+  /**
+   * By group. Series and schemas of the same group rarely change, and what does not change costs
+   * the collector nothing.
+   */
   readonly #series: (Series | undefined)[] = [];
   readonly #schemas: (Schema | undefined)[] = [];
   /** Batches, and points that do not lie in the columns. */
@@ -96,7 +103,10 @@ export class LatestMessages {
   readonly #writes = new Map<number, KeptWrite>();
   #newest: KeptWrite | undefined;
   #keptRows = 0;
-  /** What is left of older writes: rows that were the latest ones when it was packed. By their sequence. */
+  /**
+   * What is left of older writes: rows that were the latest ones when it was packed. By their
+   * sequence.
+   */
   readonly #packed = new Map<number, KeptWrite>();
   #packedRows = 0;
   #lastPacked = NO_WRITE;
@@ -230,8 +240,8 @@ export class LatestMessages {
   }
 
   /**
-   * Messages point into the columns of their write. Most are replaced before that matters; of the oldest of too many
-   * writes those rows are kept that are still the latest.
+   * Messages point into the columns of their write. Most are replaced before that matters; of the
+   * oldest of too many writes those rows are kept that are still the latest.
    */
   #keep(index: number, present: PresentWrite): KeptWrite {
     let write = this.#newest;
@@ -306,7 +316,10 @@ export class LatestMessages {
     }
   }
 
-  /** When most packed rows have been replaced, what is left of them is packed again: O(1) for each that was. */
+  /**
+   * When most packed rows have been replaced, what is left of them is packed again: O(1) for each
+   * that was.
+   */
   #repack(): void {
     if (this.#packedRows <= 2 * this.count + PACKED_ROWS_SLACK) return;
     this.#packedRows = 0;

@@ -1,4 +1,5 @@
-// Nodes that turn one point into at most one point: state per group on streams, fresh state for each batch.
+// Nodes that turn one point into at most one point: state per group on streams, fresh state for
+// each batch.
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
 import type { GroupStatesCode, GroupStore } from '../group-states.ts';

@@ -1,4 +1,5 @@
-// query: turns results of the scheduler's queries into batches. Running the queries is the engine's business.
+// query: turns results of the scheduler's queries into batches. Running the queries is the engine's
+// business.
 import type { QueryOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';

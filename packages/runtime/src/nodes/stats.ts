@@ -1,4 +1,5 @@
-// stats: emits, at an interval of the wall clock, how many points another node has emitted per group.
+// stats: emits, at an interval of the wall clock, how many points another node has emitted per
+// group.
 import type { StatsOptions } from '@tidemark/pipeline';
 import { decodeGroup, encodeGroup } from '../data/codec.ts';
 import type { GroupCode } from '../data/codec.ts';

@@ -1,4 +1,5 @@
-// elapsed, difference, movingAverage, cumulativeSum: one result per point, state per group (or per batch).
+// elapsed, difference, movingAverage, cumulativeSum: one result per point, state per group (or per
+// batch).
 import type { ElapsedOptions, InfluxqlOptions, MovingAverageOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch } from '../data/point.ts';

@@ -1,5 +1,5 @@
-// Events of one group that were told before a crash, when the points behind them are run again: of these only the last
-// one is known, by what its topic remembers.
+// Events of one group that were told before a crash, when the points behind them are run again: of
+// these only the last one is known, by what its topic remembers.
 
 export type ToldEvent = {
   readonly level: number;
@@ -18,7 +18,9 @@ export class ToldEvents {
     this.#last = last;
   }
 
-  /** Whether an event was told; asked for all events of the group in their order, until one was not. */
+  /**
+   * Whether an event was told; asked for all events of the group in their order, until one was not.
+   */
   includes(event: {
     readonly level: number;
     readonly time: bigint;
@@ -33,7 +35,8 @@ export class ToldEvents {
       return true;
     }
     this.#isPassed = true;
-    // Timers need not fire at the same times again: the change to the level that was told comes a little later.
+    // Timers need not fire at the same times again: the change to the level that was told comes a
+    // little later.
     return this.#reached !== this.#last.level && isChanged && level === this.#last.level;
   }
 }

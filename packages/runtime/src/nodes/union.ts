@@ -126,7 +126,9 @@ export class UnionNode implements RunningNode {
     return lowest;
   }
 
-  /** Emits what is not later than `mark`, source by source; the left node comes after the arguments. */
+  /**
+   * Emits what is not later than `mark`, source by source; the left node comes after the arguments.
+   */
   #emitUpTo(mark: bigint | undefined): boolean {
     if (mark === undefined) return false;
     let hasEmitted = false;

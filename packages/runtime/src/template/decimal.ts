@@ -1,4 +1,5 @@
-// Decimals of floats as the recorded system's language prints them: the exact binary value, rounded half to even.
+// Decimals of floats as the recorded system's language prints them: the exact binary value, rounded
+// half to even.
 
 /** Digits behind the point that an exact double can have; what is asked for beyond are zeros. */
 const DECIMALS_MAX = 1074;
@@ -15,7 +16,10 @@ export function fixedText(value: number, decimals: number): string {
   return sign + (missing === 0 ? text : `${text}${point < 0 ? '.' : ''}${'0'.repeat(missing)}`);
 }
 
-/** `value` with one digit before the point and so many behind it, and an exponent of at least two digits. */
+/**
+ * `value` with one digit before the point and so many behind it, and an exponent of at least two
+ * digits.
+ */
 export function exponentText(value: number, decimals: number): string {
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   const { digits, exponent } = significant(Math.abs(value), Math.min(decimals, DECIMALS_MAX) + 1);
@@ -40,8 +44,8 @@ export function significant(
 }
 
 /**
- * Whether `toFixed` rounds as is wanted: it is exact, too, but rounds halves up, and gives up at 1e21. A half needs a
- * value that so many more binary places show completely.
+ * Whether `toFixed` rounds as is wanted: it is exact, too, but rounds halves up, and gives up at
+ * 1e21. A half needs a value that so many more binary places show completely.
  */
 function isRoundedAlike(magnitude: number, decimals: number): boolean {
   if (magnitude >= 1e21 || decimals > 100) return false;

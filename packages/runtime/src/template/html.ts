@@ -124,7 +124,10 @@ const ENTITIES: readonly (readonly [char: string, entity: string])[] = [
   ['\0', '\uFFFD'],
 ];
 
-/** A value between tags. One pass for each character: details have a hundred quotes and little else, and a callback for each costs more. */
+/**
+ * A value between tags. One pass for each character: details have a hundred quotes and little else,
+ * and a callback for each costs more.
+ */
 export function escapeText(text: string): string {
   let escaped = text;
   for (const [char, entity] of ENTITIES) {

@@ -68,7 +68,8 @@ export function splitTemplate(name: string, source: string): Piece[] {
   }
 }
 
-// By hand: an expression that looks for blanks before the end takes quadratic time on blanks elsewhere.
+// By hand: an expression that looks for blanks before the end takes quadratic time on blanks
+// elsewhere.
 function trimEnd(text: string): string {
   let end = text.length;
   while (end > 0 && ' \t\r\n'.includes(text[end - 1] ?? '')) end--;

@@ -20,7 +20,10 @@ const SOURCE_LENGTH_MAX = 1024 * 1024;
 /** Operands of one call. */
 const OPERANDS_MAX = 1000;
 
-/** Parses; throws `TemplateSyntaxError` with the recorded text. `functions` are the names that exist. */
+/**
+ * Parses; throws `TemplateSyntaxError` with the recorded text. `functions` are the names that
+ * exist.
+ */
 export function parseTemplate(
   name: string,
   source: string,
@@ -63,7 +66,9 @@ class Parser {
     return nodes;
   }
 
-  /** Nodes up to `end`, `else` or the end of the text; the rest of an `else` action is left to read. */
+  /**
+   * Nodes up to `end`, `else` or the end of the text; the rest of an `else` action is left to read.
+   */
   #list(): { nodes: TemplateNode[]; ending: Ending } {
     const nodes: TemplateNode[] = [];
     for (;;) {

@@ -4,7 +4,10 @@ import { exponentText, fixedText, significant } from './decimal.ts';
 import type { TemplateValue } from './value.ts';
 import { printValue, TemplateDuration, typeName } from './value.ts';
 
-/** Flags, width, precision, which may be `*`, taken from an operand, and the verb; `[n]` names an operand. */
+/**
+ * Flags, width, precision, which may be `*`, taken from an operand, and the verb; `[n]` names an
+ * operand.
+ */
 const VERB = /%([-+# 0]*)(?:(\[\d+\])?(\*)|(\d+))?(?:\.(?:(\[\d+\])?(\*)|(\d*)))?(\[\d+\])?(.)?/gsu;
 
 /** Significant digits that an exact double can have. */

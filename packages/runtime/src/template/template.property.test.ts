@@ -1,4 +1,5 @@
-// Fuzz of templates: whatever the text is, it is read or refused with its place, and what is read runs to an end.
+// Fuzz of templates: whatever the text is, it is read or refused with its place, and what is read
+// runs to an end.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JSON_FUNCTIONS } from './functions.ts';

@@ -31,7 +31,10 @@ export class TemplateExecutionError extends Error {
 /** Characters of the output of one execution, and of the operands of a call. */
 export const OUTPUT_LENGTH_MAX = 4 * 1024 * 1024;
 
-/** Work of one execution: nodes, turns of loops and calls, long texts counted by their length. About a second. */
+/**
+ * Work of one execution: nodes, turns of loops and calls, long texts counted by their length. About
+ * a second.
+ */
 const STEPS_MAX = 1_000_000;
 
 /** Named parts that run inside each other. */

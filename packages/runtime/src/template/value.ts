@@ -1,5 +1,5 @@
-// Values inside templates, and how they print. The types of the recorded system's language matter: a missing key of
-// a map of strings prints nothing, one of a map of anything prints `<no value>`.
+// Values inside templates, and how they print. The types of the recorded system's language matter:
+// a missing key of a map of strings prints nothing, one of a map of anything prints `<no value>`.
 import { formatClockDuration } from '@tidemark/core';
 import { formatFloatGeneral } from '../lambda/text.ts';
 
@@ -18,7 +18,10 @@ export class TemplateStruct {
   }
 }
 
-/** A map by text, read from `source` when somebody asks for it first. `zero` is what `index` gives for a missing key. */
+/**
+ * A map by text, read from `source` when somebody asks for it first. `zero` is what `index` gives
+ * for a missing key.
+ */
 export class TemplateMap {
   readonly zero: TemplateValue;
   readonly #source: Iterable<readonly [string, TemplateValue]>;

@@ -1,5 +1,5 @@
-// The protocol of user-defined functions: requests out, responses in, protobuf with a varint length in front.
-// Guide: docs/guide/user-functions.md.
+// The protocol of user-defined functions: requests out, responses in, protobuf with a varint length
+// in front. Guide: docs/guide/user-functions.md.
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { UdfInfo, UdfValueType } from '@tidemark/pipeline';
 

@@ -4,7 +4,10 @@ import type { UdfConnection } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';
 import { UdfSession } from './session.ts';
 
-/** A connection whose other side gives requests back one at a time; a sign of life is echoed as it is. */
+/**
+ * A connection whose other side gives requests back one at a time; a sign of life is echoed as it
+ * is.
+ */
 function echo(): { readonly connection: UdfConnection; answerNext(): void } {
   const sent: Uint8Array[] = [];
   let toSession: (bytes: Uint8Array) => void = () => undefined;

@@ -1,4 +1,5 @@
-// A conversation with a user-defined function: requests with one answer each, data both ways, keep-alive.
+// A conversation with a user-defined function: requests with one answer each, data both ways,
+// keep-alive.
 import type { UdfInfo } from '@tidemark/pipeline';
 import type { UdfConnection } from '../services.ts';
 import type { CancelTimer, Timers } from '../timers.ts';
@@ -71,12 +72,16 @@ export class UdfSession {
     return answer.kind === 'snapshot' ? answer.snapshot : new Uint8Array(0);
   }
 
-  /** Resolves when the function has dealt with everything that was sent before: it answers in order. */
+  /**
+   * Resolves when the function has dealt with everything that was sent before: it answers in order.
+   */
   async settled(time: bigint): Promise<void> {
     if (!this.#isOver) await this.#ask({ kind: 'keepalive', time }, 'keepalive');
   }
 
-  /** Asks for a sign of life every half of the timeout; none within the timeout ends the session. */
+  /**
+   * Asks for a sign of life every half of the timeout; none within the timeout ends the session.
+   */
   keepAlive(timers: Timers, timeoutMs: number): void {
     if (timeoutMs <= 0) return;
     const timeout = BigInt(timeoutMs) * 1_000_000n;

@@ -1,6 +1,6 @@
-// Restoring into a running engine: databases of a backup come in under ids of this engine, and become visible with one
-// commit of the manifest. Until then nothing but files that no manifest names exists; a crash leaves those for the
-// next start to remove.
+// Restoring into a running engine: databases of a backup come in under ids of this engine, and
+// become visible with one commit of the manifest. Until then nothing but files that no manifest
+// names exists; a crash leaves those for the next start to remove.
 import { assert, Corruption } from '@tidemark/core';
 
 import type { DiskFile } from '../disk/disk.ts';
@@ -18,7 +18,9 @@ import type { RestoreReport, RestoreRequest } from '../storage-engine.ts';
 import type { BackupContents } from './format.ts';
 import { readFrames } from './read-frames.ts';
 
-/** Adds what `request` names of a full backup. Throws `Conflict` when a database is here already. */
+/**
+ * Adds what `request` names of a full backup. Throws `Conflict` when a database is here already.
+ */
 export async function adoptBackup(
   engine: Engine,
   maintenance: Maintenance,

@@ -1,4 +1,5 @@
-// Backup files: storing one that arrives, and joining a full one with its incremental ones to the bytes of a full one.
+// Backup files: storing one that arrives, and joining a full one with its incremental ones to the
+// bytes of a full one.
 import { Conflict, Corruption, InvalidRequest } from '@tidemark/core';
 
 import type { Disk } from '../disk/disk.ts';
@@ -18,8 +19,9 @@ type FileOptions = {
 };
 
 /**
- * Writes a backup to a file, durable when it resolves; every frame is checked on the way. The file appears under its
- * name when it is complete. Throws `Conflict` when there is one already, `Corruption` when the bytes are not a backup.
+ * Writes a backup to a file, durable when it resolves; every frame is checked on the way. The file
+ * appears under its name when it is complete. Throws `Conflict` when there is one already,
+ * `Corruption` when the bytes are not a backup.
  */
 export async function storeBackup(
   path: string,
@@ -91,8 +93,8 @@ export function describeBackup(path: string, disk: Disk = nodeDisk()): Promise<B
 }
 
 /**
- * The bytes of a full backup of some databases (default: all), made from a full one and the incremental ones after it,
- * oldest first. Throws `Corruption` when they do not belong together.
+ * The bytes of a full backup of some databases (default: all), made from a full one and the
+ * incremental ones after it, oldest first. Throws `Corruption` when they do not belong together.
  */
 export async function* joinBackups(
   files: readonly string[],
@@ -142,7 +144,10 @@ export async function* joinBackups(
 /** Bytes that were looked into; `return` ends their source, whether they were read or not. */
 export type PeekedBytes = AsyncIterableIterator<Uint8Array> & { return(): Promise<unknown> };
 
-/** The contents of a backup that arrives, and its bytes from the begin on. The bytes must be read or returned. */
+/**
+ * The contents of a backup that arrives, and its bytes from the begin on. The bytes must be read or
+ * returned.
+ */
 export async function peekBackup(
   bytes: AsyncIterable<Uint8Array>,
   place: string,

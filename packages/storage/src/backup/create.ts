@@ -1,4 +1,5 @@
-// Online backup: flushes, pins a snapshot, and sends its segments, every block checked, while writes go on.
+// Online backup: flushes, pins a snapshot, and sends its segments, every block checked, while
+// writes go on.
 import { Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 
 import type { Engine } from '../engine/engine.ts';
@@ -15,7 +16,10 @@ import { selectFromManifest } from './select.ts';
 
 type Place = { readonly shardId: number; readonly segment: Segment; readonly name: string };
 
-/** The bytes of a backup in portions. What it pins is released when the generator ends or is returned. */
+/**
+ * The bytes of a backup in portions. What it pins is released when the generator ends or is
+ * returned.
+ */
 export async function* createBackup(
   engine: Engine,
   request: BackupRequest,

@@ -1,4 +1,5 @@
-// The bytes of a backup (docs/formats/backup.md): a header and frames, written by an engine, read by anybody.
+// The bytes of a backup (docs/formats/backup.md): a header and frames, written by an engine, read
+// by anybody.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 import { Corruption } from '@tidemark/core';
@@ -18,7 +19,10 @@ export const BACKUP_HEADER_BYTES = 16;
 export const FRAME_HEAD_BYTES = 12;
 /** File contents travel in frames of this size. */
 export const PIECE_BYTES = 1 << 20;
-/** A frame that is larger was not written by us; bounds what a damaged length makes a reader allocate. */
+/**
+ * A frame that is larger was not written by us; bounds what a damaged length makes a reader
+ * allocate.
+ */
 export const MAX_FRAME_BYTES = 1 << 28;
 const MAX_INFLATED_BYTES = 1 << 30;
 
@@ -27,7 +31,10 @@ const Kind = { Contents: 0, File: 1, Bytes: 2, End: 3, Series: 4, Failure: 5 } a
 export type BackupContents = {
   /** Databases, shards and segments of the moment, cut to what was asked for. */
   readonly manifest: Manifest;
-  /** Names (`segmentName`) of all segments of the manifest; what an incremental backup need not hold. */
+  /**
+   * Names (`segmentName`) of all segments of the manifest; what an incremental backup need not
+   * hold.
+   */
   readonly segments: readonly string[];
   /** Those whose bytes are in this backup. */
   readonly includes: readonly string[];
@@ -46,7 +53,10 @@ export type BackupFrame =
   /** The sender could not go on; never in a backup that is complete. */
   | { readonly kind: 'failure'; readonly reason: string };
 
-/** Names a segment within one storage directory for ever: the checksum tells files of copied directories apart. */
+/**
+ * Names a segment within one storage directory for ever: the checksum tells files of copied
+ * directories apart.
+ */
 export function segmentName(
   shardId: number,
   segment: { readonly fileId: number; readonly sizeBytes: number; readonly checksum: number },
@@ -124,8 +134,8 @@ export function encodeFailure(reason: string): Uint8Array {
 }
 
 /**
- * The frames of a payload whose checksum was right: one, but for the contents of version 1, which hold the index too.
- * Throws `DecodeError`, `SyntaxError` or `Corruption`.
+ * The frames of a payload whose checksum was right: one, but for the contents of version 1, which
+ * hold the index too. Throws `DecodeError`, `SyntaxError` or `Corruption`.
  */
 export function decodeFrames(payload: Uint8Array, version: number, place: string): BackupFrame[] {
   const body = new ByteReader(payload);

@@ -17,8 +17,8 @@ import type { BackupContents, BackupFrame } from './format.ts';
 type Portions = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**
- * The frames of a backup, the `end` last. Throws `Corruption` (with `place` and the offset) for anything that is
- * damaged or cut off, `Unavailable` with the sender's reason when it gave up.
+ * The frames of a backup, the `end` last. Throws `Corruption` (with `place` and the offset) for
+ * anything that is damaged or cut off, `Unavailable` with the sender's reason when it gave up.
  */
 export async function* readFrames(portions: Portions, place: string): AsyncGenerator<BackupFrame> {
   const bytes = new Gathered(portions);

@@ -1,5 +1,6 @@
-// Small files that everything depends on (manifest, catalog): replaced as a whole, and written twice within the file, so
-// that damage in one place costs nothing. Format: docs/formats/checked-file.md.
+// Small files that everything depends on (manifest, catalog): replaced as a whole, and written
+// twice within the file, so that damage in one place costs nothing. Format:
+// docs/formats/checked-file.md.
 import { Corruption } from '@tidemark/core';
 
 import { ByteReader, ByteWriter } from '../bytes.ts';
@@ -17,7 +18,10 @@ export type CheckedContents = {
   readonly isMended: boolean;
 };
 
-/** The file is sound, but a later version of this program wrote it: nothing may be made in its place. */
+/**
+ * The file is sound, but a later version of this program wrote it: nothing may be made in its
+ * place.
+ */
 export class NewerFormat extends Corruption {}
 
 const HEADER_BYTES = 16;

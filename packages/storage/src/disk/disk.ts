@@ -1,5 +1,6 @@
-// The file layer: everything that storage does with files goes through `Disk`, so that tests can put a disk under the
-// engine that loses, tears and refuses. Reads and writes are synchronous (they hit the page cache); syncs are not.
+// The file layer: everything that storage does with files goes through `Disk`, so that tests can
+// put a disk under the engine that loses, tears and refuses. Reads and writes are synchronous (they
+// hit the page cache); syncs are not.
 
 /** An open file. `close` is idempotent. */
 export interface DiskFile {
@@ -10,7 +11,9 @@ export interface DiskFile {
   write(bytes: Uint8Array, position: number): void;
   size(): number;
   truncate(length: number): void;
-  /** fdatasync. After a rejection nothing is known about what was written since the last success. */
+  /**
+   * fdatasync. After a rejection nothing is known about what was written since the last success.
+   */
   sync(): Promise<void>;
   close(): void;
 }
@@ -19,7 +22,9 @@ export type OpenMode = 'read' | 'create' | 'modify';
 
 /** Paths are absolute. Errors are those of `node:fs` (with `code`), wrapped nowhere. */
 export interface Disk {
-  /** `create` fails when the file exists; `modify` opens an existing one for reading and writing. */
+  /**
+   * `create` fails when the file exists; `modify` opens an existing one for reading and writing.
+   */
   open(path: string, mode: OpenMode): DiskFile;
   exists(path: string): boolean;
   makeDirectory(path: string): void;

@@ -1,5 +1,6 @@
-// Files that are open for reading, at most so many descriptors at once: a database with thousands of segments must not
-// need thousands of them. A file that lost its descriptor gets one again when it is read.
+// Files that are open for reading, at most so many descriptors at once: a database with thousands
+// of segments must not need thousands of them. A file that lost its descriptor gets one again when
+// it is read.
 import * as fs from 'node:fs';
 
 import { assert } from '@tidemark/core';
@@ -11,7 +12,9 @@ const RESERVED_FILES = 64;
 const POOLED_FILES_MAX = 256;
 const POOLED_FILES_MIN = 8;
 
-/** How many files may be open for reading: a quarter of what the process may open, within bounds. */
+/**
+ * How many files may be open for reading: a quarter of what the process may open, within bounds.
+ */
 export function pooledFilesMax(): number {
   const quarter = Math.floor((openFilesLimit() - RESERVED_FILES) / 4);
   return Math.max(POOLED_FILES_MIN, Math.min(POOLED_FILES_MAX, quarter));
@@ -68,7 +71,10 @@ export class FilePool {
     fs.closeSync(descriptor);
   }
 
-  /** Runs what opens a file; when the process has no descriptors left, after giving one back, until none is left here. */
+  /**
+   * Runs what opens a file; when the process has no descriptors left, after giving one back, until
+   * none is left here.
+   */
   withRoom<T>(open: () => T): T {
     for (;;) {
       try {

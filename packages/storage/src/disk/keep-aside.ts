@@ -1,4 +1,5 @@
-// The folder for damaged files: what is cut, replaced or given up is kept there, so that somebody can look at it.
+// The folder for damaged files: what is cut, replaced or given up is kept there, so that somebody
+// can look at it.
 import type { Disk } from './disk.ts';
 
 /** A directory of an engine and the disk that it is on. */

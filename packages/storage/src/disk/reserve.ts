@@ -1,5 +1,6 @@
-// Room for what frees space: a file that is removed when the disk is full, so that deletes and drops can still be logged, and
-// made again when there is room. While it is missing nothing else may be written, or the next drop would find no room.
+// Room for what frees space: a file that is removed when the disk is full, so that deletes and
+// drops can still be logged, and made again when there is room. While it is missing nothing else
+// may be written, or the next drop would find no room.
 import { randomFillSync } from 'node:crypto';
 
 import { messageOf, Unavailable } from '@tidemark/core';
@@ -18,7 +19,10 @@ export type ReserveOptions = {
 
 /** Written at once: a millisecond of the thread's time. */
 const PIECE_BYTES = 1 << 20;
-/** It is made when there is so many times the room: else the next write would take what it was given back for. */
+/**
+ * It is made when there is so many times the room: else the next write would take what it was given
+ * back for.
+ */
 const ROOM_FACTOR = 2;
 
 export class DiskReserve {
@@ -40,8 +44,8 @@ export class DiskReserve {
   }
 
   /**
-   * Rejects with `Unavailable` while the disk is so full that only what frees space may be written. Nothing to wait for,
-   * and no promise, while it is not.
+   * Rejects with `Unavailable` while the disk is so full that only what frees space may be written.
+   * Nothing to wait for, and no promise, while it is not.
    */
   admit(): Promise<void> | undefined {
     return this.isMissing ? this.#admitLater() : undefined;
@@ -56,7 +60,10 @@ export class DiskReserve {
     );
   }
 
-  /** Runs what frees space, or is part of that. When the disk is full it is run again, in the room that was kept for it. */
+  /**
+   * Runs what frees space, or is part of that. When the disk is full it is run again, in the room
+   * that was kept for it.
+   */
   async use<T>(action: () => Promise<T>): Promise<T> {
     try {
       return await action();
@@ -66,7 +73,10 @@ export class DiskReserve {
     }
   }
 
-  /** Makes it if it is missing and there is room. `pause` is called behind each piece. Failures are logged. */
+  /**
+   * Makes it if it is missing and there is room. `pause` is called behind each piece. Failures are
+   * logged.
+   */
   make(pause: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     if (this.#options.sizeBytes === 0 || this.#state === 'held') return Promise.resolve();
     this.#making ??= this.#make(pause).finally(() => {

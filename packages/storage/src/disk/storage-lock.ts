@@ -2,7 +2,10 @@
 import { lockDirectory } from '@tidemark/core/directory-lock';
 import type { DirectoryLock } from '@tidemark/core/directory-lock';
 
-/** Throws `Conflict` when another process (or another engine of this one) owns the directory, which must exist. */
+/**
+ * Throws `Conflict` when another process (or another engine of this one) owns the directory, which
+ * must exist.
+ */
 export function lockStorage(directory: string): Promise<DirectoryLock> {
   return lockDirectory(directory, { kind: 'storage', ownerFile: 'owner.json' });
 }

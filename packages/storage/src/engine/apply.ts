@@ -24,8 +24,8 @@ export function applyRows(index: SeriesIndex, shard: Shard, block: RowBlock): nu
 }
 
 /**
- * Adds measurements and series that a record brings; those that are known already are skipped. Entries that a damaged
- * file lost are stood in for, so that later ids keep their meaning.
+ * Adds measurements and series that a record brings; those that are known already are skipped.
+ * Entries that a damaged file lost are stood in for, so that later ids keep their meaning.
  */
 export function applyAdditions(index: SeriesIndex, additions: IndexAdditions): void {
   const { measurements, series, firstMeasurementId, firstSeriesId } = additions;
@@ -78,8 +78,8 @@ function withoutDeleted(table: Table, deleted: DeletedRows, record: DeleteRecord
 }
 
 /**
- * The series that still have rows in the shard after a delete; the index forgets the others. Segments count by their
- * chunks: one that is not covered whole counts as data.
+ * The series that still have rows in the shard after a delete; the index forgets the others.
+ * Segments count by their chunks: one that is not covered whole counts as data.
  */
 export function dropEmptySeries(index: SeriesIndex, shard: Shard, record: DeleteRecord): SeriesSet {
   const kept = shard.series.clone();
@@ -109,7 +109,8 @@ export function hasRowsInSegments(shard: Shard, measurementId: number, series: n
   try {
     return findRowsInSegments(shard, measurementId, series);
   } catch {
-    // A block that can not be read proves nothing: the series stays listed, and reading it reports the damage.
+    // A block that can not be read proves nothing: the series stays listed, and reading it reports
+    // the damage.
     return true;
   }
 }

@@ -1,8 +1,8 @@
 // Compaction: neighbouring segments of a shard become one, without the rows that tombstones cover.
 //
-// Levels: a flush writes level 0; four neighbours of one level become one of the next. A shard that has come to rest
-// becomes a single segment. Only neighbours are merged, so the order of writes is kept; every step writes more rows
-// per file than it read files, so it converges and stops.
+// Levels: a flush writes level 0; four neighbours of one level become one of the next. A shard that
+// has come to rest becomes a single segment. Only neighbours are merged, so the order of writes is
+// kept; every step writes more rows per file than it read files, so it converges and stops.
 import type { Disk } from '../disk/disk.ts';
 import { concatRuns, mergeRuns } from '../read/run.ts';
 import type { Run } from '../read/run.ts';
@@ -46,7 +46,10 @@ export function planCompaction(
   return undefined;
 }
 
-/** Leaves out leading segments that dwarf what follows: rewriting them for a little more is not worth it. */
+/**
+ * Leaves out leading segments that dwarf what follows: rewriting them for a little more is not
+ * worth it.
+ */
 function withoutLargeHead(segments: readonly Segment[]): readonly Segment[] {
   let start = 0;
   let following = segments.reduce((sum, segment) => sum + segment.info.sizeBytes, 0);
@@ -64,7 +67,9 @@ export type CompactionTarget = {
   readonly shardId: number;
 };
 
-/** Writes and syncs the merged segment; returns its size. The file is removed when anything fails. */
+/**
+ * Writes and syncs the merged segment; returns its size. The file is removed when anything fails.
+ */
 export async function compactSegments(
   inputs: readonly Segment[],
   tombstones: readonly Tombstone[],
@@ -98,7 +103,10 @@ type Input = {
   readonly reader: ChunksInOrder;
 };
 
-/** Of a series with few rows a read takes longer than all the rest; chunks lie in the order in which they are merged. */
+/**
+ * Of a series with few rows a read takes longer than all the rest; chunks lie in the order in which
+ * they are merged.
+ */
 const READ_BYTES = 256 << 10;
 
 /** Bytes of chunks that are read one after the other. */
@@ -134,7 +142,10 @@ async function compactMeasurement(
   writer.endMeasurement();
 }
 
-/** Fields of all inputs; those of inputs from before a DROP MEASUREMENT are forgotten together with their rows. */
+/**
+ * Fields of all inputs; those of inputs from before a DROP MEASUREMENT are forgotten together with
+ * their rows.
+ */
 function mergeFields(work: MeasurementWork): {
   readonly fields: readonly SegmentField[];
   readonly inputs: readonly Input[];

@@ -1,4 +1,5 @@
-// A log that lacks something which was acknowledged: the databases whose records it lost are stopped, others are served, and
+// A log that lacks something which was acknowledged: the databases whose records it lost are
+// stopped, others are served, and
 // `repair` keeps the rest. What a crash tears off the end was not acknowledged.
 import { Corruption } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
@@ -30,7 +31,10 @@ function rowsOf(engine: StorageEngine, database: string): Promise<Row[]> {
 const wal = (id: number): string => `${directory}/wal/0000000${id}.wal`;
 const FILES = `${directory}/wal/FILES`;
 
-/** Three files: the first two of starts that ended, with records of `db`, then of both, then of `other`. */
+/**
+ * Three files: the first two of starts that ended, with records of `db`, then of both, then of
+ * `other`.
+ */
 async function fill(end: 'close' | 'crash'): Promise<void> {
   disk = new SimulatedDisk();
   let engine = await open();

@@ -1,4 +1,5 @@
-// A segment that can not be read: what needs it fails with a sentence, or says that it lacks something; the rest is served.
+// A segment that can not be read: what needs it fails with a sentence, or says that it lacks
+// something; the rest is served.
 import { Corruption } from '@tidemark/core';
 import { Driver, eachBatch } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';
@@ -29,7 +30,10 @@ function open(servesDamaged = false): Promise<StorageEngine> {
   return openStorageInline(options, { disk });
 }
 
-/** Two shards of a policy with a segment each; only the first one's is damaged. `gone` is a series of that one alone. */
+/**
+ * Two shards of a policy with a segment each; only the first one's is damaged. `gone` is a series
+ * of that one alone.
+ */
 beforeEach(async () => {
   disk = new SimulatedDisk();
   const engine = await open();

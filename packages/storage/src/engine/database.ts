@@ -66,7 +66,10 @@ export class Database {
     return this.#tagValues;
   }
 
-  /** A write goes to the log; the result says that it was applied or refused. In the order of the log. */
+  /**
+   * A write goes to the log; the result says that it was applied or refused. In the order of the
+   * log.
+   */
   beginWrite(): () => void {
     this.#writesBegun++;
     return () => {
@@ -76,8 +79,8 @@ export class Database {
   }
 
   /**
-   * After a delete: series that no shard holds any more leave the index when the writes are done that were parsed while
-   * they were there.
+   * After a delete: series that no shard holds any more leave the index when the writes are done
+   * that were parsed while they were there.
    */
   dropDead(): void {
     const ids = this.index.takeDead();
@@ -111,7 +114,10 @@ export class Database {
     return additions;
   }
 
-  /** Undoes `takeAdditions` of a record that could not be logged; later records bring its entries again. */
+  /**
+   * Undoes `takeAdditions` of a record that could not be logged; later records bring its entries
+   * again.
+   */
   returnAdditions(additions: IndexAdditions): void {
     this.#loggedMeasurements = Math.min(this.#loggedMeasurements, additions.firstMeasurementId);
     this.#loggedSeries = Math.min(this.#loggedSeries, additions.firstSeriesId);
@@ -123,7 +129,10 @@ export class Database {
     this.#loggedSeries = this.index.seriesEnd;
   }
 
-  /** Whether deleted series take so much memory that an index without them pays: half of what the others do. */
+  /**
+   * Whether deleted series take so much memory that an index without them pays: half of what the
+   * others do.
+   */
   needsRenewal(deadSeriesMin: number): boolean {
     const { forgottenCount, keys } = this.index;
     const dead = Math.max(deadSeriesMin, (keys.presentCount - forgottenCount) / 2);
@@ -144,7 +153,9 @@ export class Database {
     this.#pending = undefined;
   }
 
-  /** The renewed index takes the place of the present one, which whoever holds it may go on reading. */
+  /**
+   * The renewed index takes the place of the present one, which whoever holds it may go on reading.
+   */
   adoptPending(): void {
     assert(this.#pending !== undefined, 'a renewal is under way');
     const { renewal, stored } = this.#pending;

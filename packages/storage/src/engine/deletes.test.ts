@@ -14,7 +14,10 @@ const LONG = { id: 2, retentionPolicy: 'long' };
 
 let storage: TestEngine;
 
-/** Two measurements of two series in two shards of one policy, one shard in another, one in another database. */
+/**
+ * Two measurements of two series in two shards of one policy, one shard in another, one in another
+ * database.
+ */
 beforeEach(async () => {
   storage = await testEngine();
   for (const measurement of ['m', 'n']) {

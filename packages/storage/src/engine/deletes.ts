@@ -1,5 +1,5 @@
-// What takes rows away: deletes of series and measurements, and drops of shards. First a record in the log, then the memtable
-// and tombstones; segments lose the rows when they are compacted.
+// What takes rows away: deletes of series and measurements, and drops of shards. First a record in
+// the log, then the memtable and tombstones; segments lose the rows when they are compacted.
 import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
@@ -16,7 +16,10 @@ import type { Engine } from './engine.ts';
 
 const ALL_INT64: TimeRange = { start: MIN_INT64, end: MAX_INT64 };
 
-/** Deletes rows of the series that match, durable when it resolves. Throws `Corruption` where a shard of them is damaged. */
+/**
+ * Deletes rows of the series that match, durable when it resolves. Throws `Corruption` where a
+ * shard of them is damaged.
+ */
 export async function deleteRows(engine: Engine, request: DeleteRequest): Promise<void> {
   engine.needUnstopped(request.database);
   const database = engine.databases.get(request.database);

@@ -1,4 +1,5 @@
-// The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage thread or inline.
+// The engine, single-threaded: one owner of log, memtable, shards and index. Runs in the storage
+// thread or inline.
 import { assert, Conflict, Unavailable } from '@tidemark/core';
 
 import { unchangeable } from '../damage.ts';
@@ -213,8 +214,9 @@ export class Engine {
   }
 
   /**
-   * A database that is being restored: it has a number and its name is taken, but it is not visible. Throws `Conflict`
-   * when there is data under the name; an empty database gives way to what is adopted.
+   * A database that is being restored: it has a number and its name is taken, but it is not
+   * visible. Throws `Conflict` when there is data under the name; an empty database gives way to
+   * what is adopted.
    */
   reserveDatabase(name: string): Database {
     const known = this.databases.get(name);
@@ -263,7 +265,10 @@ export class Engine {
     }
   }
 
-  /** Hash tables of indexes that were read from checkpoints, so that the first write does not wait for them. */
+  /**
+   * Hash tables of indexes that were read from checkpoints, so that the first write does not wait
+   * for them.
+   */
   async #prepareIndexes(signal: AbortSignal): Promise<void> {
     const pacer = new Pacer(this.turns);
     for (const { index } of this.databases.values()) {
@@ -278,8 +283,8 @@ export class Engine {
   }
 
   /**
-   * Ends the use of the reserve, if it was used: rows of what was dropped are in the log still, which a flush removes.
-   * Whoever asked for the drop has got it, so that failures are logged.
+   * Ends the use of the reserve, if it was used: rows of what was dropped are in the log still,
+   * which a flush removes. Whoever asked for the drop has got it, so that failures are logged.
    */
   async leaveReserve(): Promise<void> {
     if (!this.reserve.isMissing) return;
@@ -318,7 +323,10 @@ export class Engine {
     }
   }
 
-  /** Removes index files that belong to nothing: of dropped databases, of restores and renewals that did not end. */
+  /**
+   * Removes index files that belong to nothing: of dropped databases, of restores and renewals that
+   * did not end.
+   */
   removeOrphanIndexes(): void {
     this.indexFiles.removeOthers(this.storedIndexes());
   }
@@ -470,7 +478,10 @@ export class Engine {
 
 /** Between two looks at what background work there is. */
 const BACKGROUND_STEP_MS = 1000;
-/** A burst of writes larger than this is flushed when it has been over for so long; `data.quiet-flush-after`. */
+/**
+ * A burst of writes larger than this is flushed when it has been over for so long;
+ * `data.quiet-flush-after`.
+ */
 const BURST_BYTES = 1 << 20;
 const QUIET_MS = 2000;
 /** Rows of slow writers do not stay in the log longer than this. */

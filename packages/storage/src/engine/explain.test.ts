@@ -59,7 +59,10 @@ async function explain(text: string): Promise<readonly string[]> {
   return lines;
 }
 
-/** The counters of the whole statement, and those of its only operator that reads, which have to be the same. */
+/**
+ * The counters of the whole statement, and those of its only operator that reads, which have to be
+ * the same.
+ */
 async function counters(text: string): Promise<Readonly<Record<string, number>>> {
   const found = new Map<string, number[]>();
   for (const line of await explain(`ANALYZE ${text}`)) {

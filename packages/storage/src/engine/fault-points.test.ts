@@ -1,5 +1,6 @@
-// A crash in every named step of flush, compaction, drop, renewal of the index, backup and restore: the process is killed (what it wrote stays
-// in the page cache) or the power goes (only what was synced stays).
+// A crash in every named step of flush, compaction, drop, renewal of the index, backup and restore:
+// the process is killed (what it wrote stays in the page cache) or the power goes (only what was
+// synced stays).
 import { expect, test } from 'vitest';
 
 import { joinBackups, storeBackup } from '../backup/chain.ts';

@@ -1,4 +1,5 @@
-// What the engine survives: power cuts at every operation on the disk, failed syncs, a full disk, damaged files.
+// What the engine survives: power cuts at every operation on the disk, failed syncs, a full disk,
+// damaged files.
 import { Corruption, Unavailable } from '@tidemark/core';
 import { describe, expect, test } from 'vitest';
 
@@ -182,7 +183,8 @@ describe('damaged files', () => {
     async (kind) => {
       const { disk, path } = await damagedStart(kind);
       const { length } = disk.bytes(path);
-      // The two copies of the manifest are text without structure of its own: every eleventh byte is every kind.
+      // The two copies of the manifest are text without structure of its own: every eleventh byte
+      // is every kind.
       const step = kind === 'MANIFEST' ? 11 : 1;
       for (let at = 0; at < length; at += step) {
         const flipped = disk.copy();

@@ -1,4 +1,5 @@
-// Flushes give way within a portion: a series may have any number of rows, and a measurement any number of fields.
+// Flushes give way within a portion: a series may have any number of rows, and a measurement any
+// number of fields.
 import { expect, test } from 'vitest';
 
 import { memoryDisk } from '../disk/memory-disk.ts';
@@ -16,7 +17,10 @@ const FIELDS = 5;
 const CHUNKS = 12;
 const ROWS = MAX_CHUNK_ROWS * CHUNKS;
 
-/** A pacer whose slices are over whenever it looks, and how often it has given way; it may be told to end then. */
+/**
+ * A pacer whose slices are over whenever it looks, and how often it has given way; it may be told
+ * to end then.
+ */
 function hurried(endsAt = Infinity): { readonly pacer: Pacer; readonly turns: () => number } {
   const abort = new AbortController();
   let nowMs = 0;

@@ -46,11 +46,17 @@ export async function writeTables(
   }
 }
 
-/** What a series costs beside its rows, in rows; looking at the clock for each of them would cost as much again. */
+/**
+ * What a series costs beside its rows, in rows; looking at the clock for each of them would cost as
+ * much again.
+ */
 const SERIES_COST_ROWS = 4;
 /** Rows that are copied out of the memtable at once; those of one series in any case. */
 const PORTION_ROWS = 1 << 13;
-/** Places for values that are copied at once, of which a row has one for each field: more than a full memtable holds. */
+/**
+ * Places for values that are copied at once, of which a row has one for each field: more than a
+ * full memtable holds.
+ */
 const PORTION_PLACES = 1 << 23;
 
 async function writeTable(
@@ -105,7 +111,10 @@ type PortionSource = {
   readonly measurement: MeasurementIndex;
 };
 
-/** Ten fields of a portion take five milliseconds, and a series may have any number of rows: pauses per field and chunk. */
+/**
+ * Ten fields of a portion take five milliseconds, and a series may have any number of rows: pauses
+ * per field and chunk.
+ */
 function* writePortion(
   writer: SegmentWriter,
   portion: Portion,
@@ -189,7 +198,9 @@ function inOrder(run: Run): Run {
   return isStrictlyAscending(run.times) ? run : mergeRuns([run]);
 }
 
-/** The rows of some series, each in the order of its times where that is a matter of whole batches. */
+/**
+ * The rows of some series, each in the order of its times where that is a matter of whole batches.
+ */
 function pickInOrder(
   table: Table,
   rows: Uint32Array,

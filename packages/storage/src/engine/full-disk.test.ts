@@ -1,4 +1,5 @@
-// A full disk: what frees space works in the room that is kept for it, everything else waits until there is some again.
+// A full disk: what frees space works in the room that is kept for it, everything else waits until
+// there is some again.
 import { Unavailable } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
 
@@ -33,7 +34,9 @@ function open(reserveBytes = RESERVE_BYTES): Promise<StorageEngine> {
   );
 }
 
-/** Rows of two databases in segments and in the log; those of `other` take more than two reserves. */
+/**
+ * Rows of two databases in segments and in the log; those of `other` take more than two reserves.
+ */
 async function fill(engine: StorageEngine): Promise<void> {
   const random = Array.from({ length: 30_000 }, (_, i) => `m v=${Math.random()} ${i}\n`);
   await write(engine, random.slice(10_000).join(''), OTHER);

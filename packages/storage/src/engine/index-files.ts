@@ -1,5 +1,5 @@
-// The files of series indexes: what a flush appends to their logs, and checkpoints, which are written beside everything
-// else because one of ten million series takes seconds.
+// The files of series indexes: what a flush appends to their logs, and checkpoints, which are
+// written beside everything else because one of ten million series takes seconds.
 import { copyAside } from '../disk/keep-aside.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { StorageLog } from '../options.ts';
@@ -47,7 +47,10 @@ export class IndexFiles {
     stored.persisted({ ...unpersisted.end, ...end });
   }
 
-  /** Writes a checkpoint where one pays. One that can not be written costs the next start time, nothing else. */
+  /**
+   * Writes a checkpoint where one pays. One that can not be written costs the next start time,
+   * nothing else.
+   */
   async checkpoint(
     stored: StoredIndex,
     options: { readonly isClosing: boolean; readonly signal: AbortSignal },

@@ -1,4 +1,5 @@
-// Names that somebody makes up, by the ten thousand: what a measurement and a field may take, and that writes go on.
+// Names that somebody makes up, by the ten thousand: what a measurement and a field may take, and
+// that writes go on.
 import { afterEach, expect, test } from 'vitest';
 
 import { scanRows, testEngine, write } from '../testing/fixtures.ts';

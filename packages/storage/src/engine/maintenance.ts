@@ -1,5 +1,6 @@
-// Flush, compaction and the manifest: what moves rows from the log and the memtable into segments and keeps the
-// number of files small. One of each runs at a time; commits of the manifest follow each other.
+// Flush, compaction and the manifest: what moves rows from the log and the memtable into segments
+// and keeps the number of files small. One of each runs at a time; commits of the manifest follow
+// each other.
 import { assert } from '@tidemark/core';
 
 import { moveAside } from '../disk/keep-aside.ts';
@@ -90,7 +91,10 @@ export class Maintenance {
     return this.#flushing !== undefined;
   }
 
-  /** Everything that is in memory now is in segments when it resolves, and checkpoints that it made due are written. */
+  /**
+   * Everything that is in memory now is in segments when it resolves, and checkpoints that it made
+   * due are written.
+   */
   async flush(): Promise<void> {
     // The one that runs may have begun before the rows that the caller means.
     await this.#flushing;
@@ -265,7 +269,10 @@ export class Maintenance {
     );
   }
 
-  /** Makes the keys of the series durable that the shard's segments and `added` hold; before a commit that names those. */
+  /**
+   * Makes the keys of the series durable that the shard's segments and `added` hold; before a
+   * commit that names those.
+   */
   async persistKeys(
     shard: Shard,
     added: readonly Segment[],
@@ -298,7 +305,10 @@ export class Maintenance {
     while (renewal.copySome(end) && signal?.aborted !== true) await pacer.pause();
   }
 
-  /** What the memtable knows of series by their places is made anew; there is little in it right after a flush. */
+  /**
+   * What the memtable knows of series by their places is made anew; there is little in it right
+   * after a flush.
+   */
   #adoptIndex(database: Database): void {
     const engine = this.#engine;
     if (engine.databases.get(database.name) !== database) return;
@@ -315,7 +325,10 @@ export class Maintenance {
     }
   }
 
-  /** Makes indexes anew of which much is deleted series (docs/adr/0010-renewed-index.md), unless `signal` ends it. */
+  /**
+   * Makes indexes anew of which much is deleted series (docs/adr/0010-renewed-index.md), unless
+   * `signal` ends it.
+   */
   async renewIndexes(signal: AbortSignal): Promise<void> {
     const engine = this.#engine;
     for (const database of engine.databases.values()) {
@@ -350,8 +363,8 @@ export class Maintenance {
         engine.removeOrphanIndexes();
       }
     }
-    // Log records from before it may speak of series that it lacks: the flush lets go of them in the same commit. One
-    // that had failed is taken up where it was and adopts nothing.
+    // Log records from before it may speak of series that it lacks: the flush lets go of them in
+    // the same commit. One that had failed is taken up where it was and adopts nothing.
     while (database.pending === pending && engine.databases.get(database.name) === database) {
       if (signal.aborted) return;
       await this.flush();
@@ -476,7 +489,9 @@ export class Maintenance {
     );
   }
 
-  /** Writes the manifest with the change applied, then applies it in memory. Commits never overlap. */
+  /**
+   * Writes the manifest with the change applied, then applies it in memory. Commits never overlap.
+   */
   #commit(change: () => Change, apply: () => void): Promise<void> {
     const next = this.#commits.then(async () => {
       const engine = this.#engine;

@@ -1,4 +1,5 @@
-// Background work in slices: gives way to writes and queries after a few milliseconds, and ends when it is told to.
+// Background work in slices: gives way to writes and queries after a few milliseconds, and ends
+// when it is told to.
 import type { Turns, Work } from './turns.ts';
 
 export class Pacer {

@@ -9,7 +9,10 @@ let storage: TestEngine;
 
 afterEach(() => storage.dispose());
 
-/** Segments after so many steps of background work, each of which takes a second; a burst is written before. */
+/**
+ * Segments after so many steps of background work, each of which takes a second; a burst is written
+ * before.
+ */
 async function segmentsAfter(steps: number, quietFlushAfterMs: number): Promise<number> {
   const start = performance.now();
   let slept = 0;

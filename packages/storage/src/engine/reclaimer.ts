@@ -1,4 +1,5 @@
-// Files that are no longer part of the state are removed when the last snapshot that may read them is closed.
+// Files that are no longer part of the state are removed when the last snapshot that may read them
+// is closed.
 
 type Retired = { readonly before: number; readonly remove: () => void };
 
@@ -39,7 +40,8 @@ export class Reclaimer {
   }
 
   #collect(): void {
-    // Ids are given out in ascending order and a Set keeps insertion order: the first is the oldest reader.
+    // Ids are given out in ascending order and a Set keeps insertion order: the first is the oldest
+    // reader.
     const [oldest = Number.POSITIVE_INFINITY] = this.#open;
     const waiting: Retired[] = [];
     for (const retired of this.#retired) {

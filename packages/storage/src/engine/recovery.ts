@@ -1,5 +1,5 @@
-// Opening: what the manifest names is opened, then the log is replayed. What is damaged is left out and noted; what needs it
-// fails then.
+// Opening: what the manifest names is opened, then the log is replayed. What is damaged is left out
+// and noted; what needs it fails then.
 import { randomUUID } from 'node:crypto';
 
 import { Corruption } from '@tidemark/core';
@@ -87,7 +87,10 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
 
 const REPAIR_HINT = '`tidemark tsdb repair` makes a new one of the files of the shards';
 
-/** Throws `Corruption` when it is damaged or gone: without it all segments would look like leftovers. */
+/**
+ * Throws `Corruption` when it is damaged or gone: without it all segments would look like
+ * leftovers.
+ */
 function presentManifest(disk: Disk, directory: string): StoredManifest {
   const file = `${directory}/${MANIFEST_NAME}`;
   try {
@@ -164,7 +167,9 @@ function openShard(
   for (const segment of segments) registerSegment({ shard, index }, segment);
 }
 
-/** Reasons that say nothing about the file: the start fails with them instead of leaving shards out. */
+/**
+ * Reasons that say nothing about the file: the start fails with them instead of leaving shards out.
+ */
 const REFUSALS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']);
 
 function segmentDamage(error: unknown, file: string): Damage {
@@ -196,7 +201,10 @@ function removeOrphans(engine: Engine): void {
   }
 }
 
-/** Applies the records of files from `walStart` on; files that are damaged stop the databases whose records they lost. */
+/**
+ * Applies the records of files from `walStart` on; files that are damaged stop the databases whose
+ * records they lost.
+ */
 function replayLog(engine: Engine, manifest: Manifest, log: StorageLog): Replayed {
   const { disk } = engine.environment;
   const { directory, stopped } = engine;
@@ -256,7 +264,10 @@ function damagedEntry(
   return { id, bytes: entry?.bytes ?? scan?.fileBytes, databases: entry?.databases };
 }
 
-/** Files that a crash left after the manifest let go of them; those of which something is lost are kept aside. */
+/**
+ * Files that a crash left after the manifest let go of them; those of which something is lost are
+ * kept aside.
+ */
 function removeOldLogs({ environment, directory }: Engine, { walStart, stopped }: Manifest): void {
   const { disk } = environment;
   const folder = walDirectory(directory);

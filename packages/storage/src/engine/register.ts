@@ -1,4 +1,5 @@
-// What a segment means for its shard and for the series index: fields with their types, series that are live.
+// What a segment means for its shard and for the series index: fields with their types, series that
+// are live.
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { Shard } from '../shard/shard.ts';

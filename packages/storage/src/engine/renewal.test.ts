@@ -1,4 +1,5 @@
-// Indexes that are made anew without deleted series: memory and files stay bounded, everything else stays as it is.
+// Indexes that are made anew without deleted series: memory and files stay bounded, everything else
+// stays as it is.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -103,7 +104,8 @@ test('series that come and go in many rounds leave no memory and no file behind,
     files.push(indexFileBytes());
   }
 
-  // A page of 64 KiB per kind of thing is the least that an index takes; with all series it would be a megabyte.
+  // A page of 64 KiB per kind of thing is the least that an index takes; with all series it would
+  // be a megabyte.
   expect(Math.max(...memory)).toBeLessThan(510_000);
   expect(Math.max(...files)).toBeLessThan(20_000);
 });

@@ -1,4 +1,5 @@
-// The same questions give the same answers wherever the rows are: memtable, segments, compacted, after a restart.
+// The same questions give the same answers wherever the rows are: memtable, segments, compacted,
+// after a restart.
 import { readdirSync } from 'node:fs';
 
 import fc from 'fast-check';

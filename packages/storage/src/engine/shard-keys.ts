@@ -1,5 +1,5 @@
-// Keeps the keys of series beside the segments that hold them (`shard/series-file.ts`). Each key is written once per shard: as a
-// rule a flush has none to write.
+// Keeps the keys of series beside the segments that hold them (`shard/series-file.ts`). Each key is
+// written once per shard: as a rule a flush has none to write.
 import type { Disk } from '../disk/disk.ts';
 import { copyAside } from '../disk/keep-aside.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -33,8 +33,8 @@ export class ShardKeys {
   }
 
   /**
-   * Makes the keys of the series durable that the shard's segments and `added` hold. Before the manifest that names `added`;
-   * what it says of the file is in the shard then.
+   * Makes the keys of the series durable that the shard's segments and `added` hold. Before the
+   * manifest that names `added`; what it says of the file is in the shard then.
    */
   update(shard: Shard, added: readonly Segment[], by: UpdateBy): Promise<void> {
     const next = this.#running.then(() => this.#update(shard, added, by));

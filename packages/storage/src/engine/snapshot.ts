@@ -1,4 +1,5 @@
-// What one reader sees: per shard the segments, the tombstones and the visible rows of the memtable.
+// What one reader sees: per shard the segments, the tombstones and the visible rows of the
+// memtable.
 import type { Table } from '../memtable/table.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesSet } from '../shard/series-set.ts';
@@ -29,7 +30,10 @@ export type Snapshot = {
   readonly databases: ReadonlyMap<string, DatabaseView>;
   /** Databases of which something is lost. */
   readonly stopped: StoppedDatabases;
-  /** What is damaged is left out of answers that say so (`storage.serve-damaged`); without it requests fail. */
+  /**
+   * What is damaged is left out of answers that say so (`storage.serve-damaged`); without it
+   * requests fail.
+   */
   readonly servesDamaged: boolean;
   /** Allows the files that were replaced since to be removed. Idempotent. */
   readonly release: () => void;

@@ -1,5 +1,6 @@
-// Databases that are neither read nor changed, because something that they wrote is lost: entries of the series index, or
-// records of the log. Others are served. The manifest keeps it, until `repair` has run.
+// Databases that are neither read nor changed, because something that they wrote is lost: entries
+// of the series index, or records of the log. Others are served. The manifest keeps it, until
+// `repair` has run.
 import type { Damage } from '../damage.ts';
 import type { StoppedDatabase } from '../manifest/manifest.ts';
 

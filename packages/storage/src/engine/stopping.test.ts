@@ -1,4 +1,5 @@
-// What a clean stop leaves behind: rows in segments and no log, or, when that can not be, rows in the log.
+// What a clean stop leaves behind: rows in segments and no log, or, when that can not be, rows in
+// the log.
 import { readdirSync } from 'node:fs';
 
 import { systemClock } from '@tidemark/core';
@@ -29,7 +30,9 @@ async function countOf({ engine }: TestEngine): Promise<unknown> {
   return all?.values[0]?.[0];
 }
 
-/** A clock on which nothing happens by itself, but for what takes as long as a closing flush may. */
+/**
+ * A clock on which nothing happens by itself, but for what takes as long as a closing flush may.
+ */
 function clockWith(closingFlush: 'in time' | 'too late'): Clock {
   return {
     ...systemClock(),

@@ -1,5 +1,5 @@
-// How background work ends when the engine is closed: compactions at once, as nobody waits for them; a flush may go on
-// for a while, because the next start then has no log to read.
+// How background work ends when the engine is closed: compactions at once, as nobody waits for
+// them; a flush may go on for a while, because the next start then has no log to read.
 import { Cancelled } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
@@ -39,7 +39,10 @@ export class Stopping {
 /** What is less than this in the memtable is read from the log in a few milliseconds. */
 const WORTH_BYTES = 1 << 20;
 
-/** Moves what is in memory to segments, so that the next start has no log to read. What can not be stays in the log. */
+/**
+ * Moves what is in memory to segments, so that the next start has no log to read. What can not be
+ * stays in the log.
+ */
 export async function flushAtEnd(
   maintenance: { flush(): Promise<void> },
   memtableBytes: number,

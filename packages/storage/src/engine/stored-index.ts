@@ -8,12 +8,15 @@ import type { IndexAdditions } from '../wal/wal-record.ts';
 
 /** Opening builds about a million series per second: these are done in a few milliseconds. */
 const CLOSING_SERIES_MIN = 2_000;
-/** Beyond half of what the last checkpoint held, so that all of them together cost as much as three times the index. */
+/**
+ * Beyond half of what the last checkpoint held, so that all of them together cost as much as three
+ * times the index.
+ */
 const RUNNING_SERIES_MIN = 50_000;
 
 /**
- * Encoded at once: a million new series would take 100 MiB in linear memory and as much outside of it. Deflating so many
- * for a backup takes some milliseconds.
+ * Encoded at once: a million new series would take 100 MiB in linear memory and as much outside of
+ * it. Deflating so many for a backup takes some milliseconds.
  */
 const PORTION_SERIES = 1 << 13;
 
@@ -58,7 +61,10 @@ export class StoredIndex {
     this.#damagedEnd = { known };
   }
 
-  /** Entries that only the log files hold, in portions, and where they end; `undefined` when there are none. */
+  /**
+   * Entries that only the log files hold, in portions, and where they end; `undefined` when there
+   * are none.
+   */
   unpersisted():
     | { readonly portions: Iterable<IndexAdditions>; readonly end: IndexEnd }
     | undefined {

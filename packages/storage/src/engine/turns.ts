@@ -1,17 +1,21 @@
-// Who may work next in the storage thread. What is done between two rounds of the event loop shares one slice of a few
-// milliseconds; when it is used up, whoever wants more waits for a later round. A query that waits comes next, unless a
-// query has had the turn before and others wait: those take turns, a flush two for each of the writes. So a query that
-// comes alone waits for the slice under way and no other, and a write for five slices at most.
+// Who may work next in the storage thread. What is done between two rounds of the event loop shares
+// one slice of a few milliseconds; when it is used up, whoever wants more waits for a later round.
+// A query that waits comes next, unless a query has had the turn before and others wait: those take
+// turns, a flush two for each of the writes. So a query that comes alone waits for the slice under
+// way and no other, and a write for five slices at most.
 import type { Clock } from '@tidemark/core';
 
 export type Work = 'write' | 'query' | 'flush' | 'background';
 
-/** Turns of a flush for each of a compaction when both wait: writes may wait for the room that the flush makes. */
+/**
+ * Turns of a flush for each of a compaction when both wait: writes may wait for the room that the
+ * flush makes.
+ */
 const FLUSH_TURNS = 3;
 
 /**
- * Turns of a flush for each of the writes when both wait. With one, a load fills the next memtable before the last one is
- * in its file: more memory, and more of the log to read after a crash.
+ * Turns of a flush for each of the writes when both wait. With one, a load fills the next memtable
+ * before the last one is in its file: more memory, and more of the log to read after a crash.
  */
 const FLUSH_TURNS_PER_WRITE = 2;
 
@@ -53,12 +57,16 @@ export class Turns {
     return this.#clock.monotonicMs() >= this.#sliceEnd;
   }
 
-  /** Resolves when work of this kind may begin or go on; at once, without a promise, while there is time. */
+  /**
+   * Resolves when work of this kind may begin or go on; at once, without a promise, while there is
+   * time.
+   */
   enter(work: Work): Promise<void> | undefined {
     if (!this.#isTaken) {
       this.#wasQuery = work === 'query';
-      // Messages are read once more before the next turn, so that a query that has come meanwhile is among those that
-      // wait: whoever begins at once does so while they are read, and the next round follows right behind.
+      // Messages are read once more before the next turn, so that a query that has come meanwhile
+      // is among those that wait: whoever begins at once does so while they are read, and the next
+      // round follows right behind.
       this.#open(() => this.#nextRound(() => this.#nextTurn()));
       return undefined;
     }

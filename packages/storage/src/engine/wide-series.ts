@@ -1,5 +1,6 @@
-// Rows of a series with so many fields that its columns do not fit into memory side by side, mostly because few rows have
-// many of them: cut into parts by time, each of which has its columns made one by one.
+// Rows of a series with so many fields that its columns do not fit into memory side by side, mostly
+// because few rows have many of them: cut into parts by time, each of which has its columns made
+// one by one.
 import type { Column } from '@tidemark/core';
 
 import type { Table } from '../memtable/table.ts';
@@ -9,7 +10,9 @@ import { newFieldArray } from '../memtable/row-block.ts';
 import { chunkRowsMax } from '../segment/format.ts';
 import type { SegmentField } from '../segment/format.ts';
 
-/** Runs in the order of time, each of as many rows as a chunk may have; pauses behind each column. */
+/**
+ * Runs in the order of time, each of as many rows as a chunk may have; pauses behind each column.
+ */
 export function* wideRuns(
   table: Table,
   rows: Uint32Array,
@@ -42,7 +45,10 @@ export function* wideRuns(
   }
 }
 
-/** Of neighbouring rows that end at `ends` the last value each; `undefined` when there is none at all. */
+/**
+ * Of neighbouring rows that end at `ends` the last value each; `undefined` when there is none at
+ * all.
+ */
 function lastOfEach(column: Column, ends: readonly number[]): Column | undefined {
   const from = valuesOf(column);
   const { valid } = column;

@@ -1,5 +1,5 @@
-// Writes: parsed in turns with other work, logged, applied to the memtable when they are durable, and held back when they come
-// faster than the memtable is flushed.
+// Writes: parsed in turns with other work, logged, applied to the memtable when they are durable,
+// and held back when they come faster than the memtable is flushed.
 import { Unavailable } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
@@ -135,7 +135,10 @@ export class Writes {
     }
   }
 
-  /** Holds writes back that come faster than the flush gets on; refuses them when there is none that succeeds. */
+  /**
+   * Holds writes back that come faster than the flush gets on; refuses them when there is none that
+   * succeeds.
+   */
   async #awaitMemory(): Promise<void> {
     await this.#engine.backPressure.enter();
     // After a start all of the log is in memory, however much that is.
@@ -160,11 +163,15 @@ export class Writes {
     }
   }
 
-  /** Starts a flush when memtable or log are large enough; failures are logged and tried again later. */
+  /**
+   * Starts a flush when memtable or log are large enough; failures are logged and tried again
+   * later.
+   */
   #flushIfLarge(): void {
     const walLimit = this.#options.walMaxBytes ?? LIMITS.walBytes.value;
     const isLarge =
       this.#engine.memtableBytes > this.#memtableMaxBytes || this.#engine.wal.fileBytes > walLimit;
-    if (isLarge && this.#engine.maintenance?.isFlushing === false) void this.#hasFlushed(); // Never rejects.
+    // Never rejects.
+    if (isLarge && this.#engine.maintenance?.isFlushing === false) void this.#hasFlushed();
   }
 }

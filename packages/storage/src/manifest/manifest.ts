@@ -1,4 +1,5 @@
-// The manifest: which files are part of the engine's state. Replaced atomically; format in docs/formats/manifest.md.
+// The manifest: which files are part of the engine's state. Replaced atomically; format in
+// docs/formats/manifest.md.
 import { Corruption } from '@tidemark/core';
 
 import { utf8, utf8Text } from '../bytes.ts';
@@ -30,7 +31,9 @@ export type ManifestDatabase = {
   readonly instance: number;
   /** Number of the files of its index; that of the instance until the index is renewed. */
   readonly indexFile?: number | undefined;
-  /** What the file of its index held at the commit; absent in manifests from before they said it. */
+  /**
+   * What the file of its index held at the commit; absent in manifests from before they said it.
+   */
   readonly index?: IndexEnd | undefined;
 };
 

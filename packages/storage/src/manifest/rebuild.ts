@@ -1,5 +1,5 @@
-// A manifest made of what else is on disk, for `verify` and `repair` when that of the directory is gone: the files of shards,
-// the segments beside them, and the log. Nothing is written here.
+// A manifest made of what else is on disk, for `verify` and `repair` when that of the directory is
+// gone: the files of shards, the segments beside them, and the log. Nothing is written here.
 import { Corruption, messageOf } from '@tidemark/core';
 
 import type { Damage } from '../damage.ts';
@@ -27,8 +27,8 @@ export type RebuiltManifest = {
 };
 
 /**
- * Whether there is data although there is no manifest. Before the first one is written all data is in the first log file,
- * and what a crash in the first flush left is made again from it.
+ * Whether there is data although there is no manifest. Before the first one is written all data is
+ * in the first log file, and what a crash in the first flush left is made again from it.
  */
 export function lacksManifest(disk: Disk, directory: string): boolean {
   const hasSegments = disk
@@ -112,7 +112,10 @@ function findShard(disk: Disk, directory: string, id: number): FoundShard {
   }
 }
 
-/** Segments that came after the file of the shard was written are the newest; others that it lacks were merged already. */
+/**
+ * Segments that came after the file of the shard was written are the newest; others that it lacks
+ * were merged already.
+ */
 function withPresent(
   disk: Disk,
   directory: string,
@@ -143,7 +146,10 @@ function withPresent(
   return { shard: { ...shard, segments }, lost, leftOut };
 }
 
-/** Size of a segment that was written to its end; `undefined` for another, which was not part of any manifest. */
+/**
+ * Size of a segment that was written to its end; `undefined` for another, which was not part of any
+ * manifest.
+ */
 function sizeOfWhole(disk: Disk, path: string): number | undefined {
   const file = disk.open(path, 'read');
   try {

@@ -1,5 +1,6 @@
-// What the manifest says of one shard, in a file of its own beside the segments: `repair` makes a manifest of these when
-// both copies of the present one are damaged. Nothing else reads them. Format: docs/formats/manifest.md.
+// What the manifest says of one shard, in a file of its own beside the segments: `repair` makes a
+// manifest of these when both copies of the present one are damaged. Nothing else reads them.
+// Format: docs/formats/manifest.md.
 import { Corruption } from '@tidemark/core';
 
 import { utf8, utf8Text } from '../bytes.ts';
@@ -38,8 +39,8 @@ export class ShardFiles {
   }
 
   /**
-   * Brings the files of those shards up to date that have a folder and whose state has changed, and makes damaged ones
-   * anew. Durable when it resolves, to how many were written.
+   * Brings the files of those shards up to date that have a folder and whose state has changed, and
+   * makes damaged ones anew. Durable when it resolves, to how many were written.
    */
   async update(manifest: Manifest): Promise<number> {
     let written = 0;
@@ -82,7 +83,9 @@ function shardFilePath(directory: string, id: number): string {
   return `${shardDirectory(directory, id)}/${SHARD_FILE_NAME}`;
 }
 
-/** What is wrong with the file of a shard that has segments; `undefined` where there is none yet. */
+/**
+ * What is wrong with the file of a shard that has segments; `undefined` where there is none yet.
+ */
 function shardFileFault(disk: Disk, path: string): Damage | undefined {
   const message = 'a file of a shard is damaged; the next write of the manifest makes it anew';
   try {

@@ -1,4 +1,5 @@
-// An array of unsigned 32-bit numbers that grows without being copied: pages are made when something is put there.
+// An array of unsigned 32-bit numbers that grows without being copied: pages are made when
+// something is put there.
 
 const PAGE_BITS = 12;
 const PAGE_LENGTH = 1 << PAGE_BITS;
@@ -22,7 +23,10 @@ export class PagedNumbers {
     page[index & PLACE_MASK] = value;
   }
 
-  /** The first index from `from` on, below `end`, where something other than 0 was put; `end` when there is none. */
+  /**
+   * The first index from `from` on, below `end`, where something other than 0 was put; `end` when
+   * there is none.
+   */
   nextSet(from: number, end: number): number {
     let index = from;
     while (index < end) {

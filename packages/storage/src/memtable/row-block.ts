@@ -1,8 +1,8 @@
-// Rows of one measurement in one shard, in arrival order, as append-only columns: a batch being written, a table of a
-// log record, and the parts that a table of the memtable consists of.
+// Rows of one measurement in one shard, in arrival order, as append-only columns: a batch being
+// written, a table of a log record, and the parts that a table of the memtable consists of.
 //
-// Append-only is what makes snapshots free: a reader remembers the row count, and rows below it never change; growing
-// replaces the arrays and leaves those of the reader alone.
+// Append-only is what makes snapshots free: a reader remembers the row count, and rows below it
+// never change; growing replaces the arrays and leaves those of the reader alone.
 import { assert, columnLength, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
@@ -10,7 +10,10 @@ import type { SeriesId } from '../series/series-index.ts';
 
 export type FieldArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
 
-/** One field. `valid` is undefined while all rows of the block hold a value. Strings hold codes of `pool`. */
+/**
+ * One field. `valid` is undefined while all rows of the block hold a value. Strings hold codes of
+ * `pool`.
+ */
 export type BlockColumn = {
   readonly name: string;
   readonly type: FieldType;
@@ -51,7 +54,9 @@ export class RowBlock {
   series: Uint32Array;
   times: BigInt64Array;
   columns: readonly BlockColumn[] = NO_COLUMNS;
-  /** Places of the columns by name, once there are so many that looking through them takes longer. */
+  /**
+   * Places of the columns by name, once there are so many that looking through them takes longer.
+   */
   #columnOf: Map<string, number> | undefined;
   #rows = 0;
   #capacity: number;
@@ -65,7 +70,9 @@ export class RowBlock {
     this.times = new BigInt64Array(capacity);
   }
 
-  /** A block over arrays that it takes over, without columns so far; `bounds` are those of `times`. */
+  /**
+   * A block over arrays that it takes over, without columns so far; `bounds` are those of `times`.
+   */
   static adopt(
     measurementId: number,
     series: Uint32Array,
@@ -206,7 +213,9 @@ export class RowBlock {
     return padded;
   }
 
-  /** A new block of the given rows, in their order. Columns without a value among them are left out. */
+  /**
+   * A new block of the given rows, in their order. Columns without a value among them are left out.
+   */
   select(rows: ArrayLike<number>): RowBlock {
     const result = new RowBlock(this.measurementId, Math.max(rows.length, 1));
     for (let i = 0; i < rows.length; i++) {
@@ -248,7 +257,8 @@ export class RowBlock {
   }
 
   #grow(needed: number): void {
-    // Doubling up to 64k rows, then by half: copying stays cheap and the slack of large blocks small.
+    // Doubling up to 64k rows, then by half: copying stays cheap and the slack of large blocks
+    // small.
     const wanted = this.#capacity * (this.#capacity < 1 << 16 ? 2 : 1.5);
     const capacity = Math.max(needed, Math.ceil(wanted), INITIAL_ROWS);
     const series = new Uint32Array(capacity);

@@ -67,7 +67,9 @@ export class RowPick {
     return columnOf(type, { values, valid });
   }
 
-  /** Copies the rows out of the arrays of the blocks, all of one kind, to their places in the list. */
+  /**
+   * Copies the rows out of the arrays of the blocks, all of one kind, to their places in the list.
+   */
   #copy(from: readonly (FieldArray | undefined)[], to: FieldArray): void {
     const rows = this.#rows;
     // As two words: one by one each integer would become a bigint on the heap.

@@ -1,5 +1,6 @@
-// Blocks have room for a value per row and field. Where few of the places would hold one, rows are kept in blocks of their
-// own: a request of ten thousand rows with a field each would otherwise take a gigabyte.
+// Blocks have room for a value per row and field. Where few of the places would hold one, rows are
+// kept in blocks of their own: a request of ten thousand rows with a field each would otherwise
+// take a gigabyte.
 import type { RowBlock } from './row-block.ts';
 
 /** Fewer columns waste little, whatever is in them. */
@@ -22,7 +23,10 @@ export function isSparse({ columns, rows }: RowBlock): boolean {
   return true;
 }
 
-/** Whether a block that takes the rows of another would have many columns and few values in the new places. */
+/**
+ * Whether a block that takes the rows of another would have many columns and few values in the new
+ * places.
+ */
 export function wouldBeSparse(block: RowBlock, added: RowBlock): boolean {
   let columns = block.columns.length;
   for (const { name } of added.columns) if (block.columnIndex(name) < 0) columns++;

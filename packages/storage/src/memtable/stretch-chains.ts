@@ -1,10 +1,13 @@
-// Per series a chain through its stretches, newest first: how the rows of a series are found in a table of many. Stretches
-// cover all rows: each ends where the next one begins.
+// Per series a chain through its stretches, newest first: how the rows of a series are found in a
+// table of many. Stretches cover all rows: each ends where the next one begins.
 import type { Uint32List } from '../uint32-list.ts';
 import { PagedNumbers } from './paged-numbers.ts';
 
 export class StretchChains {
-  /** Stretch of a series (plus one, 0 is none): its newest by ordinal, and the one before it by stretch. */
+  /**
+   * Stretch of a series (plus one, 0 is none): its newest by ordinal, and the one before it by
+   * stretch.
+   */
   readonly #newest = new PagedNumbers();
   readonly #before = new PagedNumbers();
   readonly #firstOf = new PagedNumbers();
@@ -22,7 +25,9 @@ export class StretchChains {
     this.#newest.set(ordinal, stretch + 1);
   }
 
-  /** Adds the rows below `limit` of a series to the list, in arrival order; the table has `rows`. */
+  /**
+   * Adds the rows below `limit` of a series to the list, in arrival order; the table has `rows`.
+   */
   listRows(ordinal: number, bounds: RowBounds, list: Uint32List): void {
     const { limit } = bounds;
     const newest = this.#newestBelow(ordinal, limit);
@@ -37,7 +42,9 @@ export class StretchChains {
     }
   }
 
-  /** The first ordinal from `from` on, below `end`, whose series has rows; `end` when there is none. */
+  /**
+   * The first ordinal from `from` on, below `end`, whose series has rows; `end` when there is none.
+   */
   nextOrdinal(from: number, end: number): number {
     return this.#newest.nextSet(from, end);
   }

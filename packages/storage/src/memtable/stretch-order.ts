@@ -1,6 +1,7 @@
-// Order of stretches of rows by their times. Batches that several connections send are not applied in the order of their
-// times: the rows of a series consist of ascending stretches then, one per batch, of which some have changed places.
-// Putting numbers of rows in order is much less than merging what they stand for.
+// Order of stretches of rows by their times. Batches that several connections send are not applied
+// in the order of their times: the rows of a series consist of ascending stretches then, one per
+// batch, of which some have changed places. Putting numbers of rows in order is much less than
+// merging what they stand for.
 import { assert } from '@tidemark/core';
 
 /** A series in a list of rows: [start, end). */
@@ -11,8 +12,8 @@ const STRETCHES_MAX = 1024;
 const STRETCH_ROWS_MIN = 4;
 
 /**
- * Puts the stretches of `part` in order where that makes its times strictly ascending; says whether it did. `times` are
- * those of the rows, before. Stretches that overlap are left as they are.
+ * Puts the stretches of `part` in order where that makes its times strictly ascending; says whether
+ * it did. `times` are those of the rows, before. Stretches that overlap are left as they are.
  */
 export function orderStretches(rows: Uint32Array, times: BigInt64Array, part: Part): boolean {
   assert(rows.length === times.length, 'a time per row');
@@ -31,7 +32,10 @@ export function orderStretches(rows: Uint32Array, times: BigInt64Array, part: Pa
   return true;
 }
 
-/** Strictly ascending stretches; `undefined` when there are too many. Compares 32-bit halves (docs/adr/0001-int64.md). */
+/**
+ * Strictly ascending stretches; `undefined` when there are too many. Compares 32-bit halves
+ * (docs/adr/0001-int64.md).
+ */
 function stretchesOf(times: BigInt64Array, { start, end }: Part): Part[] | undefined {
   const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
   const countMax = Math.min(STRETCHES_MAX, (end - start) / STRETCH_ROWS_MIN);

@@ -1,5 +1,6 @@
-// Where the series of a block changes. Rows of larger batches come by series (docs/adr/0008-rows-and-series-keys.md), so
-// that what is done once per stretch is done fifty times less often than what is done per row.
+// Where the series of a block changes. Rows of larger batches come by series
+// (docs/adr/0008-rows-and-series-keys.md), so that what is done once per stretch is done fifty
+// times less often than what is done per row.
 
 /** First rows of the stretches of one series among the first `rows` rows. */
 export function stretchStarts(series: Uint32Array, rows: number): Uint32Array {

@@ -1,7 +1,8 @@
-// Rows of one measurement in one shard's memtable: blocks of rows in arrival order, and per series a chain through its
-// stretches: neighbouring rows of one batch, as batches mostly come by series. Batches of some size become blocks as they
-// are, nothing of them is copied; smaller ones are gathered in blocks of a bounded size. So neither a write nor a reader
-// ever waits for work on the whole table. A table of few rows has no chains, its rows are looked through: whoever makes up
+// Rows of one measurement in one shard's memtable: blocks of rows in arrival order, and per series
+// a chain through its stretches: neighbouring rows of one batch, as batches mostly come by series.
+// Batches of some size become blocks as they are, nothing of them is copied; smaller ones are
+// gathered in blocks of a bounded size. So neither a write nor a reader ever waits for work on the
+// whole table. A table of few rows has no chains, its rows are looked through: whoever makes up
 // names of measurements gets a table for each of them.
 //
 // Append-only, so that a snapshot is a number of rows. Rows are numbered through all blocks.
@@ -34,7 +35,10 @@ export class Table {
   #blocks: RowBlock[] = NO_BLOCKS;
   /** Number of each block's first row. */
   #firstRows: number[] = FIRST_ROWS;
-  /** Fields of all blocks, in the order in which they came; `undefined` while there is one block, which knows them. */
+  /**
+   * Fields of all blocks, in the order in which they came; `undefined` while there is one block,
+   * which knows them.
+   */
   #fields: Map<string, FieldType> | undefined;
   /** `undefined` while there are few rows. */
   #chains: StretchChains | undefined;
@@ -195,7 +199,10 @@ export class Table {
     return new RowPick({ blocks: this.#blocks, firstRows: this.#firstRows }, rows);
   }
 
-  /** The same rows for an index that gives series other ordinals. This table must not get rows any more. */
+  /**
+   * The same rows for an index that gives series other ordinals. This table must not get rows any
+   * more.
+   */
   withOrdinals(index: SeriesOrdinals): Table {
     const table = new Table(this.measurementId, index);
     for (const block of this.#blocks) {

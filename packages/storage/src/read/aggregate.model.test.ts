@@ -1,5 +1,6 @@
-// Aggregates equal what is worked out from the rows of a scan, wherever the rows are: memtable, segments that overlap,
-// chunks with and without statistics, partly deleted ones, shards in which a field has another type.
+// Aggregates equal what is worked out from the rows of a scan, wherever the rows are: memtable,
+// segments that overlap, chunks with and without statistics, partly deleted ones, shards in which a
+// field has another type.
 import { floorMod, NANOS_PER_WEEK } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 import type { AggregateFunction, WindowSpec } from '@tidemark/query';
@@ -9,7 +10,10 @@ import { expect, test } from 'vitest';
 import { aggregateRows, EVERYTHING, scanRows, testEngine, write } from '../testing/fixtures.ts';
 import type { AggregateRow, Row, TestEngine } from '../testing/fixtures.ts';
 
-/** Types as they are asked for; `i` is a float in the second shard, where `s` is one too, which nobody converts to a string. */
+/**
+ * Types as they are asked for; `i` is a float in the second shard, where `s` is one too, which
+ * nobody converts to a string.
+ */
 const FIELDS = [
   ['f', 'float'],
   ['i', 'integer'],

@@ -1,4 +1,5 @@
-// SeriesSource.aggregate over a snapshot: windows of groups, folded from chunks and runs of their series.
+// SeriesSource.aggregate over a snapshot: windows of groups, folded from chunks and runs of their
+// series.
 import { floorMod } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } from '@tidemark/query';
@@ -70,8 +71,8 @@ function checkMemory({ windows, memory }: GroupWork): void {
 const STEP_GROWTH = 8n;
 
 /**
- * As `addGroup`, but stops as soon as there are as many windows as wanted: looks at stretches of whole windows from
- * the end (or the beginning) of the data, each longer than the one before.
+ * As `addGroup`, but stops as soon as there are as many windows as wanted: looks at stretches of
+ * whole windows from the end (or the beginning) of the data, each longer than the one before.
  */
 function* addUntil(
   work: GroupWork,
@@ -97,7 +98,10 @@ function* addUntil(
   }
 }
 
-/** The part of a time range in which the shards hold rows of the measurement's kind; empty when there are none. */
+/**
+ * The part of a time range in which the shards hold rows of the measurement's kind; empty when
+ * there are none.
+ */
 function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeRange {
   let min = range.end;
   let max = range.start - 1n;
@@ -120,7 +124,10 @@ function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeR
   };
 }
 
-/** Adds the rows of a group's series in a range, which is that of the request or whole windows of it. */
+/**
+ * Adds the rows of a group's series in a range, which is that of the request or whole windows of
+ * it.
+ */
 function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> {
   const { request, counters, memory, windows, wanted, selection, group } = work;
   const { database, shards } = selection;

@@ -22,7 +22,8 @@ let subject: TestEngine;
 let nowMs = 0;
 
 beforeAll(async () => {
-  // Every look at the clock finds a slice used up: each place where work may pause is a turn of the event loop.
+  // Every look at the clock finds a slice used up: each place where work may pause is a turn of the
+  // event loop.
   const clock = { ...systemClock(), monotonicMs: () => (nowMs += 1000) };
   subject = await testEngine({ snapshotMaxAgeMs: Number.MAX_SAFE_INTEGER }, { clock });
   const lines = Array.from({ length: SERIES }, (_, i) => `m,host=h${(i * 7919) % SERIES} f=${i} 1`);

@@ -1,4 +1,5 @@
-// One chunk as part of an answer: statistics, cached columns, or decoded columns, whichever is needed, each read once.
+// One chunk as part of an answer: statistics, cached columns, or decoded columns, whichever is
+// needed, each read once.
 import type { Column, FieldType, FieldValue, TimeRange } from '@tidemark/core';
 import { CACHED_ROWS_MAX } from '@tidemark/kernels';
 import type { CachedColumn, CachedRows } from '@tidemark/kernels';
@@ -94,14 +95,20 @@ export class ChunkReader {
     return this.#times;
   }
 
-  /** The times and the rows of them that are asked for; `undefined` when the chunk is too long for the cache. */
+  /**
+   * The times and the rows of them that are asked for; `undefined` when the chunk is too long for
+   * the cache.
+   */
   cachedRows(): { readonly times: CachedColumn; readonly rows: CachedRows } | undefined {
     const { rows } = this;
     const times = this.#cachedTimes();
     return times && { times, rows };
   }
 
-  /** A column of numbers or booleans without nulls and its times, for as long as no other column is asked for. */
+  /**
+   * A column of numbers or booleans without nulls and its times, for as long as no other column is
+   * asked for.
+   */
   cached(index: number): CachedChunkColumn | undefined {
     const { rows } = this;
     const times = this.#cachedTimes();
@@ -127,8 +134,8 @@ export class ChunkReader {
   }
 
   /**
-   * Times and columns at the rows that the mask keeps, of columns that are cached without exception; `undefined`
-   * otherwise. The first `count` columns are wanted.
+   * Times and columns at the rows that the mask keeps, of columns that are cached without
+   * exception; `undefined` otherwise. The first `count` columns are wanted.
    */
   chosen(mask: Uint8Array, count: number): Run | undefined {
     for (let i = 0; i < count; i++) {
@@ -150,7 +157,10 @@ export class ChunkReader {
     });
   }
 
-  /** Clears the mask where the comparison is false; `false` when it has to be made on the decoded column. */
+  /**
+   * Clears the mask where the comparison is false; `false` when it has to be made on the decoded
+   * column.
+   */
   filterInPlace(
     mask: Uint8Array,
     index: number,
@@ -174,7 +184,10 @@ export class ChunkReader {
     return segment.readChunk(stored, meta, columns, this.#bytes());
   }
 
-  /** All rows of the chunk, from the file; columns tell which rows have a value in the type of the field. */
+  /**
+   * All rows of the chunk, from the file; columns tell which rows have a value in the type of the
+   * field.
+   */
   presence(fields: readonly WantedField[]): Run {
     const { segment, stored, counters } = this.#source;
     counters.chunksRead++;
@@ -217,7 +230,10 @@ export class ChunkReader {
     return this.#source.segment.times(this.meta, this.#bytes());
   }
 
-  /** The chunk's bytes, read when something is missing for the first time; `undefined` to read blocks one by one. */
+  /**
+   * The chunk's bytes, read when something is missing for the first time; `undefined` to read
+   * blocks one by one.
+   */
   #bytes(): ReadAhead | undefined {
     if (this.#isRead) return this.#whole;
     this.#isRead = true;

@@ -2,7 +2,9 @@
 import { MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
-/** Whether values of a stored type are values to who wants another one; otherwise they are nulls. */
+/**
+ * Whether values of a stored type are values to who wants another one; otherwise they are nulls.
+ */
 export function converts(stored: FieldType, wanted: FieldType): boolean {
   return stored === wanted || (isNumber(stored) && isNumber(wanted));
 }

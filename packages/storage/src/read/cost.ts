@@ -1,5 +1,5 @@
-// What a scan would touch: shards, series, files and blocks, and the values that are only in memory. Reads directories
-// of segments, never a block of values.
+// What a scan would touch: shards, series, files and blocks, and the values that are only in
+// memory. Reads directories of segments, never a block of values.
 import type { CostRequest, SourceCost } from '@tidemark/query';
 
 import type { ShardView, Snapshot, TableView } from '../engine/snapshot.ts';

@@ -1,5 +1,6 @@
-// Windows of a field of which only the number of values is asked: what the values are is never read. A chunk within a
-// window is counted by its directory entry, whatever its type and however short it is.
+// Windows of a field of which only the number of values is asked: what the values are is never
+// read. A chunk within a window is counted by its directory entry, whatever its type and however
+// short it is.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator } from '@tidemark/kernels';
 import type { AggregateFunction, AggregateRequest, FieldAggregates } from '@tidemark/query';

@@ -1,5 +1,5 @@
-// Windows of one field of one group: numbers and booleans in the kernel, strings here. Semantics: AggregateBatch in
-// the query package.
+// Windows of one field of one group: numbers and booleans in the kernel, strings here. Semantics:
+// AggregateBatch in the query package.
 import type { Column, FieldType } from '@tidemark/core';
 import { floorMod } from '@tidemark/core';
 import type { Accumulator, WindowResult, Words } from '@tidemark/kernels';
@@ -26,11 +26,17 @@ export type FieldResult = {
 export interface FieldWindows {
   readonly windowCount: number;
   add(times: BigInt64Array, column: Column, mask?: Uint8Array): void;
-  /** Adds a chunk without decoding it twice, where that is possible; `false` when `add` has to be used. */
+  /**
+   * Adds a chunk without decoding it twice, where that is possible; `false` when `add` has to be
+   * used.
+   */
   addChunk(chunk: ChunkReader, index: number): boolean;
   /** Whether what the directory tells of a chunk suffices. */
   hasStatistics(chunk: ChunkReader, index: number): boolean;
-  /** Adds a chunk that lies within the window that begins at `start` by its statistics, which must suffice. */
+  /**
+   * Adds a chunk that lies within the window that begins at `start` by its statistics, which must
+   * suffice.
+   */
   addStatistics(chunk: ChunkReader, index: number, start: bigint): void;
   finish(descending: boolean): FieldResult;
   /** Forgets all windows: for the next group. */
@@ -119,7 +125,10 @@ class NumberWindows implements FieldWindows {
   }
 }
 
-/** Whether integers between two bounds can have a sum beyond 64 bits; that of floats is never wrapped. */
+/**
+ * Whether integers between two bounds can have a sum beyond 64 bits; that of floats is never
+ * wrapped.
+ */
 function mayHaveWrapped(count: number, { min, max }: { min: unknown; max: unknown }): boolean {
   if (typeof min !== 'bigint' || typeof max !== 'bigint') return false;
   return count * Math.max(Math.abs(Number(min)), Math.abs(Number(max))) >= SURE_SUM;
@@ -228,7 +237,9 @@ class TextWindows implements FieldWindows {
     return false;
   }
 
-  /** Chunks of strings have no statistics, and then those of the other columns are not used either. */
+  /**
+   * Chunks of strings have no statistics, and then those of the other columns are not used either.
+   */
   hasStatistics(chunk: ChunkReader, index: number): boolean {
     return chunk.columns[index] === undefined;
   }

@@ -63,7 +63,9 @@ export class GroupWindows {
     });
   }
 
-  /** Adds a chunk that lies within one window by its statistics; `false` when they do not suffice. */
+  /**
+   * Adds a chunk that lies within one window by its statistics; `false` when they do not suffice.
+   */
   addStatistics(chunk: ChunkReader, start: bigint): boolean {
     if (!this.fields.every((field, i) => field.hasStatistics(chunk, i))) return false;
     this.fields.forEach((field, i) => field.addStatistics(chunk, i, start));
@@ -119,7 +121,9 @@ function unionOfStarts(results: readonly FieldResult[], descending: boolean): Bi
   return descending ? union.reverse() : union;
 }
 
-/** Place in `part` of each element of `all`, -1 where it is not there. Both are in the same order. */
+/**
+ * Place in `part` of each element of `all`, -1 where it is not there. Both are in the same order.
+ */
 function placesOf(part: BigInt64Array, all: BigInt64Array): Int32Array {
   let next = 0;
   return Int32Array.from(all, (start) => (part[next] === start ? next++ : -1));

@@ -37,11 +37,16 @@ export type SelectionRequest = {
   readonly where?: Predicate | undefined;
   readonly groupBy: SeriesGrouping;
   readonly descending: boolean;
-  /** What is asked of a group is the same in whichever order its series come: they are not put in order. */
+  /**
+   * What is asked of a group is the same in whichever order its series come: they are not put in
+   * order.
+   */
   readonly isUnordered?: boolean | undefined;
 };
 
-/** `undefined` when nothing can match. Pauses; what the groups take counts as the request's memory. */
+/**
+ * `undefined` when nothing can match. Pauses; what the groups take counts as the request's memory.
+ */
 export function* select(
   snapshot: Snapshot,
   request: SelectionRequest,

@@ -1,5 +1,6 @@
-// What schema look-ups ask of the series of a measurement that match a filter and have data in one of some shards:
-// whether there are any, which they are, which tags and values they have. Pauses where it looks at much.
+// What schema look-ups ask of the series of a measurement that match a filter and have data in one
+// of some shards: whether there are any, which they are, which tags and values they have. Pauses
+// where it looks at much.
 import { sortedTexts } from '@tidemark/kernels';
 import type { SchemaFilter } from '@tidemark/query';
 
@@ -22,7 +23,10 @@ export type Selected = {
 
 /** What a series takes while many are looked at: its ordinal, and that of those which are held. */
 const ORDINAL_BYTES = 8;
-/** What a value takes while many are put in order: its id in a list that may be half empty, and twice in linear memory. */
+/**
+ * What a value takes while many are put in order: its id in a list that may be half empty, and
+ * twice in linear memory.
+ */
 const VALUE_BYTES = 16;
 
 /** Series that are looked at between two pauses, a few nanoseconds each. */
@@ -83,7 +87,10 @@ export function* countHeld(selected: Selected): Generator<undefined, number> {
   return count;
 }
 
-/** The values of a wanted tag key that one of the series has, as ids of texts in no particular order. */
+/**
+ * The values of a wanted tag key that one of the series has, as ids of texts in no particular
+ * order.
+ */
 export type HeldKey = { readonly key: string; readonly texts: Uint32Array };
 
 /** Wanted tag keys that one of the series has, sorted bytewise, each with its values. */
@@ -150,8 +157,9 @@ class SeenValues {
 }
 
 /**
- * Values that a series with data has: from postings where there are some, in which mostly the first series of a value has
- * data, and from the column. Making postings for this would take longer than it does.
+ * Values that a series with data has: from postings where there are some, in which mostly the first
+ * series of a value has data, and from the column. Making postings for this would take longer than
+ * it does.
  */
 function* addHeldValues(
   selected: Selected,

@@ -1,8 +1,10 @@
-// The last row of series, as it was answered before: `ORDER BY time DESC LIMIT 1` is asked every few seconds by whoever
-// shows a table of hosts. Rows are those of a shard's segments; a series with rows in the memtable is read as ever.
+// The last row of series, as it was answered before: `ORDER BY time DESC LIMIT 1` is asked every
+// few seconds by whoever shows a table of hosts. Rows are those of a shard's segments; a series
+// with rows in the memtable is read as ever.
 //
-// Segments and tombstones of a shard are lists that are replaced, never changed: a row holds for as long as they are the
-// same ones. Bounded by a number of values, all of them dropped at once when there are more.
+// Segments and tombstones of a shard are lists that are replaced, never changed: a row holds for as
+// long as they are the same ones. Bounded by a number of values, all of them dropped at once when
+// there are more.
 import type { Column, TimeRange } from '@tidemark/core';
 
 import type { ShardView } from '../engine/snapshot.ts';

@@ -1,5 +1,6 @@
-// What a request needs is damaged: it fails, or its answer is marked. Every read of points or of the schema passes here
-// before it looks at a series, because what a segment holds that can not be opened is not known.
+// What a request needs is damaged: it fails, or its answer is marked. Every read of points or of
+// the schema passes here before it looks at a series, because what a segment holds that can not be
+// opened is not known.
 import type { SourceCounters } from '@tidemark/query';
 
 import { partialAnswer, unreadable } from '../damage.ts';
@@ -18,7 +19,10 @@ export type ReadOptions = {
   readonly onPartial?: OnPartial;
 };
 
-/** Throws `Corruption` when a shard is damaged, unless the engine is set to answer without it and `onPartial` is there. */
+/**
+ * Throws `Corruption` when a shard is damaged, unless the engine is set to answer without it and
+ * `onPartial` is there.
+ */
 export function needShards(
   { servesDamaged }: Pick<Snapshot, 'servesDamaged'>,
   shards: readonly ShardView[],
@@ -29,7 +33,10 @@ export function needShards(
   }
 }
 
-/** As `needShards`, for what concerns the whole database: entries of its index, or records of the log. */
+/**
+ * As `needShards`, for what concerns the whole database: entries of its index, or records of the
+ * log.
+ */
 export function needDatabase(
   { stopped, servesDamaged }: Pick<Snapshot, 'stopped' | 'servesDamaged'>,
   database: string,

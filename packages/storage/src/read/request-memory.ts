@@ -1,4 +1,5 @@
-// What one request holds at once, against its limit and against what all requests may hold together.
+// What one request holds at once, against its limit and against what all requests may hold
+// together.
 import { LimitExceeded } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
@@ -18,7 +19,10 @@ export class RequestMemory {
   readonly limitBytes: number;
   readonly #total: MemoryTotal;
   #heldBytes = 0;
-  /** The most that was used for a while, by what it was used for: it counts until the end, because nobody says when it ends. */
+  /**
+   * The most that was used for a while, by what it was used for: it counts until the end, because
+   * nobody says when it ends.
+   */
   readonly #used = new Map<string, number>();
   #countedBytes = 0;
 

@@ -25,7 +25,9 @@ function fieldsOf(condition: Predicate): string[] {
   }
 }
 
-/** What is left of a request's condition for the rows of a series; `undefined`: all rows satisfy it. */
+/**
+ * What is left of a request's condition for the rows of a series; `undefined`: all rows satisfy it.
+ */
 export function residualOf(
   request: { readonly where?: Predicate | undefined },
   database: DatabaseView,
@@ -56,7 +58,10 @@ export function conditionColumn(
 export type ConditionRows = {
   readonly count: number;
   readonly column: (index: number) => Column | undefined;
-  /** Clears the mask where a comparison is false, without the column; `false` when that is not possible. */
+  /**
+   * Clears the mask where a comparison is false, without the column; `false` when that is not
+   * possible.
+   */
   readonly filterInPlace?: ChunkReader['filterInPlace'] | undefined;
 };
 
@@ -73,7 +78,9 @@ export function rowsOfRun(run: Run): ConditionRows {
   return { count: run.times.length, column: (index) => run.columns[index] };
 }
 
-/** 1 where the condition holds. `columnIndex` finds a field's column; tag leaves are gone by now. */
+/**
+ * 1 where the condition holds. `columnIndex` finds a field's column; tag leaves are gone by now.
+ */
 export function evaluate(
   condition: Predicate,
   rows: ConditionRows,

@@ -1,4 +1,5 @@
-// Runs: rows of one series in columns, strictly ascending in time. What readers produce, merge, cut and filter.
+// Runs: rows of one series in columns, strictly ascending in time. What readers produce, merge, cut
+// and filter.
 import { assert } from '@tidemark/core';
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
@@ -84,8 +85,8 @@ function takeColumn(column: Column, rows: Uint32Array): Column {
 }
 
 /**
- * target[i] = source[rows[i]]. Values of eight bytes go as two words: element by element each integer would become a
- * bigint on the heap.
+ * target[i] = source[rows[i]]. Values of eight bytes go as two words: element by element each
+ * integer would become a bigint on the heap.
  */
 function gather(source: FieldArray, rows: Uint32Array, target: FieldArray): void {
   // Views of tiny arrays cost more than they save.
@@ -109,7 +110,10 @@ function wordsOf(array: FieldArray): Int32Array {
   return new Int32Array(array.buffer, array.byteOffset, array.length * 2);
 }
 
-/** The dictionary is cut to the texts in use: that of a memtable may hold a hundred thousand of others. */
+/**
+ * The dictionary is cut to the texts in use: that of a memtable may hold a hundred thousand of
+ * others.
+ */
 function takeStrings(column: StringColumn, rows: Uint32Array): Column {
   const codes = new Uint32Array(rows.length);
   const valid = column.valid === undefined ? undefined : new Uint8Array(rows.length);
@@ -174,8 +178,8 @@ export function clipRun(run: Run, start: bigint, end: bigint): Run {
 }
 
 /**
- * Merges runs of one series; at equal times each field takes the value of the last run that has one. A run may hold
- * a time several times (rows in write order); later rows win.
+ * Merges runs of one series; at equal times each field takes the value of the last run that has
+ * one. A run may hold a time several times (rows in write order); later rows win.
  */
 export function mergeRuns(runs: readonly Run[]): Run {
   const first = runs[0];
@@ -263,8 +267,9 @@ function concatColumn(runs: readonly Run[], index: number, count: number): Colum
 }
 
 /**
- * Row numbers by time; rows of equal time keep their order. Ascending stretches are merged pairwise: there are few, as
- * each run is one. Compares 32-bit halves, because a bigint per comparison is ten times slower (docs/adr/0001-int64.md).
+ * Row numbers by time; rows of equal time keep their order. Ascending stretches are merged
+ * pairwise: there are few, as each run is one. Compares 32-bit halves, because a bigint per
+ * comparison is ten times slower (docs/adr/0001-int64.md).
  */
 function timeOrder(times: BigInt64Array): Uint32Array {
   const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
@@ -308,7 +313,10 @@ function mergeStretches(halves: Int32Array, { from, to, start, middle, end }: St
   }
 }
 
-/** Whether time `a` lies before time `b`; halves are little endian, the low one is compared unsigned. */
+/**
+ * Whether time `a` lies before time `b`; halves are little endian, the low one is compared
+ * unsigned.
+ */
 function isBefore(halves: Int32Array, a: number, b: number): boolean {
   const highA = halves[2 * a + 1]!;
   const highB = halves[2 * b + 1]!;

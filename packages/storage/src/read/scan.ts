@@ -1,4 +1,5 @@
-// SeriesSource.scan over a snapshot. Generators yield batches, and `undefined` where the slicer may pause them.
+// SeriesSource.scan over a snapshot. Generators yield batches, and `undefined` where the slicer may
+// pause them.
 import type { Column } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
 import type { FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
@@ -93,7 +94,10 @@ function placeOf(
   return { view, measurementId: measurement.id, ordinal, ...asked };
 }
 
-/** The last row of a chunk from its statistics, when they tell it: no column with nulls, all of the wanted types. */
+/**
+ * The last row of a chunk from its statistics, when they tell it: no column with nulls, all of the
+ * wanted types.
+ */
 function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | undefined {
   if (chunk?.isWhole !== true) return undefined;
   const columns: (Column | undefined)[] = [];
@@ -115,7 +119,9 @@ type RowChoice = {
   readonly wanted: readonly FieldRef[];
 };
 
-/** Rows that satisfy the condition and hold at least one wanted field, cut to the wanted columns. */
+/**
+ * Rows that satisfy the condition and hold at least one wanted field, cut to the wanted columns.
+ */
 function keepRows(part: SeriesPart, choice: RowChoice): Run {
   const { condition, fields, wanted } = choice;
   const { chunk } = part;

@@ -23,7 +23,10 @@ import type { OnPartial, ReadOptions } from './need.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps } from './steps.ts';
 
-/** Entries of one batch at most: what a reader has to take at once, and one message to another thread. */
+/**
+ * Entries of one batch at most: what a reader has to take at once, and one message to another
+ * thread.
+ */
 const BATCH_ENTRIES = 2048;
 
 export function* schema(
@@ -172,7 +175,9 @@ function* hasSeriesOf(
   return false;
 }
 
-/** Whether a filter leaves out no series of a measurement: those are counted as they come and go. */
+/**
+ * Whether a filter leaves out no series of a measurement: those are counted as they come and go.
+ */
 function isWhole({ where, timeRange, retentionPolicy }: SchemaFilter): boolean {
   return where === undefined && timeRange === undefined && retentionPolicy === undefined;
 }
@@ -222,7 +227,10 @@ function* tagValues(
   }
 }
 
-/** What a series takes while many are put in order: its id, a copy of the list, and room for two in linear memory. */
+/**
+ * What a series takes while many are put in order: its id, a copy of the list, and room for two in
+ * linear memory.
+ */
 const SORTED_SERIES_BYTES = 16;
 
 function* seriesKeys(selected: Selected, order: SeriesOrder): Generator<SchemaBatch | undefined> {

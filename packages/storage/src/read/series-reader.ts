@@ -26,7 +26,10 @@ export type SeriesRequest = {
   readonly timeRange: TimeRange;
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
-  /** Columns of rows tell which fields have a value, not which (`presence.ts`). Parts that are chunks are as ever. */
+  /**
+   * Columns of rows tell which fields have a value, not which (`presence.ts`). Parts that are
+   * chunks are as ever.
+   */
   readonly presenceOnly?: boolean | undefined;
 };
 
@@ -44,7 +47,10 @@ type Piece = {
 /** What comes next of a series: rows, or a chunk, of which a caller may read less than all. */
 export type SeriesPart = { readonly chunk: ChunkReader | undefined; readonly load: () => Run };
 
-/** Parts of a series in a shard, in time order (or reversed), not overlapping. Rows are ascending within a part. */
+/**
+ * Parts of a series in a shard, in time order (or reversed), not overlapping. Rows are ascending
+ * within a part.
+ */
 export function* readSeries(
   view: ShardView,
   request: SeriesRequest,
@@ -90,7 +96,9 @@ export function convertRun(run: Run, fields: readonly WantedField[]): Run {
   };
 }
 
-/** Groups of pieces that overlap in time, ascending; pieces keep their write order within a group. */
+/**
+ * Groups of pieces that overlap in time, ascending; pieces keep their write order within a group.
+ */
 function clusters(pieces: readonly Piece[]): Piece[][] {
   if (pieces.length <= 1) return pieces.map((piece) => [piece]);
   const byTime = pieces.map((piece, order) => ({ piece, order }));
@@ -173,7 +181,10 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
 
 const indexesOf = new WeakMap<readonly WantedField[], Map<SegmentMeasurement, Int32Array>>();
 
-/** Indexes of the wanted fields in a segment, -1 for those it lacks. Made once per request and segment. */
+/**
+ * Indexes of the wanted fields in a segment, -1 for those it lacks. Made once per request and
+ * segment.
+ */
 function fieldIndexes(stored: SegmentMeasurement, wanted: readonly WantedField[]): Int32Array {
   let bySegment = indexesOf.get(wanted);
   if (bySegment === undefined) {

@@ -1,5 +1,5 @@
-// Work of the storage thread as an operator (`@tidemark/query`): after a few milliseconds writes and other requests get
-// their turn.
+// Work of the storage thread as an operator (`@tidemark/query`): after a few milliseconds writes
+// and other requests get their turn.
 import { isPause } from '@tidemark/query';
 import type { Operator } from '@tidemark/query';
 

@@ -1,5 +1,6 @@
-// A directory page in memory: its bytes as they lie in the file, and where every few entries begin. The entry of one
-// series is found without decoding its neighbours, and a page takes a twentieth of what its entries take as objects.
+// A directory page in memory: its bytes as they lie in the file, and where every few entries begin.
+// The entry of one series is found without decoding its neighbours, and a page takes a twentieth of
+// what its entries take as objects.
 import { ByteReader, DecodeError } from '../bytes.ts';
 import { firstNotBelow } from '../search.ts';
 import type { SeriesId } from '../series/series-index.ts';
@@ -8,13 +9,17 @@ import type { ChunkMeta, PageMeta, SegmentField } from './format.ts';
 
 type Chunks = readonly ChunkMeta[];
 
-/** Entries between two that are known by their position: so many are stepped over at most, in half a microsecond. */
+/**
+ * Entries between two that are known by their position: so many are stepped over at most, in half a
+ * microsecond.
+ */
 const ENTRIES_PER_MARK = 8;
 const MARK_BYTES = 16;
 /** An entry shorter than this (a chunk of a row or two) is decoded again sooner than kept. */
 const KEPT_ENTRY_BYTES = 64;
 
-// What decoded entries take in V8's heap, roughly: objects, their arrays, and a bigint or boxed number per value.
+// What decoded entries take in V8's heap, roughly: objects, their arrays, and a bigint or boxed
+// number per value.
 const SERIES_BYTES = 130;
 const CHUNK_BYTES = 210;
 const COLUMN_BYTES = 72;
@@ -24,7 +29,10 @@ const STATISTICS_BYTES = 250;
 export class DirectoryPage {
   readonly #bytes: Uint8Array;
   readonly #fields: readonly SegmentField[];
-  /** Of every eighth entry: its series, where it begins in the page, where its first chunk begins in the file. */
+  /**
+   * Of every eighth entry: its series, where it begins in the page, where its first chunk begins in
+   * the file.
+   */
   readonly #series: number[] = [];
   readonly #positions: number[] = [];
   readonly #offsets: number[] = [];

@@ -1,4 +1,5 @@
-// The bytes of segment files (docs/formats/segment.md): directory entries, footer, and what both sides agree on.
+// The bytes of segment files (docs/formats/segment.md): directory entries, footer, and what both
+// sides agree on.
 import { FIELD_TYPES } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
@@ -12,16 +13,25 @@ export const SEGMENT_MAGIC = 0x4745534d4454n | (1n << 48n);
 export const SEGMENT_HEADER_BYTES = 16;
 /** Footer offset (8), footer length (4), footer checksum (4), magic (8). */
 export const SEGMENT_TRAILER_BYTES = 24;
-/** Rows per chunk at most: one hour at one point per second, and small enough that reading a part is cheap. */
+/**
+ * Rows per chunk at most: one hour at one point per second, and small enough that reading a part is
+ * cheap.
+ */
 export const MAX_CHUNK_ROWS = 4096;
-/** Places for values in a chunk at most, of which a row has one for each field: some twenty megabytes, decoded. */
+/**
+ * Places for values in a chunk at most, of which a row has one for each field: some twenty
+ * megabytes, decoded.
+ */
 const CHUNK_PLACES_MAX = 1 << 21;
 /** Chunks below this many rows carry no statistics: decoding them is as fast as reading those. */
 export const MIN_STATISTICS_ROWS = 32;
 /** A directory page is closed when it is longer than this. */
 export const DIRECTORY_PAGE_BYTES = 16 << 10;
 
-/** Rows per chunk of a measurement: fewer where it has so many fields that decoding a chunk would fill the memory. */
+/**
+ * Rows per chunk of a measurement: fewer where it has so many fields that decoding a chunk would
+ * fill the memory.
+ */
 export function chunkRowsMax(fieldCount: number): number {
   const fitting = Math.floor(CHUNK_PLACES_MAX / Math.max(1, fieldCount));
   return Math.min(MAX_CHUNK_ROWS, Math.max(MIN_STATISTICS_ROWS, fitting));
@@ -39,7 +49,10 @@ export type NumericStatistics = {
   readonly lastTime: bigint;
 };
 
-/** One column of a chunk: two blocks one behind the other, the validity (if any value is null) and the values. */
+/**
+ * One column of a chunk: two blocks one behind the other, the validity (if any value is null) and
+ * the values.
+ */
 export type ColumnMeta = {
   /** Index into the measurement's fields. */
   readonly field: number;
@@ -91,7 +104,10 @@ export const BLOCK_CHECKSUM_BYTES = 4;
 const HAS_NULLS = 1;
 const HAS_STATISTICS = 2;
 
-/** Appends a directory entry. Blocks of a page lie one behind the other, so entries hold lengths only. */
+/**
+ * Appends a directory entry. Blocks of a page lie one behind the other, so entries hold lengths
+ * only.
+ */
 export function writeEntry(
   out: ByteWriter,
   entry: { readonly seriesDelta: number; readonly chunks: readonly ChunkMeta[] },
@@ -146,7 +162,10 @@ function readNumber(reader: ByteReader, type: FieldType): number | bigint {
   return type === 'unsigned' ? BigInt.asUintN(64, value) : value;
 }
 
-/** Where the next block of a page begins in the file: blocks of its entries lie one behind the other. */
+/**
+ * Where the next block of a page begins in the file: blocks of its entries lie one behind the
+ * other.
+ */
 type BlockCursor = { offset: number };
 
 /** The chunks of an entry, whose series has been read. Both go on to the next entry. */
@@ -293,7 +312,9 @@ function partsOf(measurement: SegmentMeasurement, partSeries: number): SegmentMe
   return parts;
 }
 
-/** Low words of integers: number by number, millions of them would each become a bigint on the heap. */
+/**
+ * Low words of integers: number by number, millions of them would each become a bigint on the heap.
+ */
 function idsOf(integers: BigInt64Array): Uint32Array {
   const words = new Uint32Array(integers.buffer, integers.byteOffset, integers.length * 2);
   const ids = new Uint32Array(integers.length);

@@ -1,11 +1,14 @@
-// Directory pages, least recently used ones dropped beyond a number of bytes. One for all segments of an engine.
+// Directory pages, least recently used ones dropped beyond a number of bytes. One for all segments
+// of an engine.
 import type { DirectoryPage } from './directory-page.ts';
 import type { PageMeta } from './format.ts';
 
 type Page = Pick<DirectoryPage, 'sizeBytes'>;
 type Entry<P> = { readonly page: P; readonly owner: object; sizeBytes: number };
 
-/** The pages of a million series with one row each, or of 60,000 chunks with ten columns, decoded. */
+/**
+ * The pages of a million series with one row each, or of 60,000 chunks with ten columns, decoded.
+ */
 const PAGES_BYTES_MAX = 24 << 20;
 
 export class PageCache<P extends Page = DirectoryPage> {

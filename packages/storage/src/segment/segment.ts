@@ -1,5 +1,6 @@
-// An open segment file: finds the chunks of a series and decodes columns. Everything that is read is checked; what
-// does not fit is `Corruption` of this file, and concerns only the request that met it.
+// An open segment file: finds the chunks of a series and decodes columns. Everything that is read
+// is checked; what does not fit is `Corruption` of this file, and concerns only the request that
+// met it.
 import { assert, Corruption } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { CachedColumn, CacheEntries } from '@tidemark/kernels';
@@ -32,7 +33,10 @@ import type { PageCache } from './page-cache.ts';
 export type SegmentInfo = {
   /** Names the file; unique for ever. */
   readonly fileId: number;
-  /** Order of writes: of two values of one field and time, the one in the segment with the larger one counts. */
+  /**
+   * Order of writes: of two values of one field and time, the one in the segment with the larger
+   * one counts.
+   */
   readonly sequence: number;
   readonly level: number;
   readonly sizeBytes: number;
@@ -169,7 +173,10 @@ export class Segment {
     return { offset: chunk.timeOffset, bytes };
   }
 
-  /** The bytes of the chunk and of what follows it in the file, for those who read one chunk after the other. */
+  /**
+   * The bytes of the chunk and of what follows it in the file, for those who read one chunk after
+   * the other.
+   */
   readOn(chunk: ChunkMeta, sizeBytes: number): ReadAhead {
     const offset = chunk.timeOffset;
     const bytes = new Uint8Array(Math.max(sizeBytes, chunkEnd(chunk) - offset));

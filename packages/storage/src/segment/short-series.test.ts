@@ -1,4 +1,5 @@
-// Series with few rows are encoded in the kernel, many in one call. What comes out has to be what `addRun` writes.
+// Series with few rows are encoded in the kernel, many in one call. What comes out has to be what
+// `addRun` writes.
 import { readFileSync } from 'node:fs';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +48,10 @@ function columnFor(
   }
 }
 
-/** Series of up to 40 rows, of which some do not ascend; fields of some types, with and without nulls. */
+/**
+ * Series of up to 40 rows, of which some do not ascend; fields of some types, with and without
+ * nulls.
+ */
 const rowsOf = (types: readonly FieldType[]): fc.Arbitrary<Rows> =>
   fc
     .record({

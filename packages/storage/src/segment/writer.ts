@@ -1,5 +1,6 @@
-// Writes a segment file: chunks as they come, a directory page behind those it describes, footer. The file exists for others
-// only after `finish`, which syncs it; the caller makes its name durable.
+// Writes a segment file: chunks as they come, a directory page behind those it describes, footer.
+// The file exists for others only after `finish`, which syncs it; the caller makes its name
+// durable.
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
@@ -86,7 +87,10 @@ export class SegmentWriter {
     this.#rows = 0;
   }
 
-  /** Rows of the present series: strictly ascending and behind all that it has so far. Columns as `fields`. */
+  /**
+   * Rows of the present series: strictly ascending and behind all that it has so far. Columns as
+   * `fields`.
+   */
   addRun(run: Run): void {
     finish(this.addRunInSteps(run));
   }
@@ -105,8 +109,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Adds series whose rows lie one behind the other, those of each strictly ascending, as `addRun` and `endSeries` would one
-   * by one. Where one has many rows or none that ascend, or fields of texts, `addOther` is called, which has to add it.
+   * Adds series whose rows lie one behind the other, those of each strictly ascending, as `addRun`
+   * and `endSeries` would one by one. Where one has many rows or none that ascend, or fields of
+   * texts, `addOther` is called, which has to add it.
    */
   addSeriesRows(rows: SeriesRows, addOther: (index: number) => void): void {
     const { length } = rows.ids;

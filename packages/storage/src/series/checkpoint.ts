@@ -1,5 +1,6 @@
-// A copy of the series index as it lies in memory, so that opening reads instead of building. The index log stays the
-// truth: a checkpoint that is damaged or missing costs time only. Format: docs/formats/series-index.md.
+// A copy of the series index as it lies in memory, so that opening reads instead of building. The
+// index log stays the truth: a checkpoint that is damaged or missing costs time only. Format:
+// docs/formats/series-index.md.
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import { noteShortLived } from '../short-lived.ts';
 import { crc32c } from '../codecs.ts';
@@ -29,7 +30,10 @@ export function checkpointFileName(fileId: number): string {
   return `${String(fileId).padStart(8, '0')}.checkpoint`;
 }
 
-/** Replaces the checkpoint at `path`; durable when it resolves. `pause` is awaited between portions of about a megabyte. */
+/**
+ * Replaces the checkpoint at `path`; durable when it resolves. `pause` is awaited between portions
+ * of about a megabyte.
+ */
 export async function writeCheckpoint(
   index: SeriesIndex,
   range: CheckpointRange,
@@ -98,8 +102,8 @@ export async function writeCheckpoint(
 }
 
 /**
- * Fills an empty index. `undefined` when there is no checkpoint; throws `DecodeError` or `CodecError` for one that is
- * damaged, and leaves an index that must not be used.
+ * Fills an empty index. `undefined` when there is no checkpoint; throws `DecodeError` or
+ * `CodecError` for one that is damaged, and leaves an index that must not be used.
  */
 export function readCheckpoint(
   index: SeriesIndex,
@@ -140,7 +144,10 @@ export function readCheckpoint(
   }
 }
 
-/** Names of measurements by their numbers in the table of keys, each with its id + 1, 0 for one that has none. */
+/**
+ * Names of measurements by their numbers in the table of keys, each with its id + 1, 0 for one that
+ * has none.
+ */
 function encodeNames({ keys, measurements }: SeriesIndex, out: ByteWriter): void {
   const ids = new Map(measurements.map(({ number, id }) => [number, id]));
   const { measurementCount } = keys;

@@ -1,5 +1,6 @@
-// HyperLogLog: about how many distinct numbers were added, in 4 KiB. The standard error is 1.04 / sqrt(4096) = 1.6 %.
-// After Flajolet, Fusy, Gandouet, Meunier (2007), with linear counting for small numbers.
+// HyperLogLog: about how many distinct numbers were added, in 4 KiB. The standard error is 1.04 /
+// sqrt(4096) = 1.6 %. After Flajolet, Fusy, Gandouet, Meunier (2007), with linear counting for
+// small numbers.
 
 const REGISTER_BITS = 12;
 const REGISTERS = 1 << REGISTER_BITS;
@@ -14,7 +15,8 @@ export class HyperLogLog {
   /** Adds a number of 32 bits. */
   add(value: number): void {
     const register = mix(value) >>> (32 - REGISTER_BITS);
-    // An independent hash says how rare the value is: 32 bits do for more values than there are ids.
+    // An independent hash says how rare the value is: 32 bits do for more values than there are
+    // ids.
     const rank = Math.clz32(mix(value ^ SECOND)) + 1;
     if (rank > this.#registers[register]!) this.#registers[register] = rank;
   }

@@ -1,5 +1,6 @@
-// Series of one database on disk: a file of checksummed records, appended at every flush, so that what the log files
-// no longer hold is known at the next start. Framing is that of the log; format in docs/formats/series-index.md.
+// Series of one database on disk: a file of checksummed records, appended at every flush, so that
+// what the log files no longer hold is known at the next start. Framing is that of the log; format
+// in docs/formats/series-index.md.
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import { crc32c } from '../codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';

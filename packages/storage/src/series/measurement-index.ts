@@ -3,7 +3,10 @@ import { assert, compareBytes } from '@tidemark/core';
 
 import type { SeriesId, TextId } from './series-index.ts';
 
-/** Text id + 1 per ordinal, 0 where the series lacks the tag. Shorter than the series list when the tail lacks it. */
+/**
+ * Text id + 1 per ordinal, 0 where the series lacks the tag. Shorter than the series list when the
+ * tail lacks it.
+ */
 export type TagColumn = { values: Uint32Array };
 
 /** A column as a checkpoint holds it. */
@@ -22,7 +25,8 @@ export class MeasurementIndex {
   removals = 0;
   /** Series that are not in it. */
   removedSeries = 0;
-  // Made with the first tag and the second series: whoever makes up names of measurements has mostly neither.
+  // Made with the first tag and the second series: whoever makes up names of measurements has
+  // mostly neither.
   #columns: Map<string, TagColumn> | undefined;
   #sorted: NamedColumn[] | undefined;
   /** The column that series had at a position of their tags, with the number of its key. */

@@ -1,5 +1,6 @@
-// Which texts of an index match the patterns that conditions ask for, remembered: a text keeps its id and an id its text,
-// so that an answer stays true whatever else is written. Two bits per text and pattern.
+// Which texts of an index match the patterns that conditions ask for, remembered: a text keeps its
+// id and an id its text, so that an answer stays true whatever else is written. Two bits per text
+// and pattern.
 import { textMatcher } from '@tidemark/query/regex';
 import type { TextMatcher } from '@tidemark/query/regex';
 
@@ -51,7 +52,10 @@ export class PatternAnswers {
     return this.#bits.byteLength;
   }
 
-  /** Whether a stored value matches: text id + 1, or 0 for a tag that is not there, which is compared as the empty text. */
+  /**
+   * Whether a stored value matches: text id + 1, or 0 for a tag that is not there, which is
+   * compared as the empty text.
+   */
   matches(value: number): boolean {
     const word = value >>> 4;
     const shift = (value & 15) << 1;

@@ -1,5 +1,6 @@
-// Postings that are in memory, least recently used ones dropped beyond a number of bytes. One for all databases of an
-// engine. What does not fit is answered from columns, which always are in memory: slower, never wrong.
+// Postings that are in memory, least recently used ones dropped beyond a number of bytes. One for
+// all databases of an engine. What does not fit is answered from columns, which always are in
+// memory: slower, never wrong.
 import type { TagColumn } from './measurement-index.ts';
 import { TagPostings } from './postings.ts';
 
@@ -14,7 +15,10 @@ export class PostingsCache {
   readonly #seriesMin: number;
   /** Least recently used first. */
   readonly #postings = new Map<TagColumn, TagPostings>();
-  /** Columns whose postings are larger than all there may be, with the number of series at which that was found. */
+  /**
+   * Columns whose postings are larger than all there may be, with the number of series at which
+   * that was found.
+   */
   readonly #tooLarge = new WeakMap<TagColumn, number>();
   #sizeBytes = 0;
 
@@ -34,8 +38,8 @@ export class PostingsCache {
   }
 
   /**
-   * Postings of a column of `count` series, which may cover somewhat less; made when there are none. `undefined` when it
-   * is better to look at the column. `textCount`: ids of texts are below.
+   * Postings of a column of `count` series, which may cover somewhat less; made when there are
+   * none. `undefined` when it is better to look at the column. `textCount`: ids of texts are below.
    */
   *of(
     column: TagColumn,

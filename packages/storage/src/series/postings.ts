@@ -1,8 +1,10 @@
-// Postings of one tag key: for each of its values the ordinals of the series that have it, as ascending deltas in
-// varints, about a byte per series. Made from the key's column when a condition first asks, in steps; series that came
-// later are looked for in the column itself until there are enough of them to make the postings anew.
+// Postings of one tag key: for each of its values the ordinals of the series that have it, as
+// ascending deltas in varints, about a byte per series. Made from the key's column when a condition
+// first asks, in steps; series that came later are looked for in the column itself until there are
+// enough of them to make the postings anew.
 //
-// Values are stored as in columns: text id + 1, and 0 for series that lack the tag, which have a list like any other.
+// Values are stored as in columns: text id + 1, and 0 for series that lack the tag, which have a
+// list like any other.
 import { firstNotBelow } from '../search.ts';
 
 /** Elements between two pauses: a fraction of a millisecond. */
@@ -30,8 +32,8 @@ export class TagPostings {
   }
 
   /**
-   * Postings of a column up to ordinal `end`; stored values are at most `valueMax`. `undefined` when they would take more
-   * than `bytesMax`.
+   * Postings of a column up to ordinal `end`; stored values are at most `valueMax`. `undefined`
+   * when they would take more than `bytesMax`.
    */
   static *build(
     column: Uint32Array,
@@ -108,7 +110,9 @@ export class TagPostings {
     });
   }
 
-  /** Whether the test holds for a series that has the stored value; the first ones are tested first. */
+  /**
+   * Whether the test holds for a series that has the stored value; the first ones are tested first.
+   */
   some(value: number, test: (ordinal: number) => boolean): boolean {
     const position = this.#position(value);
     return position >= 0 && this.someAt(position, test);

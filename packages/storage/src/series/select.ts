@@ -1,5 +1,6 @@
-// Which series of a measurement a condition selects. Tag leaves are evaluated once per distinct value; field leaves
-// count as true here (conditions have no negation, so this selects a superset) and stay as the residual condition.
+// Which series of a measurement a condition selects. Tag leaves are evaluated once per distinct
+// value; field leaves count as true here (conditions have no negation, so this selects a superset)
+// and stay as the residual condition.
 import { compareBytes } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
@@ -68,7 +69,10 @@ export function* ordinalsInSteps(
   return membersBelow(yield* condition.evaluate(), count);
 }
 
-/** What is left of the condition for the rows of one series; `undefined` when it holds for all of them. */
+/**
+ * What is left of the condition for the rows of one series; `undefined` when it holds for all of
+ * them.
+ */
 export function residualCondition(
   where: Predicate | undefined,
   tags: ReadonlyMap<string, string>,

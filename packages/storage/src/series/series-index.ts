@@ -1,9 +1,11 @@
-// The series index of one database: which series exist, what their tags are, and which of them a condition selects.
+// The series index of one database: which series exist, what their tags are, and which of them a
+// condition selects.
 //
-// Forward columns: per measurement and tag key one array of text ids by ordinal (position of the series within its
-// measurement). Conditions are evaluated over postings, which are made from columns when they are first needed.
-// Keys and texts lie in the linear memory in which requests are parsed, and nowhere else. Ids are dense, ascending and
-// never reused within a database; ids of series that are gone for good have none. Format of its files: docs/formats/series-index.md.
+// Forward columns: per measurement and tag key one array of text ids by ordinal (position of the
+// series within its measurement). Conditions are evaluated over postings, which are made from
+// columns when they are first needed. Keys and texts lie in the linear memory in which requests are
+// parsed, and nowhere else. Ids are dense, ascending and never reused within a database; ids of
+// series that are gone for good have none. Format of its files: docs/formats/series-index.md.
 import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemark/core';
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
@@ -38,7 +40,10 @@ export class SeriesIndex {
   readonly keys = new SeriesKeys(new Kernels());
   /** Postings of tags, shared with other databases. */
   readonly postings: PostingsCache;
-  /** Which tag values match patterns. Every text is read once per pattern: too many to keep decoded ones. */
+  /**
+   * Which tag values match patterns. Every text is read once per pattern: too many to keep decoded
+   * ones.
+   */
   readonly patterns = new PatternCache((id) => utf8Text(this.keys.text(id)));
   readonly #byName = new Map<string, MeasurementIndex>();
   /** By the number they have in `keys`. */
@@ -100,7 +105,10 @@ export class SeriesIndex {
     return this.keys.find(utf8(escapeMeasurement(measurement.name) + tagsTextOf(tags)));
   }
 
-  /** Id of the series, which is added when it is new. Adding does not make it visible: see `addedToShard`. */
+  /**
+   * Id of the series, which is added when it is new. Adding does not make it visible: see
+   * `addedToShard`.
+   */
   addSeries(measurement: MeasurementIndex, tags: readonly TagPair[]): SeriesId {
     const known = this.findSeries(measurement, tags);
     if (known >= 0) return known;
@@ -113,7 +121,10 @@ export class SeriesIndex {
     return id;
   }
 
-  /** Adds series under ids from `first` on, which follow those that are here; those with smaller ids are known. */
+  /**
+   * Adds series under ids from `first` on, which follow those that are here; those with smaller ids
+   * are known.
+   */
   insert(series: EncodedSeries, first: SeriesId): void {
     assert(series.measurementIdEnd <= this.measurements.length, 'measurements of series are known');
     assert(first <= this.#indexed, 'ids have no gaps');
@@ -251,8 +262,8 @@ export class SeriesIndex {
   }
 
   /**
-   * Series that are dead (still) leave the table of keys: who writes one of them again makes a new series, which the
-   * limits apply to. No write that may refer to them must be under way.
+   * Series that are dead (still) leave the table of keys: who writes one of them again makes a new
+   * series, which the limits apply to. No write that may refer to them must be under way.
    */
   forgetDead(ids: Iterable<SeriesId>): void {
     for (const id of ids) {
@@ -263,7 +274,10 @@ export class SeriesIndex {
     }
   }
 
-  /** Calls back for series that are forgotten from now on, until the result is called. One at a time. */
+  /**
+   * Calls back for series that are forgotten from now on, until the result is called. One at a
+   * time.
+   */
   watchForgotten(watch: (id: SeriesId) => void): () => void {
     assert(this.#watchForgotten === undefined, 'one watches at a time');
     this.#watchForgotten = watch;
@@ -272,7 +286,10 @@ export class SeriesIndex {
     };
   }
 
-  /** Takes over which series are live from an index that has all series of this one, under the same ids. */
+  /**
+   * Takes over which series are live from an index that has all series of this one, under the same
+   * ids.
+   */
   takeLiveness(from: SeriesIndex): void {
     this.#places.copyShardCounts(from.#places);
     this.liveSeries = from.liveSeries;
@@ -288,7 +305,10 @@ export class SeriesIndex {
     measurement.removedSeries += change;
   }
 
-  /** How many values the series of a measurement have for a tag key. Pauses where it has to look at many. */
+  /**
+   * How many values the series of a measurement have for a tag key. Pauses where it has to look at
+   * many.
+   */
   tagCardinality(
     measurement: MeasurementIndex,
     column: TagColumn,
@@ -345,7 +365,10 @@ export class SeriesIndex {
     return utf8Text(this.keys.tags(id));
   }
 
-  /** Ids [first, end) as a log holds them; those of forgotten series as if they had none where that is wanted. */
+  /**
+   * Ids [first, end) as a log holds them; those of forgotten series as if they had none where that
+   * is wanted.
+   */
   encodedSeries(
     first: SeriesId,
     end: SeriesId,

@@ -1,4 +1,5 @@
-// Canonical series keys as bytes: measurement, then `,tag=value` sorted by key, with the escapes of line protocol.
+// Canonical series keys as bytes: measurement, then `,tag=value` sorted by key, with the escapes of
+// line protocol.
 import { utf8Text } from '../bytes.ts';
 import type { TagPair } from './series-index.ts';
 

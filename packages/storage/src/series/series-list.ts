@@ -6,7 +6,8 @@ export type EncodedSeries = {
   /** Of entries. */
   readonly count: number;
   /**
-   * An entry is a series: id of its measurement, length and bytes of its canonical key without the measurement; or
+   * An entry is a series: id of its measurement, length and bytes of its canonical key without the
+   * measurement; or
    * `NO_SERIES` and how many ids have none.
    */
   readonly bytes: Uint8Array;

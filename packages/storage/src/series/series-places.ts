@@ -1,5 +1,6 @@
-// What an index knows of each series by its id: measurement, place within it, and in how many shards it has data. In pages,
-// because ids are never used again: those of a page of which no series is left take nothing.
+// What an index knows of each series by its id: measurement, place within it, and in how many
+// shards it has data. In pages, because ids are never used again: those of a page of which no
+// series is left take nothing.
 import type { SeriesId } from './series-index.ts';
 
 const PAGE_BITS = 12;

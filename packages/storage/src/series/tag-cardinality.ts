@@ -1,10 +1,14 @@
-// How many values a tag key has: counted exactly while they are few, estimated in 4 KiB beyond. Kept per measurement and
-// key, brought up to date when somebody asks by looking at the series that came since.
+// How many values a tag key has: counted exactly while they are few, estimated in 4 KiB beyond.
+// Kept per measurement and key, brought up to date when somebody asks by looking at the series that
+// came since.
 import { SeriesSet } from '../shard/series-set.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 import type { MeasurementIndex, TagColumn } from './measurement-index.ts';
 
-/** A bitmap of so many ids of texts takes as much as the sketch, and up to 4 KiB for each when they lie far apart. */
+/**
+ * A bitmap of so many ids of texts takes as much as the sketch, and up to 4 KiB for each when they
+ * lie far apart.
+ */
 const EXACT_VALUES_MAX = 16_384;
 /** Pages of the bitmap: ids of texts that lie far apart would take one each. */
 const EXACT_PAGES_MAX = 64;
@@ -26,9 +30,9 @@ export class TagCardinalities {
   readonly #counters = new WeakMap<TagColumn, Counter>();
 
   /**
-   * Values of series that are not deleted. Series whose first point is on its way to the log count already, and the count
-   * is not called exact then. Pauses while series are looked at for the first time, and again after some were deleted: a
-   * sketch forgets nothing.
+   * Values of series that are not deleted. Series whose first point is on its way to the log count
+   * already, and the count is not called exact then. Pauses while series are looked at for the
+   * first time, and again after some were deleted: a sketch forgets nothing.
    */
   *of(
     measurement: MeasurementIndex,

@@ -78,7 +78,8 @@ describe.each([
         for (const one of all) {
           index.addSeries(measurement, one);
           known.push(new Map(one));
-          // Postings are made when the first series is there: the others are behind their end, at times.
+          // Postings are made when the first series is there: the others are behind their end, at
+          // times.
           for (const node of known.length % 7 === 1 ? nodes : []) {
             const expected = known.flatMap((own, i) => (holds(node, own) ? [i] : []));
             expect([...selectOrdinals(index, measurement, node)]).toEqual(expected);

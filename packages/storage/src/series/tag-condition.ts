@@ -1,6 +1,7 @@
-// A condition on tags as sets of series. Each leaf is answered from the postings of its tag key, a pattern after being
-// tested once per distinct value; what postings do not cover (series that just came, keys whose postings would not fit)
-// is looked at in the key's column. Field leaves count as true: conditions have no negation, so this selects a superset.
+// A condition on tags as sets of series. Each leaf is answered from the postings of its tag key, a
+// pattern after being tested once per distinct value; what postings do not cover (series that just
+// came, keys whose postings would not fit) is looked at in the key's column. Field leaves count as
+// true: conditions have no negation, so this selects a superset.
 import type { Predicate } from '@tidemark/query';
 
 import { STEP_ELEMENTS } from '../read/steps.ts';

@@ -5,12 +5,16 @@ import { schemaChanged } from '../schema-version.ts';
 
 let removals = 0;
 
-/** Grows whenever a field of any shard loses its type: who keeps types that it was told asks again. */
+/**
+ * Grows whenever a field of any shard loses its type: who keeps types that it was told asks again.
+ */
 export function fieldRemovals(): number {
   return removals;
 }
 
-/** The fields of most measurements that somebody makes up: a map of one takes four times as much. */
+/**
+ * The fields of most measurements that somebody makes up: a map of one takes four times as much.
+ */
 type OneField = readonly [field: string, type: FieldType];
 
 export class FieldRegistry {

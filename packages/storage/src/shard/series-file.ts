@@ -1,5 +1,6 @@
-// SERIES: the keys of the series that a shard has in its segments, beside them, so that a shard says whose rows it holds when
-// the series index is damaged. Read by `verify` and `repair` only. Format: docs/formats/shard.md.
+// SERIES: the keys of the series that a shard has in its segments, beside them, so that a shard
+// says whose rows it holds when the series index is damaged. Read by `verify` and `repair` only.
+// Format: docs/formats/shard.md.
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
 import type { Disk } from '../disk/disk.ts';
 import { shardDirectory } from '../engine/paths.ts';
@@ -25,7 +26,10 @@ export function seriesFilePath(directory: string, shardId: number): string {
   return `${shardDirectory(directory, shardId)}/${SERIES_FILE_NAME}`;
 }
 
-/** A record of the file: keys of some series, ascending. Those that `tagsOf` has none for are left out. */
+/**
+ * A record of the file: keys of some series, ascending. Those that `tagsOf` has none for are left
+ * out.
+ */
 export function encodeSeriesKeys({
   measurementId,
   name,

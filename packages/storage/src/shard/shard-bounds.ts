@@ -1,5 +1,6 @@
-// Where a shard begins and ends: times are cut to the group's length counting from year 1, as existing servers do
-// (168 h groups start on Mondays), clipped to the representable range and to the neighbours.
+// Where a shard begins and ends: times are cut to the group's length counting from year 1, as
+// existing servers do (168 h groups start on Mondays), clipped to the representable range and to
+// the neighbours.
 import { floorMod, MAX_TIME, MIN_TIME, NANOS_PER_SECOND } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 

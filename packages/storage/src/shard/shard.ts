@@ -38,7 +38,10 @@ export class Shard {
   segments: readonly Segment[] = [];
   /** Replaced, never changed. */
   tombstones: readonly Tombstone[] = [];
-  /** Segments that can not be opened. They stay part of the state, for `repair` and for another look. */
+  /**
+   * Segments that can not be opened. They stay part of the state, for `repair` and for another
+   * look.
+   */
   unreadable: readonly UnreadableSegment[] = [];
   /** Bytes of the file of its series' keys; `undefined` when it has none yet. */
   seriesFileBytes: number | undefined;
@@ -49,7 +52,10 @@ export class Shard {
     this.descriptor = descriptor;
   }
 
-  /** Set when a segment can not be opened: what rows it holds is unknown, so reading the shard fails. */
+  /**
+   * Set when a segment can not be opened: what rows it holds is unknown, so reading the shard
+   * fails.
+   */
   get damage(): Damage | undefined {
     return this.unreadable[0]?.damage;
   }

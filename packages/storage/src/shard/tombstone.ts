@@ -1,4 +1,5 @@
-// Tombstones: rows of segments that are deleted but still in the files. Applied at read, dropped by compaction.
+// Tombstones: rows of segments that are deleted but still in the files. Applied at read, dropped by
+// compaction.
 import type { TimeRange } from '@tidemark/core';
 
 import { filterRun, lowerBound } from '../read/run.ts';

@@ -16,7 +16,10 @@ export function open(
   return openStorageInline(OPTIONS, { disk, fault });
 }
 
-/** Per key the values that may be read: the last acknowledged one and those that were on their way after it. */
+/**
+ * Per key the values that may be read: the last acknowledged one and those that were on their way
+ * after it.
+ */
 export type Expectation = Map<string, { allowed: Set<number | undefined> }>;
 
 export type Step = (engine: StorageEngine, expected: Expectation) => Promise<void>;
@@ -81,7 +84,10 @@ export async function run(
   await engine.close();
 }
 
-/** Opens what a crash left: everything acknowledged is there, nothing is invented, and it goes on working. */
+/**
+ * Opens what a crash left: everything acknowledged is there, nothing is invented, and it goes on
+ * working.
+ */
 export async function check(
   disk: SimulatedDisk,
   expected: Expectation,

@@ -5,7 +5,10 @@ import { SeriesIndex } from '../series/series-index.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { write } from './fixtures.ts';
 
-/** Since version 3: ids of which no series is left. The engine renews its index for two deleted series. */
+/**
+ * Since version 3: ids of which no series is left. The engine renews its index for two deleted
+ * series.
+ */
 export async function renewIndex(engine: StorageEngine): Promise<void> {
   await write(engine, 'old,t=x f=1 1\nkept f=1 1\nold,t=y f=1 1\n');
   await engine.dropMeasurement('db', 'old');
@@ -35,7 +38,9 @@ export async function backupFixture(engine: StorageEngine, path: string): Promis
   await write(engine, 'm,t=log i=9223372036854775807i -9223372036854775806\n');
 }
 
-/** Escapes, a measurement without tags, series that lack a tag, and one whose key leads elsewhere. */
+/**
+ * Escapes, a measurement without tags, series that lack a tag, and one whose key leads elsewhere.
+ */
 export function fixtureIndex(): SeriesIndex {
   const index = new SeriesIndex('db');
   const cpu = index.addMeasurement('cpu load');

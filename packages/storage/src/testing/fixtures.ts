@@ -1,4 +1,5 @@
-// Helpers of this package's tests: an engine in a fresh folder, and reading everything back as plain rows.
+// Helpers of this package's tests: an engine in a fresh folder, and reading everything back as
+// plain rows.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,7 +114,9 @@ export type AggregateRow = {
   readonly values: readonly (readonly [FieldValue | null, bigint?])[];
 };
 
-/** Windows of an aggregation; values in the order of fields and functions, with their point times. */
+/**
+ * Windows of an aggregation; values in the order of fields and functions, with their point times.
+ */
 export async function aggregateRows(
   engine: StorageEngine,
   measurement: string,

@@ -1,5 +1,6 @@
-// Writes the fixture of the present format version: `node --conditions=source --import tsx src/testing/make-fixture.ts DIR`.
-// Run it once per released version; old fixtures are never made again.
+// Writes the fixture of the present format version: `node --conditions=source --import tsx
+// src/testing/make-fixture.ts DIR`. Run it once per released version; old fixtures are never made
+// again.
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../open-inline.ts';
 import { writeCheckpoint } from '../series/checkpoint.ts';

@@ -1,5 +1,6 @@
-// A disk in memory that keeps only what was synced: a crash drops, reorders and tears the writes since the last sync,
-// and forgets names whose directory was not synced. It can also end after any operation, be full, and fail a sync.
+// A disk in memory that keeps only what was synced: a crash drops, reorders and tears the writes
+// since the last sync, and forgets names whose directory was not synced. It can also end after any
+// operation, be full, and fail a sync.
 import type { Disk, DiskFile, OpenMode } from '../disk/disk.ts';
 
 type Write =
@@ -49,7 +50,8 @@ export class SimulatedDisk implements Disk {
 
   /** What is there after a power cut. */
   afterCrash(random: () => number): SimulatedDisk {
-    // Names go back to a random moment since the last sync of their directory; the journal keeps their order.
+    // Names go back to a random moment since the last sync of their directory; the journal keeps
+    // their order.
     const byDirectory = new Map<string, NameChange[]>();
     for (const change of this.#changes) {
       byDirectory.set(change.directory, [...(byDirectory.get(change.directory) ?? []), change]);

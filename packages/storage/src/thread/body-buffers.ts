@@ -1,5 +1,5 @@
-// Buffers of request bodies that go to the storage thread and come back: a new one for each body costs the system's time
-// to clear its pages, and both threads that of collecting it.
+// Buffers of request bodies that go to the storage thread and come back: a new one for each body
+// costs the system's time to clear its pages, and both threads that of collecting it.
 
 const SMALLEST_BYTES = 64 << 10;
 /** Larger bodies get buffers of their own. */

@@ -1,4 +1,5 @@
-// The proxy's end of one storage thread: sends messages, matches answers, and ends everything when the thread ends.
+// The proxy's end of one storage thread: sends messages, matches answers, and ends everything when
+// the thread ends.
 import type { Worker } from 'node:worker_threads';
 
 import { Unavailable } from '@tidemark/core';
@@ -27,8 +28,8 @@ export type ConnectionEvents = {
 const DEFER_MS = 20;
 
 /**
- * Young generation of the thread: what it allocates by the row are typed arrays outside of the heap, so that V8's own
- * choice (48 MiB on large machines) only makes garbage wait longer.
+ * Young generation of the thread: what it allocates by the row are typed arrays outside of the
+ * heap, so that V8's own choice (48 MiB on large machines) only makes garbage wait longer.
  */
 const YOUNG_GENERATION_MIB = 12;
 
@@ -107,7 +108,10 @@ export class Connection {
     this.#worker.postMessage(messages, transfer);
   }
 
-  /** Sends a message along with the next one: waking a thread costs more than what most requests do there. */
+  /**
+   * Sends a message along with the next one: waking a thread costs more than what most requests do
+   * there.
+   */
   postLater(message: ToThread): void {
     if (this.#lost !== undefined) return;
     this.#deferred.push(message);

@@ -153,7 +153,9 @@ class StorageProxy {
     return this.#closing;
   }
 
-  /** A thread that is just being opened again is waited for: it would outlive its owner otherwise. */
+  /**
+   * A thread that is just being opened again is waited for: it would outlive its owner otherwise.
+   */
   async #close(): Promise<void> {
     await this.#reopening;
     await this.#connection?.close();
@@ -182,7 +184,10 @@ class StorageProxy {
   }
 }
 
-/** The bytes in a buffer of their own, which can be handed over. Small Node buffers share one with others. */
+/**
+ * The bytes in a buffer of their own, which can be handed over. Small Node buffers share one with
+ * others.
+ */
 function ownBytes(bytes: Uint8Array, bodies: BodyBuffers): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes;
   const isOwn = buffer instanceof ArrayBuffer && byteLength === buffer.byteLength;

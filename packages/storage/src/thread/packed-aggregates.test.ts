@@ -7,7 +7,9 @@ import { prepareBatches, receivedBatches } from './transfer.ts';
 
 const VALUES = [0n, -1n, 5n, 2n ** 62n, -(2n ** 63n), 0x7ff8_0000_0000_0001n];
 
-/** A column of `count` words of one type; NaN payloads would show if words were taken for numbers. */
+/**
+ * A column of `count` words of one type; NaN payloads would show if words were taken for numbers.
+ */
 function columnOf(type: Column['type'], count: number, hasNulls: boolean): Column {
   const bits = BigInt64Array.from({ length: count }, (_, i) => VALUES[i % VALUES.length]!);
   const valid = hasNulls ? new Uint8Array(count).fill(1) : undefined;

@@ -7,7 +7,9 @@ import type { PackedAggregates, PackedType, StreamBatch } from './protocol.ts';
 /** Larger batches are handed over instead of copied. */
 const WINDOWS_MAX = 1024;
 
-/** The batches from `at` on that go into one array, at least two; `undefined` when there are none. */
+/**
+ * The batches from `at` on that go into one array, at least two; `undefined` when there are none.
+ */
 export function packAggregates(
   batches: readonly StreamBatch[],
   at: number,

@@ -1,5 +1,6 @@
-// Points on their way to the storage thread: columns of numbers and what their names have in common, because a message
-// of a hundred thousand points with ten fields each would hold over a million small arrays.
+// Points on their way to the storage thread: columns of numbers and what their names have in
+// common, because a message of a hundred thousand points with ten fields each would hold over a
+// million small arrays.
 import { assert } from '@tidemark/core';
 
 import type { NewPoint } from '../storage-engine.ts';

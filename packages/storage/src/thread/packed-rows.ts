@@ -1,5 +1,5 @@
-// Short batches of rows as one array of 64-bit words, and back. A query over a hundred series gets a few rows of each:
-// a view per column of each would cost more than the values.
+// Short batches of rows as one array of 64-bit words, and back. A query over a hundred series gets
+// a few rows of each: a view per column of each would cost more than the values.
 import type { SeriesBatch } from '@tidemark/query';
 
 import { numberColumn } from './packed-columns.ts';
@@ -8,7 +8,9 @@ import type { PackedRows, PackedType, StreamBatch } from './protocol.ts';
 /** Larger batches are handed over instead of copied. */
 const ROWS_MAX = 2048;
 
-/** The batches from `at` on that go into one array, at least two; `undefined` when there are none. */
+/**
+ * The batches from `at` on that go into one array, at least two; `undefined` when there are none.
+ */
 export function packRows(batches: readonly StreamBatch[], at: number): PackedRows | undefined {
   const first = batches[at];
   if (!isPackable(first)) return undefined;
@@ -80,7 +82,10 @@ function packWords(
   return words;
 }
 
-/** The batches as they were before they were packed; their arrays are views of the message, column by column adjacent. */
+/**
+ * The batches as they were before they were packed; their arrays are views of the message, column
+ * by column adjacent.
+ */
 export function unpackRows(packed: PackedRows): SeriesBatch[] {
   const { series, seriesOf, rowCounts, types, words } = packed;
   const { buffer } = words;

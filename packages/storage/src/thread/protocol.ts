@@ -1,5 +1,5 @@
-// Messages between the proxy and the storage thread. Requests carry a number that their answers repeat; messages are
-// handled in order, so that what follows a resolved write sees it.
+// Messages between the proxy and the storage thread. Requests carry a number that their answers
+// repeat; messages are handled in order, so that what follows a resolved write sees it.
 import type {
   AggregateBatch,
   AggregateRequest,
@@ -23,7 +23,10 @@ import type {
 import type { ErrorMessage } from './errors.ts';
 import type { PackedPoints } from './packed-points.ts';
 
-/** Methods of the engine that are called as they are; bytes that stream in and out have calls of their own. */
+/**
+ * Methods of the engine that are called as they are; bytes that stream in and out have calls of
+ * their own.
+ */
 export type CallName =
   | Exclude<
       keyof StorageEngine,
@@ -54,8 +57,8 @@ export type StreamRequest =
 export type CostBatch = SourceCost & { readonly kind: 'cost' };
 
 /**
- * Windows of several groups in one array: every view of a message costs about as much as copying a kilobyte. No column
- * has nulls or holds strings or booleans.
+ * Windows of several groups in one array: every view of a message costs about as much as copying a
+ * kilobyte. No column has nulls or holds strings or booleans.
  */
 export type PackedAggregates = {
   readonly kind: 'packed-aggregates';
@@ -74,8 +77,8 @@ export type PackedAggregates = {
 };
 
 /**
- * Short batches of rows of several series, in one array. No column has nulls or holds strings or booleans; all batches
- * have the same types.
+ * Short batches of rows of several series, in one array. No column has nulls or holds strings or
+ * booleans; all batches have the same types.
  */
 export type PackedRows = {
   readonly kind: 'packed-rows';

@@ -1,4 +1,5 @@
-// SeriesSource over the storage thread. A snapshot costs no round trip: messages are handled in order.
+// SeriesSource over the storage thread. A snapshot costs no round trip: messages are handled in
+// order.
 import { Unavailable } from '@tidemark/core';
 import type {
   AggregateBatch,

@@ -1,5 +1,6 @@
-// Answers of schema look-ups on this side of the storage thread, kept while its schema stays as it is: almost every
-// query asks for the fields and tags of the same few measurements, and asking costs more than the rest of a small one.
+// Answers of schema look-ups on this side of the storage thread, kept while its schema stays as it
+// is: almost every query asks for the fields and tags of the same few measurements, and asking
+// costs more than the rest of a small one.
 import type { TimeRange } from '@tidemark/core';
 import type { SchemaBatch, SchemaRequest } from '@tidemark/query';
 
@@ -31,7 +32,10 @@ export class SchemaCache {
     return answer.batches;
   }
 
-  /** Whether the shards of a database are unknown: without them no answer about a time range is kept. */
+  /**
+   * Whether the shards of a database are unknown: without them no answer about a time range is
+   * kept.
+   */
   lacksShards(request: SchemaRequest): boolean {
     const { timeRange, database } = request.filter;
     return timeRange !== undefined && !this.#shards.has(database);
@@ -62,7 +66,10 @@ export class SchemaCache {
     this.#sizeBytes = 0;
   }
 
-  /** A time range only says which shards are looked at: requests that differ in nothing else share an answer. */
+  /**
+   * A time range only says which shards are looked at: requests that differ in nothing else share
+   * an answer.
+   */
   #key(request: SchemaRequest): string | undefined {
     const { timeRange, ...filter } = request.filter;
     if (timeRange === undefined) return JSON.stringify(request, plain);

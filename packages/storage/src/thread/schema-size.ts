@@ -1,4 +1,5 @@
-// How much the answers of schema look-ups hold: bounds what is kept of them, and what travels in one message.
+// How much the answers of schema look-ups hold: bounds what is kept of them, and what travels in
+// one message.
 import type { SchemaBatch } from '@tidemark/query';
 
 const BATCH_BYTES = 200;

@@ -1,5 +1,6 @@
-// Batches on their way to another thread: large arrays are handed over, small ones packed into few shared buffers,
-// because every buffer of a message costs about as much as copying some thousand bytes.
+// Batches on their way to another thread: large arrays are handed over, small ones packed into few
+// shared buffers, because every buffer of a message costs about as much as copying some thousand
+// bytes.
 import type { Column } from '@tidemark/core';
 
 import { columnOf, valuesOf } from '../read/run.ts';
@@ -78,7 +79,9 @@ export function prepareBatches(batches: readonly StreamBatch[]): {
   return { prepared, transfer: buffers.all };
 }
 
-/** The batches as they were before they were sent; arrays of packed ones are views of the message. */
+/**
+ * The batches as they were before they were sent; arrays of packed ones are views of the message.
+ */
 export function receivedBatches(sent: readonly SentBatch[]): readonly StreamBatch[] {
   const batches: StreamBatch[] = [];
   for (const batch of sent) {

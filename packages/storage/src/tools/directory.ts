@@ -1,5 +1,5 @@
-// What the offline tools share: the files of an engine's directory as the manifest names them. The directory is locked
-// while a tool looks at it, so that no engine changes it.
+// What the offline tools share: the files of an engine's directory as the manifest names them. The
+// directory is locked while a tool looks at it, so that no engine changes it.
 import { Corruption } from '@tidemark/core';
 
 import { damageOf } from '../damage.ts';

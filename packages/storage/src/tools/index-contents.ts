@@ -1,4 +1,5 @@
-// What the file of a series index holds, for `verify` and `repair`: entries as they are, nothing is made of them.
+// What the file of a series index holds, for `verify` and `repair`: entries as they are, nothing is
+// made of them.
 import { CodecError } from '@tidemark/kernels';
 
 import { DecodeError } from '../bytes.ts';
@@ -24,7 +25,10 @@ export type IndexContents = {
   readonly damage: Damage | undefined;
 };
 
-/** Reads the index file of a database; `visit` hears of everything that can be read, in the order of the file. */
+/**
+ * Reads the index file of a database; `visit` hears of everything that can be read, in the order of
+ * the file.
+ */
 export function readIndex(
   { disk, directory }: OpenDirectory,
   { instance, indexFile = instance, index: known }: ManifestDatabase,
@@ -94,7 +98,10 @@ export function missingEntry(
   return { file: path, offset: 0, message };
 }
 
-/** What is wrong with the checkpoint of an index. It stands for entries of the file only, so nothing is lost by it. */
+/**
+ * What is wrong with the checkpoint of an index. It stands for entries of the file only, so nothing
+ * is lost by it.
+ */
 export function checkpointDamage(
   { disk, directory }: OpenDirectory,
   { name, instance, indexFile = instance }: ManifestDatabase,

@@ -1,4 +1,5 @@
-// The manifest is gone, or both of its copies are damaged: `repair` makes a new one of the files of the shards.
+// The manifest is gone, or both of its copies are damaged: `repair` makes a new one of the files of
+// the shards.
 import { beforeEach, expect, test } from 'vitest';
 
 import { openStorageInline } from '../open-inline.ts';
@@ -27,7 +28,10 @@ beforeEach(() => {
   disk = new SimulatedDisk();
 });
 
-/** Three segments that overwrite each other, two of them merged, a delete that is not compacted, another database, and a log. */
+/**
+ * Three segments that overwrite each other, two of them merged, a delete that is not compacted,
+ * another database, and a log.
+ */
 async function fill(): Promise<void> {
   const engine = await open();
   await write(engine, 'm,t=a f=1 1\nm,t=b f=1 1\nm,t=c f=1 1\n');

@@ -1,4 +1,5 @@
-// The series index of a database, made anew of what can be read of it and of the keys that shards keep beside their segments.
+// The series index of a database, made anew of what can be read of it and of the keys that shards
+// keep beside their segments.
 import { utf8 } from '../bytes.ts';
 import type { Damage } from '../damage.ts';
 import { copyAside } from '../disk/keep-aside.ts';
@@ -30,7 +31,10 @@ export type RepairedIndex = {
 type Keys = ReadonlyMap<SeriesId, Key>;
 type Key = { readonly measurementId: number; readonly tags: Uint8Array };
 
-/** `undefined` when nothing is the matter with the index. The new file is durable when it resolves; the old one is there too. */
+/**
+ * `undefined` when nothing is the matter with the index. The new file is durable when it resolves;
+ * the old one is there too.
+ */
 export async function repairIndex(
   open: OpenDirectory,
   database: ManifestDatabase,

@@ -1,4 +1,5 @@
-// Repair: rewrites damaged segments with what can be read, and lists what can not. Damaged files are kept aside.
+// Repair: rewrites damaged segments with what can be read, and lists what can not. Damaged files
+// are kept aside.
 import type { Column } from '@tidemark/core';
 
 import { damageOf } from '../damage.ts';
@@ -34,7 +35,10 @@ export type RepairReport = {
   readonly logsRewritten: number;
   /** Series indexes that were made anew of what they still say and of the keys beside segments. */
   readonly indexesRewritten: number;
-  /** Files of such keys, and of what the manifest says of shards, that were made anew; nothing is lost by those. */
+  /**
+   * Files of such keys, and of what the manifest says of shards, that were made anew; nothing is
+   * lost by those.
+   */
   readonly seriesFilesRewritten: number;
   readonly shardFilesRewritten: number;
   /** What is lost; rows are counted where the directory still tells. */
@@ -137,7 +141,10 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
   });
 }
 
-/** Makes the indexes of series anew that lack something. The databases as the manifest has them from now on. */
+/**
+ * Makes the indexes of series anew that lack something. The databases as the manifest has them from
+ * now on.
+ */
 async function repairIndexes(
   open: OpenDirectory,
   {
@@ -169,7 +176,10 @@ async function repairIndexes(
   return databases;
 }
 
-/** Makes files of keys anew that are damaged, of the indexes. The shards as the manifest has them from now on. */
+/**
+ * Makes files of keys anew that are damaged, of the indexes. The shards as the manifest has them
+ * from now on.
+ */
 async function repairSeriesFiles(
   open: OpenDirectory,
   {
@@ -196,7 +206,10 @@ async function repairSeriesFiles(
   return repaired;
 }
 
-/** Writes files of the log anew that are damaged, without the damaged records, and then the list of files. */
+/**
+ * Writes files of the log anew that are damaged, without the damaged records, and then the list of
+ * files.
+ */
 async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
   const { disk, directory, manifest } = open;
   const { mended, faults, files } = openLog(open);
@@ -261,7 +274,10 @@ type Place = {
   readonly held: HeldSeries;
 };
 
-/** The segment's info when it is whole, that of its replacement, or `undefined` when nothing can be read. */
+/**
+ * The segment's info when it is whole, that of its replacement, or `undefined` when nothing can be
+ * read.
+ */
 async function repairSegment(
   open: OpenDirectory,
   { shard, info, path, held }: Place,

@@ -19,7 +19,10 @@ export type VerifyReport = {
   readonly bytes: number;
   readonly blocks: number;
   readonly rows: number;
-  /** Bytes behind the last good record of the log: the write that was going on when the process ended. */
+  /**
+   * Bytes behind the last good record of the log: the write that was going on when the process
+   * ended.
+   */
   readonly tornBytes: number;
   readonly damage: readonly Damage[];
 };

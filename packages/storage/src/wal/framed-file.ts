@@ -1,5 +1,6 @@
-// Files of checksummed records that grow while nobody else writes to them, framed as those of the log: series indexes, and the
-// keys of shards. What is behind the end that the manifest knows was left by an append that did not come to its end.
+// Files of checksummed records that grow while nobody else writes to them, framed as those of the
+// log: series indexes, and the keys of shards. What is behind the end that the manifest knows was
+// left by an append that did not come to its end.
 import { Corruption } from '@tidemark/core';
 
 import { crc32c } from '../codecs.ts';
@@ -10,14 +11,18 @@ import { frameRecord, WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
 /** How much of a file is known to be durable. */
 export type FramedEnd = {
   readonly logBytes: number;
-  /** CRC-32C of these bytes; `undefined` when it is not known (files from before the manifest had it). */
+  /**
+   * CRC-32C of these bytes; `undefined` when it is not known (files from before the manifest had
+   * it).
+   */
   readonly checksum: number | undefined;
 };
 
 export const FRAMED_START: FramedEnd = { logBytes: 0, checksum: 0 };
 
 /**
- * Appends records behind `end`; durable when it resolves, to the new end. Nothing of them stays when it fails. Throws
+ * Appends records behind `end`; durable when it resolves, to the new end. Nothing of them stays
+ * when it fails. Throws
  * `Corruption` when the file is shorter than its end.
  */
 export async function appendFrames(

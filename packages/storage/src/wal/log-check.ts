@@ -1,5 +1,6 @@
-// Reads the files of the log one after the other and holds them against the list of them. Only the file that was written last
-// may end in a record that is not whole; everything else that is missing was acknowledged.
+// Reads the files of the log one after the other and holds them against the list of them. Only the
+// file that was written last may end in a record that is not whole; everything else that is missing
+// was acknowledged.
 import { ByteReader, DecodeError } from '../bytes.ts';
 import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
@@ -38,7 +39,9 @@ type CheckOptions = {
   readonly walStart: number;
   /** The manifest says that there is a list. */
   readonly isListed: boolean;
-  /** Whether there is such a database: bytes that name one by chance do not name its instance too. */
+  /**
+   * Whether there is such a database: bytes that name one by chance do not name its instance too.
+   */
   readonly knows: (database: DatabaseRef) => boolean;
 };
 
@@ -167,7 +170,10 @@ function checkFile(
   }
 }
 
-/** Whose the record was, when a single one is damaged and still says it, or all of the file were of one. */
+/**
+ * Whose the record was, when a single one is damaged and still says it, or all of the file were of
+ * one.
+ */
 function ownerOf(
   file: { read(target: Uint8Array, offset: number): number },
   { offset, end }: Stretch,

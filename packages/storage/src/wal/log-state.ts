@@ -1,6 +1,6 @@
-// FILES: which files the log has, how long those are that are not written any more, and whose records they hold. Written before
-// the first record of a file, and when the log is closed, so that a file that is missing or cut is noticed, and whose it
-// was. Format: docs/formats/wal.md.
+// FILES: which files the log has, how long those are that are not written any more, and whose
+// records they hold. Written before the first record of a file, and when the log is closed, so that
+// a file that is missing or cut is noticed, and whose it was. Format: docs/formats/wal.md.
 import { Corruption } from '@tidemark/core';
 
 import { utf8, utf8Text } from '../bytes.ts';
@@ -50,7 +50,9 @@ export type ListedLogs = {
   readonly entries: readonly LogFileEntry[];
   /** There is a list, or there was one. */
   readonly isExpected: boolean;
-  /** The list is missing or damaged, and stays so until `release`, so that a start notices it again. */
+  /**
+   * The list is missing or damaged, and stays so until `release`, so that a start notices it again.
+   */
   readonly isHeld: boolean;
 };
 
@@ -71,7 +73,10 @@ export class LogState {
     for (const entry of entries) this.set(entry);
   }
 
-  /** A start that finds no list has lost it: there has been one, before the first record of the first file. */
+  /**
+   * A start that finds no list has lost it: there has been one, before the first record of the
+   * first file.
+   */
   get isExpected(): boolean {
     return this.#isExpected;
   }

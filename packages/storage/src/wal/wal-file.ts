@@ -1,4 +1,5 @@
-// One file of the log: framing of records, and reading them back up to the first damaged one (docs/formats/wal.md).
+// One file of the log: framing of records, and reading them back up to the first damaged one
+// (docs/formats/wal.md).
 import { Corruption } from '@tidemark/core';
 
 import { ByteReader, ByteWriter } from '../bytes.ts';
@@ -15,7 +16,10 @@ export const WAL_HEADER_BYTES = 16;
 export const FRAME_BYTES = 12;
 /** Begins every frame, so that a reader finds the next record behind a damaged one. */
 const FRAME_MARK = 0x9e4c4157;
-/** A record larger than this was not written by us; bounds what a damaged length can make the reader allocate. */
+/**
+ * A record larger than this was not written by us; bounds what a damaged length can make the reader
+ * allocate.
+ */
 const MAX_RECORD_BYTES = 1 << 30;
 
 /** Header of a file of frames. */
@@ -67,10 +71,15 @@ export type WalScan = {
   readonly fileBytes: number;
 };
 
-/** Bytes of a file: from the beginning or from where a record begins, to its end or to where one ends. */
+/**
+ * Bytes of a file: from the beginning or from where a record begins, to its end or to where one
+ * ends.
+ */
 export type ScanRange = { readonly from?: number | undefined; readonly to?: number | undefined };
 
-/** Reads the good records of a range. Never throws for damage, only for a version that is not known. */
+/**
+ * Reads the good records of a range. Never throws for damage, only for a version that is not known.
+ */
 export function scanWalFile(file: DiskFile, { from = 0, to }: ScanRange = {}): WalScan {
   const fileBytes = Math.min(file.size(), to ?? Number.POSITIVE_INFINITY);
   if (from > WAL_HEADER_BYTES && from <= fileBytes) return scanTail(file, from, fileBytes);

@@ -22,7 +22,10 @@ export type IndexAdditions = {
   readonly series: EncodedSeries;
 };
 
-/** A database of which everything was dropped comes back under the same name with another `instance`. */
+/**
+ * A database of which everything was dropped comes back under the same name with another
+ * `instance`.
+ */
 export type DatabaseRef = { readonly name: string; readonly instance: number };
 
 export type RowsRecord = {
@@ -110,7 +113,10 @@ export function decodeRecord(bytes: Uint8Array): WalRecord {
   }
 }
 
-/** The database that a record begins with; `undefined` for kinds that name none. Throws `DecodeError`. */
+/**
+ * The database that a record begins with; `undefined` for kinds that name none. Throws
+ * `DecodeError`.
+ */
 export function decodeOwner(bytes: Uint8Array): DatabaseRef | undefined {
   const reader = new ByteReader(bytes);
   const kind = KINDS[reader.u8()];
@@ -204,8 +210,8 @@ function encodeTable(table: RowBlock, out: ByteWriter): void {
 }
 
 /**
- * As `encodeTable`, from the linear memory that the rows were parsed into: they are not copied for it. Batches are much
- * alike, so the size of the last one is a good guess.
+ * As `encodeTable`, from the linear memory that the rows were parsed into: they are not copied for
+ * it. Batches are much alike, so the size of the last one is a good guess.
  */
 export function encodeStagedTable(
   table: StagedTable,
@@ -279,7 +285,10 @@ function decodeDelete(reader: ByteReader): DeleteRecord {
   return { kind: 'delete', database, shardIds, timeRange, rows, freesTypes };
 }
 
-/** Ids as int64. Sets the low words, little endian as everywhere: a bigint for each id costs ten times as much. */
+/**
+ * Ids as int64. Sets the low words, little endian as everywhere: a bigint for each id costs ten
+ * times as much.
+ */
 function widened(ids: Uint32Array): BigInt64Array {
   const words = new Uint32Array(ids.length * 2);
   for (let i = 0; i < ids.length; i++) words[2 * i] = ids[i]!;

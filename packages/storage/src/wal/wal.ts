@@ -1,8 +1,10 @@
-// The log: records queue up, one group at a time is written and synced, then its records are applied in order.
+// The log: records queue up, one group at a time is written and synced, then its records are
+// applied in order.
 //
-// A write or sync that fails leaves the file's tail unknown. Nothing is retried on that file: it is cut back to the
-// last durable record where possible, sealed, and the group is written once to a new file. If that fails too, the
-// group and everything queued behind it (which may depend on it) is refused.
+// A write or sync that fails leaves the file's tail unknown. Nothing is retried on that file: it is
+// cut back to the last durable record where possible, sealed, and the group is written once to a
+// new file. If that fails too, the group and everything queued behind it (which may depend on it)
+// is refused.
 import { assert, Unavailable } from '@tidemark/core';
 
 import type { Disk, DiskFile } from '../disk/disk.ts';
@@ -16,7 +18,10 @@ export type WalOptions = {
   readonly firstFileId: number;
   /** Files that are there already, as `LogState` takes them. */
   readonly listed?: ListedLogs | undefined;
-  /** `always`: a record counts as durable after fdatasync; `interval`: after write, synced by `syncNow`. */
+  /**
+   * `always`: a record counts as durable after fdatasync; `interval`: after write, synced by
+   * `syncNow`.
+   */
   readonly fsync: 'always' | 'interval';
   readonly log: (message: string, error?: unknown) => void;
 };
@@ -74,7 +79,8 @@ export class Wal {
   }
 
   /**
-   * Takes a record with its frame, and whose it is. Resolves after it is durable and `onDurable` has run; rejects with
+   * Takes a record with its frame, and whose it is. Resolves after it is durable and `onDurable`
+   * has run; rejects with
    * `Unavailable`.
    */
   append(framed: Uint8Array, databases: readonly string[], onDurable: () => void): Promise<void> {
@@ -97,8 +103,8 @@ export class Wal {
   }
 
   /**
-   * Starts a new file. `onRotated` runs when all records of older files are applied and none of the new one's; the
-   * promise resolves after it.
+   * Starts a new file. `onRotated` runs when all records of older files are applied and none of the
+   * new one's; the promise resolves after it.
    */
   rotate(onRotated: (fileId: number) => void): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -188,7 +194,10 @@ export class Wal {
     for (const entry of [...group, ...behind]) entry.onFailed(error);
   }
 
-  /** Returns the error when the group could be made durable neither in the present file nor in a new one. */
+  /**
+   * Returns the error when the group could be made durable neither in the present file nor in a new
+   * one.
+   */
   async #write(group: readonly Entry[]): Promise<unknown> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -251,7 +260,8 @@ export class Wal {
         this.#options.disk.remove(file.path);
       }
     } catch (error) {
-      // The tail stays: its records were not acknowledged, and replaying them adds rows a client may send again.
+      // The tail stays: its records were not acknowledged, and replaying them adds rows a client
+      // may send again.
       this.#options.log('log file could not be cut back', error);
     }
     this.#seal();
@@ -285,7 +295,9 @@ export function walFileId(name: string): number | undefined {
 /** A call to write costs about as much as copying this. */
 const COPIED_RECORD_BYTES = 16 << 10;
 
-/** What is written by one call each: small records are copied together, larger ones go as they are. */
+/**
+ * What is written by one call each: small records are copied together, larger ones go as they are.
+ */
 function joined(group: readonly Entry[]): readonly Uint8Array[] {
   const writes: Uint8Array[] = [];
   let small: Uint8Array[] = [];

@@ -1,5 +1,5 @@
-// Requests to batches: the ingest kernel parses and checks, and gives rows the ids of their series; from its memory rows
-// are encoded for the log in the order in which they came, and copied once.
+// Requests to batches: the ingest kernel parses and checks, and gives rows the ids of their series;
+// from its memory rows are encoded for the log in the order in which they came, and copied once.
 import { isUtf8 } from 'node:buffer';
 
 import { parseLines } from '@tidemark/line-protocol';
@@ -74,8 +74,8 @@ export class Ingest {
   }
 
   /**
-   * Batches of a request, mostly one: a body that takes more than some milliseconds comes in parts. Each is
-   * parsed when it is asked for; `outcome` is complete after the last.
+   * Batches of a request, mostly one: a body that takes more than some milliseconds comes in parts.
+   * Each is parsed when it is asked for; `outcome` is complete after the last.
    */
   *lines(
     request: WriteLinesRequest,
@@ -83,7 +83,8 @@ export class Ingest {
     outcome: OutcomeCollector,
   ): Generator<WriteBatch> {
     const { precision, now, isDetailed } = request;
-    // Names are looked up by their text: bytes that are none become U+FFFD before anybody numbers or hashes them.
+    // Names are looked up by their text: bytes that are none become U+FFFD before anybody numbers
+    // or hashes them.
     const body = isUtf8(request.body) ? request.body : utf8(utf8Text(request.body));
     const { maxBadLines } = this.#settings;
     const shards = new Set<number>();

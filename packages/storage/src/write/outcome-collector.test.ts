@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 
 import { OutcomeCollector } from './ingest.ts';
 
-/** What the kernel says of a part of a body in which `refused` lines were refused and the first `listed` are listed. */
+/**
+ * What the kernel says of a part of a body in which `refused` lines were refused and the first
+ * `listed` are listed.
+ */
 function part(refused: number, listed: number) {
   return {
     tables: [],

@@ -1,4 +1,5 @@
-// Whether a new series may be created: the soft limits of a policy. Series that exist are never refused.
+// Whether a new series may be created: the soft limits of a policy. Series that exist are never
+// refused.
 import { stretchStarts } from '../memtable/stretches.ts';
 import { seriesLimit, tagValueLimit } from '../messages.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
@@ -36,8 +37,8 @@ export class SeriesAdmission {
   }
 
   /**
-   * The reason to refuse a series that does not exist; or how many others of the batch are let in with it. To be asked
-   * again when all of them are there.
+   * The reason to refuse a series that does not exist; or how many others of the batch are let in
+   * with it. To be asked again when all of them are there.
    */
   admit(key: Uint8Array): string | number {
     const left = this.#seriesLeft();
@@ -58,8 +59,8 @@ export class SeriesAdmission {
   }
 
   /**
-   * How many series may be added to those that have data or will have it. Fewer, but some, while all that are known do not
-   * reach the limit: the others are counted one by one.
+   * How many series may be added to those that have data or will have it. Fewer, but some, while
+   * all that are known do not reach the limit: the others are counted one by one.
    */
   #seriesLeft(): number {
     const limit = this.#policy.maxSeriesPerDatabase;
@@ -86,13 +87,14 @@ export class SeriesAdmission {
     return pending.size;
   }
 
-  // The index is not changed before the request is parsed: this looks at the values known before it, so one request
-  // may overshoot, as recorded.
+  // The index is not changed before the request is parsed: this looks at the values known before
+  // it, so one request may overshoot, as recorded.
   #tagValueReason(seriesKey: Uint8Array): string | undefined {
     const limit = this.#policy.maxValuesPerTag;
     const { index, tagValues } = this.#parts;
     if (limit === 0) return undefined;
-    // Taking the key apart costs more than all the rest of a new series, and mostly no tag is anywhere near.
+    // Taking the key apart costs more than all the rest of a new series, and mostly no tag is
+    // anywhere near.
     this.#hasFullTag ??= tagValues.hasFull(limit);
     if (!this.#hasFullTag) return undefined;
     const { measurement, tags } = parseSeriesKey(seriesKey);

@@ -1,5 +1,5 @@
-// Distinct values per measurement and tag key, of series that are not deleted; counted only for measurements that are
-// written under a limit.
+// Distinct values per measurement and tag key, of series that are not deleted; counted only for
+// measurements that are written under a limit.
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 
@@ -30,7 +30,10 @@ export class TagValueCounter {
     return false;
   }
 
-  /** Text ids of the values that series of the measurement have for the key. Valid until series are added. */
+  /**
+   * Text ids of the values that series of the measurement have for the key. Valid until series are
+   * added.
+   */
   valuesOf(measurement: MeasurementIndex, key: string): ReadonlySet<number> {
     let keys = this.#counted.get(measurement);
     if (keys === undefined) {

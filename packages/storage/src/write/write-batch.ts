@@ -1,4 +1,5 @@
-// What one write request (or several) adds, validated and in columns, before it is logged and applied.
+// What one write request (or several) adds, validated and in columns, before it is logged and
+// applied.
 import type { RowBlock } from '../memtable/row-block.ts';
 import type { Shard } from '../shard/shard.ts';
 

@@ -1,5 +1,6 @@
-// Static check of a lambda: operand types which are known without a point (literals, comparisons, logical operations)
-// are checked once, with the recorded texts. Types of references and calls are only known per point.
+// Static check of a lambda: operand types which are known without a point (literals, comparisons,
+// logical operations) are checked once, with the recorded texts. Types of references and calls are
+// only known per point.
 import { unreachable } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode } from '../ast.ts';
@@ -19,7 +20,10 @@ import type { LambdaType } from './types.ts';
 
 /** Operands that never fit, whatever the point. */
 export type LambdaProblem = {
-  /** The text that existing tools know, without the prefix which the node adds (`Failed to compile 0 expression: `). */
+  /**
+   * The text that existing tools know, without the prefix which the node adds (`Failed to compile 0
+   * expression: `).
+   */
   readonly text: string;
   /** The operand that does not fit. */
   readonly span: Span;
@@ -164,7 +168,8 @@ function conversionHint(
     return expected.includes('regex') ? 'write the pattern between slashes: /pattern/' : undefined;
   }
   const name = target === 'boolean' ? 'bool' : target;
-  // Operators of one operand only differ in how they print: measuring comes before printing a long one.
+  // Operators of one operand only differ in how they print: measuring comes before printing a long
+  // one.
   const { start, end } = operand.span;
   if (end - start > HINT_OPERAND_LENGTH_MAX) return `convert it with ${name}()`;
   const text = formatExpression(operand);

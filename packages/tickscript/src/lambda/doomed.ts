@@ -1,6 +1,7 @@
-// What of a lambda fails for every point, whatever it holds: functions that do not exist, operands that no signature
-// takes, a result of another type than the node needs. The recorded engine lets such a task start and counts an error
-// for each point, so these are warnings beside what `checkLambda` refuses.
+// What of a lambda fails for every point, whatever it holds: functions that do not exist, operands
+// that no signature takes, a result of another type than the node needs. The recorded engine lets
+// such a task start and counts an error for each point, so these are warnings beside what
+// `checkLambda` refuses.
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode } from '../ast.ts';
 import { MAX_DIAGNOSTICS } from '../limits.ts';
@@ -45,7 +46,10 @@ export const MATCH_WORLD: LambdaWorld = {
   references: 'string',
 };
 
-/** What fails for every point of an expression without identifiers; `wanted` is the type that the node needs. */
+/**
+ * What fails for every point of an expression without identifiers; `wanted` is the type that the
+ * node needs.
+ */
 export function doomedParts(
   expression: ExpressionNode,
   wanted: LambdaType | undefined,

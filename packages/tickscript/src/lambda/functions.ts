@@ -1,5 +1,5 @@
-// Signatures of the functions of lambda expressions, as data: type checks, completion and the reference page are made
-// of it. What the functions compute is the runtime's business.
+// Signatures of the functions of lambda expressions, as data: type checks, completion and the
+// reference page are made of it. What the functions compute is the runtime's business.
 import type { LambdaType } from './types.ts';
 
 export type LambdaSignature = {
@@ -211,7 +211,10 @@ export function callResultType(
   )?.result;
 }
 
-/** The recorded text for a call whose argument types fit no signature. `text` is the argument as formatted. */
+/**
+ * The recorded text for a call whose argument types fit no signature. `text` is the argument as
+ * formatted.
+ */
 export function callTypeError(
   fn: LambdaFunction,
   list: readonly { readonly text: string; readonly type: LambdaType }[],

@@ -1,7 +1,10 @@
 // Types of lambda expressions as data: which operator takes which operands and what comes out.
 import type { BinaryOperator, UnaryOperator } from '../ast.ts';
 
-/** Names as error texts print them. `missing`: a reference that is neither field nor tag of the point. */
+/**
+ * Names as error texts print them. `missing`: a reference that is neither field nor tag of the
+ * point.
+ */
 export type LambdaType =
   | 'int'
   | 'float'
@@ -90,7 +93,10 @@ export function acceptedLeft(operator: BinaryOperator): readonly LambdaType[] {
   return [...new Set((BINARY_OPERATIONS.get(operator) ?? []).map((row) => row.left))];
 }
 
-/** What may stand on the right of an operator behind this type; nothing when it takes no such left side. */
+/**
+ * What may stand on the right of an operator behind this type; nothing when it takes no such left
+ * side.
+ */
 export function acceptedRight(operator: BinaryOperator, left: LambdaType): readonly LambdaType[] {
   const rows = BINARY_OPERATIONS.get(operator) ?? [];
   return rows.filter((row) => row.left === left).map((row) => row.right);

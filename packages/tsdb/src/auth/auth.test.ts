@@ -111,7 +111,8 @@ describe('every endpoint asks for the right that the table names', () => {
         if (!isSlow) expect(answer.json).toEqual({ error: 'authorization failed' });
         expect(answer.headers.get('www-authenticate')).toBe('Basic realm="InfluxDB"');
       } else if (allowed[endpoint.right].includes(who)) {
-        // Let in: what the endpoint then says about the request is its own matter, but not that it is forbidden.
+        // Let in: what the endpoint then says about the request is its own matter, but not that it
+        // is forbidden.
         const isRefusal = answer.status === 403 && endpoint.path !== '/api/v2/query';
         expect([isRefusal, answer.status]).toEqual([false, answer.status]);
         expect(answer.status).not.toBe(401);

@@ -50,8 +50,9 @@ export class Authenticator {
   }
 
   /**
-   * The user whom a header `Authorization` names that somebody sent from that address to another service. Failures
-   * count for that address. Throws as `authenticate`, and `Conflict` when authentication is off.
+   * The user whom a header `Authorization` names that somebody sent from that address to another
+   * service. Failures count for that address. Throws as `authenticate`, and `Conflict` when
+   * authentication is off.
    */
   async identify(authorization: string, address: string): Promise<User> {
     if (!this.#options.isEnabled)

@@ -1,4 +1,5 @@
-// Credentials of a request: `u` and `p`, bearer token, `Token user:password` or an API token, basic; in this order.
+// Credentials of a request: `u` and `p`, bearer token, `Token user:password` or an API token,
+// basic; in this order.
 import { TOKEN_PREFIX } from '../catalog/tokens.ts';
 import type { Parameters } from '../http/parameters.ts';
 

@@ -5,8 +5,9 @@ import type { User } from '../catalog/model.ts';
 import { hasRight } from '../catalog/users.ts';
 
 /**
- * `open`: authentication is off. `bootstrap`: it is on, but there is no admin user yet, so that credentials are not
- * asked for and only the first admin can be made. `user`: credentials were right.
+ * `open`: authentication is off. `bootstrap`: it is on, but there is no admin user yet, so that
+ * credentials are not asked for and only the first admin can be made. `user`: credentials were
+ * right.
  */
 export type Identity =
   | { readonly kind: 'open' }

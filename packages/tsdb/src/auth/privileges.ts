@@ -8,7 +8,10 @@ import { rowOf } from '../statements/registry.ts';
 import { canRead, canWrite } from './identity.ts';
 import type { Identity } from './identity.ts';
 
-/** Throws `Forbidden` unless all statements are allowed; nothing of a query runs before that is certain. */
+/**
+ * Throws `Forbidden` unless all statements are allowed; nothing of a query runs before that is
+ * certain.
+ */
 export function authorizeQuery(query: Query, identity: Identity, database: string): void {
   if (identity.kind === 'open') return;
   if (identity.kind === 'bootstrap') {

@@ -1,4 +1,5 @@
-// Rights that statements need: what the rows of the kinds of statements say (statements/registry.ts).
+// Rights that statements need: what the rows of the kinds of statements say
+// (statements/registry.ts).
 import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
 
 export type Requirement =
@@ -38,7 +39,10 @@ export const selects: Requires<SelectStatement> = (statement, database) => {
     : [...reads, { kind: 'write', database: into.database ?? database }];
 };
 
-/** The database that a continuous query belongs to needs no right to be written, another target does. */
+/**
+ * The database that a continuous query belongs to needs no right to be written, another target
+ * does.
+ */
 export const createsContinuousQuery: Requires<{
   readonly database: string;
   readonly statement: SelectStatement;

@@ -1,4 +1,5 @@
-// JSON web tokens: HS256, HS384 and HS512 with the shared secret; RS256 and ES256 with keys of a file.
+// JSON web tokens: HS256, HS384 and HS512 with the shared secret; RS256 and ES256 with keys of a
+// file.
 import { Unauthorized } from '@tidemark/core';
 import type * as Jose from 'jose';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -13,7 +14,10 @@ export type TokenSettings = {
   readonly keys?: JWTVerifyGetKey | undefined;
 };
 
-/** Reads the user name out of a token that is right; throws `Unauthorized` with a text that clients know otherwise. */
+/**
+ * Reads the user name out of a token that is right; throws `Unauthorized` with a text that clients
+ * know otherwise.
+ */
 export class TokenVerifier {
   readonly #secret: Uint8Array | undefined;
   readonly #keys: JWTVerifyGetKey | undefined;
@@ -43,7 +47,8 @@ export class TokenVerifier {
   }
 
   async #verify(token: string, now: Date): Promise<JWTPayload> {
-    // Loaded with the first token: most servers never see one, and all of them start sooner without.
+    // Loaded with the first token: most servers never see one, and all of them start sooner
+    // without.
     const jose = await import('jose');
     const { decodeProtectedHeader, jwtVerify } = jose;
     try {

@@ -1,4 +1,5 @@
-// Background work: named jobs that repeat, can be awaited and stopped, and whose failures are logged and counted.
+// Background work: named jobs that repeat, can be awaited and stopped, and whose failures are
+// logged and counted.
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 

@@ -34,7 +34,10 @@ async function prepareMonitor({ catalog, database }: MonitorOptions): Promise<vo
   );
 }
 
-/** The first point: when the service started. With it the database has a shard that later points can speak of. */
+/**
+ * The first point: when the service started. With it the database has a shard that later points can
+ * speak of.
+ */
 export async function storeStart(options: MonitorOptions): Promise<void> {
   await prepareMonitor(options);
   await storeModules(options, [runtimeModule()]);

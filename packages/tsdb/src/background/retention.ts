@@ -1,4 +1,5 @@
-// Retention: shard groups whose newest possible point is older than the policy's duration are dropped whole.
+// Retention: shard groups whose newest possible point is older than the policy's duration are
+// dropped whole.
 import type { Clock } from '@tidemark/core';
 import type { StorageEngine } from '@tidemark/storage';
 import type { Logger } from 'pino';

@@ -35,7 +35,10 @@ export class BackupService {
     this.#target = target;
   }
 
-  /** The bytes of a backup, made as they are read. Users and tokens are in a backup of everything only. */
+  /**
+   * The bytes of a backup, made as they are read. Users and tokens are in a backup of everything
+   * only.
+   */
   async *create(options: BackupOptions): AsyncGenerator<Uint8Array> {
     const { catalog, storage } = this.#target;
     const { databases, timeRange, since } = options;
@@ -68,7 +71,10 @@ export class BackupService {
     return this.#upload.id;
   }
 
-  /** Resolves when the piece is taken. Rejects with the reason when the restore has failed; it is over then. */
+  /**
+   * Resolves when the piece is taken. Rejects with the reason when the restore has failed; it is
+   * over then.
+   */
   async writeRestore(id: string, piece: Uint8Array): Promise<void> {
     const upload = this.#find(id);
     try {

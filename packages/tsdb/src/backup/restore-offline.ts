@@ -9,7 +9,8 @@ import { restoreBackup } from './restore.ts';
 import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
 /**
- * Adds what `options` name of a full backup to the service's directory (`<data>/tsdb`), which may be new. Throws
+ * Adds what `options` name of a full backup to the service's directory (`<data>/tsdb`), which may
+ * be new. Throws
  * `Conflict` when a service runs there.
  */
 export async function restoreOffline(

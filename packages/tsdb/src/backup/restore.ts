@@ -1,5 +1,5 @@
-// Restoring into the service: points first, under ids that no policy has yet, then the catalog. What a crash leaves in
-// between is not in the catalog and goes with the next start.
+// Restoring into the service: points first, under ids that no policy has yet, then the catalog.
+// What a crash leaves in between is not in the catalog and goes with the next start.
 import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 import { peekBackup } from '@tidemark/storage';
 import type { StorageEngine } from '@tidemark/storage';
@@ -42,8 +42,9 @@ type Plan = {
 };
 
 /**
- * Adds what `options` name of a full backup. Nothing is visible before all of it is durable. Throws `Conflict` when a
- * database exists already, `NotFound` when the backup does not have it, `Corruption` when the backup is damaged.
+ * Adds what `options` name of a full backup. Nothing is visible before all of it is durable. Throws
+ * `Conflict` when a database exists already, `NotFound` when the backup does not have it,
+ * `Corruption` when the backup is damaged.
  */
 export async function restoreBackup(
   target: RestoreTarget,

@@ -1,4 +1,5 @@
-// The catalog as text, in its file and in backups: JSON, 64-bit numbers as texts (docs/formats/catalog.md).
+// The catalog as text, in its file and in backups: JSON, 64-bit numbers as texts
+// (docs/formats/catalog.md).
 import { Type } from '@sinclair/typebox';
 import type { Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';

@@ -15,8 +15,8 @@ export type CatalogReport = {
 };
 
 /**
- * Looks whether both copies of the catalog in the directory of a database can be read; one suffices to start. `mends`
- * writes a damaged one anew. Throws `Conflict` when a server owns the directory.
+ * Looks whether both copies of the catalog in the directory of a database can be read; one suffices
+ * to start. `mends` writes a damaged one anew. Throws `Conflict` when a server owns the directory.
  */
 export async function checkCatalog(
   directory: string,

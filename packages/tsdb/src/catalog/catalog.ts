@@ -1,5 +1,6 @@
-// The catalog on disk: one small file that is replaced with every change (docs/adr/0006-catalog-file.md). A change is answered after it
-// is synced; what it changes becomes visible at the same moment.
+// The catalog on disk: one small file that is replaced with every change
+// (docs/adr/0006-catalog-file.md). A change is answered after it is synced; what it changes becomes
+// visible at the same moment.
 import { existsSync, statSync } from 'node:fs';
 
 import { assert, Corruption, messageOf, Unavailable } from '@tidemark/core';
@@ -20,7 +21,9 @@ export function catalogPath(folder: string): string {
 }
 
 export type CatalogOptions = {
-  /** Kept free on the disk for changes that make the catalog smaller; 0, the default, keeps nothing. */
+  /**
+   * Kept free on the disk for changes that make the catalog smaller; 0, the default, keeps nothing.
+   */
   readonly reserveBytes?: number | undefined;
   readonly log?: StorageLog | undefined;
 };
@@ -49,7 +52,10 @@ export class Catalog {
     this.isMended = found.isMended;
   }
 
-  /** Opens or creates the catalog in a folder, which exists. Throws `Corruption` when it can not be read. */
+  /**
+   * Opens or creates the catalog in a folder, which exists. Throws `Corruption` when it can not be
+   * read.
+   */
   static async open(folder: string, options: CatalogOptions = {}): Promise<Catalog> {
     const path = catalogPath(folder);
     const reserve = new DiskReserve({
@@ -83,7 +89,10 @@ export class Catalog {
     this.#listeners.add(listener);
   }
 
-  /** Applies a change; what it throws leaves everything as it was. Resolves with the state that it made. */
+  /**
+   * Applies a change; what it throws leaves everything as it was. Resolves with the state that it
+   * made.
+   */
   change(make: (state: CatalogState) => CatalogState): Promise<CatalogState> {
     const result = this.#tail.then(async () => {
       if (this.#isClosed) throw new Unavailable('the catalog is closed');
@@ -96,7 +105,8 @@ export class Catalog {
       for (const listener of this.#listeners) listener(after, before);
       return after;
     });
-    this.#tail = result.catch(() => undefined); // The caller gets the error; the next change must still run.
+    // The caller gets the error; the next change must still run.
+    this.#tail = result.catch(() => undefined);
     return result;
   }
 
@@ -153,7 +163,10 @@ function textOf(state: CatalogState): string {
   });
 }
 
-/** `undefined` when there is no such file. Throws `Corruption` when neither of its copies can be read. */
+/**
+ * `undefined` when there is no such file. Throws `Corruption` when neither of its copies can be
+ * read.
+ */
 export function readCatalogFile(path: string): Found | undefined {
   const stored = readCheckedFile(path, FORMAT);
   if (stored === undefined) return undefined;

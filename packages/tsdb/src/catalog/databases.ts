@@ -1,4 +1,5 @@
-// Changes of databases and retention policies: a state in, the next state out; a refused change throws.
+// Changes of databases and retention policies: a state in, the next state out; a refused change
+// throws.
 import { Conflict, InvalidRequest, NANOS_PER_DAY, NANOS_PER_HOUR, NotFound } from '@tidemark/core';
 import type { PolicyOptions } from '@tidemark/influxql';
 
@@ -83,7 +84,10 @@ export function requireDatabase(state: CatalogState, name: string): Database {
 
 export type NewDatabase = {
   readonly name: string;
-  /** Whether the statement has a WITH clause; without one an existing database is success whatever it is like. */
+  /**
+   * Whether the statement has a WITH clause; without one an existing database is success whatever
+   * it is like.
+   */
   readonly hasOptions: boolean;
   readonly options: PolicyOptions;
   readonly policyName?: string | undefined;
@@ -183,7 +187,10 @@ export function alterPolicy(
   });
 }
 
-/** Missing is success. The default policy's name stays, so that what relied on it says what is missing. */
+/**
+ * Missing is success. The default policy's name stays, so that what relied on it says what is
+ * missing.
+ */
 export function dropPolicy(
   state: CatalogState,
   wanted: { readonly database: string; readonly name: string },

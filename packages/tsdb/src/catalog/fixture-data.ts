@@ -1,4 +1,5 @@
-// What the fixtures of the catalog format hold, the same for every version: every key at least once.
+// What the fixtures of the catalog format hold, the same for every version: every key at least
+// once.
 import type { CatalogState } from './model.ts';
 
 export function fillCatalog(): CatalogState {

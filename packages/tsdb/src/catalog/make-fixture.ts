@@ -1,5 +1,6 @@
-// Writes the fixture of the present catalog format: `node --conditions=source --import tsx src/catalog/make-fixture.ts DIR`.
-// Run it once per released version; old fixtures are never made again.
+// Writes the fixture of the present catalog format: `node --conditions=source --import tsx
+// src/catalog/make-fixture.ts DIR`. Run it once per released version; old fixtures are never made
+// again.
 import { fillCatalog } from './fixture-data.ts';
 import { Catalog } from './catalog.ts';
 

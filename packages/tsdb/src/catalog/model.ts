@@ -8,7 +8,10 @@ export type Subscription = {
   readonly destinations: readonly string[];
 };
 
-/** `id` is unique for ever, so that what is left on disk of a dropped policy never belongs to a new one. */
+/**
+ * `id` is unique for ever, so that what is left on disk of a dropped policy never belongs to a new
+ * one.
+ */
 export type RetentionPolicy = {
   readonly id: number;
   readonly name: string;
@@ -31,7 +34,9 @@ export type Database = {
   readonly name: string;
   /** In the order of creation. */
   readonly policies: readonly RetentionPolicy[];
-  /** Name of the default policy. It may be dropped; then unqualified queries and writes find none. */
+  /**
+   * Name of the default policy. It may be dropped; then unqualified queries and writes find none.
+   */
   readonly defaultPolicy: string;
   readonly continuousQueries: readonly ContinuousQuery[];
 };

@@ -1,4 +1,5 @@
-// API tokens: long random texts that stand for a user. Only their digest is kept; they can expire and be revoked.
+// API tokens: long random texts that stand for a user. Only their digest is kept; they can expire
+// and be revoked.
 import { createHash, randomBytes } from 'node:crypto';
 
 import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
@@ -7,7 +8,10 @@ import type { Timestamp } from '@tidemark/core';
 import type { ApiToken, CatalogState } from './model.ts';
 import { requireUser } from './users.ts';
 
-/** Tells tokens from passwords and JSON web tokens, and lets scanners of repositories find leaked ones. */
+/**
+ * Tells tokens from passwords and JSON web tokens, and lets scanners of repositories find leaked
+ * ones.
+ */
 export const TOKEN_PREFIX = 'tmk_';
 
 /** A new token. It is shown once; the catalog gets its digest. */

@@ -1,4 +1,5 @@
-// Texts that existing clients match on. They are recorded; changing one breaks somebody's retry logic.
+// Texts that existing clients match on. They are recorded; changing one breaks somebody's retry
+// logic.
 
 export const AUTHORIZATION_FAILED = 'authorization failed';
 export const CONTINUOUS_QUERY_EXISTS = 'continuous query already exists';
@@ -35,7 +36,9 @@ export const databaseNotFoundOnWrite = (database: string): string =>
   `database not found: ${JSON.stringify(database)}`;
 export const policyNotFound = (policy: string): string => `retention policy not found: ${policy}`;
 export const invalidSubscriptionUrl = (url: string): string => `invalid subscription URL: ${url}`;
-/** Lines of one request contradict each other about a measurement that its shard does not know yet. */
+/**
+ * Lines of one request contradict each other about a measurement that its shard does not know yet.
+ */
 export const BARE_TYPE_CONFLICT = 'field type conflict';
 export const partialWrite = (reason: string, dropped: number): string =>
   `partial write: ${reason} dropped=${dropped}`;

@@ -75,7 +75,10 @@ export class ContinuousQueries {
     return { statement, schedule, lastBoundary: undefined };
   }
 
-  /** A window is done when its query has been started; one that could not be is tried again with the next tick. */
+  /**
+   * A window is done when its query has been started; one that could not be is tried again with the
+   * next tick.
+   */
   async #run(known: Known, due: DueRun, stop: AbortSignal): Promise<void> {
     const { clock, isLogging, log, services } = this.#options;
     const { statement } = known;

@@ -1,4 +1,5 @@
-// A continuous query run by hand over a past range, for late data and for queries that are younger than their data.
+// A continuous query run by hand over a past range, for late data and for queries that are younger
+// than their data.
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import { Windows } from '@tidemark/query';
@@ -31,8 +32,8 @@ export type RunProgress = {
 };
 
 /**
- * What a run over [start, end) covers: all windows that touch it and have ended. Throws `NotFound` or `InvalidRequest`
- * when there is nothing to run.
+ * What a run over [start, end) covers: all windows that touch it and have ended. Throws `NotFound`
+ * or `InvalidRequest` when there is nothing to run.
  */
 export function planRun(
   request: {
@@ -63,7 +64,10 @@ export function planRun(
   return { statement, windows, start, end, count: windows.count(start, end) };
 }
 
-/** Runs a plan step by step, oldest first. Each step is a query of its own for SHOW QUERIES and KILL QUERY. */
+/**
+ * Runs a plan step by step, oldest first. Each step is a query of its own for SHOW QUERIES and KILL
+ * QUERY.
+ */
 export async function* runPlan(
   plan: PlannedRun,
   context: {

@@ -27,8 +27,9 @@ function earlier(time: Timestamp, nanos: bigint, zone: Zone | undefined): Timest
 }
 
 /**
- * The run that is due at `now`, if one is. `lastBoundary` is that of the last run; without one, the latest boundary is
- * due at once. Missed boundaries are not caught up one by one: the latest is run.
+ * The run that is due at `now`, if one is. `lastBoundary` is that of the last run; without one, the
+ * latest boundary is due at once. Missed boundaries are not caught up one by one: the latest is
+ * run.
  */
 export function dueRun(
   schedule: ContinuousSchedule,

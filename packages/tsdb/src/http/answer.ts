@@ -81,7 +81,8 @@ export function sendEmpty(exchange: Exchange): void {
 // Longer texts are cut in the header; the body has them whole.
 const ERROR_HEADER_BYTES = 1024;
 
-// A log is read at hundreds of megabytes a second, and a queue of writes moves; who asks again after a second is not late.
+// A log is read at hundreds of megabytes a second, and a queue of writes moves; who asks again
+// after a second is not late.
 const RETRY_AFTER_SECONDS = '1';
 
 /** Tells clients that look at it to come again soon. For 503. */

@@ -1,4 +1,5 @@
-// /api/backup: the bytes of a backup. /api/restore: a backup comes back, in pieces that each fit a request.
+// /api/backup: the bytes of a backup. /api/restore: a backup comes back, in pieces that each fit a
+// request.
 import { once } from 'node:events';
 
 import { Type } from '@sinclair/typebox';
@@ -38,7 +39,10 @@ const BackupBody = Type.Object(
 );
 type BackupBody = Static<typeof BackupBody>;
 
-/** `{"databases", "start", "end", "since"}`, all optional. Streams; a failure is the last thing in the stream. */
+/**
+ * `{"databases", "start", "end", "since"}`, all optional. Streams; a failure is the last thing in
+ * the stream.
+ */
 export async function handleBackup(exchange: Exchange, services: HttpServices): Promise<void> {
   const { response } = exchange;
   const body = await readBody(exchange, services.bodies);
@@ -70,8 +74,8 @@ export async function handleBackup(exchange: Exchange, services: HttpServices): 
 }
 
 /**
- * POST begins (`database`, `as`) and answers an id; PUT with `id` brings a piece; POST with `id` finishes and answers
- * what was restored; DELETE with `id` gives up.
+ * POST begins (`database`, `as`) and answers an id; PUT with `id` brings a piece; POST with `id`
+ * finishes and answers what was restored; DELETE with `id` gives up.
  */
 export async function handleRestore(exchange: Exchange, services: HttpServices): Promise<void> {
   try {

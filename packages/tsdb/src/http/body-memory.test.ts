@@ -1,5 +1,5 @@
-// Bodies of all requests share a budget: who finds no room waits in order, and clients that hold some and send nothing lose it
-// to those who wait.
+// Bodies of all requests share a budget: who finds no room waits in order, and clients that hold
+// some and send nothing lose it to those who wait.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 

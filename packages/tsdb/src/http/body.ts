@@ -24,8 +24,8 @@ export type BodyLimits = {
 export type BodySource = Pick<Exchange, 'request' | 'parts'>;
 
 /**
- * Reads the whole body. The bytes own their ArrayBuffer, so that they can be given to another thread. What they take of
- * the budget is given back when the exchange is over.
+ * Reads the whole body. The bytes own their ArrayBuffer, so that they can be given to another
+ * thread. What they take of the budget is given back when the exchange is over.
  */
 export async function readBody(
   { request, parts }: BodySource,
@@ -43,7 +43,8 @@ export async function readBody(
   });
   if (isPlain) return raw;
   if (encoding !== 'gzip') throw new InvalidRequest(`content encoding not supported: ${encoding}`);
-  // What it says that it unpacks to, which may be a lie: four threads unpack at a time, so that it can not cost much.
+  // What it says that it unpacks to, which may be a lie: four threads unpack at a time, so that it
+  // can not cost much.
   const toldBytes = unpackedBytes(raw);
   parts.push(await limits.budget.take(Math.min(toldBytes, limits.maxBytes || toldBytes)));
   const limitBytes = limits.maxBytes === 0 ? Number.MAX_SAFE_INTEGER : limits.maxBytes;
@@ -52,7 +53,10 @@ export async function readBody(
   return body;
 }
 
-/** A portion of output is a job for a thread of its own: better one that has room for all than hundreds. */
+/**
+ * A portion of output is a job for a thread of its own: better one that has room for all than
+ * hundreds.
+ */
 const UNPACKED_PORTION_MIN = 16 << 10;
 const UNPACKED_PORTION_MAX = 4 << 20;
 

@@ -1,4 +1,5 @@
-// The border of the database's listeners: pages of other origins, foreign names, statements by links.
+// The border of the database's listeners: pages of other origins, foreign names, statements by
+// links.
 import { request } from 'node:http';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

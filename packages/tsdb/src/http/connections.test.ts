@@ -46,7 +46,8 @@ test('more connections than allowed are closed; the others go on, and a free pla
   expect(await ask(second, ping)).toMatch(/^HTTP\/1\.1 204/);
 
   first.destroy();
-  // The service learns of it after the next turn of its loop; whoever comes too early is closed and tries again.
+  // The service learns of it after the next turn of its loop; whoever comes too early is closed and
+  // tries again.
   for (;;) {
     const socket = await open();
     const answer = await Promise.race([

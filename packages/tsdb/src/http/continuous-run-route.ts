@@ -1,4 +1,5 @@
-// /api/continuous-queries/run: a continuous query over a past range; the answer tells how far it is.
+// /api/continuous-queries/run: a continuous query over a past range; the answer tells how far it
+// is.
 import { once } from 'node:events';
 
 import { AppError, Cancelled, formatRfc3339, InvalidRequest, parseRfc3339 } from '@tidemark/core';
@@ -10,7 +11,10 @@ import type { Exchange } from './exchange.ts';
 import { readJsonFields } from './json-body.ts';
 import type { HttpServices } from './services.ts';
 
-/** `{"database", "name", "start", "end"}`. The answer has one JSON document per line: one per step, then the sum. */
+/**
+ * `{"database", "name", "start", "end"}`. The answer has one JSON document per line: one per step,
+ * then the sum.
+ */
 export async function handleContinuousRun(
   exchange: Exchange,
   services: HttpServices,

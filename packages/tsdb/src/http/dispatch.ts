@@ -1,4 +1,5 @@
-// From a request to its endpoint: the table's exact paths first, fastify for the rest; errors become answers.
+// From a request to its endpoint: the table's exact paths first, fastify for the rest; errors
+// become answers.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { AppError, Forbidden, Unauthorized } from '@tidemark/core';

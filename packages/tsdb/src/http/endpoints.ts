@@ -1,5 +1,5 @@
-// Every endpoint with its methods, the right it needs, and what serves it. The routes, the authorization test and the
-// API document are made from this table.
+// Every endpoint with its methods, the right it needs, and what serves it. The routes, the
+// authorization test and the API document are made from this table.
 import { handleBackup, handleRestore } from './backup-routes.ts';
 import { handleContinuousRun } from './continuous-run-route.ts';
 import type { Exchange } from './exchange.ts';
@@ -23,9 +23,11 @@ import { handleFluxQuery } from './compat-routes.ts';
 import { handlePrometheusRead, handlePrometheusWrite } from './prometheus-routes.ts';
 
 /**
- * `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin with `http.pprof-auth-enabled`.
- * `write`, `read`: that right on the database of the request, checked by the handler, which knows it. `statements`:
- * what the statements need (statements/registry.ts). `user`: any user. `admin`: an admin.
+ * `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin with
+ * `http.pprof-auth-enabled`.
+ * `write`, `read`: that right on the database of the request, checked by the handler, which knows
+ * it. `statements`: what the statements need (statements/registry.ts). `user`: any user. `admin`:
+ * an admin.
  */
 export type EndpointRight = 'ping' | 'debug' | 'write' | 'read' | 'statements' | 'user' | 'admin';
 

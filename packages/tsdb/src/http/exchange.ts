@@ -33,7 +33,10 @@ export type Exchange = {
   readonly parts: Part[];
   /** Set by authentication, for logs and counters. */
   userName: string;
-  /** What is wrong with the text of a query that is refused as a whole; set where the client asks for it. */
+  /**
+   * What is wrong with the text of a query that is refused as a whole; set where the client asks
+   * for it.
+   */
   diagnostics?: readonly DiagnosticDocument[];
 };
 

@@ -11,7 +11,9 @@ async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(all).toString('utf8');
 }
 
-/** Runs in a thread of its own: a snapshot of this one would hold all that other tests have loaded. */
+/**
+ * Runs in a thread of its own: a snapshot of this one would hold all that other tests have loaded.
+ */
 const THREAD = `
   const { parentPort } = require('node:worker_threads');
   class KeepsSecrets {

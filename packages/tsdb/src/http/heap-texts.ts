@@ -1,6 +1,6 @@
-// A heap snapshot without the texts that were on the heap: secrets, statements and points are among them. What names
-// something – functions, classes, properties – stays, since a snapshot is read by these. V8 writes one node, one edge
-// and one text a line, the texts last.
+// A heap snapshot without the texts that were on the heap: secrets, statements and points are among
+// them. What names something – functions, classes, properties – stays, since a snapshot is read by
+// these. V8 writes one node, one edge and one text a line, the texts last.
 import { setImmediate } from 'node:timers/promises';
 
 import { assert } from '@tidemark/core';
@@ -37,7 +37,10 @@ type Meta = {
 
 class TextFilter {
   #section: 'head' | 'nodes' | 'edges' | 'between' | 'texts' = 'head';
-  /** Types of nodes whose name is what they hold, and of edges that have a number in place of a name. */
+  /**
+   * Types of nodes whose name is what they hold, and of edges that have a number in place of a
+   * name.
+   */
   #textNodes: ReadonlySet<number> = new Set();
   #numberedEdges: ReadonlySet<number> = new Set();
   /** By index of a text: 1 when something is called so. */

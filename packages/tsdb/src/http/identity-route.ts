@@ -1,5 +1,6 @@
-// /api/identity: whom the credentials belong to that somebody sent to another service, and what that user may do here.
-// The task engine asks it about its clients, so that their wrong passwords count for them and not for the engine.
+// /api/identity: whom the credentials belong to that somebody sent to another service, and what
+// that user may do here. The task engine asks it about its clients, so that their wrong passwords
+// count for them and not for the engine.
 import { InvalidRequest, LimitExceeded, Unauthorized } from '@tidemark/core';
 
 import { hasRight } from '../catalog/users.ts';

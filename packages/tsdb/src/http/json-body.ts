@@ -6,8 +6,8 @@ import type { Exchange } from './exchange.ts';
 import type { HttpServices } from './services.ts';
 
 /**
- * The fields of the body, which the caller has to check; none when it is JSON but no object. Throws `InvalidRequest`
- * that shows `form`, what the body should look like, when it is not JSON.
+ * The fields of the body, which the caller has to check; none when it is JSON but no object. Throws
+ * `InvalidRequest` that shows `form`, what the body should look like, when it is not JSON.
  */
 export async function readJsonFields(
   exchange: Exchange,

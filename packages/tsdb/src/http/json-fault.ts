@@ -7,8 +7,8 @@ const END = 'unexpected EOF';
 const ESCAPES = '"\\/bfnrt';
 
 /**
- * The first mistake in a JSON value; `undefined` when there is none. What follows the value is not looked at. Reads
- * without recursion, so that depth costs no stack.
+ * The first mistake in a JSON value; `undefined` when there is none. What follows the value is not
+ * looked at. Reads without recursion, so that depth costs no stack.
  */
 export function jsonFault(text: string): string | undefined {
   // Positions and characters are those of bytes.
@@ -36,7 +36,10 @@ class FaultFinder {
     }
   }
 
-  /** Reads up to the end of a scalar, an empty list or object, or the place of the first inner value. */
+  /**
+   * Reads up to the end of a scalar, an empty list or object, or the place of the first inner
+   * value.
+   */
   #value(): Fault {
     for (;;) {
       const char = this.#peek();

@@ -1,4 +1,5 @@
-// Sockets of the service: several addresses, a unix socket, HTTPS; limits of connections; a stop that drains.
+// Sockets of the service: several addresses, a unix socket, HTTPS; limits of connections; a stop
+// that drains.
 import { readFileSync, unlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
@@ -48,7 +49,8 @@ export function borderOf(
 /** Servers that are listening. */
 export class Listeners {
   readonly #servers: (Server | HttpsServer)[] = [];
-  // Requests in work per connection. Node's own list takes a connection that never sent anything for a busy one.
+  // Requests in work per connection. Node's own list takes a connection that never sent anything
+  // for a busy one.
   readonly #connections = new Map<Socket, Set<ServerResponse>>();
   readonly #refuser: Refuser;
   readonly #pageKey: string | undefined;

@@ -1,4 +1,5 @@
-// Prometheus text: metrics of the process, requests by endpoint, and the counters of the service by its table.
+// Prometheus text: metrics of the process, requests by endpoint, and the counters of the service by
+// its table.
 import { countCpuFromStart, familiesOf, METRICS_TYPE, printMetrics } from '@tidemark/core';
 import type { RequestMetrics } from '@tidemark/core';
 import type * as prometheus from 'prom-client';

@@ -1,5 +1,6 @@
-// Multipart forms, for statements that are sent as a file. Bounded by the body's limit; nothing is written to disk.
-// A form that is not complete is refused as a whole: the statement that was cut might do more than the whole one.
+// Multipart forms, for statements that are sent as a file. Bounded by the body's limit; nothing is
+// written to disk. A form that is not complete is refused as a whole: the statement that was cut
+// might do more than the whole one.
 import { InvalidRequest } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
@@ -15,8 +16,9 @@ export function multipartBoundary(contentType: string): string | undefined {
 }
 
 /**
- * The fields of a form by name. Files count as fields; parts without a name are left out. Throws InvalidRequest where
- * the form does not end with its closing boundary, or has more parts than `LIMITS.multipartParts`.
+ * The fields of a form by name. Files count as fields; parts without a name are left out. Throws
+ * InvalidRequest where the form does not end with its closing boundary, or has more parts than
+ * `LIMITS.multipartParts`.
  */
 export function parseMultipart(body: Uint8Array, boundary: string): Parameters {
   const parameters = new Parameters();
@@ -34,7 +36,10 @@ export function parseMultipart(body: Uint8Array, boundary: string): Parameters {
   return parameters;
 }
 
-/** A boundary on a line of its own; the line break before it belongs to it, the one behind it does not. */
+/**
+ * A boundary on a line of its own; the line break before it belongs to it, the one behind it does
+ * not.
+ */
 type Delimiter = { readonly start: number; readonly end: number; readonly isClosing: boolean };
 
 function findDelimiters(text: string, boundary: string): readonly Delimiter[] {

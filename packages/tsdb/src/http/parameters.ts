@@ -1,4 +1,5 @@
-// Parameters of a request: from the URL, from a form, or both. Values keep their order and may repeat.
+// Parameters of a request: from the URL, from a form, or both. Values keep their order and may
+// repeat.
 
 import { InvalidRequest } from '@tidemark/core';
 
@@ -46,8 +47,8 @@ export class Parameters {
   readonly #values = new Map<string, string[]>();
 
   /**
-   * Reads `a=1&b=2`; a name without `=` has the empty value. Throws `InvalidRequest` where there are more than `maxCount`;
-   * 0 is no limit.
+   * Reads `a=1&b=2`; a name without `=` has the empty value. Throws `InvalidRequest` where there
+   * are more than `maxCount`; 0 is no limit.
    */
   static parse(text: string, maxCount = 0): Parameters {
     const parameters = new Parameters();

@@ -48,7 +48,8 @@ export async function handleCpuProfile(exchange: Exchange, services: HttpService
     session.connect();
     await session.post('Profiler.enable');
     await session.post('Profiler.start');
-    await services.clock.sleep(seconds * 1000, gone.signal).catch(() => undefined); // The client has gone.
+    // The client has gone.
+    await services.clock.sleep(seconds * 1000, gone.signal).catch(() => undefined);
     const { profile } = await session.post('Profiler.stop');
     exchange.response.setHeader(
       'Content-Disposition',
@@ -61,7 +62,10 @@ export async function handleCpuProfile(exchange: Exchange, services: HttpService
   }
 }
 
-/** What is on the heap of the main thread, without texts. The process stands still while it is taken. */
+/**
+ * What is on the heap of the main thread, without texts. The process stands still while it is
+ * taken.
+ */
 export async function handleHeapSnapshot(
   exchange: Exchange,
   services: HttpServices,
@@ -86,8 +90,9 @@ export async function handleHeapSnapshot(
 }
 
 /**
- * A snapshot names the line of every function. V8 looks for it from the start of the file each time unless it has made
- * a table of the file's lines, which it does for stack traces: in the bundle 2 s of CPU instead of 17.
+ * A snapshot names the line of every function. V8 looks for it from the start of the file each time
+ * unless it has made a table of the file's lines, which it does for stack traces: in the bundle 2 s
+ * of CPU instead of 17.
  */
 function indexLines(): void {
   assert(new Error('for its stack').stack !== undefined, 'errors have stacks');

@@ -217,7 +217,8 @@ describe('the answer', () => {
     const sent = async (): Promise<number> =>
       (await service.get('/debug/vars')).json.httpd.values.queryRespBytes;
 
-    // It goes on until the buffers of both ends are full, and then not at all, however long the client takes.
+    // It goes on until the buffers of both ends are full, and then not at all, however long the
+    // client takes.
     let before = 0;
     await untilDefined('the end of its sending', async () => {
       for (let i = 0; i < 20; i++) await service.get('/ping');

@@ -85,7 +85,10 @@ const ENCODINGS: Readonly<Record<string, ResultFormat['encoding']>> = {
   'application/x-msgpack': 'msgpack',
 };
 
-/** The best of what the client accepts; JSON when it accepts that as gladly, or nothing that is known. */
+/**
+ * The best of what the client accepts; JSON when it accepts that as gladly, or nothing that is
+ * known.
+ */
 export function chooseEncoding(accept: string | undefined): ResultFormat['encoding'] {
   let best: ResultFormat['encoding'] = 'json';
   let bestQuality = 0;
@@ -112,7 +115,8 @@ function jsonKind(value: unknown): string {
   return typeof value === 'string' ? 'string' : 'number';
 }
 
-// Numbers with a point are floats, others integers; `1e3` is neither, as in the servers that clients know.
+// Numbers with a point are floats, others integers; `1e3` is neither, as in the servers that
+// clients know.
 function parseNumber(text: string): number | bigint {
   if (text.includes('.')) return Number(text);
   if (/^-?\d+$/.test(text)) return BigInt(text);
@@ -121,7 +125,10 @@ function parseNumber(text: string): number | bigint {
   );
 }
 
-/** Whether JSON has more members and elements than so many: counts what stands between them, outside of texts. */
+/**
+ * Whether JSON has more members and elements than so many: counts what stands between them, outside
+ * of texts.
+ */
 function hasMoreValues(text: string, maxCount: number): boolean {
   let count = 0;
   let isText = false;

@@ -96,7 +96,10 @@ function limitStatements({ statements }: Query, limit: number): void {
   );
 }
 
-/** The known text, and where the faults are: in a header, and in the body for clients that ask for it. */
+/**
+ * The known text, and where the faults are: in a header, and in the body for clients that ask for
+ * it.
+ */
 function refuseText(
   exchange: Exchange,
   request: QueryRequest,
@@ -192,8 +195,8 @@ class QueryRun {
   }
 
   /**
-   * What every query begins with, of the memory that all share; statements about nothing but the catalog and running
-   * queries need none.
+   * What every query begins with, of the memory that all share; statements about nothing but the
+   * catalog and running queries need none.
    */
   async begin(): Promise<void> {
     const { exchange, query, services } = this.#options;
@@ -233,7 +236,8 @@ class QueryRun {
     const findings: Diagnostic[] = [];
     const missing = new Set<string>();
     const { encoding, hasDiagnostics } = request.format;
-    // A table has no place for them, and of an asynchronous request nobody reads them: it is answered in full or fails.
+    // A table has no place for them, and of an asynchronous request nobody reads them: it is
+    // answered in full or fails.
     const readsMessages = encoding !== 'csv' && !request.isAsync;
     const row = rowOf(statement);
     if (exchange.method === 'GET' && row.isDeprecatedByGet(statement)) {
@@ -320,8 +324,8 @@ type StreamOptions = {
 };
 
 /**
- * Writes pieces as they come, no faster than the client reads. A single piece has a length; chunks are sent one by one
- * without waiting for the next.
+ * Writes pieces as they come, no faster than the client reads. A single piece has a length; chunks
+ * are sent one by one without waiting for the next.
  */
 async function stream(
   pieces: AsyncIterable<Uint8Array>,
@@ -346,7 +350,8 @@ async function stream(
     }
     response.statusCode = 200;
     response.setHeader('Content-Type', type);
-    // What was written of a chunk must reach the client now, not when the compressor's buffer is full.
+    // What was written of a chunk must reach the client now, not when the compressor's buffer is
+    // full.
     const flush = isChunked ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH;
     const sink = isGzip ? createGzip({ flush }) : response;
     if (isGzip) {
@@ -363,7 +368,8 @@ async function stream(
     }
     sink.end();
   } catch (error) {
-    // With a part of the answer sent, breaking the connection is the only way to say that the rest is missing.
+    // With a part of the answer sent, breaking the connection is the only way to say that the rest
+    // is missing.
     if (response.headersSent) response.destroy();
     throw error;
   } finally {

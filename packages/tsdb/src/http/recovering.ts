@@ -9,8 +9,8 @@ import type { HeaderSettings } from './exchange.ts';
 import { sendHealth } from './status-routes.ts';
 
 /**
- * Liveness (`/ping`, `/status`) is answered as always: a supervisor must not restart a process that is recovering.
- * Everything else is 503, which clients repeat.
+ * Liveness (`/ping`, `/status`) is answered as always: a supervisor must not restart a process that
+ * is recovering. Everything else is 503, which clients repeat.
  */
 export function answerWhileRecovering(
   request: IncomingMessage,
@@ -27,7 +27,8 @@ export function answerWhileRecovering(
     return sendEmpty(exchange);
   }
   askToRetry(exchange);
-  // The body may be anything; who sends one gets the answer at once and a connection of its own next time.
+  // The body may be anything; who sends one gets the answer at once and a connection of its own
+  // next time.
   if (exchange.method === 'POST') response.setHeader('Connection', 'close');
   if (exchange.path === '/health') return sendHealth(exchange, 'recovering');
   sendError(exchange, 503, 'the service is recovering');

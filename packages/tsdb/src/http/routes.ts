@@ -14,7 +14,8 @@ import { OPENAPI_ENDPOINT } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Exchange } from './exchange.ts';
 
-// Ids of other services are up to 1,024 bytes; the two share their traps (docs/adr/0005-http-stack.md).
+// Ids of other services are up to 1,024 bytes; the two share their traps
+// (docs/adr/0005-http-stack.md).
 const MAX_PARAMETER_BYTES = 1100;
 
 const ErrorBody = Type.Object({ error: Type.String() }, { description: 'What is wrong' });
@@ -36,7 +37,10 @@ function schemaOf({ path, right, summary }: Omit<Endpoint, 'handle'>, method: st
   };
 }
 
-/** An instance that is ready to route. `exchangeOf` finds the exchange that was opened for a request. */
+/**
+ * An instance that is ready to route. `exchangeOf` finds the exchange that was opened for a
+ * request.
+ */
 export async function buildRoutes(
   dispatch: Dispatch,
   exchangeOf: (request: IncomingMessage) => Exchange,
@@ -46,7 +50,8 @@ export async function buildRoutes(
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_BYTES },
   });
-  // Handlers read the raw request: a body is what the endpoint takes, whatever its content type says.
+  // Handlers read the raw request: a body is what the endpoint takes, whatever its content type
+  // says.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   await app.register(swagger, {

@@ -24,7 +24,10 @@ export async function handleStatus(exchange: Exchange): Promise<void> {
   sendEmpty(exchange);
 }
 
-/** Readiness: `fail` and 503 while storage recovers, `warn` and 200 when a part of the data can not be read. */
+/**
+ * Readiness: `fail` and 503 while storage recovers, `warn` and 200 when a part of the data can not
+ * be read.
+ */
 export async function handleHealth(exchange: Exchange, services: HttpServices): Promise<void> {
   const state = services.state();
   sendHealth(exchange, state, state === 'ready' ? await services.storage.damage() : []);
@@ -120,7 +123,10 @@ export async function handleMetrics(exchange: Exchange, services: HttpServices):
   sendBody(exchange, 200, { type, content: text });
 }
 
-/** The last lines that were refused, all or of one `source` or `database`, and how many by source since the start. */
+/**
+ * The last lines that were refused, all or of one `source` or `database`, and how many by source
+ * since the start.
+ */
 export async function handleDebugRejected(
   exchange: Exchange,
   services: HttpServices,

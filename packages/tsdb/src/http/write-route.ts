@@ -40,7 +40,10 @@ export async function handleWrite(exchange: Exchange, services: HttpServices): P
   });
 }
 
-/** Unknown units are refused, unless `http.strict-precision` lets them be nanoseconds, as in versions before 1.7. */
+/**
+ * Unknown units are refused, unless `http.strict-precision` lets them be nanoseconds, as in
+ * versions before 1.7.
+ */
 function precisionOf(text: string, isStrict: boolean): Precision {
   const precision = parsePrecision(text);
   if (precision !== undefined) return precision;
@@ -137,7 +140,8 @@ export function describeProblem(outcome: WriteOutcome): string | undefined {
   const { dropped, parseErrors, pointsWritten } = outcome;
   if (dropped !== undefined && dropped.count > 0) {
     if (dropped.reason === BARE_TYPE_CONFLICT) return BARE_TYPE_CONFLICT;
-    // Where nothing else was written, nothing was written in part: the specification's text stands alone.
+    // Where nothing else was written, nothing was written in part: the specification's text stands
+    // alone.
     const isAlone = pointsWritten === 0 && parseErrors.length === 0;
     if (isAlone && dropped.reason.startsWith(`${BARE_TYPE_CONFLICT}: `)) return dropped.reason;
     return partialWrite(dropped.reason, dropped.count);

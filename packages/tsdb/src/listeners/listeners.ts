@@ -19,7 +19,9 @@ export type ListenerParts = {
   readonly rejected: RejectedLog;
 };
 
-/** Opens the listeners of a configuration; their databases are made. They are closed with `opened`. */
+/**
+ * Opens the listeners of a configuration; their databases are made. They are closed with `opened`.
+ */
 export async function openListeners(
   { config, catalog, writer, clock, log, rejected }: ListenerParts,
   owner: { readonly opened: (() => Promise<void>)[]; readonly statistics: Statistics },

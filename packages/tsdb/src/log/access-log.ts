@@ -1,4 +1,5 @@
-// One line per request in a file of its own, in the common log format with request id and duration behind it.
+// One line per request in a file of its own, in the common log format with request id and duration
+// behind it.
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 

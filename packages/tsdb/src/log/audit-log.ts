@@ -1,5 +1,5 @@
-// Who changed what, and who was refused: in the service log with `"audit": true`, and in a file of its own when there is
-// one, whatever the level of the service log.
+// Who changed what, and who was refused: in the service log with `"audit": true`, and in a file of
+// its own when there is one, whatever the level of the service log.
 import { formatRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';

@@ -10,7 +10,9 @@ export class LineFile {
   readonly #log: Logger;
   #stream: WriteStream;
 
-  /** Appends to a file; a file that can not be written is said once per opening, in the service log. */
+  /**
+   * Appends to a file; a file that can not be written is said once per opening, in the service log.
+   */
   constructor(path: string, log: Logger) {
     this.#path = path;
     this.#log = log;

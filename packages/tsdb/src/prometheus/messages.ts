@@ -1,4 +1,5 @@
-// Messages of Prometheus' remote protocol, read and written field by field (prometheus/prompb/remote.proto, types.proto).
+// Messages of Prometheus' remote protocol, read and written field by field
+// (prometheus/prompb/remote.proto, types.proto).
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { InvalidRequest } from '@tidemark/core';
 

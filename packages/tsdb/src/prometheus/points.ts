@@ -8,7 +8,10 @@ export const METRIC_LABEL = '__name__';
 export const VALUE_FIELD = 'value';
 const UNNAMED_METRIC = 'prom_metric_not_specified';
 
-/** Points of all samples. NaN and infinities can not be stored and are left out; `dropped` counts them. */
+/**
+ * Points of all samples. NaN and infinities can not be stored and are left out; `dropped` counts
+ * them.
+ */
 export function pointsOf(all: readonly RemoteSeries[]): {
   readonly points: readonly NewPoint[];
   readonly dropped: number;

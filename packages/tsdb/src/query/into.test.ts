@@ -1,4 +1,5 @@
-// SELECT INTO a copy: every name and value comes through, by the way of lines and by that of points.
+// SELECT INTO a copy: every name and value comes through, by the way of lines and by that of
+// points.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';

@@ -1,4 +1,5 @@
-// Memory of all queries: a little for each to begin with, and the few that need much one after the other.
+// Memory of all queries: a little for each to begin with, and the few that need much one after the
+// other.
 import { connect } from 'node:net';
 
 import type { Holder } from '@tidemark/core';

@@ -58,7 +58,10 @@ export class RunningQueries {
     this.#options = options;
   }
 
-  /** What a query begins with; to be released behind `finish`. Rejects with `Unavailable` when there is no room in time. */
+  /**
+   * What a query begins with; to be released behind `finish`. Rejects with `Unavailable` when there
+   * is no room in time.
+   */
   begin(holder: Holder): Part | Promise<Part> {
     return this.#options.memories.begin(holder);
   }

@@ -1,4 +1,5 @@
-// A connection without a network: requests go to a Node HTTP server as if they had come by a socket.
+// A connection without a network: requests go to a Node HTTP server as if they had come by a
+// socket.
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { Duplex } from 'node:stream';

@@ -1,6 +1,7 @@
-// After the start, while nobody asks for anything, statements are run on points of no importance, so that V8 has
-// compiled and optimised the way of a query before the first one comes: a statement that has never been run takes ten
-// times as long as later, and the hundredth still twice as long (docs/benchmarks.md).
+// After the start, while nobody asks for anything, statements are run on points of no importance,
+// so that V8 has compiled and optimised the way of a query before the first one comes: a statement
+// that has never been run takes ten times as long as later, and the hundredth still twice as long
+// (docs/benchmarks.md).
 import type { RequestListener } from 'node:http';
 
 import { Internal, NANOS_PER_WEEK } from '@tidemark/core';
@@ -39,8 +40,8 @@ const QUIET_MS = 750;
 const BEGINNINGS_MAX = 10;
 
 /**
- * Runs once. Stops between two statements as soon as there is a request, and lets go of its memory, which is the requests'
- * then; goes on with the same round when it is quiet again.
+ * Runs once. Stops between two statements as soon as there is a request, and lets go of its memory,
+ * which is the requests' then; goes on with the same round when it is quiet again.
  */
 export class Rehearsal {
   readonly #options: RehearsalOptions;
@@ -52,7 +53,9 @@ export class Rehearsal {
     this.#options = options;
   }
 
-  /** Resolves when it is over, also when it was ended by `close`. Rejects when it could not be done. */
+  /**
+   * Resolves when it is over, also when it was ended by `close`. Rejects when it could not be done.
+   */
   run(): Promise<void> {
     this.#running ??= this.#run();
     return this.#running;

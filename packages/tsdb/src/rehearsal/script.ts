@@ -1,5 +1,5 @@
-// What is rehearsed: points of machines as collectors send them, and the questions that dashboards and people ask of
-// such points. Nothing here depends on what a user has stored.
+// What is rehearsed: points of machines as collectors send them, and the questions that dashboards
+// and people ask of such points. Nothing here depends on what a user has stored.
 import { NANOS_PER_SECOND } from '@tidemark/core';
 
 export const REHEARSAL_DATABASE = 'rehearsal';

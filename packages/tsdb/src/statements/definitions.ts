@@ -1,4 +1,5 @@
-// CREATE, ALTER and DROP of databases, policies, continuous queries and subscriptions, and deletes of data.
+// CREATE, ALTER and DROP of databases, policies, continuous queries and subscriptions, and deletes
+// of data.
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { DefinitionStatement } from '@tidemark/influxql';
 import { refuseTime } from '@tidemark/query';
@@ -59,7 +60,10 @@ export const dropPolicyHandler = acts<Of<'drop-retention-policy'>>(async (statem
   await dropWithData(context, (state) => dropPolicy(state, statement));
 });
 
-/** The names go first, durably; data without a name is invisible, and is removed at the next start at the latest. */
+/**
+ * The names go first, durably; data without a name is invisible, and is removed at the next start
+ * at the latest.
+ */
 async function dropWithData(
   { services }: StatementContext,
   change: (state: CatalogState) => CatalogState,
@@ -118,7 +122,10 @@ export const dropSubscriptionHandler = acts<Of<'drop-subscription'>>((statement,
   ),
 );
 
-/** Deletes work on all policies of the request's database; without one the text has an empty name, as recorded. */
+/**
+ * Deletes work on all policies of the request's database; without one the text has an empty name,
+ * as recorded.
+ */
 function requestDatabase(context: StatementContext): string {
   const { database, services } = context;
   if (!services.catalog.state.databases.has(database)) {
@@ -162,7 +169,9 @@ async function deleteData(
   }
 }
 
-/** A field of these measurements that is taken for a missing tag would make `!=` match every series. */
+/**
+ * A field of these measurements that is taken for a missing tag would make `!=` match every series.
+ */
 async function refuseFields(
   names: ReadonlySet<string>,
   requests: readonly DeleteRequest[],

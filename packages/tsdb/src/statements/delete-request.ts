@@ -1,4 +1,5 @@
-// DELETE and DROP SERIES: which series and times a condition covers. Only tags and time may be named.
+// DELETE and DROP SERIES: which series and times a condition covers. Only tags and time may be
+// named.
 import { InvalidRequest } from '@tidemark/core';
 import type { TimeRange, Timestamp } from '@tidemark/core';
 import type { Expression, MeasurementSource } from '@tidemark/influxql';

@@ -1,4 +1,5 @@
-// What the rows of statements say, against a list by hand: what is forbidden, audited and warned about follows from it.
+// What the rows of statements say, against a list by hand: what is forbidden, audited and warned
+// about follows from it.
 import { parseQuery } from '@tidemark/influxql';
 import type { Statement } from '@tidemark/influxql';
 import { expect, test } from 'vitest';

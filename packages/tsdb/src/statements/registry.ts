@@ -1,4 +1,5 @@
-// Every kind of statement, one row each: what runs it, the rights it needs, and what it does to data.
+// Every kind of statement, one row each: what runs it, the rights it needs, and what it does to
+// data.
 import type { Statement } from '@tidemark/influxql';
 import { executeExplain, executeSelect, executeShow } from '@tidemark/query';
 import type { Operator, QueryContext, ResultBatch } from '@tidemark/query';
@@ -28,9 +29,14 @@ type Row<S> = {
   /** What it throws is an `AppError` with the text that the statement answers. */
   readonly handler: StatementHandler<S>;
   readonly requires: Requires<S>;
-  /** Whether it changes nothing; changes are audited, and refused for GET where verbs are strict. */
+  /**
+   * Whether it changes nothing; changes are audited, and refused for GET where verbs are strict.
+   */
   readonly isReadOnly: (statement: S) => boolean;
-  /** Whether it holds more than a row of what the catalog knows: it begins with a part of the query memory. */
+  /**
+   * Whether it holds more than a row of what the catalog knows: it begins with a part of the query
+   * memory.
+   */
   readonly readsData: boolean;
   /** Whether GET answers with a warning. */
   readonly isDeprecatedByGet: (statement: S) => boolean;
@@ -94,7 +100,8 @@ export const ROWS: Rows = {
 
 /** What is known about a statement's kind. */
 export function rowOf(statement: Statement): Row<Statement> {
-  // The type of the rows ties every kind to its own; TypeScript can not follow that through an index.
+  // The type of the rows ties every kind to its own; TypeScript can not follow that through an
+  // index.
   return ROWS[statement.kind] as Row<Statement>;
 }
 

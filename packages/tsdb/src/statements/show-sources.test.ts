@@ -1,4 +1,5 @@
-// SHOW statements about the schema: databases and policies that FROM names, and what a condition picks.
+// SHOW statements about the schema: databases and policies that FROM names, and what a condition
+// picks.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';

@@ -1,5 +1,6 @@
-// Statements whose answers depend on the state of the service, which recorded cases can not hold: shards, statistics,
-// diagnostics, queries, subscriptions; and values that are bound to a place of every kind.
+// Statements whose answers depend on the state of the service, which recorded cases can not hold:
+// shards, statistics, diagnostics, queries, subscriptions; and values that are bound to a place of
+// every kind.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ManualClock, startTestService } from '../testing.ts';

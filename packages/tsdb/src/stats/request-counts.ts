@@ -1,4 +1,5 @@
-// Who writes and queries how much: /debug/requests counts while somebody looks, and costs nothing else.
+// Who writes and queries how much: /debug/requests counts while somebody looks, and costs nothing
+// else.
 
 export type RequestCounts = { writes: number; queries: number };
 

@@ -1,4 +1,5 @@
-// Counters of the service, by module, as SHOW STATS, /debug/vars, /metrics and the monitor print them.
+// Counters of the service, by module, as SHOW STATS, /debug/vars, /metrics and the monitor print
+// them.
 import type { Budget } from '@tidemark/core';
 
 /** Counters of one module. The names are those that operators of this kind of database know. */

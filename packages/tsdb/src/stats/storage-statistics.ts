@@ -1,4 +1,5 @@
-// Counters of storage as modules: `database` per database, `shard` per shard, `storage` for the engine.
+// Counters of storage as modules: `database` per database, `shard` per shard, `storage` for the
+// engine.
 import type { StorageEngine } from '@tidemark/storage';
 
 import type { Catalog } from '../catalog/catalog.ts';

@@ -4,7 +4,10 @@ import type { Clock } from '@tidemark/core';
 import type { SubscriberLines } from './lines.ts';
 import { LIMITS } from '../limits.ts';
 
-/** Sends bytes somewhere. Rejects when that failed; `canRetry` of the error tells whether to try again. */
+/**
+ * Sends bytes somewhere. Rejects when that failed; `canRetry` of the error tells whether to try
+ * again.
+ */
 export interface Transport {
   send(bytes: Uint8Array, signal: AbortSignal): Promise<void>;
   close(): void;
@@ -28,7 +31,9 @@ export type DestinationOptions = {
   readonly clock: Clock;
   readonly maxQueuedBatches: number;
   readonly onFailure: (error: unknown) => void;
-  /** Gives what could not be delivered to another destination; `false` when there is none to try. */
+  /**
+   * Gives what could not be delivered to another destination; `false` when there is none to try.
+   */
   readonly passOn?: ((lines: SubscriberLines) => boolean) | undefined;
 };
 
@@ -94,7 +99,10 @@ export class Destination {
     return batches.length === 1 ? first : joinBatches(batches);
   }
 
-  /** Whether they were delivered here; otherwise another destination has them now. Rejects when they are lost. */
+  /**
+   * Whether they were delivered here; otherwise another destination has them now. Rejects when they
+   * are lost.
+   */
   async #deliver(lines: SubscriberLines): Promise<boolean> {
     const { clock, transport, passOn } = this.#options;
     const { signal } = this.#stop;

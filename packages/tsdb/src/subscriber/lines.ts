@@ -1,4 +1,5 @@
-// An accepted write as the line protocol that subscribers get: nanoseconds, every line with its time.
+// An accepted write as the line protocol that subscribers get: nanoseconds, every line with its
+// time.
 import { parseLines, printLine, printLineOfSeries, SeriesCache } from '@tidemark/line-protocol';
 
 import type { AcceptedWrite } from '../write/write-service.ts';
@@ -45,8 +46,8 @@ function encodeLines(lines: readonly string[]): SubscriberLines | undefined {
 }
 
 /**
- * The number of lines when every line ends with a timestamp, so that the body can be forwarded as it is. Gives up
- * (`undefined`) on quotes and backslashes, where a newline may not end a line.
+ * The number of lines when every line ends with a timestamp, so that the body can be forwarded as
+ * it is. Gives up (`undefined`) on quotes and backslashes, where a newline may not end a line.
  */
 export function countTimedLines(body: Uint8Array): number | undefined {
   if (body.includes(QUOTE) || body.includes(BACKSLASH)) return undefined;

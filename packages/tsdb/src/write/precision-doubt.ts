@@ -1,8 +1,11 @@
-// Writes whose times can hardly be nanoseconds: `precision=s` was forgotten, and the points lie in 1970. They are taken,
-// as everywhere; whoever sent them is told.
+// Writes whose times can hardly be nanoseconds: `precision=s` was forgotten, and the points lie in
+// 1970. They are taken, as everywhere; whoever sent them is told.
 import type { Logger } from 'pino';
 
-/** Digits of our time since 1970 in units that are not nanoseconds, which has 19, and their names in `precision`. */
+/**
+ * Digits of our time since 1970 in units that are not nanoseconds, which has 19, and their names in
+ * `precision`.
+ */
 const UNITS: ReadonlyMap<number, string> = new Map([
   [10, 's'],
   [13, 'ms'],
@@ -18,7 +21,10 @@ const isDigit = (byte: number | undefined): boolean =>
 
 export type PrecisionDoubt = { readonly time: string; readonly precision: string };
 
-/** What the first line of a body with nanoseconds says against them; `undefined` when it says nothing. */
+/**
+ * What the first line of a body with nanoseconds says against them; `undefined` when it says
+ * nothing.
+ */
 export function precisionDoubt(body: Uint8Array): PrecisionDoubt | undefined {
   const newline = body.indexOf(NEWLINE);
   let end = newline < 0 ? body.length : newline;

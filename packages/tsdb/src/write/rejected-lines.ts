@@ -1,4 +1,5 @@
-// The last rejected lines and points by source, so that somebody can find out who sends what nobody can store.
+// The last rejected lines and points by source, so that somebody can find out who sends what nobody
+// can store.
 import { LIMITS } from '../limits.ts';
 
 const MAX_ENTRIES = LIMITS.rejectedEntries.value;

@@ -1,4 +1,5 @@
-// Every write of the service goes through here, whatever it came by: target, limits, storage, counters, subscribers.
+// Every write of the service goes through here, whatever it came by: target, limits, storage,
+// counters, subscribers.
 import { Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { Precision } from '@tidemark/line-protocol';
@@ -80,7 +81,10 @@ export class WriteService {
     return writeTarget(this.#options.catalog.state, target);
   }
 
-  /** Writes line protocol. The body is given away. Resolves when accepted points are durable and visible. */
+  /**
+   * Writes line protocol. The body is given away. Resolves when accepted points are durable and
+   * visible.
+   */
   async writeLines(request: {
     readonly target: WriteTarget;
     readonly body: Uint8Array;

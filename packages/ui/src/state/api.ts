@@ -1,4 +1,5 @@
-// The HTTP calls that the application makes. Paths are relative: the server that delivers the page forwards
+// The HTTP calls that the application makes. Paths are relative: the server that delivers the page
+// forwards
 // `api/tsdb/…` and `api/engine/…` to both services, so that one origin is enough.
 
 /** One series of a query's answer. */
@@ -37,7 +38,10 @@ type QueryDocument = {
   readonly diagnostics?: readonly QueryDiagnostic[];
 };
 
-/** Runs statements on the database. Failures of the statement come back in `error`; a dead service throws. */
+/**
+ * Runs statements on the database. Failures of the statement come back in `error`; a dead service
+ * throws.
+ */
 export async function runQuery(
   text: string,
   database: string | undefined,
@@ -91,7 +95,10 @@ export type TaskSummary = {
 
 export type TopicSummary = { readonly id: string; readonly level: string };
 
-/** All tasks, up to the engine's page size. Looking for warnings takes the engine more than all the rest. */
+/**
+ * All tasks, up to the engine's page size. Looking for warnings takes the engine more than all the
+ * rest.
+ */
 export async function listTasks(isWarning: boolean): Promise<readonly TaskSummary[]> {
   const fields = 'fields=type&fields=status&fields=executing&fields=error';
   const response = await fetch(

@@ -17,7 +17,10 @@ export type Overview = {
   readonly tasks: readonly TaskSummary[];
   readonly topics: readonly TopicSummary[];
   readonly deadLetterCount: number;
-  /** Points written per second over the last quarter of an hour, oldest first; empty when self-monitoring is off. */
+  /**
+   * Points written per second over the last quarter of an hour, oldest first; empty when
+   * self-monitoring is off.
+   */
   readonly writeRates: readonly number[];
 };
 

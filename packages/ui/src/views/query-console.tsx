@@ -5,7 +5,10 @@ import { ResultTable } from '../components/result-table.tsx';
 import { runQuery } from '../state/api.ts';
 import type { QueryAnswer, QueryDiagnostic } from '../state/api.ts';
 
-/** The statement's line with a caret below the place of the finding; of a whole line only what was found. */
+/**
+ * The statement's line with a caret below the place of the finding; of a whole line only what was
+ * found.
+ */
 function Caret({ text, diagnostic }: { text: string; diagnostic: QueryDiagnostic }) {
   const lineStart = text.lastIndexOf('\n', diagnostic.position - 1) + 1;
   const lineEnd = text.indexOf('\n', diagnostic.position);

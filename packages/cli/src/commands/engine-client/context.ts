@@ -52,7 +52,10 @@ export function engineClient(flags: ClientFlags): EngineClient {
   return new EngineClient({ url, ...engineCredentials(flags, url) });
 }
 
-/** The address that a command's options name, with user and password; certificates are verified as they say. */
+/**
+ * The address that a command's options name, with user and password; certificates are verified as
+ * they say.
+ */
 export function addressOf(flags: ClientFlags): string {
   const { env } = process;
   const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1';
@@ -68,7 +71,9 @@ export function addressOf(flags: ClientFlags): string {
   return url;
 }
 
-/** As for the database; a token that is meant for the engine alone may be in TIDEMARK_ENGINE_TOKEN. */
+/**
+ * As for the database; a token that is meant for the engine alone may be in TIDEMARK_ENGINE_TOKEN.
+ */
 export function engineCredentials(flags: ClientFlags, url: string): Credentials {
   const { env } = process;
   return credentialsOf(flags, url, {
@@ -144,7 +149,10 @@ export function formatDbrps(dbrps: readonly Dbrp[]): string {
   return `[${dbrps.map(({ db, rp }) => `"${db}"."${rp}"`).join(' ')}]`;
 }
 
-/** The variables of a file: names with `{type, value}`. What is wrong with them is the engine's to say. */
+/**
+ * The variables of a file: names with `{type, value}`. What is wrong with them is the engine's to
+ * say.
+ */
 export async function readVars(file: string): Promise<Readonly<Record<string, TaskVar>>> {
   return (await readDocument(file)) as Readonly<Record<string, TaskVar>>;
 }

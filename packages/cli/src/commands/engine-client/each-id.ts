@@ -16,8 +16,8 @@ export type IdVerb = {
 };
 
 /**
- * A command that takes ids and globs and says nothing when it is done. Exit status 1 when no glob matches anything, or
- * with the first id that the engine refuses.
+ * A command that takes ids and globs and says nothing when it is done. Exit status 1 when no glob
+ * matches anything, or with the first id that the engine refuses.
  */
 export function eachIdCommand(
   name: string,

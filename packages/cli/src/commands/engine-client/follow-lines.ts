@@ -2,8 +2,9 @@
 import { UsageError } from '../../exit.ts';
 
 /**
- * Prints each line of a stream as `print` writes it. Leaves after `lines` of them (a positive number as text; without
- * end when it is not given), or when the user presses Ctrl-C. Throws `UsageError` when `lines` is something else.
+ * Prints each line of a stream as `print` writes it. Leaves after `lines` of them (a positive
+ * number as text; without end when it is not given), or when the user presses Ctrl-C. Throws
+ * `UsageError` when `lines` is something else.
  */
 export async function followLines(
   open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>,

@@ -1,4 +1,5 @@
-// `tidemark engine import`: moves the definitions and alert states of a running Kapacitor 1.x into a running engine.
+// `tidemark engine import`: moves the definitions and alert states of a running Kapacitor 1.x into
+// a running engine.
 import type { MoveInStep } from '@tidemark/engine';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
@@ -62,7 +63,10 @@ export function engineImportCommand(finish: Finish): Command {
     });
 }
 
-/** An event that differs has gone on here since it was copied; a definition that does is somebody's to look at. */
+/**
+ * An event that differs has gone on here since it was copied; a definition that does is somebody's
+ * to look at.
+ */
 function isProblem({ kind, outcome }: MoveInStep): boolean {
   return outcome === 'failed' || (outcome === 'kept' && kind !== 'event');
 }
@@ -98,7 +102,9 @@ function parseHttpUrl(text: string): string {
   throw new InvalidArgumentError('Write it as http://host:9092.');
 }
 
-/** The address to copy to, with user and password in it where they are wanted, or a token beside it. */
+/**
+ * The address to copy to, with user and password in it where they are wanted, or a token beside it.
+ */
 function targetOf(flags: Flags): { readonly to: string; readonly toToken: string | undefined } {
   const url = addressOf(flags);
   const { token, username, password = '' } = engineCredentials(flags, url);

@@ -1,4 +1,5 @@
-// `tidemark task tap`: watch what leaves a node of a running task or of a replay, and why it decided so.
+// `tidemark task tap`: watch what leaves a node of a running task or of a replay, and why it
+// decided so.
 import { parseLossless, printLossless } from '@tidemark/client';
 import type { Command } from 'commander';
 

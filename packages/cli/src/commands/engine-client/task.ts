@@ -1,5 +1,5 @@
-// `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats, watch; push is in push.ts,
-// test in ../task-test.ts, pipeline in ../task-pipeline.ts.
+// `tidemark task …`: define, show, list, enable, disable, reload, delete, output, stats, watch;
+// push is in push.ts, test in ../task-test.ts, pipeline in ../task-pipeline.ts.
 import { printLossless } from '@tidemark/client';
 import type { Task, TaskChange } from '@tidemark/client';
 import { Command } from 'commander';

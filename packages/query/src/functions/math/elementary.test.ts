@@ -1,5 +1,5 @@
-// The elementary functions against values recorded from a real server (bit by bit) and against the engine's own
-// functions (all but the last digits).
+// The elementary functions against values recorded from a real server (bit by bit) and against the
+// engine's own functions (all but the last digits).
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 

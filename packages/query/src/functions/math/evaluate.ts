@@ -1,4 +1,5 @@
-// Math functions over whole columns. Nulls stay nulls; a result that is not a number is NaN here and null in answers.
+// Math functions over whole columns. Nulls stay nulls; a result that is not a number is NaN here
+// and null in answers.
 import { columnLength, unreachable } from '@tidemark/core';
 import type { Column, FloatColumn, Validity } from '@tidemark/core';
 
@@ -6,9 +7,10 @@ import { floatsOf } from '../transformations/points.ts';
 import { BINARY_FUNCTIONS, UNARY_FUNCTIONS } from './functions.ts';
 
 /**
- * The values of the math function `name` for columns of equal length: one, or two for `atan2`, `pow` and `log`. `abs`,
- * `ceil`, `floor` and `round` keep the type of numbers, everything else gives floats. Columns that are no numbers give
- * nulls.
+ * The values of the math function `name` for columns of equal length: one, or two for `atan2`,
+ * `pow` and `log`. `abs`,
+ * `ceil`, `floor` and `round` keep the type of numbers, everything else gives floats. Columns that
+ * are no numbers give nulls.
  */
 export function evaluateMath(name: string, given: readonly Column[]): Column {
   const [first, second] = given;

@@ -1,5 +1,6 @@
-// exp, logarithms and powers with the digits that clients of the older database know; JavaScript leaves the last digits
-// of these functions to the engine. Methods: N. Shibata (exp), FreeBSD's msun (log), repeated squaring (pow).
+// exp, logarithms and powers with the digits that clients of the older database know; JavaScript
+// leaves the last digits of these functions to the engine. Methods: N. Shibata (exp), FreeBSD's
+// msun (log), repeated squaring (pow).
 
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;
@@ -34,7 +35,8 @@ export function exp(x: number): number {
   rest = multiplyAdd(-power, EXP_LN2_LOW, rest) * 0.0625;
   let sum = 0;
   for (const coefficient of EXP_SERIES) sum = multiplyAdd(sum, rest, coefficient);
-  // e^r - 1 of a sixteenth of the rest; squared four times by (1 + y)^2 - 1 = y(y + 2), the last time with the 1.
+  // e^r - 1 of a sixteenth of the rest; squared four times by (1 + y)^2 - 1 = y(y + 2), the last
+  // time with the 1.
   let value = rest * sum;
   for (let i = 0; i < 3; i++) value *= value + 2;
   return scaled(multiplyAdd(value, value + 2, 1), power);
@@ -97,7 +99,10 @@ export function pow(base: number, exponent: number): number {
   return raised({ base, whole, mantissa, isInverse: exponent < 0 });
 }
 
-/** mantissa · base^whole by repeated squaring of the fraction, exponents apart; the inverse of it when asked. */
+/**
+ * mantissa · base^whole by repeated squaring of the fraction, exponents apart; the inverse of it
+ * when asked.
+ */
 function raised(power: {
   readonly base: number;
   readonly whole: number;
@@ -156,7 +161,10 @@ function roundHalfEven(x: number): number {
   return Math.abs(x - Math.trunc(x)) === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
 }
 
-/** a · b + c, rounded once but for the rarest cases: the product and the sum are formed with their errors. */
+/**
+ * a · b + c, rounded once but for the rarest cases: the product and the sum are formed with their
+ * errors.
+ */
 function multiplyAdd(a: number, b: number, c: number): number {
   const product = a * b;
   const [aHigh, aLow] = halves(a);

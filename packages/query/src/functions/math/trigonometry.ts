@@ -1,15 +1,19 @@
-// sin, cos, tan and their inverses with the digits that clients of the older database know. JavaScript leaves the last
-// digits of these functions to the engine; here they are the same everywhere.
+// sin, cos, tan and their inverses with the digits that clients of the older database know.
+// JavaScript leaves the last digits of these functions to the engine; here they are the same
+// everywhere.
 //
-// Methods and coefficients are those of the Cephes library (S. L. Moshier): reduction to an octant with a three-part
-// pi/4, then a polynomial or a quotient of two.
+// Methods and coefficients are those of the Cephes library (S. L. Moshier): reduction to an octant
+// with a three-part pi/4, then a polynomial or a quotient of two.
 
 /** pi/4 in three parts, each of which a small factor can be multiplied with exactly. */
 const PI4_HIGH = 0.7853981256484985;
 const PI4_MIDDLE = 3.774894707930798e-8;
 const PI4_LOW = 2.6951514290790595e-15;
 
-/** Beyond this the reduction above loses digits; such angles carry no meaning and are left to the engine. */
+/**
+ * Beyond this the reduction above loses digits; such angles carry no meaning and are left to the
+ * engine.
+ */
 const MAX_REDUCED = 2 ** 29;
 
 const SIN = [
@@ -98,7 +102,9 @@ export function atan2(y: number, x: number): number {
   return angle <= 0 ? angle + Math.PI : angle - Math.PI;
 }
 
-/** The octant of an angle, from 0 to 7 and rounded up to an even one, and the angle relative to it. */
+/**
+ * The octant of an angle, from 0 to 7 and rounded up to an even one, and the angle relative to it.
+ */
 function reduced(size: number): { readonly octant: number; readonly rest: number } {
   let count = Math.floor(size * (4 / Math.PI));
   if (count % 2 === 1) count++;

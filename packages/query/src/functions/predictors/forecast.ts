@@ -1,8 +1,8 @@
 // Predictions with a level, a damped trend and multiplicative seasons (Holt and Winters).
 //
-// The parameters are those with the smallest sum of squared errors, searched from sixteen starting points. Start values
-// and steps are those of the implementation whose results clients know. Tasks share this file
-// (`@tidemark/query/forecast`), so that both give the same numbers.
+// The parameters are those with the smallest sum of squared errors, searched from sixteen starting
+// points. Start values and steps are those of the implementation whose results clients know. Tasks
+// share this file (`@tidemark/query/forecast`), so that both give the same numbers.
 import { floorMod } from '@tidemark/core';
 
 import type { Calculation } from '../steps.ts';
@@ -25,7 +25,9 @@ export type ForecastOptions = {
 /** Values an interval apart, the first one at `start`; NaN where there is none. */
 export type Forecast = { readonly start: bigint; readonly values: Float64Array };
 
-/** Bytes of a value on its way out: the recurrence's, the point's time and value, once more each. */
+/**
+ * Bytes of a value on its way out: the recurrence's, the point's time and value, once more each.
+ */
 const PREDICTION_BYTES = 32;
 
 const STARTS = [0.3, 0.7];
@@ -42,7 +44,10 @@ const LEVEL = 4;
 const TREND = 5;
 const SEASONS = 6;
 
-/** What a forecast of points between two times takes, with `slots`, the length of the series that they are put into. */
+/**
+ * What a forecast of points between two times takes, with `slots`, the length of the series that
+ * they are put into.
+ */
 export function forecastSize(
   first: bigint,
   last: bigint,
@@ -73,7 +78,9 @@ export function* forecast(
     : { start: last + intervalNanos, values: fitted.subarray(series.length) };
 }
 
-/** Values at multiples of the interval, NaN where there is none; of several at one place the first. */
+/**
+ * Values at multiples of the interval, NaN where there is none; of several at one place the first.
+ */
 function* evenlySpaced(
   times: readonly bigint[],
   values: readonly number[],
@@ -209,8 +216,9 @@ class Model {
 }
 
 /**
- * The recurrence from the first value on. It changes `parameters`: factors are moved into [0, 1] and seasons are carried
- * forward in place; the search goes on from there, and the numbers clients know depend on it.
+ * The recurrence from the first value on. It changes `parameters`: factors are moved into [0, 1]
+ * and seasons are carried forward in place; the search goes on from there, and the numbers clients
+ * know depend on it.
  */
 class Recurrence {
   readonly #parameters: Float64Array;

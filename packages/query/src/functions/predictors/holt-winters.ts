@@ -10,8 +10,8 @@ import type { ForecastOptions } from './forecast.ts';
 const POINT_BYTES = 40;
 
 /**
- * Collects all points and emits everything at the end: `predictions` values after the last point, one interval apart.
- * Emits nothing for fewer than two points or less than one season.
+ * Collects all points and emits everything at the end: `predictions` values after the last point,
+ * one interval apart. Emits nothing for fewer than two points or less than one season.
  */
 export function holtWinters(
   options: ForecastOptions,

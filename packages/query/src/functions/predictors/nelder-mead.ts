@@ -1,7 +1,9 @@
-// Minimisation without derivatives: a simplex of n + 1 points crawls downhill (Nelder and Mead, 1965).
+// Minimisation without derivatives: a simplex of n + 1 points crawls downhill (Nelder and Mead,
+// 1965).
 //
-// The order of steps, the start simplex and the test for convergence are those of the implementation whose results
-// clients know, so that predictions agree with theirs in (nearly) all digits.
+// The order of steps, the start simplex and the test for convergence are those of the
+// implementation whose results clients know, so that predictions agree with theirs in (nearly) all
+// digits.
 
 import type { Calculation } from '../steps.ts';
 
@@ -12,14 +14,17 @@ const MAX_ITERATIONS = 1000;
 const SCALE = 1;
 
 /**
- * A function to minimise. It may move the point it is given, for example into the allowed range: the simplex goes on
- * with the moved point. It decides when to give way, and answers at once when it need not.
+ * A function to minimise. It may move the point it is given, for example into the allowed range:
+ * the simplex goes on with the moved point. It decides when to give way, and answers at once when
+ * it need not.
  */
 export type Objective = (point: Float64Array) => number | Calculation<number>;
 
 export type Minimum = { readonly value: number; readonly point: Float64Array };
 
-/** Searches a minimum near `start`, until the values of the simplex differ by less than `epsilon`. */
+/**
+ * Searches a minimum near `start`, until the values of the simplex differ by less than `epsilon`.
+ */
 export function* minimise(
   objective: Objective,
   start: Float64Array,

@@ -1,12 +1,13 @@
-// derivative and non_negative_derivative: change of the value per unit of time between neighbouring points.
+// derivative and non_negative_derivative: change of the value per unit of time between neighbouring
+// points.
 import type { PointBatch, Transformation, TransformationContext } from '../transformation.ts';
 import { differenceOfWords, FloatPoints, floatsOf, wordsOf } from './points.ts';
 
 /**
- * (v2 - v1) / (t2 - t1) · unit, at the time of the later point. Of points with the same time the first counts. The
- * distance is counted in the direction of the query: a descending stream gives the opposite sign of an ascending one;
- * it is negative where a subquery's points jump back. A negative result that is left out still makes its point the base
- * of the next.
+ * (v2 - v1) / (t2 - t1) · unit, at the time of the later point. Of points with the same time the
+ * first counts. The distance is counted in the direction of the query: a descending stream gives
+ * the opposite sign of an ascending one; it is negative where a subquery's points jump back. A
+ * negative result that is left out still makes its point the base of the next.
  */
 export function derivative(
   options: { readonly unitNanos: bigint; readonly isNonNegative: boolean },

@@ -1,12 +1,13 @@
-// difference and non_negative_difference: change of the value between neighbouring points, in the type of the field.
+// difference and non_negative_difference: change of the value between neighbouring points, in the
+// type of the field.
 import type { PointBatch, Transformation, TransformationContext } from '../transformation.ts';
 import { FloatPoints, floatsOf, IntegerPoints, noPoints, wordsOf } from './points.ts';
 
 type Options = { readonly isNonNegative: boolean };
 
 /**
- * v2 - v1 at the time of the later point; 64-bit integers wrap. Of points with the same time the first counts. A
- * negative result that is left out still makes its point the base of the next.
+ * v2 - v1 at the time of the later point; 64-bit integers wrap. Of points with the same time the
+ * first counts. A negative result that is left out still makes its point the base of the next.
  */
 export function difference(options: Options, context: TransformationContext): Transformation {
   return context.inputType === 'float'
@@ -70,7 +71,8 @@ function integerDifference(
       const high = words[2 * i + 1] ?? 0;
       const borrow = low >>> 0 < previousLow >>> 0 ? 1 : 0;
       const changeHigh = (high - previousHigh - borrow) | 0;
-      // An unsigned difference has no sign; it would be negative when it borrows beyond its highest bit.
+      // An unsigned difference has no sign; it would be negative when it borrows beyond its highest
+      // bit.
       const isNegative =
         type === 'integer' ? changeHigh < 0 : (high >>> 0) - borrow < previousHigh >>> 0;
       if (hasPrevious && !(isNonNegative && isNegative)) {

@@ -2,7 +2,10 @@
 import type { PointBatch, Transformation } from '../transformation.ts';
 import { IntegerPoints, wordsOf } from './points.ts';
 
-/** (t2 - t1) / unit, cut off toward zero, at the time of the later point; negative for a descending stream. */
+/**
+ * (t2 - t1) / unit, cut off toward zero, at the time of the later point; negative for a descending
+ * stream.
+ */
 export function elapsed(options: { readonly unitNanos: bigint }): Transformation {
   const { unitNanos } = options;
   let previous: bigint | undefined;

@@ -2,8 +2,9 @@
 import type { WarmUp } from '../transformation.ts';
 
 /**
- * A running mean in which each value weighs `weight`. Until `period` values were seen it is warming up: with
- * 'exponential' the weight is that of a mean over the values seen so far, with 'simple' it is their plain mean.
+ * A running mean in which each value weighs `weight`. Until `period` values were seen it is warming
+ * up: with 'exponential' the weight is that of a mean over the values seen so far, with 'simple' it
+ * is their plain mean.
  */
 export class ExponentialAverage {
   readonly #period: number;
@@ -19,7 +20,9 @@ export class ExponentialAverage {
     this.#weight = weight;
   }
 
-  /** Whether what this feeds has to wait; a mean that warms up exponentially can be used at once. */
+  /**
+   * Whether what this feeds has to wait; a mean that warms up exponentially can be used at once.
+   */
   get isUsable(): boolean {
     return this.#warmUp === 'exponential' || this.isWarm;
   }

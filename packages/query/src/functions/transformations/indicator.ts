@@ -1,4 +1,5 @@
-// The frame of the technical analysis functions: numbers in, one number per point out, the first ones held back.
+// The frame of the technical analysis functions: numbers in, one number per point out, the first
+// ones held back.
 import type { PointBatch, Transformation } from '../transformation.ts';
 import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
 import type { Ring } from './ring.ts';
@@ -8,8 +9,9 @@ import type { Calculation } from '../steps.ts';
 export type Indicator = (value: number) => number;
 
 /**
- * Runs an indicator over points. The first `hold` results are not emitted; infinite ones never are, while NaN is
- * emitted and prints as null. The memory of the indicator's rings is given back at the end.
+ * Runs an indicator over points. The first `hold` results are not emitted; infinite ones never are,
+ * while NaN is emitted and prints as null. The memory of the indicator's rings is given back at the
+ * end.
  */
 export function indicatorTransformation(
   indicator: Indicator,

@@ -16,10 +16,11 @@ type Options = {
 };
 
 /**
- * Emits the area of each window when a point beyond it is seen, the last one at the end. A line that crosses borders of
- * windows is split at each of them, so that windows without a point of their own have the area under the line, too. Of
- * points with the same time the last counts. The last window is left out when its only point lies on its start. Without
- * windows there is one result, stamped with the epoch whatever the range is.
+ * Emits the area of each window when a point beyond it is seen, the last one at the end. A line
+ * that crosses borders of windows is split at each of them, so that windows without a point of
+ * their own have the area under the line, too. Of points with the same time the last counts. The
+ * last window is left out when its only point lies on its start. Without windows there is one
+ * result, stamped with the epoch whatever the range is.
  */
 export function integral(options: Options, context: TransformationContext): Transformation {
   const { windowOf, hasWindows } = options;
@@ -53,7 +54,10 @@ export function integral(options: Options, context: TransformationContext): Tran
     return batch;
   }
 
-  /** Follows the line from the last point over the borders before a point; parts that become full on the way. */
+  /**
+   * Follows the line from the last point over the borders before a point; parts that become full on
+   * the way.
+   */
   function* crossBorders(start: bigint, time: bigint, value: number): Iterable<PointBatch> {
     const slope = (value - previousValue) / Number(time - start);
     let from = start;

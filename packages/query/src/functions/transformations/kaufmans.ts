@@ -1,5 +1,5 @@
-// kaufmans_efficiency_ratio and kaufmans_adaptive_moving_average: how straight the recent movement was, and a mean that
-// follows straight movements fast and noise slowly.
+// kaufmans_efficiency_ratio and kaufmans_adaptive_moving_average: how straight the recent movement
+// was, and a mean that follows straight movements fast and noise slowly.
 import type { Transformation, TransformationContext } from '../transformation.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 import { floatRing } from './ring.ts';
@@ -12,7 +12,10 @@ const SLOWEST = 2 / 31;
 // 2/3 - 2/31, rounded once: the difference of the two rounded numbers is another one.
 const SPAN = 56 / 93;
 
-/** Distance from the value `period` points ago, divided by the sum of the steps in between. Natural hold: period. */
+/**
+ * Distance from the value `period` points ago, divided by the sum of the steps in between. Natural
+ * hold: period.
+ */
 export function kaufmansEfficiencyRatio(
   options: Options,
   { hold }: TransformationContext,
@@ -22,7 +25,10 @@ export function kaufmansEfficiencyRatio(
   return indicatorTransformation(indicator, holdOr(options.hold, options.period), ratio.rings);
 }
 
-/** A mean that moves toward each value by a share between the slowest and the fastest. Natural hold: period. */
+/**
+ * A mean that moves toward each value by a share between the slowest and the fastest. Natural hold:
+ * period.
+ */
 export function kaufmansAdaptiveMovingAverage(
   options: Options,
   { hold }: TransformationContext,

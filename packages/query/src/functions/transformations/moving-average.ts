@@ -4,8 +4,9 @@ import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
 import { floatRing, integerRing } from './ring.ts';
 
 /**
- * Emits from the N-th point on, at the time of the newest. The sum is carried along: what leaves the window is
- * subtracted, so that floats show the same rounding as existing clients know. Sums of integers are exact.
+ * Emits from the N-th point on, at the time of the newest. The sum is carried along: what leaves
+ * the window is subtracted, so that floats show the same rounding as existing clients know. Sums of
+ * integers are exact.
  */
 export function movingAverage(
   options: { readonly points: number },

@@ -1,7 +1,7 @@
 // What transformations share: reading columns as plain numbers and collecting what is emitted.
 //
-// 64-bit integers are read through 32-bit words of the same buffer (docs/adr/0001-int64.md): word 2i is the low half
-// of element i, word 2i+1 the high half.
+// 64-bit integers are read through 32-bit words of the same buffer (docs/adr/0001-int64.md): word
+// 2i is the low half of element i, word 2i+1 the high half.
 import { assert } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
@@ -15,8 +15,8 @@ export function wordsOf(values: BigInt64Array | BigUint64Array): Int32Array {
 }
 
 /**
- * A numeric column as floats. Integers beyond 2^53 are rounded once, to the nearest float: both halves are exact and
- * their sum is rounded by the addition.
+ * A numeric column as floats. Integers beyond 2^53 are rounded once, to the nearest float: both
+ * halves are exact and their sum is rounded by the addition.
  */
 export function floatsOf(column: Column): Float64Array {
   switch (column.type) {
@@ -70,7 +70,9 @@ export function noPoints(type: FieldType): PointBatch {
   }
 }
 
-/** Collects floats, each at the time of a row of the input. `capacity` is the most that can come. */
+/**
+ * Collects floats, each at the time of a row of the input. `capacity` is the most that can come.
+ */
 export class FloatPoints {
   readonly #times: BigInt64Array;
   readonly #timeWords: Int32Array;

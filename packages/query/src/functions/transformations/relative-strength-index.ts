@@ -4,8 +4,8 @@ import { ExponentialAverage } from './exponential-average.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 
 /**
- * 100 - 100 / (1 + up / down), with the exponential means of the moves up and down. The move of the first value is
- * measured from 0. Natural hold: period.
+ * 100 - 100 / (1 + up / down), with the exponential means of the moves up and down. The move of the
+ * first value is measured from 0. Natural hold: period.
  */
 export function relativeStrengthIndex(options: {
   readonly period: number;

@@ -1,4 +1,5 @@
-// The last N numbers of a sequence: what a moving window holds. N comes from a query, so its memory is the query's.
+// The last N numbers of a sequence: what a moving window holds. N comes from a query, so its memory
+// is the query's.
 import type { PointBatch } from '../transformation.ts';
 import { noPoints } from './points.ts';
 import type { Calculation } from '../steps.ts';
@@ -48,7 +49,10 @@ export class Ring<T extends number | bigint> {
     return replaced;
   }
 
-  /** Gives the memory back, for `Transformation.finish`. Nothing is held back that could still be emitted. */
+  /**
+   * Gives the memory back, for `Transformation.finish`. Nothing is held back that could still be
+   * emitted.
+   */
   *finish(): Calculation<PointBatch> {
     this.#hold(-this.#values.byteLength);
     this.#values = this.#make(0);

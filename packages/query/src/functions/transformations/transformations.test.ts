@@ -189,7 +189,8 @@ describe('integral', () => {
       [20n, 4],
     ];
 
-    // 10 + 12.5 up to the border at value 3, then 17.5 + 20; the last point lies on the start of its window.
+    // 10 + 12.5 up to the border at value 3, then 17.5 + 20; the last point lies on the start of
+    // its window.
     expect(run(windows, points)).toEqual([
       [0n, 22.5],
       [10n, 37.5],

@@ -3,7 +3,10 @@ import type { Transformation, WarmUp } from '../transformation.ts';
 import { ExponentialAverage } from './exponential-average.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 
-/** (mean / previous mean - 1) · 100. The first result would divide by 0, so that at least one is held back. */
+/**
+ * (mean / previous mean - 1) · 100. The first result would divide by 0, so that at least one is
+ * held back.
+ */
 export function tripleExponentialDerivative(options: {
   readonly period: number;
   readonly hold: number;
