@@ -48,13 +48,20 @@ test.each(layers.filter(({ name }) => name !== 'testkit' && name !== 'ui'))(
 );
 
 test.each([...maps.folders])('the map of the folders of %s has all of them', (name, rows) => {
-  const entries = readdirSync(new URL(`packages/${name}/src/`, root), { withFileTypes: true });
-  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  const source = new URL(`packages/${name}/src/`, root);
+  const paths = readdirSync(source, { recursive: true, encoding: 'utf8' });
+  const sources = paths.filter((path) => /\.tsx?$/.test(path) && !path.includes('.test.'));
+  const folders = new Set(sources.filter((path) => dirname(path) !== '.').map(topOf));
   const names = rows.map((row) => row.name);
 
-  expect(names.filter((each) => !files.includes(each)).toSorted()).toEqual(folders.toSorted());
+  expect(names.filter((each) => !sources.includes(each)).toSorted()).toEqual(
+    [...folders].toSorted(),
+  );
 });
+
+function topOf(path: string): string {
+  return path.slice(0, path.indexOf('/'));
+}
 
 const MAP = `## The map
 

@@ -6,10 +6,8 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogState, User } from '../catalog/model.ts';
 import { findToken } from '../catalog/tokens.ts';
 import { AUTHORIZATION_FAILED, USER_NOT_FOUND } from '../compat/messages.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { Parameters } from '../http/parameters.ts';
 import { readCredentials } from './credentials.ts';
-import type { Credentials } from './credentials.ts';
+import type { Login } from './credentials.ts';
 import type { Identity } from './identity.ts';
 import { PasswordChecker } from './passwords.ts';
 import { TokenVerifier } from './tokens.ts';
@@ -38,15 +36,11 @@ export class Authenticator {
   }
 
   /** Throws `Unauthorized`, or `LimitExceeded` after too many failures. */
-  async authenticate(exchange: Exchange): Promise<Identity> {
+  async authenticate(login: Login): Promise<Identity> {
     const { catalog, isEnabled } = this.#options;
     if (!isEnabled) return { kind: 'open' };
     if (!hasAdmin(catalog.state)) return { kind: 'bootstrap' };
-    const { authorization } = exchange.request.headers;
-    const credentials = readCredentials(exchange.parameters, authorization);
-    const user = await this.#userWith(credentials, exchange.remoteAddress);
-    exchange.userName = user.name;
-    return { kind: 'user', user };
+    return { kind: 'user', user: await this.#userWith(login) };
   }
 
   /**
@@ -57,10 +51,11 @@ export class Authenticator {
   async identify(authorization: string, address: string): Promise<User> {
     if (!this.#options.isEnabled)
       throw new Conflict('authentication is off, so that nobody has to be anybody');
-    return this.#userWith(readCredentials(NO_PARAMETERS, authorization), address);
+    return this.#userWith({ userName: '', password: '', authorization, address });
   }
 
-  async #userWith(credentials: Credentials, address: string): Promise<User> {
+  async #userWith(login: Login): Promise<User> {
+    const credentials = readCredentials(login);
     const { state } = this.#options.catalog;
     switch (credentials.kind) {
       case 'none':
@@ -70,7 +65,7 @@ export class Authenticator {
       case 'bearer':
         return this.#withToken(credentials.token, state);
       case 'password':
-        return this.#throttle.attempt({ address, ...credentials }, () =>
+        return this.#throttle.attempt({ ...credentials, address: login.address }, () =>
           this.#withPassword(credentials, state),
         );
     }
@@ -102,8 +97,6 @@ export class Authenticator {
     return user;
   }
 }
-
-const NO_PARAMETERS = Parameters.parse('');
 
 function hasAdmin(state: CatalogState): boolean {
   for (const user of state.users.values()) if (user.isAdmin) return true;

@@ -1,20 +1,25 @@
 // Credentials of a request: `u` and `p`, bearer token, `Token user:password` or an API token,
 // basic; in this order.
 import { TOKEN_PREFIX } from '../catalog/tokens.ts';
-import type { Parameters } from '../http/parameters.ts';
 
 export type Credentials =
   | { readonly kind: 'password'; readonly userName: string; readonly password: string }
   | { readonly kind: 'bearer' | 'api-token'; readonly token: string }
   | { readonly kind: 'none' };
 
+/** What of a request says who it is from. */
+export type Login = {
+  /** Parameters `u` and `p`; empty when they are absent. */
+  readonly userName: string;
+  readonly password: string;
+  /** The header. */
+  readonly authorization: string | undefined;
+  /** Failures count for it. */
+  readonly address: string;
+};
+
 /** Reads credentials; what can not be understood is `none`. */
-export function readCredentials(
-  parameters: Parameters,
-  authorization: string | undefined,
-): Credentials {
-  const userName = parameters.get('u');
-  const password = parameters.get('p');
+export function readCredentials({ userName, password, authorization }: Login): Credentials {
   if (userName !== '' && password !== '') return { kind: 'password', userName, password };
   if (authorization === undefined) return { kind: 'none' };
   const space = authorization.indexOf(' ');

@@ -7,6 +7,7 @@ import type { BorderGuard, BorderRefusal } from '@tidemark/core';
 import { discardBody } from '@tidemark/core/request-body';
 
 import { requireAdmin } from '../auth/identity.ts';
+import type { Identity } from '../auth/identity.ts';
 import { METHOD_NOT_ALLOWED, PAGE_NOT_FOUND } from '../compat/messages.ts';
 import { PolicyMissing } from '../write/policy-ref.ts';
 import { WriteTimeout } from '../write/write-service.ts';
@@ -110,7 +111,7 @@ export class Dispatch {
       exchange.response.setHeader('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
       return sendText(exchange, 405, METHOD_NOT_ALLOWED);
     }
-    await this.#authorize(endpoint, exchange);
+    const identity = await this.#identify(endpoint, exchange);
     const { clock, counters, metrics, requests } = this.#services;
     const tookMs = (): number => clock.monotonicMs() - startedMs;
     switch (endpoint.right) {
@@ -120,7 +121,7 @@ export class Dispatch {
         let leave: (() => void) | undefined;
         try {
           leave = await this.#writeGate.enter();
-          await endpoint.handle(exchange, this.#services);
+          await endpoint.handle(exchange, this.#services, identity);
         } finally {
           leave?.();
           counters.writeReqActive--;
@@ -133,7 +134,7 @@ export class Dispatch {
       case 'statements':
         counters.queryReq++;
         try {
-          await endpoint.handle(exchange, this.#services);
+          await endpoint.handle(exchange, this.#services, identity);
         } finally {
           counters.queryReqDurationNs += Math.round(tookMs() * 1e6);
           metrics.queries.observe(tookMs() / 1000);
@@ -143,31 +144,29 @@ export class Dispatch {
       default:
         if (endpoint.path === '/ping') counters.pingReq++;
         else if (endpoint.path === '/status') counters.statusReq++;
-        await endpoint.handle(exchange, this.#services);
+        await endpoint.handle(exchange, this.#services, identity);
     }
   }
 
-  /** Rights that do not depend on what the request asks for. */
-  async #authorize(endpoint: Endpoint, exchange: Exchange): Promise<void> {
+  /**
+   * Who asks. Throws where a right is missing that does not depend on what the request asks for.
+   */
+  async #identify({ right }: Endpoint, exchange: Exchange): Promise<Identity> {
     const { authenticator, config } = this.#services;
-    switch (endpoint.right) {
-      case 'ping':
-        if (config.http.pingAuthEnabled) await authenticator.authenticate(exchange);
-        return;
-      case 'debug':
-        if (config.http.pprofAuthEnabled) requireAdmin(await authenticator.authenticate(exchange));
-        return;
-      case 'admin':
-        requireAdmin(await authenticator.authenticate(exchange));
-        return;
-      case 'user':
-        await authenticator.authenticate(exchange);
-        return;
-      case 'write':
-      case 'read':
-      case 'statements':
-        return;
-    }
+    const { pingAuthEnabled, pprofAuthEnabled } = config.http;
+    const isForAll =
+      (right === 'ping' && !pingAuthEnabled) || (right === 'debug' && !pprofAuthEnabled);
+    if (isForAll) return { kind: 'open' };
+    const { parameters, remoteAddress, request } = exchange;
+    const identity = await authenticator.authenticate({
+      userName: parameters.get('u'),
+      password: parameters.get('p'),
+      authorization: request.headers.authorization,
+      address: remoteAddress,
+    });
+    if (identity.kind === 'user') exchange.userName = identity.user.name;
+    if (right === 'debug' || right === 'admin') requireAdmin(identity);
+    return identity;
   }
 
   #answerError(exchange: Exchange, error: unknown): void {
@@ -213,13 +212,14 @@ export class Dispatch {
     const { accessLog, config, log } = this.#services;
     if (!config.http.logEnabled) return;
     if (config.http.suppressWriteLog && exchange.path === '/write') return;
-    if (accessLog !== undefined) return accessLog.write(exchange, durationMs);
+    const status = exchange.response.statusCode;
+    if (accessLog !== undefined) return accessLog.write({ ...exchange, status, durationMs });
     log.debug(
       {
         requestId: exchange.requestId,
         method: exchange.method,
         path: exchange.path,
-        status: exchange.response.statusCode,
+        status,
         address: exchange.remoteAddress,
         user: exchange.userName,
         durationMs: Math.round(durationMs * 1000) / 1000,

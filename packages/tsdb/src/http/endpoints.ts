@@ -1,5 +1,6 @@
 // Every endpoint with its methods, the right it needs, and what serves it. The routes, the
 // authorization test and the API document are made from this table.
+import type { Identity } from '../auth/identity.ts';
 import { handleBackup, handleRestore } from './backup-routes.ts';
 import { handleContinuousRun } from './continuous-run-route.ts';
 import type { Exchange } from './exchange.ts';
@@ -38,7 +39,12 @@ export type Endpoint = {
   readonly summary: string;
   /** An alias for clients of older servers; `http.compat-routes` switches it off. */
   readonly isCompat: boolean;
-  readonly handle: (exchange: Exchange, services: HttpServices) => Promise<void>;
+  /** The identity is that of the client; where nobody has to be anybody, `open`. */
+  readonly handle: (
+    exchange: Exchange,
+    services: HttpServices,
+    identity: Identity,
+  ) => Promise<void>;
 };
 
 const GET = ['GET', 'HEAD'];

@@ -3,6 +3,7 @@ import { InvalidRequest } from '@tidemark/core';
 import { compress, uncompress } from 'snappy';
 
 import { requireRead, requireWrite } from '../auth/identity.ts';
+import type { Identity } from '../auth/identity.ts';
 import { DATABASE_REQUIRED } from '../compat/messages.ts';
 import { readReadRequest, readWriteRequest, writeReadResponse } from '../prometheus/messages.ts';
 import { pointsOf } from '../prometheus/points.ts';
@@ -17,8 +18,8 @@ import { describeProblem, sourceOf } from './write-route.ts';
 export async function handlePrometheusWrite(
   exchange: Exchange,
   services: HttpServices,
+  identity: Identity,
 ): Promise<void> {
-  const identity = await services.authenticator.authenticate(exchange);
   const database = requireDatabaseName(exchange);
   services.writer.requireDatabase(database);
   requireWrite(identity, database);
@@ -42,8 +43,8 @@ export async function handlePrometheusWrite(
 export async function handlePrometheusRead(
   exchange: Exchange,
   services: HttpServices,
+  identity: Identity,
 ): Promise<void> {
-  const identity = await services.authenticator.authenticate(exchange);
   const name = requireDatabaseName(exchange);
   const { database, policy } = services.writer.resolve({
     database: name,

@@ -16,12 +16,12 @@ import {
 import type { DiagnosticDocument, ResultMessage, StatementRun } from '@tidemark/query';
 
 import type { Identity } from '../auth/identity.ts';
-import { authorizeQuery } from '../auth/privileges.ts';
 import { deprecatedGet, MISSING_QUERY } from '../compat/messages.ts';
 import type { RunningQuery } from '../query/running-queries.ts';
 import { driverOf } from '../statements/context.ts';
 import type { StatementContext } from '../statements/context.ts';
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
+import { authorizeQuery } from '../statements/privileges.ts';
 import { rowOf } from '../statements/registry.ts';
 import { sendBody, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
@@ -33,8 +33,11 @@ import type { HttpServices } from './services.ts';
 /** Findings beyond this are only in the body. */
 const DIAGNOSTICS_HEADER_BYTES = 2048;
 
-export async function handleQuery(exchange: Exchange, services: HttpServices): Promise<void> {
-  const identity = await services.authenticator.authenticate(exchange);
+export async function handleQuery(
+  exchange: Exchange,
+  services: HttpServices,
+  identity: Identity,
+): Promise<void> {
   const body =
     exchange.method === 'POST' ? await readBody(exchange, services.bodies) : new Uint8Array(0);
   const { http } = services.config;

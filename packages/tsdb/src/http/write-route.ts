@@ -28,9 +28,12 @@ type WriteRequest = {
 };
 
 /** POST /write. */
-export async function handleWrite(exchange: Exchange, services: HttpServices): Promise<void> {
+export async function handleWrite(
+  exchange: Exchange,
+  services: HttpServices,
+  identity: Identity,
+): Promise<void> {
   const { parameters } = exchange;
-  const identity = await services.authenticator.authenticate(exchange);
   const database = parameters.get('db');
   if (database === '') throw new InvalidRequest(DATABASE_REQUIRED);
   const precision = precisionOf(parameters.get('precision'), services.config.http.strictPrecision);
@@ -60,9 +63,12 @@ const V2_PRECISIONS: Readonly<Record<string, Precision>> = {
 };
 
 /** POST /api/v2/write: the same with `bucket=db/rp`. */
-export async function handleWriteV2(exchange: Exchange, services: HttpServices): Promise<void> {
+export async function handleWriteV2(
+  exchange: Exchange,
+  services: HttpServices,
+  identity: Identity,
+): Promise<void> {
   const { parameters } = exchange;
-  const identity = await services.authenticator.authenticate(exchange);
   const { database, retentionPolicy } = parseBucket(parameters.get('bucket'));
   const text = parameters.get('precision');
   const precision = Object.hasOwn(V2_PRECISIONS, text) ? V2_PRECISIONS[text] : undefined;

@@ -3,8 +3,15 @@
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 
-import type { Exchange } from '../http/exchange.ts';
 import { LineFile } from './line-file.ts';
+import type { Requester } from './requester.ts';
+
+/** A request that has been answered. */
+export type AnsweredRequest = Requester & {
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
+};
 
 export class AccessLog {
   readonly #file: LineFile;
@@ -16,13 +23,13 @@ export class AccessLog {
   }
 
   /** The query string is left out: it may hold passwords and points. */
-  write(exchange: Exchange, durationMs: number): void {
-    const { method, path, remoteAddress, requestId, response, userName } = exchange;
+  write(answered: AnsweredRequest): void {
+    const { method, path, remoteAddress, requestId, status, userName, durationMs } = answered;
     const time = new Date(Number(this.#clock.now() / 1_000_000n)).toISOString();
     const user = userName === '' ? '-' : JSON.stringify(userName).slice(1, -1);
     const request = JSON.stringify(`${method} ${path}`);
     this.#file.write(
-      `${remoteAddress} - ${user} [${time}] ${request} ${response.statusCode} ${requestId} ${durationMs.toFixed(3)}ms`,
+      `${remoteAddress} - ${user} [${time}] ${request} ${status} ${requestId} ${durationMs.toFixed(3)}ms`,
     );
   }
 

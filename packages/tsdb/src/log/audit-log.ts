@@ -4,8 +4,8 @@ import { formatRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 
-import type { Exchange } from '../http/exchange.ts';
 import { LineFile } from './line-file.ts';
+import type { Requester } from './requester.ts';
 
 /** What happened; texts without passwords. */
 export type AuditDetails = Readonly<Record<string, unknown>>;
@@ -23,23 +23,23 @@ export class AuditLog {
   }
 
   /** Something that a user did. */
-  done(exchange: Exchange, event: string, details: AuditDetails): void {
-    this.#log.info({ audit: true, ...who(exchange), ...details }, event);
-    this.#writeLine(exchange, event, details);
+  done(requester: Requester, event: string, details: AuditDetails): void {
+    this.#log.info({ audit: true, ...who(requester), ...details }, event);
+    this.#writeLine(requester, event, details);
   }
 
   /** Something that nobody was allowed to do. */
-  refused(exchange: Exchange, event: string, reason: string): void {
-    const details = { path: exchange.path, reason };
-    this.#log.warn({ audit: true, ...who(exchange), ...details }, event);
-    this.#writeLine(exchange, event, details);
+  refused(requester: Requester, event: string, reason: string): void {
+    const details = { path: requester.path, reason };
+    this.#log.warn({ audit: true, ...who(requester), ...details }, event);
+    this.#writeLine(requester, event, details);
   }
 
-  #writeLine(exchange: Exchange, event: string, details: AuditDetails): void {
+  #writeLine(requester: Requester, event: string, details: AuditDetails): void {
     if (this.#file === undefined) return;
     const time = formatRfc3339(this.#clock.now());
-    const { requestId } = exchange;
-    this.#file.write(JSON.stringify({ time, event, ...who(exchange), requestId, ...details }));
+    const { requestId } = requester;
+    this.#file.write(JSON.stringify({ time, event, ...who(requester), requestId, ...details }));
   }
 
   reopen(): void {
@@ -51,6 +51,6 @@ export class AuditLog {
   }
 }
 
-function who({ userName, remoteAddress }: Exchange): { user: string; address: string } {
+function who({ userName, remoteAddress }: Requester): { user: string; address: string } {
   return { user: userName, address: remoteAddress };
 }

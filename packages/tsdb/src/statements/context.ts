@@ -15,6 +15,7 @@ import type { StorageEngine } from '@tidemark/storage';
 import type { Identity } from '../auth/identity.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { RunningQueries } from '../query/running-queries.ts';
+import type { DiagnosticModule } from '../stats/diagnostics.ts';
 import type { Statistics } from '../stats/statistics.ts';
 import type { WriteService } from '../write/write-service.ts';
 
@@ -31,13 +32,6 @@ export type StatementServices = {
   /** Numbers in [0, 1). */
   readonly random: () => number;
   readonly diagnostics: () => readonly DiagnosticModule[];
-};
-
-/** A section of SHOW DIAGNOSTICS. */
-export type DiagnosticModule = {
-  readonly name: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly (string | number | boolean | bigint)[])[];
 };
 
 /** One request's statements share this. */

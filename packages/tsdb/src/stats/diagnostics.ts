@@ -5,7 +5,13 @@ import { formatRfc3339, printConfigDuration } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
-import type { DiagnosticModule } from '../statements/context.ts';
+
+/** A section of SHOW DIAGNOSTICS. */
+export type DiagnosticModule = {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | number | boolean | bigint)[])[];
+};
 
 export type DiagnosticsInput = {
   readonly config: TsdbConfig;

@@ -3,10 +3,10 @@ import { Forbidden } from '@tidemark/core';
 import { printStatement } from '@tidemark/influxql';
 import type { Query } from '@tidemark/influxql';
 
+import { canRead, canWrite } from '../auth/identity.ts';
+import type { Identity } from '../auth/identity.ts';
 import { CREATE_ADMIN_FIRST } from '../compat/messages.ts';
-import { rowOf } from '../statements/registry.ts';
-import { canRead, canWrite } from './identity.ts';
-import type { Identity } from './identity.ts';
+import { rowOf } from './registry.ts';
 
 /**
  * Throws `Forbidden` unless all statements are allowed; nothing of a query runs before that is
