@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { nodeDisk } from '../../../packages/storage/src/disk/node-disk.ts';
-import { fillFrame, FRAME_BYTES, scanWalFile } from '../../../packages/storage/src/wal/wal-file.ts';
+import { fillFrame, FRAME_BYTES, scanWalFile } from '../../../packages/storage/src/disk/frames.ts';
 import { Wal, walPath } from '../../../packages/storage/src/wal/wal.ts';
 import { cpuMs } from '../kernels/measure.ts';
 

@@ -1,7 +1,7 @@
 import { Conflict, Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
 import type { BackupRequest, RestoreRequest, StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';

@@ -3,10 +3,10 @@
 import { Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 
 import type { Engine } from '../engine/engine.ts';
-import { Pacer } from '../engine/pacer.ts';
-import { allAdditions } from '../engine/stored-index.ts';
-import { segmentPath } from '../engine/paths.ts';
-import { takeSnapshot } from '../engine/snapshot.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import { allAdditions } from '../series/stored-index.ts';
+import { segmentPath } from '../disk/paths.ts';
+import { takeSnapshot } from '../state/snapshot.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';

@@ -4,11 +4,11 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 import { Corruption } from '@tidemark/core';
 
-import { ByteReader, ByteWriter, DecodeError, utf8, utf8Text } from '../bytes.ts';
-import { crc32c } from '../codecs.ts';
+import { ByteReader, ByteWriter, DecodeError, utf8, utf8Text } from '../columns/bytes.ts';
+import { crc32c } from '../columns/codecs.ts';
 import { decodeManifest, encodeManifest } from '../manifest/manifest.ts';
 import type { Manifest } from '../manifest/manifest.ts';
-import { frameRecord } from '../wal/wal-file.ts';
+import { frameRecord } from '../disk/frames.ts';
 import { decodeAdditions, encodeAdditions } from '../wal/wal-record.ts';
 import type { IndexAdditions } from '../wal/wal-record.ts';
 

@@ -1,9 +1,9 @@
 // Reading backups: bytes in any portions to frames, every checksum checked.
 import { Corruption, Unavailable } from '@tidemark/core';
 
-import { ByteReader, DecodeError } from '../bytes.ts';
+import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import type { Disk } from '../disk/disk.ts';
-import { frameRecord } from '../wal/wal-file.ts';
+import { frameRecord } from '../disk/frames.ts';
 import {
   BACKUP_HEADER_BYTES,
   decodeFrames,

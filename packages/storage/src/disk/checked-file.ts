@@ -3,8 +3,8 @@
 // docs/formats/checked-file.md.
 import { Corruption } from '@tidemark/core';
 
-import { ByteReader, ByteWriter } from '../bytes.ts';
-import { crc32c } from '../codecs.ts';
+import { ByteReader, ByteWriter } from '../columns/bytes.ts';
+import { crc32c } from '../columns/codecs.ts';
 import type { Disk } from './disk.ts';
 import { nodeDisk } from './node-disk.ts';
 

@@ -4,7 +4,7 @@
 import { Corruption } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
 
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from './open-inline.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import type { Row } from '../testing/fixtures.ts';

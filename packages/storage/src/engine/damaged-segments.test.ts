@@ -4,7 +4,7 @@ import { Corruption } from '@tidemark/core';
 import { Driver, eachBatch } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';
 
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from './open-inline.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import {
   aggregateRows,

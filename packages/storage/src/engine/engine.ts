@@ -26,24 +26,24 @@ import type {
   WritePointsRequest,
 } from '../storage-engine.ts';
 import { Wal } from '../wal/wal.ts';
-import { adoptBackup } from '../backup/adopt.ts';
+import { adoptBackup } from '../jobs/restore.ts';
 import { createBackup } from '../backup/create.ts';
-import { BackPressure } from './back-pressure.ts';
-import { Database } from './database.ts';
-import { deleteRows, dropMeasurement, dropShards } from './deletes.ts';
-import { IndexFiles } from './index-files.ts';
+import { BackPressure } from '../memtable/back-pressure.ts';
+import { Database } from '../state/database.ts';
+import { deleteRows, dropMeasurement, dropShards } from '../write/deletes.ts';
+import { IndexFiles } from '../series/index-files.ts';
 import type { Maintenance } from './maintenance.ts';
-import { Pacer } from './pacer.ts';
-import { reservePath, walDirectory } from './paths.ts';
-import { Reclaimer } from './reclaimer.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import { reservePath, walDirectory } from '../disk/paths.ts';
+import { Reclaimer } from '../state/reclaimer.ts';
 import { recover } from './recovery.ts';
-import { takeSnapshot } from './snapshot.ts';
-import type { Snapshot } from './snapshot.ts';
-import type { StoredIndex } from './stored-index.ts';
-import { StoppedDatabases } from './stopped-databases.ts';
-import { flushAtEnd, Stopping } from './stopping.ts';
-import { Turns } from './turns.ts';
-import { Writes } from './writes.ts';
+import { takeSnapshot } from '../state/snapshot.ts';
+import type { Snapshot } from '../state/snapshot.ts';
+import type { StoredIndex } from '../series/stored-index.ts';
+import { StoppedDatabases } from '../state/stopped-databases.ts';
+import { flushAtEnd, Stopping } from '../jobs/stopping.ts';
+import { Turns } from '../schedule/turns.ts';
+import { Writes } from '../write/writes.ts';
 
 export class Engine {
   readonly shards = new ShardStore();

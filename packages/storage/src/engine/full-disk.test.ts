@@ -3,7 +3,7 @@
 import { Unavailable } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
 
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from './open-inline.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';

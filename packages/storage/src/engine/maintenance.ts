@@ -13,16 +13,16 @@ import type { SegmentInfo } from '../segment/segment.ts';
 import type { MemtableTables, Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import { walFileId, walPath } from '../wal/wal.ts';
-import { compactSegments, planCompaction } from './compaction.ts';
-import type { Database, PendingIndex } from './database.ts';
+import { compactSegments, planCompaction } from '../jobs/compaction.ts';
+import type { Database, PendingIndex } from '../state/database.ts';
 import type { Engine } from './engine.ts';
-import { writeTables } from './flush-writer.ts';
-import { Pacer } from './pacer.ts';
-import { segmentPath, shardDirectory, walDirectory } from './paths.ts';
-import { ShardKeys } from './shard-keys.ts';
+import { writeTables } from '../jobs/flush-writer.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import { segmentPath, shardDirectory, walDirectory } from '../disk/paths.ts';
+import { ShardKeys } from '../shard/shard-keys.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { StoredIndex } from './stored-index.ts';
-import type { Work } from './turns.ts';
+import type { StoredIndex } from '../series/stored-index.ts';
+import type { Work } from '../schedule/turns.ts';
 
 type FrozenShard = {
   readonly shard: Shard;

@@ -5,10 +5,10 @@ import { randomUUID } from 'node:crypto';
 import { Corruption } from '@tidemark/core';
 import { CodecError } from '@tidemark/kernels';
 
-import { DecodeError } from '../bytes.ts';
+import { DecodeError } from '../columns/bytes.ts';
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
-import type { RowBlock } from '../memtable/row-block.ts';
+import type { RowBlock } from '../columns/row-block.ts';
 import { NewerFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
@@ -31,17 +31,17 @@ import type { UnreadableSegment } from '../shard/shard.ts';
 import { checkLog } from '../wal/log-check.ts';
 import type { LogFault } from '../wal/log-check.ts';
 import type { ListedLogs, LogFileEntry } from '../wal/log-state.ts';
-import type { WalScan } from '../wal/wal-file.ts';
+import type { WalScan } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
-import { applyAdditions, applyRows, padIndex } from './apply.ts';
-import type { Database } from './database.ts';
-import { applyDelete, applyDrop } from './deletes.ts';
+import { applyAdditions, applyRows, padIndex } from '../write/apply.ts';
+import type { Database } from '../state/database.ts';
+import { applyDelete, applyDrop } from '../write/deletes.ts';
 import type { Engine } from './engine.ts';
 import { Maintenance } from './maintenance.ts';
-import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from './paths.ts';
-import { registerSegment } from './register.ts';
+import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from '../disk/paths.ts';
+import { registerSegment } from '../shard/register.ts';
 
 export type Recovered = {
   readonly maintenance: Maintenance;

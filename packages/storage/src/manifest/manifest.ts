@@ -2,9 +2,9 @@
 // docs/formats/manifest.md.
 import { Corruption } from '@tidemark/core';
 
-import { utf8, utf8Text } from '../bytes.ts';
+import { utf8, utf8Text } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
-import { codecs } from '../codecs.ts';
+import { codecs } from '../columns/codecs.ts';
 import {
   decodeChecked,
   encodeChecked,

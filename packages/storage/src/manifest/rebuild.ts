@@ -10,7 +10,7 @@ import {
   shardDirectory,
   shardsDirectory,
   walDirectory,
-} from '../engine/paths.ts';
+} from '../disk/paths.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';

@@ -3,12 +3,12 @@
 // Format: docs/formats/manifest.md.
 import { Corruption } from '@tidemark/core';
 
-import { utf8, utf8Text } from '../bytes.ts';
+import { utf8, utf8Text } from '../columns/bytes.ts';
 import { readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';
 import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
-import { shardDirectory } from '../engine/paths.ts';
+import { shardDirectory } from '../disk/paths.ts';
 import { shardFromJson, shardToJson } from './manifest.ts';
 import type { StorageLog } from '../options.ts';
 import type { Manifest, ManifestDatabase, ManifestShard, ShardJson } from './manifest.ts';

@@ -1,11 +1,11 @@
 // Some rows of a table, column by column, copied out of the blocks that hold them.
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
-import { presenceColumn } from '../read/presence.ts';
-import { columnOf } from '../read/run.ts';
-import { firstNotBelow } from '../search.ts';
-import { copyValues, newFieldArray } from './row-block.ts';
-import type { BlockColumn, FieldArray, RowBlock } from './row-block.ts';
+import { presenceColumn } from '../columns/presence.ts';
+import { columnOf } from '../columns/run.ts';
+import { firstNotBelow } from '../columns/search.ts';
+import { copyValues, newFieldArray } from '../columns/row-block.ts';
+import type { BlockColumn, FieldArray, RowBlock } from '../columns/row-block.ts';
 
 /** Blocks in order; `firstRows` are the numbers of their first rows. */
 export type Blocks = {

@@ -1,7 +1,7 @@
 // Blocks have room for a value per row and field. Where few of the places would hold one, rows are
 // kept in blocks of their own: a request of ten thousand rows with a field each would otherwise
 // take a gigabyte.
-import type { RowBlock } from './row-block.ts';
+import type { RowBlock } from '../columns/row-block.ts';
 
 /** Fewer columns waste little, whatever is in them. */
 const WIDE_COLUMNS = 64;

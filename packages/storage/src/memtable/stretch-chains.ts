@@ -1,6 +1,6 @@
 // Per series a chain through its stretches, newest first: how the rows of a series are found in a
 // table of many. Stretches cover all rows: each ends where the next one begins.
-import type { Uint32List } from '../uint32-list.ts';
+import type { Uint32List } from '../columns/uint32-list.ts';
 import { PagedNumbers } from './paged-numbers.ts';
 
 export class StretchChains {

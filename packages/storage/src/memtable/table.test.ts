@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { valuesOf } from '../read/run.ts';
-import { RowBlock } from './row-block.ts';
-import { Uint32List } from '../uint32-list.ts';
+import { valuesOf } from '../columns/run.ts';
+import { RowBlock } from '../columns/row-block.ts';
+import { Uint32List } from '../columns/uint32-list.ts';
 import { Table } from './table.ts';
 
 type Row = {

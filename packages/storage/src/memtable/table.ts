@@ -9,8 +9,8 @@
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 
-import type { RowBlock, TimeBounds } from './row-block.ts';
-import type { Uint32List } from '../uint32-list.ts';
+import type { RowBlock, TimeBounds } from '../columns/row-block.ts';
+import type { Uint32List } from '../columns/uint32-list.ts';
 import { RowPick } from './row-pick.ts';
 import { isSparse, SPARSE_PART_ROWS, wouldBeSparse } from './sparse-rows.ts';
 import { StretchChains } from './stretch-chains.ts';

@@ -4,7 +4,7 @@ import { floorMod } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } from '@tidemark/query';
 
-import type { Snapshot } from '../engine/snapshot.ts';
+import type { Snapshot } from '../state/snapshot.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { isCountOnly } from './count-windows.ts';
 import { GroupWindows } from './group-windows.ts';

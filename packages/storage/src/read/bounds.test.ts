@@ -11,10 +11,10 @@ import type {
 } from '@tidemark/query';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { emptyCounters } from '../engine/local-source.ts';
+import { emptyCounters } from './local-source.ts';
 import { EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
-import { STEP_ELEMENTS } from './steps.ts';
+import { STEP_ELEMENTS } from '../schedule/steps.ts';
 
 const SERIES = 10 * STEP_ELEMENTS;
 

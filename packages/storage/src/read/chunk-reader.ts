@@ -5,13 +5,13 @@ import { CACHED_ROWS_MAX } from '@tidemark/kernels';
 import type { CachedColumn, CachedRows } from '@tidemark/kernels';
 import type { ComparisonOperator, SourceCounters } from '@tidemark/query';
 
-import { columnCache, scans } from '../codecs.ts';
+import { columnCache, scans } from '../columns/codecs.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
 import { converts } from './convert.ts';
-import { presenceColumn } from './presence.ts';
-import { lowerBound, sliceColumn } from './run.ts';
-import type { Run } from './run.ts';
+import { presenceColumn } from '../columns/presence.ts';
+import { lowerBound, sliceColumn } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
 import type { WantedField } from './series-reader.ts';
 
 export type ChunkSource = {

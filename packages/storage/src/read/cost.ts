@@ -2,14 +2,14 @@
 // memory. Reads directories of segments, never a block of values.
 import type { CostRequest, SourceCost } from '@tidemark/query';
 
-import type { ShardView, Snapshot, TableView } from '../engine/snapshot.ts';
+import type { ShardView, Snapshot, TableView } from '../state/snapshot.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { select } from './groups.ts';
 import type { ReadOptions } from './need.ts';
 import type { Selection } from './groups.ts';
-import { STEP_ELEMENTS } from './steps.ts';
+import { STEP_ELEMENTS } from '../schedule/steps.ts';
 
 type Tally = { -readonly [K in keyof SourceCost]: SourceCost[K] };
 

@@ -5,10 +5,10 @@ import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator } from '@tidemark/kernels';
 import type { AggregateFunction, AggregateRequest, FieldAggregates } from '@tidemark/query';
 
-import { scans } from '../codecs.ts';
+import { scans } from '../columns/codecs.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { converts } from './convert.ts';
-import { presenceColumn } from './presence.ts';
+import { presenceColumn } from '../columns/presence.ts';
 import type { FieldResult, FieldWindows } from './field-windows.ts';
 
 /** Whether the number of values is all that is asked of a field. */

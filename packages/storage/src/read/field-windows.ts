@@ -10,11 +10,11 @@ import type {
   FieldAggregates,
 } from '@tidemark/query';
 
-import { scans } from '../codecs.ts';
-import { newFieldArray } from '../memtable/row-block.ts';
+import { scans } from '../columns/codecs.ts';
+import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { CountWindows, isCountOnly } from './count-windows.ts';
-import { columnOf } from './run.ts';
+import { columnOf } from '../columns/run.ts';
 
 /** Non-empty windows in the order of delivery, and their columns. */
 export type FieldResult = {

@@ -2,13 +2,13 @@
 import type { Column } from '@tidemark/core';
 import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemark/query';
 
-import { newFieldArray } from '../memtable/row-block.ts';
+import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import { openFieldWindows } from './field-windows.ts';
 import type { FieldResult, FieldWindows } from './field-windows.ts';
-import { columnOf, sliceColumn, valuesOf } from './run.ts';
-import type { Run } from './run.ts';
+import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
 
 const WINDOWS_PER_BATCH = 8192;
 

@@ -4,14 +4,14 @@ import type { TimeRange } from '@tidemark/core';
 import { sortedByKey } from '@tidemark/kernels';
 import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query';
 
-import type { DatabaseView, ShardView, Snapshot } from '../engine/snapshot.ts';
+import type { DatabaseView, ShardView, Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { needDatabase, needShards } from './need.ts';
 import type { OnPartial } from './need.ts';
 import type { RequestMemory } from './request-memory.ts';
-import { sortInSteps, STEP_ELEMENTS } from './steps.ts';
+import { sortInSteps, STEP_ELEMENTS } from '../schedule/steps.ts';
 
 export type SeriesGroup = {
   /** Values of the grouping tags; missing ones are empty. */

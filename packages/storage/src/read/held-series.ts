@@ -4,13 +4,13 @@
 import { sortedTexts } from '@tidemark/kernels';
 import type { SchemaFilter } from '@tidemark/query';
 
-import type { DatabaseView, ShardView } from '../engine/snapshot.ts';
+import type { DatabaseView, ShardView } from '../state/snapshot.ts';
 import type { MeasurementIndex, TagColumn } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
-import { Uint32List } from '../uint32-list.ts';
+import { Uint32List } from '../columns/uint32-list.ts';
 import { isHeld } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
-import { STEP_ELEMENTS } from './steps.ts';
+import { STEP_ELEMENTS } from '../schedule/steps.ts';
 
 export type Scope = { readonly database: DatabaseView; readonly shards: readonly ShardView[] };
 

@@ -5,12 +5,12 @@ import { columnValue } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { viewOf } from '../engine/snapshot.ts';
+import { viewOf } from '../state/snapshot.ts';
 import { Shard } from '../shard/shard.ts';
 import { EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { LastRows } from './last-rows.ts';
-import type { Run } from './run.ts';
+import type { Run } from '../columns/run.ts';
 
 const { signal } = new AbortController();
 let storage: TestEngine;

@@ -7,12 +7,12 @@
 // there are more.
 import type { Column, TimeRange } from '@tidemark/core';
 
-import type { ShardView } from '../engine/snapshot.ts';
+import type { ShardView } from '../state/snapshot.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
-import { columnOf, valuesOf } from './run.ts';
-import type { Run } from './run.ts';
+import { columnOf, valuesOf } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
 
 /** A value with its column is about 250 bytes: 8 MiB, or four thousand series with eight fields. */
 const VALUES_MAX = 32_768;

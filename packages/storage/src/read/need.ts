@@ -6,7 +6,7 @@ import type { SourceCounters } from '@tidemark/query';
 import { partialAnswer, unreadable } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import type { RequestMemory } from './request-memory.ts';
-import type { ShardView, Snapshot } from '../engine/snapshot.ts';
+import type { ShardView, Snapshot } from '../state/snapshot.ts';
 
 /** Told that an answer lacks something, where the source is set to answer nevertheless. */
 export type OnPartial = ((reason: string) => void) | undefined;

@@ -3,12 +3,12 @@ import type { Column, FieldValue } from '@tidemark/core';
 import type { ComparisonOperator, Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
-import { scans } from '../codecs.ts';
-import type { DatabaseView } from '../engine/snapshot.ts';
+import { scans } from '../columns/codecs.ts';
+import type { DatabaseView } from '../state/snapshot.ts';
 import { residualCondition } from '../series/select.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import type { Run } from './run.ts';
+import type { Run } from '../columns/run.ts';
 import type { WantedField } from './series-reader.ts';
 
 /** Names of the fields that a condition reads. */

@@ -4,8 +4,8 @@ import type { Column } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
 import type { FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
 
-import { scans } from '../codecs.ts';
-import type { ShardView, Snapshot } from '../engine/snapshot.ts';
+import { scans } from '../columns/codecs.ts';
+import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import { residualCondition } from '../series/select.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
@@ -21,8 +21,8 @@ import {
   rowsOfRun,
   withConditionFields,
 } from './row-filter.ts';
-import { filterRun, reverseRun, sliceRun } from './run.ts';
-import type { Run } from './run.ts';
+import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
 import { convertRun, readSeries } from './series-reader.ts';
 import type { SeriesPart, WantedField } from './series-reader.ts';
 

@@ -5,7 +5,7 @@ import { sortedByKey, sortedByTags } from '@tidemark/kernels';
 import type { SchemaBatch, SchemaFilter, SchemaRequest, SeriesOrder } from '@tidemark/query';
 import { tagKeyTest } from '@tidemark/query/regex';
 
-import type { ShardView, Snapshot } from '../engine/snapshot.ts';
+import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { measurementsInSteps } from '../series/select.ts';
 import {
@@ -21,7 +21,7 @@ import type { Scope, Selected } from './held-series.ts';
 import { needDatabase, needShards } from './need.ts';
 import type { OnPartial, ReadOptions } from './need.ts';
 import type { RequestMemory } from './request-memory.ts';
-import { sortInSteps } from './steps.ts';
+import { sortInSteps } from '../schedule/steps.ts';
 
 /**
  * Entries of one batch at most: what a reader has to take at once, and one message to another

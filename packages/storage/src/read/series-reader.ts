@@ -2,8 +2,8 @@
 import type { FieldType, TimeRange } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
-import type { DatabaseView, ShardView, TableView } from '../engine/snapshot.ts';
-import { Uint32List } from '../uint32-list.ts';
+import type { DatabaseView, ShardView, TableView } from '../state/snapshot.ts';
+import { Uint32List } from '../columns/uint32-list.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
@@ -13,8 +13,8 @@ import type { Tombstone } from '../shard/tombstone.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { convertColumn, converts } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
-import { clipRun, isStrictlyAscending, lowerBound, mergeRuns } from './run.ts';
-import type { Run } from './run.ts';
+import { clipRun, isStrictlyAscending, lowerBound, mergeRuns } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
 
 /** A field to read; without a type in the one it has. */
 export type WantedField = { readonly name: string; readonly type?: FieldType | undefined };

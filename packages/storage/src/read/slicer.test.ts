@@ -2,7 +2,7 @@ import { Cancelled } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import { expect, test } from 'vitest';
 
-import { Turns } from '../engine/turns.ts';
+import { Turns } from '../schedule/turns.ts';
 import { sliced } from './slicer.ts';
 
 const SLICE_MS = 3;

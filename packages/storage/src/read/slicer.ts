@@ -4,7 +4,7 @@ import { isPause } from '@tidemark/query';
 import type { Operator } from '@tidemark/query';
 
 import { withAdvice } from '../damage.ts';
-import type { Turns } from '../engine/turns.ts';
+import type { Turns } from '../schedule/turns.ts';
 import { cancelledBy } from './cancelled.ts';
 
 export type SliceOptions = { readonly turns: Turns; readonly signal: AbortSignal };

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { ByteWriter, DecodeError } from '../bytes.ts';
+import { ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { DirectoryPage } from './directory-page.ts';
 import { BLOCK_CHECKSUM_BYTES, writeEntry } from './format.ts';
 import type { ChunkMeta, ColumnMeta, NumericStatistics, SegmentField } from './format.ts';

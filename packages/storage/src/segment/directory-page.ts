@@ -1,8 +1,8 @@
 // A directory page in memory: its bytes as they lie in the file, and where every few entries begin.
 // The entry of one series is found without decoding its neighbours, and a page takes a twentieth of
 // what its entries take as objects.
-import { ByteReader, DecodeError } from '../bytes.ts';
-import { firstNotBelow } from '../search.ts';
+import { ByteReader, DecodeError } from '../columns/bytes.ts';
+import { firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { readChunks, skipChunks } from './format.ts';
 import type { ChunkMeta, PageMeta, SegmentField } from './format.ts';

@@ -1,7 +1,7 @@
 // Footers of segments with more series than a block holds.
 import { expect, test } from 'vitest';
 
-import { DecodeError } from '../bytes.ts';
+import { DecodeError } from '../columns/bytes.ts';
 import { decodeFooter, encodeFooter } from './format.ts';
 import type { SegmentFooter } from './format.ts';
 

@@ -4,8 +4,8 @@ import { FIELD_TYPES } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
-import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
-import { codecs, crc32c, decoding } from '../codecs.ts';
+import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
+import { codecs, crc32c, decoding } from '../columns/codecs.ts';
 import type { SeriesId } from '../series/series-index.ts';
 
 /** "TDMSEG" little-endian, then the version in the upper 16 bits. */

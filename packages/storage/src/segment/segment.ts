@@ -5,12 +5,12 @@ import { assert, Corruption } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { CachedColumn, CacheEntries } from '@tidemark/kernels';
 
-import { ByteReader, DecodeError } from '../bytes.ts';
-import { codecs, columnCache, crc32c } from '../codecs.ts';
+import { ByteReader, DecodeError } from '../columns/bytes.ts';
+import { codecs, columnCache, crc32c } from '../columns/codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
-import { newFieldArray } from '../memtable/row-block.ts';
-import { columnOf, valuesOf } from '../read/run.ts';
-import { firstBeyond } from '../search.ts';
+import { newFieldArray } from '../columns/row-block.ts';
+import { columnOf, valuesOf } from '../columns/run.ts';
+import { firstBeyond } from '../columns/search.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import {
   BLOCK_CHECKSUM_BYTES,

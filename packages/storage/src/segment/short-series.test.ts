@@ -10,7 +10,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { nodeDisk } from '../disk/node-disk.ts';
-import { columnOf, isStrictlyAscending, mergeRuns, sliceRun } from '../read/run.ts';
+import { columnOf, isStrictlyAscending, mergeRuns, sliceRun } from '../columns/run.ts';
 import { SegmentWriter } from './writer.ts';
 
 type Rows = {

@@ -4,16 +4,16 @@
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
-import { ByteWriter } from '../bytes.ts';
-import { codecs, crc32c, scans, shortSeries } from '../codecs.ts';
+import { ByteWriter } from '../columns/bytes.ts';
+import { codecs, crc32c, scans, shortSeries } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { columnOf, sliceRun, stretchStart, valuesOf } from '../read/run.ts';
-import type { Run } from '../read/run.ts';
-import { finish } from '../read/steps.ts';
+import { columnOf, sliceRun, stretchStart, valuesOf } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
+import { finish } from '../schedule/steps.ts';
 import type { SeriesRows } from '@tidemark/kernels';
-import { newFieldArray } from '../memtable/row-block.ts';
+import { newFieldArray } from '../columns/row-block.ts';
 import type { SeriesId } from '../series/series-index.ts';
-import { Uint32List } from '../uint32-list.ts';
+import { Uint32List } from '../columns/uint32-list.ts';
 import {
   chunkRowsMax,
   DIRECTORY_PAGE_BYTES,

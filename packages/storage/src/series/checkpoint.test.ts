@@ -6,7 +6,7 @@ import { CodecError } from '@tidemark/kernels';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { DecodeError } from '../bytes.ts';
+import { DecodeError } from '../columns/bytes.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { schemaBatches, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';

@@ -1,11 +1,11 @@
 // A copy of the series index as it lies in memory, so that opening reads instead of building. The
 // index log stays the truth: a checkpoint that is damaged or missing costs time only. Format:
 // docs/formats/series-index.md.
-import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
-import { noteShortLived } from '../short-lived.ts';
-import { crc32c } from '../codecs.ts';
+import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
+import { noteShortLived } from '../columns/short-lived.ts';
+import { crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { firstNotBelow } from '../search.ts';
+import { firstNotBelow } from '../columns/search.ts';
 import type { SeriesIndex } from './series-index.ts';
 
 const MAGIC = 0x435853_4d4454n; // "TDMSXC" little-endian

@@ -1,6 +1,6 @@
 // Whether the log of a series index has what it should have.
 import type { IndexEnd } from '../manifest/manifest.ts';
-import type { FramedEnd } from '../wal/framed-file.ts';
+import type { FramedEnd } from '../disk/framed-file.ts';
 
 /** What an index log was found to hold: its good bytes and the numbers of its entries. */
 export type FoundIndex = FramedEnd & { readonly measurements: number; readonly series: number };

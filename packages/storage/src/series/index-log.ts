@@ -1,13 +1,13 @@
 // Series of one database on disk: a file of checksummed records, appended at every flush, so that
 // what the log files no longer hold is known at the next start. Framing is that of the log; format
 // in docs/formats/series-index.md.
-import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
-import { crc32c } from '../codecs.ts';
+import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
+import { crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { appendFrames, sizeOf } from '../wal/framed-file.ts';
-import type { FramedEnd } from '../wal/framed-file.ts';
-import { scanWalFile } from '../wal/wal-file.ts';
-import type { ScanRange } from '../wal/wal-file.ts';
+import { appendFrames, sizeOf } from '../disk/framed-file.ts';
+import type { FramedEnd } from '../disk/framed-file.ts';
+import { scanWalFile } from '../disk/frames.ts';
+import type { ScanRange } from '../disk/frames.ts';
 import { decodeAdditions, encodeAdditions } from '../wal/wal-record.ts';
 import type { IndexAdditions } from '../wal/wal-record.ts';
 

@@ -1,7 +1,7 @@
 // Sets of series of one measurement, by ordinal: an ascending list, or everything but such a list.
 // What a condition selects is mostly one or the other, so that `host != 'a'` over a million series
 // is a list of one.
-import { firstNotBelow } from '../search.ts';
+import { firstNotBelow } from '../columns/search.ts';
 
 export type OrdinalSet = {
   /** Strictly ascending. */

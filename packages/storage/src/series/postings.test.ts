@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { finish } from '../read/steps.ts';
+import { finish } from '../schedule/steps.ts';
 import { TagPostings } from './postings.ts';
 import { PostingsCache } from './postings-cache.ts';
 

@@ -5,7 +5,7 @@
 //
 // Values are stored as in columns: text id + 1, and 0 for series that lack the tag, which have a
 // list like any other.
-import { firstNotBelow } from '../search.ts';
+import { firstNotBelow } from '../columns/search.ts';
 
 /** Elements between two pauses: a fraction of a millisecond. */
 const STEP = 1 << 15;

@@ -5,7 +5,7 @@ import { compareBytes } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
-import { finish, sortInSteps, STEP_ELEMENTS } from '../read/steps.ts';
+import { finish, sortInSteps, STEP_ELEMENTS } from '../schedule/steps.ts';
 import type { MeasurementIndex } from './measurement-index.ts';
 import { ALL_ORDINALS, membersBelow } from './ordinal-set.ts';
 import type { SeriesIndex } from './series-index.ts';

@@ -10,10 +10,10 @@ import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemar
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
 
-import { ByteWriter, DecodeError, utf8, utf8Text } from '../bytes.ts';
+import { ByteWriter, DecodeError, utf8, utf8Text } from '../columns/bytes.ts';
 import { LIMITS } from '../limits.ts';
-import { schemaChanged } from '../schema-version.ts';
-import { SeriesSet } from '../shard/series-set.ts';
+import { schemaChanged } from './schema-version.ts';
+import { SeriesSet } from './series-set.ts';
 import { MeasurementIndex } from './measurement-index.ts';
 import type { LoadedColumn, TagColumn } from './measurement-index.ts';
 import { PatternCache } from './pattern-cache.ts';

@@ -1,5 +1,5 @@
 // Consecutive series as logs, index files and backups hold them (docs/formats/wal.md, `additions`).
-import { ByteReader, ByteWriter } from '../bytes.ts';
+import { ByteReader, ByteWriter } from '../columns/bytes.ts';
 import type { SeriesId } from './series-index.ts';
 
 export type EncodedSeries = {

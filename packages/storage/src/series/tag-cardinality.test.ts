@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { finish } from '../read/steps.ts';
+import { finish } from '../schedule/steps.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 import { MeasurementIndex } from './measurement-index.ts';
 import type { TagColumn } from './measurement-index.ts';

@@ -1,7 +1,7 @@
 // How many values a tag key has: counted exactly while they are few, estimated in 4 KiB beyond.
 // Kept per measurement and key, brought up to date when somebody asks by looking at the series that
 // came since.
-import { SeriesSet } from '../shard/series-set.ts';
+import { SeriesSet } from './series-set.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 import type { MeasurementIndex, TagColumn } from './measurement-index.ts';
 

@@ -3,7 +3,7 @@ import type { Predicate } from '@tidemark/query';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { utf8Text } from '../bytes.ts';
+import { utf8Text } from '../columns/bytes.ts';
 import { PostingsCache } from './postings-cache.ts';
 import { selectOrdinals } from './select.ts';
 import { SeriesIndex } from './series-index.ts';

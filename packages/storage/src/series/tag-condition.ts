@@ -4,7 +4,7 @@
 // true: conditions have no negation, so this selects a superset.
 import type { Predicate } from '@tidemark/query';
 
-import { STEP_ELEMENTS } from '../read/steps.ts';
+import { STEP_ELEMENTS } from '../schedule/steps.ts';
 import type { MeasurementIndex } from './measurement-index.ts';
 import { ALL_ORDINALS, complement, intersection, NO_ORDINALS, union } from './ordinal-set.ts';
 import type { OrdinalSet } from './ordinal-set.ts';

@@ -1,7 +1,7 @@
 // Field types of a shard: the first written type of a field stays until the measurement is dropped.
 import type { FieldType } from '@tidemark/core';
 
-import { schemaChanged } from '../schema-version.ts';
+import { schemaChanged } from '../series/schema-version.ts';
 
 let removals = 0;
 

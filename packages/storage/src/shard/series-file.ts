@@ -1,12 +1,12 @@
 // SERIES: the keys of the series that a shard has in its segments, beside them, so that a shard
 // says whose rows it holds when the series index is damaged. Read by `verify` and `repair` only.
 // Format: docs/formats/shard.md.
-import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
+import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import type { Disk } from '../disk/disk.ts';
-import { shardDirectory } from '../engine/paths.ts';
+import { shardDirectory } from '../disk/paths.ts';
 import type { SeriesId } from '../series/series-index.ts';
-import { sizeOf } from '../wal/framed-file.ts';
-import { scanWalFile } from '../wal/wal-file.ts';
+import { sizeOf } from '../disk/framed-file.ts';
+import { scanWalFile } from '../disk/frames.ts';
 
 const SERIES_FILE_NAME = 'SERIES';
 

@@ -2,8 +2,8 @@
 import { assert } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
-import { schemaChanged } from '../schema-version.ts';
-import { firstBeyond } from '../search.ts';
+import { schemaChanged } from '../series/schema-version.ts';
+import { firstBeyond } from '../columns/search.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import { shardBounds } from './shard-bounds.ts';
 import { Shard } from './shard.ts';

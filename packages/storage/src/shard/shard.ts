@@ -7,7 +7,7 @@ import { Table } from '../memtable/table.ts';
 import type { SeriesOrdinals } from '../memtable/table.ts';
 import { FieldRegistry } from './field-registry.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
-import { SeriesSet } from './series-set.ts';
+import { SeriesSet } from '../series/series-set.ts';
 import type { Tombstone } from './tombstone.ts';
 
 export type ShardDescriptor = {

@@ -2,9 +2,9 @@
 // compaction.
 import type { TimeRange } from '@tidemark/core';
 
-import { filterRun, lowerBound } from '../read/run.ts';
-import type { Run } from '../read/run.ts';
-import { firstNotBelow } from '../search.ts';
+import { filterRun, lowerBound } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
+import { firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../series/series-index.ts';
 
 export type Tombstone = {

@@ -1,7 +1,7 @@
 // What the tests of crashes do to an engine on a simulated disk, and what must be there afterwards.
 import { expect } from 'vitest';
 
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
 import type { StorageEnvironment } from '../options.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from './fixtures.ts';

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { joinBackups } from '../backup/chain.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { readManifest } from '../manifest/manifest.ts';
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
 import { verifyDirectory } from '../tools/verify.ts';
 import { readCheckpoint } from '../series/checkpoint.ts';
 import { SeriesIndex } from '../series/series-index.ts';

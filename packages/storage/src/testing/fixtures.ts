@@ -10,7 +10,7 @@ import { eachBatch } from '@tidemark/query';
 import type { AggregateRequest, ScanRequest, SchemaBatch, SchemaRequest } from '@tidemark/query';
 
 import { nodeDisk } from '../disk/node-disk.ts';
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
 import type { StorageEnvironment, StorageOptions } from '../options.ts';
 import type { PolicyRef, StorageEngine, WriteOutcome } from '../storage-engine.ts';
 

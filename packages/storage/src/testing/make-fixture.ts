@@ -2,7 +2,7 @@
 // src/testing/make-fixture.ts DIR`. Run it once per released version; old fixtures are never made
 // again.
 import { nodeDisk } from '../disk/node-disk.ts';
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
 import { writeCheckpoint } from '../series/checkpoint.ts';
 import { backupFixture, fillFixture, renewedFixtureIndex, renewIndex } from './fixture-data.ts';
 

@@ -6,9 +6,9 @@ import { collectWhenIdle } from '@tidemark/core/idle-collection';
 import type { CostRequest, Operator, SourceCounters, SourceSnapshot } from '@tidemark/query';
 
 import { memoryDisk } from '../disk/memory-disk.ts';
-import { emptyCounters } from '../engine/local-source.ts';
-import { openStorageInline } from '../open-inline.ts';
-import { schemaVersion, shareSchemaVersion } from '../schema-version.ts';
+import { emptyCounters } from '../read/local-source.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
+import { schemaVersion, shareSchemaVersion } from '../series/schema-version.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';

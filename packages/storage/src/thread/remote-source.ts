@@ -12,7 +12,7 @@ import type {
   SourceSnapshot,
 } from '@tidemark/query';
 
-import { CAPABILITIES, emptyCounters, only } from '../engine/local-source.ts';
+import { CAPABILITIES, emptyCounters, only } from '../read/local-source.ts';
 import { cancelledBy } from '../read/cancelled.ts';
 import type { Connection } from './connection.ts';
 import type { CostBatch, StreamBatch, StreamRequest } from './protocol.ts';

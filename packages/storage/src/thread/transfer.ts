@@ -3,7 +3,7 @@
 // bytes.
 import type { Column } from '@tidemark/core';
 
-import { columnOf, valuesOf } from '../read/run.ts';
+import { columnOf, valuesOf } from '../columns/run.ts';
 import { packAggregates, unpackAggregates } from './packed-aggregates.ts';
 import { packRows, unpackRows } from './packed-rows.ts';
 import type { SentBatch, StreamBatch } from './protocol.ts';

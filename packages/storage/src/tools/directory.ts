@@ -8,7 +8,7 @@ import { NewerFormat } from '../disk/checked-file.ts';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { Disk } from '../disk/disk.ts';
-import { segmentPath, walDirectory } from '../engine/paths.ts';
+import { segmentPath, walDirectory } from '../disk/paths.ts';
 import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';

@@ -1,5 +1,5 @@
 // Names of the encodings of blocks (docs/formats/encodings.md), read from their first bytes.
-import { ByteReader } from '../bytes.ts';
+import { ByteReader } from '../columns/bytes.ts';
 
 const NAMES: Readonly<Record<number, string>> = {
   0x01: 'raw',

@@ -2,9 +2,9 @@
 // made of them.
 import { CodecError } from '@tidemark/kernels';
 
-import { DecodeError } from '../bytes.ts';
+import { DecodeError } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
-import { indexDirectory } from '../engine/paths.ts';
+import { indexDirectory } from '../disk/paths.ts';
 import type { ManifestDatabase } from '../manifest/manifest.ts';
 import { checkpointPath, readCheckpoint } from '../series/checkpoint.ts';
 import { indexDamage } from '../series/index-damage.ts';
@@ -13,7 +13,7 @@ import { SeriesIndex } from '../series/series-index.ts';
 import { seriesEntries } from '../series/series-list.ts';
 import type { SeriesEntry } from '../series/series-list.ts';
 import type { Segment } from '../segment/segment.ts';
-import { SeriesSet } from '../shard/series-set.ts';
+import { SeriesSet } from '../series/series-set.ts';
 import type { OpenDirectory } from './directory.ts';
 
 export type IndexContents = {

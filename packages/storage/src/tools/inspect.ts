@@ -1,16 +1,16 @@
 // What is in a directory: shards, segments, measurements, bytes per value and encodings.
 import type { FieldType } from '@tidemark/core';
 
-import { ByteReader } from '../bytes.ts';
+import { ByteReader } from '../columns/bytes.ts';
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
-import { indexDirectory, segmentPath } from '../engine/paths.ts';
+import { indexDirectory, segmentPath } from '../disk/paths.ts';
 import type { ManifestShard } from '../manifest/manifest.ts';
 import type { SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { indexFileName } from '../series/index-log.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
-import { scanWalFile } from '../wal/wal-file.ts';
+import { scanWalFile } from '../disk/frames.ts';
 import { decodeAdditions } from '../wal/wal-record.ts';
 import { openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';

@@ -2,7 +2,7 @@
 // the shards.
 import { beforeEach, expect, test } from 'vitest';
 
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';

@@ -1,9 +1,9 @@
 // The series index of a database, made anew of what can be read of it and of the keys that shards
 // keep beside their segments.
-import { utf8 } from '../bytes.ts';
+import { utf8 } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
 import { copyAside } from '../disk/keep-aside.ts';
-import { indexDirectory } from '../engine/paths.ts';
+import { indexDirectory } from '../disk/paths.ts';
 import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { checkpointPath } from '../series/checkpoint.ts';
@@ -11,8 +11,8 @@ import type { SeriesId } from '../series/series-index.ts';
 import { encodeSeriesEntries } from '../series/series-list.ts';
 import type { SeriesEntry } from '../series/series-list.ts';
 import { encodeSeriesKeys, readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
-import { SeriesSet } from '../shard/series-set.ts';
-import { appendFrames, FRAMED_START } from '../wal/framed-file.ts';
+import { SeriesSet } from '../series/series-set.ts';
+import { appendFrames, FRAMED_START } from '../disk/framed-file.ts';
 import type { IndexAdditions } from '../wal/wal-record.ts';
 import { openSegment } from './directory.ts';
 import type { OpenDirectory } from './directory.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { openStorageInline } from '../open-inline.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';

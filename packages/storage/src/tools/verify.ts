@@ -2,14 +2,14 @@
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
-import { sizeOf } from '../wal/framed-file.ts';
-import { indexDirectory, segmentPath } from '../engine/paths.ts';
+import { sizeOf } from '../disk/framed-file.ts';
+import { indexDirectory, segmentPath } from '../disk/paths.ts';
 import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { shardFileDamage } from '../manifest/shard-file.ts';
 import type { Segment } from '../segment/segment.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
-import { SeriesSet } from '../shard/series-set.ts';
+import { SeriesSet } from '../series/series-set.ts';
 import { logFiles, manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import { checkpointDamage, HeldSeries, missingEntry, readIndex } from './index-contents.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';

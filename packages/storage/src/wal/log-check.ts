@@ -1,14 +1,14 @@
 // Reads the files of the log one after the other and holds them against the list of them. Only the
 // file that was written last may end in a record that is not whole; everything else that is missing
 // was acknowledged.
-import { ByteReader, DecodeError } from '../bytes.ts';
+import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
-import { walDirectory } from '../engine/paths.ts';
+import { walDirectory } from '../disk/paths.ts';
 import { logStatePath, readLogState } from './log-state.ts';
 import type { LogFileEntry } from './log-state.ts';
-import { FRAME_BYTES, LISTED_VERSION, scanWalFile, WAL_HEADER_BYTES } from './wal-file.ts';
-import type { Stretch, WalScan } from './wal-file.ts';
+import { FRAME_BYTES, LISTED_VERSION, scanWalFile, WAL_HEADER_BYTES } from '../disk/frames.ts';
+import type { Stretch, WalScan } from '../disk/frames.ts';
 import { decodeOwner } from './wal-record.ts';
 import type { DatabaseRef } from './wal-record.ts';
 import { walFileId, walPath } from './wal.ts';

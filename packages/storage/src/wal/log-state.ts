@@ -3,7 +3,7 @@
 // a file that is missing or cut is noticed, and whose it was. Format: docs/formats/wal.md.
 import { Corruption } from '@tidemark/core';
 
-import { utf8, utf8Text } from '../bytes.ts';
+import { utf8, utf8Text } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
 import { NewerFormat, readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';

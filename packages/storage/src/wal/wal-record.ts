@@ -3,16 +3,16 @@ import { columnLength, FIELD_TYPES, MAX_INT64, unreachable } from '@tidemark/cor
 import type { TimeRange } from '@tidemark/core';
 import type { StagedTable } from '@tidemark/kernels';
 
-import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts';
-import { codecs, decoding } from '../codecs.ts';
-import { RowBlock } from '../memtable/row-block.ts';
-import type { TimeBounds } from '../memtable/row-block.ts';
-import { columnOf } from '../read/run.ts';
+import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
+import { codecs, decoding } from '../columns/codecs.ts';
+import { RowBlock } from '../columns/row-block.ts';
+import type { TimeBounds } from '../columns/row-block.ts';
+import { columnOf } from '../columns/run.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { readSeriesList } from '../series/series-list.ts';
 import type { EncodedSeries } from '../series/series-list.ts';
 import type { ShardDescriptor } from '../shard/shard.ts';
-import { fillFrame, FRAME_BYTES } from './wal-file.ts';
+import { fillFrame, FRAME_BYTES } from '../disk/frames.ts';
 
 /** Index entries that the record's rows or deletes may refer to; ids count up from the first. */
 export type IndexAdditions = {

@@ -10,7 +10,7 @@ import { assert, Unavailable } from '@tidemark/core';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { LogState } from './log-state.ts';
 import type { ListedLogs } from './log-state.ts';
-import { LISTED_VERSION, WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
+import { LISTED_VERSION, WAL_HEADER_BYTES, walHeader } from '../disk/frames.ts';
 
 export type WalOptions = {
   readonly disk: Disk;

@@ -8,8 +8,8 @@ import type { FieldType } from '@tidemark/core';
 import { IngestKernel, RowRoom } from '@tidemark/kernels';
 import type { Batch, IngestHost, StagedTable } from '@tidemark/kernels';
 
-import { utf8, utf8Text } from '../bytes.ts';
-import { RowBlock } from '../memtable/row-block.ts';
+import { utf8, utf8Text } from '../columns/bytes.ts';
+import { RowBlock } from '../columns/row-block.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';
 import { fieldRemovals } from '../shard/field-registry.ts';
@@ -22,7 +22,7 @@ import type {
   WriteOutcome,
   WritePointsRequest,
 } from '../storage-engine.ts';
-import { badLineLimit, shardLimit } from '../messages.ts';
+import { badLineLimit, shardLimit } from './messages.ts';
 import { encodeStagedTable } from '../wal/wal-record.ts';
 import type { SeriesAdmission } from './series-admission.ts';
 import type { DefinedField, WriteBatch } from './write-batch.ts';

@@ -1,10 +1,10 @@
 // Whether a new series may be created: the soft limits of a policy. Series that exist are never
 // refused.
 import { stretchStarts } from '../memtable/stretches.ts';
-import { seriesLimit, tagValueLimit } from '../messages.ts';
+import { seriesLimit, tagValueLimit } from './messages.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { parseSeriesKey } from '../series/series-key.ts';
-import { SeriesSet } from '../shard/series-set.ts';
+import { SeriesSet } from '../series/series-set.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import type { TagValueCounter } from './tag-value-counter.ts';
 import type { WriteBatch } from './write-batch.ts';

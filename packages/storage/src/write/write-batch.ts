@@ -1,6 +1,6 @@
 // What one write request (or several) adds, validated and in columns, before it is logged and
 // applied.
-import type { RowBlock } from '../memtable/row-block.ts';
+import type { RowBlock } from '../columns/row-block.ts';
 import type { Shard } from '../shard/shard.ts';
 
 export type ShardTables = {

@@ -13,15 +13,15 @@ import type {
   SourceSnapshot,
 } from '@tidemark/query';
 
-import { aggregate } from '../read/aggregate.ts';
-import { cost } from '../read/cost.ts';
-import type { ReadOptions } from '../read/need.ts';
-import { RequestMemory } from '../read/request-memory.ts';
-import { scan } from '../read/scan.ts';
-import { schema } from '../read/schema.ts';
-import { sliced } from '../read/slicer.ts';
-import type { Engine } from './engine.ts';
-import type { Snapshot } from './snapshot.ts';
+import { aggregate } from './aggregate.ts';
+import { cost } from './cost.ts';
+import type { ReadOptions } from './need.ts';
+import { RequestMemory } from './request-memory.ts';
+import { scan } from './scan.ts';
+import { schema } from './schema.ts';
+import { sliced } from './slicer.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Snapshot } from '../state/snapshot.ts';
 
 export const CAPABILITIES: SourceCapabilities = {
   hasSnapshots: true,

@@ -4,19 +4,19 @@
 import { assert, Corruption } from '@tidemark/core';
 
 import type { DiskFile } from '../disk/disk.ts';
-import { applyAdditions } from '../engine/apply.ts';
-import type { Database } from '../engine/database.ts';
+import { applyAdditions } from '../write/apply.ts';
+import type { Database } from '../state/database.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Maintenance } from '../engine/maintenance.ts';
-import { Pacer } from '../engine/pacer.ts';
-import { indexDirectory, segmentPath, shardDirectory, shardsDirectory } from '../engine/paths.ts';
-import { registerSegment } from '../engine/register.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import { indexDirectory, segmentPath, shardDirectory, shardsDirectory } from '../disk/paths.ts';
+import { registerSegment } from '../shard/register.ts';
 import { IndexLog } from '../series/index-log.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import { Shard } from '../shard/shard.ts';
 import type { RestoreReport, RestoreRequest } from '../storage-engine.ts';
-import type { BackupContents } from './format.ts';
-import { readFrames } from './read-frames.ts';
+import type { BackupContents } from '../backup/format.ts';
+import { readFrames } from '../backup/read-frames.ts';
 
 /**
  * Adds what `request` names of a full backup. Throws `Conflict` when a database is here already.

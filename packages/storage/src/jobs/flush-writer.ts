@@ -1,6 +1,6 @@
 // Frozen tables of a shard to a segment file, series by series.
 import type { Disk } from '../disk/disk.ts';
-import { Uint32List } from '../uint32-list.ts';
+import { Uint32List } from '../columns/uint32-list.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
@@ -10,16 +10,16 @@ import {
   sliceRun,
   stretchStart,
   unorderedStretches,
-} from '../read/run.ts';
-import type { Run } from '../read/run.ts';
+} from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
 import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
 import type { SegmentField } from '../segment/format.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { MemtableTables } from '../shard/shard.ts';
-import { noteShortLived } from '../short-lived.ts';
-import type { Pacer } from './pacer.ts';
+import { noteShortLived } from '../columns/short-lived.ts';
+import type { Pacer } from '../schedule/pacer.ts';
 import { wideRuns } from './wide-series.ts';
 
 export type FlushTarget = { readonly disk: Disk; readonly path: string; readonly shardId: number };

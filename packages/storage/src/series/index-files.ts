@@ -3,12 +3,12 @@
 import { copyAside } from '../disk/keep-aside.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { StorageLog } from '../options.ts';
-import { checkpointFileName, checkpointPath } from '../series/checkpoint.ts';
-import { IndexLog, indexFileName } from '../series/index-log.ts';
-import { Pacer } from './pacer.ts';
-import { indexDirectory } from './paths.ts';
+import { checkpointFileName, checkpointPath } from './checkpoint.ts';
+import { IndexLog, indexFileName } from './index-log.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import { indexDirectory } from '../disk/paths.ts';
 import type { StoredIndex } from './stored-index.ts';
-import type { Turns, Work } from './turns.ts';
+import type { Turns, Work } from '../schedule/turns.ts';
 
 export class IndexFiles {
   readonly #disk: Disk;

@@ -1,9 +1,9 @@
 // A series index and how much of it is in its files: the index log, and a checkpoint of it.
 import type { Disk } from '../disk/disk.ts';
-import { readCheckpoint, writeCheckpoint } from '../series/checkpoint.ts';
+import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import type { ManifestDatabase } from '../manifest/manifest.ts';
-import type { FramedEnd } from '../wal/framed-file.ts';
-import type { SeriesIndex } from '../series/series-index.ts';
+import type { FramedEnd } from '../disk/framed-file.ts';
+import type { SeriesIndex } from './series-index.ts';
 import type { IndexAdditions } from '../wal/wal-record.ts';
 
 /** Opening builds about a million series per second: these are done in a few milliseconds. */

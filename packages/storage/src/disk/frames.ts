@@ -2,9 +2,9 @@
 // (docs/formats/wal.md).
 import { Corruption } from '@tidemark/core';
 
-import { ByteReader, ByteWriter } from '../bytes.ts';
-import { crc32c } from '../codecs.ts';
-import type { DiskFile } from '../disk/disk.ts';
+import { ByteReader, ByteWriter } from '../columns/bytes.ts';
+import { crc32c } from '../columns/codecs.ts';
+import type { DiskFile } from './disk.ts';
 
 const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian
 /** Index files, files of keys, and log files from before there was a list of them. */

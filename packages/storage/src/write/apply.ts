@@ -1,8 +1,8 @@
 // Durable records to memory: what is applied here is visible to the next snapshot.
-import type { RowBlock } from '../memtable/row-block.ts';
+import type { RowBlock } from '../columns/row-block.ts';
 import { stretchStarts } from '../memtable/stretches.ts';
 import type { Table } from '../memtable/table.ts';
-import type { SeriesSet } from '../shard/series-set.ts';
+import type { SeriesSet } from '../series/series-set.ts';
 import type { MemtableTables, Shard } from '../shard/shard.ts';
 import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { SeriesIndex } from '../series/series-index.ts';

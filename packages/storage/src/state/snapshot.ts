@@ -2,11 +2,11 @@
 // memtable.
 import type { Table } from '../memtable/table.ts';
 import type { Segment } from '../segment/segment.ts';
-import type { SeriesSet } from '../shard/series-set.ts';
+import type { SeriesSet } from '../series/series-set.ts';
 import type { MemtableTables, Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { StoppedDatabases } from './stopped-databases.ts';
 
 /** The visible rows of a table. */

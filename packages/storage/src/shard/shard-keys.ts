@@ -3,12 +3,12 @@
 import type { Disk } from '../disk/disk.ts';
 import { copyAside } from '../disk/keep-aside.ts';
 import type { Segment } from '../segment/segment.ts';
-import { encodeSeriesKeys, seriesFilePath } from '../shard/series-file.ts';
-import { SeriesSet } from '../shard/series-set.ts';
-import type { Shard } from '../shard/shard.ts';
+import { encodeSeriesKeys, seriesFilePath } from './series-file.ts';
+import { SeriesSet } from '../series/series-set.ts';
+import type { Shard } from './shard.ts';
 import type { SeriesId, SeriesIndex } from '../series/series-index.ts';
-import { appendFrames, sizeOf } from '../wal/framed-file.ts';
-import type { Pacer } from './pacer.ts';
+import { appendFrames, sizeOf } from '../disk/framed-file.ts';
+import type { Pacer } from '../schedule/pacer.ts';
 
 /** Series of one record: to copy their keys takes about two milliseconds. */
 const PORTION_SERIES = 1 << 11;

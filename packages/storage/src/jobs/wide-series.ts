@@ -4,9 +4,9 @@
 import type { Column } from '@tidemark/core';
 
 import type { Table } from '../memtable/table.ts';
-import { columnOf, valuesOf } from '../read/run.ts';
-import type { Run } from '../read/run.ts';
-import { newFieldArray } from '../memtable/row-block.ts';
+import { columnOf, valuesOf } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
+import { newFieldArray } from '../columns/row-block.ts';
 import { chunkRowsMax } from '../segment/format.ts';
 import type { SegmentField } from '../segment/format.ts';
 

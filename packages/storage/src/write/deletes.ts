@@ -11,8 +11,8 @@ import type { DeleteRequest } from '../storage-engine.ts';
 import { encodeFramed } from '../wal/wal-record.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 import { deleteFromMemtable, dropEmptySeries } from './apply.ts';
-import type { Database } from './database.ts';
-import type { Engine } from './engine.ts';
+import type { Database } from '../state/database.ts';
+import type { Engine } from '../engine/engine.ts';
 
 const ALL_INT64: TimeRange = { start: MIN_INT64, end: MAX_INT64 };
 

@@ -2,8 +2,8 @@
 // are live.
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { Shard } from '../shard/shard.ts';
-import { hasRowsInSegments, padIndex } from './apply.ts';
+import type { Shard } from './shard.ts';
+import { hasRowsInSegments, padIndex } from '../write/apply.ts';
 
 /** The shard's segments and tombstones are set before; segments are registered oldest first. */
 export function registerSegment(

@@ -3,10 +3,10 @@
 // left by an append that did not come to its end.
 import { Corruption } from '@tidemark/core';
 
-import { crc32c } from '../codecs.ts';
-import type { Disk } from '../disk/disk.ts';
-import { noteShortLived } from '../short-lived.ts';
-import { frameRecord, WAL_HEADER_BYTES, walHeader } from './wal-file.ts';
+import { crc32c } from '../columns/codecs.ts';
+import type { Disk } from './disk.ts';
+import { noteShortLived } from '../columns/short-lived.ts';
+import { frameRecord, WAL_HEADER_BYTES, walHeader } from './frames.ts';
 
 /** How much of a file is known to be durable. */
 export type FramedEnd = {

@@ -4,8 +4,8 @@
 // has come to rest becomes a single segment. Only neighbours are merged, so the order of writes is
 // kept; every step writes more rows per file than it read files, so it converges and stops.
 import type { Disk } from '../disk/disk.ts';
-import { concatRuns, mergeRuns } from '../read/run.ts';
-import type { Run } from '../read/run.ts';
+import { concatRuns, mergeRuns } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
 import { chunkRowsMax } from '../segment/format.ts';
 import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
 import { holdsChunk } from '../segment/segment.ts';
@@ -14,7 +14,7 @@ import { SegmentWriter } from '../segment/writer.ts';
 import type { SeriesId } from '../series/series-index.ts';
 import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
-import type { Pacer } from './pacer.ts';
+import type { Pacer } from '../schedule/pacer.ts';
 
 export const SEGMENTS_PER_LEVEL = 4;
 /** Segments larger than this are merged only with others when the shard is at rest. */

@@ -3,15 +3,15 @@
 import { expect, test } from 'vitest';
 
 import { memoryDisk } from '../disk/memory-disk.ts';
-import { RowBlock } from '../memtable/row-block.ts';
+import { RowBlock } from '../columns/row-block.ts';
 import { Table } from '../memtable/table.ts';
-import { finish } from '../read/steps.ts';
+import { finish } from '../schedule/steps.ts';
 import { MAX_CHUNK_ROWS } from '../segment/format.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import { writeTables } from './flush-writer.ts';
-import { Pacer } from './pacer.ts';
-import { Turns } from './turns.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import { Turns } from '../schedule/turns.ts';
 
 const FIELDS = 5;
 const CHUNKS = 12;

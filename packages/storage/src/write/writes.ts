@@ -12,13 +12,13 @@ import type {
 } from '../storage-engine.ts';
 import { encodeFramed } from '../wal/wal-record.ts';
 import type { Wal } from '../wal/wal.ts';
-import { OutcomeCollector } from '../write/ingest.ts';
-import type { Ingest, IngestTarget } from '../write/ingest.ts';
-import { SeriesAdmission } from '../write/series-admission.ts';
-import type { WriteBatch } from '../write/write-batch.ts';
+import { OutcomeCollector } from './ingest.ts';
+import type { Ingest, IngestTarget } from './ingest.ts';
+import { SeriesAdmission } from './series-admission.ts';
+import type { WriteBatch } from './write-batch.ts';
 import { applyRows } from './apply.ts';
-import type { Database } from './database.ts';
-import type { Engine } from './engine.ts';
+import type { Database } from '../state/database.ts';
+import type { Engine } from '../engine/engine.ts';
 
 export class Writes {
   readonly #engine: Engine;

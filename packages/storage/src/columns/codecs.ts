@@ -3,7 +3,7 @@
 import { CodecError, Codecs, ColumnCache, Kernels, Scans, ShortSeries } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';
-import { LIMITS } from './limits.ts';
+import { LIMITS } from '../limits.ts';
 
 let kernels: Kernels | undefined;
 let sharedCodecs: Codecs | undefined;

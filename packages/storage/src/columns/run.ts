@@ -3,8 +3,8 @@
 import { assert } from '@tidemark/core';
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
-import { copyValues, newFieldArray } from '../memtable/row-block.ts';
-import type { FieldArray } from '../memtable/row-block.ts';
+import { copyValues, newFieldArray } from './row-block.ts';
+import type { FieldArray } from './row-block.ts';
 
 /** Columns are in the order of the request; `undefined` = the field is null in all rows. */
 export type Run = {

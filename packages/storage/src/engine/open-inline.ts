@@ -1,14 +1,14 @@
 // The engine in the calling thread: inside the storage thread, for tests and for offline tools.
 import { systemClock } from '@tidemark/core';
 
-import { setColumnCacheBytes } from './codecs.ts';
-import { lockStorage } from './disk/storage-lock.ts';
-import { nodeDisk } from './disk/node-disk.ts';
-import { Engine } from './engine/engine.ts';
-import { localSource } from './engine/local-source.ts';
-import { LIMITS } from './limits.ts';
-import type { StorageEnvironment, StorageOptions } from './options.ts';
-import type { StorageEngine } from './storage-engine.ts';
+import { setColumnCacheBytes } from '../columns/codecs.ts';
+import { lockStorage } from '../disk/storage-lock.ts';
+import { nodeDisk } from '../disk/node-disk.ts';
+import { Engine } from './engine.ts';
+import { localSource } from '../read/local-source.ts';
+import { LIMITS } from '../limits.ts';
+import type { StorageEnvironment, StorageOptions } from '../options.ts';
+import type { StorageEngine } from '../storage-engine.ts';
 
 /** Opens the engine in the calling thread. One process per directory. */
 export async function openStorageInline(

@@ -11,7 +11,7 @@ import { Ingest } from '../write/ingest.ts';
 import type { IngestSettings } from '../write/ingest.ts';
 import { TagValueCounter } from '../write/tag-value-counter.ts';
 import type { WriteBatch } from '../write/write-batch.ts';
-import { StoredIndex } from './stored-index.ts';
+import { StoredIndex } from '../series/stored-index.ts';
 
 export type DatabaseSettings = IngestSettings & { readonly postings: PostingsCache };
 

@@ -1,4 +1,4 @@
-// Binary search in ascending lists. `lowerBound` of times (read/run.ts) stays apart: it begins with
+// Binary search in ascending lists. `lowerBound` of times (`run.ts`) stays apart: it begins with
 // doubling steps.
 
 /**

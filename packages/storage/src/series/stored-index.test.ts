@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { nodeDisk } from '../disk/node-disk.ts';
-import { checkpointPath } from '../series/checkpoint.ts';
-import { IndexLog } from '../series/index-log.ts';
-import { SeriesIndex } from '../series/series-index.ts';
-import { applyAdditions } from './apply.ts';
+import { checkpointPath } from './checkpoint.ts';
+import { IndexLog } from './index-log.ts';
+import { SeriesIndex } from './series-index.ts';
+import { applyAdditions } from '../write/apply.ts';
 import { StoredIndex } from './stored-index.ts';
 
 const disk = nodeDisk();
