@@ -3,6 +3,7 @@
 import { Conflict, InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
+import { flag } from '@tidemark/settings';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
 import type {
   AttachedHandlersOptions,
@@ -18,7 +19,6 @@ import { checkTopicId } from './handler-spec.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { levelRank } from './level.ts';
 import { OK_EVENT_AGE, PUBLISH_DEPTH_MAX } from './limits.ts';
-import { flag } from './options.ts';
 import { checkScriptHandler } from './script-handler.ts';
 import { Topic } from './topic.ts';
 import type { EventFilter } from './topic.ts';

@@ -4,6 +4,7 @@
 import { AppError, assert, messageOf, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
+import { flag } from '@tidemark/settings';
 import type { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
 import type { CheckedAction } from './chain.ts';
@@ -15,7 +16,6 @@ import type { HandlerSpec } from './handler-spec.ts';
 import { QUEUE_LENGTH, QUEUE_LENGTH_MIN } from './limits.ts';
 import { compileMatch } from './match.ts';
 import type { Match } from './match.ts';
-import { flag } from './options.ts';
 import { HANDLER_KINDS } from './registry.ts';
 import { checkAction, checkScriptHandler } from './script-handler.ts';
 import { undeliverable } from './undeliverable.ts';

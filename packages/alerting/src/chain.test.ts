@@ -7,13 +7,13 @@ import { open } from 'lmdb';
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { expect, test } from 'vitest';
+import { decodeOptions, defaultOptions } from '@tidemark/settings';
 import { AlertService } from './alert-service.ts';
 import { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
 import type { Delivery } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
 import type { HandlerContext } from './handler.ts';
-import { decodeOptions, defaultOptions } from './options.ts';
 import { findHandlerKind } from './registry.ts';
 import { handlerContext } from './testing/handler-context.ts';
 

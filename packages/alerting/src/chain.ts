@@ -1,14 +1,13 @@
 // A handler's chain of actions: filters and deliveries, each gets what the one before passed on.
 import { formatClockDuration, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { resolveSecrets, integer, text } from '@tidemark/settings';
+import type { Options } from '@tidemark/settings';
 import type { Delivery, ChainStep, StepResult } from './delivery.ts';
 import type { OutboxEntry } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
-import { resolveSecrets } from './handler-secrets.ts';
 import { levelRank } from './level.ts';
-import { integer, text } from './options.ts';
-import type { Options } from './options.ts';
 
 /** An action whose options have been checked. */
 export type CheckedAction = { readonly kind: HandlerKind; readonly options: Options };

@@ -1,16 +1,11 @@
 // Secrets in definitions of handlers: what is shown, what a definition that comes back keeps, what
 // a patch may do.
 import { describe, expect, test } from 'vitest';
-import {
-  findHidden,
-  HandlerPatch,
-  hideHandlerSecrets,
-  keepHandlerSecrets,
-} from './handler-secrets.ts';
+import { findHidden, HIDDEN } from '@tidemark/settings';
+import { HandlerPatch, hideHandlerSecrets, keepHandlerSecrets } from './handler-secrets.ts';
 import { printHandlerSpec, readHandlerSpec } from './handler-spec.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { HANDLER_KINDS } from './registry.ts';
-import { HIDDEN } from './secrets.ts';
 
 const handler = (...actions: (readonly [kind: string, options: object])[]): HandlerSpec =>
   readHandlerSpec({ id: 'h', actions: actions.map(([kind, options]) => ({ kind, options })) });

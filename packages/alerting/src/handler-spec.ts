@@ -1,6 +1,6 @@
 // Definitions of handlers as clients send them, as the store keeps them and as answers show them.
 import { InvalidRequest } from '@tidemark/core';
-import type { JsonValue } from './options.ts';
+import type { JsonValue } from '@tidemark/settings';
 
 export type HandlerAction = {
   readonly kind: string;

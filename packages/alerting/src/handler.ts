@@ -1,32 +1,14 @@
 // What a kind of handler is: one row of the registry, one file per kind under handlers/.
 import type { Clock } from '@tidemark/core';
 import { TemplateDuration, TemplateTime } from '@tidemark/runtime';
+import type {
+  AccessPolicy,
+  HttpSender,
+  Options,
+  OptionSpec,
+  SectionSpec,
+} from '@tidemark/settings';
 import type { TopicEvent } from './event.ts';
-import type { HttpSender } from './http-sender.ts';
-import type { OptionSpec, Options } from './options.ts';
-
-/**
- * A section of the configuration that belongs to handlers or to another service: `[smtp]`,
- * `[[httppost]]`.
- */
-export type SectionSpec = {
-  readonly name: string;
-  /** Older names under which the section may be written and addressed. */
-  readonly aliases?: readonly string[];
-  readonly doc: string;
-  /**
-   * Name of the option that tells the elements of a list section apart; absent for a single
-   * section.
-   */
-  readonly elementKey?: string | undefined;
-  /** Elements of a list section that exist without being written down. */
-  readonly defaultElements?: readonly Options[];
-  readonly options: readonly OptionSpec[];
-  /** Why these options can not be used; `undefined` when they can. */
-  readonly validate?: (options: Options) => string | undefined;
-  /** The same over all elements of a list section. */
-  readonly validateAll?: (elements: readonly Options[]) => string | undefined;
-};
 
 /** What a service test sends: its options with defaults, and the act. */
 export type ServiceTestSpec = {
@@ -67,26 +49,6 @@ export type HandlerContext = {
   readonly signal: AbortSignal;
   /** Connections that are kept between events, by a key that names all that they depend on. */
   readonly connections: ConnectionCache;
-};
-
-/**
- * Which programs may be started, which files written and which secrets read by what clients define.
- */
-export type AccessPolicy = {
-  refuseProgram(program: string): string | undefined;
-  refuseFile(path: string): string | undefined;
-  /** Why a reference to a secret, `env:NAME` or `file:/path`, may not be used. */
-  refuseSecret(reference: string): string | undefined;
-};
-
-/**
- * Refuses nothing: for services that nobody outside can define anything in, such as those of task
- * tests.
- */
-export const ALLOW_EVERYTHING: AccessPolicy = {
-  refuseProgram: () => undefined,
-  refuseFile: () => undefined,
-  refuseSecret: () => undefined,
 };
 
 export type Closable = { close(): Promise<void> | void };

@@ -11,12 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@tidemark/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { httpSender, decodeOptions, defaultOptions } from '@tidemark/settings';
+import type { OptionValue } from '@tidemark/settings';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printDataJson, printEventJson } from './event.ts';
-import { httpSender } from './http-sender.ts';
-import { decodeOptions, defaultOptions } from './options.ts';
-import type { OptionValue } from './options.ts';
 import { findHandlerKind, HANDLER_KINDS } from './registry.ts';
 import { handlerContext } from './testing/handler-context.ts';
 

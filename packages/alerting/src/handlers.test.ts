@@ -9,13 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@tidemark/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { httpSender, decodeOptions, defaultOptions } from '@tidemark/settings';
+import type { Options } from '@tidemark/settings';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printEventJson } from './event.ts';
 import type { HandlerContext } from './handler.ts';
-import { httpSender } from './http-sender.ts';
-import { decodeOptions, defaultOptions } from './options.ts';
-import type { Options } from './options.ts';
 import { findHandlerKind } from './registry.ts';
 import { handlerContext } from './testing/handler-context.ts';
 

@@ -75,9 +75,6 @@ export const DEAD_LETTERS: Limit = {
  */
 export const KEY_BYTES_MAX = 1900;
 
-/** Bytes of a receiver's answer that are read for an error text. */
-export const RESPONSE_BYTES_MAX = 64 * 1024;
-
 /**
  * Publishing through `publish` and `aggregate` handlers from topic to topic: deeper chains are a
  * loop.

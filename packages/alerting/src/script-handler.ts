@@ -2,12 +2,10 @@
 // already.
 import { InvalidRequest } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
+import { findHidden, resolveSecrets, decodeOptions, text, HIDDEN } from '@tidemark/settings';
 import type { CheckedAction } from './chain.ts';
 import type { HandlerContext } from './handler.ts';
-import { findHidden, resolveSecrets } from './handler-secrets.ts';
-import { decodeOptions, text } from './options.ts';
 import { findHandlerKind } from './registry.ts';
-import { HIDDEN } from './secrets.ts';
 
 /**
  * Checks a kind with its options, of a script or of a topic handler. Throws `InvalidRequest` with

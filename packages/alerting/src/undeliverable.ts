@@ -1,9 +1,9 @@
 // Why a handler whose definition is right could deliver nothing, as the configuration is now.
 import { messageOf } from '@tidemark/core';
+import { flag, text } from '@tidemark/settings';
+import type { Options } from '@tidemark/settings';
 import type { CheckedAction } from './chain.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
-import { flag, text } from './options.ts';
-import type { Options } from './options.ts';
 
 /** A reason with what to do about it. */
 export type Undeliverable = { readonly message: string; readonly hint: string };

@@ -1,13 +1,11 @@
-// Small values: globs, levels, hashes, options, definitions of handlers.
+// Small values: levels, hashes, definitions of handlers.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeEvent, encodeEvent } from './event.ts';
 import type { TopicEvent } from './event.ts';
-import { compileGlob } from './glob.ts';
 import { readHandlerSpec } from './handler-spec.ts';
 import { fnv1a, murmur2, murmur3 } from './hash.ts';
 import { parseLevel } from './level.ts';
-import { convertOption, decodeOptions } from './options.ts';
 import { findHandlerKind, HANDLER_KINDS } from './registry.ts';
 import { HANDLERS } from '@tidemark/pipeline';
 
@@ -59,34 +57,6 @@ describe('events in the outbox', () => {
   });
 });
 
-describe('globs', () => {
-  test.each([
-    ['*', 'anything', true],
-    ['*', 'a/b', false],
-    ['a*c', 'abbbc', true],
-    ['a*c', 'abbbd', false],
-    ['?b', 'ab', true],
-    ['[a-c]x', 'bx', true],
-    ['[^a-c]x', 'bx', false],
-    [String.raw`\*`, '*', true],
-    [String.raw`\*`, 'x', false],
-    ['*.a.*', 'x.a.y', true],
-    ['', '', true],
-  ])('%s on %s is %s', (pattern, text, expected) => {
-    expect(compileGlob(pattern)?.(text)).toBe(expected);
-  });
-
-  test.each(['[', '[a', String.raw`a\\`.slice(0, 2), '[]'])('%j is malformed', (pattern) => {
-    expect(compileGlob(pattern)).toBeUndefined();
-  });
-
-  test('many stars on a long text end quickly', () => {
-    const glob = compileGlob(`${'*a'.repeat(50)}b`);
-
-    expect(glob?.('a'.repeat(2_000))).toBe(false);
-  });
-});
-
 describe('levels', () => {
   test.each([
     ['', 'OK'],
@@ -115,32 +85,6 @@ describe('hashes', () => {
     expect(murmur3(Buffer.from('hello, world'))).toBe(0x149bbb7f);
     expect(fnv1a(Buffer.from(''))).toBe(0x811c9dc5);
     expect(fnv1a(Buffer.from('foobar'))).toBe(0xbf9cf968);
-  });
-});
-
-describe('options', () => {
-  test.each([
-    ['integer', '2626', 2626],
-    ['duration', '5s', 5_000_000_000n],
-    ['duration', 7, 7n],
-    ['strings', 'one', ['one']],
-  ] as const)('%s from %s becomes %s', (type, given, value) => {
-    expect(convertOption(type, given)).toEqual({ ok: true, value });
-  });
-
-  test.each([
-    ['integer', 'abc', 'cannot convert string "abc" into int'],
-    ['boolean', 'true', 'cannot convert string "true" into bool'],
-    ['string', 5, 'cannot convert float64 into string'],
-  ] as const)('%s from %j is refused', (type, given, reason) => {
-    expect(convertOption(type, given)).toEqual({ ok: false, reason });
-  });
-
-  test('unknown names are refused by name', () => {
-    const decoded = decodeOptions(findHandlerKind('tcp')?.options ?? [], 'tcp', { nope: 1 });
-
-    expect(decoded).toMatchObject({ ok: false });
-    expect(JSON.stringify(decoded)).toContain('has invalid keys: nope');
   });
 });
 

@@ -7,23 +7,17 @@ import {
   TIDEMARK_VERSION,
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { AlertService, AlertStore, connectionCache } from '@tidemark/alerting';
+import type { Closable, ConnectionCache, HandlerContext } from '@tidemark/alerting';
+import type { AlertServiceOptions } from '@tidemark/alerting';
 import {
-  AlertService,
-  AlertStore,
-  connectionCache,
   httpSender,
   isReference,
   parseAddress,
-} from '@tidemark/alerting';
-import type {
-  AccessPolicy,
-  Closable,
-  ConnectionCache,
-  HandlerContext,
-  HttpSender,
-  Options,
-} from '@tidemark/alerting';
-import type { AlertServiceOptions } from '@tidemark/alerting';
+  accessPolicy,
+  secretResolver,
+} from '@tidemark/settings';
+import type { AccessPolicy, HttpSender, Options } from '@tidemark/settings';
 import { BatchScheduler } from './batch/batch-scheduler.ts';
 import { ConfigOverrides } from './config/config-overrides.ts';
 import type { CheckSection, OverrideRecord } from './config/config-overrides.ts';
@@ -45,7 +39,7 @@ import { QuerySlots } from './batch/query-slots.ts';
 import type { TaskRecord, TemplateRecord } from './store/records.ts';
 import { Reach } from './services/reach.ts';
 import { Redactor } from './observability/redactor.ts';
-import { accessPolicy, checkAccess, secretResolver } from './services/service-context.ts';
+import { checkAccess } from './services/check-access.ts';
 import { HostPool } from '@tidemark/runtime/host';
 import type { HostPoolOptions } from '@tidemark/runtime/host';
 import type { TaskState } from '@tidemark/runtime';

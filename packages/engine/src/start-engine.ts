@@ -9,7 +9,7 @@ import type { DirectoryLock } from '@tidemark/core/directory-lock';
 import { makeDirectory } from '@tidemark/core/make-directory';
 import { createTask, SeriesTable } from '@tidemark/runtime';
 import { HOST_CHECK_MS } from '@tidemark/runtime/host';
-import { defaultOptions } from '@tidemark/alerting';
+import { defaultOptions } from '@tidemark/settings';
 import { Authenticator } from './auth/authenticator.ts';
 import type { EngineConfig } from './config/config.ts';
 import { TSDB_SECTION } from './config/overridable-sections.ts';

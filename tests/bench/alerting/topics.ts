@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { ALLOW_EVERYTHING } from '@tidemark/settings';
 
-import { AlertService, AlertStore, ALLOW_EVERYTHING } from '@tidemark/alerting';
+import { AlertService, AlertStore } from '@tidemark/alerting';
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { AlertEvent } from '@tidemark/runtime';
 import { open } from 'lmdb';

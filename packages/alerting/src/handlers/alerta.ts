@@ -1,12 +1,11 @@
 // alerta: the Alerta monitoring system.
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest, formatClockDuration } from '@tidemark/core';
-import { printDataJson } from '../event.ts';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { templateScope } from '../handler.ts';
-import { durationMs, map, strings, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  durationMs,
+  map,
+  strings,
+  text,
   checkUrl,
   enabled,
   INSECURE_SKIP_VERIFY,
@@ -16,7 +15,11 @@ import {
   str,
   template,
   tlsOf,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import { printDataJson } from '../event.ts';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
+import { templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

@@ -1,12 +1,9 @@
 // bigpanda: BigPanda's alert API.
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
-import type { HandlerKind, HandlerContext, SectionSpec } from '../handler.ts';
-import { templateScope } from '../handler.ts';
-import { parseLevel } from '../level.ts';
-import { map, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  map,
+  text,
   checkUrl,
   enabled,
   GLOBAL,
@@ -17,7 +14,11 @@ import {
   str,
   template,
   tlsOf,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { HandlerKind, HandlerContext } from '../handler.ts';
+import { templateScope } from '../handler.ts';
+import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

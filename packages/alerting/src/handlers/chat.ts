@@ -1,11 +1,9 @@
 // chat: incoming webhooks of Slack and of the chats that understand the same message.
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { parseLevel } from '../level.ts';
-import { flag, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  flag,
+  text,
   bool,
   checkUrl,
   enabled,
@@ -17,7 +15,10 @@ import {
   str,
   TLS_FILES,
   tlsOf,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
+import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

@@ -1,12 +1,9 @@
 // discord: webhooks of Discord.
 import type { AlertLevelName } from '@tidemark/runtime';
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { templateScope } from '../handler.ts';
-import { parseLevel } from '../level.ts';
-import { flag, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  flag,
+  text,
   bool,
   checkUrl,
   enabled,
@@ -19,7 +16,11 @@ import {
   template,
   TLS_FILES,
   tlsOf,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
+import { templateScope } from '../handler.ts';
+import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

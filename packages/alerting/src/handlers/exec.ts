@@ -1,9 +1,9 @@
 // exec: runs a program for each event, with the event as JSON on its standard input.
 import { InvalidRequest, Unavailable } from '@tidemark/core';
 import { startProgram } from '@tidemark/core/start-program';
+import { strings, text } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
 import type { HandlerKind } from '../handler.ts';
-import { strings, text } from '../options.ts';
 
 const OUTPUT_CHARS_MAX = 4096;
 

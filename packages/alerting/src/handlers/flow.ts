@@ -1,9 +1,9 @@
 // Kinds that act on the flow of events instead of telling the outside. All but `publish` are steps
 // of chain.ts.
 import { AssertionFailed } from '@tidemark/core';
+import { strings } from '@tidemark/settings';
+import type { Options } from '@tidemark/settings';
 import type { HandlerKind } from '../handler.ts';
-import { strings } from '../options.ts';
-import type { Options } from '../options.ts';
 
 function isAStep(): Promise<void> {
   throw new AssertionFailed('assertion failed: this kind is executed by the chain');

@@ -1,11 +1,8 @@
 // hipchat: notifications of rooms.
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { parseLevel } from '../level.ts';
-import { text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  text,
   checkUrl,
   enabled,
   GLOBAL,
@@ -13,7 +10,10 @@ import {
   secret,
   STATE_CHANGES_ONLY,
   str,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
+import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

@@ -3,12 +3,11 @@ import { crc32 } from 'node:zlib';
 import { InvalidRequest, messageOf, own, Unavailable } from '@tidemark/core';
 import { readFileSync } from 'node:fs';
 import type { ICustomPartitioner, KafkaConfig, Producer, SASLOptions } from 'kafkajs';
-import { printEventJson } from '../event.ts';
-import type { Closable, HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { templateScope } from '../handler.ts';
-import { durationMs, flag, strings, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  durationMs,
+  flag,
+  strings,
+  text,
   bool,
   enabled,
   INSECURE_SKIP_VERIFY,
@@ -17,7 +16,11 @@ import {
   str,
   template,
   TLS_FILES,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import { printEventJson } from '../event.ts';
+import type { Closable, HandlerContext, HandlerKind } from '../handler.ts';
+import { templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 import { fnv1a, murmur2, murmur3 } from '../hash.ts';
 

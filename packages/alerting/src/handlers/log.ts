@@ -2,9 +2,9 @@
 import { open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { Unavailable } from '@tidemark/core';
+import { integer, text } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
 import type { HandlerKind } from '../handler.ts';
-import { integer, text } from '../options.ts';
 
 const USER_WRITABLE = 0o200;
 

@@ -2,11 +2,9 @@
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { readFileSync } from 'node:fs';
 import type { MqttClient } from 'mqtt';
-import type { Closable, HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { templateScope } from '../handler.ts';
-import { flag, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  flag,
+  text,
   bool,
   enabled,
   INSECURE_SKIP_VERIFY,
@@ -15,7 +13,10 @@ import {
   str,
   template,
   TLS_FILES,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { Closable, HandlerContext, HandlerKind } from '../handler.ts';
+import { templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 
 const QUALITIES: readonly string[] = ['at-most-once', 'at-least-once', 'exactly-one'];

@@ -1,11 +1,9 @@
 // opsgenie, opsgenie2: OpsGenie's alert API, first and second version.
 import { InvalidRequest } from '@tidemark/core';
-import { printDataJson } from '../event.ts';
-import type { TopicEvent } from '../event.ts';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { flag, strings, text } from '../options.ts';
-import type { Options, OptionSpec } from '../options.ts';
 import {
+  flag,
+  strings,
+  text,
   bool,
   checkUrl,
   enabled,
@@ -14,7 +12,11 @@ import {
   requireWhenEnabled,
   secret,
   str,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options, OptionSpec } from '@tidemark/settings';
+import { printDataJson } from '../event.ts';
+import type { TopicEvent } from '../event.ts';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const common: readonly OptionSpec[] = [

@@ -1,11 +1,18 @@
 // pagerduty, pagerduty2: PagerDuty's events API, first and second version.
 import { InvalidRequest } from '@tidemark/core';
+import {
+  text,
+  checkUrl,
+  enabled,
+  GLOBAL,
+  requireWhenEnabled,
+  secret,
+  str,
+} from '@tidemark/settings';
+import type { SectionSpec, JsonValue, Options } from '@tidemark/settings';
 import { printDataJson } from '../event.ts';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { templateScope } from '../handler.ts';
-import { text } from '../options.ts';
-import type { JsonValue, Options } from '../options.ts';
-import { checkUrl, enabled, GLOBAL, requireWhenEnabled, secret, str } from '../section-options.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section1: SectionSpec = {

@@ -2,14 +2,23 @@
 // named endpoint.
 import { readFileSync } from 'node:fs';
 import { InvalidRequest, messageOf } from '@tidemark/core';
+import {
+  refusal,
+  durationMs,
+  flag,
+  map,
+  text,
+  bool,
+  file,
+  receiver,
+  str,
+  template,
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
 import type { TopicEvent } from '../event.ts';
 import { printDataJson, printEventJson } from '../event.ts';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { templateScope } from '../handler.ts';
-import { refusal } from '../http-sender.ts';
-import { durationMs, flag, map, text } from '../options.ts';
-import type { Options } from '../options.ts';
-import { bool, file, receiver, str, template } from '../section-options.ts';
 
 const section: SectionSpec = {
   name: 'httppost',

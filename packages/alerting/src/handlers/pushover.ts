@@ -1,11 +1,10 @@
 // pushover: push notifications.
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
+import { text, checkUrl, enabled, requireWhenEnabled, secret, str } from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { parseLevel } from '../level.ts';
-import { text } from '../options.ts';
-import type { Options } from '../options.ts';
-import { checkUrl, enabled, requireWhenEnabled, secret, str } from '../section-options.ts';
 import { checkStatus, enabledSection } from './service.ts';
 
 const section: SectionSpec = {

@@ -1,10 +1,19 @@
 // sensu: results for a Sensu client socket.
 import { InvalidRequest, Unavailable } from '@tidemark/core';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
+import {
+  map,
+  strings,
+  text,
+  enabled,
+  list,
+  requireWhenEnabled,
+  str,
+  template,
+} from '@tidemark/settings';
+import type { SectionSpec } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { templateScope } from '../handler.ts';
 import { parseLevel } from '../level.ts';
-import { map, strings, text } from '../options.ts';
-import { enabled, list, requireWhenEnabled, str, template } from '../section-options.ts';
 import { enabledSection } from './service.ts';
 import { exchangeLine } from './tcp.ts';
 

@@ -1,11 +1,9 @@
 // What the files of this folder share: finding an enabled service's options and sending its
 // request.
 import { InvalidRequest } from '@tidemark/core';
+import { refusal, flag } from '@tidemark/settings';
+import type { IncomingResponse, OutgoingRequest, Options } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import type { IncomingResponse, OutgoingRequest } from '../http-sender.ts';
-import { refusal } from '../http-sender.ts';
-import { flag } from '../options.ts';
-import type { Options } from '../options.ts';
 
 /** Options of a service's section, checked to be enabled. */
 export function enabledSection(

@@ -1,10 +1,8 @@
 // servicenow: ServiceNow's event management.
 import { InvalidRequest, own } from '@tidemark/core';
-import type { HandlerContext, HandlerKind, SectionSpec, TemplateScope } from '../handler.ts';
-import { templateScope } from '../handler.ts';
-import { map, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  map,
+  text,
   checkUrl,
   enabled,
   GLOBAL,
@@ -14,7 +12,10 @@ import {
   STATE_CHANGES_ONLY,
   str,
   template,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind, TemplateScope } from '../handler.ts';
+import { templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

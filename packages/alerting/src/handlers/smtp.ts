@@ -1,11 +1,12 @@
 // smtp: mail. The subject is the message, the HTML body the details.
 import { InvalidRequest, isLoopback, messageOf, Unavailable } from '@tidemark/core';
 import type { Transporter } from 'nodemailer';
-import type { Closable, HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { templateScope } from '../handler.ts';
-import { durationMs, flag, integer, strings, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  durationMs,
+  flag,
+  integer,
+  strings,
+  text,
   bool,
   enabled,
   GLOBAL,
@@ -13,7 +14,10 @@ import {
   secret,
   STATE_CHANGES_ONLY,
   str,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { Closable, HandlerContext, HandlerKind } from '../handler.ts';
+import { templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 
 const TLS_MODES = ['', 'implicit', 'starttls', 'off'];

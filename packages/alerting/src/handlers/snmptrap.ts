@@ -1,11 +1,17 @@
 // snmptrap: SNMP v2c traps.
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
-import { parseAddress } from '../address.ts';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
+import {
+  parseAddress,
+  integer,
+  text,
+  enabled,
+  requireWhenEnabled,
+  secret,
+  str,
+} from '@tidemark/settings';
+import type { SectionSpec, Options, OptionValue } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { templateScope } from '../handler.ts';
-import { integer, text } from '../options.ts';
-import type { Options, OptionValue } from '../options.ts';
-import { enabled, requireWhenEnabled, secret, str } from '../section-options.ts';
 import { enabledSection } from './service.ts';
 
 const section: SectionSpec = {

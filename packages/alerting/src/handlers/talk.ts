@@ -1,7 +1,7 @@
 // talk: incoming webhooks of Jianliao (Talk).
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { text } from '../options.ts';
-import { checkUrl, enabled, requireWhenEnabled, secret, str } from '../section-options.ts';
+import { text, checkUrl, enabled, requireWhenEnabled, secret, str } from '@tidemark/settings';
+import type { SectionSpec } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

@@ -1,10 +1,9 @@
 // tcp: connects for each event and sends it as a line of JSON.
 import { connect } from 'node:net';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { text, parseAddress } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
 import type { HandlerKind } from '../handler.ts';
-import { text } from '../options.ts';
-import { parseAddress } from '../address.ts';
 
 export const tcp: HandlerKind = {
   kind: 'tcp',

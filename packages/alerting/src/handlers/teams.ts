@@ -1,10 +1,8 @@
 // teams: incoming webhooks of Microsoft Teams.
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { parseLevel } from '../level.ts';
-import { text } from '../options.ts';
 import {
+  text,
   checkUrl,
   enabled,
   GLOBAL,
@@ -12,7 +10,10 @@ import {
   secret,
   STATE_CHANGES_ONLY,
   str,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
+import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

@@ -1,8 +1,7 @@
 // telegram: messages by a Telegram bot.
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { flag, text } from '../options.ts';
-import type { Options } from '../options.ts';
 import {
+  flag,
+  text,
   bool,
   checkUrl,
   enabled,
@@ -11,7 +10,9 @@ import {
   secret,
   STATE_CHANGES_ONLY,
   str,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, Options } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section: SectionSpec = {

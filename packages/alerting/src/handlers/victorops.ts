@@ -1,9 +1,8 @@
 // victorops: VictorOps' generic REST integration.
 import { InvalidRequest } from '@tidemark/core';
-import { printDataJson } from '../event.ts';
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { flag, text } from '../options.ts';
 import {
+  flag,
+  text,
   bool,
   checkUrl,
   enabled,
@@ -11,7 +10,10 @@ import {
   requireWhenEnabled,
   secret,
   str,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec } from '@tidemark/settings';
+import { printDataJson } from '../event.ts';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
 import { checkStatus, enabledSection } from './service.ts';
 
 const section: SectionSpec = {

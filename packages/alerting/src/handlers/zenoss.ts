@@ -1,9 +1,8 @@
 // zenoss: Zenoss' event router.
-import type { HandlerContext, HandlerKind, SectionSpec } from '../handler.ts';
-import { templateScope } from '../handler.ts';
-import { integer, map, text } from '../options.ts';
-import type { JsonValue, Options } from '../options.ts';
 import {
+  integer,
+  map,
+  text,
   checkUrl,
   enabled,
   GLOBAL,
@@ -12,7 +11,10 @@ import {
   STATE_CHANGES_ONLY,
   str,
   template,
-} from '../section-options.ts';
+} from '@tidemark/settings';
+import type { SectionSpec, JsonValue, Options } from '@tidemark/settings';
+import type { HandlerContext, HandlerKind } from '../handler.ts';
+import { templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const SEVERITY_MAP = { OK: 'Clear', Info: 'Info', Warning: 'Warning', Critical: 'Critical' };

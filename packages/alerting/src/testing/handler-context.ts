@@ -2,7 +2,7 @@
 // names.
 import { systemClock } from '@tidemark/core';
 
-import { ALLOW_EVERYTHING } from '../handler.ts';
+import { ALLOW_EVERYTHING } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
 
 type Needed = 'section' | 'http' | 'connections';

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { Forbidden, InvalidRequest, LoginThrottle, messageOf, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Options } from '@tidemark/alerting';
+import type { Options } from '@tidemark/settings';
 import type { Caller } from '../config/config-overrides.ts';
 import type { Clusters } from '../database/clusters.ts';
 import { HEALTH_PATH } from '../http/health-route.ts';

@@ -1,8 +1,8 @@
 // How the database is asked about users, with answers that are made here: how often, for how long,
 // and what they mean.
-import type { IncomingResponse, OutgoingRequest } from '@tidemark/alerting';
 import type { Clock } from '@tidemark/core';
 import { expect, test } from 'vitest';
+import type { IncomingResponse, OutgoingRequest } from '@tidemark/settings';
 import { Clusters } from '../database/clusters.ts';
 import { DatabaseUsers } from './database-users.ts';
 

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { LimitExceeded, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Options } from '@tidemark/alerting';
+import type { Options } from '@tidemark/settings';
 import { asObject, parseJson } from '../http/json.ts';
 import type { Clusters } from '../database/clusters.ts';
 

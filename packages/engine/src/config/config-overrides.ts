@@ -22,8 +22,8 @@ import {
   showOption,
   text,
   typeName,
-} from '@tidemark/alerting';
-import type { JsonValue, Options, OptionValue, SectionSpec } from '@tidemark/alerting';
+} from '@tidemark/settings';
+import type { JsonValue, Options, OptionValue, SectionSpec } from '@tidemark/settings';
 import { checkElements } from './config.ts';
 import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 import type { Table } from '../store/metadata.ts';

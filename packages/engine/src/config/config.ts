@@ -1,7 +1,6 @@
 // The engine's configuration: its schema for files, environment and flags, and what `startEngine`
 // takes.
 import { availableParallelism } from 'node:os';
-import { parseAddress } from '@tidemark/alerting';
 import { resolveConfig } from '@tidemark/core';
 import type {
   ConfigKey,
@@ -11,7 +10,8 @@ import type {
   ConfigSchema,
   ConfigType,
 } from '@tidemark/core';
-import type { Options, OptionSpec, OptionType, OptionValue, SectionSpec } from '@tidemark/alerting';
+import { parseAddress } from '@tidemark/settings';
+import type { Options, OptionSpec, OptionType, OptionValue, SectionSpec } from '@tidemark/settings';
 import { FIXED_SECTIONS } from './config-sections.ts';
 import { OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 

@@ -1,12 +1,12 @@
 // Sections whose options can be overridden through the API while the engine runs: the clusters of
 // the database, clusters that autoscale nodes act on, and one section per service that handlers
 // use. One table for the file, the API and the environment.
+import { HANDLER_KINDS } from '@tidemark/alerting';
 import {
   bool,
   checkUrl,
   enabled,
   flag,
-  HANDLER_KINDS,
   INSECURE_SKIP_VERIFY,
   list,
   secret,
@@ -14,8 +14,8 @@ import {
   strings,
   text,
   TLS_FILES,
-} from '@tidemark/alerting';
-import type { Options, SectionSpec } from '@tidemark/alerting';
+} from '@tidemark/settings';
+import type { Options, SectionSpec } from '@tidemark/settings';
 import { SCALER_SECTIONS } from '../services/scaler-clusters.ts';
 import { SCRAPE_SECTIONS } from '../scrape/sections.ts';
 

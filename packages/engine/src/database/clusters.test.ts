@@ -1,9 +1,9 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { httpSender } from '@tidemark/alerting';
 import { expect, test } from 'vitest';
 
+import { httpSender } from '@tidemark/settings';
 import { Clusters } from './clusters.ts';
 
 test('an answer that is larger than task.max-query-response ends the query and says so', async () => {

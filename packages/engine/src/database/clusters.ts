@@ -10,11 +10,11 @@ import {
   Unavailable,
 } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
-import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
-import type { HttpSender, IncomingResponse, Options } from '@tidemark/alerting';
 import type { DatabaseClient, DatabaseWrite, QueryResultSeries } from '@tidemark/runtime';
 import { parsePrecision } from '@tidemark/line-protocol';
 import { printPoints } from '@tidemark/runtime';
+import { durationMs, flag, strings, text, tlsOf } from '@tidemark/settings';
+import type { HttpSender, IncomingResponse, Options } from '@tidemark/settings';
 import { parseJson } from '../http/json.ts';
 import { QUERY_RESPONSE_BYTES } from '../limits.ts';
 

@@ -5,8 +5,8 @@
 import { AppError } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxql';
-import { durationMs, flag, integer, text } from '@tidemark/alerting';
-import type { Options } from '@tidemark/alerting';
+import { durationMs, flag, integer, text } from '@tidemark/settings';
+import type { Options } from '@tidemark/settings';
 import { SUBSCRIBER } from '../auth/authenticator.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { UdpListener } from '../ingest/udp-listener.ts';

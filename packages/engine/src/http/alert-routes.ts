@@ -4,15 +4,16 @@ import { Conflict, InvalidRequest } from '@tidemark/core';
 import { applyPatch } from 'rfc6902';
 import type { Operation } from 'rfc6902';
 import {
-  compileGlob,
   parseLevel,
   printHandlerSpec,
   printState,
   readHandlerSpec,
   readState,
 } from '@tidemark/alerting';
-import type { AlertService, EventState, Glob, HandlerSpec, TopicView } from '@tidemark/alerting';
+import type { AlertService, EventState, HandlerSpec, TopicView } from '@tidemark/alerting';
 import type { AlertLevelName } from '@tidemark/runtime';
+import { compileGlob } from '@tidemark/settings';
+import type { Glob } from '@tidemark/settings';
 import { addDeadLetterRoutes } from './dead-letter-routes.ts';
 import { wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';

@@ -1,7 +1,7 @@
 // Endpoints of operators: storage and service tests.
 import { Internal, InvalidRequest, NotFound, own } from '@tidemark/core';
-import { compileGlob } from '@tidemark/alerting';
 import { Readable } from 'node:stream';
+import { compileGlob } from '@tidemark/settings';
 import { METADATA_FILE } from '../store/metadata.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { ServiceTests, ServiceTestView } from '../services/service-tests.ts';

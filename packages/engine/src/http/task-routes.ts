@@ -1,8 +1,9 @@
 // Endpoints of tasks and templates.
 import { InvalidRequest, messageOf, NotFound } from '@tidemark/core';
-import { compileGlob, printDataJson } from '@tidemark/alerting';
+import { printDataJson } from '@tidemark/alerting';
 import { formatDot, formatRunningDot, printVars } from '@tidemark/pipeline';
 import type { EdgeType, Pipeline } from '@tidemark/pipeline';
+import { compileGlob } from '@tidemark/settings';
 import { defineTemplate, readVars, showScript } from '../tasks/definition.ts';
 import type { BuildEnvironment } from '../tasks/definition.ts';
 import type { Executing, Executor } from '../tasks/executor.ts';

@@ -1,5 +1,5 @@
 // What differs between a definition that is to be copied and the one that is there already.
-import { HIDDEN } from '@tidemark/alerting';
+import { HIDDEN } from '@tidemark/settings';
 import type { Json } from './server.ts';
 
 /**

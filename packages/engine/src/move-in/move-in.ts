@@ -3,8 +3,8 @@
 // already is left alone, so a copy that was interrupted can be made again; what is there and
 // differs is replaced only when that is asked for. Order: templates before their tasks, topics
 // before the tasks that publish to them, so that nobody is told again what was told there.
-import { compileGlob } from '@tidemark/alerting';
 import { AppError, Unavailable } from '@tidemark/core';
+import { compileGlob } from '@tidemark/settings';
 import { differences, sortedDbrps } from './compare.ts';
 import { Refused, Server } from './server.ts';
 import type { Json } from './server.ts';

@@ -1,8 +1,8 @@
 // Hides secrets in texts that leave the engine: log lines, errors of answers, reasons of failed
 // deliveries. Services repeat what they were sent in their answers, so knowing which texts of our
 // own hold secrets would not be enough.
-import { HIDDEN, hideUrlSecrets, isSecretHeader } from '@tidemark/alerting';
-import type { Options } from '@tidemark/alerting';
+import { HIDDEN, hideUrlSecrets, isSecretHeader } from '@tidemark/settings';
+import type { Options } from '@tidemark/settings';
 
 /** Shorter ones would be found everywhere; who uses one has no secret. */
 export const SECRET_LENGTH_MIN = 6;

@@ -1,9 +1,9 @@
 // Who is to be scraped: targets that are written down, listed in files, or known to name servers.
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { compileGlob, integer, map, strings, text } from '@tidemark/alerting';
-import type { Options } from '@tidemark/alerting';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
+import { compileGlob, integer, map, strings, text } from '@tidemark/settings';
+import type { Options } from '@tidemark/settings';
 import { parseYaml } from '../files/yaml.ts';
 
 /** An exporter and the tags of what it shows. */

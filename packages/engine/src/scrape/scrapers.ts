@@ -3,9 +3,9 @@
 // its scrape, nothing else.
 import { AppError, NotFound, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { durationMs, flag, strings, text, tlsOf } from '@tidemark/alerting';
-import type { HttpSender, Options } from '@tidemark/alerting';
 import type { ListenerPoint } from '@tidemark/listeners';
+import { durationMs, flag, strings, text, tlsOf } from '@tidemark/settings';
+import type { HttpSender, Options } from '@tidemark/settings';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Statistic } from '../observability/reporter.ts';
 import { Ticker } from '../ticker.ts';

@@ -12,8 +12,8 @@ import {
   strings,
   text,
   TLS_FILES,
-} from '@tidemark/alerting';
-import type { Options, OptionSpec, SectionSpec } from '@tidemark/alerting';
+} from '@tidemark/settings';
+import type { Options, OptionSpec, SectionSpec } from '@tidemark/settings';
 
 const REFRESH: OptionSpec = {
   name: 'refresh-interval',

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AlertService, AlertStore, ALLOW_EVERYTHING } from '@tidemark/alerting';
+import { AlertService, AlertStore } from '@tidemark/alerting';
 import type { HandlerSpec } from '@tidemark/alerting';
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -17,6 +17,7 @@ import fc from 'fast-check';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { expect, test } from 'vitest';
+import { ALLOW_EVERYTHING } from '@tidemark/settings';
 import { checkTemplate, renderTemplate } from './render.ts';
 
 const RUNS = Number(process.env['ALERT_MODEL_RUNS'] ?? 25);

@@ -4,6 +4,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import type { HttpRequest, ScalerCluster } from '@tidemark/runtime';
 import {
   bool,
   checkUrl,
@@ -17,9 +18,8 @@ import {
   text,
   TLS_FILES,
   tlsOf,
-} from '@tidemark/alerting';
-import type { Options, SectionSpec } from '@tidemark/alerting';
-import type { HttpRequest, ScalerCluster } from '@tidemark/runtime';
+} from '@tidemark/settings';
+import type { Options, SectionSpec } from '@tidemark/settings';
 
 /** Where a pod finds its own cluster, and what proves who it is. */
 const IN_CLUSTER_URL = 'https://kubernetes.default.svc';

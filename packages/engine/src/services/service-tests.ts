@@ -1,15 +1,9 @@
 // Service tests: try an integration with real connections and tell whether it worked.
 import { InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
-import {
-  convertOption,
-  defaultOptions,
-  flag,
-  HANDLER_KINDS,
-  printOption,
-  str,
-  text,
-} from '@tidemark/alerting';
-import type { HandlerContext, JsonValue, Options, ServiceTestSpec } from '@tidemark/alerting';
+import { HANDLER_KINDS } from '@tidemark/alerting';
+import type { HandlerContext, ServiceTestSpec } from '@tidemark/alerting';
+import { convertOption, defaultOptions, flag, printOption, str, text } from '@tidemark/settings';
+import type { JsonValue, Options } from '@tidemark/settings';
 import type { Clusters } from '../database/clusters.ts';
 import { scalerCluster } from './scaler-clusters.ts';
 import { targetsOf, tryScraper } from '../scrape/scrapers.ts';

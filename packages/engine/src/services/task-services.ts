@@ -2,8 +2,8 @@
 // log.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { bodyTemplate, isSecretHeader, map, text } from '@tidemark/alerting';
-import type { AlertService, HttpSender, Options } from '@tidemark/alerting';
+import { bodyTemplate } from '@tidemark/alerting';
+import type { AlertService } from '@tidemark/alerting';
 import type { NodeSpec } from '@tidemark/pipeline';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type {
@@ -14,6 +14,8 @@ import type {
   TaskServices,
   UdfConnector,
 } from '@tidemark/runtime';
+import { isSecretHeader, map, text } from '@tidemark/settings';
+import type { HttpSender, Options } from '@tidemark/settings';
 import type { Clusters } from '../database/clusters.ts';
 import type { LogHub } from '../observability/log-hub.ts';
 import type { PointRouter } from '../ingest/point-router.ts';

@@ -4,14 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@tidemark/core';
-import {
-  AlertService,
-  AlertStore,
-  ALLOW_EVERYTHING,
-  defaultOptions,
-  HANDLER_KINDS,
-} from '@tidemark/alerting';
-import type { HandlerSpec, Options } from '@tidemark/alerting';
+import { AlertService, AlertStore, HANDLER_KINDS } from '@tidemark/alerting';
+import type { HandlerSpec } from '@tidemark/alerting';
 import type {
   AlertEvent,
   AlertLevelName,
@@ -22,6 +16,8 @@ import type {
 } from '@tidemark/runtime';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
+import { ALLOW_EVERYTHING, defaultOptions } from '@tidemark/settings';
+import type { Options } from '@tidemark/settings';
 import { checkTemplate, renderTemplate } from '../services/render.ts';
 import { eventLine, pointLine } from './lines.ts';
 

@@ -1,8 +1,8 @@
 // Vars of the type `secret`: texts for the script that nobody is shown. Answers show a marker in
 // their place; a definition that comes back with the marker keeps what is stored.
 import { InvalidRequest } from '@tidemark/core';
-import { HIDDEN, hideSecret, isReference } from '@tidemark/alerting';
 import type { Vars } from '@tidemark/pipeline';
+import { HIDDEN, hideSecret, isReference } from '@tidemark/settings';
 import { SECRET_LENGTH_MIN } from '../observability/redactor.ts';
 
 /** Logs and errors are searched for every secret. A private key is shorter. */

@@ -1,0 +1,53 @@
+// What scripts may reach on the machine: checked before a task with them starts.
+import { fileURLToPath } from 'node:url';
+import { InvalidRequest } from '@tidemark/core';
+import { findHandlerKind } from '@tidemark/alerting';
+import type { HandlerSpec, HttpPostOptions, Pipeline, SideloadOptions } from '@tidemark/pipeline';
+import { isReference, isSecretHeader, resolveSecrets } from '@tidemark/settings';
+import type { AccessPolicy, Options } from '@tidemark/settings';
+import { scriptHandlersOf } from '../tasks/task-service.ts';
+
+/**
+ * Refuses a script whose handlers, sources or secrets are out of reach, in a sentence. Throws
+ * `InvalidRequest`.
+ */
+export function checkAccess(pipeline: Pipeline, access: AccessPolicy): void {
+  const reasons = pipeline.nodes.flatMap(({ type, options }) => {
+    if (type === 'httpPost') return refusedHeaders(options as HttpPostOptions, access);
+    if (type !== 'sideload') return [];
+    const { source } = options as SideloadOptions;
+    return source.startsWith('file://') && URL.canParse(source)
+      ? access.refuseFile(fileURLToPath(source))
+      : undefined;
+  });
+  for (const handler of scriptHandlersOf(pipeline)) {
+    const { kind, options } = handler;
+    reasons.push(...referencesOf(handler).map(access.refuseSecret));
+    if (kind === 'exec') reasons.push(access.refuseProgram(String(options?.['prog'] ?? '')));
+    if (kind === 'log') reasons.push(access.refuseFile(String(options?.['path'] ?? '')));
+  }
+  const reason = reasons.find((each) => each !== undefined);
+  if (reason !== undefined) throw new InvalidRequest(reason);
+}
+
+function refusedHeaders(
+  { headers }: HttpPostOptions,
+  access: AccessPolicy,
+): readonly (string | undefined)[] {
+  return [...headers]
+    .filter(([name, value]) => isSecretHeader(name) && isReference(value))
+    .map(([, value]) => access.refuseSecret(value));
+}
+
+/**
+ * References to secrets among the options of a handler. What the options are otherwise is checked
+ * later.
+ */
+function referencesOf({ kind, options }: HandlerSpec): readonly string[] {
+  const references: string[] = [];
+  resolveSecrets(findHandlerKind(kind)?.options ?? [], (options ?? {}) as Options, (text) => {
+    if (isReference(text)) references.push(text);
+    return text;
+  });
+  return references;
+}

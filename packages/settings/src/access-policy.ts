@@ -1,0 +1,82 @@
+// What definitions of clients may use on the machine: programs, files, references to secrets.
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, normalize, resolve } from 'node:path';
+import { compileGlob } from './glob.ts';
+
+/**
+ * Which programs may be started, which files written and which secrets read by what clients define.
+ */
+export type AccessPolicy = {
+  refuseProgram(program: string): string | undefined;
+  refuseFile(path: string): string | undefined;
+  /** Why a reference to a secret, `env:NAME` or `file:/path`, may not be used. */
+  refuseSecret(reference: string): string | undefined;
+};
+
+/**
+ * Refuses nothing: for services that nobody outside can define anything in, such as those of task
+ * tests.
+ */
+export const ALLOW_EVERYTHING: AccessPolicy = {
+  refuseProgram: () => undefined,
+  refuseFile: () => undefined,
+  refuseSecret: () => undefined,
+};
+
+/**
+ * Decides what definitions of clients may reach (`[alert] allowed-programs`, `allowed-files`,
+ * `allowed-secrets`): what the configuration lists, and nothing else, whoever asks and from
+ * wherever.
+ */
+export function accessPolicy(options: {
+  readonly programs: readonly string[];
+  readonly files: readonly string[];
+  /** Of references to secrets. */
+  readonly secrets: readonly string[];
+}): AccessPolicy {
+  const check = (globs: readonly string[], key: string) => {
+    const matchers = globs.map((glob) => compilePathGlob(glob));
+    return (value: string): string | undefined => {
+      if (matchers.some((fits) => fits(value))) return undefined;
+      const line = `${key} = [${[...globs, value].map((each) => JSON.stringify(each)).join(', ')}]`;
+      return `not allowed to use ${value}: the setting alert.${key} does not list it; if it may be used, write into the section [alert] of the engine's configuration: ${line}`;
+    };
+  };
+  const refuseProgram = check(options.programs, 'allowed-programs');
+  const refuseFile = check(options.files, 'allowed-files');
+  const refuseSecret = check(options.secrets, 'allowed-secrets');
+  return {
+    // Not resolved: what a system calls a program is often a link. But `..` must not lead out of a
+    // folder.
+    refuseProgram: (program) => refuseProgram(normalize(program)),
+    refuseFile: (path) => refuseFile(realPath(resolve(path))),
+    refuseSecret: (reference) =>
+      refuseSecret(
+        reference.startsWith('file:')
+          ? `file:${realPath(resolve(reference.slice('file:'.length)))}`
+          : reference,
+      ),
+  };
+}
+
+// In paths a star stops at a slash; `/**` at the end means everything below.
+function compilePathGlob(glob: string): (path: string) => boolean {
+  if (glob.endsWith('/**')) {
+    const folder = glob.slice(0, -2);
+    return (path) => path.startsWith(folder) || `${path}/` === folder;
+  }
+  return compileGlob(glob) ?? (() => false);
+}
+
+// A link must not lead out of the allowed folders; a file that does not exist yet has a folder that
+// does.
+function realPath(path: string): string {
+  try {
+    return existsSync(path)
+      ? realpathSync(path)
+      : join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    // Not even the folder exists: the text itself is what is checked.
+    return path;
+  }
+}

@@ -1,0 +1,103 @@
+// Secrets among options: where they are, how they are shown, and what they refer to.
+import type { JsonValue, Options, OptionSpec, OptionValue } from './options.ts';
+import { HIDDEN, hideSecret, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
+
+/** A text somewhere in options: the option, then keys and positions inside it. */
+export type Place = readonly (string | number)[];
+
+// Deeper options are refused when they are checked.
+const DEPTH_MAX = 64;
+
+/**
+ * Options as they are used: references replaced by the secrets they refer to. Throws what `resolve`
+ * throws.
+ */
+export function resolveSecrets(
+  table: readonly OptionSpec[],
+  options: Options,
+  resolve: (text: string) => string,
+): Options {
+  const entries = table.flatMap((spec): (readonly [string, OptionValue])[] => {
+    const value = options[spec.name];
+    if (typeof value === 'string') {
+      const isUsed = spec.isSecret === true ? value !== '' : holdsCredentials(spec, value);
+      return isUsed ? [[spec.name, resolve(value)]] : [];
+    }
+    if (!isTextMap(spec, value)) return [];
+    const resolved = Object.entries(value).map(
+      ([name, text]) =>
+        [name, isSecretText(spec, name) && text !== '' ? resolve(text) : text] as const,
+    );
+    return [[spec.name, Object.fromEntries(resolved)]];
+  });
+  return { ...options, ...Object.fromEntries(entries) };
+}
+
+/** Where options hold the marker instead of a secret; `undefined` when nowhere. */
+export function findHidden(options: Options): string | undefined {
+  let found: string | undefined;
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value === 'bigint') continue;
+    mapTexts(value, [name], (text, place) => {
+      if (text.includes(HIDDEN)) found ??= placeText(place);
+      return text;
+    });
+  }
+  return found;
+}
+
+/** A value of an option as it is shown. */
+export function showOption(spec: OptionSpec, value: JsonValue): JsonValue {
+  return mapTexts(value, [spec.name], (text, place) => shownText(spec, place, text));
+}
+
+/**
+ * A text of an option as it is shown; of an option that no table has, without what its URLs hold.
+ */
+export function shownText(spec: OptionSpec | undefined, place: Place, text: string): string {
+  if (spec === undefined) return hideUrlSecrets(text);
+  const key = place[1];
+  const isSecret = spec.isSecret === true || (typeof key === 'string' && isSecretText(spec, key));
+  return isSecret ? hideSecret(text) : hideUrlSecrets(text);
+}
+
+// Maps of headers are called so everywhere; `basic-auth` is a map that is a secret as a whole.
+function isSecretText(spec: OptionSpec, key: string): boolean {
+  if (spec.isSecret === true) return key === 'password';
+  return spec.name === 'headers' && isSecretHeader(key);
+}
+
+function holdsCredentials(spec: OptionSpec, value: string): boolean {
+  return spec.isReceiver === true && (isReference(value) || hideUrlSecrets(value) !== value);
+}
+
+function isTextMap(
+  spec: OptionSpec,
+  value: OptionValue | undefined,
+): value is Readonly<Record<string, string>> {
+  return spec.type === 'string-map' && value !== null && typeof value === 'object';
+}
+
+/** A value with every text in it replaced. */
+export function mapTexts(
+  value: JsonValue,
+  place: Place,
+  change: (text: string, place: Place) => string,
+): JsonValue {
+  if (typeof value === 'string') return change(value, place);
+  if (value === null || typeof value !== 'object' || place.length > DEPTH_MAX) return value;
+  if (isList(value)) return value.map((item, i) => mapTexts(item, [...place, i], change));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, mapTexts(item, [...place, key], change)]),
+  );
+}
+
+// `Array.isArray` does not know lists that are read-only.
+function isList(value: object): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+/** A place as errors name it. */
+export function placeText(place: Place): string {
+  return place.join('.');
+}
