@@ -28,6 +28,9 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'engine import --from http://user:password@old:9092 --disabled',
     "engine import --from http://old:9092 --pattern 'cpu*' --overwrite",
   ],
+  'cluster up': ['cluster up --dir ./cluster', 'cluster up --dir ./small --shards 1 --replicas 1'],
+  'cluster status': ['cluster status --dir ./cluster --json'],
+  'cluster down': ['cluster down --dir ./cluster'],
   'config default': ['config default > tidemark.toml', 'config default --for engine'],
   'config check': ['config check tidemark.toml', 'config check engine.toml --for engine --json'],
   setup: [

@@ -68,6 +68,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
     for (const command of await subcommands('engine')) engine.addCommand(command);
     return engine;
   },
+  cluster: async ({ finish }) => (await import('./cluster.ts')).clusterCommand(finish),
   setup: async () => (await import('./setup.ts')).setupCommand(),
   config: async ({ finish }) => (await import('./config.ts')).configCommand(finish),
   shell: async ({ finish }) => (await import('./shell.ts')).shellCommand(finish),

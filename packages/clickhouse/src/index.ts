@@ -1,0 +1,3 @@
+// Public face of @tidemark/clickhouse: storage on a ClickHouse cluster.
+export { clusterStatus, startCluster, stopCluster } from './local-cluster/local-cluster.ts';
+export type { ClusterStatus, NodeStatus } from './local-cluster/local-cluster.ts';
