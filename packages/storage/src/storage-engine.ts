@@ -97,15 +97,19 @@ export type DeleteRequest = {
   readonly timeRange?: TimeRange | undefined;
 };
 
-export type ShardInfo = {
+/** A shard: what one retention policy holds for one range of time. */
+export type ShardDescriptor = {
   readonly id: number;
-  readonly shardGroupId: number;
   readonly policyId: number;
   readonly database: string;
   readonly retentionPolicy: string;
   /** Half-open: [start, end). */
   readonly start: Timestamp;
   readonly end: Timestamp;
+};
+
+export type ShardInfo = ShardDescriptor & {
+  readonly shardGroupId: number;
   readonly diskBytes: number;
 };
 

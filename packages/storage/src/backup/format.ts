@@ -9,8 +9,8 @@ import { crc32c } from '../columns/codecs.ts';
 import { decodeManifest, encodeManifest } from '../manifest/manifest.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { frameRecord } from '../disk/frames.ts';
-import { decodeAdditions, encodeAdditions } from '../wal/wal-record.ts';
-import type { IndexAdditions } from '../wal/wal-record.ts';
+import { decodeAdditions, encodeAdditions } from '../series/index-additions.ts';
+import type { IndexAdditions } from '../series/index-additions.ts';
 
 /** "TDMBAK" little-endian; the version is in the upper 16 bits. */
 const MAGIC = 0x4b41424d4454n;

@@ -6,7 +6,7 @@
 import { assert, columnLength, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from './series-id.ts';
 
 export type FieldArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
 

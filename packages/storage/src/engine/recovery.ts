@@ -35,13 +35,14 @@ import type { WalScan } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
-import { applyAdditions, applyRows, padIndex } from '../write/apply.ts';
+import { applyRows } from '../write/apply.ts';
+import { applyAdditions, padIndex } from '../series/index-additions.ts';
 import type { Database } from '../state/database.ts';
 import { applyDelete, applyDrop } from '../write/deletes.ts';
 import type { Engine } from './engine.ts';
 import { Maintenance } from './maintenance.ts';
 import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from '../disk/paths.ts';
-import { registerSegment } from '../shard/register.ts';
+import { registerSegment } from '../shard/live-series.ts';
 
 export type Recovered = {
   readonly maintenance: Maintenance;

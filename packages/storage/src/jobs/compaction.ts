@@ -11,7 +11,7 @@ import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/for
 import { holdsChunk } from '../segment/segment.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
 import { SegmentWriter } from '../segment/writer.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { Pacer } from '../schedule/pacer.ts';

@@ -4,13 +4,13 @@
 import { assert, Corruption } from '@tidemark/core';
 
 import type { DiskFile } from '../disk/disk.ts';
-import { applyAdditions } from '../write/apply.ts';
+import { applyAdditions } from '../series/index-additions.ts';
 import type { Database } from '../state/database.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Maintenance } from '../engine/maintenance.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import { indexDirectory, segmentPath, shardDirectory, shardsDirectory } from '../disk/paths.ts';
-import { registerSegment } from '../shard/register.ts';
+import { registerSegment } from '../shard/live-series.ts';
 import { IndexLog } from '../series/index-log.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import { Shard } from '../shard/shard.ts';

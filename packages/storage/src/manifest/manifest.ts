@@ -14,7 +14,8 @@ import {
 import type { CheckedFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
-import type { ShardDescriptor } from '../shard/shard.ts';
+import type { IndexEnd } from '../series/index-damage.ts';
+import type { ShardDescriptor } from '../storage-engine.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 
 export type ManifestShard = {
@@ -35,15 +36,6 @@ export type ManifestDatabase = {
    * What the file of its index held at the commit; absent in manifests from before they said it.
    */
   readonly index?: IndexEnd | undefined;
-};
-
-/** Durable entries of a series index: less than these in its file is damage. */
-export type IndexEnd = {
-  readonly bytes: number;
-  readonly measurements: number;
-  readonly series: number;
-  /** CRC-32C of the bytes; absent when the file is from before it was counted. */
-  readonly checksum?: number | undefined;
 };
 
 /** A database that is not served, because something that it wrote is lost. `repair` ends it. */

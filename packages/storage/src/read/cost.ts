@@ -5,7 +5,7 @@ import type { CostRequest, SourceCost } from '@tidemark/query';
 import type { ShardView, Snapshot, TableView } from '../state/snapshot.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import { select } from './groups.ts';
 import type { ReadOptions } from './need.ts';
 import type { Selection } from './groups.ts';

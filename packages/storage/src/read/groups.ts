@@ -7,7 +7,7 @@ import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query'
 import type { DatabaseView, ShardView, Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import { needDatabase, needShards } from './need.ts';
 import type { OnPartial } from './need.ts';
 import type { RequestMemory } from './request-memory.ts';

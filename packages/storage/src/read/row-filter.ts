@@ -6,7 +6,7 @@ import { textMatcher } from '@tidemark/query/regex';
 import { scans } from '../columns/codecs.ts';
 import type { DatabaseView } from '../state/snapshot.ts';
 import { residualCondition } from '../series/select.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { Run } from '../columns/run.ts';
 import type { WantedField } from './series-reader.ts';

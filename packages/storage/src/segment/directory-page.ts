@@ -3,7 +3,7 @@
 // what its entries take as objects.
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import { firstNotBelow } from '../columns/search.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import { readChunks, skipChunks } from './format.ts';
 import type { ChunkMeta, PageMeta, SegmentField } from './format.ts';
 

@@ -6,7 +6,7 @@ import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { codecs, crc32c, decoding } from '../columns/codecs.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 
 /** "TDMSEG" little-endian, then the version in the upper 16 bits. */
 export const SEGMENT_MAGIC = 0x4745534d4454n | (1n << 48n);

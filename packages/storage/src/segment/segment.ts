@@ -11,7 +11,7 @@ import type { DiskFile } from '../disk/disk.ts';
 import { newFieldArray } from '../columns/row-block.ts';
 import { columnOf, valuesOf } from '../columns/run.ts';
 import { firstBeyond } from '../columns/search.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import {
   BLOCK_CHECKSUM_BYTES,
   decodeFooter,

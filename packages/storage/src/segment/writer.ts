@@ -12,7 +12,7 @@ import type { Run } from '../columns/run.ts';
 import { finish } from '../schedule/steps.ts';
 import type { SeriesRows } from '@tidemark/kernels';
 import { newFieldArray } from '../columns/row-block.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
 import {
   chunkRowsMax,

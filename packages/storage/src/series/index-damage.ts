@@ -1,6 +1,14 @@
 // Whether the log of a series index has what it should have.
-import type { IndexEnd } from '../manifest/manifest.ts';
 import type { FramedEnd } from '../disk/framed-file.ts';
+
+/** Durable entries of a series index: less than these in its file is damage. */
+export type IndexEnd = {
+  readonly bytes: number;
+  readonly measurements: number;
+  readonly series: number;
+  /** CRC-32C of the bytes; absent when the file is from before it was counted. */
+  readonly checksum?: number | undefined;
+};
 
 /** What an index log was found to hold: its good bytes and the numbers of its entries. */
 export type FoundIndex = FramedEnd & { readonly measurements: number; readonly series: number };

@@ -8,8 +8,8 @@ import { appendFrames, sizeOf } from '../disk/framed-file.ts';
 import type { FramedEnd } from '../disk/framed-file.ts';
 import { scanWalFile } from '../disk/frames.ts';
 import type { ScanRange } from '../disk/frames.ts';
-import { decodeAdditions, encodeAdditions } from '../wal/wal-record.ts';
-import type { IndexAdditions } from '../wal/wal-record.ts';
+import { decodeAdditions, encodeAdditions } from './index-additions.ts';
+import type { IndexAdditions } from './index-additions.ts';
 
 export type IndexLogContents = {
   readonly additions: readonly IndexAdditions[];

@@ -1,7 +1,8 @@
 // Series of one measurement: their ids by ordinal, and per tag key a column of text ids by ordinal.
 import { assert, compareBytes } from '@tidemark/core';
 
-import type { SeriesId, TextId } from './series-index.ts';
+import type { TextId } from './series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 
 /**
  * Text id + 1 per ordinal, 0 where the series lacks the tag. Shorter than the series list when the

@@ -7,7 +7,7 @@
 import { assert } from '@tidemark/core';
 
 import { SeriesIndex } from './series-index.ts';
-import type { SeriesId } from './series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 
 /** Half a millisecond to copy, mostly looking the texts of tags up. */
 const PORTION_SERIES = 1 << 9;

@@ -10,6 +10,7 @@ import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemar
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
 
+import type { SeriesId } from '../columns/series-id.ts';
 import { ByteWriter, DecodeError, utf8, utf8Text } from '../columns/bytes.ts';
 import { LIMITS } from '../limits.ts';
 import { schemaChanged } from './schema-version.ts';
@@ -23,7 +24,6 @@ import { SeriesPlaces } from './series-places.ts';
 import { TagCardinalities } from './tag-cardinality.ts';
 import type { Cardinality } from './tag-cardinality.ts';
 
-export type SeriesId = number;
 export type TextId = number;
 
 export type TagPair = readonly [string, string];

@@ -1,6 +1,6 @@
 // Consecutive series as logs, index files and backups hold them (docs/formats/wal.md, `additions`).
 import { ByteReader, ByteWriter } from '../columns/bytes.ts';
-import type { SeriesId } from './series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 
 export type EncodedSeries = {
   /** Of entries. */

@@ -1,7 +1,7 @@
 // What an index knows of each series by its id: measurement, place within it, and in how many
 // shards it has data. In pages, because ids are never used again: those of a page of which no
 // series is left take nothing.
-import type { SeriesId } from './series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 
 const PAGE_BITS = 12;
 const PAGE_LENGTH = 1 << PAGE_BITS;

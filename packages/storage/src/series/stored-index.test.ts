@@ -8,7 +8,7 @@ import { nodeDisk } from '../disk/node-disk.ts';
 import { checkpointPath } from './checkpoint.ts';
 import { IndexLog } from './index-log.ts';
 import { SeriesIndex } from './series-index.ts';
-import { applyAdditions } from '../write/apply.ts';
+import { applyAdditions } from './index-additions.ts';
 import { StoredIndex } from './stored-index.ts';
 
 const disk = nodeDisk();

@@ -1,10 +1,10 @@
 // A series index and how much of it is in its files: the index log, and a checkpoint of it.
 import type { Disk } from '../disk/disk.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
-import type { ManifestDatabase } from '../manifest/manifest.ts';
+import type { IndexEnd } from './index-damage.ts';
 import type { FramedEnd } from '../disk/framed-file.ts';
 import type { SeriesIndex } from './series-index.ts';
-import type { IndexAdditions } from '../wal/wal-record.ts';
+import type { IndexAdditions } from './index-additions.ts';
 
 /** Opening builds about a million series per second: these are done in a few milliseconds. */
 const CLOSING_SERIES_MIN = 2_000;
@@ -21,15 +21,15 @@ const RUNNING_SERIES_MIN = 50_000;
 const PORTION_SERIES = 1 << 13;
 
 /** Numbers of entries of an index. */
-type IndexEnd = { readonly measurements: number; readonly series: number };
+type EntryCounts = { readonly measurements: number; readonly series: number };
 /** Entries that are in the index log, and the bytes of it that hold them. */
-type Persisted = IndexEnd & FramedEnd;
+type Persisted = EntryCounts & FramedEnd;
 
 export class StoredIndex {
   readonly index: SeriesIndex;
   /** Number of its files. */
   readonly fileId: number;
-  #damagedEnd: { readonly known: ManifestDatabase['index'] } | undefined;
+  #damagedEnd: { readonly known: IndexEnd | undefined } | undefined;
   #persisted: Persisted = { measurements: 0, series: 0, logBytes: 0, checksum: 0 };
   /** Where the ids end that the checkpoint holds. */
   #checkpointSeries = 0;
@@ -50,14 +50,14 @@ export class StoredIndex {
   }
 
   /** What the manifest says of the index log. */
-  get manifestEnd(): ManifestDatabase['index'] {
+  get manifestEnd(): IndexEnd | undefined {
     if (this.#damagedEnd !== undefined) return this.#damagedEnd.known;
     const { logBytes: bytes, measurements, series, checksum } = this.#persisted;
     return { bytes, measurements, series, checksum };
   }
 
   /** The index log lacks entries: it stays as it is, and so does what the manifest says of it. */
-  leaveDamaged(known: ManifestDatabase['index']): void {
+  leaveDamaged(known: IndexEnd | undefined): void {
     this.#damagedEnd = { known };
   }
 
@@ -66,7 +66,7 @@ export class StoredIndex {
    * are none.
    */
   unpersisted():
-    | { readonly portions: Iterable<IndexAdditions>; readonly end: IndexEnd }
+    | { readonly portions: Iterable<IndexAdditions>; readonly end: EntryCounts }
     | undefined {
     const end = endOf(this.index);
     const first = this.#persisted;
@@ -108,15 +108,15 @@ export function allAdditions(index: SeriesIndex): Generator<IndexAdditions> {
   return portionsOf(index, { measurements: 0, series: 0 }, endOf(index));
 }
 
-function endOf(index: SeriesIndex): IndexEnd {
+function endOf(index: SeriesIndex): EntryCounts {
   return { measurements: index.measurements.length, series: index.seriesEnd };
 }
 
 /** Measurements come with the first portion: series of all of them may refer to any. */
 function* portionsOf(
   index: SeriesIndex,
-  first: IndexEnd,
-  end: IndexEnd,
+  first: EntryCounts,
+  end: EntryCounts,
 ): Generator<IndexAdditions> {
   const all = index.measurements.slice(first.measurements, end.measurements);
   let measurements = all.map(({ name }) => name);

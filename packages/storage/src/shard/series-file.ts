@@ -4,7 +4,7 @@
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import type { Disk } from '../disk/disk.ts';
 import { shardDirectory } from '../disk/paths.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import { sizeOf } from '../disk/framed-file.ts';
 import { scanWalFile } from '../disk/frames.ts';
 

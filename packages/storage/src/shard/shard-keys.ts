@@ -6,7 +6,8 @@ import type { Segment } from '../segment/segment.ts';
 import { encodeSeriesKeys, seriesFilePath } from './series-file.ts';
 import { SeriesSet } from '../series/series-set.ts';
 import type { Shard } from './shard.ts';
-import type { SeriesId, SeriesIndex } from '../series/series-index.ts';
+import type { SeriesIndex } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import { appendFrames, sizeOf } from '../disk/framed-file.ts';
 import type { Pacer } from '../schedule/pacer.ts';
 

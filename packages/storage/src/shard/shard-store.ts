@@ -7,7 +7,7 @@ import { firstBeyond } from '../columns/search.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import { shardBounds } from './shard-bounds.ts';
 import { Shard } from './shard.ts';
-import type { ShardDescriptor } from './shard.ts';
+import type { ShardDescriptor } from '../storage-engine.ts';
 
 export class ShardStore {
   readonly #byId = new Map<number, Shard>();

@@ -1,7 +1,7 @@
 // A shard: what one retention policy holds for one range of time.
 import { assert } from '@tidemark/core';
-import type { Timestamp } from '@tidemark/core';
 
+import type { ShardDescriptor } from '../storage-engine.ts';
 import type { Damage } from '../damage.ts';
 import { Table } from '../memtable/table.ts';
 import type { SeriesOrdinals } from '../memtable/table.ts';
@@ -9,16 +9,6 @@ import { FieldRegistry } from './field-registry.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SeriesSet } from '../series/series-set.ts';
 import type { Tombstone } from './tombstone.ts';
-
-export type ShardDescriptor = {
-  readonly id: number;
-  readonly policyId: number;
-  readonly database: string;
-  readonly retentionPolicy: string;
-  /** Half-open: [start, end). */
-  readonly start: Timestamp;
-  readonly end: Timestamp;
-};
 
 /** Tables of the memtable by measurement id. */
 export type MemtableTables = Map<number, Table>;

@@ -5,7 +5,7 @@ import type { TimeRange } from '@tidemark/core';
 import { filterRun, lowerBound } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { firstNotBelow } from '../columns/search.ts';
-import type { SeriesId } from '../series/series-index.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 
 export type Tombstone = {
   /** Covers rows of segments with a smaller sequence number. */

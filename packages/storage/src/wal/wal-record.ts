@@ -8,19 +8,10 @@ import { codecs, decoding } from '../columns/codecs.ts';
 import { RowBlock } from '../columns/row-block.ts';
 import type { TimeBounds } from '../columns/row-block.ts';
 import { columnOf } from '../columns/run.ts';
-import type { SeriesId } from '../series/series-index.ts';
-import { readSeriesList } from '../series/series-list.ts';
-import type { EncodedSeries } from '../series/series-list.ts';
-import type { ShardDescriptor } from '../shard/shard.ts';
+import { decodeAdditions, encodeAdditions } from '../series/index-additions.ts';
+import type { IndexAdditions } from '../series/index-additions.ts';
+import type { ShardDescriptor } from '../storage-engine.ts';
 import { fillFrame, FRAME_BYTES } from '../disk/frames.ts';
-
-/** Index entries that the record's rows or deletes may refer to; ids count up from the first. */
-export type IndexAdditions = {
-  readonly firstMeasurementId: number;
-  readonly measurements: readonly string[];
-  readonly firstSeriesId: SeriesId;
-  readonly series: EncodedSeries;
-};
 
 /**
  * A database of which everything was dropped comes back under the same name with another
@@ -121,24 +112,6 @@ export function decodeOwner(bytes: Uint8Array): DatabaseRef | undefined {
   const reader = new ByteReader(bytes);
   const kind = KINDS[reader.u8()];
   return kind === 'rows' || kind === 'delete' ? decodeDatabase(reader) : undefined;
-}
-
-/** Index entries, also as the records of the index log. */
-export function encodeAdditions(additions: IndexAdditions, out: ByteWriter): void {
-  out.varint(additions.firstMeasurementId);
-  out.varint(additions.measurements.length);
-  for (const name of additions.measurements) out.text(name);
-  out.varint(additions.firstSeriesId);
-  out.varint(additions.series.count);
-  out.raw(additions.series.bytes);
-}
-
-export function decodeAdditions(reader: ByteReader): IndexAdditions {
-  const firstMeasurementId = reader.varint();
-  const measurements: string[] = [];
-  for (let n = reader.count(); n > 0; n--) measurements.push(reader.text());
-  const firstSeriesId = reader.varint();
-  return { firstMeasurementId, measurements, firstSeriesId, series: readSeriesList(reader) };
 }
 
 function encodeRows(record: RowsRecord, out: ByteWriter): void {

@@ -10,7 +10,8 @@ import type { Shard } from '../shard/shard.ts';
 import type { DeleteRequest } from '../storage-engine.ts';
 import { encodeFramed } from '../wal/wal-record.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
-import { deleteFromMemtable, dropEmptySeries } from './apply.ts';
+import { deleteFromMemtable } from './apply.ts';
+import { dropEmptySeries } from '../shard/live-series.ts';
 import type { Database } from '../state/database.ts';
 import type { Engine } from '../engine/engine.ts';
 
