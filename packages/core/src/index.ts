@@ -75,6 +75,7 @@ export type {
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';
 export { hashSeed, hashText } from './text-hash.ts';
+export { openAll, OpenParts } from './open-parts.ts';
 export { own } from './own.ts';
 export { Pipe } from './pipe.ts';
 export { suggest } from './suggest.ts';

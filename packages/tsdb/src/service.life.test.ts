@@ -1,7 +1,7 @@
 // Liveness and readiness while the service starts, the end when storage is lost, and the log level
 // at run time.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
@@ -106,6 +106,28 @@ describe('while storage is recovering', () => {
     await expect(starting.service).rejects.toThrow('the disk is gone');
     await expect(fetch(`${starting.url}/ping`)).rejects.toThrow('fetch failed');
   });
+});
+
+test('a part that can not be opened later ends the start, and everything before it is closed', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-tsdb-'));
+  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
+  const socket = join(directory, 'http.sock');
+  const http = {
+    'unix-socket-enabled': true,
+    'bind-socket': socket,
+    'audit-log-path': join(directory, 'audit.log'),
+  };
+  const subscriber = { 'ca-certs': join(directory, 'missing.pem') };
+  const failing = startTestService({ directory, config: { http, subscriber } });
+  await expect(failing).rejects.toThrow('subscriber.ca-certs can not be read');
+  const isListening = existsSync(socket);
+
+  // Its locks, files and addresses are free again.
+  const service = await startTestService({ directory, config: { http } });
+  cleanups.push(() => service.close());
+
+  expect(isListening).toBe(false);
+  expect((await service.query('SHOW DATABASES')).status).toBe(200);
 });
 
 test('while the storage thread is opened again the service is not ready, and then serves what it had', async () => {

@@ -84,9 +84,8 @@ describe('every endpoint asks for the right that the table names', () => {
     statements: ['reader', 'root'],
   };
 
-  type Row = Omit<Endpoint, 'handle'>;
-  const cases = [...ENDPOINTS, OPENAPI_ENDPOINT].flatMap((endpoint: Row) =>
-    (Object.keys(users) as Who[]).map((who): [Row, Who] => [endpoint, who]),
+  const cases = [...ENDPOINTS, OPENAPI_ENDPOINT].flatMap((endpoint: Endpoint) =>
+    (Object.keys(users) as Who[]).map((who): [Endpoint, Who] => [endpoint, who]),
   );
   test.each(cases.map(([endpoint, who]) => [endpoint.path, who, endpoint] as const))(
     '%s for %s',

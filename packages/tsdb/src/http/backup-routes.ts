@@ -15,13 +15,26 @@ import {
 } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { encodeFailure } from '@tidemark/storage';
+import type { Logger } from 'pino';
 
-import type { BackupOptions } from '../backup/backup-service.ts';
+import type { BackupOptions, BackupService } from '../backup/backup-service.ts';
 import { LIMITS } from '../limits.ts';
+import type { AuditLog } from '../log/audit-log.ts';
 import { sendEmpty, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import type { HttpServices } from './services.ts';
+
+type BackupParts = {
+  readonly audit: AuditLog;
+  readonly backups: BackupService;
+  readonly bodies: BodyLimits;
+};
+
+type RestoreParts = BackupParts & {
+  /** May be there already, and then stays as it is. */
+  readonly monitorDatabase: string;
+};
 
 /** What errors call the backup that is being restored. */
 const UPLOADED = 'backup';
@@ -43,16 +56,19 @@ type BackupBody = Static<typeof BackupBody>;
  * `{"databases", "start", "end", "since"}`, all optional. Streams; a failure is the last thing in
  * the stream.
  */
-export async function handleBackup(exchange: Exchange, services: HttpServices): Promise<void> {
+export async function handleBackup(
+  exchange: Exchange,
+  { audit, backups, bodies, log }: BackupParts & { readonly log: Logger },
+): Promise<void> {
   const { response } = exchange;
-  const body = await readBody(exchange, services.bodies);
+  const body = await readBody(exchange, bodies);
   const options = backupOptions(Buffer.from(body).toString('utf8'));
-  services.audit.done(exchange, 'backup', { databases: options.databases?.join(', ') ?? 'all' });
+  audit.done(exchange, 'backup', { databases: options.databases?.join(', ') ?? 'all' });
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Cancelled('the client closed the connection')));
   // A client that stops to read would hold segments back for ever.
   response.setTimeout(LIMITS.backupIdleMs.value, () => response.destroy());
-  const portions = services.backups.create(options);
+  const portions = backups.create(options);
   try {
     // What can be refused is refused before the first byte, with a status.
     let step = await portions.next();
@@ -66,7 +82,7 @@ export async function handleBackup(exchange: Exchange, services: HttpServices): 
   } catch (error) {
     if (gone.signal.aborted) return;
     if (!response.headersSent) throw error;
-    services.log.error({ err: error }, 'backup failed');
+    log.error({ err: error }, 'backup failed');
     response.end(encodeFailure(error instanceof AppError ? error.message : 'internal error'));
   } finally {
     await portions.return(undefined);
@@ -77,9 +93,9 @@ export async function handleBackup(exchange: Exchange, services: HttpServices): 
  * POST begins (`database`, `as`) and answers an id; PUT with `id` brings a piece; POST with `id`
  * finishes and answers what was restored; DELETE with `id` gives up.
  */
-export async function handleRestore(exchange: Exchange, services: HttpServices): Promise<void> {
+export async function handleRestore(exchange: Exchange, parts: RestoreParts): Promise<void> {
   try {
-    await restoreStep(exchange, services);
+    await restoreStep(exchange, parts);
   } catch (error) {
     // Damage of what the client sent is not damage of the server.
     if (!(error instanceof Corruption) || error.file !== UPLOADED) throw error;
@@ -87,8 +103,10 @@ export async function handleRestore(exchange: Exchange, services: HttpServices):
   }
 }
 
-async function restoreStep(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { backups, bodies, config, audit } = services;
+async function restoreStep(
+  exchange: Exchange,
+  { audit, backups, bodies, monitorDatabase }: RestoreParts,
+): Promise<void> {
   const { parameters } = exchange;
   const id = parameters.get('id');
   switch (exchange.method) {
@@ -115,7 +133,7 @@ async function restoreStep(exchange: Exchange, services: HttpServices): Promise<
       const options = {
         database: database === '' ? undefined : database,
         as: as === '' ? undefined : as,
-        optional: config.monitor.storeDatabase,
+        optional: monitorDatabase,
       };
       const opened = backups.openRestore(options);
       audit.done(exchange, 'restore', { step: 'begun', databases: database || 'all', as });

@@ -4,12 +4,15 @@ import { once } from 'node:events';
 
 import { AppError, Cancelled, formatRfc3339, InvalidRequest, parseRfc3339 } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
+import type { Logger } from 'pino';
 
 import { planRun, runPlan } from '../continuous/run-range.ts';
 import type { PlannedRun } from '../continuous/run-range.ts';
+import type { AuditLog } from '../log/audit-log.ts';
+import type { StatementServices } from '../statements/context.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { readJsonFields } from './json-body.ts';
-import type { HttpServices } from './services.ts';
 
 /**
  * `{"database", "name", "start", "end"}`. The answer has one JSON document per line: one per step,
@@ -17,14 +20,24 @@ import type { HttpServices } from './services.ts';
  */
 export async function handleContinuousRun(
   exchange: Exchange,
-  services: HttpServices,
+  {
+    audit,
+    bodies,
+    log,
+    statements: services,
+  }: {
+    readonly audit: AuditLog;
+    readonly bodies: BodyLimits;
+    readonly log: Logger;
+    readonly statements: StatementServices;
+  },
 ): Promise<void> {
   const request = checkRequest(
-    await readJsonFields(exchange, services, '{"database", "name", "start", "end"}'),
+    await readJsonFields(exchange, bodies, '{"database", "name", "start", "end"}'),
   );
   const plan = planRun(request, services);
   const { response } = exchange;
-  services.audit.done(exchange, 'continuous query runs over a past range', {
+  audit.done(exchange, 'continuous query runs over a past range', {
     ...describe(plan),
     name: request.name,
   });
@@ -53,7 +66,7 @@ export async function handleContinuousRun(
   } catch (error) {
     if (gone.signal.aborted) return;
     // The status has been sent: the last line says that the run did not get to its end.
-    services.log.error({ err: error, query: request.name }, 'continuous query failed');
+    log.error({ err: error, query: request.name }, 'continuous query failed');
     const text = error instanceof AppError ? error.message : 'internal error';
     response.end(`${JSON.stringify({ error: text })}\n`);
   }

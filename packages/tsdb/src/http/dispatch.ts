@@ -3,14 +3,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { AppError, Forbidden, Unauthorized } from '@tidemark/core';
-import type { BorderGuard, BorderRefusal } from '@tidemark/core';
+import type { BorderGuard, BorderRefusal, Clock, RequestMetrics } from '@tidemark/core';
 import { discardBody } from '@tidemark/core/request-body';
+import type { Logger } from 'pino';
 
+import type { Authenticator } from '../auth/authenticator.ts';
 import { requireAdmin } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
 import { METHOD_NOT_ALLOWED, PAGE_NOT_FOUND } from '../compat/messages.ts';
-import { PolicyMissing } from '../write/policy-ref.ts';
-import { WriteTimeout } from '../write/write-service.ts';
+import type { TsdbConfig } from '../config/schema.ts';
+import type { AccessLog } from '../log/access-log.ts';
+import type { AuditLog } from '../log/audit-log.ts';
+import type { RequestTracker } from '../stats/request-counts.ts';
+import type { HttpCounters } from '../stats/statistics.ts';
 import {
   askToRetry,
   BodyTooLarge,
@@ -20,79 +25,94 @@ import {
   sendText,
   statusOf,
 } from './answer.ts';
-import { ENDPOINTS } from './endpoints.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint, ServedEndpoint } from './endpoints.ts';
 import { openExchange } from './exchange.ts';
 import type { Exchange, HeaderSettings } from './exchange.ts';
 import { chooseEncoding } from './query-parameters.ts';
-import type { HttpServices } from './services.ts';
 import { Throttled, WriteGate } from './write-gate.ts';
+
+export type DispatchOptions = {
+  readonly config: TsdbConfig['http'];
+  readonly endpoints: readonly ServedEndpoint[];
+  /** Where answered requests are logged, if they are. */
+  readonly accessLog: AccessLog | undefined;
+  /** Every refusal goes here. */
+  readonly audit: AuditLog;
+  readonly authenticator: Authenticator;
+  readonly clock: Clock;
+  readonly counters: HttpCounters;
+  readonly log: Logger;
+  /** Requests by endpoint, and how long writes and queries take. */
+  readonly metrics: RequestMetrics;
+  /** Writes and queries by user and address. */
+  readonly requests: RequestTracker;
+};
 
 /** Answers requests. Hot paths do not pass through fastify (docs/adr/0005-http-stack.md). */
 export class Dispatch {
-  readonly #services: HttpServices;
+  readonly #options: DispatchOptions;
   readonly #settings: HeaderSettings;
-  readonly #byPath: ReadonlyMap<string, Endpoint>;
+  readonly #byPath: ReadonlyMap<string, ServedEndpoint>;
   readonly #writeGate: WriteGate;
 
-  constructor(services: HttpServices) {
-    const { http } = services.config;
-    this.#services = services;
-    this.#settings = { hasCompatHeaders: http.compatRoutes, extra: http.headers };
-    const served = ENDPOINTS.filter((endpoint) => http.compatRoutes || !endpoint.isCompat);
-    this.#byPath = new Map(served.map((endpoint) => [endpoint.path, endpoint]));
+  constructor(options: DispatchOptions) {
+    const { clock, config, endpoints } = options;
+    this.#options = options;
+    this.#settings = { hasCompatHeaders: config.compatRoutes, extra: config.headers };
+    this.#byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
     this.#writeGate = new WriteGate({
-      maxActive: http.maxConcurrentWriteLimit,
-      maxWaiting: http.maxEnqueuedWriteLimit,
-      timeoutMs: http.enqueuedWriteTimeoutMs,
-      clock: services.clock,
+      maxActive: config.maxConcurrentWriteLimit,
+      maxWaiting: config.maxEnqueuedWriteLimit,
+      timeoutMs: config.enqueuedWriteTimeoutMs,
+      clock,
     });
   }
 
   /** Opens the exchange of a request and counts it. */
   open(request: IncomingMessage, response: ServerResponse, border: BorderGuard): Exchange {
-    const { counters, clock } = this.#services;
+    const { accessLog, clock, counters, metrics } = this.#options;
     const exchange = openExchange(request, response, this.#settings, border);
     const startedMs = clock.monotonicMs();
     counters.req++;
     counters.reqActive++;
     response.once('close', () => {
+      const status = response.statusCode;
       const durationMs = clock.monotonicMs() - startedMs;
       counters.reqActive--;
       counters.reqDurationNs += Math.round(durationMs * 1e6);
-      this.#services.metrics.count({
+      metrics.count({
         method: knownMethod(exchange.method),
         endpoint: this.#byPath.get(exchange.path)?.path ?? 'other',
-        status: response.statusCode,
+        status,
       });
-      if (response.statusCode >= 500) counters.serverError++;
-      else if (response.statusCode >= 400) counters.clientError++;
-      this.#logAccess(exchange, durationMs);
+      if (status >= 500) counters.serverError++;
+      else if (status >= 400) counters.clientError++;
+      accessLog?.write({ ...exchange, status, durationMs });
     });
     return exchange;
   }
 
   /** Answers a request that its listener does not serve, whatever it asks for. */
   refuse(exchange: Exchange, { status, message }: BorderRefusal): void {
-    this.#services.audit.refused(exchange, 'request refused', message);
+    this.#options.audit.refused(exchange, 'request refused', message);
     sendError(exchange, status, message);
     discardBody(exchange.request);
   }
 
   /** The endpoint of a path, if it is served. */
-  endpoint(path: string): Endpoint | undefined {
+  endpoint(path: string): ServedEndpoint | undefined {
     return this.#byPath.get(path);
   }
 
-  get endpoints(): Iterable<Endpoint> {
+  get endpoints(): Iterable<ServedEndpoint> {
     return this.#byPath.values();
   }
 
   /** Answers a request. Never rejects. */
-  async answer(endpoint: Endpoint | undefined, exchange: Exchange): Promise<void> {
+  async answer(endpoint: ServedEndpoint | undefined, exchange: Exchange): Promise<void> {
     try {
       if (endpoint === undefined) return sendText(exchange, 404, PAGE_NOT_FOUND);
-      await this.#serve(endpoint, exchange, this.#services.clock.monotonicMs());
+      await this.#serve(endpoint, exchange, this.#options.clock.monotonicMs());
     } catch (error) {
       this.#answerError(exchange, error);
     } finally {
@@ -100,7 +120,7 @@ export class Dispatch {
     }
   }
 
-  async #serve(endpoint: Endpoint, exchange: Exchange, startedMs: number): Promise<void> {
+  async #serve(endpoint: ServedEndpoint, exchange: Exchange, startedMs: number): Promise<void> {
     if (exchange.method === 'OPTIONS') {
       exchange.response.setHeader('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
       exchange.response.statusCode = 204;
@@ -112,7 +132,7 @@ export class Dispatch {
       return sendText(exchange, 405, METHOD_NOT_ALLOWED);
     }
     const identity = await this.#identify(endpoint, exchange);
-    const { clock, counters, metrics, requests } = this.#services;
+    const { clock, counters, metrics, requests } = this.#options;
     const tookMs = (): number => clock.monotonicMs() - startedMs;
     switch (endpoint.right) {
       case 'write': {
@@ -121,7 +141,7 @@ export class Dispatch {
         let leave: (() => void) | undefined;
         try {
           leave = await this.#writeGate.enter();
-          await endpoint.handle(exchange, this.#services, identity);
+          await endpoint.handle(exchange, identity);
         } finally {
           leave?.();
           counters.writeReqActive--;
@@ -134,7 +154,7 @@ export class Dispatch {
       case 'statements':
         counters.queryReq++;
         try {
-          await endpoint.handle(exchange, this.#services, identity);
+          await endpoint.handle(exchange, identity);
         } finally {
           counters.queryReqDurationNs += Math.round(tookMs() * 1e6);
           metrics.queries.observe(tookMs() / 1000);
@@ -142,9 +162,7 @@ export class Dispatch {
         }
         return;
       default:
-        if (endpoint.path === '/ping') counters.pingReq++;
-        else if (endpoint.path === '/status') counters.statusReq++;
-        await endpoint.handle(exchange, this.#services, identity);
+        await endpoint.handle(exchange, identity);
     }
   }
 
@@ -152,8 +170,8 @@ export class Dispatch {
    * Who asks. Throws where a right is missing that does not depend on what the request asks for.
    */
   async #identify({ right }: Endpoint, exchange: Exchange): Promise<Identity> {
-    const { authenticator, config } = this.#services;
-    const { pingAuthEnabled, pprofAuthEnabled } = config.http;
+    const { authenticator, config } = this.#options;
+    const { pingAuthEnabled, pprofAuthEnabled } = config;
     const isForAll =
       (right === 'ping' && !pingAuthEnabled) || (right === 'debug' && !pprofAuthEnabled);
     if (isForAll) return { kind: 'open' };
@@ -171,7 +189,7 @@ export class Dispatch {
 
   #answerError(exchange: Exchange, error: unknown): void {
     const { response } = exchange;
-    const { audit, counters, log, config } = this.#services;
+    const { audit, counters, log, config } = this.#options;
     if (error instanceof ClientGone || response.destroyed) return;
     if (response.headersSent) {
       response.destroy();
@@ -180,11 +198,10 @@ export class Dispatch {
     if (error instanceof Unauthorized) {
       counters.authFail++;
       audit.refused(exchange, 'credentials refused', error.message);
-      response.setHeader('Www-Authenticate', `Basic realm="${config.http.realm}"`);
+      response.setHeader('Www-Authenticate', `Basic realm="${config.realm}"`);
       return sendError(exchange, 401, error.message);
     }
-    const isWriteFailure = error instanceof PolicyMissing || error instanceof WriteTimeout;
-    const status = isWriteFailure ? 500 : statusOf(error);
+    const status = statusOf(error);
     if (status === 503) askToRetry(exchange);
     if (error instanceof Throttled) return sendText(exchange, 503, error.message);
     if (error instanceof BodyTooLarge) {
@@ -206,26 +223,6 @@ export class Dispatch {
     }
     const { diagnostics } = exchange;
     sendError(exchange, status, error.message, diagnostics === undefined ? {} : { diagnostics });
-  }
-
-  #logAccess(exchange: Exchange, durationMs: number): void {
-    const { accessLog, config, log } = this.#services;
-    if (!config.http.logEnabled) return;
-    if (config.http.suppressWriteLog && exchange.path === '/write') return;
-    const status = exchange.response.statusCode;
-    if (accessLog !== undefined) return accessLog.write({ ...exchange, status, durationMs });
-    log.debug(
-      {
-        requestId: exchange.requestId,
-        method: exchange.method,
-        path: exchange.path,
-        status,
-        address: exchange.remoteAddress,
-        user: exchange.userName,
-        durationMs: Math.round(durationMs * 1000) / 1000,
-      },
-      'request',
-    );
   }
 }
 

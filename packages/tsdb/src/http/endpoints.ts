@@ -1,27 +1,7 @@
-// Every endpoint with its methods, the right it needs, and what serves it. The routes, the
-// authorization test and the API document are made from this table.
+// Every endpoint with its methods and the right it needs. What serves it (`http-interface.ts`), the
+// routes, the authorization test and the API document are made from this table.
 import type { Identity } from '../auth/identity.ts';
-import { handleBackup, handleRestore } from './backup-routes.ts';
-import { handleContinuousRun } from './continuous-run-route.ts';
 import type { Exchange } from './exchange.ts';
-import { handleCpuProfile, handleHeapSnapshot, handleProfileIndex } from './profile-routes.ts';
-import { handleQuery } from './query-route.ts';
-import type { HttpServices } from './services.ts';
-import {
-  handleDebugRejected,
-  handleDebugRequests,
-  handleDebugVars,
-  handleHealth,
-  handleMetrics,
-  handlePing,
-  handleStatus,
-} from './status-routes.ts';
-import { handleIdentity } from './identity-route.ts';
-import { handleLogLevel } from './log-level-route.ts';
-import { handleTokens } from './token-routes.ts';
-import { handleWrite, handleWriteV2 } from './write-route.ts';
-import { handleFluxQuery } from './compat-routes.ts';
-import { handlePrometheusRead, handlePrometheusWrite } from './prometheus-routes.ts';
 
 /**
  * `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin with
@@ -39,18 +19,19 @@ export type Endpoint = {
   readonly summary: string;
   /** An alias for clients of older servers; `http.compat-routes` switches it off. */
   readonly isCompat: boolean;
-  /** The identity is that of the client; where nobody has to be anybody, `open`. */
-  readonly handle: (
-    exchange: Exchange,
-    services: HttpServices,
-    identity: Identity,
-  ) => Promise<void>;
 };
+
+/**
+ * An endpoint and what serves it: who asks is known, and has the right that is not the handler's to
+ * look at.
+ */
+export type ServedEndpoint = Endpoint & { readonly handle: Handle };
+export type Handle = (exchange: Exchange, identity: Identity) => Promise<void>;
 
 const GET = ['GET', 'HEAD'];
 
 /** The API document, which is made from the routes and therefore served beside them. */
-export const OPENAPI_ENDPOINT: Omit<Endpoint, 'handle'> = {
+export const OPENAPI_ENDPOINT: Endpoint = {
   path: '/openapi.json',
   methods: GET,
   right: 'ping',
@@ -58,14 +39,13 @@ export const OPENAPI_ENDPOINT: Omit<Endpoint, 'handle'> = {
   isCompat: false,
 };
 
-export const ENDPOINTS: readonly Endpoint[] = [
+const ROWS = [
   {
     path: '/write',
     methods: ['POST'],
     right: 'write',
     summary: 'Write points in line protocol',
     isCompat: false,
-    handle: handleWrite,
   },
   {
     path: '/query',
@@ -73,7 +53,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'statements',
     summary: 'Run statements of the query language',
     isCompat: false,
-    handle: handleQuery,
   },
   {
     path: '/ping',
@@ -81,7 +60,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'ping',
     summary: 'Is the service up, and which version is it',
     isCompat: false,
-    handle: handlePing,
   },
   {
     path: '/health',
@@ -89,7 +67,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'ping',
     summary: 'Is the service ready',
     isCompat: false,
-    handle: handleHealth,
   },
   {
     path: '/metrics',
@@ -97,7 +74,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'ping',
     summary: 'Counters for Prometheus',
     isCompat: false,
-    handle: handleMetrics,
   },
   {
     path: '/api/tokens',
@@ -105,7 +81,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Make, list and revoke API tokens',
     isCompat: false,
-    handle: handleTokens,
   },
   {
     path: '/api/identity',
@@ -113,7 +88,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Tell whom credentials belong to that another service was given',
     isCompat: false,
-    handle: handleIdentity,
   },
   {
     path: '/api/continuous-queries/run',
@@ -121,7 +95,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Run a continuous query over a past range',
     isCompat: false,
-    handle: handleContinuousRun,
   },
   {
     path: '/api/backup',
@@ -129,7 +102,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Back up everything or some databases',
     isCompat: false,
-    handle: handleBackup,
   },
   {
     path: '/api/restore',
@@ -137,7 +109,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Add databases of a backup',
     isCompat: false,
-    handle: handleRestore,
   },
   {
     path: '/debug/requests',
@@ -145,7 +116,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Count requests by user and address for some seconds',
     isCompat: false,
-    handle: handleDebugRequests,
   },
   {
     path: '/debug/vars',
@@ -153,7 +123,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'debug',
     summary: 'Counters as JSON',
     isCompat: false,
-    handle: handleDebugVars,
   },
   {
     path: '/debug/rejected',
@@ -161,7 +130,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'The last refused lines and their number by source',
     isCompat: false,
-    handle: handleDebugRejected,
   },
   {
     path: '/debug/loglevel',
@@ -169,7 +137,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Change how much is logged',
     isCompat: false,
-    handle: handleLogLevel,
   },
   {
     path: '/debug/pprof',
@@ -177,7 +144,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Profiles that can be taken',
     isCompat: false,
-    handle: handleProfileIndex,
   },
   {
     path: '/debug/pprof/profile',
@@ -185,7 +151,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'CPU profile of some seconds',
     isCompat: false,
-    handle: handleCpuProfile,
   },
   {
     path: '/debug/pprof/heap',
@@ -193,7 +158,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'admin',
     summary: 'Heap snapshot',
     isCompat: false,
-    handle: handleHeapSnapshot,
   },
   {
     path: '/status',
@@ -201,7 +165,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'ping',
     summary: 'Older form of /ping',
     isCompat: true,
-    handle: handleStatus,
   },
   {
     path: '/api/v2/write',
@@ -209,7 +172,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'write',
     summary: 'Write points into bucket database/policy',
     isCompat: true,
-    handle: handleWriteV2,
   },
   {
     path: '/api/v1/prom/write',
@@ -217,7 +179,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'write',
     summary: 'Remote write of Prometheus',
     isCompat: false,
-    handle: handlePrometheusWrite,
   },
   {
     path: '/api/v1/prom/read',
@@ -225,7 +186,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'read',
     summary: 'Remote read of Prometheus',
     isCompat: false,
-    handle: handlePrometheusRead,
   },
   {
     path: '/api/v2/query',
@@ -233,6 +193,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     right: 'user',
     summary: 'Not supported: says which language is',
     isCompat: true,
-    handle: handleFluxQuery,
   },
-];
+] as const satisfies readonly Endpoint[];
+
+export type EndpointPath = (typeof ROWS)[number]['path'];
+
+export const ENDPOINTS: readonly (Endpoint & { readonly path: EndpointPath })[] = ROWS;

@@ -3,17 +3,35 @@
 // count for them and not for the engine.
 import { InvalidRequest, LimitExceeded, Unauthorized } from '@tidemark/core';
 
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { hasRight } from '../catalog/users.ts';
+import type { AuditLog } from '../log/audit-log.ts';
+import type { HttpCounters } from '../stats/statistics.ts';
 import { sendJson } from './answer.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { readJsonFields } from './json-body.ts';
-import type { HttpServices } from './services.ts';
 
 /** Answers 200 in any case where the question could be asked: who it is, or why nobody. */
-export async function handleIdentity(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { authenticator, audit, catalog, counters } = services;
+export async function handleIdentity(
+  exchange: Exchange,
+  {
+    audit,
+    authenticator,
+    bodies,
+    catalog,
+    counters,
+  }: {
+    readonly audit: AuditLog;
+    readonly authenticator: Authenticator;
+    readonly bodies: BodyLimits;
+    readonly catalog: Catalog;
+    readonly counters: HttpCounters;
+  },
+): Promise<void> {
   const { authorization, address } = checkRequest(
-    await readJsonFields(exchange, services, '{"authorization", "address"}'),
+    await readJsonFields(exchange, bodies, '{"authorization", "address"}'),
   );
   try {
     const user = await authenticator.identify(authorization, address);

@@ -2,8 +2,8 @@
 import { InvalidRequest } from '@tidemark/core';
 
 import { readBody } from './body.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import type { HttpServices } from './services.ts';
 
 /**
  * The fields of the body, which the caller has to check; none when it is JSON but no object. Throws
@@ -11,7 +11,7 @@ import type { HttpServices } from './services.ts';
  */
 export async function readJsonFields(
   exchange: Exchange,
-  { bodies }: Pick<HttpServices, 'bodies'>,
+  bodies: BodyLimits,
   form: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   const body = await readBody(exchange, bodies);

@@ -1,10 +1,11 @@
 // /debug/loglevel: how much is logged, changed while the service runs.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 
+import type { AuditLog } from '../log/audit-log.ts';
 import { sendEmpty } from './answer.ts';
 import { readBody } from './body.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import type { HttpServices } from './services.ts';
 
 /** Names on the wire, as in the task engine, and what the logger calls them. */
 const LEVELS: Readonly<Record<string, string>> = {
@@ -16,12 +17,24 @@ const LEVELS: Readonly<Record<string, string>> = {
 };
 
 /** `{"level": "debug"}`: holds until the service stops. */
-export async function handleLogLevel(exchange: Exchange, services: HttpServices): Promise<void> {
-  const body = await readBody(exchange, services.bodies);
+export async function handleLogLevel(
+  exchange: Exchange,
+  {
+    audit,
+    bodies,
+    setLogLevel,
+  }: {
+    readonly audit: AuditLog;
+    readonly bodies: BodyLimits;
+    /** For the log of the service and everything that logs through it. */
+    readonly setLogLevel: (level: string) => void;
+  },
+): Promise<void> {
+  const body = await readBody(exchange, bodies);
   const level = parseLevel(Buffer.from(body).toString('utf8'));
   // Said before the change, so that switching off is the last thing in the log.
-  services.audit.done(exchange, 'log level', { level });
-  services.setLogLevel(level);
+  audit.done(exchange, 'log level', { level });
+  setLogLevel(level);
   sendEmpty(exchange);
 }
 

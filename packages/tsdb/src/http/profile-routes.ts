@@ -4,11 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { getHeapSnapshot } from 'node:v8';
 
 import { assert, Conflict, InvalidRequest, NotFound } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 
 import { sendBody, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { hideTexts } from './heap-texts.ts';
-import type { HttpServices } from './services.ts';
 import { LIMITS } from '../limits.ts';
 
 const DEFAULT_PROFILE_SECONDS = 10;
@@ -18,17 +18,13 @@ const MAX_PROFILE_SECONDS = LIMITS.profileSeconds.value;
 let isProfiling = false;
 let isTakingSnapshot = false;
 
-function requireEnabled(services: HttpServices): void {
-  if (services.config.http.pprofEnabled) return;
+/** Who asks for profiles that `http.pprof-enabled` switches off is told so. */
+export async function refuseProfiles(): Promise<never> {
   throw new NotFound('profiles are switched off (http.pprof-enabled)');
 }
 
 /** What there is. */
-export async function handleProfileIndex(
-  exchange: Exchange,
-  services: HttpServices,
-): Promise<void> {
-  requireEnabled(services);
+export async function handleProfileIndex(exchange: Exchange): Promise<void> {
   sendJson(exchange, 200, {
     '/debug/pprof/profile?seconds=10': 'CPU profile; save as .cpuprofile',
     '/debug/pprof/heap': 'heap snapshot; save as .heapsnapshot',
@@ -36,8 +32,7 @@ export async function handleProfileIndex(
 }
 
 /** Samples the CPU for some seconds. */
-export async function handleCpuProfile(exchange: Exchange, services: HttpServices): Promise<void> {
-  requireEnabled(services);
+export async function handleCpuProfile(exchange: Exchange, clock: Clock): Promise<void> {
   const seconds = readSeconds(exchange.parameters.get('seconds'));
   if (isProfiling) throw new Conflict('a CPU profile is being taken already');
   isProfiling = true;
@@ -49,7 +44,7 @@ export async function handleCpuProfile(exchange: Exchange, services: HttpService
     await session.post('Profiler.enable');
     await session.post('Profiler.start');
     // The client has gone.
-    await services.clock.sleep(seconds * 1000, gone.signal).catch(() => undefined);
+    await clock.sleep(seconds * 1000, gone.signal).catch(() => undefined);
     const { profile } = await session.post('Profiler.stop');
     exchange.response.setHeader(
       'Content-Disposition',
@@ -66,11 +61,7 @@ export async function handleCpuProfile(exchange: Exchange, services: HttpService
  * What is on the heap of the main thread, without texts. The process stands still while it is
  * taken.
  */
-export async function handleHeapSnapshot(
-  exchange: Exchange,
-  services: HttpServices,
-): Promise<void> {
-  requireEnabled(services);
+export async function handleHeapSnapshot(exchange: Exchange): Promise<void> {
   const { response } = exchange;
   if (isTakingSnapshot) throw new Conflict('a heap snapshot is being taken already');
   response.statusCode = 200;

@@ -1,5 +1,5 @@
 // POST /api/v1/prom/write and read: Prometheus' remote storage. Bodies are snappy over protobuf.
-import { InvalidRequest } from '@tidemark/core';
+import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import { compress, uncompress } from 'snappy';
 
 import { requireRead, requireWrite } from '../auth/identity.ts';
@@ -9,59 +9,73 @@ import { readReadRequest, readWriteRequest, writeReadResponse } from '../prometh
 import { pointsOf } from '../prometheus/points.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
 import { driverOf } from '../statements/context.ts';
+import type { StatementServices } from '../statements/context.ts';
+import type { HttpCounters } from '../stats/statistics.ts';
 import { BodyTooLarge, sendBody, sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import type { HttpServices } from './services.ts';
 import { describeProblem, sourceOf } from './write-route.ts';
+import type { WriteParts } from './write-route.ts';
 
 export async function handlePrometheusWrite(
   exchange: Exchange,
-  services: HttpServices,
+  { bodies, clock, counters, rejected, writer }: WriteParts,
   identity: Identity,
 ): Promise<void> {
   const database = requireDatabaseName(exchange);
-  services.writer.requireDatabase(database);
+  writer.requireDatabase(database);
   requireWrite(identity, database);
-  services.counters.promWriteReq++;
-  const { points, dropped } = pointsOf(readWriteRequest(await readSnappy(exchange, services)));
-  services.counters.pointsWrittenDropped += dropped;
+  counters.promWriteReq++;
+  const { points, dropped } = pointsOf(
+    readWriteRequest(await readSnappy(exchange, { bodies, counters })),
+  );
+  counters.pointsWrittenDropped += dropped;
   if (points.length === 0) return sendEmpty(exchange);
   const target = { database, retentionPolicy: exchange.parameters.get('rp') };
-  const outcome = await services.writer.writePoints(target, points);
-  services.counters.pointsWrittenOK += outcome.pointsWritten;
-  services.counters.valuesWrittenOK += outcome.valuesWritten;
+  const outcome = await writer.writePoints(target, points);
+  counters.pointsWrittenOK += outcome.pointsWritten;
+  counters.valuesWrittenOK += outcome.valuesWritten;
   const problem = describeProblem(outcome);
   if (problem === undefined) return sendEmpty(exchange);
-  services.counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
+  counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
   const { count = 0, reason = problem } = outcome.dropped ?? {};
-  const place = { time: services.nowText(), source: sourceOf(exchange), database };
-  services.rejected.add(place, [{ text: '', reason, count }]);
+  const place = { time: formatRfc3339(clock.now()), source: sourceOf(exchange), database };
+  rejected.add(place, [{ text: '', reason, count }]);
   sendError(exchange, 400, problem);
 }
 
 export async function handlePrometheusRead(
   exchange: Exchange,
-  services: HttpServices,
+  {
+    bodies,
+    counters,
+    statements,
+  }: {
+    readonly bodies: BodyLimits;
+    readonly counters: HttpCounters;
+    readonly statements: StatementServices;
+  },
   identity: Identity,
 ): Promise<void> {
+  const { queries, storage, writer } = statements;
   const name = requireDatabaseName(exchange);
-  const { database, policy } = services.writer.resolve({
+  const { database, policy } = writer.resolve({
     database: name,
     retentionPolicy: exchange.parameters.get('rp'),
   });
   requireRead(identity, name);
-  services.counters.promReadReq++;
-  const queries = readReadRequest(await readSnappy(exchange, services));
+  counters.promReadReq++;
+  const asked = readReadRequest(await readSnappy(exchange, { bodies, counters }));
   const description = { text: 'prometheus remote read', database: name };
-  const results = await services.queries.run(description, async (running) => {
-    const onClose = (): void => services.queries.cancel(running);
+  const results = await queries.run(description, async (running) => {
+    const onClose = (): void => queries.cancel(running);
     exchange.response.once('close', onClose);
     const target = { database: database.name, retentionPolicy: policy.name };
     try {
       const { signal } = running;
-      const work = runRemoteQueries(services.storage.source, queries, { target, signal });
-      return await driverOf(services, () => running).result(work);
+      const work = runRemoteQueries(storage.source, asked, { target, signal });
+      return await driverOf(statements, () => running).result(work);
     } finally {
       exchange.response.off('close', onClose);
     }
@@ -77,16 +91,19 @@ function requireDatabaseName(exchange: Exchange): string {
   return name;
 }
 
-async function readSnappy(exchange: Exchange, services: HttpServices): Promise<Uint8Array> {
-  const limit = services.config.http.maxBodySizeBytes;
+async function readSnappy(
+  exchange: Exchange,
+  { bodies, counters }: Pick<WriteParts, 'bodies' | 'counters'>,
+): Promise<Uint8Array> {
+  const limit = bodies.maxBytes;
   // The content encoding is snappy here, which `readBody` does not know.
   delete exchange.request.headers['content-encoding'];
-  const body = await readBody(exchange, services.bodies);
-  services.counters.writeReqBytes += body.length;
+  const body = await readBody(exchange, bodies);
+  counters.writeReqBytes += body.length;
   const unpackedBytes = snappyLength(body);
   if (unpackedBytes === undefined) throw new InvalidRequest('snappy: corrupt input');
   if (limit > 0 && unpackedBytes > limit) throw new BodyTooLarge();
-  exchange.parts.push(await services.bodies.budget.take(unpackedBytes));
+  exchange.parts.push(await bodies.budget.take(unpackedBytes));
   try {
     const unpacked = await uncompress(Buffer.from(body), { asBuffer: true });
     return typeof unpacked === 'string' ? Buffer.from(unpacked) : unpacked;

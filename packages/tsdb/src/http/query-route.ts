@@ -14,44 +14,58 @@ import {
   writeResults,
 } from '@tidemark/query';
 import type { DiagnosticDocument, ResultMessage, StatementRun } from '@tidemark/query';
+import type { Logger } from 'pino';
 
 import type { Identity } from '../auth/identity.ts';
+import type { TsdbConfig } from '../config/schema.ts';
+import type { AuditLog } from '../log/audit-log.ts';
+import type { HttpCounters } from '../stats/statistics.ts';
 import { deprecatedGet, MISSING_QUERY } from '../compat/messages.ts';
 import type { RunningQuery } from '../query/running-queries.ts';
 import { driverOf } from '../statements/context.ts';
-import type { StatementContext } from '../statements/context.ts';
+import type { StatementContext, StatementServices } from '../statements/context.ts';
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
 import { authorizeQuery } from '../statements/privileges.ts';
 import { rowOf } from '../statements/registry.ts';
 import { sendBody, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { allParameters, readQueryRequest } from './query-parameters.ts';
 import type { QueryRequest } from './query-parameters.ts';
-import type { HttpServices } from './services.ts';
+
+/** What statements that come by HTTP are run with. */
+export type QueryParts = {
+  readonly audit: AuditLog;
+  readonly bodies: BodyLimits;
+  readonly config: Pick<TsdbConfig, 'http' | 'coordinator' | 'data'>;
+  readonly counters: HttpCounters;
+  readonly log: Logger;
+  readonly statements: StatementServices;
+};
 
 /** Findings beyond this are only in the body. */
 const DIAGNOSTICS_HEADER_BYTES = 2048;
 
 export async function handleQuery(
   exchange: Exchange,
-  services: HttpServices,
+  parts: QueryParts,
   identity: Identity,
 ): Promise<void> {
   const body =
-    exchange.method === 'POST' ? await readBody(exchange, services.bodies) : new Uint8Array(0);
-  const { http } = services.config;
+    exchange.method === 'POST' ? await readBody(exchange, parts.bodies) : new Uint8Array(0);
+  const { http, coordinator } = parts.config;
   const parameters = allParameters(exchange, body, http.maxParameters);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, http);
   const { query, error, diagnostics } = parseQuery(request.text, {
     parameters: request.bindParameters,
-    limits: parseLimits(services.config.coordinator),
+    limits: parseLimits(coordinator),
     checkRegex,
   });
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
   try {
-    checkQuery(query, { exchange, services, identity, request });
+    checkQuery(query, { exchange, parts, identity, request });
   } catch (error) {
     if (request.format.hasDiagnostics === true && error instanceof AppError) {
       const everything = { start: 0, end: request.text.length };
@@ -60,7 +74,7 @@ export async function handleQuery(
     throw error;
   }
   if (query.statements.length === 0) return sendJson(exchange, 200, {});
-  const run = new QueryRun({ exchange, services, identity, request, query });
+  const run = new QueryRun({ exchange, parts, identity, request, query });
   await run.begin();
   if (request.isAsync) {
     sendEmpty(exchange);
@@ -72,15 +86,15 @@ export async function handleQuery(
 /** What forbids all of the request, before anything of it runs. */
 function checkQuery(
   query: Query,
-  { exchange, services, identity, request }: Omit<QueryRunOptions, 'query'>,
+  { exchange, parts, identity, request }: Omit<QueryRunOptions, 'query'>,
 ): void {
-  limitStatements(query, services.config.coordinator.maxStatementsPerRequest);
+  limitStatements(query, parts.config.coordinator.maxStatementsPerRequest);
   authorizeQuery(query, identity, request.database);
-  const isStrict = services.config.http.strictVerbs || isFromBrowser(exchange.request);
+  const isStrict = parts.config.http.strictVerbs || isFromBrowser(exchange.request);
   if (isStrict && exchange.method === 'GET') refuseChanges(query);
 }
 
-function parseLimits(config: HttpServices['config']['coordinator']): ParseLimits {
+function parseLimits(config: TsdbConfig['coordinator']): ParseLimits {
   return {
     maxTokens: config.maxQueryTokens,
     maxDepth: config.maxQueryDepth,
@@ -150,7 +164,7 @@ function refused(message: string, { span }: Statement, hint: string): InvalidReq
 
 type QueryRunOptions = {
   readonly exchange: Exchange;
-  readonly services: HttpServices;
+  readonly parts: QueryParts;
   readonly identity: Identity;
   readonly request: QueryRequest;
   readonly query: Query;
@@ -169,7 +183,7 @@ class QueryRun {
     const { exchange, request } = this.#options;
     const { response } = exchange;
     const onClose = (): void => {
-      if (this.#running !== undefined) this.#options.services.queries.cancel(this.#running);
+      if (this.#running !== undefined) this.#options.parts.statements.queries.cancel(this.#running);
     };
     response.on('close', onClose);
     try {
@@ -186,12 +200,12 @@ class QueryRun {
 
   /** Statements run to their end whatever becomes of the client; errors go to the log. */
   async inBackground(): Promise<void> {
-    const { services } = this.#options;
+    const { log } = this.#options.parts;
     try {
       // Nobody reads it.
       for await (const piece of this.#pieces()) this.#count(piece.length);
     } catch (error) {
-      services.log.error({ err: error }, 'asynchronous query failed');
+      log.error({ err: error }, 'asynchronous query failed');
     } finally {
       this.#finish();
     }
@@ -202,9 +216,9 @@ class QueryRun {
    * catalog and running queries need none.
    */
   async begin(): Promise<void> {
-    const { exchange, query, services } = this.#options;
+    const { exchange, query, parts } = this.#options;
     if (!query.statements.some((statement) => rowOf(statement).readsData)) return;
-    exchange.parts.push(await services.queries.begin(this.#holder));
+    exchange.parts.push(await parts.statements.queries.begin(this.#holder));
   }
 
   readonly #holder: Holder = {
@@ -217,24 +231,25 @@ class QueryRun {
   };
 
   #finish(): void {
-    if (this.#running !== undefined) this.#options.services.queries.finish(this.#running);
+    if (this.#running !== undefined) this.#options.parts.statements.queries.finish(this.#running);
   }
 
   #count(bytes: number): void {
-    this.#options.services.counters.queryRespBytes += bytes;
+    this.#options.parts.counters.queryRespBytes += bytes;
   }
 
   #pieces(): AsyncIterable<Uint8Array> {
-    const { query, request, services } = this.#options;
+    const { parts, query, request } = this.#options;
     const pieces = writeResults(
       query.statements.map((statement) => this.#statementRun(statement)),
       request.format,
     );
-    return driverOf(services, () => this.#running).batches(pieces);
+    return driverOf(parts.statements, () => this.#running).batches(pieces);
   }
 
   #statementRun(statement: Statement): StatementRun {
-    const { exchange, services, identity, request } = this.#options;
+    const { exchange, parts, identity, request } = this.#options;
+    const { statements: services } = parts;
     const messages: ResultMessage[] = [];
     const findings: Diagnostic[] = [];
     const missing = new Set<string>();
@@ -280,15 +295,15 @@ class QueryRun {
 
   /** Of an asynchronous request nobody else learns of it. */
   #logFailure(error: unknown): void {
-    const { log } = this.#options.services;
+    const { log } = this.#options.parts;
     if (this.#options.request.isAsync) log.warn({ err: error }, 'asynchronous statement failed');
     else log.debug({ err: error }, 'statement failed');
   }
 
   /** Who changed what, in the log; passwords are not in it. */
   #audit(statement: Statement, error: unknown): void {
-    const { exchange, services, request } = this.#options;
-    services.audit.done(exchange, 'statement', {
+    const { exchange, parts, request } = this.#options;
+    parts.audit.done(exchange, 'statement', {
       database: request.database,
       statement: printStatement(statement, { redactPasswords: true }),
       ...(error instanceof Error ? { error: error.message } : {}),
@@ -298,14 +313,14 @@ class QueryRun {
   /** Registered with the first statement, so that a refusal is that statement's error. */
   #start(): RunningQuery {
     if (this.#running !== undefined) return this.#running;
-    const { query, request, services } = this.#options;
+    const { parts, query, request } = this.#options;
+    const { config, log, statements } = parts;
     const text = query.statements
       .map((statement) => printStatement(statement, { redactPasswords: true }))
       .join('; ');
     const { database } = request;
-    if (services.config.data.queryLogEnabled)
-      services.log.debug({ query: text, database }, 'query');
-    this.#running = services.queries.start({ text, database, holder: this.#holder });
+    if (config.data.queryLogEnabled) log.debug({ query: text, database }, 'query');
+    this.#running = statements.queries.start({ text, database, holder: this.#holder });
     return this.#running;
   }
 }

@@ -11,7 +11,7 @@ import { sendJson } from './answer.ts';
 import type { Dispatch } from './dispatch.ts';
 import { ENDPOINT_SCHEMAS } from './endpoint-schemas.ts';
 import { OPENAPI_ENDPOINT } from './endpoints.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint, ServedEndpoint } from './endpoints.ts';
 import type { Exchange } from './exchange.ts';
 
 // Ids of other services are up to 1,024 bytes; the two share their traps
@@ -21,7 +21,7 @@ const MAX_PARAMETER_BYTES = 1100;
 const ErrorBody = Type.Object({ error: Type.String() }, { description: 'What is wrong' });
 
 /** What the API document says about one method of an endpoint. */
-function schemaOf({ path, right, summary }: Omit<Endpoint, 'handle'>, method: string) {
+function schemaOf({ path, right, summary }: Endpoint, method: string) {
   const { body, consumes, ...schema } = ENDPOINT_SCHEMAS[path] ?? {};
   return {
     summary,
@@ -72,7 +72,7 @@ export async function buildRoutes(
   });
   // Validation belongs to the handlers, whose texts clients know; the schemas document.
   app.setValidatorCompiler(() => () => true);
-  const document: Endpoint = {
+  const document: ServedEndpoint = {
     ...OPENAPI_ENDPOINT,
     handle: async (exchange) => sendJson(exchange, 200, app.swagger()),
   };

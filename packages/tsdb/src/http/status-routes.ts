@@ -1,14 +1,23 @@
 // Endpoints that say how the service is: ping, status, health, debug, metrics.
-import { InvalidRequest, TIDEMARK_VERSION, COMPAT_VERSION } from '@tidemark/core';
-import type { Damage } from '@tidemark/storage';
+import { COMPAT_VERSION, formatRfc3339, InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
+import type { Clock, RequestMetrics, Timestamp } from '@tidemark/core';
+import type { Damage, StorageEngine } from '@tidemark/storage';
 
 import { sendBody, sendEmpty, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { metricsText } from './metrics.ts';
-import type { HttpServices, ServiceState } from './services.ts';
 import { LIMITS } from '../limits.ts';
+import type { RequestTracker } from '../stats/request-counts.ts';
+import type { HttpCounters, Statistics } from '../stats/statistics.ts';
+import type { RejectedLog } from '../write/rejected-lines.ts';
 
-export async function handlePing(exchange: Exchange): Promise<void> {
+/** `recovering`: storage reads its log, after the start or because its thread has failed. */
+export type ServiceState = 'ready' | 'recovering';
+
+type Health = { readonly state: () => ServiceState; readonly storage: StorageEngine };
+
+export async function handlePing(exchange: Exchange, counters: HttpCounters): Promise<void> {
+  counters.pingReq++;
   const verbose = exchange.parameters.get('verbose');
   if (verbose !== '' && verbose !== '0' && verbose !== 'false') {
     return sendJson(exchange, 200, { version: versionFor(exchange) });
@@ -20,7 +29,8 @@ function versionFor(exchange: Exchange): string {
   return exchange.settings.hasCompatHeaders ? COMPAT_VERSION : TIDEMARK_VERSION;
 }
 
-export async function handleStatus(exchange: Exchange): Promise<void> {
+export async function handleStatus(exchange: Exchange, counters: HttpCounters): Promise<void> {
+  counters.statusReq++;
   sendEmpty(exchange);
 }
 
@@ -28,9 +38,12 @@ export async function handleStatus(exchange: Exchange): Promise<void> {
  * Readiness: `fail` and 503 while storage recovers, `warn` and 200 when a part of the data can not
  * be read.
  */
-export async function handleHealth(exchange: Exchange, services: HttpServices): Promise<void> {
-  const state = services.state();
-  sendHealth(exchange, state, state === 'ready' ? await services.storage.damage() : []);
+export async function handleHealth(
+  exchange: Exchange,
+  { state: now, storage }: Health,
+): Promise<void> {
+  const state = now();
+  sendHealth(exchange, state, state === 'ready' ? await storage.damage() : []);
 }
 
 /** Damaged files that one answer names. */
@@ -72,13 +85,13 @@ const MAX_WATCH_SECONDS = LIMITS.watchSeconds.value;
 /** Who writes and queries: counts for some seconds, then answers. */
 export async function handleDebugRequests(
   exchange: Exchange,
-  services: HttpServices,
+  { clock, requests }: { readonly clock: Clock; readonly requests: RequestTracker },
 ): Promise<void> {
   const seconds = readSeconds(exchange.parameters.get('seconds'));
   const gone = new AbortController();
   exchange.response.once('close', () => gone.abort());
-  const wait = services.clock.sleep(seconds * 1000, gone.signal).catch(() => undefined);
-  const counts = await services.requests.watch(wait); // A client that has gone ends the wait.
+  const wait = clock.sleep(seconds * 1000, gone.signal).catch(() => undefined);
+  const counts = await requests.watch(wait); // A client that has gone ends the wait.
   sendJson(exchange, 200, Object.fromEntries(counts));
 }
 
@@ -95,12 +108,23 @@ function readSeconds(text: string): number {
 }
 
 /** All statistics as one JSON object, keyed by module and tags. */
-export async function handleDebugVars(exchange: Exchange, services: HttpServices): Promise<void> {
+export async function handleDebugVars(
+  exchange: Exchange,
+  {
+    clock,
+    startedAt,
+    statistics,
+  }: {
+    readonly clock: Clock;
+    readonly startedAt: Timestamp;
+    readonly statistics: Statistics;
+  },
+): Promise<void> {
   const memory = process.memoryUsage();
   const vars: Record<string, unknown> = {
     system: {
-      currentTime: services.nowText(),
-      started: services.startedText,
+      currentTime: formatRfc3339(clock.now()),
+      started: formatRfc3339(startedAt),
       uptime: Math.round(process.uptime()),
     },
     cmdline: ['tidemark', 'tsdb'],
@@ -111,15 +135,18 @@ export async function handleDebugVars(exchange: Exchange, services: HttpServices
       Sys: memory.rss,
     },
   };
-  for (const { name, tags, values } of await services.statistics.read()) {
+  for (const { name, tags, values } of await statistics.read()) {
     const path = Object.values(tags).join(':');
     vars[path === '' ? name : `${name}:${path}`] = { name, tags, values };
   }
   sendJson(exchange, 200, vars);
 }
 
-export async function handleMetrics(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { type, text } = await metricsText(services.statistics, services.metrics);
+export async function handleMetrics(
+  exchange: Exchange,
+  { statistics, metrics }: { readonly statistics: Statistics; readonly metrics: RequestMetrics },
+): Promise<void> {
+  const { type, text } = await metricsText(statistics, metrics);
   sendBody(exchange, 200, { type, content: text });
 }
 
@@ -129,7 +156,7 @@ export async function handleMetrics(exchange: Exchange, services: HttpServices):
  */
 export async function handleDebugRejected(
   exchange: Exchange,
-  services: HttpServices,
+  rejected: RejectedLog,
 ): Promise<void> {
   const { parameters } = exchange;
   const text = parameters.get('limit');
@@ -140,7 +167,7 @@ export async function handleDebugRejected(
     limit: text === '' ? undefined : Number(text),
   };
   sendJson(exchange, 200, {
-    counts: Object.fromEntries(services.rejected.counts()),
-    lines: services.rejected.entries(filter),
+    counts: Object.fromEntries(rejected.counts()),
+    lines: rejected.entries(filter),
   });
 }

@@ -1,22 +1,32 @@
 // /api/tokens: make, list and revoke API tokens.
 import { formatRfc3339, InvalidRequest, parseConfigDuration } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 
+import type { Catalog } from '../catalog/catalog.ts';
 import { createToken, makeTokenText, revokeToken, tokenDigest } from '../catalog/tokens.ts';
 import type { ApiToken } from '../catalog/model.ts';
+import type { AuditLog } from '../log/audit-log.ts';
 import { sendEmpty, sendJson } from './answer.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { readJsonFields } from './json-body.ts';
-import type { HttpServices } from './services.ts';
+
+type Tokens = {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly audit: AuditLog;
+  readonly bodies: BodyLimits;
+};
 
 /** GET lists, POST makes, DELETE revokes. */
-export async function handleTokens(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { catalog } = services;
+export async function handleTokens(exchange: Exchange, tokens: Tokens): Promise<void> {
+  const { audit, catalog } = tokens;
   switch (exchange.method) {
     case 'POST':
-      return makeToken(exchange, services);
+      return makeToken(exchange, tokens);
     case 'DELETE':
       await catalog.change((state) => revokeToken(state, exchange.parameters.get('name')));
-      services.audit.done(exchange, 'api token', {
+      audit.done(exchange, 'api token', {
         action: 'revoke',
         token: exchange.parameters.get('name'),
       });
@@ -35,10 +45,12 @@ function describe({ name, userName, createdAt, expiresAt }: ApiToken) {
   };
 }
 
-async function makeToken(exchange: Exchange, services: HttpServices): Promise<void> {
-  const { catalog, clock } = services;
+async function makeToken(
+  exchange: Exchange,
+  { audit, bodies, catalog, clock }: Tokens,
+): Promise<void> {
   const { name, user, expiresIn } = checkRequest(
-    await readJsonFields(exchange, services, '{"name", "user", "expiresIn"?}'),
+    await readJsonFields(exchange, bodies, '{"name", "user", "expiresIn"?}'),
   );
   const text = makeTokenText();
   const now = clock.now();
@@ -46,7 +58,7 @@ async function makeToken(exchange: Exchange, services: HttpServices): Promise<vo
   const state = await catalog.change((before) =>
     createToken(before, { name, userName: user, digest: tokenDigest(text), now, expiresAt }),
   );
-  services.audit.done(exchange, 'api token', { action: 'make', token: name, for: user });
+  audit.done(exchange, 'api token', { action: 'make', token: name, for: user });
   const token = state.tokens.get(name);
   sendJson(exchange, 201, { ...(token === undefined ? {} : describe(token)), token: text });
 }

@@ -1,5 +1,6 @@
 // POST /write and its relatives: line protocol in, 204 or a reason out.
-import { InvalidRequest } from '@tidemark/core';
+import { formatRfc3339, InvalidRequest } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import type { WriteOutcome } from '@tidemark/storage';
@@ -12,14 +13,30 @@ import {
   INVALID_CONSISTENCY,
   partialWrite,
 } from '../compat/messages.ts';
+import type { HttpCounters } from '../stats/statistics.ts';
 import { DatabaseMissing } from '../write/policy-ref.ts';
 import { precisionDoubt, precisionFinding } from '../write/precision-doubt.ts';
+import type { PrecisionDoubts } from '../write/precision-doubt.ts';
+import type { RejectedLog } from '../write/rejected-lines.ts';
+import type { WriteService } from '../write/write-service.ts';
 import { sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
+import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import type { HttpServices } from './services.ts';
 
 const CONSISTENCY_LEVELS = new Set(['', 'any', 'one', 'quorum', 'all']);
+
+/** What endpoints that write work with. */
+export type WriteParts = {
+  readonly bodies: BodyLimits;
+  readonly clock: Clock;
+  readonly counters: HttpCounters;
+  readonly rejected: RejectedLog;
+  readonly writer: WriteService;
+};
+
+/** And those that take line protocol. */
+type LineParts = WriteParts & { readonly precisionDoubts: PrecisionDoubts };
 
 type WriteRequest = {
   readonly database: string;
@@ -30,14 +47,14 @@ type WriteRequest = {
 /** POST /write. */
 export async function handleWrite(
   exchange: Exchange,
-  services: HttpServices,
+  { isStrict, ...parts }: LineParts & { readonly isStrict: boolean },
   identity: Identity,
 ): Promise<void> {
   const { parameters } = exchange;
   const database = parameters.get('db');
   if (database === '') throw new InvalidRequest(DATABASE_REQUIRED);
-  const precision = precisionOf(parameters.get('precision'), services.config.http.strictPrecision);
-  await writeBody(exchange, services, {
+  const precision = precisionOf(parameters.get('precision'), isStrict);
+  await writeBody(exchange, parts, {
     identity,
     request: { database, retentionPolicy: parameters.get('rp'), precision },
   });
@@ -65,7 +82,7 @@ const V2_PRECISIONS: Readonly<Record<string, Precision>> = {
 /** POST /api/v2/write: the same with `bucket=db/rp`. */
 export async function handleWriteV2(
   exchange: Exchange,
-  services: HttpServices,
+  parts: LineParts,
   identity: Identity,
 ): Promise<void> {
   const { parameters } = exchange;
@@ -76,7 +93,7 @@ export async function handleWriteV2(
     throw new InvalidRequest(`invalid precision "${text}" (use ns, us, ms or s)`);
   }
   const request = { database, retentionPolicy, precision };
-  await writeBody(exchange, services, { identity, request });
+  await writeBody(exchange, parts, { identity, request });
 }
 
 /** `db/rp`, or `db` for the default policy. */
@@ -100,17 +117,15 @@ function isNotifying(text: string): boolean {
 
 async function writeBody(
   exchange: Exchange,
-  services: HttpServices,
+  parts: LineParts,
   write: { readonly identity: Identity; readonly request: WriteRequest },
 ): Promise<void> {
   const { parameters } = exchange;
   const { request, identity } = write;
-  const { counters } = services;
-  services.writer.requireDatabase(request.database);
+  const { bodies, counters, precisionDoubts, writer } = parts;
+  writer.requireDatabase(request.database);
   requireWrite(identity, request.database);
-  const body = await readBody(exchange, services.bodies, (sizeBytes) =>
-    services.writer.bodyBuffer(sizeBytes),
-  );
+  const body = await readBody(exchange, bodies, (sizeBytes) => writer.bodyBuffer(sizeBytes));
   counters.writeReqBytes += body.length;
   if (!CONSISTENCY_LEVELS.has(parameters.get('consistency').toLowerCase())) {
     throw new InvalidRequest(INVALID_CONSISTENCY);
@@ -120,7 +135,7 @@ async function writeBody(
   const isDetailed = parameters.get('errors') === 'detailed';
   // The body is given away to be written.
   const doubt = request.precision === 'ns' ? precisionDoubt(body) : undefined;
-  const outcome = await services.writer.writeLines({
+  const outcome = await writer.writeLines({
     target: request,
     body,
     precision: request.precision,
@@ -130,14 +145,14 @@ async function writeBody(
   counters.pointsWrittenOK += outcome.pointsWritten;
   counters.valuesWrittenOK += outcome.valuesWritten;
   if (doubt !== undefined) {
-    services.precisionDoubts.note(request.database, doubt);
+    precisionDoubts.note(request.database, doubt);
     exchange.response.setHeader('X-Tsdb-Diagnostics', precisionFinding(doubt));
   }
   const problem = describeProblem(outcome);
   if (problem === undefined) return sendEmpty(exchange);
   counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
   counters.linesRejected += outcome.parseErrors.length + (outcome.unlistedCount ?? 0);
-  noteRejected(exchange, services, { database: request.database, outcome });
+  noteRejected(exchange, parts, { database: request.database, outcome });
   sendError(exchange, 400, problem, isDetailed ? details(outcome) : undefined);
 }
 
@@ -172,20 +187,17 @@ function details(outcome: WriteOutcome): Readonly<Record<string, unknown>> {
 
 function noteRejected(
   exchange: Exchange,
-  services: HttpServices,
+  { clock, rejected }: Pick<WriteParts, 'clock' | 'rejected'>,
   write: { readonly database: string; readonly outcome: WriteOutcome },
 ): void {
   const place = {
-    time: services.nowText(),
+    time: formatRfc3339(clock.now()),
     source: sourceOf(exchange),
     database: write.database,
   };
   const { rejectedLines = [], unlistedCount } = write.outcome;
   const rest = { text: '', reason: 'not listed: too many in one request', count: unlistedCount };
-  services.rejected.add(
-    place,
-    unlistedCount === undefined ? rejectedLines : [...rejectedLines, rest],
-  );
+  rejected.add(place, unlistedCount === undefined ? rejectedLines : [...rejectedLines, rest]);
 }
 
 /** Who sent a request, for the log of rejected lines. */

@@ -1,5 +1,5 @@
 // The database behind the listeners that it shares with the task engine (`@tidemark/listeners`).
-import type { Clock } from '@tidemark/core';
+import type { Clock, OpenParts } from '@tidemark/core';
 import { ProtocolListeners } from '@tidemark/listeners';
 import type { Logger } from 'pino';
 
@@ -17,14 +17,15 @@ export type ListenerParts = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly rejected: RejectedLog;
+  readonly statistics: Statistics;
 };
 
 /**
- * Opens the listeners of a configuration; their databases are made. They are closed with `opened`.
+ * Opens the listeners of a configuration; their databases are made. They are closed with `parts`.
  */
 export async function openListeners(
-  { config, catalog, writer, clock, log, rejected }: ListenerParts,
-  owner: { readonly opened: (() => Promise<void>)[]; readonly statistics: Statistics },
+  { config, catalog, writer, clock, log, rejected, statistics }: ListenerParts,
+  parts: OpenParts,
 ): Promise<void> {
   const listeners = new ProtocolListeners({
     config,
@@ -38,8 +39,8 @@ export async function openListeners(
     },
     onRejected: (place, lines) => rejected.add(place, lines),
   });
-  owner.opened.push(() => listeners.close());
-  owner.statistics.add(() =>
+  parts.add(() => listeners.close());
+  statistics.add(() =>
     listeners.statistics().map(({ kind, bind, counters }) => ({
       name: kind,
       tags: { bind },

@@ -1,5 +1,5 @@
-// One line per request in a file of its own, in the common log format with request id and duration
-// behind it.
+// One line per request: in a file of its own, in the common log format with request id and duration
+// behind it, or without such a file in the service log at level debug.
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 
@@ -13,19 +13,45 @@ export type AnsweredRequest = Requester & {
   readonly durationMs: number;
 };
 
-export class AccessLog {
-  readonly #file: LineFile;
-  readonly #clock: Clock;
+export type AccessLogOptions = {
+  /** Of the file; empty for the service log. */
+  readonly path: string;
+  /** Requests to these paths are left out. */
+  readonly except: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+};
 
-  constructor(path: string, clock: Clock, log: Logger) {
-    this.#clock = clock;
-    this.#file = new LineFile(path, log);
+export class AccessLog {
+  readonly #options: AccessLogOptions;
+  readonly #file: LineFile | undefined;
+
+  constructor(options: AccessLogOptions) {
+    this.#options = options;
+    this.#file = options.path === '' ? undefined : new LineFile(options.path, options.log);
   }
 
   /** The query string is left out: it may hold passwords and points. */
   write(answered: AnsweredRequest): void {
     const { method, path, remoteAddress, requestId, status, userName, durationMs } = answered;
-    const time = new Date(Number(this.#clock.now() / 1_000_000n)).toISOString();
+    const { clock, except, log } = this.#options;
+    if (except.includes(path)) return;
+    if (this.#file === undefined) {
+      log.debug(
+        {
+          requestId,
+          method,
+          path,
+          status,
+          address: remoteAddress,
+          user: userName,
+          durationMs: Math.round(durationMs * 1000) / 1000,
+        },
+        'request',
+      );
+      return;
+    }
+    const time = new Date(Number(clock.now() / 1_000_000n)).toISOString();
     const user = userName === '' ? '-' : JSON.stringify(userName).slice(1, -1);
     const request = JSON.stringify(`${method} ${path}`);
     this.#file.write(
@@ -34,10 +60,10 @@ export class AccessLog {
   }
 
   reopen(): void {
-    this.#file.reopen();
+    this.#file?.reopen();
   }
 
-  close(): Promise<void> {
-    return this.#file.close();
+  async close(): Promise<void> {
+    await this.#file?.close();
   }
 }

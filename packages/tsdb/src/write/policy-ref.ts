@@ -1,5 +1,5 @@
 // From names of a request to the retention policy that storage writes to.
-import { NotFound } from '@tidemark/core';
+import { Internal, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { PolicyRef } from '@tidemark/storage';
 
@@ -15,8 +15,11 @@ export type SeriesLimits = {
 /** No such database: /write answers 404. */
 export class DatabaseMissing extends NotFound {}
 
-/** No such retention policy: /write answers 500, as the specification has it. */
-export class PolicyMissing extends NotFound {}
+/**
+ * A write that can not be done for a reason that the specification counts as a failure of the
+ * service: no such retention policy, or storage did not take it in time.
+ */
+export class WriteFailed extends Internal {}
 
 /** How storage knows a policy at this moment. */
 export function policyRef(
@@ -48,6 +51,6 @@ export function writeTarget(
   if (database === undefined) throw new DatabaseMissing(databaseNotFoundOnWrite(target.database));
   const name = target.retentionPolicy === '' ? database.defaultPolicy : target.retentionPolicy;
   const policy = findPolicy(database, name);
-  if (policy === undefined) throw new PolicyMissing(policyNotFound(name));
+  if (policy === undefined) throw new WriteFailed(policyNotFound(name));
   return { database, policy };
 }

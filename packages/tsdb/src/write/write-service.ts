@@ -1,6 +1,5 @@
 // Every write of the service goes through here, whatever it came by: target, limits, storage,
 // counters, subscribers.
-import { Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { Precision } from '@tidemark/line-protocol';
 import type { NewPoint, StorageEngine, WriteOutcome } from '@tidemark/storage';
@@ -10,7 +9,7 @@ import type { Database, RetentionPolicy } from '../catalog/model.ts';
 import { databaseNotFoundOnWrite, WRITE_TIMEOUT } from '../compat/messages.ts';
 import type { WriteCounters } from '../stats/statistics.ts';
 import { Deadlines } from './deadlines.ts';
-import { DatabaseMissing, policyRef, writeTarget } from './policy-ref.ts';
+import { DatabaseMissing, policyRef, WriteFailed, writeTarget } from './policy-ref.ts';
 import type { SeriesLimits } from './policy-ref.ts';
 
 /** What was written, as subscribers get it. */
@@ -73,7 +72,7 @@ export class WriteService {
     throw new DatabaseMissing(databaseNotFoundOnWrite(name));
   }
 
-  /** Throws `DatabaseMissing` or `PolicyMissing`. */
+  /** Throws `DatabaseMissing` or `WriteFailed`. */
   resolve(target: WriteTarget): {
     readonly database: Database;
     readonly policy: RetentionPolicy;
@@ -160,18 +159,16 @@ export class WriteService {
     }
   }
 
+  /** What storage does not take within `coordinator.write-timeout` it may still take later. */
   #withTimeout(write: Promise<WriteOutcome>): Promise<WriteOutcome> {
     const { counters, timeoutMs } = this.#options;
     if (timeoutMs === 0) return write;
     return new Promise((resolve, reject) => {
       const end = this.#deadlines.add(() => {
         counters.writeTimeout++;
-        reject(new WriteTimeout(WRITE_TIMEOUT, { hint: 'see coordinator.write-timeout' }));
+        reject(new WriteFailed(WRITE_TIMEOUT, { hint: 'see coordinator.write-timeout' }));
       });
       write.then(resolve, reject).finally(end);
     });
   }
 }
-
-/** Storage did not take a write within `coordinator.write-timeout`; it may still take it later. */
-export class WriteTimeout extends Unavailable {}

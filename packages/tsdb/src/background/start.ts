@@ -1,0 +1,91 @@
+// Everything that works without being asked: subscriptions, listeners, and jobs that repeat.
+import type { OpenParts } from '@tidemark/core';
+import type { Logger } from 'pino';
+
+import type { TsdbConfig } from '../config/schema.ts';
+import { ContinuousQueries } from '../continuous/continuous-queries.ts';
+import { openListeners } from '../listeners/listeners.ts';
+import type { StatementServices } from '../statements/context.ts';
+import type { WriteCounters } from '../stats/statistics.ts';
+import { Subscriber } from '../subscriber/subscriber.ts';
+import type { RejectedLog } from '../write/rejected-lines.ts';
+import { BackgroundJobs } from './jobs.ts';
+import { storeStart, storeStatistics } from './monitor.ts';
+import { enforceRetention } from './retention.ts';
+
+export type BackgroundOptions = {
+  readonly config: TsdbConfig;
+  readonly log: Logger;
+  readonly statements: StatementServices;
+  readonly writeCounters: WriteCounters;
+  /** Lines that the listeners refuse. */
+  readonly rejected: RejectedLog;
+  /** Name of this machine in the points of the monitor. */
+  readonly hostname: string;
+};
+
+/** Starts what the configuration switches on. Closed with `parts`. */
+export async function startBackground(
+  { config, log, statements, writeCounters, rejected, hostname }: BackgroundOptions,
+  parts: OpenParts,
+): Promise<void> {
+  const { catalog, clock, statistics, storage, writer } = statements;
+  if (config.subscriber.enabled) {
+    const subscriber = new Subscriber({
+      catalog,
+      clock,
+      config: config.subscriber,
+      log: log.child({ part: 'subscriber' }),
+      counters: writeCounters,
+    });
+    parts.add(() => subscriber.close());
+    writer.setSubscriber(subscriber);
+    statistics.add(() => subscriber.statistics());
+  }
+  await openListeners({ config, catalog, writer, clock, log, rejected, statistics }, parts);
+  const jobs = new BackgroundJobs(clock, log);
+  parts.add(() => jobs.close());
+  if (config.continuousQueries.enabled) {
+    const queries = new ContinuousQueries({
+      services: statements,
+      clock,
+      log: log.child({ part: 'continuous-queries' }),
+      isLogging: config.continuousQueries.logEnabled,
+      ...(config.continuousQueries.queryStatsEnabled && config.monitor.storeEnabled
+        ? { statisticsDatabase: config.monitor.storeDatabase }
+        : {}),
+    });
+    statistics.add(() => queries.statistics());
+    jobs.start({
+      name: 'continuous-queries',
+      intervalMs: config.continuousQueries.runIntervalMs,
+      runsAtStart: false,
+      run: (signal) => queries.runDue(signal),
+    });
+  }
+  if (config.retention.enabled) {
+    jobs.start({
+      name: 'retention',
+      intervalMs: config.retention.checkIntervalMs,
+      runsAtStart: true,
+      run: async () => {
+        await enforceRetention({ catalog, storage, clock, log });
+      },
+    });
+  }
+  if (config.monitor.storeEnabled) {
+    const database = config.monitor.storeDatabase;
+    const monitor = { catalog, writer, statistics, clock, database, hostname };
+    // What nobody asked for does not keep the service from starting: a full disk, say, or rows
+    // that wait for one.
+    await storeStart(monitor).catch((error: unknown) => {
+      log.error({ err: error }, 'statistics could not be stored; the next interval tries again');
+    });
+    jobs.start({
+      name: 'monitor',
+      intervalMs: config.monitor.storeIntervalMs,
+      runsAtStart: false,
+      run: () => storeStatistics(monitor),
+    });
+  }
+}

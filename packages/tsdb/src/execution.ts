@@ -1,0 +1,130 @@
+// What writes points and runs statements, whatever they came by, over one storage and one catalog.
+import { hostname } from 'node:os';
+
+import { Budget, TIDEMARK_VERSION } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
+import type { StorageEngine } from '@tidemark/storage';
+import type { Logger } from 'pino';
+
+import type { Catalog } from './catalog/catalog.ts';
+import type { TsdbConfig } from './config/schema.ts';
+import { QueryMemories } from './query/query-memory.ts';
+import { RunningQueries } from './query/running-queries.ts';
+import type { StatementServices } from './statements/context.ts';
+import { serviceDiagnostics } from './stats/diagnostics.ts';
+import { runtimeModule } from './stats/runtime.ts';
+import {
+  budgetCounters,
+  moduleOf,
+  queryCounters,
+  Statistics,
+  writeCounters,
+} from './stats/statistics.ts';
+import type { WriteCounters } from './stats/statistics.ts';
+import { storageStatistics } from './stats/storage-statistics.ts';
+import { WriteService } from './write/write-service.ts';
+
+export type ExecutionOptions = {
+  readonly config: TsdbConfig;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly startedAt: Timestamp;
+  readonly storage: StorageEngine;
+};
+
+export type Execution = {
+  readonly statements: StatementServices;
+  readonly writeCounters: WriteCounters;
+  /** Memory of all bodies of requests together. */
+  readonly bodyBudget: Budget;
+};
+
+export function buildExecution({
+  config,
+  catalog,
+  clock,
+  log,
+  startedAt,
+  storage,
+}: ExecutionOptions): Execution {
+  const { coordinator, data, http } = config;
+  const writes = writeCounters();
+  const queries = queryCounters();
+  const bodyBudget = new Budget({
+    setting: 'http.body-memory-limit',
+    limitBytes: http.bodyMemoryLimitBytes,
+    waitMs: http.bodyMemoryTimeoutMs,
+    clock,
+    what: 'bodies of requests',
+  });
+  const memories = new QueryMemories({
+    totalBytes: coordinator.totalQueryMemoryLimitBytes,
+    limitBytes: coordinator.queryMemoryLimitBytes,
+    waitMs: coordinator.queryMemoryTimeoutMs,
+    clock,
+  });
+  const statistics = new Statistics();
+  statistics.add(() => [
+    moduleOf('write', writes),
+    moduleOf('queryExecutor', queries),
+    runtimeModule(),
+    moduleOf('memory', {
+      ...budgetCounters('body', bodyBudget),
+      ...budgetCounters('queryBeginning', memories.beginnings),
+      ...budgetCounters('queryLarge', memories.large),
+    }),
+  ]);
+  statistics.add(storageStatistics(storage, catalog));
+  const statements: StatementServices = {
+    catalog,
+    storage,
+    clock,
+    statistics,
+    queries: new RunningQueries({
+      clock,
+      counters: queries,
+      memories,
+      maxConcurrent: coordinator.maxConcurrentQueries,
+      timeoutMs: coordinator.queryTimeoutMs,
+      slowMs: coordinator.logQueriesAfterMs,
+      onSlow: (query) => log.warn({ ...query }, 'slow query'),
+    }),
+    writer: new WriteService({
+      catalog,
+      storage,
+      clock,
+      limits: data,
+      timeoutMs: coordinator.writeTimeoutMs,
+      counters: writes,
+    }),
+    limits: {
+      maxSelectPoints: coordinator.maxSelectPoint,
+      maxSelectSeries: coordinator.maxSelectSeries,
+      maxSelectBuckets: coordinator.maxSelectBuckets,
+      maxFilledWindows: coordinator.maxFilledWindows,
+      maxQueryMemoryBytes: memories.limitBytes,
+      maxSubqueryDepth: coordinator.maxSubqueryDepth,
+      maxSelectSources: coordinator.maxSelectSources,
+      maxConditionFields: coordinator.maxConditionFields,
+      maxSelectColumns: coordinator.maxSelectColumns,
+      maxSelectDimensions: coordinator.maxSelectDimensions,
+    },
+    createsPolicies: config.meta.retentionAutocreate,
+    random: Math.random,
+    diagnostics: () =>
+      serviceDiagnostics({
+        config,
+        startedAt,
+        now: clock.now(),
+        hostname: hostNameOf(config),
+        version: TIDEMARK_VERSION,
+      }),
+  };
+  return { statements, writeCounters: writes, bodyBudget };
+}
+
+/** The name of this machine in what the service tells about itself. */
+export function hostNameOf(config: TsdbConfig): string {
+  return config[''].hostname === '' ? hostname() : config[''].hostname;
+}

@@ -1,0 +1,231 @@
+// Everything that answers requests: each endpoint with what it works with, hot paths directly,
+// everything else through fastify.
+import type { IncomingMessage } from 'node:http';
+
+import { assert, RequestMetrics } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
+import type { FastifyInstance } from 'fastify';
+import type { JWTVerifyGetKey } from 'jose';
+import type { Logger } from 'pino';
+
+import { Authenticator } from '../auth/authenticator.ts';
+import { BackupService } from '../backup/backup-service.ts';
+import type { TsdbConfig } from '../config/schema.ts';
+import { AccessLog } from '../log/access-log.ts';
+import { AuditLog } from '../log/audit-log.ts';
+import type { Execution } from '../execution.ts';
+import { METRIC_PREFIX } from '../stats/metric-table.ts';
+import { RequestTracker } from '../stats/request-counts.ts';
+import { httpCounters, moduleOf } from '../stats/statistics.ts';
+import { PrecisionDoubts } from '../write/precision-doubt.ts';
+import type { RejectedLog } from '../write/rejected-lines.ts';
+import { handleBackup, handleRestore } from './backup-routes.ts';
+import { handleFluxQuery } from './compat-routes.ts';
+import { handleContinuousRun } from './continuous-run-route.ts';
+import { Dispatch } from './dispatch.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import type { EndpointPath, Handle } from './endpoints.ts';
+import type { Exchange } from './exchange.ts';
+import { handleIdentity } from './identity-route.ts';
+import type { BorderedListener } from './listen.ts';
+import { handleLogLevel } from './log-level-route.ts';
+import {
+  handleCpuProfile,
+  handleHeapSnapshot,
+  handleProfileIndex,
+  refuseProfiles,
+} from './profile-routes.ts';
+import { handlePrometheusRead, handlePrometheusWrite } from './prometheus-routes.ts';
+import { handleQuery } from './query-route.ts';
+import {
+  handleDebugRejected,
+  handleDebugRequests,
+  handleDebugVars,
+  handleHealth,
+  handleMetrics,
+  handlePing,
+  handleStatus,
+} from './status-routes.ts';
+import type { ServiceState } from './status-routes.ts';
+import { handleTokens } from './token-routes.ts';
+import { handleWrite, handleWriteV2 } from './write-route.ts';
+
+export type HttpInterfaceOptions = {
+  readonly config: TsdbConfig;
+  readonly log: Logger;
+  readonly execution: Execution;
+  /** Refused lines of all ways in. */
+  readonly rejected: RejectedLog;
+  /** Absent: tokens signed with a private key are refused. */
+  readonly tokenKeys: JWTVerifyGetKey | undefined;
+  readonly startedAt: Timestamp;
+  /** What /health says. */
+  readonly state: () => ServiceState;
+  /** For the log of the service and everything that logs through it. */
+  readonly setLogLevel: (level: string) => void;
+};
+
+/** Answers requests; owns the logs of requests and the backups that they ask for. */
+export class HttpInterface {
+  readonly #log: Logger;
+  readonly #counters = httpCounters();
+  readonly #accessLog: AccessLog | undefined;
+  readonly #audit: AuditLog;
+  readonly #backups: BackupService;
+  readonly #dispatch: Dispatch;
+  readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
+  #routes: Promise<FastifyInstance> | undefined;
+
+  constructor(options: HttpInterfaceOptions) {
+    const { config, execution, log } = options;
+    const { http } = config;
+    const { catalog, clock, statistics, storage } = execution.statements;
+    this.#log = log;
+    if (http.logEnabled) {
+      const except = http.suppressWriteLog ? ['/write'] : [];
+      this.#accessLog = new AccessLog({ path: http.accessLogPath, except, clock, log });
+    }
+    this.#audit = new AuditLog(http.auditLogPath, clock, log);
+    this.#backups = new BackupService({ catalog, storage, clock });
+    statistics.add(() => [moduleOf('httpd', this.#counters)]);
+    const authenticator = new Authenticator({
+      catalog,
+      clock,
+      isEnabled: http.authEnabled,
+      tokens: { sharedSecret: http.sharedSecret, keys: options.tokenKeys },
+    });
+    const requests = new RequestTracker();
+    const metrics = new RequestMetrics(METRIC_PREFIX, {
+      queries: 'Time from a request with statements to the end of its answer.',
+    });
+    const handlers = this.#handlers(options, { authenticator, metrics, requests });
+    this.#dispatch = new Dispatch({
+      config: http,
+      endpoints: ENDPOINTS.filter(({ isCompat }) => http.compatRoutes || !isCompat).map(
+        (endpoint) => ({ ...endpoint, handle: handlers[endpoint.path] }),
+      ),
+      accessLog: this.#accessLog,
+      audit: this.#audit,
+      authenticator,
+      clock,
+      counters: this.#counters,
+      log,
+      metrics,
+      requests,
+    });
+  }
+
+  #handlers(
+    { config, execution, log, rejected, setLogLevel, startedAt, state }: HttpInterfaceOptions,
+    {
+      authenticator,
+      metrics,
+      requests,
+    }: {
+      readonly authenticator: Authenticator;
+      readonly metrics: RequestMetrics;
+      readonly requests: RequestTracker;
+    },
+  ): Readonly<Record<EndpointPath, Handle>> {
+    const audit = this.#audit;
+    const backups = this.#backups;
+    const counters = this.#counters;
+    const { bodyBudget, statements } = execution;
+    const { catalog, clock, statistics, storage, writer } = statements;
+    const bodies = { maxBytes: config.http.maxBodySizeBytes, budget: bodyBudget };
+    const { pprofEnabled, strictPrecision } = config.http;
+    const write = { bodies, clock, counters, rejected, writer };
+    const lines = { ...write, precisionDoubts: new PrecisionDoubts(log) };
+    const strictLines = { ...lines, isStrict: strictPrecision };
+    const query = { audit, bodies, config, counters, log, statements };
+    const backup = { audit, backups, bodies };
+    const restore = { ...backup, monitorDatabase: config.monitor.storeDatabase };
+    const profile = (handle: Handle): Handle => (pprofEnabled ? handle : refuseProfiles);
+    return {
+      '/write': (exchange, identity) => handleWrite(exchange, strictLines, identity),
+      '/api/v2/write': (exchange, identity) => handleWriteV2(exchange, lines, identity),
+      '/api/v1/prom/write': (exchange, identity) =>
+        handlePrometheusWrite(exchange, write, identity),
+      '/api/v1/prom/read': (exchange, identity) =>
+        handlePrometheusRead(exchange, { bodies, counters, statements }, identity),
+      '/query': (exchange, identity) => handleQuery(exchange, query, identity),
+      '/api/v2/query': handleFluxQuery,
+      '/ping': (exchange) => handlePing(exchange, counters),
+      '/status': (exchange) => handleStatus(exchange, counters),
+      '/health': (exchange) => handleHealth(exchange, { state, storage }),
+      '/metrics': (exchange) => handleMetrics(exchange, { metrics, statistics }),
+      '/api/tokens': (exchange) => handleTokens(exchange, { audit, bodies, catalog, clock }),
+      '/api/identity': (exchange) =>
+        handleIdentity(exchange, { audit, authenticator, bodies, catalog, counters }),
+      '/api/continuous-queries/run': (exchange) =>
+        handleContinuousRun(exchange, { audit, bodies, log, statements }),
+      '/api/backup': (exchange) => handleBackup(exchange, { ...backup, log }),
+      '/api/restore': (exchange) => handleRestore(exchange, restore),
+      '/debug/requests': (exchange) => handleDebugRequests(exchange, { clock, requests }),
+      '/debug/vars': (exchange) => handleDebugVars(exchange, { clock, startedAt, statistics }),
+      '/debug/rejected': (exchange) => handleDebugRejected(exchange, rejected),
+      '/debug/loglevel': (exchange) => handleLogLevel(exchange, { audit, bodies, setLogLevel }),
+      '/debug/pprof': profile(handleProfileIndex),
+      '/debug/pprof/profile': profile((exchange) => handleCpuProfile(exchange, clock)),
+      '/debug/pprof/heap': profile(handleHeapSnapshot),
+    };
+  }
+
+  /** Requests that are being answered. */
+  get activeCount(): number {
+    return this.#counters.reqActive;
+  }
+
+  /** Requests that have come so far. */
+  get requestCount(): number {
+    return this.#counters.req;
+  }
+
+  /** Answers a request. */
+  readonly listener: BorderedListener = (request, response, border) => {
+    const dispatch = this.#dispatch;
+    const exchange = dispatch.open(request, response, border);
+    if (exchange.refusal !== undefined) return dispatch.refuse(exchange, exchange.refusal);
+    if (HOT.has(exchange.path)) {
+      void dispatch.answer(dispatch.endpoint(exchange.path), exchange); // Never rejects.
+      return;
+    }
+    this.#exchanges.set(request, exchange);
+    this.#routes ??= this.#loadRoutes();
+    this.#routes.then(
+      (loaded) => loaded.routing(request, response),
+      (error: unknown) => {
+        this.#log.error({ err: error }, 'routes could not be made');
+        response.destroy();
+      },
+    );
+  };
+
+  /**
+   * With the first request that needs it: some 400 files of fastify and what it brings take longer
+   * than opening the data.
+   */
+  async #loadRoutes(): Promise<FastifyInstance> {
+    const { buildRoutes } = await import('./routes.ts');
+    return buildRoutes(this.#dispatch, (request) => {
+      const exchange = this.#exchanges.get(request);
+      assert(exchange !== undefined, 'every request has an exchange before it is routed');
+      return exchange;
+    });
+  }
+
+  /** Goes on in new log files, where a rotation has moved the old ones away. */
+  reopenLogs(): void {
+    this.#accessLog?.reopen();
+    this.#audit.reopen();
+  }
+
+  /** Ends backups and the logs; when no request is answered any more. */
+  async close(): Promise<void> {
+    await this.#backups.close();
+    await this.#accessLog?.close();
+    await this.#audit.close();
+  }
+}
+
+const HOT: ReadonlySet<string> = new Set(['/write', '/query', '/ping'] satisfies EndpointPath[]);

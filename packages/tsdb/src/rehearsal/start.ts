@@ -1,0 +1,67 @@
+// The rehearsal of a service: everything that answers requests once more, over points of no
+// importance, apart from whatever is counted, listed or logged.
+import type { Logger } from 'pino';
+
+import type { TsdbConfig } from '../config/schema.ts';
+import { buildExecution } from '../execution.ts';
+import type { Execution } from '../execution.ts';
+import { HttpInterface } from '../http/http-interface.ts';
+import { borderOf } from '../http/listen.ts';
+import { RejectedLog } from '../write/rejected-lines.ts';
+import { Rehearsal } from './rehearsal.ts';
+import type { RehearsalOptions } from './rehearsal.ts';
+
+export type RehearsalSettings = Pick<RehearsalOptions, 'rounds' | 'quietMs'> & {
+  /** Told when it is over, however it ended. */
+  readonly onEnd?: (() => void) | undefined;
+};
+
+/** Starts it; `close` ends it. Its failure is logged, and nothing else of it. */
+export function startRehearsal(
+  { onEnd = () => undefined, ...settings }: RehearsalSettings,
+  service: {
+    readonly config: TsdbConfig;
+    readonly log: Logger;
+    readonly execution: Execution;
+    readonly http: HttpInterface;
+  },
+): { close(): Promise<void> } {
+  const { execution, http, log } = service;
+  const { clock, storage } = execution.statements;
+  // Storage without a thread of its own has nothing to rehearse in.
+  const openStorage = storage.rehearsal;
+  if (openStorage === undefined) return { close: () => Promise.resolve() };
+  const silent = log.child({}, { level: 'silent' });
+  const config: TsdbConfig = {
+    ...service.config,
+    http: { ...service.config.http, authEnabled: false, accessLogPath: '', auditLogPath: '' },
+  };
+  const startedAt = clock.now();
+  const rehearsal = new Rehearsal({
+    ...settings,
+    clock,
+    openStorage,
+    serve: (emptyStorage, catalog) => {
+      const common = { config, log: silent, startedAt };
+      const { listener } = new HttpInterface({
+        ...common,
+        execution: buildExecution({ ...common, catalog, clock, storage: emptyStorage }),
+        rejected: new RejectedLog(),
+        tokenKeys: undefined,
+        state: () => 'ready',
+        setLogLevel: () => undefined,
+      });
+      const border = borderOf(config, { boundHost: undefined }); // Nobody else reaches it.
+      return (request, response) => listener(request, response, border);
+    },
+    requests: {
+      count: () => http.requestCount + execution.writeCounters.req,
+      isActive: () => http.activeCount > 0,
+    },
+  });
+  rehearsal.run().then(onEnd, (error: unknown) => {
+    log.warn({ err: error }, 'the rehearsal of statements failed');
+    onEnd();
+  });
+  return rehearsal;
+}

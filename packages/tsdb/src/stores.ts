@@ -1,0 +1,140 @@
+// The two stores of the service, points and catalog, opened side by side.
+import { join } from 'node:path';
+
+import { Conflict } from '@tidemark/core';
+import type { Clock, OpenParts } from '@tidemark/core';
+import { makeDirectory } from '@tidemark/core/make-directory';
+import { narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/core/private-files';
+import { openStorage } from '@tidemark/storage';
+import type { StorageEngine, StorageLog } from '@tidemark/storage';
+import type { Logger } from 'pino';
+
+import { Catalog } from './catalog/catalog.ts';
+import type { TsdbConfig } from './config/schema.ts';
+import type { ServiceState } from './http/status-routes.ts';
+import { policyRef } from './write/policy-ref.ts';
+
+/**
+ * The part of `data.reserve-size` that is kept for the catalog, besides all of it for the points.
+ */
+const CATALOG_SHARE = 8;
+
+export type StoreOptions = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly openStorage?: typeof openStorage | undefined;
+  /** Told when storage is lost for good. */
+  readonly onLost: (reason: Error) => void;
+  /** Told when the thread of storage is opened again, and when that is done. */
+  readonly onState: (state: ServiceState) => void;
+};
+
+export type Stores = {
+  readonly directory: string;
+  readonly catalog: Catalog;
+  /** Resolves when storage has read its log, with the points of the catalog's policies only. */
+  recovered(): Promise<StorageEngine>;
+};
+
+/** Opens the catalog while the thread of storage reads its log. Both are closed with `parts`. */
+export async function openStores(
+  config: TsdbConfig,
+  options: StoreOptions,
+  parts: OpenParts,
+): Promise<Stores> {
+  const { clock, log } = options;
+  const directory = join(config.data.dir, 'tsdb');
+  openDirectory(directory, 'data.dir (--data-dir)', log);
+  const logStorage: StorageLog = (level, message, details) =>
+    log[level]({ ...details, part: 'storage' }, message);
+  const opening = startStorage(config, { ...options, directory, logStorage });
+  // Its failure is thrown where it is waited for, which may be later.
+  const openedOrNot = opening.catch(() => undefined);
+  parts.add(async () => {
+    await (await openedOrNot)?.close();
+  });
+  const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
+  openDirectory(metaDirectory, 'meta.dir', log);
+  const catalog = await Catalog.open(metaDirectory, {
+    reserveBytes: Math.ceil(config.data.reserveSizeBytes / CATALOG_SHARE),
+    log: logStorage,
+  });
+  parts.add(() => catalog.close());
+  if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
+  return {
+    directory,
+    catalog,
+    recovered: async () => {
+      const storage = await opening;
+      await requireCatalogOf(storage, catalog, metaDirectory);
+      const context = { now: clock.now(), limits: config.data };
+      const policies = [...catalog.state.databases.values()].flatMap((database) =>
+        database.policies.map((policy) => policyRef(database, policy, context)),
+      );
+      // Nobody sees points of policies that are not there: what can not be dropped now is at the
+      // next start.
+      await storage.retainPolicies(policies).catch((error: unknown) => {
+        log.error({ err: error }, 'data of dropped retention policies could not be removed');
+      });
+      return storage;
+    },
+  };
+}
+
+function openDirectory(path: string, setting: string, log: Logger): void {
+  makeDirectory(path, { setting, mode: PRIVATE_DIRECTORY });
+  narrowAndTell(path, (level, message, fields) => log[level](fields, message));
+}
+
+function startStorage(
+  { coordinator, data, storage }: TsdbConfig,
+  {
+    directory,
+    log,
+    logStorage,
+    onLost,
+    onState,
+    openStorage: open = openStorage,
+  }: StoreOptions & { readonly directory: string; readonly logStorage: StorageLog },
+): Promise<StorageEngine> {
+  return open({
+    directory: join(directory, 'data'),
+    walFsync: data.walFsyncDelayMs > 0 ? 'interval' : 'always',
+    walSyncIntervalMs: data.walFsyncDelayMs,
+    walMaxBytes: data.walMaxSizeBytes,
+    memtableMaxBytes: data.memtableMaxSizeBytes,
+    quietFlushAfterMs: data.quietFlushAfterMs,
+    writeQueueMaxBytes: data.writeQueueMaxSizeBytes,
+    maxShardsPerWrite: data.maxShardsPerWrite,
+    maxBadLines: data.maxBadLines,
+    requestMemoryBytes: coordinator.totalQueryMemoryLimitBytes,
+    indexCacheBytes: data.indexCacheSizeBytes,
+    columnCacheBytes: data.columnCacheSizeBytes,
+    fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
+    servesDamaged: storage.serveDamaged,
+    reserveBytes: data.reserveSizeBytes,
+    log: logStorage,
+    onFatal: (reason) => {
+      log.fatal({ err: reason }, 'storage is lost; the service can not go on');
+      onLost(reason);
+    },
+    onAvailability: (isAvailable) => onState(isAvailable ? 'ready' : 'recovering'),
+  });
+}
+
+/**
+ * Shards of policies that the catalog does not know are dropped at start. With a new catalog that
+ * would be all of them: a lost file, or a wrong `meta.dir`, must not cost the points.
+ */
+async function requireCatalogOf(
+  storage: StorageEngine,
+  catalog: Catalog,
+  metaDirectory: string,
+): Promise<void> {
+  if (!catalog.isNew) return;
+  const databases = new Set((await storage.shards()).map((shard) => shard.database));
+  if (databases.size === 0) return;
+  throw new Conflict(
+    `there is data (${[...databases].join(', ')}) but no catalog in ${metaDirectory}: put the catalog back, or restore a backup into a new data directory`,
+  );
+}
